@@ -1,0 +1,121 @@
+# heatsink: `make help` lists the targets, `make test` is what CI runs.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-print-directory
+
+# Steps run in the order written, cheap ones first, and never beside each other: timings would lie.
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+FUZZTIME ?= 5s
+TIMEOUT  ?= 8m
+PKG      ?= ./...
+BENCH    ?= .
+COUNT    ?= 10
+BENCHOUT ?= bench.txt
+PEERS    := .peers
+
+TOOL    := go tool -modfile=tools.mod
+GOFILES := find . -name '.?*' -prune -o -name '*.go' -print0
+heading  = @printf '\n== %s\n' '$(1)'
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.PHONY: test
+test: deps lint suite bench-once fuzz ## everything CI checks
+	$(call heading,all checks passed)
+
+# -race needs cgo, hence a C compiler and its headers. Whatever else the suite comes to need is installed here.
+.PHONY: deps
+deps: ## install what the tests need beside Go (Debian, as root)
+	$(call heading,deps: C compiler for the race detector)
+	@cc=$$(go env CC); \
+	if echo '#include <stdlib.h>' | $$cc -E - >/dev/null 2>&1; then \
+		echo "$$cc is there"; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends gcc libc6-dev; \
+	else \
+		echo "no working C compiler ($$cc): install one, the race detector needs it" >&2; exit 1; \
+	fi
+
+.PHONY: lint
+lint: fmt-check vet fix-check staticcheck tidy-check ## format, vet, modernisers, staticcheck, go.mod
+
+.PHONY: fmt-check
+fmt-check:
+	$(call heading,gofumpt)
+	@unformatted=$$($(GOFILES) | xargs -0 $(TOOL) gofumpt -l); \
+	if [ -n "$$unformatted" ]; then \
+		printf 'not formatted, run make fmt:\n%s\n' "$$unformatted" >&2; exit 1; \
+	fi
+
+.PHONY: fmt
+fmt: ## rewrite every Go file with gofumpt
+	@$(GOFILES) | xargs -0 $(TOOL) gofumpt -l -w
+
+.PHONY: vet
+vet:
+	$(call heading,go vet)
+	@go vet ./...
+
+.PHONY: fix-check
+fix-check:
+	$(call heading,go fix -diff)
+	@go fix -diff ./... || { echo 'apply the above with: go fix ./...' >&2; exit 1; }
+
+.PHONY: staticcheck
+staticcheck:
+	$(call heading,staticcheck)
+	@$(TOOL) staticcheck ./...
+
+.PHONY: tidy-check
+tidy-check:
+	$(call heading,go mod tidy -diff)
+	@go mod tidy -diff
+
+.PHONY: suite
+suite: ## the whole test suite with the race detector
+	$(call heading,go test -race)
+	@CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./...
+
+.PHONY: bench-once
+bench-once:
+	$(call heading,every benchmark once)
+	@go test -run '^$$' -bench . -benchtime 1x -timeout $(TIMEOUT) ./...
+
+# `go test -fuzz` takes one target of one package at a time, so they are listed first.
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME (5s)
+	$(call heading,each fuzz target for $(FUZZTIME))
+	@targets=$$(grep -roE --include='*_test.go' --exclude-dir='.?*' '^func Fuzz\w+' . | sort || true); \
+	while IFS=: read -r file func; do \
+		[ -n "$$file" ] || continue; \
+		name=$${func#func }; \
+		echo "-- $$name in $$(dirname "$$file")"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
+	done <<<"$$targets"
+
+.PHONY: bench
+bench: ## benchmarks COUNT times into BENCHOUT, summarised (PKG=./... BENCH=. COUNT=10)
+	@go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 0 $(PKG) | tee $(BENCHOUT)
+	$(call heading,benchstat $(BENCHOUT))
+	@$(TOOL) benchstat $(BENCHOUT)
+
+.PHONY: bench-engine
+bench-engine: ## the local engine beside dynalite, dynoxide and an empty handler (needs npm)
+	@if command -v npm >/dev/null; then \
+		$(MAKE) -s $(PEERS)/node_modules/.package-lock.json; \
+		printf '\n== engine and its peers, side by side\n'; \
+		go run ./internal/enginebench -peers $(PEERS); \
+	else \
+		echo 'bench-engine: skipped, npm is not installed and the peers it compares with come from npm'; \
+	fi
+
+# npm writes this file last, so a broken install is tried again.
+$(PEERS)/node_modules/.package-lock.json:
+	$(call heading,npm install of the peers into $(PEERS))
+	@mkdir -p $(PEERS)
+	@npm install --prefix $(PEERS) --no-audit --no-fund dynalite@4 @dynoxide/linux-x64
