@@ -1,0 +1,342 @@
+package attr
+
+import (
+	"math/big"
+	"strings"
+)
+
+// Number is a decimal number of up to 38 significant digits between 1E-130 and
+// 9.99…E+125 in magnitude, or zero, in a form whose byte order is the numbers'
+// order and whose bytes are the same for the same number:
+//
+//	zero      80
+//	positive  81, exponent+130, digits two by two (each pair plus one), 00
+//	negative  every byte of its absolute value's form inverted
+//
+// The exponent is that of scientific notation, and its 256 possible values are
+// exactly those of a byte. Trailing zeros are not kept. The 00 ends the digits
+// below any pair, so that 1.2 sorts before 1.23, and after it once inverted.
+type Number string
+
+const (
+	zeroByte     = 0x80
+	positiveByte = 0x81
+	maxDigits    = 38
+	minExponent  = -130
+	maxExponent  = 125
+)
+
+// Zero is the number 0.
+const Zero = Number("\x80")
+
+// What can be wrong with a number. The texts are DynamoDB's.
+const (
+	ErrNumberOverflow  = Fault("Number overflow. Attempting to store a number with magnitude larger than supported range")
+	ErrNumberUnderflow = Fault("Number underflow. Attempting to store a number with magnitude smaller than supported range")
+	ErrNumberDigits    = Fault("Attempting to store more than 38 significant digits in a Number")
+)
+
+// decimal is a number taken apart: 0.d₁d₂d₃… × 10^(exp+1) with d₁ ≠ 0, or zero
+// with no digits.
+type decimal struct {
+	negative bool
+	exp      int // of d₁, as in scientific notation
+	n        int // how many digits
+	digits   [maxDigits]byte
+}
+
+// ParseNumber reads a number as DynamoDB does: an optional sign, digits with an
+// optional point, an optional exponent.
+func ParseNumber(s string) (Number, error) {
+	d, err := parseDecimal(s)
+	if err != nil {
+		return "", err
+	}
+	return d.number()
+}
+
+func notNumeric(s string) error {
+	if s == "" {
+		return Fault("The parameter cannot be converted to a numeric value")
+	}
+	return Faultf("The parameter cannot be converted to a numeric value: %s", s)
+}
+
+func parseDecimal(s string) (d decimal, err error) {
+	rest := s
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		d.negative = rest[0] == '-'
+		rest = rest[1:]
+	}
+	var seen, zeros, intDigits int // digits seen; zeros held back after the last other digit
+	point, overlong := false, false
+	i := 0
+scan:
+	for ; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == '.' && !point:
+			point = true
+			continue
+		case c < '0' || c > '9':
+			break scan
+		case d.n == 0 && c == '0':
+			if point {
+				intDigits-- // a zero right after the point shifts the first digit down
+			}
+		case c == '0':
+			zeros++
+			if !point {
+				intDigits++
+			}
+		default:
+			if d.n+zeros+1 > maxDigits {
+				overlong = true
+			} else {
+				for ; zeros > 0; zeros-- {
+					d.digits[d.n] = 0
+					d.n++
+				}
+				d.digits[d.n] = c - '0'
+				d.n++
+			}
+			if !point {
+				intDigits++
+			}
+		}
+		seen++
+	}
+	if seen == 0 {
+		return d, notNumeric(s)
+	}
+	exp, ok := parseExponent(rest[i:])
+	if !ok {
+		return d, notNumeric(s)
+	}
+	if overlong {
+		return d, ErrNumberDigits
+	}
+	if d.n == 0 {
+		return decimal{}, nil
+	}
+	d.exp = intDigits - 1 + exp
+	return d, nil
+}
+
+// parseExponent reads what follows the digits: nothing, or E and an integer. An
+// exponent that no number could have is cut short where it cannot matter.
+func parseExponent(s string) (exp int, ok bool) {
+	if s == "" {
+		return 0, true
+	}
+	if s[0] != 'e' && s[0] != 'E' {
+		return 0, false
+	}
+	s = s[1:]
+	sign := 1
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		if s[0] == '-' {
+			sign = -1
+		}
+		s = s[1:]
+	}
+	if s == "" {
+		return 0, false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		exp = min(exp*10+int(s[i]-'0'), 1<<20)
+	}
+	return sign * exp, true
+}
+
+func (d *decimal) number() (Number, error) {
+	switch {
+	case d.n == 0:
+		return Zero, nil
+	case d.exp > maxExponent:
+		return "", ErrNumberOverflow
+	case d.exp < minExponent:
+		return "", ErrNumberUnderflow
+	}
+	var buf [3 + maxDigits/2]byte
+	out := append(buf[:0], positiveByte, byte(d.exp-minExponent))
+	for i := 0; i < d.n; i += 2 {
+		pair := d.digits[i] * 10
+		if i+1 < d.n {
+			pair += d.digits[i+1]
+		}
+		out = append(out, pair+1)
+	}
+	out = append(out, 0)
+	if d.negative {
+		for i := range out {
+			out[i] = ^out[i]
+		}
+	}
+	return Number(out), nil
+}
+
+func (n Number) decimal() (d decimal) {
+	if n == "" || n == Zero {
+		return d
+	}
+	var flip byte
+	if n[0] < zeroByte {
+		d.negative, flip = true, 0xFF
+	}
+	d.exp = int(n[1]^flip) + minExponent
+	for i := 2; i < len(n)-1; i++ {
+		pair := (n[i] ^ flip) - 1
+		d.digits[d.n] = pair / 10
+		d.digits[d.n+1] = pair % 10
+		d.n += 2
+	}
+	if d.n > 0 && d.digits[d.n-1] == 0 {
+		d.n-- // the padding of an odd number of digits
+	}
+	return d
+}
+
+// valid reports whether n is the form of some number; stored bytes may be
+// damaged.
+func (n Number) valid() bool {
+	if n == Zero {
+		return true
+	}
+	if len(n) < 4 || len(n) > 3+maxDigits/2 {
+		return false
+	}
+	var flip byte
+	if n[0] < zeroByte {
+		flip = 0xFF
+	}
+	if n[0]^flip != positiveByte || n[len(n)-1]^flip != 0 {
+		return false
+	}
+	for i := 2; i < len(n)-1; i++ {
+		if pair := n[i] ^ flip; pair < 1 || pair > 100 {
+			return false
+		}
+	}
+	return n[2]^flip > 10 && n[len(n)-2]^flip != 1
+}
+
+// String writes the number as DynamoDB returns it: plain digits without an
+// exponent, however large or small.
+func (n Number) String() string { return string(n.Append(nil)) }
+
+// Append appends what String returns.
+func (n Number) Append(dst []byte) []byte {
+	d := n.decimal()
+	if d.n == 0 {
+		return append(dst, '0')
+	}
+	if d.negative {
+		dst = append(dst, '-')
+	}
+	if d.exp < 0 {
+		dst = append(dst, '0', '.')
+		dst = appendZeros(dst, -d.exp-1)
+	}
+	for i := range d.n {
+		if i == d.exp+1 && i > 0 {
+			dst = append(dst, '.')
+		}
+		dst = append(dst, '0'+d.digits[i])
+	}
+	return appendZeros(dst, d.exp+1-d.n)
+}
+
+func appendZeros(dst []byte, n int) []byte {
+	for ; n > 0; n-- {
+		dst = append(dst, '0')
+	}
+	return dst
+}
+
+// size is the number's share of its item's size, see Value.Size.
+func (n Number) size() int {
+	d := n.decimal()
+	if d.n == 0 {
+		return 1
+	}
+	// Digits count in pairs on each side of the point, trimmed of the zeros at
+	// the number's ends.
+	whole := min(max(d.exp+1, 0), d.n)
+	fraction := d.n - whole
+	size := 1 + (whole+1)/2 + (fraction+1)/2
+	if d.negative {
+		size++
+	}
+	return size
+}
+
+// Int64 returns the number as an integer; ok is false if it has a fraction or
+// does not fit.
+func (n Number) Int64() (i int64, ok bool) {
+	d := n.decimal()
+	if d.n == 0 {
+		return 0, true
+	}
+	if d.exp+1 < d.n || d.exp > 18 {
+		return 0, false
+	}
+	c := d.coefficient(d.exp + 1 - d.n)
+	return c.Int64(), c.IsInt64()
+}
+
+// Add returns n + m, an error if the sum needs more than 38 digits or is out of
+// range.
+func (n Number) Add(m Number) (Number, error) {
+	a, b := n.decimal(), m.decimal()
+	if a.n == 0 {
+		return m, nil
+	}
+	if b.n == 0 {
+		return n, nil
+	}
+	// Both as integers over the smaller power of ten.
+	scale := min(a.exp+1-a.n, b.exp+1-b.n)
+	sum := a.coefficient(a.exp + 1 - a.n - scale)
+	sum.Add(sum, b.coefficient(b.exp+1-b.n-scale))
+	d, err := parseDecimal(sum.String())
+	if err != nil {
+		return "", err
+	}
+	if d.n > 0 {
+		d.exp += scale
+	}
+	return d.number()
+}
+
+// Sub returns n - m, with the errors of Add.
+func (n Number) Sub(m Number) (Number, error) { return n.Add(m.neg()) }
+
+func (n Number) neg() Number {
+	if n == Zero {
+		return n
+	}
+	out := []byte(n)
+	for i := range out {
+		out[i] = ^out[i]
+	}
+	return Number(out)
+}
+
+// coefficient returns the digits as an integer times 10^shift.
+func (d *decimal) coefficient(shift int) *big.Int {
+	var text strings.Builder
+	if d.negative {
+		text.WriteByte('-')
+	}
+	for _, digit := range d.digits[:d.n] {
+		text.WriteByte('0' + digit)
+	}
+	for range shift {
+		text.WriteByte('0')
+	}
+	c, _ := new(big.Int).SetString(text.String(), 10)
+	return c
+}

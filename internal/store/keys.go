@@ -1,0 +1,99 @@
+package store
+
+import "encoding/binary"
+
+// A key's first byte says what it is the key of.
+const (
+	tableSpace  = 0x01 // name -> description of the table
+	itemSpace   = 0x02 // table, index, key -> item
+	streamSpace = 0x03 // stream -> description of the stream
+	recordSpace = 0x04 // stream, sequence number -> stream record
+	tokenSpace  = 0x05 // expiry, token -> outcome of a transaction
+	countSpace  = 0x06 // table, index -> how much it holds, while closed
+)
+
+// TableKey is the key of a table's description.
+func TableKey(name string) []byte { return append([]byte{tableSpace}, name...) }
+
+// Tables are the descriptions of all tables.
+func Tables() Range { return prefixRange([]byte{tableSpace}) }
+
+// BaseIndex is the index number of a table's own items.
+const BaseIndex = 0
+
+// AppendIndex appends the prefix of all keys of one table's items (BaseIndex),
+// or of one of its indexes. What follows is the item's place in it.
+func AppendIndex(dst []byte, table uint32, index uint16) []byte {
+	dst = append(dst, itemSpace)
+	dst = binary.BigEndian.AppendUint32(dst, table)
+	return binary.BigEndian.AppendUint16(dst, index)
+}
+
+// Index is everything in one table's items or in one of its indexes.
+func Index(table uint32, index uint16) Range {
+	return prefixRange(AppendIndex(nil, table, index))
+}
+
+// Items is everything a table holds, its indexes included.
+func Items(table uint32) Range {
+	return prefixRange(binary.BigEndian.AppendUint32([]byte{itemSpace}, table))
+}
+
+// StreamKey is the key of a stream's description.
+func StreamKey(stream uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{streamSpace}, stream)
+}
+
+// Streams are the descriptions of all streams.
+func Streams() Range { return prefixRange([]byte{streamSpace}) }
+
+// RecordKey is the key of a stream record.
+func RecordKey(stream uint32, sequence uint64) []byte {
+	key := binary.BigEndian.AppendUint32([]byte{recordSpace}, stream)
+	return binary.BigEndian.AppendUint64(key, sequence)
+}
+
+// RecordSequence returns the sequence number in a RecordKey.
+func RecordSequence(key []byte) uint64 { return binary.BigEndian.Uint64(key[5:]) }
+
+// Records are a stream's records with sequence numbers from first up to but not
+// including end.
+func Records(stream uint32, first, end uint64) Range {
+	return Range{RecordKey(stream, first), RecordKey(stream, end)}
+}
+
+// TokenKey is the key of a transaction's outcome; the soonest to expire sorts
+// first.
+func TokenKey(expiry int64, token string) []byte {
+	key := binary.BigEndian.AppendUint64([]byte{tokenSpace}, uint64(expiry))
+	return append(key, token...)
+}
+
+// Tokens are the outcomes of all transactions still remembered.
+func Tokens() Range { return prefixRange([]byte{tokenSpace}) }
+
+// CountKey is the key of the count of a table or index.
+func CountKey(table uint32, index uint16) []byte {
+	key := binary.BigEndian.AppendUint32([]byte{countSpace}, table)
+	return binary.BigEndian.AppendUint16(key, index)
+}
+
+// Counts are the counts of all tables and indexes.
+func Counts() Range { return prefixRange([]byte{countSpace}) }
+
+// Range is the keys from Lower up to but not including Upper.
+type Range struct{ Lower, Upper []byte }
+
+func prefixRange(prefix []byte) Range { return Range{prefix, After(prefix)} }
+
+// After returns the smallest key that is greater than every key that starts with
+// prefix. The prefixes here never consist of FF alone.
+func After(prefix []byte) []byte {
+	end := len(prefix)
+	for end > 0 && prefix[end-1] == 0xFF {
+		end--
+	}
+	after := append([]byte(nil), prefix[:end]...)
+	after[end-1]++
+	return after
+}
