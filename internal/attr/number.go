@@ -280,10 +280,10 @@ func (n Number) Int64() (i int64, ok bool) {
 	if d.n == 0 {
 		return 0, true
 	}
-	if d.exp+1 < d.n || d.exp > 18 {
+	if d.scale() < 0 || d.exp > 18 {
 		return 0, false
 	}
-	c := d.coefficient(d.exp + 1 - d.n)
+	c := d.coefficient(d.scale())
 	return c.Int64(), c.IsInt64()
 }
 
@@ -298,9 +298,15 @@ func (n Number) Add(m Number) (Number, error) {
 		return n, nil
 	}
 	// Both as integers over the smaller power of ten.
-	scale := min(a.exp+1-a.n, b.exp+1-b.n)
-	sum := a.coefficient(a.exp + 1 - a.n - scale)
-	sum.Add(sum, b.coefficient(b.exp+1-b.n-scale))
+	scale := min(a.scale(), b.scale())
+	if x, ok := a.int64(scale); ok {
+		if y, ok := b.int64(scale); ok {
+			d := newDecimal(x+y, scale)
+			return d.number()
+		}
+	}
+	sum := a.coefficient(a.scale() - scale)
+	sum.Add(sum, b.coefficient(b.scale()-scale))
 	d, err := parseDecimal(sum.String())
 	if err != nil {
 		return "", err
@@ -309,6 +315,57 @@ func (n Number) Add(m Number) (Number, error) {
 		d.exp += scale
 	}
 	return d.number()
+}
+
+// scale is the power of ten that the last digit counts.
+func (d *decimal) scale() int { return d.exp + 1 - d.n }
+
+// int64 returns the number over 10^scale, which its last digit counts at least,
+// if it has at most 18 digits: sums of two such numbers do not overflow.
+func (d *decimal) int64(scale int) (v int64, ok bool) {
+	zeros := d.scale() - scale
+	if d.n+zeros > 18 {
+		return 0, false
+	}
+	for _, digit := range d.digits[:d.n] {
+		v = v*10 + int64(digit)
+	}
+	for range zeros {
+		v *= 10
+	}
+	if d.negative {
+		v = -v
+	}
+	return v, true
+}
+
+// newDecimal returns v × 10^scale.
+func newDecimal(v int64, scale int) (d decimal) {
+	if v == 0 {
+		return d
+	}
+	d.negative = v < 0
+	u := uint64(max(v, -v))
+	for ; u%10 == 0; u /= 10 {
+		scale++
+	}
+	var reversed [20]byte
+	for ; u > 0; u /= 10 {
+		reversed[d.n] = byte(u % 10)
+		d.n++
+	}
+	for i := range d.n {
+		d.digits[i] = reversed[d.n-1-i]
+	}
+	d.exp = scale + d.n - 1
+	return d
+}
+
+// Int returns the number i.
+func Int(i int64) Number {
+	d := newDecimal(i, 0)
+	n, _ := d.number() // every integer of 64 bits is a number
+	return n
 }
 
 // Sub returns n - m, with the errors of Add.

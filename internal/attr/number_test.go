@@ -3,6 +3,7 @@ package attr
 import (
 	"errors"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -112,6 +113,14 @@ func TestNumberArithmetic(t *testing.T) {
 	}
 }
 
+func TestInt(t *testing.T) {
+	for _, i := range []int64{0, 1, -1, 10, 120, 1<<63 - 1, -1 << 63} {
+		if got, want := Int(i).String(), strconv.FormatInt(i, 10); got != want {
+			t.Errorf("Int(%d) = %s", i, got)
+		}
+	}
+}
+
 func TestNumberInt64(t *testing.T) {
 	for in, want := range map[string]int64{
 		"0": 0, "-7": -7, "1E3": 1000, "9223372036854775807": 1<<63 - 1, "-9223372036854775808": -1 << 63,
@@ -178,4 +187,20 @@ func FuzzNumber(f *testing.F) {
 			t.Fatalf("%q reads back as %x, was %x", s, string(again), string(n))
 		}
 	})
+}
+
+func BenchmarkNumberAdd(b *testing.B) {
+	for name, pair := range map[string][2]string{
+		"small": {"12345", "1"}, "large": {"12345678901234567890123456789", "0.00001"},
+	} {
+		x, y := parsed(b, pair[0]), parsed(b, pair[1])
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := x.Add(y); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

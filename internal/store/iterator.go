@@ -28,4 +28,3 @@ func (i *Iterator) Value() []byte { return i.it.Value() }
 
 // Close releases the iterator.
 func (i *Iterator) Close() error { return i.it.Close() }
-

@@ -33,9 +33,11 @@ type Store struct {
 	durable bool
 }
 
+// Pebble takes the memory of its memtables, of which there may be several at a
+// time, out of the cache's size: a cache no larger than they are is no cache.
 const (
 	memTableSize = 32 << 20
-	cacheSize    = 32 << 20
+	cacheSize    = 128<<20 + 2*memTableSize
 )
 
 // Open opens the store that options name, and creates it if there is none yet.

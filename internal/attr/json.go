@@ -1,0 +1,282 @@
+package attr
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/jsonpull"
+)
+
+// maxLevels is how deep values may nest, the attribute itself being level one.
+const maxLevels = 32
+
+// What can be wrong with a value whose JSON is right. The texts are DynamoDB's.
+const (
+	errEmptyValue     = Fault("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
+	errSeveralTypes   = Fault("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
+	ErrNullFalse      = Fault("One or more parameter values were invalid: Null attribute value types must have the value of true")
+	errEmptySS        = Fault("One or more parameter values were invalid: An string set  may not be empty")
+	errEmptyNS        = Fault("One or more parameter values were invalid: An number set  may not be empty")
+	errEmptyBS        = Fault("One or more parameter values were invalid: Binary sets should not be empty")
+	errNullElement    = Fault("One or more parameter values were invalid: An string set  may not have a null string as a member")
+	errDuplicateNS    = Fault("Input collection contains duplicates")
+	ErrTooManyLevels  = Fault("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+	formatDuplicateSS = "One or more parameter values were invalid: Input collection [%s] contains duplicates."
+	formatDuplicateBS = "One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates."
+)
+
+// Malformed is the error of JSON that does not stand for what it should, in
+// AWS's words. AWS answers it as a SerializationException.
+type Malformed string
+
+func (m Malformed) Error() string { return string(m) }
+
+// The types of DynamoDB's attribute values, in AWS's words.
+const valueClass = "com.amazonaws.dynamodb.v20120810.AttributeValue"
+
+var (
+	// ItemType is an item that is a member of a request.
+	ItemType = jsonpull.Type{Shape: jsonpull.Map, Class: valueClass}
+	// ElementItemType is an item in a list.
+	ElementItemType = jsonpull.Type{Shape: jsonpull.ElementMap, Class: valueClass}
+
+	valueType  = jsonpull.Type{Shape: jsonpull.Element, Class: valueClass}
+	binaryType = jsonpull.Type{Shape: jsonpull.Blob, Class: "java.nio.ByteBuffer"}
+	listType   = jsonpull.Type{Shape: jsonpull.List}
+)
+
+// Decoder reads attribute values from JSON. A value that is JSON of the right
+// types but not valid for DynamoDB does not stop it: the first such fault is
+// kept, and what was at fault reads as a value of the same kind if it has one.
+// After a fault, what is inside of lists and maps is not kept: three bytes of
+// JSON make a Value, and a request full of them should not fill the memory.
+type Decoder struct {
+	jsonpull.Decoder
+
+	// Fault is the first fault found, and FaultName the attribute it was found
+	// in, if it was in an item.
+	Fault     error
+	FaultName string
+
+	// What is being read, each level on top of the one it is in. A level is
+	// copied out once its length is known.
+	fields []Field
+	values []Value
+	order  []int
+}
+
+// Reset makes the Decoder read text, without a fault.
+func (d *Decoder) Reset(text string) {
+	d.Decoder.Reset(text)
+	d.Fault, d.FaultName = nil, ""
+	d.fields, d.values, d.order = reuse(d.fields), reuse(d.values), reuse(d.order)
+}
+
+// reuse empties a stack, and lets go of one that has become large.
+func reuse[E any](stack []E) []E {
+	if cap(stack) > 256 {
+		return nil
+	}
+	return stack[:0]
+}
+
+func (d *Decoder) fault(err error) {
+	if d.Fault == nil {
+		d.Fault = err
+	}
+}
+
+// Item reads an item.
+func (d *Decoder) Item(t *jsonpull.Type) Item { return d.item(t, 1) }
+
+// Value reads a value.
+func (d *Decoder) Value() Value { return d.value(1) }
+
+func (d *Decoder) item(t *jsonpull.Type, level int) Item {
+	base := len(d.fields)
+	sorted := true
+	for name := range d.Entries(t) {
+		faultless := d.Fault == nil
+		v := d.value(level)
+		if faultless && d.Fault != nil {
+			d.FaultName = name // outermost last
+		}
+		if level > 1 && d.Fault != nil {
+			continue
+		}
+		sorted = sorted && (len(d.fields) == base || d.fields[len(d.fields)-1].Name < name)
+		d.fields = append(d.fields, Field{name, v})
+	}
+	read := d.fields[base:]
+	it := make(Item, len(read))
+	if sorted {
+		copy(it, read)
+	} else {
+		it = d.sort(it, read)
+	}
+	clear(read)
+	d.fields = d.fields[:base]
+	return it
+}
+
+// sort copies the fields in the order of their names, moving each only once.
+// Of fields with the same name the last one stands.
+func (d *Decoder) sort(dst Item, fields []Field) Item {
+	d.order = d.order[:0]
+	for i := range fields {
+		d.order = append(d.order, i)
+	}
+	slices.SortFunc(d.order, func(i, j int) int {
+		return cmp.Or(strings.Compare(fields[i].Name, fields[j].Name), i-j)
+	})
+	n := 0
+	for k, i := range d.order {
+		if k+1 < len(d.order) && fields[d.order[k+1]].Name == fields[i].Name {
+			continue
+		}
+		dst[n] = fields[i]
+		n++
+	}
+	return dst[:n]
+}
+
+// drop removes the values from base on.
+func (d *Decoder) drop(base int) {
+	clear(d.values[base:])
+	d.values = d.values[:base]
+}
+
+func (d *Decoder) value(level int) (v Value) {
+	if level > maxLevels {
+		d.fault(ErrTooManyLevels)
+		d.Skip()
+		return Value{Kind: Null}
+	}
+	var seen uint16 // a bit for each kind
+	for name := range d.Members(&valueType) {
+		switch name {
+		case "S":
+			v = String(d.Text())
+		case "N":
+			v = d.number()
+		case "B":
+			v = Binary(d.binary())
+		case "BOOL":
+			v = Boolean(d.Bool())
+		case "NULL":
+			if v = (Value{Kind: Null}); !d.Bool() {
+				d.fault(ErrNullFalse)
+			}
+		case "SS":
+			v = d.set(SS)
+		case "NS":
+			v = d.set(NS)
+		case "BS":
+			v = d.set(BS)
+		case "L":
+			base := len(d.values)
+			for range d.Elements(&listType) {
+				if elem := d.value(level + 1); d.Fault == nil {
+					d.values = append(d.values, elem)
+				}
+			}
+			v = List(slices.Clone(d.values[base:])...)
+			d.drop(base)
+		case "M":
+			v = Map(d.item(&ItemType, level+1))
+		default:
+			d.Skip()
+			continue
+		}
+		seen |= 1 << v.Kind
+	}
+	switch {
+	case seen == 0:
+		d.fault(errEmptyValue)
+	case seen&(seen-1) != 0:
+		d.fault(errSeveralTypes)
+	}
+	return v
+}
+
+func (d *Decoder) number() Value {
+	n, err := ParseNumber(d.Text())
+	if err != nil {
+		d.fault(err)
+		n = Zero
+	}
+	return Num(n)
+}
+
+// binary reads the bytes that a string of base64 stands for.
+func (d *Decoder) binary() string {
+	text := d.TextOf(&binaryType)
+	if len(text)%4 != 0 {
+		d.Fail(Malformed(fmt.Sprintf("Base64 encoded length is expected a multiple of 4 bytes but found: %d", len(text))))
+		return ""
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || strings.ContainsAny(text, "\r\n") { // which Go ignores
+		d.Fail(Malformed("Invalid last non-pad Base64 character dectected"))
+	}
+	return string(b)
+}
+
+func (d *Decoder) set(kind Kind) Value {
+	base := len(d.values)
+	for range d.Elements(&listType) {
+		if d.Null() {
+			d.fault(errNullElement)
+			continue
+		}
+		var elem Value
+		switch kind {
+		case SS:
+			elem = String(d.Text())
+		case NS:
+			elem = d.number()
+		case BS:
+			elem = Binary(d.binary())
+		}
+		d.values = append(d.values, elem)
+	}
+	defer d.drop(base)
+	given := d.values[base:]
+	if len(given) == 0 {
+		d.fault(emptySet(kind))
+		return Value{Kind: kind}
+	}
+	set := Set(kind, slices.Clone(given))
+	if len(set.List) < len(given) {
+		d.fault(duplicates(kind, given))
+	}
+	return set
+}
+
+func emptySet(kind Kind) error {
+	switch kind {
+	case NS:
+		return errEmptyNS
+	case BS:
+		return errEmptyBS
+	default:
+		return errEmptySS
+	}
+}
+
+func duplicates(kind Kind, given []Value) error {
+	if kind == NS {
+		return errDuplicateNS
+	}
+	texts, format := make([]string, len(given)), formatDuplicateSS
+	for i, v := range given {
+		texts[i] = v.Str
+		if kind == BS {
+			texts[i], format = base64.StdEncoding.EncodeToString([]byte(v.Str)), formatDuplicateBS
+		}
+	}
+	return Faultf(format, strings.Join(texts, ", "))
+}

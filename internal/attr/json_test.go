@@ -1,0 +1,308 @@
+package attr
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/heatsink-go/heatsink/internal/jsonpull"
+)
+
+func jsonNumber(t testing.TB, s string) Value {
+	t.Helper()
+	n, err := ParseNumber(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Num(n)
+}
+
+func TestDecodeValue(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Value
+		back string // empty: text
+	}{
+		{`{"S":"a"}`, String("a"), ``},
+		{`{"S":""}`, String(""), ``},
+		{`{"S":"\u00e9\n"}`, String("é\n"), `{"S":"é\n"}`},
+		{`{"N":"1.50e2"}`, jsonNumber(t, "150"), `{"N":"150"}`},
+		{`{"N":"-0.001"}`, jsonNumber(t, "-0.001"), ``},
+		{`{"B":"AP8="}`, Binary("\x00\xff"), ``},
+		{`{"B":""}`, Binary(""), ``},
+		{`{"BOOL":true}`, Boolean(true), ``},
+		{`{"BOOL":false}`, Boolean(false), ``},
+		{`{"NULL":true}`, Value{Kind: Null}, ``},
+		{`{"SS":["b","a"]}`, Set(SS, []Value{String("a"), String("b")}), `{"SS":["a","b"]}`},
+		{`{"SS":[""]}`, Set(SS, []Value{String("")}), ``},
+		{`{"NS":["10","9.0"]}`, Set(NS, []Value{jsonNumber(t, "9"), jsonNumber(t, "10")}), `{"NS":["9","10"]}`},
+		{`{"BS":["/w==","AA=="]}`, Set(BS, []Value{Binary("\x00"), Binary("\xff")}), `{"BS":["AA==","/w=="]}`},
+		{`{"L":[]}`, List(), ``},
+		{`{"L":[{"S":"x"},{"L":[{"N":"1"}]}]}`, List(String("x"), List(jsonNumber(t, "1"))), ``},
+		{`{"M":{}}`, Map(nil), ``},
+		{
+			`{"M":{"b":{"S":"x"},"a":{"M":{"d":{"NULL":true},"c":{"BOOL":true}}}}}`,
+			Map(Item{
+				{"a", Map(Item{{"c", Boolean(true)}, {"d", Value{Kind: Null}}})},
+				{"b", String("x")},
+			}),
+			`{"M":{"a":{"M":{"c":{"BOOL":true},"d":{"NULL":true}}},"b":{"S":"x"}}}`,
+		},
+		{`{"S":"a","N":null,"X":[{}]}`, String("a"), `{"S":"a"}`},
+		{`{"S":"a","S":"b"}`, String("b"), `{"S":"b"}`},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			var d Decoder
+			d.Reset(c.text)
+			got := d.Value()
+			if d.End() != nil || d.Fault != nil {
+				t.Fatalf("got errors %v, %v", d.Err(), d.Fault)
+			}
+			if !got.Equal(c.want) {
+				t.Fatalf("got %#v, want %#v", got, c.want)
+			}
+			want := c.back
+			if want == "" {
+				want = c.text
+			}
+			if back := string(got.AppendJSON(nil)); back != want {
+				t.Errorf("it writes as %s, want %s", back, want)
+			}
+			raw, err := NewRaw(Item{{"a", got}}).AppendJSON(nil)
+			if err != nil || string(raw) != `{"a":`+want+`}` {
+				t.Errorf("stored it writes as %s, %v", raw, err)
+			}
+		})
+	}
+}
+
+func TestDecodeItemOrder(t *testing.T) {
+	var d Decoder
+	d.Reset(`{"c":{"S":"1"},"a":{"M":{"z":{"N":"1"},"y":{"N":"2"}}},"b":{"S":"2"},"a":{"S":"3"},"c":{"S":"4"}}`)
+	got := d.Item(&ItemType)
+	want := Item{{"a", String("3")}, {"b", String("2")}, {"c", String("4")}}
+	if !got.Equal(want) || d.End() != nil || d.Fault != nil {
+		t.Errorf("got %v, %v, %v, want %v", got, d.Err(), d.Fault, want)
+	}
+	for name, left := range map[string]int{"fields": len(d.fields), "values": len(d.values)} {
+		if left != 0 {
+			t.Errorf("%d %s were left behind", left, name)
+		}
+	}
+	for _, f := range d.fields[:cap(d.fields)] {
+		if f.Name != "" {
+			t.Errorf("the decoder holds on to %q", f.Name)
+		}
+	}
+}
+
+// nestedMaps returns a string in the given number of maps.
+func nestedMaps(n int) string {
+	return strings.Repeat(`{"M":{"n":`, n) + `{"S":"leaf"}` + strings.Repeat(`}}`, n)
+}
+
+func TestDecodeFaults(t *testing.T) {
+	invalid := "One or more parameter values were invalid: "
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", `{}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		{"unknown type", `{"X":"a"}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		{"null type", `{"S":null}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		{"null", `null`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		{"null in list", `{"L":[null]}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		{"null in map", `{"M":{"a":null}}`, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"},
+		{"two types", `{"S":"a","N":"1"}`, "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
+		{"two types, one bad", `{"S":"a","N":"b"}`, "The parameter cannot be converted to a numeric value: b"},
+		{"no number", `{"N":""}`, "The parameter cannot be converted to a numeric value"},
+		{"word", `{"N":"one"}`, "The parameter cannot be converted to a numeric value: one"},
+		{"overflow", `{"N":"1e126"}`, "Number overflow. Attempting to store a number with magnitude larger than supported range"},
+		{"underflow", `{"N":"1e-131"}`, "Number underflow. Attempting to store a number with magnitude smaller than supported range"},
+		{"digits", `{"N":"` + strings.Repeat("1", 39) + `"}`, "Attempting to store more than 38 significant digits in a Number"},
+		{"bad number in set", `{"NS":["1","x"]}`, "The parameter cannot be converted to a numeric value: x"},
+		{"null false", `{"NULL":false}`, invalid + "Null attribute value types must have the value of true"},
+		{"empty SS", `{"SS":[]}`, invalid + "An string set  may not be empty"},
+		{"empty NS", `{"NS":[]}`, invalid + "An number set  may not be empty"},
+		{"empty BS", `{"BS":[]}`, invalid + "Binary sets should not be empty"},
+		{"empty set deep inside", `{"L":[{"M":{"a":{"SS":[]}}}]}`, invalid + "An string set  may not be empty"},
+		{"null in set", `{"SS":["a",null]}`, invalid + "An string set  may not have a null string as a member"},
+		{"twice in SS", `{"SS":["b","a","b"]}`, invalid + "Input collection [b, a, b] contains duplicates."},
+		{"twice in NS", `{"NS":["1","1.0"]}`, "Input collection contains duplicates"},
+		{"twice in BS", `{"BS":["Yg==","Yg=="]}`, invalid + "Input collection [Yg==, Yg==]of type BS contains duplicates."},
+		{"32 maps", nestedMaps(32), "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"},
+		{"100 maps", nestedMaps(100), "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"},
+		{"31 maps", nestedMaps(31), ""},
+		{"first of two", `{"L":[{"N":"x"},{"N":"y"}]}`, "The parameter cannot be converted to a numeric value: x"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var d Decoder
+			d.Reset(c.text)
+			d.Value()
+			if err := d.End(); err != nil {
+				t.Fatalf("a fault must not stop the decoder: %v", err)
+			}
+			var want error
+			if c.want != "" {
+				want = Fault(c.want)
+			}
+			if d.Fault != want {
+				t.Errorf("got %v, want %v", d.Fault, want)
+			}
+		})
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		found jsonpull.Kind
+		shape jsonpull.Shape
+	}{
+		{`5`, jsonpull.Integer, jsonpull.Element},
+		{`[]`, jsonpull.Array, jsonpull.Element},
+		{`{"S":5}`, jsonpull.Integer, jsonpull.Scalar},
+		{`{"N":1.5}`, jsonpull.Decimal, jsonpull.Scalar},
+		{`{"B":true}`, jsonpull.True, jsonpull.Blob},
+		{`{"BOOL":"maybe"}`, jsonpull.String, jsonpull.Scalar},
+		{`{"NULL":0}`, jsonpull.Integer, jsonpull.Scalar},
+		{`{"SS":"a"}`, jsonpull.String, jsonpull.List},
+		{`{"SS":[1]}`, jsonpull.Integer, jsonpull.Scalar},
+		{`{"BS":[[]]}`, jsonpull.Array, jsonpull.Blob},
+		{`{"L":{}}`, jsonpull.Object, jsonpull.List},
+		{`{"L":["a"]}`, jsonpull.String, jsonpull.Element},
+		{`{"M":[]}`, jsonpull.Array, jsonpull.Map},
+		{`{"M":{"a":"b"}}`, jsonpull.String, jsonpull.Element},
+	} {
+		var d Decoder
+		d.Reset(c.text)
+		d.Value()
+		var wrong *jsonpull.TypeError
+		if !errors.As(d.End(), &wrong) || wrong.Found != c.found || wrong.Wanted.Shape != c.shape {
+			t.Errorf("%s: got %v, want %d for %d", c.text, d.Err(), c.found, c.shape)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"B":"23456"}`:     "Base64 encoded length is expected a multiple of 4 bytes but found: 5",
+		`{"B":"=+/="}`:      "Invalid last non-pad Base64 character dectected",
+		`{"B":"+/+="}`:      "Invalid last non-pad Base64 character dectected",
+		`{"B":"AA\n==AAA"}`: "Invalid last non-pad Base64 character dectected",
+		`{"BS":["A"]}`:      "Base64 encoded length is expected a multiple of 4 bytes but found: 1",
+	} {
+		var d Decoder
+		d.Reset(text)
+		d.Value()
+		if d.End() != Malformed(want) {
+			t.Errorf("%s: got %v, want %s", text, d.Err(), want)
+		}
+	}
+}
+
+func TestAppendJSONOfDamage(t *testing.T) {
+	whole := NewRaw(Item{{"a", List(String("x"), jsonNumber(t, "12"), Map(Item{{"b", Set(NS, []Value{jsonNumber(t, "1")})}}))}})
+	if _, err := whole.AppendJSON(nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		if _, err := whole[:i].AppendJSON(nil); !errors.Is(err, errDamaged) {
+			t.Errorf("%d of %d bytes: got %v, want damage", i, len(whole), err)
+		}
+	}
+	if _, err := append(whole, 0).AppendJSON(nil); !errors.Is(err, errDamaged) {
+		t.Errorf("one byte more: got %v, want damage", err)
+	}
+	for _, tag := range []byte{byte(Invalid), falseTag + 1, 0xFF} {
+		if _, err := (Raw{1, 1, 1, 'a', tag}).AppendJSON(nil); !errors.Is(err, errDamaged) {
+			t.Errorf("kind %d: got %v, want damage", tag, err)
+		}
+	}
+}
+
+// What is read and written back reads the same, whether it was stored between
+// or not.
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{
+		benchItem, `{"a":{"L":[{"NS":["1","-2.5"]},{"BS":["AA==","/w=="]}]},"b":{"NULL":true}}`, `{"a":{"S":1}}`, `{"a":{},"b":{"N":"x"}}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var d Decoder
+		d.Reset(text)
+		it := d.Item(&ItemType)
+		if d.End() != nil {
+			return
+		}
+		if !json.Valid([]byte(text)) {
+			t.Fatal("not JSON, but read")
+		}
+		if d.Fault != nil {
+			return
+		}
+		back := string(it.AppendJSON(nil))
+		if raw, err := NewRaw(it).AppendJSON(nil); err != nil || string(raw) != back {
+			t.Fatalf("stored it is %s, %v, otherwise %s", raw, err, back)
+		}
+		d.Reset(back)
+		if again := d.Item(&ItemType); d.End() != nil || d.Fault != nil || !again.Equal(it) {
+			t.Fatalf("%s reads as %v, %v, %v", back, again, d.Err(), d.Fault)
+		}
+	})
+}
+
+// Whatever is stored, writing it does not panic, and agrees with Decode about
+// what is damaged.
+func FuzzRawJSON(f *testing.F) {
+	f.Add([]byte(NewRaw(Item{{"a", Boolean(false)}, {"b", List(String("x"))}})))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		it, damage := Raw(b).Decode()
+		text, err := Raw(b).AppendJSON(nil)
+		if damage == nil && err != nil {
+			t.Fatalf("it decodes, but: %v", err)
+		}
+		if damage == nil && string(text) != string(it.AppendJSON(nil)) {
+			t.Fatalf("got %s, want %s", text, it.AppendJSON(nil))
+		}
+	})
+}
+
+const benchItem = `{"pk":{"S":"user#00012345"},"sk":{"S":"order#2026-11-15T10:00:00Z"},"amount":{"N":"1299.95"},"count":{"N":"42"},` +
+	`"status":{"S":"SHIPPED"},"tags":{"SS":["blue","large"]},"paid":{"BOOL":true},"address":{"M":{"city":{"S":"Zürich"},"zip":{"S":"8001"}}}}`
+
+func BenchmarkDecodeItem(b *testing.B) {
+	b.ReportAllocs()
+	b.SetBytes(int64(len(benchItem)))
+	var d Decoder
+	for b.Loop() {
+		d.Reset(benchItem)
+		d.Item(&ItemType)
+		if err := d.End(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRawAppendJSON(b *testing.B) {
+	var d Decoder
+	d.Reset(benchItem)
+	raw := NewRaw(d.Item(&ItemType))
+	var dst []byte
+	b.ReportAllocs()
+	b.SetBytes(int64(len(benchItem)))
+	for b.Loop() {
+		var err error
+		if dst, err = raw.AppendJSON(dst[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func ExampleDecoder() {
+	var d Decoder
+	d.Reset(`{"sk":{"N":"1e2"},"pk":{"S":"a"},"bad":{"SS":[]}}`)
+	it := d.Item(&ItemType)
+	fmt.Println(d.End(), d.Fault, "in", d.FaultName)
+	fmt.Println(string(it.Without("bad").AppendJSON(nil)))
+	// Output:
+	// <nil> One or more parameter values were invalid: An string set  may not be empty in bad
+	// {"pk":{"S":"a"},"sk":{"N":"100"}}
+}

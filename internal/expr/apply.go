@@ -1,0 +1,274 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+)
+
+// What can be wrong with an update of a particular item, besides numbers that
+// get too large.
+const (
+	errPath    = attr.Fault("The document path provided in the update expression is invalid for update")
+	errType    = attr.Fault("An operand in the update expression has an incorrect data type")
+	errMissing = attr.Fault("The provided expression refers to an attribute that does not exist in the item")
+)
+
+// Apply returns an item as the update makes it. The item itself is left as it
+// is, and all values are computed from it: neither the order of the actions nor
+// what they do to a list's indexes matters.
+func (u *Update) Apply(it attr.Item) (attr.Item, error) {
+	var few [4]write
+	writes := few[:0]
+	var c complaint
+	for i := range u.actions {
+		a := &u.actions[i]
+		writes = append(writes, a.write(it, &c))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return rewrite(it, writes, 0), nil
+}
+
+// Touched returns those parts of an item that the update is about, where they
+// are in the item. With the item as it was, or as Apply made it, this is what
+// UPDATED_OLD and UPDATED_NEW want. As with DynamoDB, a path with an index means
+// the element that has it now, which need not be the one that was written.
+func (u *Update) Touched(it attr.Item) attr.Item { return project(it, u.targets, 0) }
+
+// complaint is the most important thing that is wrong with an update of an item.
+type complaint struct {
+	err    error
+	weight int
+}
+
+// The weights of complaints. Those about something missing, which has a weight
+// for each section, count more in a later section.
+const (
+	weighNumber = 1 + iota
+	weighMissing
+	weighNoParent
+	perSection
+
+	weighType   = 1 << 30
+	weighParent = weighType + 1
+)
+
+func (c *complaint) add(err error, weight int) {
+	if weight > c.weight {
+		*c = complaint{err, weight}
+	}
+}
+
+// write is what an action comes to for a particular item.
+type write struct {
+	path  path
+	what  effect
+	value attr.Value // with put
+}
+
+type effect uint8
+
+const (
+	keep effect = iota // nothing happens
+	put
+	drop
+)
+
+// write computes what the action does to an item.
+func (a *action) write(it attr.Item, c *complaint) write {
+	w := write{path: a.path}
+	if last := len(a.path) - 1; last > 0 {
+		switch parent := a.path[:last].find(it); {
+		case parent == nil:
+			c.add(errPath, weighNoParent+perSection*a.section)
+		case parent.Kind != attr.M && !a.path[last].isIndex(), parent.Kind != attr.L && a.path[last].isIndex():
+			c.add(errPath, weighParent)
+		}
+	}
+	var err error
+	switch a.clause {
+	case clauseSet:
+		w.what = put
+		w.value, err = a.value.compute(it)
+	case clauseRemove:
+		w.what = drop
+	case clauseAdd:
+		w.what = put
+		w.value, err = sum(a.path.find(it), a.value.value)
+	case clauseDelete:
+		w.what, w.value, err = difference(a.path.find(it), a.value.value)
+	}
+	switch err {
+	case nil:
+	case errType:
+		c.add(err, weighType)
+	case errMissing:
+		c.add(err, weighMissing+perSection*a.section)
+	default:
+		c.add(err, weighNumber)
+	}
+	return w
+}
+
+// compute returns the value of the right side of a SET.
+func (n *node) compute(it attr.Item) (attr.Value, error) {
+	switch n.op {
+	case opValue:
+		return *n.value, nil
+	case opPath:
+		if v := n.path.find(it); v != nil {
+			return *v, nil
+		}
+		return attr.Value{}, errMissing
+	case opIfNotExists:
+		if v := n.first.path.find(it); v != nil {
+			return *v, nil
+		}
+		return n.first.next.compute(it)
+	}
+	want := attr.N
+	if n.op == opListAppend {
+		want = attr.L
+	}
+	var operands [2]attr.Value
+	for i, c := 0, n.first; c != nil; i, c = i+1, c.next {
+		v, err := c.compute(it)
+		if err != nil {
+			return v, err
+		}
+		if v.Kind != want {
+			return v, errType
+		}
+		operands[i] = v
+	}
+	a, b := operands[0], operands[1]
+	if n.op == opListAppend {
+		return attr.List(slices.Concat(a.List, b.List)...), nil
+	}
+	add := attr.Number.Add
+	if n.op == opMinus {
+		add = attr.Number.Sub
+	}
+	number, err := add(a.Number(), b.Number())
+	return attr.Num(number), err
+}
+
+// sum is what ADD makes of a value, nil if there is none: a larger number or a
+// larger set.
+func sum(old, v *attr.Value) (attr.Value, error) {
+	switch {
+	case old == nil:
+		return *v, nil
+	case old.Kind != v.Kind:
+		return attr.Value{}, errType
+	case v.Kind == attr.N:
+		number, err := old.Number().Add(v.Number())
+		return attr.Num(number), err
+	}
+	return attr.Set(v.Kind, slices.Concat(old.List, v.List)), nil
+}
+
+// difference is what DELETE makes of a value: a smaller set, but not an empty
+// one.
+func difference(old, v *attr.Value) (effect, attr.Value, error) {
+	switch {
+	case old == nil:
+		return keep, attr.Value{}, nil
+	case old.Kind != v.Kind:
+		return keep, attr.Value{}, errType
+	}
+	var left []attr.Value
+	for i := range old.List {
+		if !contains(v, &old.List[i]) {
+			left = append(left, old.List[i])
+		}
+	}
+	if left == nil {
+		return drop, attr.Value{}, nil
+	}
+	return put, attr.Value{Kind: old.Kind, List: left}, nil
+}
+
+// rewrite returns an item, or a map, with the writes done whose paths lead
+// there. The writes are sorted by path; depth is how many steps they took.
+func rewrite(it attr.Item, writes []write, depth int) attr.Item {
+	out := make(attr.Item, 0, len(it)+len(writes))
+	for len(writes) > 0 {
+		var group []write
+		group, writes = sameStep(writes, depth)
+		name := group[0].path[depth].name
+		i, found := search(it, name)
+		out = append(out, it[:i]...)
+		it = it[i:]
+		var old *attr.Value
+		if found {
+			old = &it[0].Value
+			it = it[1:]
+		}
+		if v, ok := rewriteValue(old, group, depth+1); ok {
+			out = append(out, attr.Field{Name: name, Value: v})
+		}
+	}
+	return append(out, it...)
+}
+
+// rewriteList does the same for a list. Elements that are written behind its end
+// follow in the order of the indexes they were given.
+func rewriteList(list []attr.Value, writes []write, depth int) []attr.Value {
+	out := make([]attr.Value, 0, len(list)+len(writes))
+	done := 0 // how many of the old elements
+	for len(writes) > 0 {
+		var group []write
+		group, writes = sameStep(writes, depth)
+		index := min(group[0].path[depth].index, len(list))
+		out = append(out, list[done:index]...)
+		done = index
+		var old *attr.Value
+		if index < len(list) {
+			old = &list[index]
+			done++
+		}
+		if v, ok := rewriteValue(old, group, depth+1); ok {
+			out = append(out, v)
+		}
+	}
+	return append(out, list[done:]...)
+}
+
+// rewriteValue does the writes that are about a value, nil if there is none, or
+// its parts. There is a value, of the right kind, if they are about its parts.
+// ok is false if no value is left.
+func rewriteValue(old *attr.Value, writes []write, depth int) (v attr.Value, ok bool) {
+	if w := &writes[0]; len(w.path) == depth {
+		switch {
+		case w.what == put:
+			return w.value, true
+		case w.what == drop || old == nil:
+			return attr.Value{}, false
+		}
+		return *old, true
+	}
+	if old.Kind == attr.M {
+		return attr.Map(rewrite(old.Map, writes, depth)), true
+	}
+	return attr.List(rewriteList(old.List, writes, depth)...), true
+}
+
+// routed is something that a path leads to.
+type routed interface{ route() path }
+
+func (p path) route() path  { return p }
+func (w write) route() path { return w.path }
+
+// sameStep splits off those of a sorted list that have the step number depth of
+// their paths in common with the first.
+func sameStep[T routed](list []T, depth int) (same, others []T) {
+	first := list[0].route()[depth]
+	n := 1
+	for n < len(list) && list[n].route()[depth] == first {
+		n++
+	}
+	return list[:n], list[n:]
+}

@@ -1,0 +1,220 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/heatsink-go/heatsink"
+
+// imports says for each package which packages of this module it imports. Names are directories of the repository;
+// "." is the library itself.
+type imports map[string][]string
+
+// everything in a package's list lets it import whatever it likes.
+const everything = "*"
+
+// mayImport is the package map of docs/design.md. An import that is not listed here is a decision about the
+// architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
+var mayImport = imports{
+	// The library, and the recipes on top of it.
+	".":           {"internal/attr"},
+	"counter":     {"."},
+	"leaderboard": {"."},
+	"ratelimit":   {"."},
+	"session":     {"."},
+	"eventlog":    {"."},
+
+	// Useful alone.
+	"heat": {},
+	"plan": {},
+
+	// The engine, from the outside in.
+	"local":              {"internal/wire", "internal/engine"},
+	"internal/wire":      {"internal/engine", "internal/attr", "internal/jsonpull"},
+	"internal/engine":    {"internal/store", "internal/partition", "internal/expr", "internal/attr"},
+	"internal/store":     {"internal/attr"},
+	"internal/partition": {},
+	"internal/expr":      {"internal/attr"},
+	"internal/attr":      {"internal/jsonpull"},
+	"internal/jsonpull":  {},
+
+	// The command and what only it shows.
+	"cmd/heatsink":         {everything},
+	"internal/lab":         {".", "counter", "leaderboard", "ratelimit", "session", "eventlog", "heat", "plan", "local", "internal/partition"},
+	"internal/dash":        {".", "heat", "plan"},
+	"internal/enginebench": {}, // runs the built command, as it runs the peers
+
+	// Tests about the repository.
+	"internal/lint": {},
+}
+
+// theEngine must not end up in the binary of somebody who only uses the library.
+var theEngine = []string{"local", "internal/wire", "internal/engine", "internal/store", "internal/partition"}
+
+func TestImportsFollowThePackageMap(t *testing.T) {
+	for _, v := range violations(moduleImports(t), mayImport) {
+		t.Error(v)
+	}
+}
+
+// The code obeys the table; this makes sure that the table cannot be edited into linking the engine.
+func TestPackageMapKeepsTheEngineOut(t *testing.T) {
+	for _, pkg := range []string{".", "counter", "leaderboard", "ratelimit", "session", "eventlog", "heat", "plan"} {
+		reached := reachable(mayImport, pkg)
+		for _, engine := range theEngine {
+			if reached[engine] {
+				t.Errorf("the package map lets %s reach %s", pkg, engine)
+			}
+		}
+	}
+}
+
+func TestPackageMapNamesOnlyItsPackages(t *testing.T) {
+	for pkg, allowed := range mayImport {
+		for _, imp := range allowed {
+			if _, ok := mayImport[imp]; !ok && imp != everything {
+				t.Errorf("the package map lets %s import %s, which is not in it", pkg, imp)
+			}
+			if strings.HasPrefix(imp, "cmd/") {
+				t.Errorf("the package map lets %s import a command, %s", pkg, imp)
+			}
+		}
+	}
+}
+
+func TestViolations(t *testing.T) {
+	table := imports{
+		"top":    {everything},
+		"middle": {"bottom"},
+		"bottom": {},
+		"absent": {"bottom"},
+	}
+	for _, c := range []struct {
+		name string
+		got  imports
+		want []string
+	}{
+		{"nothing wrong", imports{"top": {"middle", "bottom"}, "middle": {"bottom"}, "bottom": nil}, nil},
+		{"upwards", imports{"bottom": {"top"}}, []string{"bottom imports top; the package map allows it nothing of ours"}},
+		{"sideways", imports{"middle": {"bottom", "absent"}}, []string{"middle imports absent; the package map allows it only bottom"}},
+		{"newcomer", imports{"new": nil}, []string{"package new is not in the package map: add it to mayImport in internal/lint/imports_test.go"}},
+		{"several", imports{"middle": {"top"}, "bottom": {"middle"}}, []string{
+			"bottom imports middle; the package map allows it nothing of ours",
+			"middle imports top; the package map allows it only bottom",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := violations(c.got, table); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReachable(t *testing.T) {
+	table := imports{"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
+	got := slices.Sorted(maps.Keys(reachable(table, "a")))
+	if want := []string{"b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// violations returns what got does that table does not allow, one sentence each, in the order of package names.
+func violations(got, table imports) []string {
+	var faults []string
+	for _, pkg := range slices.Sorted(maps.Keys(got)) {
+		allowed, known := table[pkg]
+		if !known {
+			faults = append(faults, fmt.Sprintf("package %s is not in the package map: add it to mayImport in internal/lint/imports_test.go", pkg))
+			continue
+		}
+		if slices.Contains(allowed, everything) {
+			continue
+		}
+		only := "nothing of ours"
+		if len(allowed) > 0 {
+			only = "only " + strings.Join(allowed, ", ")
+		}
+		for _, imp := range got[pkg] {
+			if !slices.Contains(allowed, imp) {
+				faults = append(faults, fmt.Sprintf("%s imports %s; the package map allows it %s", pkg, imp, only))
+			}
+		}
+	}
+	return faults
+}
+
+// reachable returns the packages that pkg imports, directly or through others.
+func reachable(table imports, pkg string) map[string]bool {
+	reached := map[string]bool{}
+	var visit func(string)
+	visit = func(pkg string) {
+		for _, imp := range table[pkg] {
+			if !reached[imp] {
+				reached[imp] = true
+				visit(imp)
+			}
+		}
+	}
+	visit(pkg)
+	return reached
+}
+
+// moduleImports asks the go command, which knows about build constraints, what the module's packages import.
+func moduleImports(t *testing.T) imports {
+	t.Helper()
+	goFiles(t) // so that go test does not answer from its cache: it cannot see which files the child reads
+
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = root
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+
+	got := imports{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&pkg); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		dir, ours := directory(pkg.ImportPath)
+		if !ours {
+			continue
+		}
+		got[dir] = nil
+		for _, path := range pkg.Imports {
+			if imp, ours := directory(path); ours {
+				got[dir] = append(got[dir], imp)
+			}
+		}
+	}
+	if len(got) == 0 {
+		t.Fatalf("go list names no package of %s", module)
+	}
+	return got
+}
+
+// directory returns where in the repository the package with this import path is, and false if it is somebody else's.
+func directory(importPath string) (dir string, ours bool) {
+	if importPath == module {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// benchKey scatters numbers over the key space, as hashes do.
+func benchKey(dst []byte, n uint64) []byte {
+	dst = AppendIndex(dst, 1, BaseIndex)
+	dst = binary.BigEndian.AppendUint64(dst, n*0x9E3779B97F4A7C15)
+	return append(dst, "partition key and sort key"...)
+}
+
+func BenchmarkStore(b *testing.B) {
+	for _, size := range []uint64{10_000, 1_000_000} {
+		s, err := Open(Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		value := make([]byte, 200)
+		for i := range value {
+			value[i] = byte(rand.Uint32())
+		}
+		write := func(n uint64) {
+			batch := s.NewBatch()
+			batch.Set(benchKey(nil, n), value)
+			if err := batch.Commit(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for n := range size {
+			write(n)
+		}
+		get := func(b *testing.B, want bool, number func() uint64) {
+			b.ReportAllocs()
+			var key, value []byte
+			for b.Loop() {
+				var found bool
+				key = benchKey(key[:0], number())
+				if value, found, err = s.Get(value[:0], key); err != nil || found != want {
+					b.Fatal(found, err)
+				}
+			}
+		}
+		b.Run(fmt.Sprintf("get/items=%d", size), func(b *testing.B) {
+			get(b, true, func() uint64 { return rand.Uint64N(size) })
+		})
+		b.Run(fmt.Sprintf("miss/items=%d", size), func(b *testing.B) {
+			get(b, false, func() uint64 { return size + rand.Uint64N(1<<40) })
+		})
+		b.Run(fmt.Sprintf("range50/items=%d", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				it, err := s.Read(Range{benchKey(nil, rand.Uint64N(size)), After(AppendIndex(nil, 1, BaseIndex))})
+				if err != nil {
+					b.Fatal(err)
+				}
+				n := 0
+				for ok := it.First(); ok && n < 50; ok = it.Next() {
+					n += len(it.Value()) / len(value)
+				}
+				if err := it.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("put/items=%d", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				write(rand.Uint64N(size))
+			}
+		})
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
