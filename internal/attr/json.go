@@ -155,13 +155,20 @@ func (d *Decoder) value(level int) (v Value) {
 		d.Skip()
 		return Value{Kind: Null}
 	}
+	// Nearly all values look like this.
+	if kind, text, ok := d.Single("SN"); ok {
+		if kind == 'S' {
+			return String(text)
+		}
+		return d.number(text)
+	}
 	var seen uint16 // a bit for each kind
 	for name := range d.Members(&valueType) {
 		switch name {
 		case "S":
 			v = String(d.Text())
 		case "N":
-			v = d.number()
+			v = d.number(d.Text())
 		case "B":
 			v = Binary(d.binary())
 		case "BOOL":
@@ -202,8 +209,8 @@ func (d *Decoder) value(level int) (v Value) {
 	return v
 }
 
-func (d *Decoder) number() Value {
-	n, err := ParseNumber(d.Text())
+func (d *Decoder) number(text string) Value {
+	n, err := ParseNumber(text)
 	if err != nil {
 		d.fault(err)
 		n = Zero
@@ -237,7 +244,7 @@ func (d *Decoder) set(kind Kind) Value {
 		case SS:
 			elem = String(d.Text())
 		case NS:
-			elem = d.number()
+			elem = d.number(d.Text())
 		case BS:
 			elem = Binary(d.binary())
 		}

@@ -191,6 +191,23 @@ func (d *Decoder) members(t *Type, absent bool, yield func(string) bool) {
 	}
 }
 
+// Single reads an object that is written {"X":"text"}, with nothing to spare: one
+// member, whose name is one of the given letters and whose value is a string
+// without escapes. If anything else comes next it reads nothing.
+func (d *Decoder) Single(names string) (name byte, text string, ok bool) {
+	s := d.text[d.pos:]
+	if d.err != nil || len(s) < len(`{"X":""}`) || s[:2] != `{"` || s[3:6] != `":"` || strings.IndexByte(names, s[2]) < 0 {
+		return 0, "", false
+	}
+	n := len(`{"X":"`)
+	end := n + plain(s[n:])
+	if end+2 > len(s) || s[end:end+2] != `"}` {
+		return 0, "", false
+	}
+	d.pos += end + 2
+	return s[2], s[n:end], true
+}
+
 // Elements returns the positions of an array's elements as they come. The
 // loop's body reads or skips each element, and never leaves the loop. A null in
 // the array's place has no elements.

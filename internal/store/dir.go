@@ -44,6 +44,13 @@ func openDir(options Options) (*Store, error) {
 			return nil, err
 		}
 	}
+	// One name for each directory: that is how a process recognises its own lock.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
 	lock, err := pebble.LockDirectory(dir, vfs.Default)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)

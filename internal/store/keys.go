@@ -69,6 +69,9 @@ func TokenKey(expiry int64, token string) []byte {
 	return append(key, token...)
 }
 
+// Token returns the token in a TokenKey.
+func Token(key []byte) string { return string(key[1+8:]) }
+
 // Tokens are the outcomes of all transactions still remembered.
 func Tokens() Range { return prefixRange([]byte{tokenSpace}) }
 

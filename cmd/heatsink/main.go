@@ -1,0 +1,66 @@
+// Command heatsink keeps DynamoDB partitions cool. See heatsink --help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole command but for the process around it, so that tests call it
+// as users do. The second signal kills as usual.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	if !errors.Is(err, context.Canceled) {
+		fmt.Fprintf(stderr, "heatsink: %v\n", err)
+	}
+	return 1
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "heatsink",
+		Short: "Keep DynamoDB partitions cool",
+		Long: `heatsink keeps DynamoDB partitions cool.
+
+This version brings the local engine: a DynamoDB that runs inside your tests
+(package local) or as a server on your machine (heatsink serve).`,
+		Example: `  heatsink demo                                  see it at work, nothing else needed
+  heatsink serve                                 DynamoDB on 127.0.0.1:8000, in memory
+  heatsink serve --data ./dynamo                 the same, kept in a directory`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newServe(), newDemo())
+	return root
+}
+
+// version is the version of the module this binary was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

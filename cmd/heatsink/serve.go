@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/wire"
+)
+
+// server is what heatsink serve runs.
+type server struct {
+	addr      string
+	data      string
+	region    string
+	accessKey string
+	secretKey string
+}
+
+const (
+	accessKeyEnv = "HEATSINK_ACCESS_KEY_ID"
+	secretKeyEnv = "HEATSINK_SECRET_ACCESS_KEY"
+)
+
+func newServe() *cobra.Command {
+	s := &server{}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a local DynamoDB server",
+		Long: `Run a local DynamoDB server that any AWS SDK, the AWS CLI and boto3 can talk to.
+
+Tables live in memory and are gone with the process, or in a directory (--data),
+where every acknowledged write is on disk.
+
+On loopback any well-formed credentials do. To listen elsewhere, configure an
+access key and secret (flags, or ` + accessKeyEnv + ` and
+` + secretKeyEnv + ` in the environment): then every request's
+signature is verified.`,
+		Example: `  heatsink serve
+  heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
+
+  # in another terminal
+  export AWS_ENDPOINT_URL=http://127.0.0.1:8000 AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
+  aws dynamodb list-tables
+  python3 -c 'import boto3; print(boto3.client("dynamodb").list_tables()["TableNames"])'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&s.addr, "addr", "127.0.0.1:8000", "address to listen on; port 0 picks a free one")
+	flags.StringVar(&s.data, "data", "", "directory that keeps the data (default: in memory)")
+	flags.StringVar(&s.region, "region", "us-east-1", "region named in ARNs")
+	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
+	flags.StringVar(&s.secretKey, "secret-key", "", "its secret; other users of this machine can see flags, so prefer "+secretKeyEnv)
+	return cmd
+}
+
+// run serves until ctx ends, then lets the requests under way finish.
+func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	credentials, err := s.credentials()
+	if err != nil {
+		return err
+	}
+	listener, err := s.listen(ctx, credentials != nil)
+	if err != nil {
+		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		// What lives in Go's heap is small: the data is outside of it. Collecting
+		// at twice that size, the default, would mean collecting all the time.
+		debug.SetGCPercent(400)
+	}
+	logger := slog.New(slog.NewTextHandler(stderr, nil))
+	e, err := engine.Open(engine.Options{Dir: s.data, Region: s.region, Logger: logger})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+
+	web := wire.NewServer(wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger}))
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+	fmt.Fprintln(stdout, s.banner(listener.Addr()))
+
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err = web.Shutdown(shutdown)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = web.Close() // a client that does not let go
+	}
+	if done := <-served; !errors.Is(done, http.ErrServerClosed) {
+		err = errors.Join(err, done)
+	}
+	return err
+}
+
+// credentials returns those that clients must use, nil for any.
+func (s *server) credentials() (*wire.Credentials, error) {
+	key, secret := s.accessKey, s.secretKey
+	if key == "" {
+		key = os.Getenv(accessKeyEnv)
+	}
+	if secret == "" {
+		secret = os.Getenv(secretKeyEnv)
+	}
+	switch {
+	case key == "" && secret == "":
+		return nil, nil
+	case key == "" || secret == "":
+		return nil, fmt.Errorf("credentials need both an access key (--access-key or %s) and a secret (--secret-key or %s)", accessKeyEnv, secretKeyEnv)
+	}
+	return &wire.Credentials{AccessKeyID: key, SecretAccessKey: secret}, nil
+}
+
+// listen opens the port, on loopback alone unless requests are verified.
+func (s *server) listen(ctx context.Context, verified bool) (net.Listener, error) {
+	addr, err := net.ResolveTCPAddr("tcp", s.addr)
+	if err != nil {
+		return nil, fmt.Errorf("--addr %s: %w", s.addr, err)
+	}
+	if !verified && !addr.IP.IsLoopback() {
+		return nil, fmt.Errorf("refusing --addr %q, where others could reach the server, without credentials: "+
+			"set %s and %s (or use --access-key and --secret-key), or listen on 127.0.0.1", s.addr, accessKeyEnv, secretKeyEnv)
+	}
+	return new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
+}
+
+// banner says in one line how to point SDKs, the AWS CLI and boto3 at the server.
+func (s *server) banner(addr net.Addr) string {
+	where, keys := "in memory", "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
+	if s.data != "" {
+		where = "in " + s.data
+	}
+	if credentials, _ := s.credentials(); credentials != nil {
+		keys = "(and your access key)"
+	}
+	return fmt.Sprintf("heatsink: DynamoDB %s. SDKs, AWS CLI, boto3: export AWS_ENDPOINT_URL=http://%s AWS_REGION=%s %s",
+		where, addr, s.region, keys)
+}

@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+const (
+	maxBatchGet      = 100
+	maxBatchWrite    = 25
+	maxBatchGetBytes = 16 << 20
+)
+
+// BatchGetItem returns up to a hundred items of any tables.
+func (e *Engine) BatchGetItem(ctx context.Context, in *BatchGetItemInput) (*BatchGetItemOutput, error) {
+	projections, err := in.validate()
+	if err != nil {
+		return nil, err
+	}
+	out := &BatchGetItemOutput{}
+	returned := 0
+	for i := range in.Tables {
+		if err := e.batchGetTable(ctx, in, &in.Tables[i], projections[i], out, &returned); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// validate checks everything that can be checked without the tables.
+func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
+	if len(in.Tables) == 0 {
+		return nil, invalid("The requestItems parameter is required for BatchGetItem")
+	}
+	var c constraints
+	c.consumedCapacity(in.ConsumedCapacity)
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	total := 0
+	for i := range in.Tables {
+		b := &in.Tables[i]
+		c.text("requestItems."+b.TableName+".member", new(nameOf(b.TableName)), 1, 255, true)
+		if len(b.Keys) == 0 {
+			c.fault("'[]'", "requestItems."+b.TableName+".member.keys", "Member must have length greater than or equal to 1")
+		}
+		if len(b.Keys) > maxBatchGet {
+			return nil, invalid("1 validation error detected: Value at 'RequestItems.%s.member.Keys' failed to satisfy constraint: Member must have length less than or equal to %d",
+				b.TableName, maxBatchGet)
+		}
+		total += len(b.Keys)
+	}
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	if total > maxBatchGet {
+		return nil, invalid("Too many items requested for the BatchGetItem call")
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if in.BadValue != nil {
+		return nil, asError(in.BadValue)
+	}
+	projections := make([]*expr.Projection, len(in.Tables))
+	for i := range in.Tables {
+		var err error
+		if projections[i], err = in.Tables[i].projectionOnly(); err != nil {
+			return nil, err
+		}
+	}
+	return projections, nil
+}
+
+func (e *Engine) batchGetTable(ctx context.Context, in *BatchGetItemInput, b *BatchGetTable, p *expr.Projection, out *BatchGetItemOutput, returned *int) error {
+	t, err := e.openTable(nameOf(b.TableName))
+	if err != nil {
+		return err
+	}
+	defer t.release()
+	keys := make([][]byte, len(b.Keys))
+	for i, key := range b.Keys {
+		if err := t.checkKey(key); err != nil {
+			return err
+		}
+		keys[i] = t.itemKey(key)
+	}
+	if hasDuplicates(keys) {
+		return invalid("Provided list of item keys contains duplicates")
+	}
+	response := BatchGetResponse{TableName: b.TableName}
+	left := *b
+	left.Keys = nil
+	var spent bill
+	for i, key := range keys {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if *returned >= maxBatchGetBytes {
+			left.Keys = append(left.Keys, b.Keys[i])
+			continue
+		}
+		stored, found, err := e.store.Get(nil, key)
+		if err != nil {
+			return err
+		}
+		raw := attr.Raw(stored)
+		spent.table += readUnits(raw.Size(), b.ConsistentRead)
+		if !found {
+			continue
+		}
+		*returned += raw.Size()
+		if raw, err = project(raw, p); err != nil {
+			return err
+		}
+		response.Items = append(response.Items, raw)
+	}
+	out.Responses = append(out.Responses, response)
+	if left.Keys != nil {
+		out.Unprocessed = append(out.Unprocessed, left)
+	}
+	if c := spent.consumed(t.name, in.ConsumedCapacity, undirected); c != nil {
+		out.ConsumedCapacity = append(out.ConsumedCapacity, c)
+	}
+	return nil
+}
+
+// hasDuplicates reports whether a key is there twice.
+func hasDuplicates(keys [][]byte) bool {
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, bytes.Compare)
+	return len(slices.CompactFunc(sorted, bytes.Equal)) < len(keys)
+}
+
+// BatchWriteItem puts and deletes up to 25 items of any tables.
+func (e *Engine) BatchWriteItem(_ context.Context, in *BatchWriteItemInput) (*BatchWriteItemOutput, error) {
+	if err := in.validate(); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range in.Tables {
+		names = append(names, in.Tables[i].TableName)
+	}
+	tables, err := e.openTables(names)
+	if err != nil {
+		return nil, err
+	}
+	defer tables.release()
+	var writes []*write
+	for i := range in.Tables {
+		b := &in.Tables[i]
+		t := tables[nameOf(b.TableName)]
+		for j := range b.Writes {
+			w, err := newBatchWrite(&b.Writes[j])
+			if err == nil {
+				err = w.bind(t)
+			}
+			if err != nil {
+				return nil, err
+			}
+			writes = append(writes, w)
+		}
+	}
+	if hasDuplicateItems(writes) {
+		return nil, invalid("Provided list of item keys contains duplicates")
+	}
+	turnedAway, err := e.runBatch(writes)
+	if err != nil {
+		return nil, err
+	}
+	return e.answerBatch(in, writes, turnedAway)
+}
+
+func (in *BatchWriteItemInput) validate() error {
+	if len(in.Tables) == 0 {
+		return invalid("The requestItems parameter is required for BatchWriteItem")
+	}
+	var c constraints
+	c.returns(&in.Returns)
+	total := 0
+	for i := range in.Tables {
+		b := &in.Tables[i]
+		c.text("requestItems."+b.TableName+".member", new(nameOf(b.TableName)), 1, 255, true)
+		total += len(b.Writes)
+		if n := len(b.Writes); n == 0 || n > maxBatchWrite {
+			shown := strings.TrimSuffix(strings.Repeat("WriteRequest, ", n), ", ")
+			c.fault(fmt.Sprintf("'{%s=[%s]}'", b.TableName, shown), "requestItems",
+				"Map value must satisfy constraint: [Member must have length less than or equal to 25, Member must have length greater than or equal to 1]")
+		}
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	if total > maxBatchWrite {
+		return invalid("Too many items requested for the BatchWriteItem call")
+	}
+	if err := in.check(); err != nil {
+		return err
+	}
+	for i := range in.Tables {
+		for j := range in.Tables[i].Writes {
+			if w := &in.Tables[i].Writes[j]; w.Put == w.Delete {
+				return invalid("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
+			}
+		}
+	}
+	return asError(in.BadValue)
+}
+
+func newBatchWrite(b *BatchWrite) (*write, error) {
+	if b.Put {
+		return newPut(&PutItemInput{Item: b.Item})
+	}
+	return newRemove(&DeleteItemInput{Key: b.Key})
+}
+
+func hasDuplicateItems(writes []*write) bool {
+	keys := make([][]byte, len(writes))
+	for i, w := range writes {
+		keys[i] = w.key
+	}
+	return hasDuplicates(keys)
+}
+
+// runBatch does the writes, and returns those it could not because a transaction
+// held their items.
+func (e *Engine) runBatch(writes []*write) (turnedAway map[*write]bool, err error) {
+	inLockOrder := slices.Clone(writes)
+	slices.SortFunc(inLockOrder, func(a, b *write) int { return bytes.Compare(a.key, b.key) })
+	turnedAway = map[*write]bool{}
+	for _, w := range inLockOrder {
+		if !e.locks.lock(w.key, false) {
+			turnedAway[w] = true
+		}
+	}
+	accepted := slices.DeleteFunc(slices.Clone(writes), func(w *write) bool { return turnedAway[w] })
+	b := e.store.NewBatch()
+	err = e.runAll(accepted, b)
+	for _, w := range accepted {
+		e.locks.unlock(w.key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return turnedAway, b.Wait()
+}
+
+// runAll runs writes whose items are locked.
+func (e *Engine) runAll(writes []*write, b *store.Batch) error {
+	for _, w := range writes {
+		err := w.load(e.store.View)
+		if err == nil {
+			err = w.decide()
+		}
+		if err != nil {
+			b.Discard()
+			return err
+		}
+	}
+	return e.apply(b, writes...)
+}
+
+func (e *Engine) answerBatch(in *BatchWriteItemInput, writes []*write, turnedAway map[*write]bool) (*BatchWriteItemOutput, error) {
+	out := &BatchWriteItemOutput{}
+	for i := range in.Tables {
+		b := &in.Tables[i]
+		left := BatchWriteTable{TableName: b.TableName}
+		var spent bill
+		var t *table
+		for j := range b.Writes {
+			w := writes[0]
+			writes = writes[1:]
+			t = w.table
+			if turnedAway[w] {
+				left.Writes = append(left.Writes, b.Writes[j])
+				continue
+			}
+			spent.add(w.bill)
+			if err := e.addMetrics(&out.ItemCollectionMetrics, w, in.ItemCollectionMetrics); err != nil {
+				return nil, err
+			}
+		}
+		if left.Writes != nil {
+			out.Unprocessed = append(out.Unprocessed, left)
+		}
+		if c := spent.consumed(t.name, in.ConsumedCapacity, undirected); c != nil {
+			out.ConsumedCapacity = append(out.ConsumedCapacity, c)
+		}
+	}
+	return out, nil
+}
+
+// addMetrics adds the metrics of the collection that a write went to, once for
+// each collection.
+func (e *Engine) addMetrics(to *map[string][]*ItemCollectionMetrics, w *write, asked string) error {
+	m, err := e.collectionMetrics(w.table, w.item, asked)
+	if m == nil || err != nil {
+		return err
+	}
+	if *to == nil {
+		*to = map[string][]*ItemCollectionMetrics{}
+	}
+	list := (*to)[w.table.name]
+	if !slices.ContainsFunc(list, func(o *ItemCollectionMetrics) bool { return o.Key.Equal(m.Key) }) {
+		(*to)[w.table.name] = append(list, m)
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr"
+)
+
+const (
+	maxItemSize = 400 << 10
+	maxHashKey  = 2048
+	maxSortKey  = 1024
+)
+
+func errItemSize() *Error { return invalid("Item size has exceeded the maximum allowed size") }
+
+// asError turns a fault of a value or expression into the exception that answers
+// it. Other errors, and nil, stay what they are.
+func asError(err error) error {
+	var fault attr.Fault
+	if errors.As(err, &fault) {
+		return invalid("%s", string(fault))
+	}
+	return err
+}
+
+// scope returns what the request's expressions refer to. without names the
+// expressions that could have used values, for the fault of giving values and
+// none of them.
+func (x *Expressions) scope(without string, using ...*string) (*expr.Scope, error) {
+	any := x.Projection != nil
+	values := false
+	for _, s := range using {
+		values = values || s != nil
+	}
+	if x.HasNames && !values && !any {
+		return nil, invalid("ExpressionAttributeNames can only be specified when using expressions")
+	}
+	if x.HasValues && !values {
+		return nil, invalid("ExpressionAttributeValues can only be specified when using expressions: %s", without)
+	}
+	var names map[string]string
+	if x.HasNames {
+		names = x.Names
+		if names == nil {
+			names = map[string]string{}
+		}
+	}
+	var vals attr.Item
+	if x.HasValues {
+		vals = x.Values
+		if vals == nil {
+			vals = attr.Item{}
+		}
+	}
+	s := expr.NewScope(names, vals)
+	return s, asError(s.Validate())
+}
+
+// checkKey checks that an item is the key of some item of the table: the key
+// attributes, with the right types, and no others.
+func (t *table) checkKey(key attr.Item) error {
+	parts := len(t.keys.hash) + len(t.keys.sort)
+	if len(key) != parts {
+		return errKeySchema()
+	}
+	for _, p := range t.keys.parts() {
+		if key.Get(p.Name).Kind != p.Kind {
+			return errKeySchema()
+		}
+	}
+	return t.checkKeyValues(key)
+}
+
+func errKeySchema() *Error { return invalid("The provided key element does not match the schema") }
+
+// checkItem checks an item that is put into the table.
+func (t *table) checkItem(it attr.Item) error {
+	for _, p := range t.keys.parts() {
+		switch v := it.Get(p.Name); v.Kind {
+		case p.Kind:
+		case attr.Invalid:
+			return invalidParameter("Missing the key %s in the item", p.Name)
+		default:
+			return invalidParameter("Type mismatch for key %s expected: %s actual: %s", p.Name, p.Kind, v.Kind)
+		}
+	}
+	for _, x := range t.indexes {
+		for _, p := range x.keys.parts() {
+			v := it.Get(p.Name)
+			if v.Kind != attr.Invalid && v.Kind != p.Kind {
+				return invalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
+					p.Name, p.Kind, v.Kind, x.name)
+			}
+			if empty := emptyKey(v); empty != "" {
+				return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+					"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", empty, x.name, p.Name)
+			}
+		}
+		if err := x.checkKeySizes(it); err != nil {
+			return err
+		}
+	}
+	return t.checkKeyValues(it)
+}
+
+// checkUpdated checks an item that an update expression made.
+func (t *table) checkUpdated(it attr.Item) error {
+	if depth(attr.Map(it)) > maxDepth {
+		return invalid("Nesting Levels have exceeded supported limits: Attributes have nested levels beyond supported limits")
+	}
+	for _, x := range t.indexes {
+		for _, p := range x.keys.parts() {
+			v := it.Get(p.Name)
+			if v.Kind != attr.Invalid && v.Kind != p.Kind {
+				return invalid("The update expression attempted to update the secondary index key to unsupported type")
+			}
+			if empty := emptyKey(v); empty != "" {
+				return invalid("One or more parameter values are not valid. "+
+					"The update expression attempted to update a secondary index key to a value that is not supported. "+
+					"The AttributeValue for a key attribute cannot contain an empty %s value.", empty)
+			}
+		}
+		if err := x.checkKeySizes(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxDepth is how deeply values may be nested, the item itself included.
+const maxDepth = 32
+
+// depth is how deeply values are nested in a value; scalars and sets are not.
+func depth(v attr.Value) int {
+	deepest := 0
+	for _, e := range v.List {
+		deepest = max(deepest, depth(e))
+	}
+	for _, f := range v.Map {
+		deepest = max(deepest, depth(f.Value))
+	}
+	if v.Kind == attr.L || v.Kind == attr.M {
+		deepest++
+	}
+	return deepest
+}
+
+// emptyKey says what kind of empty a key attribute is, if it is.
+func emptyKey(v attr.Value) string {
+	switch {
+	case v.Kind == attr.S && v.Str == "":
+		return "string"
+	case v.Kind == attr.B && v.Str == "":
+		return "binary"
+	}
+	return ""
+}
+
+// checkKeyValues checks the values of the table's key attributes.
+func (t *table) checkKeyValues(it attr.Item) error {
+	for _, p := range t.keys.parts() {
+		if empty := emptyKey(it.Get(p.Name)); empty != "" {
+			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", empty, p.Name)
+		}
+	}
+	return t.keys.checkSizes(it)
+}
+
+func (k keySchema) checkSizes(it attr.Item) error {
+	if keySize(k.hash, it) > maxHashKey {
+		return invalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
+	}
+	if keySize(k.sort, it) > maxSortKey {
+		return invalidParameter("Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKey)
+	}
+	return nil
+}
+
+func (x *index) checkKeySizes(it attr.Item) error {
+	if !x.covers(it) {
+		return nil
+	}
+	return x.keys.checkSizes(it)
+}
+
+func keySize(parts []expr.KeyPart, it attr.Item) int {
+	size := 0
+	for _, p := range parts {
+		size += it.Get(p.Name).Size()
+	}
+	return size
+}

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"slices"
+	"time"
+)
+
+// describe returns the table's description. The caller holds the table.
+func (t *table) describe(now time.Time) *TableDescription {
+	d := t.record.copy().Description
+	d.Status = "ACTIVE"
+	d.ItemCount, d.SizeBytes = t.usage.items.Load(), t.usage.bytes.Load()
+	d.Provisioned.expire(now)
+	for _, list := range [][]IndexDescription{d.LocalIndexes, d.GlobalIndexes} {
+		for i := range list {
+			u := &t.index(list[i].IndexName).usage
+			list[i].ItemCount, list[i].SizeBytes = u.items.Load(), u.bytes.Load()
+			list[i].Provisioned.expire(now)
+		}
+	}
+	for i := range d.GlobalIndexes {
+		d.GlobalIndexes[i].Status = "ACTIVE"
+	}
+	return &d
+}
+
+// expire starts counting decreases anew on another day, in UTC.
+func (p *ThroughputDescription) expire(now time.Time) {
+	day := 24 * time.Hour
+	if p.LastDecrease.UTC().Truncate(day).Before(now.UTC().Truncate(day)) {
+		p.DecreasesToday = 0
+	}
+}
+
+// global returns the description of the global index of that name, or nil.
+func (d *TableDescription) global(name string) *IndexDescription {
+	i := slices.IndexFunc(d.GlobalIndexes, func(x IndexDescription) bool { return x.IndexName == name })
+	if i < 0 {
+		return nil
+	}
+	return &d.GlobalIndexes[i]
+}
+
+func (d *TableDescription) onDemand() bool { return d.BillingMode == "PAY_PER_REQUEST" }

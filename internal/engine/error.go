@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+)
+
+// Error is an answer that is an exception: its type as DynamoDB names it, the
+// message in DynamoDB's words and what some types carry besides.
+type Error struct {
+	Type    string
+	Message string
+
+	// Item is what ReturnValuesOnConditionCheckFailure asked for, with
+	// ConditionalCheckFailedException.
+	Item attr.Raw
+
+	// Reasons are those of a TransactionCanceledException, one for each action
+	// in the order of the request.
+	Reasons []CancellationReason
+}
+
+// CancellationReason says why one action of a transaction did not go through;
+// Code is "None" for an action that was not to blame.
+type CancellationReason struct {
+	Code    string
+	Message string
+	Item    attr.Raw
+}
+
+func (e *Error) Error() string { return e.Type + ": " + e.Message }
+
+// The exception types the engine answers with.
+const (
+	TypeValidation             = "ValidationException"
+	TypeSerialization          = "SerializationException"
+	TypeResourceNotFound       = "ResourceNotFoundException"
+	TypeResourceInUse          = "ResourceInUseException"
+	TypeConditionalCheckFailed = "ConditionalCheckFailedException"
+	TypeTransactionCanceled    = "TransactionCanceledException"
+	TypeTransactionConflict    = "TransactionConflictException"
+	TypeTransactionInProgress  = "TransactionInProgressException"
+	TypeIdempotentMismatch     = "IdempotentParameterMismatchException"
+	TypeLimitExceeded          = "LimitExceededException"
+	TypeTrimmedDataAccess      = "TrimmedDataAccessException"
+	TypeExpiredIterator        = "ExpiredIteratorException"
+	TypeUnknownOperation       = "UnknownOperationException"
+	TypeInternal               = "InternalServerError"
+)
+
+func errorf(typ, format string, args ...any) *Error {
+	return &Error{Type: typ, Message: fmt.Sprintf(format, args...)}
+}
+
+// invalid is a ValidationException.
+func invalid(format string, args ...any) *Error { return errorf(TypeValidation, format, args...) }
+
+// invalidParameter is the commonest family of ValidationExceptions.
+func invalidParameter(format string, args ...any) *Error {
+	return invalid("One or more parameter values were invalid: "+format, args...)
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// Open opens an engine on the store that the options name, which it creates if
+// there is none. It must be closed.
+func Open(options Options) (*Engine, error) {
+	options = options.withDefaults()
+	s, err := store.Open(store.Options{Dir: options.Dir, Logger: options.Logger})
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		options:    options,
+		store:      s,
+		locks:      newItemLocks(),
+		tokens:     newTokens(),
+		tables:     map[string]*table{},
+		streams:    map[string]*stream{},
+		nextTable:  1,
+		nextStream: 1,
+	}
+	if err := e.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open engine: %w", err), s.Close())
+	}
+	e.sweeper.wake(e)
+	return e, nil
+}
+
+// load brings back everything that is stored besides the items.
+func (e *Engine) load() error {
+	if err := e.loadStreams(); err != nil {
+		return err
+	}
+	if err := e.loadTables(); err != nil {
+		return err
+	}
+	if err := e.loadCounts(); err != nil {
+		return err
+	}
+	return e.tokens.load(e.store.View)
+}
+
+// each calls f with every key and value of a range, which are valid during the
+// call alone.
+func each(v store.View, r store.Range, f func(key, value []byte) error) error {
+	it, err := v.Read(r)
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		err = f(it.Key(), it.Value())
+	}
+	return errors.Join(err, it.Close())
+}
+
+func (e *Engine) loadStreams() error {
+	now := time.Now()
+	return each(e.store.View, store.Streams(), func(_, value []byte) error {
+		r := &streamRecord{}
+		if err := json.Unmarshal(value, r); err != nil {
+			return fmt.Errorf("read stream: %w", err)
+		}
+		last, err := e.lastSequence(r.ID)
+		if err != nil {
+			return err
+		}
+		e.streams[r.ARN] = newStream(r, max(last+1, sequenceAt(now)))
+		e.nextStream = max(e.nextStream, r.ID+1)
+		return nil
+	})
+}
+
+// lastSequence is the greatest sequence number of a stream's records.
+func (e *Engine) lastSequence(id uint32) (uint64, error) {
+	it, err := e.store.Read(store.Records(id, 0, maxSequence))
+	if err != nil {
+		return 0, err
+	}
+	var last uint64
+	if it.Last() {
+		last = store.RecordSequence(it.Key())
+	}
+	return last, it.Close()
+}
+
+func (e *Engine) loadTables() error {
+	open := map[uint32]*stream{}
+	for _, s := range e.streams {
+		open[s.id] = s
+	}
+	return each(e.store.View, store.Tables(), func(_, value []byte) error {
+		var r tableRecord
+		if err := json.Unmarshal(value, &r); err != nil {
+			return fmt.Errorf("read table: %w", err)
+		}
+		t := newTable(r)
+		if r.StreamID != 0 {
+			if t.stream = open[r.StreamID]; t.stream == nil {
+				return fmt.Errorf("table %s: its stream %d is missing", t.name, r.StreamID)
+			}
+		}
+		e.tables[t.name] = t
+		e.nextTable = max(e.nextTable, r.ID+1)
+		return nil
+	})
+}
+
+// How much tables and indexes hold is stored when the engine is closed and
+// removed when it is opened: counts that are there are right, and after a crash
+// there are none and everything is counted.
+
+func (e *Engine) loadCounts() error {
+	for _, t := range e.tables {
+		for id, u := range t.usages() {
+			if err := e.loadCount(u, t.record.ID, id); err != nil {
+				return fmt.Errorf("count table %s: %w", t.name, err)
+			}
+		}
+	}
+	b := e.store.NewBatch()
+	b.DeleteRange(store.Counts())
+	return b.Commit()
+}
+
+// usages are the counts of a table and its indexes, by index number.
+func (t *table) usages() map[uint16]*usage {
+	all := map[uint16]*usage{store.BaseIndex: &t.usage}
+	for _, x := range t.indexes {
+		all[x.id] = &x.usage
+	}
+	return all
+}
+
+func (e *Engine) loadCount(u *usage, table uint32, index uint16) error {
+	value, found, err := e.store.Get(nil, store.CountKey(table, index))
+	if err != nil {
+		return err
+	}
+	if found {
+		items, n := binary.Uvarint(value)
+		bytes, m := binary.Uvarint(value[max(n, 0):])
+		if n > 0 && m > 0 {
+			u.add(int(items), int(bytes))
+			return nil
+		}
+	}
+	return each(e.store.View, store.Index(table, index), func(_, value []byte) error {
+		u.add(1, attr.Raw(value).Size())
+		return nil
+	})
+}
+
+func (e *Engine) saveCounts() error {
+	b := e.store.NewBatch()
+	for _, t := range e.tables {
+		for id, u := range t.usages() {
+			value := binary.AppendUvarint(nil, uint64(u.items.Load()))
+			value = binary.AppendUvarint(value, uint64(u.bytes.Load()))
+			b.Set(store.CountKey(t.record.ID, id), value)
+		}
+	}
+	return b.Commit()
+}
+
+// Close lets the operations under way finish, stops what runs in the background
+// and closes the store. Operations that come later are answered with an error.
+func (e *Engine) Close() (err error) {
+	e.closing.Do(func() { err = e.close() })
+	return err
+}
+
+func (e *Engine) close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.sweeper.close()
+	e.busy.Wait()
+	for _, t := range e.tables { // nobody changes the map any more
+		t.mu.Lock()
+		t.dropped = errClosed()
+		t.mu.Unlock()
+	}
+	var err error
+	if e.options.Dir != "" {
+		err = e.saveCounts()
+	}
+	return errors.Join(err, e.store.Close())
+}

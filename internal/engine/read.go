@@ -1,0 +1,489 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// maxPageBytes is how much of a table one Query or Scan evaluates: the item that
+// reaches it is the page's last.
+const maxPageBytes = 1 << 20
+
+// read is a Query or Scan on its way: what was asked for, the range of keys it
+// comes to, and the page as far as it has been read.
+type read struct {
+	in         *ReadInput
+	key        *expr.KeyCondition // Query
+	filter     *expr.Condition
+	projection *expr.Projection
+
+	table *table
+	index *index // nil: the table itself
+	fetch bool   // a local index lacks attributes asked for: the item itself is read
+
+	within  store.Range
+	reverse bool
+
+	out     ReadOutput
+	bytes   int // evaluated
+	fetched bill
+	pages   pageBuffer
+}
+
+// Query returns items of one collection in the order of their sort key.
+func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
+	var c constraints
+	if in.Limit != nil && *in.Limit < 1 {
+		// The one constraint that is worded differently for Query.
+		return nil, invalid("1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
+	}
+	if err := in.constrain(&c); err != nil {
+		return nil, err
+	}
+	r := &read{in: in, reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
+	if err := r.parse("FilterExpression and KeyConditionExpression are null"); err != nil {
+		return nil, err
+	}
+	if r.key == nil {
+		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
+	if err := r.checkSelect("Querying"); err != nil {
+		return nil, err
+	}
+	return e.read(ctx, r, (*read).boundQuery)
+}
+
+// Scan returns items of a whole table or index, or of a segment of it.
+func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
+	var c constraints
+	c.atLeast("limit", in.Limit, 1)
+	c.atLeast("totalSegments", in.TotalSegments, 1)
+	c.atMost("totalSegments", in.TotalSegments, 1_000_000)
+	c.atLeast("segment", in.Segment, 0)
+	c.atMost("segment", in.Segment, 999_999)
+	if err := in.constrain(&c); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Segment != nil && in.TotalSegments == nil:
+		return nil, invalid("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")
+	case in.Segment == nil && in.TotalSegments != nil:
+		return nil, invalid("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")
+	case in.Segment != nil && *in.Segment >= *in.TotalSegments:
+		return nil, invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not less than TotalSegments: %d",
+			*in.Segment, *in.TotalSegments)
+	}
+	r := &read{in: in}
+	if err := r.parse("FilterExpression is null"); err != nil {
+		return nil, err
+	}
+	if err := r.checkSelect("Scanning"); err != nil {
+		return nil, err
+	}
+	return e.read(ctx, r, (*read).boundScan)
+}
+
+func (in *ReadInput) constrain(c *constraints) error {
+	c.tableName(in.TableName)
+	c.indexName(in.IndexName)
+	c.enum("select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+	c.consumedCapacity(in.ConsumedCapacity)
+	if err := c.err(); err != nil {
+		return err
+	}
+	if err := in.check(&in.Expressions); err != nil {
+		return err
+	}
+	return asError(in.BadValue)
+}
+
+func (r *read) parse(withoutExpressions string) error {
+	x := &r.in.Expressions
+	scope, err := x.scope(withoutExpressions, x.Filter, x.KeyCondition)
+	if err != nil {
+		return err
+	}
+	if x.Filter != nil {
+		if r.filter, err = expr.ParseCondition(expr.FilterExpression, *x.Filter, scope); err != nil {
+			return asError(err)
+		}
+	}
+	if x.Projection != nil {
+		if r.projection, err = expr.ParseProjection(*x.Projection, scope); err != nil {
+			return asError(err)
+		}
+	}
+	if x.KeyCondition != nil {
+		if r.key, err = expr.ParseKeyCondition(*x.KeyCondition, scope); err != nil {
+			return asError(err)
+		}
+	}
+	return asError(scope.Unused())
+}
+
+// checkSelect checks Select against the request's other parameters.
+func (r *read) checkSelect(doing string) error {
+	switch in := r.in; {
+	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == nil:
+		return invalidParameter("ALL_PROJECTED_ATTRIBUTES can be used only when %s using an IndexName", doing)
+	case in.Select == "SPECIFIC_ATTRIBUTES" && r.projection == nil:
+		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
+	case r.projection == nil:
+	case in.Select == "COUNT":
+		return invalid("Cannot specify the ProjectionExpression when choosing to get only the Count")
+	case in.Select == "ALL_ATTRIBUTES" || in.Select == "ALL_PROJECTED_ATTRIBUTES":
+		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", in.Select)
+	}
+	return nil
+}
+
+// read reads a page.
+func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*ReadOutput, error) {
+	t, err := e.openTable(nameOf(*r.in.TableName))
+	if err != nil {
+		return nil, err
+	}
+	defer t.release()
+	r.table = t
+	if err := r.bindIndex(); err != nil {
+		return nil, err
+	}
+	if err := bound(r); err != nil {
+		return nil, err
+	}
+	if bytes.Compare(r.within.Lower, r.within.Upper) < 0 {
+		if err := e.readPage(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	r.finish()
+	return &r.out, nil
+}
+
+// bindIndex checks the request against the index it names.
+func (r *read) bindIndex() error {
+	if r.in.IndexName == nil {
+		return nil
+	}
+	x := r.table.index(*r.in.IndexName)
+	if x == nil {
+		return invalid("The table does not have the specified index: %s", *r.in.IndexName)
+	}
+	r.index = x
+	var lacking []string
+	if r.projection != nil && !x.all {
+		for name := range r.projection.TopLevelAttributes() {
+			if !x.kept[name] && !slices.Contains(lacking, name) {
+				lacking = append(lacking, name)
+			}
+		}
+	}
+	if x.local {
+		r.fetch = len(lacking) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
+		return nil
+	}
+	switch {
+	case r.in.ConsistentRead:
+		return invalid("Consistent reads are not supported on global secondary indexes")
+	case r.in.Select == "ALL_ATTRIBUTES" && !x.all:
+		return invalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
+	case len(lacking) > 0:
+		return invalidParameter("Global secondary index %s does not project %v", x.name, lacking)
+	}
+	return nil
+}
+
+// keys is the key schema of what is read.
+func (r *read) keys() keySchema {
+	if r.index != nil {
+		return r.index.keys
+	}
+	return r.table.keys
+}
+
+// prefix is what all keys of what is read start with.
+func (r *read) prefix() []byte {
+	id := uint16(store.BaseIndex)
+	if r.index != nil {
+		id = r.index.id
+	}
+	return store.AppendIndex(make([]byte, 0, 96), r.table.record.ID, id)
+}
+
+// position returns the attributes that make up an item's position.
+func (r *read) position(it attr.Item) attr.Item {
+	if r.index != nil {
+		return r.index.positionKeys(it)
+	}
+	return r.table.keys.of(it)
+}
+
+// boundQuery turns the key condition into a range of keys.
+func (r *read) boundQuery() error {
+	terms, err := r.key.Terms()
+	if err != nil {
+		return asError(err)
+	}
+	keys := r.keys()
+	hash, sort, err := terms.Match(keys.hash, keys.sort)
+	if err != nil {
+		return asError(err)
+	}
+	if err := r.checkTerms(slices.Concat(hash, sort)); err != nil {
+		return err
+	}
+	var collection []attr.Field
+	for _, t := range hash {
+		collection = append(collection, attr.Field{Name: t.Name, Value: t.Value})
+	}
+	prefix := appendHash(r.prefix(), keys.hash, attr.NewItem(collection...))
+	r.within = store.Range{Lower: prefix, Upper: store.After(prefix)}
+	for _, t := range sort {
+		r.within = bound(prefix, t)
+		prefix = r.within.Lower // of equalities; only the last may be another
+	}
+	return r.resume()
+}
+
+// checkTerms checks the values of key conditions, and that the filter leaves the
+// key alone.
+func (r *read) checkTerms(terms []expr.KeyTerm) error {
+	for _, t := range terms {
+		if empty := emptyKey(t.Value); empty != "" && t.Op == expr.Equal {
+			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s",
+				empty, t.Name)
+		}
+	}
+	if r.filter == nil {
+		return nil
+	}
+	for name := range r.filter.TopLevelAttributes() {
+		if r.keys().has(name) {
+			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+		}
+	}
+	return nil
+}
+
+// bound is the range of the keys under prefix that a sort key's condition
+// selects.
+func bound(prefix []byte, t expr.KeyTerm) store.Range {
+	at := attr.AppendKey(bytes.Clone(prefix), t.Value)
+	after := store.After(at)
+	all := store.Range{Lower: prefix, Upper: store.After(prefix)}
+	switch t.Op {
+	case expr.Equal:
+		return store.Range{Lower: at, Upper: after}
+	case expr.Less:
+		return store.Range{Lower: all.Lower, Upper: at}
+	case expr.LessOrEqual:
+		return store.Range{Lower: all.Lower, Upper: after}
+	case expr.Greater:
+		return store.Range{Lower: after, Upper: all.Upper}
+	case expr.GreaterOrEqual:
+		return store.Range{Lower: at, Upper: all.Upper}
+	case expr.Between:
+		return store.Range{Lower: at, Upper: store.After(attr.AppendKey(bytes.Clone(prefix), t.Upper))}
+	default: // BeginsWith
+		begin := attr.AppendKeyPrefix(bytes.Clone(prefix), t.Value.Str)
+		return store.Range{Lower: begin, Upper: store.After(begin)}
+	}
+}
+
+// boundScan is the range of a segment: an even share of the hashes.
+func (r *read) boundScan() error {
+	prefix := r.prefix()
+	r.within = store.Range{Lower: prefix, Upper: store.After(prefix)}
+	if r.in.Segment != nil {
+		segment, total := uint64(*r.in.Segment), uint64(*r.in.TotalSegments)
+		r.within.Lower = binary.BigEndian.AppendUint64(bytes.Clone(prefix), share(segment, total))
+		if segment+1 < total {
+			r.within.Upper = binary.BigEndian.AppendUint64(bytes.Clone(prefix), share(segment+1, total))
+		}
+	}
+	return r.resume()
+}
+
+// share returns part/whole of all 64-bit hashes, rounded up.
+func share(part, whole uint64) uint64 {
+	quotient, remainder := bits.Div64(part, 0, whole)
+	if remainder > 0 {
+		quotient++
+	}
+	return quotient
+}
+
+// resume cuts what lies before ExclusiveStartKey off the range.
+func (r *read) resume() error {
+	if !r.in.HasStartKey {
+		return nil
+	}
+	start := r.in.ExclusiveStartKey
+	if err := r.checkStart(start); err != nil {
+		return err
+	}
+	var at []byte
+	if r.index != nil {
+		at = r.index.entryKey(start)
+	} else {
+		at = r.table.itemKey(start)
+	}
+	if bytes.Compare(at, r.within.Lower) < 0 || bytes.Compare(at, r.within.Upper) >= 0 {
+		if r.key != nil {
+			return invalid("The provided starting key is outside query boundaries based on provided conditions")
+		}
+		return invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
+			*r.in.TotalSegments, *r.in.Segment)
+	}
+	if r.reverse {
+		r.within.Upper = at
+	} else {
+		r.within.Lower = append(at, 0)
+	}
+	return nil
+}
+
+func (r *read) checkStart(start attr.Item) error {
+	parts := r.table.keys.parts()
+	if r.index != nil {
+		for _, p := range r.index.keys.parts() {
+			if !r.table.keys.has(p.Name) {
+				parts = append(parts, p)
+			}
+		}
+	}
+	fits := len(start) == len(parts)
+	for _, p := range parts {
+		fits = fits && start.Get(p.Name).Kind == p.Kind
+	}
+	switch {
+	case fits:
+		return nil
+	case r.key != nil:
+		return invalid("The provided starting key is invalid")
+	default:
+		return invalid("The provided starting key is invalid: The provided key element does not match the schema")
+	}
+}
+
+// readPage walks the range until the page is full or the range ends.
+func (e *Engine) readPage(ctx context.Context, r *read) error {
+	view, done := e.store.View, func() error { return nil }
+	if r.fetch {
+		snapshot := e.store.Snapshot() // index and items as of one moment
+		view, done = snapshot.View, snapshot.Close
+	}
+	it, err := view.Read(r.within)
+	if err != nil {
+		return err
+	}
+	move, ok := it.Next, false
+	if r.reverse {
+		move, ok = it.Prev, it.Last()
+	} else {
+		ok = it.First()
+	}
+	for ; ok && err == nil; ok = move() {
+		if r.out.ScannedCount%256 == 255 && ctx.Err() != nil {
+			err = ctx.Err()
+			break
+		}
+		var full bool
+		if full, err = r.take(view, it.Value()); full {
+			break
+		}
+	}
+	if closed := it.Close(); err == nil {
+		err = closed
+	}
+	if closed := done(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// take evaluates one item. full means that it was the page's last.
+func (r *read) take(view store.View, raw attr.Raw) (full bool, err error) {
+	r.out.ScannedCount++
+	r.bytes += raw.Size()
+	full = r.bytes >= maxPageBytes || r.in.Limit != nil && int64(r.out.ScannedCount) == *r.in.Limit
+	if full {
+		last, err := raw.Decode()
+		if err != nil {
+			return true, err
+		}
+		r.out.LastEvaluatedKey = r.position(last)
+	}
+	if r.fetch {
+		if raw, err = r.fetchItem(view, raw); err != nil {
+			return full, err
+		}
+	}
+	if r.filter == nil && r.projection == nil {
+		r.out.Count++
+		r.keep(raw)
+		return full, nil
+	}
+	it, err := raw.Decode()
+	if err != nil {
+		return full, err
+	}
+	if r.filter != nil && !r.filter.Eval(it) {
+		return full, nil
+	}
+	r.out.Count++
+	if r.projection != nil {
+		raw = attr.NewRaw(r.projection.Apply(it))
+	}
+	r.keep(raw)
+	return full, nil
+}
+
+func (r *read) keep(raw attr.Raw) {
+	if r.in.Select != "COUNT" {
+		r.out.Items = append(r.out.Items, r.pages.clone(raw))
+	}
+}
+
+// fetchItem reads the item behind a local index's entry, at its own cost.
+func (r *read) fetchItem(view store.View, entry attr.Raw) (attr.Raw, error) {
+	it, err := entry.Decode()
+	if err != nil {
+		return nil, err
+	}
+	raw, _, err := view.Get(nil, r.table.itemKey(it))
+	r.fetched.table += readUnits(attr.Raw(raw).Size(), r.in.ConsistentRead)
+	return raw, err
+}
+
+// finish settles what the page cost.
+func (r *read) finish() {
+	r.out.CountOnly = r.in.Select == "COUNT"
+	spent := r.fetched
+	units := readUnits(r.bytes, r.in.ConsistentRead)
+	if r.index != nil {
+		spent.charge(r.index, units)
+	} else {
+		spent.table += units
+	}
+	r.out.ConsumedCapacity = spent.consumed(r.table.name, r.in.ConsumedCapacity, undirected)
+}
+
+// pageBuffer keeps a page's items in a few large pieces of memory.
+type pageBuffer struct{ free []byte }
+
+func (p *pageBuffer) clone(raw attr.Raw) attr.Raw {
+	if len(raw) > cap(p.free)-len(p.free) {
+		p.free = make([]byte, 0, max(len(raw), min(64<<10, 4*cap(p.free)+1<<10)))
+	}
+	start := len(p.free)
+	p.free = append(p.free, raw...)
+	return p.free[start:len(p.free):len(p.free)]
+}

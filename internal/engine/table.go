@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// table is one table: its record, which is stored, and what is derived from it.
+type table struct {
+	// mu is held for reading by everything that reads or writes items, and for
+	// writing by what changes the table itself, so that such a change sees no
+	// write half done.
+	mu      sync.RWMutex
+	record  tableRecord
+	dropped error // why the table can no longer be used: it was deleted, or the engine closed
+
+	name    string
+	keys    keySchema
+	indexes []*index
+	ttl     string  // the TTL attribute; empty: none
+	stream  *stream // nil: none
+	usage   usage
+}
+
+// tableRecord is what is stored of a table.
+type tableRecord struct {
+	ID          uint32
+	Description TableDescription  // without counts
+	IndexIDs    map[string]uint16 // of local and global indexes
+	NextIndexID uint16
+	TTL         string
+	TTLChanged  time.Time
+	StreamID    uint32 // zero: no stream is open
+}
+
+// usage is how many items a table or index holds and how large they are.
+type usage struct{ items, bytes atomic.Int64 }
+
+func (u *usage) add(items, bytes int) {
+	u.items.Add(int64(items))
+	u.bytes.Add(int64(bytes))
+}
+
+// newTable derives a table from its record.
+func newTable(r tableRecord) *table {
+	d := &r.Description
+	t := &table{
+		record: r,
+		name:   d.TableName,
+		keys:   newKeySchema(d.KeySchema, d.AttributeDefinitions),
+		ttl:    r.TTL,
+	}
+	add := func(local bool, list []IndexDescription) {
+		for i := range list {
+			t.indexes = append(t.indexes, newIndex(&r, &list[i], local, t.keys))
+		}
+	}
+	add(true, d.LocalIndexes)
+	add(false, d.GlobalIndexes)
+	return t
+}
+
+func newIndex(r *tableRecord, d *IndexDescription, local bool, base keySchema) *index {
+	x := &index{
+		id:    r.IndexIDs[d.IndexName],
+		name:  d.IndexName,
+		local: local,
+		table: r.ID,
+		keys:  newKeySchema(d.KeySchema, r.Description.AttributeDefinitions),
+		base:  base,
+		all:   d.ProjectionType == "ALL",
+		kept:  map[string]bool{},
+	}
+	for _, name := range d.NonKey {
+		x.kept[name] = true
+	}
+	for _, p := range slices.Concat(x.keys.parts(), base.parts()) {
+		x.kept[p.Name] = true
+	}
+	return x
+}
+
+// index returns the index of that name, or nil.
+func (t *table) index(name string) *index {
+	for _, x := range t.indexes {
+		if x.name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+func (t *table) hasLocalIndex() bool {
+	return slices.ContainsFunc(t.indexes, func(x *index) bool { return x.local })
+}
+
+// itemKey returns the key under which an item is stored. it has at least the
+// table's key attributes.
+func (t *table) itemKey(it attr.Item) []byte {
+	key := store.AppendIndex(make([]byte, 0, 64), t.record.ID, store.BaseIndex)
+	return t.keys.appendPlace(key, it)
+}
+
+// collection is the range of all items with the same hash key as it, in the
+// table itself or in one of its local indexes.
+func (t *table) collection(index uint16, it attr.Item) store.Range {
+	prefix := store.AppendIndex(nil, t.record.ID, index)
+	prefix = appendHash(prefix, t.keys.hash, it)
+	return store.Range{Lower: prefix, Upper: store.After(prefix)}
+}
+
+// save puts the table's record into a batch.
+func (t *table) save(b *store.Batch) error {
+	text, err := json.Marshal(t.record)
+	if err != nil {
+		return fmt.Errorf("save table %s: %w", t.name, err)
+	}
+	b.Set(store.TableKey(t.name), text)
+	return nil
+}
+
+// openTable returns the table called name, held for reading or writing items.
+// The caller must call release. A missing table is the answer's error.
+func (e *Engine) openTable(name string) (*table, error) {
+	e.mu.RLock()
+	t, closed := e.tables[name], e.closed
+	e.mu.RUnlock()
+	if closed {
+		return nil, errClosed()
+	}
+	if t == nil {
+		return nil, tableNotFound(name)
+	}
+	t.mu.RLock()
+	if t.dropped != nil {
+		defer t.mu.RUnlock()
+		return nil, t.dropped
+	}
+	return t, nil
+}
+
+func (t *table) release() { t.mu.RUnlock() }
+
+// openTables are the tables that a request on several holds, by name.
+type openTables map[string]*table
+
+// openTables opens each of the named tables once, in the order of their names:
+// in any other order, two requests could each wait behind a change of a table
+// that waits for the other.
+func (e *Engine) openTables(names []string) (openTables, error) {
+	open := openTables{}
+	for i, name := range names {
+		names[i] = nameOf(name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		t, err := e.openTable(name)
+		if err != nil {
+			open.release()
+			return nil, err
+		}
+		open[name] = t
+	}
+	return open, nil
+}
+
+func (o openTables) release() {
+	for _, t := range o {
+		t.release()
+	}
+}
+
+// tableNotFound is what item operations answer; operations on tables themselves
+// name the table.
+func tableNotFound(string) *Error {
+	return errorf(TypeResourceNotFound, "Requested resource not found")
+}
+
+// ttlIndex is the number of the index by which expired items are found: it holds
+// the items' keys under the time they expire at.
+const ttlIndex = 0xFFFF
+
+// ttlKey returns the key of an item's entry in the ttlIndex, whose value is the
+// item's key; nil if the item does not expire.
+func (t *table) ttlKey(it attr.Item, itemKey []byte) []byte {
+	at := it.Get(t.ttl)
+	if t.ttl == "" || at.Kind != attr.N {
+		return nil
+	}
+	key := store.AppendIndex(make([]byte, 0, 96), t.record.ID, ttlIndex)
+	return append(attr.AppendKey(key, at), itemKey...)
+}

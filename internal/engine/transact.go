@@ -1,0 +1,415 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+const (
+	maxTransaction      = 100
+	maxTransactionBytes = 4 << 20
+)
+
+// TransactWriteItems does up to a hundred writes, all of them or none.
+func (e *Engine) TransactWriteItems(_ context.Context, in *TransactWriteItemsInput) (*TransactWriteItemsOutput, error) {
+	if err := in.validate(); err != nil {
+		return nil, err
+	}
+	writes := make([]*write, len(in.Actions))
+	names := make([]string, len(in.Actions))
+	for i := range in.Actions {
+		var err error
+		if writes[i], err = in.Actions[i].write(); err != nil {
+			return nil, err
+		}
+		writes[i].together = true
+		names[i] = *in.Actions[i].tableName()
+	}
+	tables, err := e.openTables(slices.Clone(names))
+	if err != nil {
+		return nil, err
+	}
+	defer tables.release()
+	if in.ClientRequestToken == nil {
+		return e.transact(in, writes, names, tables, e.store.NewBatch())
+	}
+	return e.transactOnce(in, writes, names, tables)
+}
+
+// transactOnce does a transaction that has a token, unless it was done before.
+func (e *Engine) transactOnce(in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
+	token, request := *in.ClientRequestToken, in.fingerprint()
+	earlier, err := e.tokens.begin(token, request)
+	if err != nil {
+		return nil, err
+	}
+	if earlier != nil {
+		return earlier.replay(in), nil
+	}
+	defer e.tokens.end(token)
+	b := e.store.NewBatch()
+	return e.transact(in, writes, names, tables, b)
+}
+
+func (in *TransactWriteItemsInput) validate() error {
+	var c constraints
+	if c.required("transactItems", in.HasActions) {
+		c.length("transactItems", "TransactWriteItem", len(in.Actions), 1, maxTransaction)
+	}
+	c.text("clientRequestToken", in.ClientRequestToken, 1, 36, false)
+	c.returns(&in.Returns)
+	for i := range in.Actions {
+		in.Actions[i].constrain(&c, i)
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	for i := range in.Actions {
+		if in.Actions[i].members() != 1 {
+			return invalid("TransactItems can only contain one of Check, Put, Update or Delete")
+		}
+	}
+	return in.check()
+}
+
+func (a *TransactWrite) members() (n int) {
+	for _, there := range [...]bool{a.Put != nil, a.Update != nil, a.Delete != nil, a.ConditionCheck != nil} {
+		if there {
+			n++
+		}
+	}
+	return n
+}
+
+// constrain checks an action's parameters one by one.
+func (a *TransactWrite) constrain(c *constraints, i int) {
+	at := func(member, name string) string {
+		return fmt.Sprintf("transactItems.%d.member.%s.%s", i+1, member, name)
+	}
+	one := func(member string, table *string, subject string, present bool, onFailure string) {
+		if c.required(at(member, "tableName"), table != nil) {
+			c.text(at(member, "tableName"), new(nameOf(*table)), 1, 255, true)
+		}
+		c.required(at(member, subject), present)
+		c.enum(at(member, "returnValuesOnConditionCheckFailure"), onFailure, "ALL_OLD", "NONE")
+	}
+	if p := a.Put; p != nil {
+		one("put", p.TableName, "item", p.HasItem, p.OnConditionFailure)
+	}
+	if u := a.Update; u != nil {
+		one("update", u.TableName, "key", u.HasKey, u.OnConditionFailure)
+		c.required(at("update", "updateExpression"), u.Expressions.Update != nil)
+	}
+	if d := a.Delete; d != nil {
+		one("delete", d.TableName, "key", d.HasKey, d.OnConditionFailure)
+	}
+	if k := a.ConditionCheck; k != nil {
+		one("conditionCheck", k.TableName, "key", k.HasKey, k.OnConditionFailure)
+		c.required(at("conditionCheck", "conditionExpression"), k.Condition != nil)
+	}
+}
+
+// tableName is the table the action goes to.
+func (a *TransactWrite) tableName() *string {
+	switch {
+	case a.Put != nil:
+		return a.Put.TableName
+	case a.Update != nil:
+		return a.Update.TableName
+	case a.Delete != nil:
+		return a.Delete.TableName
+	default:
+		return a.ConditionCheck.TableName
+	}
+}
+
+func (a *TransactWrite) write() (*write, error) {
+	switch {
+	case a.Put != nil:
+		return newPut(a.Put)
+	case a.Update != nil:
+		return newUpdate(a.Update)
+	case a.Delete != nil:
+		return newRemove(a.Delete)
+	default:
+		return newCheck(a.ConditionCheck)
+	}
+}
+
+// transact takes the writes of a transaction to the disk. b may hold what is to
+// be stored along with them.
+func (e *Engine) transact(in *TransactWriteItemsInput, writes []*write, names []string, tables openTables, b *store.Batch) (*TransactWriteItemsOutput, error) {
+	var c cancellation
+	for i, w := range writes {
+		c.add(i, len(writes), w.bind(tables[nameOf(names[i])]))
+	}
+	if err := c.err(); err != nil {
+		b.Discard()
+		return nil, err
+	}
+	if hasDuplicateItems(writes) {
+		b.Discard()
+		return nil, errSameItem()
+	}
+	if err := e.runTransaction(writes, in.ClientRequestToken, b); err != nil {
+		return nil, err
+	}
+	return e.answerTransaction(in, writes)
+}
+
+func errSameItem() *Error {
+	return invalid("Transaction request cannot include multiple operations on one item")
+}
+
+func (e *Engine) runTransaction(writes []*write, token *string, b *store.Batch) error {
+	locked, err := e.lockTransaction(writes)
+	if err == nil {
+		err = e.decideTransaction(writes)
+	}
+	if err == nil && token != nil {
+		e.tokens.record(b, *token, writes)
+	}
+	if err == nil {
+		err = e.apply(b, writes...)
+	} else {
+		b.Discard()
+	}
+	for _, w := range locked {
+		e.locks.unlock(w.key)
+	}
+	if err != nil {
+		return err
+	}
+	return b.Wait()
+}
+
+// lockTransaction locks all items, or says which of them other transactions
+// hold.
+func (e *Engine) lockTransaction(writes []*write) (locked []*write, err error) {
+	order := make([]int, len(writes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return bytes.Compare(writes[i].key, writes[j].key) })
+	var c cancellation
+	for _, i := range order {
+		if e.locks.lock(writes[i].key, true) {
+			locked = append(locked, writes[i])
+		} else {
+			c.conflict(i, len(writes))
+		}
+	}
+	return locked, c.err()
+}
+
+// decideTransaction decides all writes and collects every reason against them.
+func (e *Engine) decideTransaction(writes []*write) error {
+	var c cancellation
+	size := 0
+	for i, w := range writes {
+		if err := w.load(e.store.View); err != nil {
+			return err
+		}
+		c.add(i, len(writes), w.decide())
+		size += max(w.before.Size(), w.after.Size())
+		w.bill.table *= 2 // a transaction prepares, then commits
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	if size > maxTransactionBytes {
+		return invalid("Collection size exceeded: the items of a transaction may not be larger than 4 MB together")
+	}
+	return nil
+}
+
+func (e *Engine) answerTransaction(in *TransactWriteItemsInput, writes []*write) (*TransactWriteItemsOutput, error) {
+	out := &TransactWriteItemsOutput{}
+	for _, w := range writes {
+		if err := e.addMetrics(&out.ItemCollectionMetrics, w, in.ItemCollectionMetrics); err != nil {
+			return nil, err
+		}
+	}
+	out.ConsumedCapacity = billTables(writes, in.Returns.ConsumedCapacity, writeCapacity, func(w *write) bill { return w.bill })
+	return out, nil
+}
+
+// billTables adds up the writes' costs for each table, in the order of the
+// tables' first appearance.
+func billTables(writes []*write, detail string, d direction, cost func(*write) bill) []*ConsumedCapacity {
+	var order []string
+	spent := map[string]*bill{}
+	for _, w := range writes {
+		if spent[w.table.name] == nil {
+			spent[w.table.name] = &bill{}
+			order = append(order, w.table.name)
+		}
+		spent[w.table.name].add(cost(w))
+	}
+	var out []*ConsumedCapacity
+	for _, name := range order {
+		if c := spent[name].consumed(name, detail, d); c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// cancellation collects why a transaction does not go through, action by action.
+type cancellation struct {
+	reasons []CancellationReason
+	other   error // something that is no action's fault
+}
+
+func (c *cancellation) set(i, n int, reason CancellationReason) {
+	if c.reasons == nil {
+		c.reasons = slices.Repeat([]CancellationReason{{Code: "None"}}, n)
+	}
+	c.reasons[i] = reason
+}
+
+// add takes what became of action i of n.
+func (c *cancellation) add(i, n int, err error) {
+	var answer *Error
+	switch {
+	case err == nil:
+	case !errors.As(err, &answer):
+		c.other = err
+	case answer.Type == TypeConditionalCheckFailed:
+		c.set(i, n, CancellationReason{Code: "ConditionalCheckFailed", Message: answer.Message, Item: answer.Item})
+	case answer.Type == TypeValidation:
+		c.set(i, n, CancellationReason{Code: "ValidationError", Message: answer.Message})
+	default:
+		c.other = err
+	}
+}
+
+func (c *cancellation) conflict(i, n int) {
+	c.set(i, n, CancellationReason{Code: "TransactionConflict", Message: "Transaction is ongoing for the item"})
+}
+
+func (c *cancellation) err() error {
+	if c.other != nil {
+		return c.other
+	}
+	if c.reasons == nil {
+		return nil
+	}
+	codes := make([]string, len(c.reasons))
+	for i, r := range c.reasons {
+		codes[i] = r.Code
+	}
+	err := errorf(TypeTransactionCanceled, "Transaction cancelled, please refer cancellation reasons for specific reasons [%s]",
+		strings.Join(codes, ", "))
+	err.Reasons = c.reasons
+	return err
+}
+
+// TransactGetItems reads up to a hundred items as of one moment.
+func (e *Engine) TransactGetItems(_ context.Context, in *TransactGetItemsInput) (*TransactGetItemsOutput, error) {
+	projections, err := in.validate()
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(in.Gets))
+	for i, g := range in.Gets {
+		names[i] = *g.TableName
+	}
+	tables, err := e.openTables(slices.Clone(names))
+	if err != nil {
+		return nil, err
+	}
+	defer tables.release()
+	var c cancellation
+	gets := make([]*write, len(in.Gets))
+	for i, g := range in.Gets {
+		gets[i] = &write{kind: check, item: g.Key}
+		c.add(i, len(gets), gets[i].bind(tables[nameOf(names[i])]))
+	}
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	if hasDuplicateItems(gets) {
+		return nil, errSameItem()
+	}
+	for i, g := range gets {
+		if e.locks.inTransaction(g.key) {
+			c.conflict(i, len(gets))
+		}
+	}
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	return e.transactGet(in, gets, projections)
+}
+
+func (e *Engine) transactGet(in *TransactGetItemsInput, gets []*write, projections []*expr.Projection) (*TransactGetItemsOutput, error) {
+	snapshot := e.store.Snapshot()
+	out := &TransactGetItemsOutput{Items: make([]attr.Raw, len(gets))}
+	size := 0
+	var err error
+	for i, g := range gets {
+		if err = g.load(snapshot.View); err != nil {
+			break
+		}
+		g.bill.table = 2 * readUnits(g.before.Size(), true)
+		size += g.before.Size()
+		if g.before == nil {
+			continue
+		}
+		if out.Items[i], err = project(g.before, projections[i]); err != nil {
+			break
+		}
+	}
+	if closed := snapshot.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return nil, err
+	}
+	if size > maxTransactionBytes {
+		return nil, invalid("Collection size exceeded: the items of a transaction may not be larger than 4 MB together")
+	}
+	out.ConsumedCapacity = billTables(gets, in.ConsumedCapacity, readCapacity, func(w *write) bill { return w.bill })
+	return out, nil
+}
+
+func (in *TransactGetItemsInput) validate() ([]*expr.Projection, error) {
+	var c constraints
+	if c.required("transactItems", in.HasGets) {
+		c.length("transactItems", "TransactGetItem", len(in.Gets), 1, maxTransaction)
+	}
+	c.consumedCapacity(in.ConsumedCapacity)
+	for i, g := range in.Gets {
+		at := fmt.Sprintf("transactItems.%d.member.get", i+1)
+		if !c.required(at, g != nil) {
+			continue
+		}
+		if c.required(at+".tableName", g.TableName != nil) {
+			c.text(at+".tableName", new(nameOf(*g.TableName)), 1, 255, true)
+		}
+		c.required(at+".key", g.HasKey)
+	}
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	projections := make([]*expr.Projection, len(in.Gets))
+	for i, g := range in.Gets {
+		var err error
+		if projections[i], err = g.projection(); err != nil {
+			return nil, err
+		}
+	}
+	return projections, nil
+}

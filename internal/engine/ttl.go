@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// ttlYears is how long ago an item may have expired to be deleted still: a time
+// further back is taken for something else than a time to live.
+const ttlYears = 5
+
+// DescribeTimeToLive tells which attribute, if any, ends items' lives.
+func (e *Engine) DescribeTimeToLive(_ context.Context, in *TableInput) (out *TimeToLive, err error) {
+	err = e.view(in, func(t *table) {
+		out = &TimeToLive{Status: "DISABLED"}
+		if t.ttl != "" {
+			out = &TimeToLive{Enabled: true, Status: "ENABLED", AttributeName: t.ttl}
+		}
+	})
+	return out, err
+}
+
+// UpdateTimeToLive sets the attribute that ends items' lives, or unsets it. The
+// change is done when it is answered, and may be undone at once: the service
+// makes its clients wait for an hour.
+func (e *Engine) UpdateTimeToLive(_ context.Context, in *UpdateTimeToLiveInput) (*TimeToLive, error) {
+	if err := in.validate(); err != nil {
+		return nil, err
+	}
+	ttl := ""
+	if *in.Enabled {
+		ttl = *in.AttributeName
+	}
+	err := e.change(nameOf(*in.TableName), func(t *table, b *store.Batch) error {
+		switch {
+		case t.ttl != "" && t.ttl != *in.AttributeName:
+			return invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", t.ttl)
+		case t.ttl != "" && *in.Enabled:
+			return invalid("TimeToLive is already enabled")
+		case t.ttl == "" && !*in.Enabled:
+			return invalid("TimeToLive is already disabled")
+		}
+		t.record.TTL, t.record.TTLChanged = ttl, time.Now().UTC()
+		if *in.Enabled {
+			return e.indexTTL(t, ttl)
+		}
+		b.DeleteRange(store.Index(t.record.ID, ttlIndex))
+		return nil
+	}, func(t *table) {
+		t.ttl = ttl
+		e.sweeper.wake(e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &TimeToLive{Enabled: *in.Enabled, AttributeName: *in.AttributeName}, nil
+}
+
+func (in *UpdateTimeToLiveInput) validate() error {
+	if err := checkTableName(in.TableName); err != nil {
+		return err
+	}
+	var c constraints
+	if c.required("timeToLiveSpecification", in.HasSpec) {
+		at := "timeToLiveSpecification.attributeName"
+		c.required(at, in.AttributeName != nil)
+		c.text(at, in.AttributeName, 1, 255, false)
+		c.required("timeToLiveSpecification.enabled", in.Enabled != nil)
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	return in.check()
+}
+
+// ttlBatch is how many items are handled at once, by indexing and by sweeping.
+const ttlBatch = 1000
+
+// indexTTL fills the ttlIndex. The caller holds the table for writing. What an
+// attempt cut short left behind goes first.
+func (e *Engine) indexTTL(t *table, attribute string) (err error) {
+	t.ttl = attribute // which ttlKey looks at
+	defer func() { t.ttl = "" }()
+	b := e.store.NewBatch()
+	b.DeleteRange(store.Index(t.record.ID, ttlIndex))
+	n := 0
+	err = each(e.store.View, store.Index(t.record.ID, store.BaseIndex), func(key, value []byte) error {
+		it := attr.Item{{Name: attribute, Value: attr.Raw(value).Get(attribute)}}
+		entry := t.ttlKey(it, key)
+		if entry == nil {
+			return nil
+		}
+		b.Set(entry, key)
+		if n++; n%ttlBatch != 0 {
+			return nil
+		}
+		err := b.Commit()
+		b = e.store.NewBatch()
+		return err
+	})
+	if err != nil {
+		b.Discard()
+	} else {
+		err = b.Commit()
+	}
+	if err != nil {
+		return fmt.Errorf("index the TTL of table %s: %w", t.name, err)
+	}
+	return nil
+}
+
+// number returns a time as a TTL attribute holds it.
+func number(t time.Time) attr.Value {
+	n, err := attr.ParseNumber(strconv.FormatInt(t.Unix(), 10))
+	if err != nil {
+		panic(err) // an integer is a number
+	}
+	return attr.Num(n)
+}
+
+// lifetimes returns the first and the last TTL that means an item is to be
+// deleted now.
+func lifetimes(now time.Time) (first, last attr.Value) {
+	return number(now.AddDate(-ttlYears, 0, 0)), number(now)
+}
+
+// expired reports whether the item is to be deleted now. The caller holds the
+// table.
+func (t *table) expired(it attr.Item, now time.Time) bool {
+	if t.ttl == "" {
+		return false
+	}
+	first, last := lifetimes(now)
+	at := it.Get(t.ttl)
+	after, comparable := at.Compare(first)
+	before, _ := at.Compare(last)
+	return comparable && after >= 0 && before <= 0
+}
+
+// sweepTable deletes a table's expired items. on tells whether the table has a
+// TTL.
+func (e *Engine) sweepTable(t *table, now time.Time, stop <-chan struct{}) (on bool, err error) {
+	var from []byte
+	for {
+		keys, next, on, err := e.expiredItems(t, from, now)
+		if err != nil || !on {
+			return on, err
+		}
+		for _, key := range keys {
+			select {
+			case <-stop:
+				return true, nil
+			default:
+			}
+			if err := e.expireOne(t, key, now); err != nil {
+				return true, err
+			}
+		}
+		if next == nil {
+			return true, nil
+		}
+		from = next
+	}
+}
+
+// expiredItems returns the keys of some items that have expired, from an entry
+// of the ttlIndex on, and the entry to go on with, nil if these were all.
+func (e *Engine) expiredItems(t *table, from []byte, now time.Time) (keys [][]byte, next []byte, on bool, err error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.ttl == "" || t.dropped != nil {
+		return nil, nil, false, nil
+	}
+	first, last := lifetimes(now)
+	prefix := store.AppendIndex(nil, t.record.ID, ttlIndex)
+	r := store.Range{
+		Lower: attr.AppendKey(bytes.Clone(prefix), first),
+		Upper: store.After(attr.AppendKey(bytes.Clone(prefix), last)),
+	}
+	if from != nil {
+		r.Lower = from
+	}
+	it, err := e.store.Read(r)
+	if err != nil {
+		return nil, nil, true, err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		if len(keys) == ttlBatch {
+			next = bytes.Clone(it.Key())
+			break
+		}
+		keys = append(keys, bytes.Clone(it.Value()))
+	}
+	return keys, next, true, errors.Join(err, it.Close())
+}
+
+func (e *Engine) expireOne(t *table, key []byte, now time.Time) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.ttl == "" || t.dropped != nil {
+		return nil
+	}
+	return e.expire(t, key, now)
+}

@@ -1,0 +1,393 @@
+package engine
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// write is one item's change on its way: what was asked for, then the item
+// before and after, then what it costs. Single writes, batches and transactions
+// all consist of it, and it always goes the same way:
+//
+//	newPut, newUpdate …   what was asked for is well-formed
+//	bind                  it fits the table
+//	lock, load            the item before is known and stays as it is
+//	decide                its condition holds and the item after is known
+//	stage                 everything that changes is in a batch
+//	apply                 it has happened
+type write struct {
+	kind      writeKind
+	item      attr.Item // put: the new item; otherwise: the key
+	condition *expr.Condition
+	update    *expr.Update
+	onFailure string // ReturnValuesOnConditionCheckFailure
+	expired   bool   // a deletion by TTL
+	together  bool   // part of a transaction
+
+	table *table
+	key   []byte // under which the item is stored
+
+	before, after         attr.Raw // nil: no item
+	beforeItem, afterItem attr.Item
+	bill                  bill
+}
+
+type writeKind int
+
+const (
+	put writeKind = iota
+	update
+	remove
+	check // a transaction's ConditionCheck, which writes nothing
+)
+
+// newPut takes a PutItem's parameters.
+func newPut(in *PutItemInput) (*write, error) {
+	if in.BadValue != nil {
+		return nil, asError(in.BadValue)
+	}
+	w := &write{kind: put, item: in.Item, onFailure: in.OnConditionFailure}
+	if err := w.parse(&in.Expressions, "ConditionExpression is null"); err != nil {
+		return nil, err
+	}
+	w.after = attr.NewRaw(in.Item)
+	if w.after.Size() > maxItemSize {
+		return nil, errItemSize()
+	}
+	return w, nil
+}
+
+// newUpdate takes an UpdateItem's parameters.
+func newUpdate(in *UpdateItemInput) (*write, error) {
+	if in.BadValue != nil {
+		return nil, asError(in.BadValue)
+	}
+	w := &write{kind: update, item: in.Key, onFailure: in.OnConditionFailure}
+	return w, w.parse(&in.Expressions, "UpdateExpression and ConditionExpression are null")
+}
+
+// newRemove takes a DeleteItem's parameters, newCheck a ConditionCheck's.
+func newRemove(in *DeleteItemInput) (*write, error) {
+	if in.BadValue != nil {
+		return nil, asError(in.BadValue)
+	}
+	w := &write{kind: remove, item: in.Key, onFailure: in.OnConditionFailure}
+	return w, w.parse(&in.Expressions, "ConditionExpression is null")
+}
+
+func newCheck(in *DeleteItemInput) (*write, error) {
+	w, err := newRemove(in)
+	if err == nil {
+		w.kind = check
+	}
+	return w, err
+}
+
+func (w *write) parse(x *Expressions, withoutExpressions string) error {
+	if x.Condition == nil && x.Update == nil && !x.HasNames && !x.HasValues {
+		return nil
+	}
+	scope, err := x.scope(withoutExpressions, x.Condition, x.Update)
+	if err != nil {
+		return err
+	}
+	if x.Update != nil {
+		if w.update, err = expr.ParseUpdate(*x.Update, scope); err != nil {
+			return asError(err)
+		}
+	}
+	if x.Condition != nil {
+		if w.condition, err = expr.ParseCondition(expr.ConditionExpression, *x.Condition, scope); err != nil {
+			return asError(err)
+		}
+	}
+	return asError(scope.Unused())
+}
+
+// bind checks the write against the table it goes to.
+func (w *write) bind(t *table) error {
+	w.table = t
+	if w.kind == put {
+		if err := t.checkItem(w.item); err != nil {
+			return err
+		}
+		w.afterItem = w.item
+	} else {
+		if err := t.checkKey(w.item); err != nil {
+			return err
+		}
+	}
+	if w.update != nil {
+		for name := range w.update.TopLevelAttributes() {
+			if t.keys.has(name) {
+				return invalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
+			}
+		}
+	}
+	w.key = t.itemKey(w.item)
+	return nil
+}
+
+// load reads the item before. The caller holds its lock.
+func (w *write) load(v store.View) error {
+	raw, found, err := v.Get(nil, w.key)
+	if err == nil && found {
+		w.before = raw
+	}
+	return err
+}
+
+// decode decodes the item before, for those who look into it.
+func (w *write) decode() (err error) {
+	if w.beforeItem == nil && w.before != nil {
+		w.beforeItem, err = w.before.Decode()
+	}
+	return err
+}
+
+// decide finds out what becomes of the item. The error is a
+// ConditionalCheckFailedException if its condition does not hold.
+func (w *write) decide() error {
+	w.bill.table = writeUnits(max(w.before.Size(), w.after.Size()))
+	if w.condition != nil || w.kind == update {
+		if err := w.decode(); err != nil {
+			return err
+		}
+	}
+	if w.condition != nil && !w.condition.Eval(w.beforeItem) {
+		return w.conditionFailed()
+	}
+	switch w.kind {
+	case update:
+		return w.decideUpdate()
+	case remove:
+		w.after = nil
+	case check:
+		w.after, w.afterItem = w.before, w.beforeItem
+	}
+	return nil
+}
+
+func (w *write) conditionFailed() error {
+	err := errorf(TypeConditionalCheckFailed, "The conditional request failed")
+	if w.onFailure == "ALL_OLD" {
+		err.Item = w.before
+	}
+	return err
+}
+
+func (w *write) decideUpdate() error {
+	from := w.beforeItem
+	if w.before == nil {
+		from = w.item
+	}
+	w.afterItem = from
+	if w.update != nil {
+		if sets, _ := w.update.Counts(); sets == 0 && w.before == nil {
+			w.afterItem = nil // taking away from an item that is not there does not make it
+			return nil
+		}
+		var err error
+		if w.afterItem, err = w.update.Apply(from); err != nil {
+			return asError(err)
+		}
+		if err := w.table.checkUpdated(w.afterItem); err != nil {
+			return err
+		}
+	}
+	w.after = attr.NewRaw(w.afterItem)
+	w.bill.table = writeUnits(max(w.before.Size(), w.after.Size()))
+	if w.gatedSize() > maxItemSize {
+		return invalid("Item size to update has exceeded the maximum allowed size")
+	}
+	return nil
+}
+
+// gatedSize is the size that counts for the limit on an updated item: outside of
+// transactions DynamoDB adds an allowance for each action of the expression, and
+// leaves the key out of that sum.
+func (w *write) gatedSize() int {
+	size := w.after.Size()
+	if w.update == nil || w.together {
+		return size
+	}
+	sets, removes := w.update.Counts()
+	return max(size, size-w.item.Size()+3+19*sets+2*removes)
+}
+
+// changes reports whether the item is another one afterwards.
+func (w *write) changes() bool { return !bytes.Equal(w.before, w.after) }
+
+// stage puts everything that changes, but for the stream record, into the batch.
+func (w *write) stage(b *store.Batch) error {
+	t := w.table
+	if w.kind == check {
+		return nil
+	}
+	if len(t.indexes) > 0 || t.ttl != "" || t.stream != nil {
+		if err := w.decode(); err != nil {
+			return err
+		}
+	}
+	for _, x := range t.indexes {
+		w.stageIndex(b, x)
+	}
+	if t.ttl != "" {
+		w.stageTTL(b)
+	}
+	switch {
+	case w.after != nil:
+		b.Set(w.key, w.after)
+	case w.before != nil:
+		b.Delete(w.key)
+	}
+	t.usage.add(present(w.after)-present(w.before), w.after.Size()-w.before.Size())
+	return nil
+}
+
+// present counts an item that is there.
+func present(r attr.Raw) int {
+	if r == nil {
+		return 0
+	}
+	return 1
+}
+
+func (w *write) stageIndex(b *store.Batch, x *index) {
+	beforeKey, before := x.entry(w.beforeItem, w.before)
+	afterKey, after := x.entry(w.afterItem, w.after)
+	moved := !bytes.Equal(beforeKey, afterKey)
+	if !moved && bytes.Equal(before, after) {
+		return // neither costs nor changes anything
+	}
+	w.bill.charge(x, indexUnits(before.Size(), after.Size(), moved))
+	if before != nil && moved {
+		b.Delete(beforeKey)
+	}
+	if after != nil {
+		b.Set(afterKey, after)
+	}
+	x.usage.add(present(after)-present(before), after.Size()-before.Size())
+}
+
+// entry returns an item's entry in the index and its key, nil if the index does
+// not cover the item or there is no item.
+func (x *index) entry(it attr.Item, raw attr.Raw) (key []byte, entry attr.Raw) {
+	if raw == nil || !x.covers(it) {
+		return nil, nil
+	}
+	if !x.all {
+		raw = attr.NewRaw(x.project(it))
+	}
+	return x.entryKey(it), raw
+}
+
+func (w *write) stageTTL(b *store.Batch) {
+	var before, after []byte
+	if w.before != nil {
+		before = w.table.ttlKey(w.beforeItem, w.key)
+	}
+	if w.after != nil {
+		after = w.table.ttlKey(w.afterItem, w.key)
+	}
+	if bytes.Equal(before, after) {
+		return
+	}
+	if before != nil {
+		b.Delete(before)
+	}
+	if after != nil {
+		b.Set(after, w.key)
+	}
+}
+
+// apply makes the writes happen, all of them at once. They are visible when it
+// returns, and durable after the batch's Wait.
+func (e *Engine) apply(b *store.Batch, writes ...*write) error {
+	for _, w := range writes {
+		if err := w.stage(b); err != nil {
+			b.Discard()
+			return err
+		}
+	}
+	// Records must become visible in the order of their sequence numbers, or a
+	// reader could pass over one that comes late: a stream's writers take turns.
+	streams := streamsOf(writes)
+	for _, s := range streams {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	for _, w := range writes {
+		if s := w.table.stream; s != nil && w.changes() {
+			s.append(b, w.table.keys.of(w.item), w.before, w.after, w.expired)
+		}
+	}
+	return b.Apply()
+}
+
+// streamsOf returns the streams that the writes go to, in the order in which
+// they are to be locked.
+func streamsOf(writes []*write) []*stream {
+	var streams []*stream
+	for _, w := range writes {
+		if s := w.table.stream; s != nil && !slices.Contains(streams, s) {
+			streams = append(streams, s)
+		}
+	}
+	slices.SortFunc(streams, func(a, b *stream) int { return int(a.id) - int(b.id) })
+	return streams
+}
+
+// run takes a single write from its table to the disk.
+func (e *Engine) run(w *write) error {
+	if !e.locks.lock(w.key, false) {
+		return errorf(TypeTransactionConflict, "Transaction is ongoing for the item")
+	}
+	b, err := e.runLocked(w)
+	e.locks.unlock(w.key)
+	if err != nil {
+		return err
+	}
+	return b.Wait()
+}
+
+func (e *Engine) runLocked(w *write) (*store.Batch, error) {
+	if err := w.load(e.store.View); err != nil {
+		return nil, err
+	}
+	if err := w.decide(); err != nil {
+		return nil, err
+	}
+	b := e.store.NewBatch()
+	return b, e.apply(b, w)
+}
+
+// expire deletes an item because of its TTL, if it still is expired. The caller
+// holds the table for reading.
+func (e *Engine) expire(t *table, itemKey []byte, now time.Time) error {
+	w := &write{kind: remove, table: t, key: itemKey, expired: true}
+	if !e.locks.lock(itemKey, false) {
+		return nil // in a transaction now: the next sweep will see
+	}
+	defer e.locks.unlock(itemKey)
+	if err := w.load(e.store.View); err != nil || w.before == nil {
+		return err
+	}
+	if err := w.decode(); err != nil {
+		return err
+	}
+	if !t.expired(w.beforeItem, now) {
+		return nil
+	}
+	w.item = w.beforeItem
+	b := e.store.NewBatch()
+	if err := e.apply(b, w); err != nil {
+		return err
+	}
+	return b.Wait()
+}

@@ -1,0 +1,173 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/jsonpull"
+)
+
+var (
+	getTablesType   = jsonpull.Type{Shape: jsonpull.Map, Class: namespace + "KeysAndAttributes"}
+	getTableType    = element("KeysAndAttributes")
+	writeTablesType = jsonpull.Type{Shape: jsonpull.Map, Class: "java.util.List<" + namespace + "WriteRequest>"}
+	writesType      = jsonpull.Type{Shape: jsonpull.ElementList, Class: namespace + "WriteRequest"}
+	writeType       = element("WriteRequest")
+	putRequestType  = member("PutRequest")
+	delRequestType  = member("DeleteRequest")
+)
+
+func (r *request) batchGetItem(in *engine.BatchGetItemInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "RequestItems":
+			in.HasTables = true
+			for table := range r.Members(&getTablesType) {
+				t := r.batchGetTable(table)
+				if len(in.Tables) <= mostElements {
+					in.Tables = slices.DeleteFunc(in.Tables, func(t engine.BatchGetTable) bool { return t.TableName == table })
+					in.Tables = append(in.Tables, t)
+				}
+			}
+		case "ReturnConsumedCapacity":
+			in.ConsumedCapacity = r.Text()
+		default:
+			r.Skip()
+		}
+	}
+	return &in.Request
+}
+
+func (r *request) batchGetTable(table string) engine.BatchGetTable {
+	t := engine.BatchGetTable{TableName: table}
+	for name := range r.Members(&getTableType) {
+		switch name {
+		case "Keys":
+			for range r.Elements(&listType) {
+				t.Keys = keep(t.Keys, r.Item(&attr.ElementItemType))
+			}
+		case "ConsistentRead":
+			t.ConsistentRead = r.Bool()
+		case "AttributesToGet":
+			r.refuse(name)
+		default:
+			if !r.expression(name, &t.Expressions) {
+				r.Skip()
+			}
+		}
+	}
+	return t
+}
+
+func (r *request) batchWriteItem(in *engine.BatchWriteItemInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "RequestItems":
+			in.HasTables = true
+			for table := range r.Members(&writeTablesType) {
+				t := engine.BatchWriteTable{TableName: table}
+				for range r.Elements(&writesType) {
+					t.Writes = keep(t.Writes, r.batchWrite())
+				}
+				if len(in.Tables) <= mostElements {
+					in.Tables = slices.DeleteFunc(in.Tables, func(t engine.BatchWriteTable) bool { return t.TableName == table })
+					in.Tables = append(in.Tables, t)
+				}
+			}
+		default:
+			if !r.returns(name, &in.Returns) {
+				r.Skip()
+			}
+		}
+	}
+	return &in.Request
+}
+
+func (r *request) batchWrite() (w engine.BatchWrite) {
+	for name := range r.Members(&writeType) {
+		switch name {
+		case "PutRequest":
+			w.Put = true
+			w.Item = r.onlyItem(&putRequestType, "Item")
+		case "DeleteRequest":
+			w.Delete = true
+			w.Key = r.onlyItem(&delRequestType, "Key")
+		default:
+			r.Skip()
+		}
+	}
+	return w
+}
+
+// onlyItem reads a structure of which only one member counts, an item.
+func (r *request) onlyItem(t *jsonpull.Type, member string) (it attr.Item) {
+	for name := range r.Members(t) {
+		if name == member {
+			it = r.Item(&attr.ItemType)
+		} else {
+			r.Skip()
+		}
+	}
+	return it
+}
+
+func (a *answer) batchGetItem(out *engine.BatchGetItemOutput) {
+	a.object("Responses")
+	for i := range out.Responses {
+		a.key(out.Responses[i].TableName)
+		a.raws(out.Responses[i].Items)
+	}
+	a.end('}')
+	a.object("UnprocessedKeys")
+	for i := range out.Unprocessed {
+		a.unprocessedKeys(&out.Unprocessed[i])
+	}
+	a.end('}')
+	a.consumedList(out.ConsumedCapacity)
+}
+
+func (a *answer) unprocessedKeys(t *engine.BatchGetTable) {
+	a.key(t.TableName)
+	a.begin('{')
+	a.array("Keys")
+	for _, key := range t.Keys {
+		a.next()
+		a.buf = key.AppendJSON(a.buf)
+	}
+	a.end(']')
+	a.bool("ConsistentRead", t.ConsistentRead)
+	if t.Projection != nil {
+		a.string("ProjectionExpression", *t.Projection)
+	}
+	if t.HasNames {
+		a.object("ExpressionAttributeNames")
+		sorted(a, t.Names, func(s string) { a.buf = jsonpull.AppendString(a.buf, s) })
+		a.end('}')
+	}
+	a.end('}')
+}
+
+func (a *answer) batchWriteItem(out *engine.BatchWriteItemOutput) {
+	a.object("UnprocessedItems")
+	for _, t := range out.Unprocessed {
+		a.key(t.TableName)
+		a.begin('[')
+		for _, w := range t.Writes {
+			a.element()
+			if w.Put {
+				a.object("PutRequest")
+				a.item("Item", w.Item)
+			} else {
+				a.object("DeleteRequest")
+				a.item("Key", w.Key)
+			}
+			a.end('}')
+			a.end('}')
+		}
+		a.end(']')
+	}
+	a.end('}')
+	a.collections(out.ItemCollectionMetrics)
+	a.consumedList(out.ConsumedCapacity)
+}

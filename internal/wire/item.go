@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+func (r *request) putItem(in *engine.PutItemInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "TableName":
+			in.TableName = r.optString()
+		case "Item":
+			in.Item, in.HasItem = r.Item(&attr.ItemType), true
+		case "Expected", "ConditionalOperator":
+			r.refuse(name)
+		default:
+			if !r.expression(name, &in.Expressions) && !r.returns(name, &in.Returns) {
+				r.Skip()
+			}
+		}
+	}
+	return &in.Request
+}
+
+func (r *request) updateItem(in *engine.UpdateItemInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "TableName":
+			in.TableName = r.optString()
+		case "Key":
+			in.Key, in.HasKey = r.Item(&attr.ItemType), true
+		case "AttributeUpdates", "Expected", "ConditionalOperator":
+			r.refuse(name)
+		default:
+			if !r.expression(name, &in.Expressions) && !r.returns(name, &in.Returns) {
+				r.Skip()
+			}
+		}
+	}
+	return &in.Request
+}
+
+func (r *request) deleteItem(in *engine.DeleteItemInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "TableName":
+			in.TableName = r.optString()
+		case "Key":
+			in.Key, in.HasKey = r.Item(&attr.ItemType), true
+		case "Expected", "ConditionalOperator":
+			r.refuse(name)
+		default:
+			if !r.expression(name, &in.Expressions) && !r.returns(name, &in.Returns) {
+				r.Skip()
+			}
+		}
+	}
+	return &in.Request
+}
+
+func (r *request) getItem(in *engine.GetItemInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "TableName":
+			in.TableName = r.optString()
+		case "Key":
+			in.Key, in.HasKey = r.Item(&attr.ItemType), true
+		case "ConsistentRead":
+			in.ConsistentRead = r.Bool()
+		case "ReturnConsumedCapacity":
+			in.ConsumedCapacity = r.Text()
+		case "AttributesToGet":
+			r.refuse(name)
+		default:
+			if !r.expression(name, &in.Expressions) {
+				r.Skip()
+			}
+		}
+	}
+	return &in.Request
+}
+
+func (a *answer) write(out *engine.WriteOutput) {
+	a.optRaw("Attributes", out.Attributes)
+	a.consumed(out.ConsumedCapacity)
+	if out.ItemCollectionMetrics != nil {
+		a.name("ItemCollectionMetrics")
+		a.collection(out.ItemCollectionMetrics)
+	}
+}
+
+func (a *answer) getItem(out *engine.GetItemOutput) {
+	a.optRaw("Item", out.Item)
+	a.consumed(out.ConsumedCapacity)
+}

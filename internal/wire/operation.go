@@ -1,0 +1,134 @@
+package wire
+
+import (
+	"context"
+
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+// operation reads a request, has it answered and writes the answer.
+type operation func(context.Context, *engine.Engine, *exchange) error
+
+const (
+	dynamoDB = "DynamoDB_20120810."
+	streams  = "DynamoDBStreams_20120810."
+)
+
+// operations are all there are, by the X-Amz-Target that asks for them.
+var operations = map[string]operation{
+	dynamoDB + "PutItem":    op((*request).putItem, (*engine.Engine).PutItem, (*answer).write),
+	dynamoDB + "UpdateItem": op((*request).updateItem, (*engine.Engine).UpdateItem, (*answer).write),
+	dynamoDB + "DeleteItem": op((*request).deleteItem, (*engine.Engine).DeleteItem, (*answer).write),
+	dynamoDB + "GetItem":    op((*request).getItem, (*engine.Engine).GetItem, (*answer).getItem),
+	dynamoDB + "Query":      op((*request).query, (*engine.Engine).Query, (*answer).read),
+	dynamoDB + "Scan":       op((*request).scan, (*engine.Engine).Scan, (*answer).read),
+
+	dynamoDB + "BatchGetItem":       op((*request).batchGetItem, (*engine.Engine).BatchGetItem, (*answer).batchGetItem),
+	dynamoDB + "BatchWriteItem":     op((*request).batchWriteItem, (*engine.Engine).BatchWriteItem, (*answer).batchWriteItem),
+	dynamoDB + "TransactGetItems":   op((*request).transactGetItems, (*engine.Engine).TransactGetItems, (*answer).transactGetItems),
+	dynamoDB + "TransactWriteItems": op((*request).transactWriteItems, (*engine.Engine).TransactWriteItems, (*answer).transactWriteItems),
+
+	dynamoDB + "CreateTable":   op((*request).createTable, (*engine.Engine).CreateTable, (*answer).tableDescription),
+	dynamoDB + "UpdateTable":   op((*request).updateTable, (*engine.Engine).UpdateTable, (*answer).tableDescription),
+	dynamoDB + "DeleteTable":   op((*request).table, (*engine.Engine).DeleteTable, (*answer).tableDescription),
+	dynamoDB + "DescribeTable": op((*request).table, (*engine.Engine).DescribeTable, (*answer).describeTable),
+	dynamoDB + "ListTables":    op((*request).listTables, (*engine.Engine).ListTables, (*answer).listTables),
+
+	dynamoDB + "UpdateTimeToLive":   op((*request).updateTimeToLive, (*engine.Engine).UpdateTimeToLive, (*answer).updateTimeToLive),
+	dynamoDB + "DescribeTimeToLive": op((*request).table, (*engine.Engine).DescribeTimeToLive, (*answer).describeTimeToLive),
+
+	dynamoDB + "DescribeLimits":    op((*request).nothing, describeLimits, (*answer).limits),
+	dynamoDB + "DescribeEndpoints": describeEndpoints,
+
+	streams + "ListStreams":      op((*request).listStreams, (*engine.Engine).ListStreams, (*answer).listStreams),
+	streams + "DescribeStream":   op((*request).describeStream, (*engine.Engine).DescribeStream, (*answer).describeStream),
+	streams + "GetShardIterator": op((*request).getShardIterator, (*engine.Engine).GetShardIterator, (*answer).shardIterator),
+	streams + "GetRecords":       op((*request).getRecords, (*engine.Engine).GetRecords, (*answer).records),
+}
+
+// unimplemented are DynamoDB's other operations.
+var unimplemented = []string{
+	"BatchExecuteStatement", "ExecuteStatement", "ExecuteTransaction",
+	"ListTagsOfResource", "TagResource", "UntagResource",
+	"CreateBackup", "DeleteBackup", "DescribeBackup", "ListBackups", "RestoreTableFromBackup",
+	"DescribeContinuousBackups", "RestoreTableToPointInTime", "UpdateContinuousBackups",
+	"CreateGlobalTable", "DescribeGlobalTable", "DescribeGlobalTableSettings", "ListGlobalTables",
+	"UpdateGlobalTable", "UpdateGlobalTableSettings", "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling",
+	"DescribeExport", "ExportTableToPointInTime", "ListExports", "DescribeImport", "ImportTable", "ListImports",
+	"DescribeKinesisStreamingDestination", "DisableKinesisStreamingDestination",
+	"EnableKinesisStreamingDestination", "UpdateKinesisStreamingDestination",
+	"DescribeContributorInsights", "ListContributorInsights", "UpdateContributorInsights",
+	"DeleteResourcePolicy", "GetResourcePolicy", "PutResourcePolicy",
+	"SearchVectors",
+}
+
+func init() {
+	for _, name := range unimplemented {
+		err := &engine.Error{
+			Type:    engine.TypeUnknownOperation,
+			Message: "heatsink does not implement the operation " + name + " yet; see docs/compatibility.md",
+		}
+		operations[dynamoDB+name] = func(context.Context, *engine.Engine, *exchange) error { return err }
+	}
+}
+
+// op puts an operation together. What read returns is the part of In that all
+// requests have in common.
+func op[In, Out any](
+	read func(*request, *In) *engine.Request,
+	call func(*engine.Engine, context.Context, *In) (Out, error),
+	write func(*answer, Out),
+) operation {
+	return func(ctx context.Context, e *engine.Engine, x *exchange) error {
+		in := new(In)
+		x.request.common(read(&x.request, in))
+		if err := x.request.end(); err != nil {
+			return err
+		}
+		out, err := call(e, ctx, in)
+		if err != nil {
+			return err
+		}
+		x.answer.begin('{')
+		write(&x.answer, out)
+		x.answer.end('}')
+		return x.answer.err
+	}
+}
+
+// nothing reads a request without parameters.
+func (r *request) nothing(in *engine.Request) *engine.Request {
+	for range r.Members(&requestType) {
+		r.Skip()
+	}
+	return in
+}
+
+func describeLimits(e *engine.Engine, ctx context.Context, _ *engine.Request) (*engine.Limits, error) {
+	return e.DescribeLimits(ctx)
+}
+
+func (a *answer) limits(l *engine.Limits) {
+	a.int("AccountMaxReadCapacityUnits", l.AccountRead)
+	a.int("AccountMaxWriteCapacityUnits", l.AccountWrite)
+	a.int("TableMaxReadCapacityUnits", l.TableRead)
+	a.int("TableMaxWriteCapacityUnits", l.TableWrite)
+}
+
+// describeEndpoints answers with the endpoint that it was asked at.
+func describeEndpoints(_ context.Context, _ *engine.Engine, x *exchange) error {
+	x.request.nothing(nil)
+	if err := x.request.end(); err != nil {
+		return err
+	}
+	a := &x.answer
+	a.begin('{')
+	a.array("Endpoints")
+	a.element()
+	a.string("Address", x.host)
+	a.int("CachePeriodInMinutes", 1440)
+	a.end('}')
+	a.end(']')
+	a.end('}')
+	return nil
+}

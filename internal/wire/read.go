@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+func (r *request) query(in *engine.ReadInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "ScanIndexForward":
+			in.ScanIndexForward = r.optBool()
+		case "KeyConditions", "QueryFilter":
+			r.refuse(name)
+		default:
+			r.read(name, in)
+		}
+	}
+	return &in.Request
+}
+
+func (r *request) scan(in *engine.ReadInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "Segment":
+			in.Segment = r.optInteger()
+		case "TotalSegments":
+			in.TotalSegments = r.optInteger()
+		case "ScanFilter":
+			r.refuse(name)
+		default:
+			r.read(name, in)
+		}
+	}
+	return &in.Request
+}
+
+// read reads a parameter that Query and Scan have in common.
+func (r *request) read(name string, in *engine.ReadInput) {
+	switch name {
+	case "TableName":
+		in.TableName = r.optString()
+	case "IndexName":
+		in.IndexName = r.optString()
+	case "Select":
+		in.Select = r.Text()
+	case "Limit":
+		in.Limit = r.optInteger()
+	case "ConsistentRead":
+		in.ConsistentRead = r.Bool()
+	case "ExclusiveStartKey":
+		in.ExclusiveStartKey, in.HasStartKey = r.Item(&attr.ItemType), true
+	case "ReturnConsumedCapacity":
+		in.ConsumedCapacity = r.Text()
+	case "AttributesToGet", "ConditionalOperator":
+		r.refuse(name)
+	default:
+		if !r.expression(name, &in.Expressions) {
+			r.Skip()
+		}
+	}
+}
+
+func (a *answer) read(out *engine.ReadOutput) {
+	if !out.CountOnly {
+		a.name("Items")
+		a.raws(out.Items)
+	}
+	a.int("Count", int64(out.Count))
+	a.int("ScannedCount", int64(out.ScannedCount))
+	if out.LastEvaluatedKey != nil {
+		a.item("LastEvaluatedKey", out.LastEvaluatedKey)
+	}
+	a.consumed(out.ConsumedCapacity)
+}

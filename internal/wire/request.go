@@ -1,0 +1,236 @@
+package wire
+
+import (
+	"errors"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/jsonpull"
+)
+
+const namespace = "com.amazonaws.dynamodb.v20120810."
+
+// The types of what requests hold. Those that only one kind of request has are
+// beside its decoder.
+var (
+	requestType = jsonpull.Type{Shape: jsonpull.Struct, Class: namespace + "Request"}
+	listType    = jsonpull.Type{Shape: jsonpull.List}
+	namesType   = jsonpull.Type{Shape: jsonpull.Map, Class: "java.lang.String"}
+)
+
+// member is the type of a structure that is a member of another, and element
+// that of one in a list or map.
+func member(name string) jsonpull.Type {
+	return jsonpull.Type{Shape: jsonpull.Struct, Class: namespace + name}
+}
+
+func element(name string) jsonpull.Type {
+	return jsonpull.Type{Shape: jsonpull.Element, Class: namespace + name}
+}
+
+// request is a request's body while it is read. Each operation has a method
+// that reads its parameters.
+type request struct {
+	attr.Decoder
+	body        string
+	badValue    error    // the first fault among expression attribute values
+	unsupported string   // the first parameter that we do not implement
+	spare       []string // for optString
+}
+
+func (r *request) reset(body string) {
+	r.Decoder.Reset(body)
+	r.body, r.badValue, r.unsupported, r.spare = body, nil, "", nil
+}
+
+// common fills in what all requests have in common, once all else was read.
+func (r *request) common(in *engine.Request) {
+	in.Unsupported = r.unsupported
+	if in.BadValue = r.Fault; in.BadValue == nil {
+		in.BadValue = r.badValue
+	}
+}
+
+// part reads a request within a request: one action of a transaction. Its
+// faults are its own, and its request's if that has none before.
+func (r *request) part(read func() *engine.Request) {
+	fault, badValue := r.Fault, r.badValue
+	r.Fault, r.badValue = nil, nil
+	r.common(read())
+	if fault != nil || badValue != nil {
+		r.Fault, r.badValue = fault, badValue
+	}
+}
+
+// end returns the error that the body is to be answered with, if it cannot be
+// understood. AWS reads all of a body before it looks at what is in it.
+func (r *request) end() error {
+	err := r.End()
+	if err == nil {
+		return nil
+	}
+	answer := &engine.Error{Type: engine.TypeSerialization}
+	if !jsonpull.IsSyntax(err) && jsonpull.Valid(r.body) {
+		answer.Message = serializationMessage(err)
+	}
+	return answer
+}
+
+// serializationMessage says what is wrong with a value, in AWS's words.
+func serializationMessage(err error) string {
+	var wrong *jsonpull.TypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	const (
+		unexpectedObject = "Start of structure or map found where not expected"
+		collection       = "Unrecognized collection type "
+		cast             = "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class " +
+			"(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')"
+	)
+	found, class := wrong.Found, wrong.Wanted.Class
+	switch shape := wrong.Wanted.Shape; {
+	case found == jsonpull.Object:
+		return unexpectedObject
+	case found == jsonpull.Array && (shape == jsonpull.Map || shape == jsonpull.ElementMap):
+		return collection + "java.util.Map<java.lang.String, " + class + ">"
+	case found == jsonpull.Array && shape == jsonpull.Scalar:
+		return collection + "class java.lang." + class
+	case found == jsonpull.Array:
+		return collection + "class " + class
+	case shape == jsonpull.Blob:
+		return "only base-64-encoded strings are convertible to bytes"
+	case shape == jsonpull.Scalar && found == jsonpull.String && class == "Boolean":
+		return "Unexpected token received from parser"
+	case shape == jsonpull.Scalar:
+		return tokens[found] + " cannot be converted to " + class
+	case shape == jsonpull.Element:
+		return "Unexpected value type in payload"
+	case shape == jsonpull.ElementList || shape == jsonpull.ElementMap:
+		return cast
+	default:
+		return "Unexpected field type"
+	}
+}
+
+// tokens are AWS's names for values of the kinds a scalar can have.
+var tokens = map[jsonpull.Kind]string{
+	jsonpull.False:   "FALSE_VALUE",
+	jsonpull.True:    "TRUE_VALUE",
+	jsonpull.Integer: "NUMBER_VALUE",
+	jsonpull.Decimal: "DECIMAL_VALUE",
+	jsonpull.String:  "STRING_VALUE",
+}
+
+// optString reads a string that is told apart from none.
+func (r *request) optString() *string {
+	if len(r.spare) == 0 {
+		r.spare = make([]string, 4) // most requests have a few: one allocation for them
+	}
+	s := &r.spare[0]
+	r.spare = r.spare[1:]
+	*s = r.Text()
+	return s
+}
+
+func (r *request) optBool() *bool     { return new(r.Bool()) }
+func (r *request) optInteger() *int64 { return new(r.Integer()) }
+func (r *request) optLong() *int64    { return new(r.Long()) }
+
+func (r *request) stringList() (list []string) {
+	for range r.Elements(&listType) {
+		list = keep(list, r.Text())
+	}
+	return list
+}
+
+// mostElements is more than any list of structures in a request may have.
+const mostElements = 1000
+
+// keep appends to a list, unless there are too many already. A request is too
+// short to hold many items, but not to hold millions of empty structures.
+func keep[E any](list []E, e E) []E {
+	if len(list) > mostElements {
+		return list
+	}
+	return append(list, e)
+}
+
+// refuse skips a parameter that we know of but do not implement.
+func (r *request) refuse(name string) {
+	if r.unsupported == "" {
+		r.unsupported = name
+	}
+	r.Skip()
+}
+
+// refuseElements is refuse for a list that may be there if it is empty.
+func (r *request) refuseElements(name string) {
+	for range r.Elements(&listType) {
+		r.refuse(name)
+	}
+}
+
+// expression reads a parameter that belongs to expressions, and reports whether
+// it is one.
+func (r *request) expression(name string, x *engine.Expressions) bool {
+	switch name {
+	case "ConditionExpression":
+		x.Condition = r.optString()
+	case "FilterExpression":
+		x.Filter = r.optString()
+	case "KeyConditionExpression":
+		x.KeyCondition = r.optString()
+	case "ProjectionExpression":
+		x.Projection = r.optString()
+	case "UpdateExpression":
+		x.Update = r.optString()
+	case "ExpressionAttributeNames":
+		x.HasNames = true
+		x.Names = make(map[string]string)
+		for name := range r.Members(&namesType) {
+			x.Names[name] = r.Text()
+		}
+	case "ExpressionAttributeValues":
+		x.HasValues = true
+		x.Values = r.expressionValues()
+	default:
+		return false
+	}
+	return true
+}
+
+// expressionValues reads the values expressions refer to. Most faults in them
+// are told with the value's name.
+func (r *request) expressionValues() attr.Item {
+	fault := r.Fault
+	r.Fault = nil
+	values := r.Item(&attr.ItemType)
+	found := r.Fault
+	r.Fault = fault
+	if found != nil && found != attr.ErrNullFalse && found != attr.ErrTooManyLevels {
+		found = attr.Fault("ExpressionAttributeValues contains invalid value: " + found.Error() + " for key " + r.FaultName)
+	}
+	if r.badValue == nil {
+		r.badValue = found
+	}
+	return values
+}
+
+// returns reads a parameter that says what to return, and reports whether it is
+// one.
+func (r *request) returns(name string, to *engine.Returns) bool {
+	switch name {
+	case "ReturnValues":
+		to.ReturnValues = r.Text()
+	case "ReturnValuesOnConditionCheckFailure":
+		to.OnConditionFailure = r.Text()
+	case "ReturnConsumedCapacity":
+		to.ConsumedCapacity = r.Text()
+	case "ReturnItemCollectionMetrics":
+		to.ItemCollectionMetrics = r.Text()
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,276 @@
+package wire
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+func same[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestReadItems(t *testing.T) {
+	key := item(t, `{"pk":{"S":"a"}}`)
+	same(t, decoded(t, (*request).putItem, `{
+		"TableName": "t", "Item": {"pk":{"S":"a"}}, "ConditionExpression": "#a = :a", "ExpressionAttributeNames": {"#a":"b"},
+		"ExpressionAttributeValues": {":a":{"S":"a"}}, "ReturnValues": "ALL_OLD", "ReturnValuesOnConditionCheckFailure": "NONE",
+		"ReturnConsumedCapacity": "TOTAL", "ReturnItemCollectionMetrics": "SIZE", "Unknown": {"a":[1]}, "Expected": null }`),
+		&engine.PutItemInput{
+			TableName: new("t"), Item: key, HasItem: true,
+			Expressions: engine.Expressions{
+				Condition: new("#a = :a"), Names: map[string]string{"#a": "b"}, HasNames: true,
+				Values: item(t, `{":a":{"S":"a"}}`), HasValues: true,
+			},
+			Returns: engine.Returns{ReturnValues: "ALL_OLD", OnConditionFailure: "NONE", ConsumedCapacity: "TOTAL", ItemCollectionMetrics: "SIZE"},
+		})
+	same(t, decoded(t, (*request).updateItem, `{"TableName":"t","Key":{"pk":{"S":"a"}},"UpdateExpression":"REMOVE a"}`),
+		&engine.UpdateItemInput{TableName: new("t"), Key: key, HasKey: true, Expressions: engine.Expressions{Update: new("REMOVE a")}})
+	same(t, decoded(t, (*request).deleteItem, `{"Key":{}}`),
+		&engine.DeleteItemInput{Key: attr.Item{}, HasKey: true})
+	same(t, decoded(t, (*request).getItem, `{"TableName":"t","Key":{"pk":{"S":"a"}},"ConsistentRead":true,"ProjectionExpression":"a","ReturnConsumedCapacity":"INDEXES"}`),
+		&engine.GetItemInput{
+			TableName: new("t"), Key: key, HasKey: true, ConsistentRead: true, ConsumedCapacity: "INDEXES",
+			Expressions: engine.Expressions{Projection: new("a")},
+		})
+	same(t, decoded(t, (*request).getItem, `{}`), &engine.GetItemInput{})
+	same(t, decoded(t, (*request).getItem, `{"TableName":"","Key":null}`), &engine.GetItemInput{TableName: new("")})
+	same(t, decoded(t, (*request).getItem, `null`), &engine.GetItemInput{})
+}
+
+func TestReadQueries(t *testing.T) {
+	common := `"TableName":"t","IndexName":"i","Select":"COUNT","Limit":5,"ConsistentRead":true,"ExclusiveStartKey":{"pk":{"S":"a"}},
+		"ReturnConsumedCapacity":"TOTAL","FilterExpression":"f","ProjectionExpression":"p"`
+	want := engine.ReadInput{
+		TableName: new("t"), IndexName: new("i"), Select: "COUNT", Limit: new(int64(5)), ConsistentRead: true,
+		ExclusiveStartKey: item(t, `{"pk":{"S":"a"}}`), HasStartKey: true, ConsumedCapacity: "TOTAL",
+		Expressions: engine.Expressions{Filter: new("f"), Projection: new("p")},
+	}
+	query := want
+	query.ScanIndexForward, query.KeyCondition = new(false), new("k")
+	same(t, decoded(t, (*request).query, `{`+common+`,"ScanIndexForward":false,"KeyConditionExpression":"k"}`), &query)
+	scan := want
+	scan.Segment, scan.TotalSegments = new(int64(0)), new(int64(4))
+	same(t, decoded(t, (*request).scan, `{`+common+`,"Segment":0,"TotalSegments":4}`), &scan)
+}
+
+func TestReadBatches(t *testing.T) {
+	a, b := item(t, `{"pk":{"S":"a"}}`), item(t, `{"pk":{"S":"b"}}`)
+	same(t, decoded(t, (*request).batchGetItem, `{"RequestItems":{
+		"t2":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"b"}}],"ConsistentRead":true,"ProjectionExpression":"p","ExpressionAttributeNames":{}},
+		"t1":{"Keys":[{"pk":{"S":"x"}}]}, "t1":{"Keys":[{"pk":{"S":"b"}}]}}, "ReturnConsumedCapacity":"TOTAL"}`),
+		&engine.BatchGetItemInput{
+			Tables: []engine.BatchGetTable{
+				{
+					TableName: "t2", Keys: []attr.Item{a, b}, ConsistentRead: true,
+					Expressions: engine.Expressions{Projection: new("p"), Names: map[string]string{}, HasNames: true},
+				},
+				{TableName: "t1", Keys: []attr.Item{b}},
+			},
+			HasTables: true, ConsumedCapacity: "TOTAL",
+		})
+	same(t, decoded(t, (*request).batchWriteItem, `{"RequestItems":{"t":[
+		{"PutRequest":{"Item":{"pk":{"S":"a"}}}},{"DeleteRequest":{"Key":{"pk":{"S":"b"}}}},{},{"PutRequest":{}}]},"ReturnItemCollectionMetrics":"SIZE"}`),
+		&engine.BatchWriteItemInput{
+			Tables: []engine.BatchWriteTable{{TableName: "t", Writes: []engine.BatchWrite{
+				{Item: a, Put: true}, {Key: b, Delete: true}, {}, {Put: true},
+			}}},
+			HasTables: true, Returns: engine.Returns{ItemCollectionMetrics: "SIZE"},
+		})
+	same(t, decoded(t, (*request).batchGetItem, `{"RequestItems":{}}`), &engine.BatchGetItemInput{HasTables: true})
+}
+
+func TestReadTransactions(t *testing.T) {
+	a := item(t, `{"pk":{"S":"a"}}`)
+	same(t, decoded(t, (*request).transactWriteItems, `{"ClientRequestToken":"token","ReturnConsumedCapacity":"TOTAL","TransactItems":[
+		{"Put":{"TableName":"t","Item":{"pk":{"S":"a"}}}},
+		{"Update":{"TableName":"t","Key":{"pk":{"S":"a"}},"UpdateExpression":"u"}},
+		{"Delete":{"TableName":"t","Key":{"pk":{"S":"a"}},"ReturnValuesOnConditionCheckFailure":"ALL_OLD"}},
+		{"ConditionCheck":{"TableName":"t","Key":{"pk":{"S":"a"}},"ConditionExpression":"c"}},
+		{}]}`),
+		&engine.TransactWriteItemsInput{
+			Actions: []engine.TransactWrite{
+				{Put: &engine.PutItemInput{TableName: new("t"), Item: a, HasItem: true}},
+				{Update: &engine.UpdateItemInput{TableName: new("t"), Key: a, HasKey: true, Expressions: engine.Expressions{Update: new("u")}}},
+				{Delete: &engine.DeleteItemInput{TableName: new("t"), Key: a, HasKey: true, Returns: engine.Returns{OnConditionFailure: "ALL_OLD"}}},
+				{ConditionCheck: &engine.DeleteItemInput{TableName: new("t"), Key: a, HasKey: true, Expressions: engine.Expressions{Condition: new("c")}}},
+				{},
+			},
+			HasActions: true, ClientRequestToken: new("token"), Returns: engine.Returns{ConsumedCapacity: "TOTAL"},
+		})
+	same(t, decoded(t, (*request).transactGetItems, `{"TransactItems":[{"Get":{"TableName":"t","Key":{"pk":{"S":"a"}}}},{}]}`),
+		&engine.TransactGetItemsInput{Gets: []*engine.GetItemInput{{TableName: new("t"), Key: a, HasKey: true}, nil}, HasGets: true})
+}
+
+func TestReadTables(t *testing.T) {
+	schema := []engine.KeyElement{{AttributeName: "pk", KeyType: "HASH"}, {AttributeName: "sk", KeyType: "RANGE"}}
+	const schemaText = `"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]`
+	same(t, decoded(t, (*request).createTable, `{"TableName":"t",`+schemaText+`,
+		"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+		"LocalSecondaryIndexes":[{"IndexName":"l",`+schemaText+`,"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["a","b"]}}],
+		"GlobalSecondaryIndexes":[{"IndexName":"g","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":2},
+			"OnDemandThroughput":{"MaxReadRequestUnits":3},"WarmThroughput":{"WriteUnitsPerSecond":4}}],
+		"BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":6},
+		"OnDemandThroughput":{"MaxReadRequestUnits":7,"MaxWriteRequestUnits":-1},"WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000},
+		"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"TableClass":"STANDARD","DeletionProtectionEnabled":true,
+		"SSESpecification":{"Enabled":true,"KMSMasterKeyId":"k"},"Tags":[]}`),
+		&engine.CreateTableInput{
+			TableName: new("t"), KeySchema: schema, HasKeySchema: true,
+			AttributeDefinitions: []engine.AttributeDefinition{{AttributeName: "pk", AttributeType: "S"}}, HasDefinitions: true,
+			LocalIndexes: []engine.IndexInput{{
+				IndexName: new("l"), KeySchema: schema, HasKeySchema: true,
+				Projection: &engine.Projection{Type: new("INCLUDE"), NonKeyAttributes: []string{"a", "b"}, HasNonKey: true},
+			}}, HasLocalIndexes: true,
+			GlobalIndexes: []engine.IndexInput{{
+				IndexName:             new("g"),
+				ProvisionedThroughput: &engine.Throughput{Read: new(int64(1)), Write: new(int64(2))},
+				OnDemandThroughput:    &engine.Throughput{Read: new(int64(3))},
+				WarmThroughput:        &engine.Throughput{Write: new(int64(4))},
+			}}, HasGlobalIndexes: true,
+			BillingMode:           new("PROVISIONED"),
+			ProvisionedThroughput: &engine.Throughput{Read: new(int64(5)), Write: new(int64(6))},
+			OnDemandThroughput:    &engine.Throughput{Read: new(int64(7)), Write: new(int64(-1))},
+			WarmThroughput:        &engine.Throughput{Read: new(int64(12000)), Write: new(int64(4000))},
+			Stream:                &engine.StreamSpecification{Enabled: new(true), ViewType: new("NEW_IMAGE")},
+			TableClass:            new("STANDARD"), DeletionProtection: new(true), SSEEnabled: new(true),
+		})
+	same(t, decoded(t, (*request).updateTable, `{"TableName":"t","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[],
+		"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"a"}},{"Update":{"IndexName":"b"}},{"Delete":{"IndexName":"c"}}],
+		"StreamSpecification":{"StreamEnabled":false},"DeletionProtectionEnabled":false,"ReplicaUpdates":[]}`),
+		&engine.UpdateTableInput{
+			TableName: new("t"), BillingMode: new("PAY_PER_REQUEST"),
+			IndexUpdates: []engine.IndexUpdate{
+				{Create: &engine.IndexInput{IndexName: new("a")}},
+				{Update: &engine.IndexInput{IndexName: new("b")}},
+				{Delete: &engine.IndexInput{IndexName: new("c")}},
+			}, HasIndexUpdates: true,
+			Stream: &engine.StreamSpecification{Enabled: new(false)}, DeletionProtection: new(false),
+		})
+	same(t, decoded(t, (*request).table, `{"TableName":"t"}`), &engine.TableInput{TableName: new("t")})
+	same(t, decoded(t, (*request).listTables, `{"ExclusiveStartTableName":"t","Limit":3}`),
+		&engine.ListTablesInput{ExclusiveStart: new("t"), Limit: new(int64(3))})
+	same(t, decoded(t, (*request).updateTimeToLive, `{"TableName":"t","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}}`),
+		&engine.UpdateTimeToLiveInput{TableName: new("t"), Enabled: new(true), AttributeName: new("ttl"), HasSpec: true})
+}
+
+func TestReadStreams(t *testing.T) {
+	same(t, decoded(t, (*request).listStreams, `{"TableName":"t","ExclusiveStartStreamArn":"a","Limit":1}`),
+		&engine.ListStreamsInput{TableName: new("t"), ExclusiveStart: new("a"), Limit: new(int64(1))})
+	same(t, decoded(t, (*request).describeStream, `{"StreamArn":"a","Limit":1,"ExclusiveStartShardId":"s","ShardFilter":{"Type":"CHILD_SHARDS","ShardId":"p"}}`),
+		&engine.DescribeStreamInput{
+			StreamARN: new("a"), Limit: new(int64(1)), ExclusiveStartShard: new("s"),
+			FilterType: new("CHILD_SHARDS"), FilterShard: new("p"),
+		})
+	same(t, decoded(t, (*request).getShardIterator, `{"StreamArn":"a","ShardId":"s","ShardIteratorType":"AT_TIMESTAMP","SequenceNumber":"1","Timestamp":1700000000.25}`),
+		&engine.GetShardIteratorInput{
+			StreamARN: new("a"), ShardID: new("s"), Type: new("AT_TIMESTAMP"), SequenceNumber: new("1"),
+			Timestamp: new(time.UnixMilli(1700000000250)),
+		})
+	same(t, decoded(t, (*request).getRecords, `{"ShardIterator":"i","Limit":10}`),
+		&engine.GetRecordsInput{ShardIterator: new("i"), Limit: new(int64(10))})
+}
+
+func TestUnsupportedParameters(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		got  string
+	}{
+		{"Expected", decoded(t, (*request).putItem, `{"Expected":{"a":{"Exists":false}}}`).Unsupported},
+		{"ConditionalOperator", decoded(t, (*request).deleteItem, `{"ConditionalOperator":"AND","Expected":{}}`).Unsupported},
+		{"AttributeUpdates", decoded(t, (*request).updateItem, `{"AttributeUpdates":{}}`).Unsupported},
+		{"AttributesToGet", decoded(t, (*request).getItem, `{"AttributesToGet":["a"]}`).Unsupported},
+		{"KeyConditions", decoded(t, (*request).query, `{"KeyConditions":{}}`).Unsupported},
+		{"QueryFilter", decoded(t, (*request).query, `{"QueryFilter":{}}`).Unsupported},
+		{"ScanFilter", decoded(t, (*request).scan, `{"ScanFilter":{}}`).Unsupported},
+		{"AttributesToGet", decoded(t, (*request).batchGetItem, `{"RequestItems":{"t":{"AttributesToGet":["a"]}}}`).Unsupported},
+		{"Tags", decoded(t, (*request).createTable, `{"Tags":[{"Key":"a","Value":"b"}]}`).Unsupported},
+		{"ReplicaUpdates", decoded(t, (*request).updateTable, `{"ReplicaUpdates":[{}]}`).Unsupported},
+		{"SSESpecification", decoded(t, (*request).updateTable, `{"SSESpecification":{}}`).Unsupported},
+		{"", decoded(t, (*request).query, `{"KeyConditions":null,"AttributesToGet":null}`).Unsupported},
+		{"", decoded(t, (*request).createTable, `{"Tags":[]}`).Unsupported},
+	} {
+		if c.got != c.name {
+			t.Errorf("got %q, want %q", c.got, c.name)
+		}
+	}
+}
+
+func TestBadValues(t *testing.T) {
+	const (
+		numeric = "The parameter cannot be converted to a numeric value: "
+		expr    = "ExpressionAttributeValues contains invalid value: "
+	)
+	for _, c := range []struct {
+		name string
+		got  error
+		want string
+	}{
+		{"item", decoded(t, (*request).putItem, `{"Item":{"a":{"N":"x"},"b":{"N":"y"}}}`).BadValue, numeric + "x"},
+		{"none", decoded(t, (*request).putItem, `{"Item":{"a":{"N":"1"}}}`).BadValue, ""},
+		{
+			"expression values", decoded(t, (*request).putItem, `{"ExpressionAttributeValues":{":a":{"S":""},":b":{"L":[{"N":"y"}]}}}`).BadValue,
+			expr + numeric + "y for key :b",
+		},
+		{
+			"item before expression values",
+			decoded(t, (*request).putItem, `{"ExpressionAttributeValues":{":b":{"N":"y"}},"Item":{"a":{"N":"x"}}}`).BadValue, numeric + "x",
+		},
+		{
+			"null", decoded(t, (*request).updateItem, `{"ExpressionAttributeValues":{":a":{"NULL":false}}}`).BadValue,
+			"One or more parameter values were invalid: Null attribute value types must have the value of true",
+		},
+		{
+			"nesting", decoded(t, (*request).updateItem, `{"ExpressionAttributeValues":{":a":`+strings.Repeat(`{"L":[`, 32)+`{"S":""}`+strings.Repeat(`]}`, 32)+`}}`).BadValue,
+			"Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit",
+		},
+		{"batch", decoded(t, (*request).batchWriteItem, `{"RequestItems":{"t":[{"PutRequest":{"Item":{"a":{"N":"x"}}}}]}}`).BadValue, numeric + "x"},
+		{"start key", decoded(t, (*request).scan, `{"ExclusiveStartKey":{"a":{"N":"x"}}}`).BadValue, numeric + "x"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var fault attr.Fault
+			if c.want == "" {
+				same(t, c.got, nil)
+			} else if !errors.As(c.got, &fault) || string(fault) != c.want {
+				t.Errorf("got %v, want %s", c.got, c.want)
+			}
+		})
+	}
+	tx := decoded(t, (*request).transactWriteItems, `{"TransactItems":[{"Put":{"Item":{"a":{"S":""}}}},
+		{"Put":{"Item":{"a":{"N":"x"}}}},{"Update":{"ExpressionAttributeValues":{":b":{"N":"y"}}}},{"Delete":{"Key":{}}}]}`)
+	same(t, tx.BadValue, error(attr.Fault(numeric+"x")))
+	same(t, tx.Actions[0].Put.BadValue, nil)
+	same(t, tx.Actions[1].Put.BadValue, error(attr.Fault(numeric+"x")))
+	same(t, tx.Actions[2].Update.BadValue, error(attr.Fault(expr+numeric+"y for key :b")))
+	same(t, tx.Actions[3].Delete.BadValue, nil)
+}
+
+func TestListsAreBounded(t *testing.T) {
+	many := strings.TrimSuffix(strings.Repeat("{},", 100_000), ",")
+	if n := len(decoded(t, (*request).transactWriteItems, `{"TransactItems":[`+many+`]}`).Actions); n != mostElements+1 {
+		t.Errorf("got %d actions", n)
+	}
+	var body strings.Builder
+	for i := range 100_000 {
+		body.WriteString(`,"t` + strings.Repeat("x", i%50) + string(rune('0'+i%10)) + `":[]`)
+	}
+	decoded(t, (*request).batchWriteItem, `{"RequestItems":{`+body.String()[1:]+`}}`)
+}
+
+func TestTheEngineMayKeepWhatItIsGiven(t *testing.T) {
+	s := &stub[engine.PutItemInput, *engine.WriteOutput]{out: &engine.WriteOutput{}}
+	h := s.serve(dynamoDB+"PutItem", (*request).putItem, (*answer).write, Options{Unsigned: true})
+	do(h, post(dynamoDB+"PutItem", `{"TableName":"first","Item":{"pk":{"S":"first"},"l":{"L":[{"S":"first"}]}}}`))
+	first := s.in
+	for range 10 {
+		do(h, post(dynamoDB+"PutItem", `{"TableName":"other","Item":{"pk":{"S":"other"},"l":{"L":[{"S":"other"}]}}}`))
+	}
+	same(t, first, &engine.PutItemInput{TableName: new("first"), Item: item(t, `{"pk":{"S":"first"},"l":{"L":[{"S":"first"}]}}`), HasItem: true})
+}
