@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -53,6 +54,7 @@ type DB struct {
 	engine  *engine.Engine
 	handler http.Handler
 	region  string
+	closed  atomic.Bool
 }
 
 // New starts an engine. Close ends it.
@@ -101,7 +103,10 @@ func Start(t TB) *DB {
 
 // Close ends the engine: it waits for the requests under way and for everything
 // in the background. Data in memory is gone.
-func (db *DB) Close() error { return db.engine.Close() }
+func (db *DB) Close() error {
+	db.closed.Store(true)
+	return db.engine.Close()
+}
 
 // Client returns a DynamoDB client on the engine. Options passed in are applied
 // last.
@@ -110,7 +115,7 @@ func (db *DB) Client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 		BaseEndpoint: aws.String(endpoint),
 		Region:       db.region,
 		Credentials:  credentials,
-		HTTPClient:   transport{db.handler},
+		HTTPClient:   transport{db},
 	}, optFns...)
 }
 
@@ -121,7 +126,7 @@ func (db *DB) StreamsClient(optFns ...func(*dynamodbstreams.Options)) *dynamodbs
 		BaseEndpoint: aws.String(endpoint),
 		Region:       db.region,
 		Credentials:  credentials,
-		HTTPClient:   transport{db.handler},
+		HTTPClient:   transport{db},
 	}, optFns...)
 }
 

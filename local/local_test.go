@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -38,9 +40,7 @@ func whole(i int) value     { return &types.AttributeValueMemberN{Value: strconv
 func key(id string) item    { return item{"id": text(id)} }
 func with(it item, kv ...any) item {
 	out := item{}
-	for name, v := range it {
-		out[name] = v
-	}
+	maps.Copy(out, it)
 	for i := 0; i < len(kv); i += 2 {
 		out[kv[i].(string)] = kv[i+1].(value)
 	}
@@ -164,6 +164,15 @@ func TestManyEnginesShareNothing(t *testing.T) {
 	group.Wait()
 }
 
+// direct is an HTTP client that does not know whether the engine is closed.
+type direct struct{ http.Handler }
+
+func (d direct) Do(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
 func TestCloseIsFinalAndIdempotent(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"", t.TempDir()} {
@@ -171,7 +180,11 @@ func TestCloseIsFinalAndIdempotent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, client, streams := t.Context(), db.Client(noRetry), db.StreamsClient()
+		ctx := t.Context()
+		client := db.Client(noRetry, func(o *dynamodb.Options) { o.HTTPClient = direct{db.Handler()} })
+		streams := db.StreamsClient(func(o *dynamodbstreams.Options) {
+			o.HTTPClient, o.Retryer = direct{db.Handler()}, aws.NopRetryer{}
+		})
 		must[*dynamodb.CreateTableOutput](t)(client.CreateTable(ctx, onDemand("things", withStream, "id S")))
 		for range 3 {
 			if err := db.Close(); err != nil {
@@ -258,8 +271,7 @@ func TestCloseIsFinalAndIdempotent(t *testing.T) {
 				return err
 			},
 			"ListStreams": func() error {
-				_, err := streams.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{},
-					func(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} })
+				_, err := streams.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{})
 				return err
 			},
 		} {
@@ -268,6 +280,24 @@ func TestCloseIsFinalAndIdempotent(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nothing is gained by asking a closed engine again.
+func TestClosedEngineIsNotRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, start := db.Client(), time.Now()
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.ListTables(context.Background(), &dynamodb.ListTablesInput{})
+		if err == nil || !strings.Contains(err.Error(), "closed") || time.Since(start) > 0 {
+			t.Errorf("got %v after %s, want that it is closed, at once", err, time.Since(start))
+		}
+	})
 }
 
 // A request that runs while the engine is closed is either answered or refused,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ import (
 
 	"github.com/heatsink-go/heatsink/local"
 )
+
+// HEATSINK_SOAK is how long the soak test takes, such as 10m.
+const soakEnv = "HEATSINK_SOAK"
 
 const (
 	soakTime     = 3 * time.Second
@@ -79,9 +83,13 @@ func TestSoak(t *testing.T) {
 		s.calls[a.name] = &atomic.Int64{}
 	}
 	s.prepare(ctx, t)
+	length := soakTime
+	if text := os.Getenv(soakEnv); text != "" {
+		length = must[time.Duration](t)(time.ParseDuration(text))
+	}
 
 	var group sync.WaitGroup
-	end := time.Now().Add(soakTime)
+	end := time.Now().Add(length)
 	for client := range soakClients {
 		r := rand.New(rand.NewPCG(1, uint64(client)))
 		group.Go(func() {

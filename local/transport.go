@@ -21,18 +21,28 @@ var credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credent
 
 // transport is an HTTP client that calls the handler instead of connecting to
 // anything, in the caller's goroutine: nothing to pool, to time out or to leak.
-type transport struct{ handler http.Handler }
+type transport struct{ db *DB }
+
+// closedError is the answer of an engine that was closed. It spares the caller
+// the client's retries.
+type closedError struct{}
+
+func (closedError) Error() string        { return "heatsink: the engine is closed" }
+func (closedError) RetryableError() bool { return false }
 
 func (t transport) Do(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
+	}
+	if t.db.closed.Load() {
+		return nil, closedError{}
 	}
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
 	r.RequestURI = r.URL.RequestURI()
 	w := &answer{header: http.Header{}, status: http.StatusOK}
-	t.handler.ServeHTTP(w, r)
+	t.db.handler.ServeHTTP(w, r)
 	_ = r.Body.Close() // ours to close, as it is a RoundTripper's
 	if err := r.Context().Err(); err != nil {
 		return nil, err

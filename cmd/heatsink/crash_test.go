@@ -126,13 +126,9 @@ func (c *crash) start(t *testing.T) *process {
 	t.Helper()
 	begun := time.Now()
 	p := launch(t, c.dir)
-	found := urlPattern.FindStringSubmatch(<-p.banner)
-	if found == nil {
-		_ = p.cmd.Wait()
-		t.Fatalf("the server does not start on the directory: %s", &p.stderr)
-	}
+	url := p.waitForURL(t)
 	c.startTime = time.Since(begun)
-	p.client = client(found[1], "local", "local")
+	p.client = client(url, "local", "local")
 	o := p.client.Options()
 	p.streams = dynamodbstreams.New(dynamodbstreams.Options{
 		BaseEndpoint: o.BaseEndpoint, Region: o.Region, Credentials: o.Credentials, Retryer: o.Retryer, HTTPClient: o.HTTPClient,

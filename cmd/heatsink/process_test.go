@@ -57,6 +57,16 @@ func launch(t *testing.T, dir string) *process {
 	return p
 }
 
+// waitForURL waits until the server is up.
+func (p *process) waitForURL(t *testing.T) string {
+	t.Helper()
+	found := urlPattern.FindStringSubmatch(<-p.banner)
+	if found == nil {
+		t.Fatalf("the server does not start: %v %s", p.cmd.Wait(), &p.stderr)
+	}
+	return found[1]
+}
+
 // kill ends the process as a power cut would, and waits until it is gone. It
 // must not have had anything to say.
 func (p *process) kill(t *testing.T) {

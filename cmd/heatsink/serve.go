@@ -149,7 +149,10 @@ func (s *server) banner(addr net.Addr) string {
 		where = "in " + s.data
 	}
 	if credentials, _ := s.credentials(); credentials != nil {
-		keys = "(and your access key)"
+		keys = "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…"
+	}
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		addr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port} // every address is a place to listen, not to go to
 	}
 	return fmt.Sprintf("heatsink: DynamoDB %s. SDKs, AWS CLI, boto3: export AWS_ENDPOINT_URL=http://%s AWS_REGION=%s %s",
 		where, addr, s.region, keys)

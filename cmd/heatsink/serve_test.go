@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -295,7 +296,10 @@ func TestServeVerifiesSignatures(t *testing.T) {
 				t.Setenv(secretKeyEnv, testSecret)
 			}
 			s := serve(t, args...)
-			url := strings.Replace(s.url, "0.0.0.0", "127.0.0.1", 1)
+			url := s.url
+			if !strings.HasPrefix(url, "http://127.0.0.1:") {
+				t.Errorf("the banner sends clients to %s", url)
+			}
 			if err := createTable(t.Context(), client(url, testKey, testSecret), "things"); err != nil {
 				t.Errorf("right key, right secret: %v", err)
 			}
@@ -353,16 +357,21 @@ func TestServeMistakesShowNoSecret(t *testing.T) {
 	}
 }
 
-// A request that is being sent when the server is told to end gets its answer.
-func TestServeFinishesRequests(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	address := strings.TrimPrefix(s.url, "http://")
+// slowRequest is a CreateTable of which the server has read the beginning.
+type slowRequest struct {
+	conn    net.Conn
+	answers *bufio.Reader
+	rest    string
+}
+
+func beginRequest(t *testing.T, url string) *slowRequest {
+	t.Helper()
+	address := strings.TrimPrefix(url, "http://")
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	t.Cleanup(func() { conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
@@ -372,46 +381,97 @@ func TestServeFinishesRequests(t *testing.T) {
 		"X-Amz-Date: 20260101T000000Z\r\n"+
 		"Authorization: AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=%064d\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", address, 0, len(body))
-	answers := bufio.NewReader(conn)
+	r := &slowRequest{conn, bufio.NewReader(conn), body[10:]}
 	// The server asks for the body when the handler reads it: it is under way.
-	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+	if line, err := r.answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("got %q, %v; want to be told to go on", line, err)
 	}
-	if _, err := answers.ReadString('\n'); err != nil {
+	if _, err := r.answers.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprint(conn, body[:10])
+	return r
+}
 
-	s.stop()
-	for { // until the server takes no more connections
-		other, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+// finish sends the rest and returns the answer.
+func (r *slowRequest) finish(t *testing.T) (status int, text string) {
+	t.Helper()
+	fmt.Fprint(r.conn, r.rest)
+	response, err := http.ReadResponse(r.answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// waitUntilDeaf waits until the server takes no more connections.
+func waitUntilDeaf(t *testing.T, url string) {
+	t.Helper()
+	for {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
-			break
+			return
 		}
-		other.Close()
+		conn.Close()
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// A request that is being sent when the server is told to end gets its answer.
+func TestServeFinishesRequests(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	request := beginRequest(t, s.url)
+	s.stop()
+	waitUntilDeaf(t, s.url)
 	select {
 	case code := <-s.ended:
 		t.Fatalf("ended with %d before the request did", code)
 	case <-time.After(50 * time.Millisecond):
 	}
-	fmt.Fprint(conn, body[10:])
-	response, err := http.ReadResponse(answers, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(text), `"TableName":"late"`) {
-		t.Errorf("got %s, %s, %v; want the table", response.Status, text, err)
+	if status, text := request.finish(t); status != http.StatusOK || !strings.Contains(text, `"TableName":"late"`) {
+		t.Errorf("got %d, %s; want the table", status, text)
 	}
 	if code := s.shutdown(); code != 0 {
 		t.Errorf("exit code %d: %s", code, s.stderr)
 	}
 }
 
-// Everything happens in one go: a table, an item, a wrong request, a large one.
+// Who cannot wait for the requests under way interrupts again.
+func TestServeSecondInterruptKills(t *testing.T) {
+	t.Parallel()
+	p := launch(t, t.TempDir())
+	url := p.waitForURL(t)
+	beginRequest(t, url)
+	interrupt := func() {
+		if err := p.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Error(err)
+		}
+	}
+	interrupt()
+	waitUntilDeaf(t, url)
+	ended := make(chan error)
+	go func() { ended <- p.wait(t) }()
+	for {
+		interrupt()
+		select {
+		case err := <-ended:
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != -1 {
+				t.Errorf("ended with %v, want by the signal", err)
+			}
+			return
+		case <-time.After(10 * time.Millisecond): // it has not got around to it
+		}
+	}
+}
+
+// What is no request of any client is answered, and the server goes on.
 func TestServeSurvivesBadRequests(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

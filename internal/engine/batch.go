@@ -103,15 +103,15 @@ func (e *Engine) batchGetTable(ctx context.Context, in *BatchGetItemInput, b *Ba
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if *returned >= maxBatchGetBytes {
-			left.Keys = append(left.Keys, b.Keys[i])
-			continue
-		}
 		stored, found, err := e.store.Get(nil, key)
 		if err != nil {
 			return err
 		}
 		raw := attr.Raw(stored)
+		if *returned+raw.Size() > maxBatchGetBytes {
+			left.Keys = append(left.Keys, b.Keys[i])
+			continue
+		}
 		spent.table += readUnits(raw.Size(), b.ConsistentRead)
 		if !found {
 			continue

@@ -158,11 +158,15 @@ func emptyKey(v attr.Value) string {
 	return ""
 }
 
+func errEmptyKey(empty, name string) *Error {
+	return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", empty, name)
+}
+
 // checkKeyValues checks the values of the table's key attributes.
 func (t *table) checkKeyValues(it attr.Item) error {
 	for _, p := range t.keys.parts() {
 		if empty := emptyKey(it.Get(p.Name)); empty != "" {
-			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", empty, p.Name)
+			return errEmptyKey(empty, p.Name)
 		}
 	}
 	return t.keys.checkSizes(it)

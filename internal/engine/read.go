@@ -177,16 +177,15 @@ func (r *read) bindIndex() error {
 		return invalid("The table does not have the specified index: %s", *r.in.IndexName)
 	}
 	r.index = x
-	var lacking []string
-	if r.projection != nil && !x.all {
-		for name := range r.projection.TopLevelAttributes() {
-			if !x.kept[name] && !slices.Contains(lacking, name) {
-				lacking = append(lacking, name)
-			}
-		}
+	var wanted, filtered []string // that the index does not have
+	if r.projection != nil {
+		wanted = x.lacks(r.projection.TopLevelAttributes())
+	}
+	if r.filter != nil && r.key != nil {
+		filtered = x.lacks(r.filter.TopLevelAttributes())
 	}
 	if x.local {
-		r.fetch = len(lacking) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
+		r.fetch = len(wanted)+len(filtered) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
 		return nil
 	}
 	switch {
@@ -194,8 +193,10 @@ func (r *read) bindIndex() error {
 		return invalid("Consistent reads are not supported on global secondary indexes")
 	case r.in.Select == "ALL_ATTRIBUTES" && !x.all:
 		return invalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
-	case len(lacking) > 0:
-		return invalidParameter("Global secondary index %s does not project %v", x.name, lacking)
+	case len(wanted) > 0:
+		return invalidParameter("Global secondary index %s does not project %v", x.name, wanted)
+	case len(filtered) > 0:
+		return invalidParameter("Secondary index %s does not project one or more filter attributes: %v", x.name, filtered)
 	}
 	return nil
 }
@@ -256,9 +257,10 @@ func (r *read) boundQuery() error {
 // key alone.
 func (r *read) checkTerms(terms []expr.KeyTerm) error {
 	for _, t := range terms {
-		if empty := emptyKey(t.Value); empty != "" && t.Op == expr.Equal {
-			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s",
-				empty, t.Name)
+		for _, v := range [...]attr.Value{t.Value, t.Upper} {
+			if empty := emptyKey(v); empty != "" {
+				return errEmptyKey(empty, t.Name)
+			}
 		}
 	}
 	if r.filter == nil {
@@ -364,13 +366,17 @@ func (r *read) checkStart(start attr.Item) error {
 		fits = fits && start.Get(p.Name).Kind == p.Kind
 	}
 	switch {
-	case fits:
-		return nil
-	case r.key != nil:
+	case !fits && r.key != nil:
 		return invalid("The provided starting key is invalid")
-	default:
+	case !fits:
 		return invalid("The provided starting key is invalid: The provided key element does not match the schema")
 	}
+	for _, f := range start {
+		if empty := emptyKey(f.Value); empty != "" {
+			return errEmptyKey(empty, f.Name)
+		}
+	}
+	return nil
 }
 
 // readPage walks the range until the page is full or the range ends.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -121,6 +122,16 @@ func (x *index) project(it attr.Item) attr.Item {
 		}
 	}
 	return out
+}
+
+// lacks returns those of the attributes that the index does not hold.
+func (x *index) lacks(names iter.Seq2[string, bool]) (lacking []string) {
+	for name := range names {
+		if !x.all && !x.kept[name] && !slices.Contains(lacking, name) {
+			lacking = append(lacking, name)
+		}
+	}
+	return lacking
 }
 
 // entryKey returns the key of an item's entry in the index. A sort key alone

@@ -133,19 +133,16 @@ func showCapacity(consumed ...*engine.ConsumedCapacity) string {
 }
 
 func showUnits(c engine.Capacity) string {
-	text := strconv.FormatFloat(c.Units, 'f', -1, 64)
-	for _, d := range []struct {
-		name  string
-		units *float64
-	}{{" read", c.Read}, {" write", c.Write}} {
-		if d.units != nil {
-			text += d.name
-			if *d.units != c.Units {
-				text += fmt.Sprintf("(%g)", *d.units)
-			}
+	share := func(kind string, units *float64) string {
+		switch {
+		case units == nil:
+			return ""
+		case *units != c.Units:
+			return fmt.Sprintf(" %s(%g)", kind, *units)
 		}
+		return " " + kind
 	}
-	return text
+	return strconv.FormatFloat(c.Units, 'f', -1, 64) + share("read", c.Read) + share("write", c.Write)
 }
 
 func showRecord(r *engine.StreamRecord) string {

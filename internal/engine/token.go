@@ -116,6 +116,13 @@ func (t *tokens) record(b *store.Batch, token string, writes []*write) {
 	b.Set(store.TokenKey(o.Expires, token), text)
 }
 
+// revoke takes back what record noted: the batch was not applied.
+func (t *tokens) revoke(token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done[token].Expires = 0
+}
+
 // end ends a transaction: one that did not come to be recorded may be tried
 // again.
 func (t *tokens) end(token string) {

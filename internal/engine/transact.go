@@ -178,7 +178,9 @@ func (e *Engine) runTransaction(writes []*write, token *string, b *store.Batch) 
 		e.tokens.record(b, *token, writes)
 	}
 	if err == nil {
-		err = e.apply(b, writes...)
+		if err = e.apply(b, writes...); err != nil && token != nil {
+			e.tokens.revoke(*token)
+		}
 	} else {
 		b.Discard()
 	}

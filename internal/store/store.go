@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -70,12 +71,24 @@ func pebbleOptions(fs vfs.FS, logger *slog.Logger, durable bool) *pebble.Options
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       1000,
 	}
+	if !durable {
+		// Without the ticker that wakes ten times a second to see whether another
+		// compaction may run: compactions are also started when one ends and after
+		// flushes, and a synctest bubble would live through every tick.
+		o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
+	}
 	for i := range o.Levels {
+		if !durable {
+			o.Levels[i].Compression = uncompressed
+		}
 		// Most reads are of single items that exist in one level alone.
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	return o
 }
+
+// uncompressed is for memory: what compression saves there, reading pays for.
+func uncompressed() *sstable.CompressionProfile { return sstable.NoCompression }
 
 // Close ends all work and releases everything. Iterators and batches must have
 // been closed before.
