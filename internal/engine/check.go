@@ -61,11 +61,10 @@ func (x *Expressions) scope(without string, using ...*string) (*expr.Scope, erro
 // checkKey checks that an item is the key of some item of the table: the key
 // attributes, with the right types, and no others.
 func (t *table) checkKey(key attr.Item) error {
-	parts := len(t.keys.hash) + len(t.keys.sort)
-	if len(key) != parts {
+	if len(key) != len(t.keys.parts) {
 		return errKeySchema()
 	}
-	for _, p := range t.keys.parts() {
+	for _, p := range t.keys.parts {
 		if key.Get(p.Name).Kind != p.Kind {
 			return errKeySchema()
 		}
@@ -77,7 +76,7 @@ func errKeySchema() *Error { return invalid("The provided key element does not m
 
 // checkItem checks an item that is put into the table.
 func (t *table) checkItem(it attr.Item) error {
-	for _, p := range t.keys.parts() {
+	for _, p := range t.keys.parts {
 		switch v := it.Get(p.Name); v.Kind {
 		case p.Kind:
 		case attr.Invalid:
@@ -87,7 +86,7 @@ func (t *table) checkItem(it attr.Item) error {
 		}
 	}
 	for _, x := range t.indexes {
-		for _, p := range x.keys.parts() {
+		for _, p := range x.keys.parts {
 			v := it.Get(p.Name)
 			if v.Kind != attr.Invalid && v.Kind != p.Kind {
 				return invalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
@@ -111,7 +110,7 @@ func (t *table) checkUpdated(it attr.Item) error {
 		return invalid("Nesting Levels have exceeded supported limits: Attributes have nested levels beyond supported limits")
 	}
 	for _, x := range t.indexes {
-		for _, p := range x.keys.parts() {
+		for _, p := range x.keys.parts {
 			v := it.Get(p.Name)
 			if v.Kind != attr.Invalid && v.Kind != p.Kind {
 				return invalid("The update expression attempted to update the secondary index key to unsupported type")
@@ -164,7 +163,7 @@ func errEmptyKey(empty, name string) *Error {
 
 // checkKeyValues checks the values of the table's key attributes.
 func (t *table) checkKeyValues(it attr.Item) error {
-	for _, p := range t.keys.parts() {
+	for _, p := range t.keys.parts {
 		if empty := emptyKey(it.Get(p.Name)); empty != "" {
 			return errEmptyKey(empty, p.Name)
 		}

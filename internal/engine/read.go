@@ -353,9 +353,9 @@ func (r *read) resume() error {
 }
 
 func (r *read) checkStart(start attr.Item) error {
-	parts := r.table.keys.parts()
+	parts := slices.Clone(r.table.keys.parts)
 	if r.index != nil {
-		for _, p := range r.index.keys.parts() {
+		for _, p := range r.index.keys.parts {
 			if !r.table.keys.has(p.Name) {
 				parts = append(parts, p)
 			}

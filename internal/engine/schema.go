@@ -16,8 +16,9 @@ import (
 // those that are sorted by. A table has one hash part and at most one sort part;
 // a global index may have up to four of each.
 type keySchema struct {
-	hash []expr.KeyPart
-	sort []expr.KeyPart
+	hash  []expr.KeyPart
+	sort  []expr.KeyPart
+	parts []expr.KeyPart // hash, then sort
 }
 
 func newKeySchema(elements []KeyElement, definitions []AttributeDefinition) keySchema {
@@ -35,24 +36,20 @@ func newKeySchema(elements []KeyElement, definitions []AttributeDefinition) keyS
 			k.sort = append(k.sort, part)
 		}
 	}
+	k.parts = slices.Concat(k.hash, k.sort)
 	return k
 }
 
-func (k keySchema) parts() []expr.KeyPart { return slices.Concat(k.hash, k.sort) }
-
 // has reports whether the attribute is part of the key.
 func (k keySchema) has(name string) bool {
-	is := func(p expr.KeyPart) bool { return p.Name == name }
-	return slices.ContainsFunc(k.hash, is) || slices.ContainsFunc(k.sort, is)
+	return slices.ContainsFunc(k.parts, func(p expr.KeyPart) bool { return p.Name == name })
 }
 
 // of returns the key attributes of an item that has them all.
 func (k keySchema) of(it attr.Item) attr.Item {
-	fields := make([]attr.Field, 0, len(k.hash)+len(k.sort))
-	for _, parts := range [2][]expr.KeyPart{k.hash, k.sort} {
-		for _, p := range parts {
-			fields = append(fields, attr.Field{Name: p.Name, Value: it.Get(p.Name)})
-		}
+	fields := make([]attr.Field, 0, len(k.parts))
+	for _, p := range k.parts {
+		fields = append(fields, attr.Field{Name: p.Name, Value: it.Get(p.Name)})
 	}
 	return attr.NewItem(fields...)
 }
@@ -100,11 +97,9 @@ type index struct {
 // covers reports whether the item belongs into the index: it must have every key
 // attribute of it, with the right type.
 func (x *index) covers(it attr.Item) bool {
-	for _, parts := range [2][]expr.KeyPart{x.keys.hash, x.keys.sort} {
-		for _, p := range parts {
-			if it.Get(p.Name).Kind != p.Kind {
-				return false
-			}
+	for _, p := range x.keys.parts {
+		if it.Get(p.Name).Kind != p.Kind {
+			return false
 		}
 	}
 	return true
@@ -139,7 +134,7 @@ func (x *index) lacks(names iter.Seq2[string, bool]) (lacking []string) {
 func (x *index) entryKey(it attr.Item) []byte {
 	key := store.AppendIndex(make([]byte, 0, 96), x.table, x.id)
 	key = x.keys.appendPlace(key, it)
-	for _, p := range x.base.parts() {
+	for _, p := range x.base.parts {
 		key = attr.AppendKey(key, it.Get(p.Name))
 	}
 	return key

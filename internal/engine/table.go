@@ -81,7 +81,7 @@ func newIndex(r *tableRecord, d *IndexDescription, local bool, base keySchema) *
 	for _, name := range d.NonKey {
 		x.kept[name] = true
 	}
-	for _, p := range slices.Concat(x.keys.parts(), base.parts()) {
+	for _, p := range slices.Concat(x.keys.parts, base.parts) {
 		x.kept[p.Name] = true
 	}
 	return x
