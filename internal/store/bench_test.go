@@ -78,3 +78,38 @@ func BenchmarkStore(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkHotKey reads a range with one key in it that was written many times.
+func BenchmarkHotKey(b *testing.B) {
+	for _, writes := range []int{1, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("writes=%d", writes), func(b *testing.B) {
+			s, err := Open(Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			key := benchKey(nil, 1)
+			for range writes {
+				batch := s.NewBatch()
+				batch.Set(key, make([]byte, 100))
+				if err := batch.Commit(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				it, err := s.Read(Range{key, After(key)})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if !it.First() || it.Next() {
+					b.Fatal("not one key")
+				}
+				if err := it.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

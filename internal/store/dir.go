@@ -60,7 +60,7 @@ func openDir(options Options) (*Store, error) {
 	if err == nil {
 		var db *pebble.DB
 		if db, err = openDB(dir, found, options); err == nil {
-			return &Store{View: View{db}, db: db, lock: lock, durable: true}, nil
+			return newStore(db, lock), nil
 		}
 	}
 	return nil, errors.Join(err, lock.Close())

@@ -32,6 +32,7 @@ type Store struct {
 	db      *pebble.DB
 	lock    io.Closer // of the directory; nil in memory
 	durable bool
+	crowd   *crowd
 }
 
 // Pebble takes the memory of its memtables, of which there may be several at a
@@ -50,13 +51,17 @@ func Open(options Options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open store in memory: %w", err)
 		}
-		return &Store{View: View{db}, db: db}, nil
+		return newStore(db, nil), nil
 	}
 	s, err := openDir(options)
 	if err != nil {
 		return nil, fmt.Errorf("open data directory %s: %w", options.Dir, err)
 	}
 	return s, nil
+}
+
+func newStore(db *pebble.DB, lock io.Closer) *Store {
+	return &Store{View: View{db}, db: db, lock: lock, durable: lock != nil, crowd: newCrowd()}
 }
 
 func pebbleOptions(fs vfs.FS, logger *slog.Logger, durable bool) *pebble.Options {
