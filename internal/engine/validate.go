@@ -49,8 +49,12 @@ func (c *constraints) text(at string, s *string, shortest, longest int, name boo
 	if s == nil {
 		return
 	}
+	wellNamed := !name || isName(*s)
+	if wellNamed && len(*s) >= shortest && len(*s) <= longest {
+		return
+	}
 	quoted := "'" + *s + "'"
-	if name && *s != "" && strings.Trim(*s, nameCharacters) != "" {
+	if !wellNamed {
 		c.fault(quoted, at, "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+")
 	}
 	if len(*s) < shortest {
@@ -61,7 +65,17 @@ func (c *constraints) text(at string, s *string, shortest, longest int, name boo
 	}
 }
 
-const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+// isName reports whether s consists of what names of tables and indexes may.
+func isName(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '.', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // tableName checks the TableName of a request about an existing table. A table
 // may also be named by its ARN, which nameOf turns into the name.
