@@ -44,6 +44,10 @@ type Options struct {
 	// to days. Default: one second.
 	TTLInterval time.Duration
 
+	// Physics makes partitions throttle. Default: capacity is counted and
+	// reported, never refused.
+	Physics *Physics
+
 	// Logger is told about trouble that no answer can tell of. Default: nobody
 	// is told.
 	Logger *slog.Logger
@@ -66,6 +70,7 @@ func New(options Options) (*DB, error) {
 		Dir:         options.Dir,
 		Region:      options.Region,
 		TTLInterval: options.TTLInterval,
+		Physics:     options.Physics.options(),
 		Logger:      options.Logger,
 	})
 	if err != nil {

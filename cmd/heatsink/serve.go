@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/wire"
 )
 
@@ -25,6 +26,8 @@ type server struct {
 	region    string
 	accessKey string
 	secretKey string
+	throttle  bool
+	physics   partition.Options
 }
 
 const (
@@ -47,6 +50,7 @@ access key and secret (flags, or ` + accessKeyEnv + ` and
 ` + secretKeyEnv + ` in the environment): then every request's
 signature is verified.`,
 		Example: `  heatsink serve
+  heatsink serve --physics                       hot keys throttle; curl 127.0.0.1:8000/partitions shows which
   heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
 
   # in another terminal
@@ -64,6 +68,12 @@ signature is verified.`,
 	flags.StringVar(&s.region, "region", "us-east-1", "region named in ARNs")
 	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
 	flags.StringVar(&s.secretKey, "secret-key", "", "its secret; other users of this machine can see flags, so prefer "+secretKeyEnv)
+	flags.BoolVar(&s.throttle, "physics", false, "make partitions throttle, split and push back as DynamoDB's do")
+	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units a second of one partition (default 1000)")
+	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units a second of one partition (default 3000)")
+	flags.IntVar(&s.physics.OnDemandPartitions, "partitions", 0, "with --physics: partitions of a new on-demand table (default 4)")
+	flags.DurationVar(&s.physics.SplitHold, "split-hold", 0, "with --physics: how long a partition is hot before it is split (default 5m)")
+	flags.DurationVar(&s.physics.SplitDuration, "split-duration", 0, "with --physics: how long a split takes (default 3m)")
 	return cmd
 }
 
@@ -83,13 +93,13 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 		debug.SetGCPercent(400)
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	e, err := engine.Open(engine.Options{Dir: s.data, Region: s.region, Logger: logger})
+	e, err := engine.Open(s.options(logger))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 
-	web := wire.NewServer(wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger}))
+	web := wire.NewServer(s.handler(e, credentials, logger))
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))
@@ -109,6 +119,27 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 		err = errors.Join(err, done)
 	}
 	return err
+}
+
+func (s *server) options(logger *slog.Logger) engine.Options {
+	o := engine.Options{Dir: s.data, Region: s.region, Logger: logger}
+	if s.throttle {
+		o.Physics = &s.physics
+	}
+	return o
+}
+
+// handler answers DynamoDB's operations and, with physics and for whoever may ask
+// without credentials, what the partitions do.
+func (s *server) handler(e *engine.Engine, credentials *wire.Credentials, logger *slog.Logger) http.Handler {
+	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger})
+	if !s.throttle || credentials != nil {
+		return operations
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", operations)
+	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
+	return mux
 }
 
 // credentials returns those that clients must use, nil for any.
@@ -153,6 +184,9 @@ func (s *server) banner(addr net.Addr) string {
 	}
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		addr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port} // every address is a place to listen, not to go to
+	}
+	if s.throttle {
+		where += ", with partitions that throttle"
 	}
 	return fmt.Sprintf("heatsink: DynamoDB %s. SDKs, AWS CLI, boto3: export AWS_ENDPOINT_URL=http://%s AWS_REGION=%s %s",
 		where, addr, s.region, keys)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -24,14 +26,25 @@ func (e *Engine) BatchGetItem(ctx context.Context, in *BatchGetItemInput) (*Batc
 	if err != nil {
 		return nil, err
 	}
-	out := &BatchGetItemOutput{}
-	returned := 0
+	g := batchGet{in: in}
 	for i := range in.Tables {
-		if err := e.batchGetTable(ctx, in, &in.Tables[i], projections[i], out, &returned); err != nil {
+		if err := e.batchGetTable(ctx, &g, &in.Tables[i], projections[i]); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	if g.refusal != nil && !g.processed {
+		return nil, throttled(g.refusal)
+	}
+	return &g.out, nil
+}
+
+// batchGet is a BatchGetItem as far as it has come.
+type batchGet struct {
+	in        *BatchGetItemInput
+	out       BatchGetItemOutput
+	bytes     int // returned
+	processed bool
+	refusal   *partition.Throttle // the first key's that its partition could not take
 }
 
 // validate checks everything that can be checked without the tables.
@@ -79,7 +92,7 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 	return projections, nil
 }
 
-func (e *Engine) batchGetTable(ctx context.Context, in *BatchGetItemInput, b *BatchGetTable, p *expr.Projection, out *BatchGetItemOutput, returned *int) error {
+func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTable, p *expr.Projection) error {
 	t, err := e.openTable(nameOf(b.TableName))
 	if err != nil {
 		return err
@@ -108,26 +121,33 @@ func (e *Engine) batchGetTable(ctx context.Context, in *BatchGetItemInput, b *Ba
 			return err
 		}
 		raw := attr.Raw(stored)
-		if *returned+raw.Size() > maxBatchGetBytes {
+		if g.bytes+raw.Size() > maxBatchGetBytes {
 			left.Keys = append(left.Keys, b.Keys[i])
 			continue
 		}
-		spent.table += readUnits(raw.Size(), b.ConsistentRead)
+		units := readUnits(raw.Size(), b.ConsistentRead)
+		if throttle := e.admitRead(t, key, units, b.ConsistentRead); throttle != nil {
+			g.refusal = cmp.Or(g.refusal, throttle)
+			left.Keys = append(left.Keys, b.Keys[i])
+			continue
+		}
+		g.processed = true
+		spent.table += units
 		if !found {
 			continue
 		}
-		*returned += raw.Size()
+		g.bytes += raw.Size()
 		if raw, err = project(raw, p); err != nil {
 			return err
 		}
 		response.Items = append(response.Items, raw)
 	}
-	out.Responses = append(out.Responses, response)
+	g.out.Responses = append(g.out.Responses, response)
 	if left.Keys != nil {
-		out.Unprocessed = append(out.Unprocessed, left)
+		g.out.Unprocessed = append(g.out.Unprocessed, left)
 	}
-	if c := spent.consumed(t.name, in.ConsumedCapacity, undirected); c != nil {
-		out.ConsumedCapacity = append(out.ConsumedCapacity, c)
+	if c := spent.consumed(t.name, g.in.ConsumedCapacity, undirected); c != nil {
+		g.out.ConsumedCapacity = append(g.out.ConsumedCapacity, c)
 	}
 	return nil
 }
@@ -230,7 +250,8 @@ func hasDuplicateItems(writes []*write) bool {
 }
 
 // runBatch does the writes, and returns those it could not because a transaction
-// held their items.
+// held their items or their partitions could not take them. That it could do none
+// for want of capacity is an error.
 func (e *Engine) runBatch(writes []*write) (turnedAway map[*write]bool, err error) {
 	inLockOrder := slices.Clone(writes)
 	slices.SortFunc(inLockOrder, func(a, b *write) int { return bytes.Compare(a.key, b.key) })
@@ -240,10 +261,10 @@ func (e *Engine) runBatch(writes []*write) (turnedAway map[*write]bool, err erro
 			turnedAway[w] = true
 		}
 	}
-	accepted := slices.DeleteFunc(slices.Clone(writes), func(w *write) bool { return turnedAway[w] })
+	locked := slices.DeleteFunc(slices.Clone(writes), func(w *write) bool { return turnedAway[w] })
 	b := e.store.NewBatch()
-	err = e.runAll(accepted, b)
-	for _, w := range accepted {
+	err = e.runAll(locked, turnedAway, b)
+	for _, w := range locked {
 		e.locks.unlock(w.key)
 	}
 	if err != nil {
@@ -253,8 +274,10 @@ func (e *Engine) runBatch(writes []*write) (turnedAway map[*write]bool, err erro
 }
 
 // runAll runs writes whose items are locked.
-func (e *Engine) runAll(writes []*write, b *store.Batch) error {
-	for _, w := range writes {
+func (e *Engine) runAll(locked []*write, turnedAway map[*write]bool, b *store.Batch) error {
+	var accepted []*write
+	var refusal *partition.Throttle
+	for _, w := range locked {
 		err := w.load(e.store.View)
 		if err == nil {
 			err = w.decide()
@@ -263,8 +286,18 @@ func (e *Engine) runAll(writes []*write, b *store.Batch) error {
 			b.Discard()
 			return err
 		}
+		if throttle := e.admit(w); throttle != nil {
+			refusal = cmp.Or(refusal, throttle)
+			turnedAway[w] = true
+			continue
+		}
+		accepted = append(accepted, w)
 	}
-	return e.apply(b, writes...)
+	if refusal != nil && len(accepted) == 0 {
+		b.Discard()
+		return throttled(refusal)
+	}
+	return e.apply(b, accepted...)
 }
 
 func (e *Engine) answerBatch(in *BatchWriteItemInput, writes []*write, turnedAway map[*write]bool) (*BatchWriteItemOutput, error) {

@@ -72,6 +72,10 @@ func (e *Engine) create(in *CreateTableInput, now time.Time) (*table, error) {
 	}
 	t := newTable(r)
 	t.stream = s
+	if err := e.newPartitions(t, now); err != nil {
+		b.Discard()
+		return nil, err
+	}
 	if err := t.save(b); err != nil {
 		b.Discard()
 		return nil, err

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
 // describe returns the table's description. The caller holds the table.
@@ -19,9 +21,20 @@ func (t *table) describe(now time.Time) *TableDescription {
 		}
 	}
 	for i := range d.GlobalIndexes {
-		d.GlobalIndexes[i].Status = "ACTIVE"
+		x := &d.GlobalIndexes[i]
+		x.Status = "ACTIVE"
+		x.Warm.grow(t.index(x.IndexName).partitions, now)
 	}
+	d.Warm.grow(t.partitions, now)
 	return &d
+}
+
+// grow lifts the warm throughput to what the partitions have come to take.
+func (w *WarmThroughput) grow(s *partition.Set, now time.Time) {
+	if s != nil {
+		rate := s.Warm(now)
+		w.Read, w.Write = max(w.Read, rate.Read), max(w.Write, rate.Write)
+	}
 }
 
 // expire starts counting decreases anew on another day, in UTC.

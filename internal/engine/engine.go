@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -34,6 +35,10 @@ type Options struct {
 	// ShardDuration is how long a stream's shard takes records before a child
 	// goes on in its place. Zero: four hours, as on the service.
 	ShardDuration time.Duration
+
+	// Physics makes tables consist of partitions that throttle. Nil: capacity is
+	// counted but never refused.
+	Physics *partition.Options
 }
 
 // withDefaults returns the options with every default in its place.
@@ -55,6 +60,7 @@ type Engine struct {
 	locks   *itemLocks
 	tokens  *tokens
 	sweeper sweeper
+	account *partition.Account // nil without physics
 
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -19,7 +20,14 @@ type Error struct {
 	// Reasons are those of a TransactionCanceledException, one for each action
 	// in the order of the request.
 	Reasons []CancellationReason
+
+	// Throttling says which limits a throttled request ran into.
+	Throttling []ThrottlingReason
 }
+
+// ThrottlingReason is one limit that a request ran into, and the ARN of the table
+// or index whose limit it is.
+type ThrottlingReason struct{ Reason, Resource string }
 
 // CancellationReason says why one action of a transaction did not go through;
 // Code is "None" for an action that was not to blame.
@@ -45,9 +53,17 @@ const (
 	TypeLimitExceeded          = "LimitExceededException"
 	TypeTrimmedDataAccess      = "TrimmedDataAccessException"
 	TypeExpiredIterator        = "ExpiredIteratorException"
+	TypeThrottling             = "ThrottlingException"
+	TypeProvisionedExceeded    = "ProvisionedThroughputExceededException"
 	TypeUnknownOperation       = "UnknownOperationException"
 	TypeInternal               = "InternalServerError"
 )
+
+// isConditionFailure reports whether err answers that a condition does not hold.
+func isConditionFailure(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Type == TypeConditionalCheckFailed
+}
 
 func errorf(typ, format string, args ...any) *Error {
 	return &Error{Type: typ, Message: fmt.Sprintf(format, args...)}

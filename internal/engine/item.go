@@ -151,12 +151,16 @@ func (e *Engine) GetItem(_ context.Context, in *GetItemInput) (*GetItemOutput, e
 	if err := t.checkKey(in.Key); err != nil {
 		return nil, err
 	}
-	raw, found, err := e.store.Get(nil, t.itemKey(in.Key))
+	key := t.itemKey(in.Key)
+	raw, found, err := e.store.Get(nil, key)
 	if err != nil {
 		return nil, err
 	}
 	out := &GetItemOutput{}
 	spent := bill{table: readUnits(attr.Raw(raw).Size(), in.ConsistentRead)}
+	if throttle := e.admitRead(t, key, spent.table, in.ConsistentRead); throttle != nil {
+		return nil, throttled(throttle)
+	}
 	out.ConsumedCapacity = spent.consumed(t.name, in.ConsumedCapacity, undirected)
 	if found {
 		out.Item, err = project(raw, projection)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -15,6 +16,13 @@ import (
 // there is none. It must be closed.
 func Open(options Options) (*Engine, error) {
 	options = options.withDefaults()
+	var account *partition.Account
+	if options.Physics != nil {
+		var err error
+		if account, err = partition.NewAccount(*options.Physics); err != nil {
+			return nil, err
+		}
+	}
 	s, err := store.Open(store.Options{Dir: options.Dir, Logger: options.Logger})
 	if err != nil {
 		return nil, err
@@ -24,6 +32,7 @@ func Open(options Options) (*Engine, error) {
 		store:      s,
 		locks:      newItemLocks(),
 		tokens:     newTokens(),
+		account:    account,
 		tables:     map[string]*table{},
 		streams:    map[string]*stream{},
 		nextTable:  1,
@@ -46,6 +55,12 @@ func (e *Engine) load() error {
 	}
 	if err := e.loadCounts(); err != nil {
 		return err
+	}
+	now := time.Now()
+	for _, t := range e.tables {
+		if err := e.newPartitions(t, now); err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
 	}
 	return e.tokens.load(e.store.View)
 }

@@ -32,7 +32,9 @@ type read struct {
 	reverse bool
 
 	out     ReadOutput
-	bytes   int // evaluated
+	bytes   int    // evaluated
+	first   []byte // key of the first item evaluated, and of the last; with physics
+	last    []byte
 	fetched bill
 	pages   pageBuffer
 }
@@ -158,12 +160,15 @@ func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*R
 	if err := bound(r); err != nil {
 		return nil, err
 	}
+	if throttle := e.admitPage(r); throttle != nil {
+		return nil, throttled(throttle)
+	}
 	if bytes.Compare(r.within.Lower, r.within.Upper) < 0 {
 		if err := e.readPage(ctx, r); err != nil {
 			return nil, err
 		}
 	}
-	r.finish()
+	e.settlePage(r, r.finish())
 	return &r.out, nil
 }
 
@@ -401,6 +406,12 @@ func (e *Engine) readPage(ctx context.Context, r *read) error {
 			err = ctx.Err()
 			break
 		}
+		if e.account != nil {
+			if r.first == nil {
+				r.first = bytes.Clone(it.Key())
+			}
+			r.last = append(r.last[:0], it.Key()...)
+		}
 		var full bool
 		if full, err = r.take(view, it.Value()); full {
 			break
@@ -469,8 +480,8 @@ func (r *read) fetchItem(view store.View, entry attr.Raw) (attr.Raw, error) {
 	return raw, err
 }
 
-// finish settles what the page cost.
-func (r *read) finish() {
+// finish completes the answer and returns what the page cost, fetches aside.
+func (r *read) finish() float64 {
 	r.out.CountOnly = r.in.Select == "COUNT"
 	spent := r.fetched
 	units := readUnits(r.bytes, r.in.ConsistentRead)
@@ -480,6 +491,7 @@ func (r *read) finish() {
 		spent.table += units
 	}
 	r.out.ConsumedCapacity = spent.consumed(r.table.name, r.in.ConsumedCapacity, undirected)
+	return units
 }
 
 // pageBuffer keeps a page's items in a few large pieces of memory.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -92,6 +93,8 @@ type index struct {
 	all   bool            // all attributes are projected
 	kept  map[string]bool // the projected attributes otherwise, keys included
 	usage usage
+
+	partitions *partition.Set // of a global index; nil without physics
 }
 
 // covers reports whether the item belongs into the index: it must have every key

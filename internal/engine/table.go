@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -27,6 +28,8 @@ type table struct {
 	ttl     string  // the TTL attribute; empty: none
 	stream  *stream // nil: none
 	usage   usage
+
+	partitions *partition.Set // nil without physics
 }
 
 // tableRecord is what is stored of a table.

@@ -209,6 +209,7 @@ func (e *Engine) drop(t *table) (*TableDescription, error) {
 		e.sweeper.wake(e)
 	}
 	t.dropped = errDeleted
+	t.dropPartitions()
 	d := t.describe(now)
 	d.Status = "DELETING"
 	d.GlobalIndexes = nil // as in the service's answer

@@ -10,6 +10,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -174,6 +175,9 @@ func (e *Engine) runTransaction(writes []*write, token *string, b *store.Batch) 
 	if err == nil {
 		err = e.decideTransaction(writes)
 	}
+	if err == nil {
+		err = e.admitTransaction(writes)
+	}
 	if err == nil && token != nil {
 		e.tokens.record(b, *token, writes)
 	}
@@ -225,12 +229,32 @@ func (e *Engine) decideTransaction(writes []*write) error {
 		w.bill.table *= 2 // a transaction prepares, then commits
 	}
 	if err := c.err(); err != nil {
+		e.settle(writes) // it cost what it would have
 		return err
 	}
 	if size > maxTransactionBytes {
 		return invalid("Collection size exceeded: the items of a transaction may not be larger than 4 MB together")
 	}
 	return nil
+}
+
+// admitTransaction admits all writes, or says which of them their partitions
+// could not take.
+func (e *Engine) admitTransaction(writes []*write) error {
+	throttle, refused := e.admitAll(writes)
+	return throttleReasons(throttle, refused)
+}
+
+// throttleReasons are the reasons of a transaction of which some actions were
+// refused.
+func throttleReasons(throttle *partition.Throttle, refused []bool) error {
+	var c cancellation
+	for i, was := range refused {
+		if was {
+			c.set(i, len(refused), cancels(throttle))
+		}
+	}
+	return c.err()
 }
 
 func (e *Engine) answerTransaction(in *TransactWriteItemsInput, writes []*write) (*TransactWriteItemsOutput, error) {
@@ -379,6 +403,9 @@ func (e *Engine) transactGet(in *TransactGetItemsInput, gets []*write, projectio
 	}
 	if size > maxTransactionBytes {
 		return nil, invalid("Collection size exceeded: the items of a transaction may not be larger than 4 MB together")
+	}
+	if err := throttleReasons(e.admitReads(gets)); err != nil {
+		return nil, err
 	}
 	out.ConsumedCapacity = billTables(gets, in.ConsumedCapacity, readCapacity, func(w *write) bill { return w.bill })
 	return out, nil

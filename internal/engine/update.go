@@ -25,6 +25,9 @@ func (e *Engine) UpdateTable(_ context.Context, in *UpdateTableInput) (*TableDes
 		}
 		d = t.describe(now)
 		in.edit(&t.record.Description, now)
+		if err := t.resizePartitions(now); err != nil {
+			return err
+		}
 		d.updating(in, &t.record.Description)
 		switch {
 		case in.Stream == nil:

@@ -17,8 +17,8 @@ import (
 //	newPut, newUpdate …   what was asked for is well-formed
 //	bind                  it fits the table
 //	lock, load            the item before is known and stays as it is
-//	decide                its condition holds and the item after is known
-//	stage                 everything that changes is in a batch
+//	decide                its condition holds, the item after and its cost are known
+//	admit                 the partitions it touches can take it
 //	apply                 it has happened
 type write struct {
 	kind      writeKind
@@ -34,6 +34,7 @@ type write struct {
 
 	before, after         attr.Raw // nil: no item
 	beforeItem, afterItem attr.Item
+	entries               []entryChange
 	bill                  bill
 }
 
@@ -164,13 +165,16 @@ func (w *write) decide() error {
 	}
 	switch w.kind {
 	case update:
-		return w.decideUpdate()
+		if err := w.decideUpdate(); err != nil {
+			return err
+		}
 	case remove:
 		w.after = nil
 	case check:
 		w.after, w.afterItem = w.before, w.beforeItem
+		return nil
 	}
-	return nil
+	return w.decideEntries()
 }
 
 func (w *write) conditionFailed() error {
@@ -223,21 +227,45 @@ func (w *write) gatedSize() int {
 // changes reports whether the item is another one afterwards.
 func (w *write) changes() bool { return !bytes.Equal(w.before, w.after) }
 
-// stage puts everything that changes, but for the stream record, into the batch.
-func (w *write) stage(b *store.Batch) error {
+// decideEntries finds out what becomes of the item's entries in the indexes.
+func (w *write) decideEntries() error {
 	t := w.table
-	if w.kind == check {
-		return nil
-	}
-	if len(t.indexes) > 0 || t.ttl != "" || t.stream != nil {
+	if len(t.indexes) > 0 || t.ttl != "" {
 		if err := w.decode(); err != nil {
 			return err
 		}
 	}
 	for _, x := range t.indexes {
-		w.stageIndex(b, x)
+		c := entryChange{index: x}
+		c.beforeKey, c.before = x.entry(w.beforeItem, w.before)
+		c.afterKey, c.after = x.entry(w.afterItem, w.after)
+		if c.moved() || !bytes.Equal(c.before, c.after) {
+			w.entries = append(w.entries, c)
+			w.bill.charge(x, indexUnits(c.before.Size(), c.after.Size(), c.moved()))
+		}
 	}
-	if t.ttl != "" {
+	return nil
+}
+
+// entryChange is how an item's entry in an index changes. An entry that stays
+// the same neither costs nor changes anything.
+type entryChange struct {
+	index               *index
+	beforeKey, afterKey []byte
+	before, after       attr.Raw // nil: no entry
+}
+
+func (c *entryChange) moved() bool { return !bytes.Equal(c.beforeKey, c.afterKey) }
+
+// stage puts everything that changes, but for the stream record, into a batch.
+func (w *write) stage(b *store.Batch) {
+	if w.kind == check {
+		return
+	}
+	for i := range w.entries {
+		w.entries[i].stage(b)
+	}
+	if w.table.ttl != "" {
 		w.stageTTL(b)
 	}
 	switch {
@@ -246,8 +274,17 @@ func (w *write) stage(b *store.Batch) error {
 	case w.before != nil:
 		b.Delete(w.key)
 	}
-	t.usage.add(present(w.after)-present(w.before), w.after.Size()-w.before.Size())
-	return nil
+	w.table.usage.add(present(w.after)-present(w.before), w.after.Size()-w.before.Size())
+}
+
+func (c *entryChange) stage(b *store.Batch) {
+	if c.before != nil && c.moved() {
+		b.Delete(c.beforeKey)
+	}
+	if c.after != nil {
+		b.Set(c.afterKey, c.after)
+	}
+	c.index.usage.add(present(c.after)-present(c.before), c.after.Size()-c.before.Size())
 }
 
 // present counts an item that is there.
@@ -256,23 +293,6 @@ func present(r attr.Raw) int {
 		return 0
 	}
 	return 1
-}
-
-func (w *write) stageIndex(b *store.Batch, x *index) {
-	beforeKey, before := x.entry(w.beforeItem, w.before)
-	afterKey, after := x.entry(w.afterItem, w.after)
-	moved := !bytes.Equal(beforeKey, afterKey)
-	if !moved && bytes.Equal(before, after) {
-		return // neither costs nor changes anything
-	}
-	w.bill.charge(x, indexUnits(before.Size(), after.Size(), moved))
-	if before != nil && moved {
-		b.Delete(beforeKey)
-	}
-	if after != nil {
-		b.Set(afterKey, after)
-	}
-	x.usage.add(present(after)-present(before), after.Size()-before.Size())
 }
 
 // entry returns an item's entry in the index and its key, nil if the index does
@@ -310,10 +330,7 @@ func (w *write) stageTTL(b *store.Batch) {
 // returns, and durable after the batch's Wait.
 func (e *Engine) apply(b *store.Batch, writes ...*write) error {
 	for _, w := range writes {
-		if err := w.stage(b); err != nil {
-			b.Discard()
-			return err
-		}
+		w.stage(b)
 	}
 	// Records must become visible in the order of their sequence numbers, or a
 	// reader could pass over one that comes late: a stream's writers take turns.
@@ -360,8 +377,16 @@ func (e *Engine) runLocked(w *write) (*store.Batch, error) {
 	if err := w.load(e.store.View); err != nil {
 		return nil, err
 	}
-	if err := w.decide(); err != nil {
-		return nil, err
+	refused := w.decide()
+	if refused != nil && !isConditionFailure(refused) {
+		return nil, refused
+	}
+	// A condition that does not hold costs what the write would have.
+	if throttle := e.admit(w); throttle != nil {
+		return nil, throttled(throttle)
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	b := e.store.NewBatch()
 	return b, e.apply(b, w)
@@ -385,7 +410,10 @@ func (e *Engine) expire(t *table, itemKey []byte, now time.Time) error {
 		return nil
 	}
 	w.item = w.beforeItem
-	b := e.store.NewBatch()
+	if err := w.decide(); err != nil {
+		return err
+	}
+	b := e.store.NewBatch() // TTL costs nothing, so that there is nothing to admit
 	if err := e.apply(b, w); err != nil {
 		return err
 	}

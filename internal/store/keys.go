@@ -29,6 +29,9 @@ func AppendIndex(dst []byte, table uint32, index uint16) []byte {
 	return binary.BigEndian.AppendUint16(dst, index)
 }
 
+// Place returns what follows the prefix that AppendIndex makes.
+func Place(key []byte) []byte { return key[1+4+2:] }
+
 // Index is everything in one table's items or in one of its indexes.
 func Index(table uint32, index uint16) Range {
 	return prefixRange(AppendIndex(nil, table, index))

@@ -48,6 +48,16 @@ func (a *answer) error(err error) (status int) {
 		}
 		a.end(']')
 	}
+	if e.Throttling != nil {
+		a.array(throttlingName(e.Type))
+		for _, t := range e.Throttling {
+			a.element()
+			a.string("reason", t.Reason)
+			a.string("resource", t.Resource)
+			a.end('}')
+		}
+		a.end(']')
+	}
 	a.end('}')
 	switch {
 	case a.err != nil: // the item is damaged
@@ -76,6 +86,8 @@ func prefix(typ string) string {
 	case engine.TypeSerialization, engine.TypeUnknownOperation, typeTooLarge,
 		typeMissingToken, typeIncompleteSignature, typeInvalidSignature, typeUnrecognizedClient:
 		return "com.amazon.coral.service#"
+	case engine.TypeThrottling:
+		return "com.amazon.coral.availability#"
 	default:
 		return "com.amazonaws.dynamodb.v20120810#"
 	}
@@ -87,4 +99,13 @@ func messageName(typ string) string {
 		return "Message"
 	}
 	return "message"
+}
+
+// throttlingName returns how an exception of the type spells its
+// ThrottlingReasons; the SDKs tell the cases apart.
+func throttlingName(typ string) string {
+	if typ == engine.TypeThrottling {
+		return "throttlingReasons"
+	}
+	return "ThrottlingReasons"
 }

@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// With physics, tables and global indexes consist of partitions that take so many
+// units a second and no more. Everything in this file does nothing without.
+
+// newPartitions gives a table and its global indexes their partitions. Those of
+// an index are of its own; what local indexes cost is charged to the table.
+func (e *Engine) newPartitions(t *table, now time.Time) (err error) {
+	if e.account == nil {
+		return nil
+	}
+	d := &t.record.Description
+	t.partitions, err = e.account.NewSet(now, partition.Config{
+		Resource:     d.ARN,
+		LocalIndexes: t.hasLocalIndex(),
+		Capacity:     d.capacity(d.Provisioned, d.OnDemand, d.Warm),
+		Bytes:        t.usage.bytes.Load(),
+	})
+	for i := range d.GlobalIndexes {
+		if err != nil {
+			break
+		}
+		x := &d.GlobalIndexes[i]
+		in := t.index(x.IndexName)
+		in.partitions, err = e.account.NewSet(now, partition.Config{
+			Resource: x.ARN,
+			Index:    true,
+			Capacity: d.capacity(x.Provisioned, x.OnDemand, x.Warm),
+			Bytes:    in.usage.bytes.Load(),
+		})
+	}
+	if err != nil {
+		t.dropPartitions()
+		return quotaError(err)
+	}
+	return nil
+}
+
+// resizePartitions makes the partitions follow a changed description, all of them
+// or none.
+func (t *table) resizePartitions(now time.Time) error {
+	if t.partitions == nil {
+		return nil
+	}
+	d := &t.record.Description
+	type change struct {
+		set  *partition.Set
+		from partition.Capacity
+	}
+	var done []change
+	resize := func(s *partition.Set, to partition.Capacity) error {
+		from := s.Capacity()
+		if err := s.Update(now, to); err != nil {
+			return err
+		}
+		done = append(done, change{s, from})
+		return nil
+	}
+	err := resize(t.partitions, d.capacity(d.Provisioned, d.OnDemand, d.Warm))
+	for i := range d.GlobalIndexes {
+		if err == nil {
+			x := &d.GlobalIndexes[i]
+			err = resize(t.index(x.IndexName).partitions, d.capacity(x.Provisioned, x.OnDemand, x.Warm))
+		}
+	}
+	if err != nil {
+		for _, c := range done {
+			_ = c.set.Update(now, c.from) // what fitted before fits again
+		}
+		return quotaError(err)
+	}
+	return nil
+}
+
+func (t *table) dropPartitions() {
+	if t.partitions != nil {
+		t.partitions.Drop()
+	}
+	for _, x := range t.indexes {
+		if x.partitions != nil {
+			x.partitions.Drop()
+		}
+	}
+}
+
+func quotaError(err error) error {
+	if errors.Is(err, partition.ErrQuota) {
+		return errorf(TypeLimitExceeded, "Subscriber limit exceeded: %v", err)
+	}
+	return err
+}
+
+// capacity is what the description says of the table or one of its indexes. A
+// warm throughput that nobody asked for is left to the physics.
+func (d *TableDescription) capacity(p ThroughputDescription, most *Throughput, warm WarmThroughput) partition.Capacity {
+	var c partition.Capacity
+	usual := partition.Rate{Read: initialReads, Write: initialWrites}
+	if !d.onDemand() {
+		c.Mode = partition.Provisioned
+		c.Provisioned = partition.Rate{Read: p.Read, Write: p.Write}
+		usual = c.Provisioned
+	}
+	if warm.Read > usual.Read {
+		c.Warm.Read = warm.Read
+	}
+	if warm.Write > usual.Write {
+		c.Warm.Write = warm.Write
+	}
+	if most != nil && most.Read != nil {
+		c.Maximum.Read = *most.Read
+	}
+	if most != nil && most.Write != nil {
+		c.Maximum.Write = *most.Write
+	}
+	return c
+}
+
+// charges appends what the write costs, and where.
+func (w *write) charges(list []partition.Charge) []partition.Charge {
+	units := w.bill.table
+	for _, u := range w.bill.local {
+		units += u
+	}
+	list = append(list, partition.Charge{
+		Set: w.table.partitions, Place: store.Place(w.key), Write: units,
+		Bytes: int64(w.after.Size() - w.before.Size()),
+	})
+	for i := range w.entries {
+		if c := &w.entries[i]; !c.index.local {
+			list = c.charges(list)
+		}
+	}
+	return list
+}
+
+// charges appends what the change of an entry costs. One that moves is deleted in
+// one place and written in another.
+func (c *entryChange) charges(list []partition.Charge) []partition.Charge {
+	before, after := c.before.Size(), c.after.Size()
+	if c.before != nil && c.moved() {
+		list = append(list, partition.Charge{
+			Set: c.index.partitions, Place: store.Place(c.beforeKey), Write: writeUnits(before), Bytes: -int64(before),
+		})
+		before = 0
+	}
+	if c.after != nil {
+		list = append(list, partition.Charge{
+			Set: c.index.partitions, Place: store.Place(c.afterKey),
+			Write: indexUnits(before, after, false), Bytes: int64(after - before),
+		})
+	}
+	return list
+}
+
+// admit asks the partitions that a write touches whether they can take it, and
+// charges them if they all can.
+func (e *Engine) admit(w *write) *partition.Throttle {
+	if e.account == nil {
+		return nil
+	}
+	var room [4]partition.Charge
+	return partition.Admit(time.Now(), w.charges(room[:0])...)
+}
+
+// admitAll is admit for the writes of a transaction. refused tells which of them
+// ran into a limit themselves.
+func (e *Engine) admitAll(writes []*write) (throttle *partition.Throttle, refused []bool) {
+	if e.account == nil {
+		return nil, nil
+	}
+	var charges []partition.Charge
+	var owner []int
+	for i, w := range writes {
+		charges = w.charges(charges)
+		for len(owner) < len(charges) {
+			owner = append(owner, i)
+		}
+	}
+	throttle = partition.Admit(time.Now(), charges...)
+	return throttle, owners(throttle, owner, len(writes))
+}
+
+// owners says which of n actions own the charges that were refused.
+func owners(t *partition.Throttle, owner []int, n int) []bool {
+	if t == nil {
+		return nil
+	}
+	refused := make([]bool, n)
+	for _, c := range t.Causes {
+		refused[owner[c.Charge]] = true
+	}
+	return refused
+}
+
+// settle charges what a transaction that was cancelled cost all the same.
+func (e *Engine) settle(writes []*write) {
+	if e.account == nil {
+		return
+	}
+	var charges []partition.Charge
+	for _, w := range writes {
+		charges = append(charges, partition.Charge{Set: w.table.partitions, Place: store.Place(w.key), Write: w.bill.table})
+	}
+	partition.Settle(time.Now(), charges...)
+}
+
+// admitRead is admit for an item that is read by its key.
+func (e *Engine) admitRead(t *table, key []byte, units float64, consistent bool) *partition.Throttle {
+	if e.account == nil {
+		return nil
+	}
+	return partition.Admit(time.Now(), partition.Charge{
+		Set: t.partitions, Place: store.Place(key), Read: units, Eventual: !consistent,
+	})
+}
+
+// admitReads is admitAll for the items of a TransactGetItems.
+func (e *Engine) admitReads(gets []*write) (throttle *partition.Throttle, refused []bool) {
+	if e.account == nil {
+		return nil, nil
+	}
+	charges := make([]partition.Charge, len(gets))
+	owner := make([]int, len(gets))
+	for i, g := range gets {
+		charges[i] = partition.Charge{Set: g.table.partitions, Place: store.Place(g.key), Read: g.bill.table}
+		owner[i] = i
+	}
+	throttle = partition.Admit(time.Now(), charges...)
+	return throttle, owners(throttle, owner, len(gets))
+}
+
+// charge is what a page costs, or its beginning as far as it is known before.
+func (r *read) charge(units float64) partition.Charge {
+	c := partition.Charge{
+		Set: r.table.partitions, Place: store.Place(r.within.Lower), Read: units, Eventual: !r.in.ConsistentRead,
+	}
+	if r.index != nil && !r.index.local {
+		c.Set = r.index.partitions
+	}
+	if r.reverse {
+		c.Place = store.Place(r.within.Upper)
+	}
+	if r.first != nil {
+		c.Place, c.To = store.Place(r.first), store.Place(r.last)
+	}
+	return c
+}
+
+// admitPage asks whether a page may be read. What it costs is known afterwards.
+func (e *Engine) admitPage(r *read) *partition.Throttle {
+	if e.account == nil {
+		return nil
+	}
+	return partition.Check(time.Now(), r.charge(readUnits(0, r.in.ConsistentRead)))
+}
+
+// settlePage charges a page that was read.
+func (e *Engine) settlePage(r *read, units float64) {
+	if e.account == nil {
+		return
+	}
+	page := r.charge(units)
+	if r.fetched.table == 0 {
+		partition.Settle(time.Now(), page)
+		return
+	}
+	items := page // behind a local index, in the same collection
+	items.Read = r.fetched.table
+	partition.Settle(time.Now(), page, items)
+}
+
+// throttled is the exception that a refused request is answered with.
+func throttled(t *partition.Throttle) *Error {
+	e := &Error{Type: string(t.Exception()), Message: throttleText(t.Causes[0])}
+	for _, c := range t.Reasons() {
+		e.Throttling = append(e.Throttling, ThrottlingReason{Reason: string(c.Reason), Resource: c.Resource()})
+	}
+	return e
+}
+
+func throttleText(c partition.Cause) string {
+	index := strings.HasPrefix(string(c.Reason), "Index")
+	switch c.Exception() {
+	case partition.ProvisionedThroughputExceededException:
+		if index {
+			return "The level of configured provisioned throughput for one or more global secondary indexes of the table was exceeded. " +
+				"Consider increasing your provisioning level for the under-provisioned global secondary indexes with the UpdateTable API"
+		}
+		return "The level of configured provisioned throughput for the table was exceeded. " +
+			"Consider increasing your provisioning level with the UpdateTable API"
+	case partition.RequestLimitExceeded:
+		return "Throughput exceeds the current throughput limit for your account. " +
+			"Please contact AWS Support at https://aws.amazon.com/support request a limit increase"
+	}
+	switch {
+	case strings.HasSuffix(string(c.Reason), "MaxOnDemandThroughputExceeded"):
+		return "Throughput exceeds the maximum OnDemandThroughput configured on table or index"
+	case index:
+		return "Throughput exceeds the current capacity for one or more global secondary indexes. " +
+			"DynamoDB is automatically scaling your index so please try again shortly."
+	}
+	return "Throughput exceeds the current capacity of your table or index. " +
+		"DynamoDB is automatically scaling your table or index so please try again shortly. " +
+		"If exceptions persist, check if you have a hot key: " +
+		"https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
+}
+
+// cancels returns why a transaction's action was cancelled that its partition
+// could not take.
+func cancels(t *partition.Throttle) CancellationReason {
+	e := throttled(t)
+	code := "ThrottlingError"
+	if e.Type == TypeProvisionedExceeded {
+		code = "ProvisionedThroughputExceeded"
+	}
+	return CancellationReason{Code: code, Message: e.Message}
+}

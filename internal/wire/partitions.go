@@ -1,0 +1,51 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+// PartitionsPath is where a server with physics tells what its partitions do.
+const PartitionsPath = "/partitions"
+
+// NewPartitionsHandler answers GET /partitions?table=NAME&last=5m with the
+// partitions of a table, or of all, as JSON. It asks for no credentials.
+func NewPartitionsHandler(e *engine.Engine) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			http.Error(w, "GET only", http.StatusMethodNotAllowed)
+			return
+		}
+		last := time.Minute
+		if text := r.FormValue("last"); text != "" {
+			var err error
+			if last, err = time.ParseDuration(text); err != nil || last <= 0 {
+				http.Error(w, "last is not a duration such as 5m: "+text, http.StatusBadRequest)
+				return
+			}
+		}
+		names := e.TableNames()
+		if name := r.FormValue("table"); name != "" {
+			names = []string{name}
+		}
+		heat := []engine.Heat{}
+		for _, name := range names {
+			list, err := e.Heat(r.Context(), name, last)
+			if err != nil {
+				status := http.StatusInternalServerError
+				if answer := new(engine.Error); errors.As(err, &answer) && answer.Type == engine.TypeResourceNotFound {
+					status = http.StatusNotFound
+				}
+				http.Error(w, name+": "+err.Error(), status)
+				return
+			}
+			heat = append(heat, list...)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(heat) // the client is gone if this fails
+	})
+}
