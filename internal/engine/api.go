@@ -339,7 +339,7 @@ type IndexUpdate struct {
 }
 
 // TableInput is a request that names a table and nothing else: DescribeTable,
-// DeleteTable, DescribeTimeToLive, DescribeContinuousBackups.
+// DeleteTable, DescribeTimeToLive.
 type TableInput struct {
 	Request
 	TableName *string

@@ -100,7 +100,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 	defer t.release()
 	keys := make([][]byte, len(b.Keys))
 	for i, key := range b.Keys {
-		if err := t.checkKey(key); err != nil {
+		if err := t.checkRead(key, p); err != nil {
 			return err
 		}
 		keys[i] = t.itemKey(key)
@@ -333,6 +333,12 @@ func (e *Engine) answerBatch(in *BatchWriteItemInput, writes []*write, turnedAwa
 // addMetrics adds the metrics of the collection that a write went to, once for
 // each collection.
 func (e *Engine) addMetrics(to *map[string][]*ItemCollectionMetrics, w *write, asked string) error {
+	list := (*to)[w.table.name]
+	hash := w.table.keys.hash[0].Name
+	measured := func(m *ItemCollectionMetrics) bool { return m.Key.Get(hash).Equal(w.item.Get(hash)) }
+	if slices.ContainsFunc(list, measured) {
+		return nil
+	}
 	m, err := e.collectionMetrics(w.table, w.item, asked)
 	if m == nil || err != nil {
 		return err
@@ -340,9 +346,6 @@ func (e *Engine) addMetrics(to *map[string][]*ItemCollectionMetrics, w *write, a
 	if *to == nil {
 		*to = map[string][]*ItemCollectionMetrics{}
 	}
-	list := (*to)[w.table.name]
-	if !slices.ContainsFunc(list, func(o *ItemCollectionMetrics) bool { return o.Key.Equal(m.Key) }) {
-		(*to)[w.table.name] = append(list, m)
-	}
+	(*to)[w.table.name] = append(list, m)
 	return nil
 }

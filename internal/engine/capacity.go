@@ -118,3 +118,30 @@ func (b *bill) consumed(table, detail string, d direction) *ConsumedCapacity {
 	c.Arms, c.Table, c.Local, c.Global = true, d.capacity(b.table), arms(b.local), arms(b.global)
 	return c
 }
+
+// tableBills adds up costs for each table, in the order of the tables' first
+// appearance.
+type tableBills struct {
+	order []string
+	spent map[string]*bill
+}
+
+func (t *tableBills) add(table string, cost bill) {
+	if t.spent == nil {
+		t.spent = map[string]*bill{}
+	}
+	if t.spent[table] == nil {
+		t.spent[table] = &bill{}
+		t.order = append(t.order, table)
+	}
+	t.spent[table].add(cost)
+}
+
+func (t *tableBills) consumed(detail string, d direction) (list []*ConsumedCapacity) {
+	for _, table := range t.order {
+		if c := t.spent[table].consumed(table, detail, d); c != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}

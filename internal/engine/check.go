@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"iter"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/expr"
@@ -73,6 +74,26 @@ func (t *table) checkKey(key attr.Item) error {
 }
 
 func errKeySchema() *Error { return invalid("The provided key element does not match the schema") }
+
+// checkPaths checks the attributes that an expression refers to, each with whether
+// the expression looks into it: keys are scalars, and there is nothing in them.
+func (t *table) checkPaths(paths iter.Seq2[string, bool]) error {
+	const scalars = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+	for name, nested := range paths {
+		if !nested {
+			continue
+		}
+		if t.keys.has(name) {
+			return invalid(scalars+"Key: %s", name)
+		}
+		for _, x := range t.indexes {
+			if x.keys.has(name) {
+				return invalid(scalars+"IndexKey: %s", name)
+			}
+		}
+	}
+	return nil
+}
 
 // checkItem checks an item that is put into the table.
 func (t *table) checkItem(it attr.Item) error {

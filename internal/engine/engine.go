@@ -52,8 +52,9 @@ func (o Options) withDefaults() Options {
 
 // Engine answers DynamoDB's operations. Its methods may be called concurrently.
 //
-// Its locks are taken in this order: admin, mu, a table's, the items' (see
-// itemLocks), a stream's.
+// Its locks are taken in this order: admin, tables by name, items by key (see
+// itemLocks), the tokens', streams by number. mu and the sweeper's are leaves: who
+// holds one takes no other.
 type Engine struct {
 	options Options
 	store   *store.Store

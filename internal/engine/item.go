@@ -148,7 +148,7 @@ func (e *Engine) GetItem(_ context.Context, in *GetItemInput) (*GetItemOutput, e
 		return nil, err
 	}
 	defer t.release()
-	if err := t.checkKey(in.Key); err != nil {
+	if err := t.checkRead(in.Key, projection); err != nil {
 		return nil, err
 	}
 	key := t.itemKey(in.Key)
@@ -190,6 +190,16 @@ func (x *Expressions) projectionOnly() (*expr.Projection, error) {
 		return nil, asError(err)
 	}
 	return p, asError(scope.Unused())
+}
+
+// checkRead checks a read by key against the table.
+func (t *table) checkRead(key attr.Item, p *expr.Projection) error {
+	if p != nil {
+		if err := t.checkPaths(p.TopLevelAttributes()); err != nil {
+			return err
+		}
+	}
+	return t.checkKey(key)
 }
 
 // project returns the part of a stored item that a projection asks for.

@@ -213,6 +213,18 @@ func (e *Engine) settle(writes []*write) {
 	partition.Settle(time.Now(), charges...)
 }
 
+// shrink notes that items go which nobody pays for.
+func (e *Engine) shrink(writes []*write) {
+	if e.account == nil || len(writes) == 0 {
+		return
+	}
+	var charges []partition.Charge
+	for _, w := range writes {
+		charges = append(charges, partition.Charge{Set: w.table.partitions, Place: store.Place(w.key), Bytes: -int64(w.before.Size())})
+	}
+	partition.Settle(time.Now(), charges...)
+}
+
 // admitRead is admit for an item that is read by its key.
 func (e *Engine) admitRead(t *table, key []byte, units float64, consistent bool) *partition.Throttle {
 	if e.account == nil {
@@ -223,15 +235,15 @@ func (e *Engine) admitRead(t *table, key []byte, units float64, consistent bool)
 	})
 }
 
-// admitReads is admitAll for the items of a TransactGetItems.
-func (e *Engine) admitReads(gets []*write) (throttle *partition.Throttle, refused []bool) {
+// admitGets is admitAll for the items of a TransactGetItems.
+func (e *Engine) admitGets(gets []get) (throttle *partition.Throttle, refused []bool) {
 	if e.account == nil {
 		return nil, nil
 	}
 	charges := make([]partition.Charge, len(gets))
 	owner := make([]int, len(gets))
-	for i, g := range gets {
-		charges[i] = partition.Charge{Set: g.table.partitions, Place: store.Place(g.key), Read: g.bill.table}
+	for i := range gets {
+		charges[i] = partition.Charge{Set: gets[i].table.partitions, Place: store.Place(gets[i].key), Read: gets[i].units}
 		owner[i] = i
 	}
 	throttle = partition.Admit(time.Now(), charges...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"math/bits"
 	"slices"
 
@@ -36,7 +37,9 @@ type read struct {
 	first   []byte // key of the first item evaluated, and of the last; with physics
 	last    []byte
 	fetched bill
-	pages   pageBuffer
+
+	fetchedBytes int
+	pages        pageBuffer
 }
 
 // Query returns items of one collection in the order of their sort key.
@@ -154,6 +157,16 @@ func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*R
 	}
 	defer t.release()
 	r.table = t
+	if r.filter != nil {
+		if err := t.checkPaths(r.filter.TopLevelAttributes()); err != nil {
+			return nil, err
+		}
+	}
+	if r.projection != nil {
+		if err := t.checkPaths(r.projection.TopLevelAttributes()); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.bindIndex(); err != nil {
 		return nil, err
 	}
@@ -189,8 +202,11 @@ func (r *read) bindIndex() error {
 	if r.filter != nil && r.key != nil {
 		filtered = x.lacks(r.filter.TopLevelAttributes())
 	}
+	if len(filtered) > 0 {
+		return invalidParameter("Secondary index %s does not project one or more filter attributes: %v", x.name, filtered)
+	}
 	if x.local {
-		r.fetch = len(wanted)+len(filtered) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
+		r.fetch = len(wanted) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
 		return nil
 	}
 	switch {
@@ -200,8 +216,6 @@ func (r *read) bindIndex() error {
 		return invalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
 	case len(wanted) > 0:
 		return invalidParameter("Global secondary index %s does not project %v", x.name, wanted)
-	case len(filtered) > 0:
-		return invalidParameter("Secondary index %s does not project one or more filter attributes: %v", x.name, filtered)
 	}
 	return nil
 }
@@ -393,7 +407,7 @@ func (e *Engine) readPage(ctx context.Context, r *read) error {
 	}
 	it, err := view.Read(r.within)
 	if err != nil {
-		return err
+		return errors.Join(err, done())
 	}
 	move, ok := it.Next, false
 	if r.reverse {
@@ -428,20 +442,21 @@ func (e *Engine) readPage(ctx context.Context, r *read) error {
 
 // take evaluates one item. full means that it was the page's last.
 func (r *read) take(view store.View, raw attr.Raw) (full bool, err error) {
+	entry := raw
 	r.out.ScannedCount++
-	r.bytes += raw.Size()
-	full = r.bytes >= maxPageBytes || r.in.Limit != nil && int64(r.out.ScannedCount) == *r.in.Limit
+	r.bytes += entry.Size()
+	if r.fetch {
+		if raw, err = r.fetchItem(view, entry); err != nil {
+			return true, err
+		}
+	}
+	full = r.bytes+r.fetchedBytes >= maxPageBytes || r.in.Limit != nil && int64(r.out.ScannedCount) == *r.in.Limit
 	if full {
-		last, err := raw.Decode()
+		last, err := entry.Decode()
 		if err != nil {
 			return true, err
 		}
 		r.out.LastEvaluatedKey = r.position(last)
-	}
-	if r.fetch {
-		if raw, err = r.fetchItem(view, raw); err != nil {
-			return full, err
-		}
 	}
 	if r.filter == nil && r.projection == nil {
 		r.out.Count++
@@ -476,6 +491,7 @@ func (r *read) fetchItem(view store.View, entry attr.Raw) (attr.Raw, error) {
 		return nil, err
 	}
 	raw, _, err := view.Get(nil, r.table.itemKey(it))
+	r.fetchedBytes += attr.Raw(raw).Size()
 	r.fetched.table += readUnits(attr.Raw(raw).Size(), r.in.ConsistentRead)
 	return raw, err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/partition"
@@ -39,7 +38,6 @@ type tableRecord struct {
 	IndexIDs    map[string]uint16 // of local and global indexes
 	NextIndexID uint16
 	TTL         string
-	TTLChanged  time.Time
 	StreamID    uint32 // zero: no stream is open
 }
 
@@ -49,6 +47,18 @@ type usage struct{ items, bytes atomic.Int64 }
 func (u *usage) add(items, bytes int) {
 	u.items.Add(int64(items))
 	u.bytes.Add(int64(bytes))
+}
+
+// change counts an item that became another one; nil: none.
+func (u *usage) change(before, after attr.Raw) {
+	items := 0
+	if before != nil {
+		items--
+	}
+	if after != nil {
+		items++
+	}
+	u.add(items, after.Size()-before.Size())
 }
 
 // newTable derives a table from its record.
@@ -139,7 +149,7 @@ func (e *Engine) openTable(name string) (*table, error) {
 		return nil, errClosed()
 	}
 	if t == nil {
-		return nil, tableNotFound(name)
+		return nil, tableNotFound()
 	}
 	t.mu.RLock()
 	if t.dropped != nil {
@@ -182,7 +192,7 @@ func (o openTables) release() {
 
 // tableNotFound is what item operations answer; operations on tables themselves
 // name the table.
-func tableNotFound(string) *Error {
+func tableNotFound() *Error {
 	return errorf(TypeResourceNotFound, "Requested resource not found")
 }
 
@@ -191,10 +201,10 @@ func tableNotFound(string) *Error {
 const ttlIndex = 0xFFFF
 
 // ttlKey returns the key of an item's entry in the ttlIndex, whose value is the
-// item's key; nil if the item does not expire.
-func (t *table) ttlKey(it attr.Item, itemKey []byte) []byte {
-	at := it.Get(t.ttl)
-	if t.ttl == "" || at.Kind != attr.N {
+// item's key; nil if the item has no number in the TTL attribute.
+func (t *table) ttlKey(attribute string, it attr.Item, itemKey []byte) []byte {
+	at := it.Get(attribute)
+	if at.Kind != attr.N {
 		return nil
 	}
 	key := store.AppendIndex(make([]byte, 0, 96), t.record.ID, ttlIndex)

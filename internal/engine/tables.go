@@ -151,7 +151,7 @@ func (e *Engine) ListTables(_ context.Context, in *ListTablesInput) (*ListTables
 }
 
 // errDeleted marks a table that was deleted.
-var errDeleted error = tableNotFound("")
+var errDeleted error = tableNotFound()
 
 // DeleteTable deletes a table with everything in it. Its stream, if it has one,
 // can be read for another day.

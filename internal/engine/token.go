@@ -120,7 +120,9 @@ func (t *tokens) record(b *store.Batch, token string, writes []*write) {
 func (t *tokens) revoke(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.done[token].Expires = 0
+	if o := t.done[token]; o != nil {
+		o.Expires = 0
+	}
 }
 
 // end ends a transaction: one that did not come to be recorded may be tried
@@ -129,7 +131,7 @@ func (t *tokens) end(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.busy, token)
-	if t.done[token].Expires == 0 {
+	if o := t.done[token]; o != nil && o.Expires == 0 { // it may even have expired by now
 		delete(t.done, token)
 	}
 }

@@ -40,7 +40,7 @@ func (e *Engine) TransactWriteItems(_ context.Context, in *TransactWriteItemsInp
 	}
 	defer tables.release()
 	if in.ClientRequestToken == nil {
-		return e.transact(in, writes, names, tables, e.store.NewBatch())
+		return e.transact(in, writes, names, tables)
 	}
 	return e.transactOnce(in, writes, names, tables)
 }
@@ -56,8 +56,7 @@ func (e *Engine) transactOnce(in *TransactWriteItemsInput, writes []*write, name
 		return earlier.replay(in), nil
 	}
 	defer e.tokens.end(token)
-	b := e.store.NewBatch()
-	return e.transact(in, writes, names, tables, b)
+	return e.transact(in, writes, names, tables)
 }
 
 func (in *TransactWriteItemsInput) validate() error {
@@ -145,22 +144,19 @@ func (a *TransactWrite) write() (*write, error) {
 	}
 }
 
-// transact takes the writes of a transaction to the disk. b may hold what is to
-// be stored along with them.
-func (e *Engine) transact(in *TransactWriteItemsInput, writes []*write, names []string, tables openTables, b *store.Batch) (*TransactWriteItemsOutput, error) {
+// transact takes the writes of a transaction to the disk.
+func (e *Engine) transact(in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
 	var c cancellation
 	for i, w := range writes {
 		c.add(i, len(writes), w.bind(tables[nameOf(names[i])]))
 	}
 	if err := c.err(); err != nil {
-		b.Discard()
 		return nil, err
 	}
 	if hasDuplicateItems(writes) {
-		b.Discard()
 		return nil, errSameItem()
 	}
-	if err := e.runTransaction(writes, in.ClientRequestToken, b); err != nil {
+	if err := e.runTransaction(writes, in.ClientRequestToken); err != nil {
 		return nil, err
 	}
 	return e.answerTransaction(in, writes)
@@ -170,7 +166,11 @@ func errSameItem() *Error {
 	return invalid("Transaction request cannot include multiple operations on one item")
 }
 
-func (e *Engine) runTransaction(writes []*write, token *string, b *store.Batch) error {
+func errTransactionSize() *Error {
+	return invalid("The items of a transaction may not be larger than %d MB together", maxTransactionBytes>>20)
+}
+
+func (e *Engine) runTransaction(writes []*write, token *string) error {
 	locked, err := e.lockTransaction(writes)
 	if err == nil {
 		err = e.decideTransaction(writes)
@@ -178,15 +178,9 @@ func (e *Engine) runTransaction(writes []*write, token *string, b *store.Batch) 
 	if err == nil {
 		err = e.admitTransaction(writes)
 	}
-	if err == nil && token != nil {
-		e.tokens.record(b, *token, writes)
-	}
+	var b *store.Batch
 	if err == nil {
-		if err = e.apply(b, writes...); err != nil && token != nil {
-			e.tokens.revoke(*token)
-		}
-	} else {
-		b.Discard()
+		b, err = e.applyTransaction(writes, token)
 	}
 	for _, w := range locked {
 		e.locks.unlock(w.key)
@@ -195,6 +189,19 @@ func (e *Engine) runTransaction(writes []*write, token *string, b *store.Batch) 
 		return err
 	}
 	return b.Wait()
+}
+
+// applyTransaction makes the writes happen along with their token.
+func (e *Engine) applyTransaction(writes []*write, token *string) (*store.Batch, error) {
+	b := e.store.NewBatch()
+	if token != nil {
+		e.tokens.record(b, *token, writes)
+	}
+	err := e.apply(b, writes...)
+	if err != nil && token != nil {
+		e.tokens.revoke(*token)
+	}
+	return b, err
 }
 
 // lockTransaction locks all items, or says which of them other transactions
@@ -233,7 +240,7 @@ func (e *Engine) decideTransaction(writes []*write) error {
 		return err
 	}
 	if size > maxTransactionBytes {
-		return invalid("Collection size exceeded: the items of a transaction may not be larger than 4 MB together")
+		return errTransactionSize()
 	}
 	return nil
 }
@@ -264,29 +271,12 @@ func (e *Engine) answerTransaction(in *TransactWriteItemsInput, writes []*write)
 			return nil, err
 		}
 	}
-	out.ConsumedCapacity = billTables(writes, in.Returns.ConsumedCapacity, writeCapacity, func(w *write) bill { return w.bill })
-	return out, nil
-}
-
-// billTables adds up the writes' costs for each table, in the order of the
-// tables' first appearance.
-func billTables(writes []*write, detail string, d direction, cost func(*write) bill) []*ConsumedCapacity {
-	var order []string
-	spent := map[string]*bill{}
+	var spent tableBills
 	for _, w := range writes {
-		if spent[w.table.name] == nil {
-			spent[w.table.name] = &bill{}
-			order = append(order, w.table.name)
-		}
-		spent[w.table.name].add(cost(w))
+		spent.add(w.table.name, w.bill)
 	}
-	var out []*ConsumedCapacity
-	for _, name := range order {
-		if c := spent[name].consumed(name, detail, d); c != nil {
-			out = append(out, c)
-		}
-	}
-	return out
+	out.ConsumedCapacity = spent.consumed(in.Returns.ConsumedCapacity, writeCapacity)
+	return out, nil
 }
 
 // cancellation collects why a transaction does not go through, action by action.
@@ -341,11 +331,11 @@ func (c *cancellation) err() error {
 
 // TransactGetItems reads up to a hundred items as of one moment.
 func (e *Engine) TransactGetItems(_ context.Context, in *TransactGetItemsInput) (*TransactGetItemsOutput, error) {
-	projections, err := in.validate()
+	gets, err := in.gets()
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(in.Gets))
+	names := make([]string, len(gets))
 	for i, g := range in.Gets {
 		names[i] = *g.TableName
 	}
@@ -355,63 +345,90 @@ func (e *Engine) TransactGetItems(_ context.Context, in *TransactGetItemsInput) 
 	}
 	defer tables.release()
 	var c cancellation
-	gets := make([]*write, len(in.Gets))
-	for i, g := range in.Gets {
-		gets[i] = &write{kind: check, item: g.Key}
+	keys := make([][]byte, len(gets))
+	for i := range gets {
 		c.add(i, len(gets), gets[i].bind(tables[nameOf(names[i])]))
+		keys[i] = gets[i].key
 	}
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	if hasDuplicateItems(gets) {
+	if hasDuplicates(keys) {
 		return nil, errSameItem()
 	}
-	for i, g := range gets {
-		if e.locks.inTransaction(g.key) {
+	for i, key := range keys {
+		if e.locks.inTransaction(key) {
 			c.conflict(i, len(gets))
 		}
 	}
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	return e.transactGet(in, gets, projections)
+	return e.transactGet(in, gets)
 }
 
-func (e *Engine) transactGet(in *TransactGetItemsInput, gets []*write, projections []*expr.Projection) (*TransactGetItemsOutput, error) {
-	snapshot := e.store.Snapshot()
+// get is one item that a TransactGetItems reads.
+type get struct {
+	item       attr.Item // the key
+	projection *expr.Projection
+	table      *table
+	key        []byte
+	units      float64
+}
+
+func (g *get) bind(t *table) error {
+	g.table = t
+	if err := t.checkRead(g.item, g.projection); err != nil {
+		return err
+	}
+	g.key = t.itemKey(g.item)
+	return nil
+}
+
+func (e *Engine) transactGet(in *TransactGetItemsInput, gets []get) (*TransactGetItemsOutput, error) {
 	out := &TransactGetItemsOutput{Items: make([]attr.Raw, len(gets))}
-	size := 0
-	var err error
-	for i, g := range gets {
-		if err = g.load(snapshot.View); err != nil {
-			break
-		}
-		g.bill.table = 2 * readUnits(g.before.Size(), true)
-		size += g.before.Size()
-		if g.before == nil {
-			continue
-		}
-		if out.Items[i], err = project(g.before, projections[i]); err != nil {
-			break
-		}
-	}
-	if closed := snapshot.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	snapshot := e.store.Snapshot()
+	size, err := readGets(snapshot.View, gets, out.Items)
+	if err = errors.Join(err, snapshot.Close()); err != nil {
 		return nil, err
 	}
 	if size > maxTransactionBytes {
-		return nil, invalid("Collection size exceeded: the items of a transaction may not be larger than 4 MB together")
+		return nil, errTransactionSize()
 	}
-	if err := throttleReasons(e.admitReads(gets)); err != nil {
+	if err := throttleReasons(e.admitGets(gets)); err != nil {
 		return nil, err
 	}
-	out.ConsumedCapacity = billTables(gets, in.ConsumedCapacity, readCapacity, func(w *write) bill { return w.bill })
+	var spent tableBills
+	for i := range gets {
+		spent.add(gets[i].table.name, bill{table: gets[i].units})
+	}
+	out.ConsumedCapacity = spent.consumed(in.ConsumedCapacity, readCapacity)
 	return out, nil
 }
 
-func (in *TransactGetItemsInput) validate() ([]*expr.Projection, error) {
+// readGets reads the items, nil where there is none, and returns their size.
+func readGets(v store.View, gets []get, items []attr.Raw) (size int, err error) {
+	for i := range gets {
+		g := &gets[i]
+		stored, found, err := v.Get(nil, g.key)
+		if err != nil {
+			return 0, err
+		}
+		raw := attr.Raw(stored)
+		g.units = 2 * readUnits(raw.Size(), true)
+		size += raw.Size()
+		if !found {
+			continue
+		}
+		if items[i], err = project(raw, g.projection); err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
+}
+
+// gets checks the request as far as that can be done without the tables.
+func (in *TransactGetItemsInput) gets() ([]get, error) {
 	var c constraints
 	if c.required("transactItems", in.HasGets) {
 		c.length("transactItems", "TransactGetItem", len(in.Gets), 1, maxTransaction)
@@ -433,12 +450,13 @@ func (in *TransactGetItemsInput) validate() ([]*expr.Projection, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	projections := make([]*expr.Projection, len(in.Gets))
+	gets := make([]get, len(in.Gets))
 	for i, g := range in.Gets {
-		var err error
-		if projections[i], err = g.projection(); err != nil {
+		projection, err := g.projection()
+		if err != nil {
 			return nil, err
 		}
+		gets[i] = get{item: g.Key, projection: projection}
 	}
-	return projections, nil
+	return gets, nil
 }

@@ -47,7 +47,7 @@ func (e *Engine) UpdateTimeToLive(_ context.Context, in *UpdateTimeToLiveInput) 
 		case t.ttl == "" && !*in.Enabled:
 			return invalid("TimeToLive is already disabled")
 		}
-		t.record.TTL, t.record.TTLChanged = ttl, time.Now().UTC()
+		t.record.TTL = ttl
 		if *in.Enabled {
 			return e.indexTTL(t, ttl)
 		}
@@ -85,15 +85,13 @@ const ttlBatch = 1000
 
 // indexTTL fills the ttlIndex. The caller holds the table for writing. What an
 // attempt cut short left behind goes first.
-func (e *Engine) indexTTL(t *table, attribute string) (err error) {
-	t.ttl = attribute // which ttlKey looks at
-	defer func() { t.ttl = "" }()
+func (e *Engine) indexTTL(t *table, attribute string) error {
 	b := e.store.NewBatch()
 	b.DeleteRange(store.Index(t.record.ID, ttlIndex))
 	n := 0
-	err = each(e.store.View, store.Index(t.record.ID, store.BaseIndex), func(key, value []byte) error {
+	err := each(e.store.View, store.Index(t.record.ID, store.BaseIndex), func(key, value []byte) error {
 		it := attr.Item{{Name: attribute, Value: attr.Raw(value).Get(attribute)}}
-		entry := t.ttlKey(it, key)
+		entry := t.ttlKey(attribute, it, key)
 		if entry == nil {
 			return nil
 		}
@@ -153,15 +151,13 @@ func (e *Engine) sweepTable(t *table, now time.Time, stop <-chan struct{}) (on b
 		if err != nil || !on {
 			return on, err
 		}
-		for _, key := range keys {
-			select {
-			case <-stop:
-				return true, nil
-			default:
-			}
-			if err := e.expireOne(t, key, now); err != nil {
-				return true, err
-			}
+		select {
+		case <-stop:
+			return true, nil
+		default:
+		}
+		if err := e.expireItems(t, keys, now); err != nil {
+			return true, err
 		}
 		if next == nil {
 			return true, nil
@@ -201,11 +197,11 @@ func (e *Engine) expiredItems(t *table, from []byte, now time.Time) (keys [][]by
 	return keys, next, true, errors.Join(err, it.Close())
 }
 
-func (e *Engine) expireOne(t *table, key []byte, now time.Time) error {
+func (e *Engine) expireItems(t *table, keys [][]byte, now time.Time) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if t.ttl == "" || t.dropped != nil {
+	if t.ttl == "" || t.dropped != nil || len(keys) == 0 {
 		return nil
 	}
-	return e.expire(t, key, now)
+	return e.expire(t, keys, now)
 }

@@ -123,11 +123,19 @@ func (w *write) bind(t *table) error {
 			return err
 		}
 	}
+	if w.condition != nil {
+		if err := t.checkPaths(w.condition.TopLevelAttributes()); err != nil {
+			return err
+		}
+	}
 	if w.update != nil {
 		for name := range w.update.TopLevelAttributes() {
 			if t.keys.has(name) {
 				return invalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
 			}
+		}
+		if err := t.checkPaths(w.update.TopLevelAttributes()); err != nil {
+			return err
 		}
 	}
 	w.key = t.itemKey(w.item)
@@ -274,7 +282,15 @@ func (w *write) stage(b *store.Batch) {
 	case w.before != nil:
 		b.Delete(w.key)
 	}
-	w.table.usage.add(present(w.after)-present(w.before), w.after.Size()-w.before.Size())
+}
+
+// count notes what the table and its indexes hold now.
+func (w *write) count() {
+	w.table.usage.change(w.before, w.after)
+	for i := range w.entries {
+		c := &w.entries[i]
+		c.index.usage.change(c.before, c.after)
+	}
 }
 
 func (c *entryChange) stage(b *store.Batch) {
@@ -284,15 +300,6 @@ func (c *entryChange) stage(b *store.Batch) {
 	if c.after != nil {
 		b.Set(c.afterKey, c.after)
 	}
-	c.index.usage.add(present(c.after)-present(c.before), c.after.Size()-c.before.Size())
-}
-
-// present counts an item that is there.
-func present(r attr.Raw) int {
-	if r == nil {
-		return 0
-	}
-	return 1
 }
 
 // entry returns an item's entry in the index and its key, nil if the index does
@@ -310,10 +317,10 @@ func (x *index) entry(it attr.Item, raw attr.Raw) (key []byte, entry attr.Raw) {
 func (w *write) stageTTL(b *store.Batch) {
 	var before, after []byte
 	if w.before != nil {
-		before = w.table.ttlKey(w.beforeItem, w.key)
+		before = w.table.ttlKey(w.table.ttl, w.beforeItem, w.key)
 	}
 	if w.after != nil {
-		after = w.table.ttlKey(w.afterItem, w.key)
+		after = w.table.ttlKey(w.table.ttl, w.afterItem, w.key)
 	}
 	if bytes.Equal(before, after) {
 		return
@@ -344,7 +351,13 @@ func (e *Engine) apply(b *store.Batch, writes ...*write) error {
 			s.append(b, w.table.keys.of(w.item), w.before, w.after, w.expired)
 		}
 	}
-	return b.Apply()
+	if err := b.Apply(); err != nil {
+		return err
+	}
+	for _, w := range writes {
+		w.count()
+	}
+	return nil
 }
 
 // streamsOf returns the streams that the writes go to, in the order in which
@@ -392,30 +405,45 @@ func (e *Engine) runLocked(w *write) (*store.Batch, error) {
 	return b, e.apply(b, w)
 }
 
-// expire deletes an item because of its TTL, if it still is expired. The caller
-// holds the table for reading.
-func (e *Engine) expire(t *table, itemKey []byte, now time.Time) error {
-	w := &write{kind: remove, table: t, key: itemKey, expired: true}
-	if !e.locks.lock(itemKey, false) {
-		return nil // in a transaction now: the next sweep will see
+// expire deletes items because of their TTL, those that still are expired, all in
+// one batch. The caller holds the table for reading.
+func (e *Engine) expire(t *table, itemKeys [][]byte, now time.Time) error {
+	slices.SortFunc(itemKeys, bytes.Compare) // the order in which items are locked
+	var locked [][]byte
+	for _, key := range itemKeys {
+		if e.locks.lock(key, false) { // else it is in a transaction: the next sweep will see
+			locked = append(locked, key)
+		}
 	}
-	defer e.locks.unlock(itemKey)
-	if err := w.load(e.store.View); err != nil || w.before == nil {
-		return err
+	b := e.store.NewBatch()
+	err := e.expireLocked(t, locked, now, b)
+	for _, key := range locked {
+		e.locks.unlock(key)
 	}
-	if err := w.decode(); err != nil {
-		return err
-	}
-	if !t.expired(w.beforeItem, now) {
-		return nil
-	}
-	w.item = w.beforeItem
-	if err := w.decide(); err != nil {
-		return err
-	}
-	b := e.store.NewBatch() // TTL costs nothing, so that there is nothing to admit
-	if err := e.apply(b, w); err != nil {
+	if err != nil {
 		return err
 	}
 	return b.Wait()
+}
+
+func (e *Engine) expireLocked(t *table, itemKeys [][]byte, now time.Time, b *store.Batch) error {
+	var writes []*write
+	for _, key := range itemKeys {
+		w := &write{kind: remove, table: t, key: key, expired: true}
+		err := w.load(e.store.View)
+		if err == nil {
+			err = w.decode()
+		}
+		if err == nil && t.expired(w.beforeItem, now) {
+			w.item = w.beforeItem
+			writes = append(writes, w)
+			err = w.decide()
+		}
+		if err != nil {
+			b.Discard()
+			return err
+		}
+	}
+	e.shrink(writes) // TTL costs nothing: there is nothing to admit
+	return e.apply(b, writes...)
 }
