@@ -37,10 +37,13 @@ type demoReport struct {
 	ReadUnits       float64 `json:"readUnits"`
 	FromIndex       int     `json:"itemsFromIndex"`
 	StreamRecords   int     `json:"streamRecords"`
+
+	Heat []heatRun `json:"heat"`
 }
 
 const (
 	demoTable   = "page-views"
+	demoSite    = "example.com"
 	demoItems   = 5000
 	demoWriters = 16
 	demoPages   = 7 // distinct pages viewed
@@ -53,7 +56,8 @@ func newDemo() *cobra.Command {
 		Short: "Show the local engine at work, in a few seconds",
 		Long: `Start an engine inside this process, create a table with an index and a stream,
 write to it from many goroutines, and read everything back in order, through the
-AWS SDK for Go. Nothing is installed, no port is opened, no AWS account is used.`,
+AWS SDK for Go; then write to one key, and to many, of a table whose partitions
+throttle. Nothing is installed, no port is opened, no AWS account is used.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &demo{}
@@ -100,39 +104,52 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if err := d.readStream(ctx, db); err != nil {
 		return err
 	}
-	d.say("\nEverything written was read back, in order, from table, index and stream.")
-	d.say("Next: heatsink serve, or local.Start(t) in your own tests. Sharding and partitions")
-	d.say("that throttle are not part of this version yet.")
+	d.say("\n  Everything written was read back, in order, from table, index and stream.")
+	if err := d.heat(ctx); err != nil {
+		return err
+	}
+	d.say("\nOne key is one partition: 1,000 write units a second, whatever the table could take.")
+	d.say("Next: heatsink serve --physics, or local.Start(t) in your own tests. Spreading a hot key")
+	d.say("over shards is not part of this version yet.")
 	return nil
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (d *demo) create(ctx context.Context) error {
+	return createViews(ctx, d.client, true)
+}
+
+// createViews creates a table of page views by site and number and, if it is to
+// have them, an index by page and a stream.
+func createViews(ctx context.Context, client *dynamodb.Client, indexed bool) error {
 	key := func(name string, kind types.KeyType) types.KeySchemaElement {
 		return types.KeySchemaElement{AttributeName: &name, KeyType: kind}
 	}
 	attribute := func(name string, kind types.ScalarAttributeType) types.AttributeDefinition {
 		return types.AttributeDefinition{AttributeName: &name, AttributeType: kind}
 	}
-	_, err := d.client.CreateTable(ctx, &dynamodb.CreateTableInput{
+	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(demoTable),
 		BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{
 			attribute("site", types.ScalarAttributeTypeS),
 			attribute("seen", types.ScalarAttributeTypeN),
-			attribute("page", types.ScalarAttributeTypeS),
 		},
 		KeySchema: []types.KeySchemaElement{key("site", types.KeyTypeHash), key("seen", types.KeyTypeRange)},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+	}
+	if indexed {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, attribute("page", types.ScalarAttributeTypeS))
+		in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
 			IndexName:  aws.String("by-page"),
 			KeySchema:  []types.KeySchemaElement{key("page", types.KeyTypeHash), key("seen", types.KeyTypeRange)},
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
-		}},
-		StreamSpecification: &types.StreamSpecification{
+		}}
+		in.StreamSpecification = &types.StreamSpecification{
 			StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeKeysOnly,
-		},
-	})
+		}
+	}
+	_, err := client.CreateTable(ctx, in)
 	return err
 }
 
@@ -147,7 +164,7 @@ func (d *demo) write(ctx context.Context) error {
 	for writer := range demoWriters {
 		group.Go(func() {
 			for i := writer; i < demoItems; i += demoWriters {
-				units, err := d.put(ctx, i)
+				units, err := putView(ctx, d.client, demoSite, i)
 				mu.Lock()
 				d.report.WriteUnits += units
 				d.report.Written++
@@ -170,11 +187,12 @@ func (d *demo) write(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) put(ctx context.Context, i int) (units float64, err error) {
-	out, err := d.client.PutItem(ctx, &dynamodb.PutItemInput{
+// putView puts one page view and returns what it cost.
+func putView(ctx context.Context, client *dynamodb.Client, site string, i int) (units float64, err error) {
+	out, err := client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(demoTable),
 		Item: map[string]types.AttributeValue{
-			"site": &types.AttributeValueMemberS{Value: "example.com"},
+			"site": &types.AttributeValueMemberS{Value: site},
 			"seen": &types.AttributeValueMemberN{Value: strconv.Itoa(i)},
 			"page": &types.AttributeValueMemberS{Value: pageOf(i)},
 			"from": &types.AttributeValueMemberS{Value: "search"},
@@ -195,7 +213,7 @@ func (d *demo) readInOrder(ctx context.Context) error {
 	pages := dynamodb.NewQueryPaginator(d.client, &dynamodb.QueryInput{
 		TableName:                 aws.String(demoTable),
 		KeyConditionExpression:    aws.String("site = :site"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":site": &types.AttributeValueMemberS{Value: "example.com"}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":site": &types.AttributeValueMemberS{Value: demoSite}},
 		Limit:                     aws.Int32(1000),
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -41,8 +42,12 @@ func TestDemoJSON(t *testing.T) {
 		Written: demoItems, Read: demoItems, FromIndex: demoItems, StreamRecords: demoItems,
 		WriteUnits: 2 * demoItems, Pages: got.Pages,
 		StartMillis: got.StartMillis, WritesPerSecond: got.WritesPerSecond, ReadUnits: got.ReadUnits,
+		Heat: got.Heat,
 	}
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if len(got.Heat) != 2 || got.Heat[0].Refused == 0 || got.Heat[1].Refused != 0 || got.Heat[0].Reason != "TableWriteKeyRangeThroughputExceeded" {
+		t.Errorf("got %+v, want one key refused and many not", got.Heat)
 	}
 }
