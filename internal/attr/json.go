@@ -13,6 +13,19 @@ import (
 // maxLevels is how deep values may nest, the attribute itself being level one.
 const maxLevels = 32
 
+// How large what is read may be, in bytes.
+const (
+	maxItemSize   = 400 << 10
+	maxValuesSize = 2 << 20
+
+	// valueOverhead is what each value counts besides its size among those of
+	// expressions: as much as lets any value through that fits into an item.
+	valueOverhead = 4
+)
+
+// fewFields is how many attributes are kept of whatever item. No key has more.
+const fewFields = 32
+
 // What can be wrong with a value whose JSON is right. The texts are DynamoDB's.
 const (
 	errEmptyValue     = Fault("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
@@ -24,6 +37,8 @@ const (
 	errNullElement    = Fault("One or more parameter values were invalid: An string set  may not have a null string as a member")
 	errDuplicateNS    = Fault("Input collection contains duplicates")
 	ErrTooManyLevels  = Fault("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+	errItemSize       = Fault("Item size has exceeded the maximum allowed size")
+	ErrValuesSize     = Fault("ExpressionAttributeValues exceeds max size")
 	formatDuplicateSS = "One or more parameter values were invalid: Input collection [%s] contains duplicates."
 	formatDuplicateBS = "One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates."
 )
@@ -51,8 +66,11 @@ var (
 // Decoder reads attribute values from JSON. A value that is JSON of the right
 // types but not valid for DynamoDB does not stop it: the first such fault is
 // kept, and what was at fault reads as a value of the same kind if it has one.
-// After a fault, what is inside of lists and maps is not kept: three bytes of
-// JSON make a Value, and a request full of them should not fill the memory.
+// After a fault, and of an item that is too large already, no more is kept than
+// a few attributes: three bytes of JSON make a Value, and a request full of them
+// should not fill the memory. What is kept of such an item is too large itself,
+// and that is for others to find, who know what is more important; or else it
+// is a fault.
 type Decoder struct {
 	jsonpull.Decoder
 
@@ -66,6 +84,10 @@ type Decoder struct {
 	fields []Field
 	values []Value
 	order  []int
+
+	// The size of what is being read, at most as large as Size would have it,
+	// and the size from which on nothing more is kept.
+	size, limit, overhead int
 }
 
 // Reset makes the Decoder read text, without a fault.
@@ -90,21 +112,75 @@ func (d *Decoder) fault(err error) {
 }
 
 // Item reads an item.
-func (d *Decoder) Item(t *jsonpull.Type) Item { return d.item(t, 1) }
+func (d *Decoder) Item(t *jsonpull.Type) Item {
+	d.begin(maxItemSize+1, 0) // an attribute without a name counts one too many
+	it := d.item(t, 1)
+	if d.size > d.limit && it.Size() <= maxItemSize { // of attributes that came twice
+		d.fault(errItemSize)
+	}
+	return it
+}
+
+// Values reads the values that expressions refer to, which together may be
+// larger than an item.
+func (d *Decoder) Values(t *jsonpull.Type) Item {
+	d.begin(maxValuesSize, valueOverhead)
+	it := d.item(t, 1)
+	if d.size > d.limit {
+		d.fault(ErrValuesSize)
+	}
+	return it
+}
 
 // Value reads a value.
-func (d *Decoder) Value() Value { return d.value(1) }
+func (d *Decoder) Value() Value {
+	d.begin(maxItemSize, 0)
+	v := d.value(1)
+	if d.size > d.limit && v.Size() <= maxItemSize {
+		d.fault(errItemSize)
+	}
+	return v
+}
+
+func (d *Decoder) begin(limit, overhead int) {
+	d.size, d.limit, d.overhead = 0, limit, overhead
+}
+
+// full reports whether nothing more needs to be kept. Who asks does so before
+// reading a value: the one that goes beyond the limit is kept.
+func (d *Decoder) full() bool { return d.Fault != nil || d.size > d.limit }
+
+// count adds a value's share of the size, without that of its elements.
+func (d *Decoder) count(v *Value) {
+	switch v.Kind {
+	case S, B:
+		d.size += len(v.Str)
+	case N:
+		d.size += max(1, len(v.Str)-2) // the digits, for the least that they count
+	case L, M:
+		d.size += 3
+	case Null, Bool:
+		d.size++
+	default: // a set is its elements
+		return
+	}
+	d.size += d.overhead
+}
 
 func (d *Decoder) item(t *jsonpull.Type, level int) Item {
 	base := len(d.fields)
 	sorted := true
 	for name := range d.Entries(t) {
+		full := d.full()
+		if d.size += len(name); level > 1 || name == "" {
+			d.size++
+		}
 		faultless := d.Fault == nil
 		v := d.value(level)
 		if faultless && d.Fault != nil {
 			d.FaultName = name // outermost last
 		}
-		if level > 1 && d.Fault != nil {
+		if full && (level > 1 || len(d.fields)-base >= fewFields) {
 			continue
 		}
 		sorted = sorted && (len(d.fields) == base || d.fields[len(d.fields)-1].Name < name)
@@ -157,10 +233,11 @@ func (d *Decoder) value(level int) (v Value) {
 	}
 	// Nearly all values look like this.
 	if kind, text, ok := d.Single("SN"); ok {
-		if kind == 'S' {
-			return String(text)
+		if v = String(text); kind == 'N' {
+			v = d.number(text)
 		}
-		return d.number(text)
+		d.count(&v)
+		return v
 	}
 	var seen uint16 // a bit for each kind
 	for name := range d.Members(&valueType) {
@@ -186,7 +263,9 @@ func (d *Decoder) value(level int) (v Value) {
 		case "L":
 			base := len(d.values)
 			for range d.Elements(&listType) {
-				if elem := d.value(level + 1); d.Fault == nil {
+				full := d.full()
+				d.size++
+				if elem := d.value(level + 1); !full {
 					d.values = append(d.values, elem)
 				}
 			}
@@ -199,6 +278,7 @@ func (d *Decoder) value(level int) (v Value) {
 			continue
 		}
 		seen |= 1 << v.Kind
+		d.count(&v)
 	}
 	switch {
 	case seen == 0:
@@ -233,8 +313,11 @@ func (d *Decoder) binary() string {
 }
 
 func (d *Decoder) set(kind Kind) Value {
-	base := len(d.values)
+	base, empty := len(d.values), true
+	repeated := 0 // what an element without bytes counts: no set has two
 	for range d.Elements(&listType) {
+		full := d.full()
+		empty = false
 		if d.Null() {
 			d.fault(errNullElement)
 			continue
@@ -248,11 +331,18 @@ func (d *Decoder) set(kind Kind) Value {
 		case BS:
 			elem = Binary(d.binary())
 		}
-		d.values = append(d.values, elem)
+		d.count(&elem)
+		if elem.Str == "" {
+			d.size += repeated
+			repeated = 1
+		}
+		if !full {
+			d.values = append(d.values, elem)
+		}
 	}
 	defer d.drop(base)
 	given := d.values[base:]
-	if len(given) == 0 {
+	if empty {
 		d.fault(emptySet(kind))
 		return Value{Kind: kind}
 	}

@@ -152,6 +152,119 @@ func TestDecodeFaults(t *testing.T) {
 	}
 }
 
+// repeated returns n times element between commas.
+func repeated(element string, n int) string {
+	return strings.TrimSuffix(strings.Repeat(element+",", n), ",")
+}
+
+// kept counts the values in a value, itself included.
+func kept(v Value) int {
+	n := 1
+	for _, e := range v.List {
+		n += kept(e)
+	}
+	for _, f := range v.Map {
+		n += kept(f.Value)
+	}
+	return n
+}
+
+// An item that is too large is read to its end, but not kept. That it is too
+// large can be seen from what is kept, or it is a fault.
+func TestDecodeTooLarge(t *testing.T) {
+	const most = maxItemSize + 100
+	distinct := make([]string, 0, 150_000)
+	for i := range cap(distinct) {
+		distinct = append(distinct, fmt.Sprintf(`"%x":{"S":""}`, i))
+	}
+	fields := "{" + strings.Join(distinct, ",") + "}"
+	for _, c := range []struct {
+		name, text string
+		want       error
+	}{
+		{"list", `{"a":{"L":[` + repeated(`{"S":""}`, 450_000) + `]}}`, nil},
+		{"maps", `{"a":{"L":[` + repeated(`{"M":{"":{"S":""}}}`, 150_000) + `]}}`, nil},
+		{"attributes", fields, nil},
+		{"map", `{"a":{"M":` + fields + `}}`, nil},
+		{"set behind a string", `{"a":{"S":"` + strings.Repeat("x", maxItemSize+1) + `"},"b":{"SS":[` + repeated(`""`, 450_000) + `]}}`, nil},
+		{"fault behind it", `{"a":{"L":[` + repeated(`{"S":""}`, 450_000) + `,{"NULL":false}]}}`, ErrNullFalse},
+		{"the same attribute", `{` + repeated(`"a":{"S":""}`, 450_000) + `}`, errItemSize},
+		{"the same attribute without a name", `{` + repeated(`"":{"S":""}`, 450_000) + `}`, errItemSize},
+		{"a list twice", `{"a":{"L":[` + repeated(`{"S":""}`, 450_000) + `],"L":[]}}`, errItemSize},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var d Decoder
+			d.Reset(c.text)
+			it := d.Item(&ItemType)
+			if d.End() != nil || d.Fault != c.want {
+				t.Errorf("got %v, %.200v, want %v", d.Err(), d.Fault, c.want)
+			}
+			if size := it.Size(); c.want == nil && size <= maxItemSize {
+				t.Errorf("what is kept has %d bytes", size)
+			}
+			if n := kept(Map(it)); n > most {
+				t.Errorf("%d values were kept", n)
+			}
+			if n := max(cap(d.fields), cap(d.values)); n > 2*most {
+				t.Errorf("there was memory for %d values", n)
+			}
+		})
+	}
+	var d Decoder
+	d.Reset(`{"SS":[` + repeated(`""`, 450_000) + `]}`)
+	if v := d.Value(); d.End() != nil || d.Fault == nil || len(d.Fault.Error()) > 3*most || len(v.List) != 1 {
+		t.Errorf("a set of the same: got %d elements, %.100v", len(v.List), d.Fault)
+	}
+}
+
+// Whatever is not larger than an item may be is kept.
+func TestDecodeLargest(t *testing.T) {
+	for _, c := range []struct{ name, text string }{
+		{"string", `{"a":{"S":"` + strings.Repeat("x", maxItemSize-1) + `"}}`},
+		{"empty strings", `{"a":{"L":[` + repeated(`{"S":""}`, maxItemSize-4) + `]}}`},
+		{"sets", `{"a":{"L":[` + repeated(`{"SS":[""]}`, maxItemSize-4) + `]}}`},
+		{"no name", `{"":{"S":""},"a":{"S":"` + strings.Repeat("x", maxItemSize-2) + `"},"b":{"S":""}}`},
+	} {
+		var d Decoder
+		for _, read := range []func(*jsonpull.Type) Item{d.Item, d.Values} {
+			d.Reset(c.text)
+			it := read(&ItemType)
+			if d.End() != nil || d.Fault != nil || it.Size() != maxItemSize {
+				t.Errorf("%s: got %v, %v, %d bytes", c.name, d.Err(), d.Fault, it.Size())
+			}
+		}
+	}
+	var d Decoder
+	key := `{"a":{"S":"` + strings.Repeat("x", maxItemSize) + `"},"b":{"S":"y"}}`
+	d.Reset(key)
+	if it := d.Item(&ItemType); len(it) != 2 || d.Fault != nil {
+		t.Errorf("a large key has %d attributes, %v", len(it), d.Fault)
+	}
+}
+
+func TestDecodeValuesTooLarge(t *testing.T) {
+	long := `":%d":{"S":"` + strings.Repeat("x", 1<<20) + `"},`
+	for _, c := range []struct {
+		name, text string
+		want       error
+	}{
+		{"nearly two megabytes", `{` + fmt.Sprintf(long, 1) + `":2":{"S":"` + strings.Repeat("x", 1<<20-12) + `"}}`, nil},
+		{"two megabytes", `{` + fmt.Sprintf(long, 1) + fmt.Sprintf(long, 2) + `":3":{"S":""}}`, ErrValuesSize},
+		{"list", `{":1":{"L":[` + repeated(`{"S":""}`, 450_000) + `]}}`, ErrValuesSize},
+		{"fault before", `{":0":{"NULL":false},":1":{"L":[` + repeated(`{"S":""}`, 450_000) + `]}}`, ErrNullFalse},
+	} {
+		var d Decoder
+		d.Reset(c.text)
+		it := d.Values(&ItemType)
+		if d.End() != nil || d.Fault != c.want {
+			t.Errorf("%s: got %v, %v, want %v", c.name, d.Err(), d.Fault, c.want)
+		}
+		if n := kept(Map(it)); n > maxValuesSize/5+100 {
+			t.Errorf("%s: %d values were kept", c.name, n)
+		}
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
 	for _, c := range []struct {
 		text  string
@@ -246,6 +359,9 @@ func FuzzJSON(f *testing.F) {
 		if again := d.Item(&ItemType); d.End() != nil || d.Fault != nil || !again.Equal(it) {
 			t.Fatalf("%s reads as %v, %v, %v", back, again, d.Err(), d.Fault)
 		}
+		if d.size > it.Size()+1 {
+			t.Fatalf("%s has %d bytes, but %d were counted", back, it.Size(), d.size)
+		}
 	})
 }
 
@@ -301,8 +417,8 @@ func ExampleDecoder() {
 	d.Reset(`{"sk":{"N":"1e2"},"pk":{"S":"a"},"bad":{"SS":[]}}`)
 	it := d.Item(&ItemType)
 	fmt.Println(d.End(), d.Fault, "in", d.FaultName)
-	fmt.Println(string(it.Without("bad").AppendJSON(nil)))
+	fmt.Println(it.Get("bad").Kind, it.Get("sk").Number())
 	// Output:
 	// <nil> One or more parameter values were invalid: An string set  may not be empty in bad
-	// {"pk":{"S":"a"},"sk":{"N":"100"}}
+	// SS 100
 }

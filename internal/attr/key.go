@@ -6,10 +6,9 @@ import "strings"
 // that starts with it, whatever follows in the composite key: 00 becomes 00 FF
 // and the end is 00 01.
 const (
-	escape       = 0x00
-	escapedZero  = 0xFF
-	escapedEnd   = 0x01
-	keyEndLength = 2
+	escape      = 0x00
+	escapedZero = 0xFF
+	escapedEnd  = 0x01
 )
 
 // AppendKey appends the value of a key attribute, of kind S, N or B, such that

@@ -361,13 +361,6 @@ func newDecimal(v int64, scale int) (d decimal) {
 	return d
 }
 
-// Int returns the number i.
-func Int(i int64) Number {
-	d := newDecimal(i, 0)
-	n, _ := d.number() // every integer of 64 bits is a number
-	return n
-}
-
 // Sub returns n - m, with the errors of Add.
 func (n Number) Sub(m Number) (Number, error) { return n.Add(m.neg()) }
 

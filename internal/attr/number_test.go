@@ -3,7 +3,6 @@ package attr
 import (
 	"errors"
 	"math/big"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -110,14 +109,6 @@ func TestNumberArithmetic(t *testing.T) {
 	}
 	if _, err := parsed(t, "9E125").Add(parsed(t, "9E125")); !errors.Is(err, ErrNumberOverflow) {
 		t.Errorf("9E125 + 9E125: %v, want %v", err, ErrNumberOverflow)
-	}
-}
-
-func TestInt(t *testing.T) {
-	for _, i := range []int64{0, 1, -1, 10, 120, 1<<63 - 1, -1 << 63} {
-		if got, want := Int(i).String(), strconv.FormatInt(i, 10); got != want {
-			t.Errorf("Int(%d) = %s", i, got)
-		}
 	}
 }
 

@@ -178,12 +178,6 @@ func (it Item) Get(name string) Value {
 	return Value{}
 }
 
-// Has reports whether there is a field called name.
-func (it Item) Has(name string) bool {
-	_, ok := it.search(name)
-	return ok
-}
-
 // With returns a copy of the item in which name is v.
 func (it Item) With(name string, v Value) Item {
 	i, ok := it.search(name)
@@ -196,15 +190,6 @@ func (it Item) With(name string, v Value) Item {
 	out = append(out, it[:i]...)
 	out = append(out, Field{name, v})
 	return append(out, it[i:]...)
-}
-
-// Without returns a copy of the item that has no field called name.
-func (it Item) Without(name string) Item {
-	i, ok := it.search(name)
-	if !ok {
-		return it
-	}
-	return slices.Concat(it[:i], it[i+1:])
 }
 
 // Equal reports whether two items have the same fields with the same values.

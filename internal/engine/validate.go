@@ -17,6 +17,10 @@ func (c *constraints) fault(value, at, constraint string) {
 	if len(c.faults) == maxFaults {
 		return
 	}
+	const longest = 4 << 10 // what a client sends comes back, but not all of a megabyte
+	if len(value) > longest {
+		value = strings.ToValidUTF8(value[:longest], "") + "...'"
+	}
 	c.faults = append(c.faults, fmt.Sprintf("Value %s at '%s' failed to satisfy constraint: %s", value, at, constraint))
 }
 

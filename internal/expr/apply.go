@@ -2,6 +2,7 @@ package expr
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
@@ -167,7 +168,25 @@ func sum(old, v *attr.Value) (attr.Value, error) {
 		number, err := old.Number().Add(v.Number())
 		return attr.Num(number), err
 	}
-	return attr.Set(v.Kind, slices.Concat(old.List, v.List)), nil
+	return attr.Value{Kind: v.Kind, List: union(old.List, v.List)}, nil
+}
+
+// union merges the elements of two sets, which are sorted.
+func union(a, b []attr.Value) []attr.Value {
+	out := make([]attr.Value, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		order := strings.Compare(a[0].Str, b[0].Str)
+		if order <= 0 {
+			out = append(out, a[0])
+			a = a[1:]
+		} else {
+			out = append(out, b[0])
+		}
+		if order >= 0 {
+			b = b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // difference is what DELETE makes of a value: a smaller set, but not an empty
@@ -180,8 +199,12 @@ func difference(old, v *attr.Value) (effect, attr.Value, error) {
 		return keep, attr.Value{}, errType
 	}
 	var left []attr.Value
+	gone := v.List // what is left of it: both are sorted
 	for i := range old.List {
-		if !contains(v, &old.List[i]) {
+		for len(gone) > 0 && gone[0].Str < old.List[i].Str {
+			gone = gone[1:]
+		}
+		if len(gone) == 0 || gone[0].Str != old.List[i].Str {
 			left = append(left, old.List[i])
 		}
 	}

@@ -1,9 +1,12 @@
 package expr
 
 import (
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"pgregory.net/rapid"
 )
 
 // The item that updates are tried on.
@@ -204,6 +207,61 @@ func TestUpdateApplyFaults(t *testing.T) {
 		}
 		_, err = u.Apply(item(updated()))
 		checkFault(t, src, err, want)
+	}
+}
+
+// Sets are what maps make of them, however their elements lie.
+func TestUpdateSets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (set, map[string]bool) {
+			elems := rapid.SliceOfNDistinct(rapid.StringMatching("[a-e]{0,2}"), 1, 8, rapid.ID).Draw(t, name)
+			s, m := set{}, map[string]bool{}
+			for _, e := range elems {
+				s, m[e] = append(s, e), true
+			}
+			return s, m
+		}
+		old, before := draw("old")
+		v, given := draw("v")
+		for src, keep := range map[string]func(string) bool{
+			"ADD s :v":    func(e string) bool { return before[e] || given[e] },
+			"DELETE s :v": func(e string) bool { return before[e] && !given[e] },
+		} {
+			want := set{}
+			for _, e := range slices.Concat(old, v) {
+				if keep(e.(string)) {
+					want = append(want, e)
+				}
+			}
+			u, err := ParseUpdate(src, NewScope(nil, item(obj{":v": v})))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := u.Apply(item(obj{"s": old}))
+			if err != nil || got.Get("s").Kind == attr.Invalid != (len(want) == 0) ||
+				len(want) > 0 && !got.Get("s").Equal(value(want)) {
+				t.Fatalf("%s of %v and %v: got %s, %v", src, old, v, show(got), err)
+			}
+		}
+	})
+}
+
+// Large sets take as long as they are large.
+func TestUpdateLargeSets(t *testing.T) {
+	var even, odd set
+	for i := range 60_000 {
+		even, odd = append(even, strconv.Itoa(2*i)), append(odd, strconv.Itoa(2*i+1))
+	}
+	it, s := item(obj{"s": even}), NewScope(nil, item(obj{":odd": odd}))
+	for src, want := range map[string]int{"DELETE s :odd": 60_000, "ADD s :odd": 120_000} {
+		u, err := ParseUpdate(src, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := u.Apply(it)
+		if n := len(got.Get("s").List); err != nil || n != want {
+			t.Errorf("%s: got %d elements, %v, want %d", src, n, err, want)
+		}
 	}
 }
 

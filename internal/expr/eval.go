@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,7 +145,10 @@ func beginsWith(a, b *attr.Value) bool {
 
 func contains(a, b *attr.Value) bool {
 	switch {
-	case a.Kind == attr.L || a.Kind.IsSet() && a.Kind.Elem() == b.Kind:
+	case a.Kind.IsSet() && a.Kind.Elem() == b.Kind:
+		_, found := slices.BinarySearchFunc(a.List, b.Str, func(elem attr.Value, s string) int { return strings.Compare(elem.Str, s) })
+		return found
+	case a.Kind == attr.L:
 		for i := range a.List {
 			if equal(&a.List[i], b) {
 				return true

@@ -79,7 +79,7 @@ func FuzzParseProjection(f *testing.F) {
 		once := p.Apply(sample)
 		checkCanonical(t, src, once)
 		for name := range p.TopLevelAttributes() {
-			once = once.Without(name)
+			once = without(once, name)
 		}
 		if len(once) > 0 {
 			t.Errorf("%q: got %s too", src, show(once))

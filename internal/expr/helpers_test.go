@@ -67,6 +67,11 @@ func item(fields obj) attr.Item {
 	return attr.NewItem(out...)
 }
 
+// without returns a copy of an item that has no field of that name.
+func without(it attr.Item, name string) attr.Item {
+	return slices.DeleteFunc(slices.Clone(it), func(f attr.Field) bool { return f.Name == name })
+}
+
 // show writes an item for a person to read.
 func show(it attr.Item) string {
 	var parts []string

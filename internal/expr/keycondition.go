@@ -208,16 +208,3 @@ func (terms KeyTerms) find(name string) *KeyTerm {
 func (t *KeyTerm) fits(part KeyPart) bool {
 	return t.Value.Kind == part.Kind && (t.Op != Between || t.Upper.Kind == part.Kind)
 }
-
-// Holds reports whether the term is true of a value of its attribute.
-func (t *KeyTerm) Holds(v attr.Value) bool {
-	switch t.Op {
-	case Equal:
-		return equal(&v, &t.Value)
-	case Between:
-		return ordered(&t.Value, opLessOrEqual, &v) && ordered(&v, opLessOrEqual, &t.Upper)
-	case BeginsWith:
-		return beginsWith(&v, &t.Value)
-	}
-	return ordered(&v, opLess+op(t.Op-Less), &t.Value)
-}

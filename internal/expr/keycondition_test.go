@@ -191,38 +191,3 @@ func TestKeyTermsMatch(t *testing.T) {
 		}
 	}
 }
-
-func TestKeyTermHolds(t *testing.T) {
-	for src, want := range map[string]string{
-		"a = :b":                 "b",
-		"a < :b":                 "a",
-		"a <= :b":                "a b",
-		"a > :b":                 "ba c",
-		"a >= :b":                "b ba c",
-		"a between :b and :b":    "b",
-		"a between :a and :b":    "a b",
-		"begins_with(a, :b)":     "b ba",
-		"begins_with(a, :empty)": "a b ba c",
-	} {
-		k, err := ParseKeyCondition(src, scope())
-		if err != nil {
-			t.Fatal(err)
-		}
-		terms, err := k.Terms()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, v := range []string{"a", "b", "ba", "c"} {
-			if terms[0].Holds(attr.String(v)) {
-				got = append(got, v)
-			}
-		}
-		if g := strings.Join(got, " "); g != want {
-			t.Errorf("%s holds for %s, want %s", src, g, want)
-		}
-		if terms[0].Holds(value(1)) {
-			t.Errorf("%s holds for a number", src)
-		}
-	}
-}

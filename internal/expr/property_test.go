@@ -163,7 +163,7 @@ func doOne(v attr.Value, p path, w write, behind map[string]int) attr.Value {
 		case w.what == put:
 			return attr.Map(v.Map.With(s.name, w.value))
 		case w.what == drop:
-			return attr.Map(v.Map.Without(s.name))
+			return attr.Map(without(v.Map, s.name))
 		}
 		return v
 	}

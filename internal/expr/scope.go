@@ -86,44 +86,56 @@ func isPlaceholder(sigil byte, key string) bool {
 // with this scope refers to.
 func (s *Scope) Unused() error {
 	if len(s.usedNames) < len(s.names) {
-		return unused("ExpressionAttributeNames", len(s.names), func(yield func(string) bool) {
-			for key := range s.names {
-				if !slices.Contains(s.usedNames, key) && !yield(key) {
-					return
-				}
+		used := make(map[string]bool, len(s.usedNames))
+		for _, key := range s.usedNames {
+			used[key] = true
+		}
+		var keys []string
+		for key := range s.names {
+			if !used[key] {
+				keys = append(keys, key)
 			}
-		})
+		}
+		return unused("ExpressionAttributeNames", len(s.names), keys)
 	}
 	if slices.Contains(s.usedValues, false) {
-		return unused("ExpressionAttributeValues", len(s.values), func(yield func(string) bool) {
-			for i := range s.values {
-				if !s.usedValues[i] && !yield(s.values[i].Name) {
-					return
-				}
+		var keys []string
+		for i := range s.values {
+			if !s.usedValues[i] {
+				keys = append(keys, s.values[i].Name)
 			}
-		})
+		}
+		return unused("ExpressionAttributeValues", len(s.values), keys)
 	}
 	return nil
 }
 
 // unused lists placeholders of a map that has total entries, in the order in
 // which a Java HashSet made from its keys would: that is how DynamoDB does it.
-func unused(parameter string, total int, keys func(yield func(string) bool)) error {
+func unused(parameter string, total int, keys []string) error {
 	buckets := uint32(16)
 	for buckets < uint32(total*4/3+1) {
 		buckets *= 2
 	}
-	bucket := func(key string) uint32 {
-		var hash uint32
-		for i := range len(key) {
-			hash = 31*hash + uint32(key[i])
-		}
-		return (hash ^ hash>>16) % buckets
+	type entry struct {
+		bucket uint32
+		key    string
 	}
-	list := slices.SortedFunc(keys, func(a, b string) int {
-		return cmp.Or(cmp.Compare(bucket(a), bucket(b)), strings.Compare(a, b))
+	entries := make([]entry, len(keys))
+	for i, key := range keys {
+		var hash uint32
+		for j := range len(key) {
+			hash = 31*hash + uint32(key[j])
+		}
+		entries[i] = entry{(hash ^ hash>>16) % buckets, key}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.bucket, b.bucket), strings.Compare(a.key, b.key))
 	})
-	return attr.Fault("Value provided in " + parameter + " unused in expressions: keys: {" + strings.Join(list, ", ") + "}")
+	for i := range entries {
+		keys[i] = entries[i].key
+	}
+	return attr.Fault("Value provided in " + parameter + " unused in expressions: keys: {" + strings.Join(keys, ", ") + "}")
 }
 
 // name returns what a placeholder for a name stands for.

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,6 +83,32 @@ func TestScopeUnused(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkFault(t, c.src, s.Unused(), c.want)
+		})
+	}
+}
+
+// BenchmarkScopeUnused must not depend on how many names were used.
+func BenchmarkScopeUnused(b *testing.B) {
+	names := map[string]string{}
+	for i := range 100_000 {
+		names["#"+strconv.FormatInt(int64(i+36*36*36), 36)] = "x"
+	}
+	var list []string
+	for _, key := range sorted(names)[:600] {
+		list = append(list, key)
+		names[key] = key
+	}
+	for name, src := range map[string]string{"used=1": list[0], "used=600": strings.Join(list, ",")} {
+		b.Run(name, func(b *testing.B) {
+			s := NewScope(names, nil)
+			if _, err := ParseProjection(src, s); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if s.Unused() == nil {
+					b.Fatal("all were used")
+				}
+			}
 		})
 	}
 }

@@ -68,19 +68,6 @@ func ParseUpdate(src string, s *Scope) (*Update, error) {
 // attribute appears as often as it has such parts.
 func (u *Update) TopLevelAttributes() iter.Seq2[string, bool] { return topLevel(u.targets) }
 
-// Operands returns the attributes that new values are computed from, as often as
-// they are, each with whether it looks into them.
-func (u *Update) Operands() iter.Seq2[string, bool] {
-	return func(yield func(string, bool) bool) {
-		for i := range u.actions {
-			if v := u.actions[i].value; v != nil &&
-				!v.paths(func(p path) bool { return yield(p[0].name, p.nested()) }) {
-				return
-			}
-		}
-	}
-}
-
 // Counts returns how many of the actions write a value, SET and ADD, and how
 // many take one away, REMOVE and DELETE.
 func (u *Update) Counts() (sets, removes int) {

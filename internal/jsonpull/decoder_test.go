@@ -194,7 +194,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	d := New("1700000000.25")
-	if got := d.Double(); got != 1700000000.25 || d.End() != nil {
+	if got := d.DoubleOf(&Type{Scalar, "Double"}); got != 1700000000.25 || d.End() != nil {
 		t.Errorf("got %v, %v", got, d.Err())
 	}
 }
@@ -222,7 +222,7 @@ func TestTypeErrors(t *testing.T) {
 		"bool":    {func(d *Decoder) { d.Bool() }, []Kind{True, False}, "Boolean"},
 		"integer": {func(d *Decoder) { d.Integer() }, []Kind{Integer, Decimal}, "Integer"},
 		"long":    {func(d *Decoder) { d.Long() }, []Kind{Integer, Decimal}, "Long"},
-		"double":  {func(d *Decoder) { d.Double() }, []Kind{Integer, Decimal}, "Double"},
+		"double":  {func(d *Decoder) { d.DoubleOf(&Type{Scalar, "Double"}) }, []Kind{Integer, Decimal}, "Double"},
 		"object":  {func(d *Decoder) { drainMembers(d, structure) }, []Kind{Object}, "Thing"},
 		"array":   {func(d *Decoder) { drainElements(d, structure) }, []Kind{Array}, "Thing"},
 	}

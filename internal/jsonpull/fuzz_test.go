@@ -34,7 +34,7 @@ func tree(d *Decoder) any {
 		d.Null()
 		return nil
 	default:
-		return d.Double()
+		return d.DoubleOf(nil)
 	}
 }
 

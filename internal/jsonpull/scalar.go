@@ -11,7 +11,6 @@ var (
 	booleanType = Type{Scalar, "Boolean"}
 	integerType = Type{Scalar, "Integer"}
 	longType    = Type{Scalar, "Long"}
-	doubleType  = Type{Scalar, "Double"}
 )
 
 // Text reads a string. Null is the empty string, as for all readers here it
@@ -84,10 +83,8 @@ func (d *Decoder) whole(t *Type) int64 {
 	return int64(f)
 }
 
-// Double reads a number.
-func (d *Decoder) Double() float64 { return d.DoubleOf(&doubleType) }
-
-// DoubleOf reads a number that stands for something else, which t names.
+// DoubleOf reads a number, with a fraction or not, that stands for something
+// else, which t names.
 func (d *Decoder) DoubleOf(t *Type) float64 {
 	if !d.atNumber(t) {
 		return 0

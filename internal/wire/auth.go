@@ -98,7 +98,7 @@ func parseQuery(r *http.Request) (a authorization, err error) {
 	query := r.URL.Query()
 	a.query = true
 	a.expires = query.Get("X-Amz-Expires")
-	var message string
+	var message strings.Builder
 	for _, part := range []struct {
 		name string
 		to   *string
@@ -110,11 +110,11 @@ func parseQuery(r *http.Request) (a authorization, err error) {
 		{"X-Amz-Date", &a.date},
 	} {
 		if *part.to = query.Get(part.name); *part.to == "" {
-			message += "AWS query-string parameters must include '" + part.name + "'. "
+			message.WriteString("AWS query-string parameters must include '" + part.name + "'. ")
 		}
 	}
-	if message != "" {
-		return a, authError(typeIncompleteSignature, message+"Re-examine the query-string parameters.")
+	if message.Len() > 0 {
+		return a, authError(typeIncompleteSignature, message.String()+"Re-examine the query-string parameters.")
 	}
 	return a, a.wellFormed()
 }

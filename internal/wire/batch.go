@@ -49,12 +49,14 @@ func (r *request) batchGetTable(table string) engine.BatchGetTable {
 			}
 		case "ConsistentRead":
 			t.ConsistentRead = r.Bool()
+		case "ProjectionExpression":
+			t.Projection = r.optString()
+		case "ExpressionAttributeNames":
+			r.expressionNames(&t.Expressions)
 		case "AttributesToGet":
 			r.refuse(name)
 		default:
-			if !r.expression(name, &t.Expressions) {
-				r.Skip()
-			}
+			r.Skip()
 		}
 	}
 	return t

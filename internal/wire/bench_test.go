@@ -123,8 +123,8 @@ func BenchmarkLoopback(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			addr := listen(b, c.server())
-			request := []byte(fmt.Sprintf("POST / HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: %sGetItem\r\n"+
-				"X-Amz-Date: 20260101T000000Z\r\nAuthorization: %s\r\nContent-Length: %d\r\n\r\n%s", addr, dynamoDB, wellFormed, len(benchGet), benchGet))
+			request := fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: %sGetItem\r\n"+
+				"X-Amz-Date: 20260101T000000Z\r\nAuthorization: %s\r\nContent-Length: %d\r\n\r\n%s", addr, dynamoDB, wellFormed, len(benchGet), benchGet)
 			b.ReportAllocs()
 			b.SetParallelism(8)
 			b.RunParallel(func(pb *testing.PB) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -35,9 +36,7 @@ func (a *answer) error(err error) (status int) {
 	a.reset(a.region)
 	a.begin('{')
 	a.string("__type", prefix(e.Type)+e.Type)
-	if e.Message != "" {
-		a.string(messageName(e.Type), strings.ToValidUTF8(e.Message, "\uFFFD"))
-	}
+	a.message(messageName(e.Type), e.Message)
 	a.optRaw("Item", e.Item)
 	if e.Reasons != nil {
 		a.array("CancellationReasons")
@@ -72,10 +71,24 @@ func (a *answer) error(err error) (status int) {
 
 func (a *answer) reason(r *engine.CancellationReason) {
 	a.string("Code", r.Code)
-	if r.Message != "" {
-		a.string("Message", strings.ToValidUTF8(r.Message, "\uFFFD"))
-	}
+	a.message("Message", r.Message)
 	a.optRaw("Item", r.Item)
+}
+
+// maxMessage is how many bytes of an error's message are sent. Many messages
+// repeat a parameter, which can be as long as a request.
+const maxMessage = 8 << 10
+
+// message writes an error's message, if there is one.
+func (a *answer) message(name, text string) {
+	if len(text) > maxMessage {
+		end := maxMessage
+		for end > maxMessage-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end] + "..."
+	}
+	a.optString(name, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // prefix returns the namespace that AWS puts before an exception's type.

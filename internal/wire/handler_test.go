@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -286,6 +288,38 @@ func TestErrors(t *testing.T) {
 
 const internalAnswer = `{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError",` +
 	`"message":"The request processing has failed because of an unknown error, exception or failure."}`
+
+func TestLongMessagesAreCut(t *testing.T) {
+	s, h := getStub(t, Options{Unsigned: true})
+	for _, word := range []string{"a", "é", "世", "😀", "\xff"} {
+		for skip := range 4 {
+			long := strings.Repeat("x", skip) + strings.Repeat(word, 1<<20)
+			s.err = &engine.Error{
+				Type: engine.TypeTransactionCanceled, Message: long,
+				Reasons: []engine.CancellationReason{{Code: "ValidationError", Message: long}},
+			}
+			var got struct {
+				Message             string
+				CancellationReasons []struct{ Message string }
+			}
+			body := do(h, post(dynamoDB+"GetItem", `{}`)).Body
+			if err := json.Unmarshal(body.Bytes(), &got); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{got.Message, got.CancellationReasons[0].Message} {
+				start, whole := strings.CutSuffix(text, "...")
+				if len(start) > maxMessage || len(start) < maxMessage-utf8.UTFMax && word != "\xff" || !whole ||
+					word != "\xff" && !strings.HasPrefix(long, start) {
+					t.Errorf("%d and %q: got %d bytes, …%s", skip, word, len(text), text[len(text)-10:])
+				}
+			}
+		}
+	}
+	s.err = &engine.Error{Type: engine.TypeValidation, Message: strings.Repeat("x", maxMessage)}
+	if body := do(h, post(dynamoDB+"GetItem", `{}`)).Body.String(); !strings.Contains(body, strings.Repeat("x", maxMessage)+`"`) {
+		t.Errorf("a message of %d bytes was cut", maxMessage)
+	}
+}
 
 func TestTrouble(t *testing.T) {
 	var log bytes.Buffer

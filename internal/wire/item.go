@@ -15,7 +15,7 @@ func (r *request) putItem(in *engine.PutItemInput) *engine.Request {
 		case "Expected", "ConditionalOperator":
 			r.refuse(name)
 		default:
-			if !r.expression(name, &in.Expressions) && !r.returns(name, &in.Returns) {
+			if !r.write(name, &in.Expressions, &in.Returns) {
 				r.Skip()
 			}
 		}
@@ -30,10 +30,12 @@ func (r *request) updateItem(in *engine.UpdateItemInput) *engine.Request {
 			in.TableName = r.optString()
 		case "Key":
 			in.Key, in.HasKey = r.Item(&attr.ItemType), true
+		case "UpdateExpression":
+			in.Update = r.optString()
 		case "AttributeUpdates", "Expected", "ConditionalOperator":
 			r.refuse(name)
 		default:
-			if !r.expression(name, &in.Expressions) && !r.returns(name, &in.Returns) {
+			if !r.write(name, &in.Expressions, &in.Returns) {
 				r.Skip()
 			}
 		}
@@ -51,7 +53,7 @@ func (r *request) deleteItem(in *engine.DeleteItemInput) *engine.Request {
 		case "Expected", "ConditionalOperator":
 			r.refuse(name)
 		default:
-			if !r.expression(name, &in.Expressions) && !r.returns(name, &in.Returns) {
+			if !r.write(name, &in.Expressions, &in.Returns) {
 				r.Skip()
 			}
 		}
@@ -70,12 +72,14 @@ func (r *request) getItem(in *engine.GetItemInput) *engine.Request {
 			in.ConsistentRead = r.Bool()
 		case "ReturnConsumedCapacity":
 			in.ConsumedCapacity = r.Text()
+		case "ProjectionExpression":
+			in.Projection = r.optString()
+		case "ExpressionAttributeNames":
+			r.expressionNames(&in.Expressions)
 		case "AttributesToGet":
 			r.refuse(name)
 		default:
-			if !r.expression(name, &in.Expressions) {
-				r.Skip()
-			}
+			r.Skip()
 		}
 	}
 	return &in.Request

@@ -17,6 +17,7 @@ const PartitionsPath = "/partitions"
 func NewPartitionsHandler(e *engine.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", http.MethodGet)
 			http.Error(w, "GET only", http.StatusMethodNotAllowed)
 			return
 		}
@@ -28,19 +29,23 @@ func NewPartitionsHandler(e *engine.Engine) http.Handler {
 				return
 			}
 		}
-		names := e.TableNames()
-		if name := r.FormValue("table"); name != "" {
-			names = []string{name}
+		asked := r.FormValue("table")
+		names := []string{asked}
+		if asked == "" {
+			names = e.TableNames()
 		}
 		heat := []engine.Heat{}
 		for _, name := range names {
 			list, err := e.Heat(r.Context(), name, last)
-			if err != nil {
-				status := http.StatusInternalServerError
-				if answer := new(engine.Error); errors.As(err, &answer) && answer.Type == engine.TypeResourceNotFound {
-					status = http.StatusNotFound
+			if answer := new(engine.Error); errors.As(err, &answer) && answer.Type == engine.TypeResourceNotFound {
+				if asked != "" {
+					http.Error(w, asked+": "+err.Error(), http.StatusNotFound)
+					return
 				}
-				http.Error(w, name+": "+err.Error(), status)
+				continue // deleted since it was listed
+			}
+			if err != nil {
+				http.Error(w, name+": "+err.Error(), http.StatusInternalServerError)
 				return
 			}
 			heat = append(heat, list...)

@@ -10,6 +10,8 @@ func (r *request) query(in *engine.ReadInput) *engine.Request {
 		switch name {
 		case "ScanIndexForward":
 			in.ScanIndexForward = r.optBool()
+		case "KeyConditionExpression":
+			in.KeyCondition = r.optString()
 		case "KeyConditions", "QueryFilter":
 			r.refuse(name)
 		default:
@@ -52,12 +54,18 @@ func (r *request) read(name string, in *engine.ReadInput) {
 		in.ExclusiveStartKey, in.HasStartKey = r.Item(&attr.ItemType), true
 	case "ReturnConsumedCapacity":
 		in.ConsumedCapacity = r.Text()
+	case "FilterExpression":
+		in.Filter = r.optString()
+	case "ProjectionExpression":
+		in.Projection = r.optString()
+	case "ExpressionAttributeNames":
+		r.expressionNames(&in.Expressions)
+	case "ExpressionAttributeValues":
+		r.expressionValues(&in.Expressions)
 	case "AttributesToGet", "ConditionalOperator":
 		r.refuse(name)
 	default:
-		if !r.expression(name, &in.Expressions) {
-			r.Skip()
-		}
+		r.Skip()
 	}
 }
 

@@ -33,7 +33,7 @@ func element(name string) jsonpull.Type {
 type request struct {
 	attr.Decoder
 	body        string
-	badValue    error    // the first fault among expression attribute values
+	badValue    error    // the first fault among expression attribute names and values
 	unsupported string   // the first parameter that we do not implement
 	spare       []string // for optString
 }
@@ -171,60 +171,68 @@ func (r *request) refuseElements(name string) {
 	}
 }
 
-// expression reads a parameter that belongs to expressions, and reports whether
-// it is one.
-func (r *request) expression(name string, x *engine.Expressions) bool {
-	switch name {
-	case "ConditionExpression":
-		x.Condition = r.optString()
-	case "FilterExpression":
-		x.Filter = r.optString()
-	case "KeyConditionExpression":
-		x.KeyCondition = r.optString()
-	case "ProjectionExpression":
-		x.Projection = r.optString()
-	case "UpdateExpression":
-		x.Update = r.optString()
-	case "ExpressionAttributeNames":
-		x.HasNames = true
-		x.Names = make(map[string]string)
-		for name := range r.Members(&namesType) {
-			x.Names[name] = r.Text()
+// maxNames is how many bytes expression attribute names may have together.
+const maxNames = 2 << 20
+
+const errNames = attr.Fault("ExpressionAttributeNames exceeds max size")
+
+// expressionNames reads the names expressions refer to.
+func (r *request) expressionNames(x *engine.Expressions) {
+	x.HasNames, x.Names = true, make(map[string]string)
+	size := 0
+	for key := range r.Members(&namesType) {
+		name := r.Text()
+		if size += len(key) + len(name); size <= maxNames {
+			x.Names[key] = name
 		}
-	case "ExpressionAttributeValues":
-		x.HasValues = true
-		x.Values = r.expressionValues()
-	default:
-		return false
 	}
-	return true
+	if size > maxNames && r.badValue == nil {
+		r.badValue = errNames
+	}
 }
 
 // expressionValues reads the values expressions refer to. Most faults in them
 // are told with the value's name.
-func (r *request) expressionValues() attr.Item {
+func (r *request) expressionValues(x *engine.Expressions) {
 	fault := r.Fault
 	r.Fault = nil
-	values := r.Item(&attr.ItemType)
+	x.HasValues, x.Values = true, r.Values(&attr.ItemType)
 	found := r.Fault
 	r.Fault = fault
-	if found != nil && found != attr.ErrNullFalse && found != attr.ErrTooManyLevels {
+	switch found {
+	case nil, attr.ErrNullFalse, attr.ErrTooManyLevels, attr.ErrValuesSize:
+	default:
 		found = attr.Fault("ExpressionAttributeValues contains invalid value: " + found.Error() + " for key " + r.FaultName)
 	}
 	if r.badValue == nil {
 		r.badValue = found
 	}
-	return values
 }
 
-// returns reads a parameter that says what to return, and reports whether it is
-// one.
-func (r *request) returns(name string, to *engine.Returns) bool {
+// write reads a parameter that all writes of an item have, and reports whether
+// it is one.
+func (r *request) write(name string, x *engine.Expressions, to *engine.Returns) bool {
 	switch name {
+	case "ConditionExpression":
+		x.Condition = r.optString()
+	case "ExpressionAttributeNames":
+		r.expressionNames(x)
+	case "ExpressionAttributeValues":
+		r.expressionValues(x)
 	case "ReturnValues":
 		to.ReturnValues = r.Text()
 	case "ReturnValuesOnConditionCheckFailure":
 		to.OnConditionFailure = r.Text()
+	default:
+		return r.returns(name, to)
+	}
+	return true
+}
+
+// returns reads a parameter that asks for more than what was done, and reports
+// whether it is one.
+func (r *request) returns(name string, to *engine.Returns) bool {
+	switch name {
 	case "ReturnConsumedCapacity":
 		to.ConsumedCapacity = r.Text()
 	case "ReturnItemCollectionMetrics":

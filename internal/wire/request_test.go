@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -60,6 +61,33 @@ func TestReadQueries(t *testing.T) {
 	scan := want
 	scan.Segment, scan.TotalSegments = new(int64(0)), new(int64(4))
 	same(t, decoded(t, (*request).scan, `{`+common+`,"Segment":0,"TotalSegments":4}`), &scan)
+}
+
+// A parameter that an operation does not have is skipped, whatever it is.
+func TestMembersOfOtherOperations(t *testing.T) {
+	others := func(names ...string) string {
+		var body strings.Builder
+		for _, name := range names {
+			body.WriteString(`,"` + name + `":{"no":"string"}`)
+		}
+		return `{"TableName":"t"` + body.String() + `}`
+	}
+	const (
+		condition, filter, key = "ConditionExpression", "FilterExpression", "KeyConditionExpression"
+		projection, update     = "ProjectionExpression", "UpdateExpression"
+		values                 = "ExpressionAttributeValues"
+	)
+	same(t, decoded(t, (*request).putItem, others(filter, key, projection, update)), &engine.PutItemInput{TableName: new("t")})
+	same(t, decoded(t, (*request).updateItem, others(filter, key, projection)), &engine.UpdateItemInput{TableName: new("t")})
+	same(t, decoded(t, (*request).deleteItem, others(filter, key, projection, update)), &engine.DeleteItemInput{TableName: new("t")})
+	same(t, decoded(t, (*request).getItem, others(condition, filter, key, update, values)), &engine.GetItemInput{TableName: new("t")})
+	same(t, decoded(t, (*request).query, others(condition, update)), &engine.ReadInput{TableName: new("t")})
+	same(t, decoded(t, (*request).scan, others(condition, key, update)), &engine.ReadInput{TableName: new("t")})
+	same(t, decoded(t, (*request).batchGetItem, `{"RequestItems":{"t":`+others(condition, filter, key, update, values)+`}}`),
+		&engine.BatchGetItemInput{Tables: []engine.BatchGetTable{{TableName: "t"}}, HasTables: true})
+	same(t, decoded(t, (*request).batchWriteItem, others("ReturnValues", "ReturnValuesOnConditionCheckFailure")), &engine.BatchWriteItemInput{})
+	same(t, decoded(t, (*request).transactWriteItems, others("ReturnValues", "ReturnValuesOnConditionCheckFailure")),
+		&engine.TransactWriteItemsInput{})
 }
 
 func TestReadBatches(t *testing.T) {
@@ -262,6 +290,45 @@ func TestListsAreBounded(t *testing.T) {
 		body.WriteString(`,"t` + strings.Repeat("x", i%50) + string(rune('0'+i%10)) + `":[]`)
 	}
 	decoded(t, (*request).batchWriteItem, `{"RequestItems":{`+body.String()[1:]+`}}`)
+}
+
+func TestTooManyNamesAndValues(t *testing.T) {
+	var names strings.Builder
+	for i := range 500_000 {
+		fmt.Fprintf(&names, `,"#%x":"n"`, i)
+	}
+	long := strings.Repeat("x", maxNames/2-2)
+	for _, c := range []struct{ name, body, want string }{
+		{"names", `{"ExpressionAttributeNames":{` + names.String()[1:] + `}}`, string(errNames)},
+		{"two megabytes of names", `{"ExpressionAttributeNames":{"#a":"` + long + `","#b":"` + long + `"}}`, ""},
+		{"a byte more", `{"ExpressionAttributeNames":{"#a":"` + long + `","#bc":"` + long + `"}}`, string(errNames)},
+		{"values", `{"ExpressionAttributeValues":{":a":{"L":[` + strings.Repeat(`{"S":""},`, 450_000) + `{"S":""}]}}}`, string(attr.ErrValuesSize)},
+	} {
+		in := decoded(t, (*request).updateItem, c.body)
+		got := ""
+		if in.BadValue != nil {
+			got = in.BadValue.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+		size := 0
+		for key, name := range in.Names {
+			size += len(key) + len(name)
+		}
+		if size > maxNames {
+			t.Errorf("%s: %d bytes of names were kept", c.name, size)
+		}
+	}
+}
+
+// A large item is no fault of the values: the engine finds it too large, after
+// what comes before that.
+func TestTooLargeItem(t *testing.T) {
+	in := decoded(t, (*request).putItem, `{"Item":{"a":{"L":[`+strings.Repeat(`{"S":""},`, 450_000)+`{"S":""}]}}}`)
+	if n := len(in.Item.Get("a").List); n > 410_000 || in.Item.Size() <= 400<<10 || in.BadValue != nil {
+		t.Errorf("got %d elements, %d bytes, %v", n, in.Item.Size(), in.BadValue)
+	}
 }
 
 func TestTheEngineMayKeepWhatItIsGiven(t *testing.T) {
