@@ -1,13 +1,17 @@
 package store
 
-import "github.com/cockroachdb/pebble/v2"
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
 
 // Batch is a set of writes that become visible and durable together or not at
 // all. A batch is used once: filled, applied, waited for.
 type Batch struct {
 	store   *Store
-	b       *pebble.Batch
-	crowded bool // see crowd
+	b       *pebble.Batch // nil once released
+	crowded bool          // see crowd
 }
 
 // NewBatch returns an empty batch.
@@ -29,37 +33,56 @@ func (b *Batch) Delete(key []byte) { _ = b.b.Delete(key, nil) }
 func (b *Batch) DeleteRange(r Range) { _ = b.b.DeleteRange(r.Lower, r.Upper, nil) }
 
 // Apply makes the writes visible. They are ordered after all writes applied
-// before, also after a crash, but may be lost in one until Wait returns.
+// before, also after a crash, but may be lost in one until Wait returns. If it
+// fails, nothing was written, and the batch is released.
 func (b *Batch) Apply() error {
+	defer b.store.mustGoOn()
 	apply, sync := b.store.db.Apply, pebble.NoSync
 	if b.store.durable {
 		apply, sync = b.store.db.ApplyNoSyncWait, pebble.Sync
+		if b.b.Empty() {
+			// Nothing to write is an answer too, to someone who saw what others
+			// wrote. A record without content, which Pebble would not make of an
+			// empty batch, has a place in the log after theirs to wait for.
+			_ = b.b.LogData(nil, nil)
+		}
 	}
+	writes := b.b.Count()
 	if err := apply(b.b, sync); err != nil {
+		b.Discard()
 		return err
 	}
+	b.store.crowd.applied(writes)
 	if b.crowded {
-		return b.store.flush()
+		b.store.flush()
 	}
 	return nil
 }
 
-// flush starts a flush, which goes on in the background.
-func (s *Store) flush() error {
+// flush starts a flush, which goes on in the background. What is flushed has been
+// written before, so that trouble with it is nothing to tell the writer.
+func (s *Store) flush() {
+	defer s.mustGoOn()
 	s.crowd.clear()
-	_, err := s.db.AsyncFlush()
-	return err
+	if _, err := s.db.AsyncFlush(); err != nil {
+		pebbleLog{s.logger}.Errorf("start a flush: %v", err)
+	}
 }
 
 // Wait returns once the applied writes are durable; writes waiting at the same
 // time share one sync of the disk. It releases the batch.
+//
+// There is no error of writing to return: the writes are visible, others may have
+// built on them, and there is no way back.
 func (b *Batch) Wait() error {
 	if b.store.durable {
 		if err := b.b.SyncWait(); err != nil {
-			return err
+			fatal(b.store.logger, fmt.Sprint("write the log: ", err))
 		}
 	}
-	return b.b.Close()
+	err := b.b.Close()
+	b.b = nil
+	return err
 }
 
 // Commit is Apply and Wait.
@@ -70,5 +93,11 @@ func (b *Batch) Commit() error {
 	return b.Wait()
 }
 
-// Discard releases a batch that is not to be applied.
-func (b *Batch) Discard() { _ = b.b.Close() }
+// Discard releases a batch that is not to be applied. It does nothing if the
+// batch is released already.
+func (b *Batch) Discard() {
+	if b.b != nil {
+		_ = b.b.Close()
+		b.b = nil
+	}
+}

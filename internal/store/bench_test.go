@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // benchKey scatters numbers over the key space, as hashes do.
@@ -112,4 +113,63 @@ func BenchmarkHotKey(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkDeletedKeys reads a range that many keys were put into and deleted
+// from. The first reads, which find that out, are not counted.
+func BenchmarkDeletedKeys(b *testing.B) {
+	for _, keys := range []int{1, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("keys=%d", keys), func(b *testing.B) {
+			s, err := Open(Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := putAndDelete(b, s, keys)
+			readEmpty(b, s, r)
+			time.Sleep(time.Second) // a flush and a compaction
+			for b.Loop() {
+				readEmpty(b, s, r)
+			}
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// putAndDelete puts keys into a range and deletes them all.
+func putAndDelete(tb testing.TB, s *Store, keys int) Range {
+	tb.Helper()
+	prefix := benchKey(nil, 1)
+	key := func(n int) []byte { return binary.BigEndian.AppendUint64(prefix[:len(prefix):len(prefix)], uint64(n)) }
+	for _, write := range []func(b *Batch, n int){
+		func(b *Batch, n int) { b.Set(key(n), make([]byte, 100)) },
+		func(b *Batch, n int) { b.Delete(key(n)) },
+	} {
+		for n := range keys {
+			batch := s.NewBatch()
+			write(batch, n)
+			if err := batch.Commit(); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+	return Range{prefix, After(prefix)}
+}
+
+// readEmpty reads a range with nothing in it, and returns what it passed.
+func readEmpty(tb testing.TB, s *Store, r Range) (dead int) {
+	tb.Helper()
+	it, err := s.Read(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if it.First() {
+		tb.Fatalf("there is %q", it.Key())
+	}
+	_, dead = it.steps()
+	if err := it.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return dead
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,7 +31,7 @@ var (
 	ErrForeign = errors.New("not a heatsink data directory: it holds other files; name an empty or new directory")
 	ErrNewer   = errors.New("written by a newer heatsink; use that version, or another directory")
 	ErrDamaged = errors.New("damaged; restore it from a copy, or name another directory")
-	ErrInUse   = errors.New("in use by another process")
+	ErrInUse   = errors.New("in use by another process, or open already in this one")
 )
 
 func openDir(options Options) (*Store, error) {
@@ -52,50 +53,63 @@ func openDir(options Options) (*Store, error) {
 		return nil, err
 	}
 	lock, err := pebble.LockDirectory(dir, vfs.Default)
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		return nil, err // the lock cannot be made, which says nothing of others
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
 	}
 	// The mark is read again now that nobody else can be about to write it.
 	found, err = readMark(dir)
 	if err == nil {
+		s := newStore(options, lock)
 		var db *pebble.DB
-		if db, err = openDB(dir, found, options); err == nil {
-			return newStore(db, lock), nil
+		if db, err = s.openDB(dir, found, cmp.Or(options.fs, vfs.Default)); err == nil {
+			return s.on(db), nil
 		}
 	}
 	return nil, errors.Join(err, lock.Close())
 }
 
-func openDB(dir string, found mark, options Options) (*pebble.DB, error) {
+func (s *Store) openDB(dir string, found mark, disk vfs.FS) (*pebble.DB, error) {
 	path := filepath.Join(dir, dbDir)
-	po := func() *pebble.Options { return pebbleOptions(vfs.Default, options.Logger, true) }
-	if found == markDone {
-		// A look without writing first, so that a damaged store stays as it is.
-		look := po()
-		look.ReadOnly, look.ErrorIfNotExists = true, true
-		db, err := pebble.Open(path, look)
-		if err == nil {
-			err = db.Close()
+	if found != markDone {
+		if err := s.createDB(dir, path, disk); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-		return pebble.Open(path, po())
+		return pebble.Open(path, s.pebbleOptions(disk))
 	}
+	// A look without writing first, so that a damaged store stays as it is.
+	look := s.pebbleOptions(disk)
+	look.ReadOnly, look.ErrorIfNotExists = true, true
+	if err := openAndClose(path, look); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return pebble.Open(path, s.pebbleOptions(disk))
+}
+
+// createDB makes an empty database, and leaves it closed: Pebble starts the log
+// of a new one in its oldest format, in which damage in the middle cannot be told
+// from the end. The log that the next opening starts is of the newest.
+func (s *Store) createDB(dir, path string, disk vfs.FS) error {
 	if err := writeMark(dir, " new"); err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.RemoveAll(path); err != nil { // what a creation cut short left
-		return nil, err
+		return err
 	}
-	db, err := pebble.Open(path, po())
+	if err := openAndClose(path, s.pebbleOptions(disk)); err != nil {
+		return err
+	}
+	return writeMark(dir, "")
+}
+
+func openAndClose(path string, options *pebble.Options) error {
+	db, err := pebble.Open(path, options)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := writeMark(dir, ""); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	return db.Close()
 }
 
 type mark int

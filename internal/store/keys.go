@@ -10,6 +10,7 @@ const (
 	recordSpace = 0x04 // stream, sequence number -> stream record
 	tokenSpace  = 0x05 // expiry, token -> outcome of a transaction
 	countSpace  = 0x06 // table, index -> how much it holds, while closed
+	borderSpace = 0x07 // table, index -> where its partitions meet, while closed
 )
 
 // TableKey is the key of a table's description.
@@ -86,6 +87,15 @@ func CountKey(table uint32, index uint16) []byte {
 
 // Counts are the counts of all tables and indexes.
 func Counts() Range { return prefixRange([]byte{countSpace}) }
+
+// BordersKey is the key of the borders between the partitions of a table or index.
+func BordersKey(table uint32, index uint16) []byte {
+	key := binary.BigEndian.AppendUint32([]byte{borderSpace}, table)
+	return binary.BigEndian.AppendUint16(key, index)
+}
+
+// Borders are the borders of all tables' and indexes' partitions.
+func Borders() Range { return prefixRange([]byte{borderSpace}) }
 
 // Range is the keys from Lower up to but not including Upper.
 type Range struct{ Lower, Upper []byte }

@@ -127,8 +127,8 @@ func TestDirectoryKeepsItsData(t *testing.T) {
 func TestDirectoryInUseIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrInUse) {
-		t.Errorf("got %v, want %v", err, ErrInUse)
+	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "in this one") {
+		t.Errorf("got %v, want %v, be it by this process", err, ErrInUse)
 	}
 	closed(t, s)
 	closed(t, open(t, dir))

@@ -7,7 +7,10 @@ import (
 )
 
 // View reads what is stored.
-type View struct{ r pebble.Reader }
+type View struct {
+	r     pebble.Reader
+	store *Store
+}
 
 // Get appends the value under key to dst. found is false if there is none.
 func (v View) Get(dst, key []byte) (value []byte, found bool, err error) {
@@ -28,7 +31,7 @@ func (v View) Read(r Range) (*Iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Iterator{it}, nil
+	return &Iterator{it, v.store}, nil
 }
 
 // Snapshot is a View of everything as it was at one moment. It must be closed.
