@@ -98,6 +98,7 @@ func newHeat(s *partition.Set, table, index string, now time.Time, last time.Dur
 	h := Heat{
 		Table: table, Index: index,
 		ReadTokens: snapshot.TableTokens.Read, WriteTokens: snapshot.TableTokens.Write,
+		Splits: []SplitHeat{}, // in JSON, none is an empty list
 	}
 	for i := range snapshot.Partitions {
 		h.Partitions = append(h.Partitions, newPartitionHeat(&snapshot.Partitions[i]))
@@ -120,7 +121,8 @@ func newPartitionHeat(p *partition.Partition) PartitionHeat {
 		Lower: hex.EncodeToString(p.Lower), Upper: hex.EncodeToString(p.Upper),
 		Bytes:      p.Bytes,
 		ReadTokens: p.Tokens.Read, WriteTokens: p.Tokens.Write,
-		Heat: p.Heat,
+		Heat:    p.Heat,
+		Seconds: []SecondHeat{},
 	}
 	if p.Obstacle != partition.Unobstructed {
 		h.Obstacle = p.Obstacle.String()

@@ -207,7 +207,7 @@ func (e *Engine) close() error {
 	}
 	var err error
 	if e.options.Dir != "" {
-		err = e.saveCounts()
+		err = errors.Join(e.saveCounts(), e.saveBorders())
 	}
 	return errors.Join(err, e.store.Close())
 }

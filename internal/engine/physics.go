@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,26 +14,28 @@ import (
 // With physics, tables and global indexes consist of partitions that take so many
 // units a second and no more. Everything in this file does nothing without.
 
-// newPartitions gives a table and its global indexes their partitions. Those of
-// an index are of its own; what local indexes cost is charged to the table.
-func (e *Engine) newPartitions(t *table, now time.Time) (err error) {
+// newPartitions gives a table and its global indexes their partitions: as many as
+// they need or, if they had more when the engine was closed, those. What local
+// indexes cost is charged to the table.
+func (e *Engine) newPartitions(t *table, now time.Time) error {
 	if e.account == nil {
 		return nil
 	}
 	d := &t.record.Description
-	t.partitions, err = e.account.NewSet(now, partition.Config{
+	set, err := e.newSet(now, t.record.ID, store.BaseIndex, partition.Config{
 		Resource:     d.ARN,
 		LocalIndexes: t.hasLocalIndex(),
 		Capacity:     d.capacity(d.Provisioned, d.OnDemand, d.Warm),
 		Bytes:        t.usage.bytes.Load(),
 	})
+	t.partitions = set
 	for i := range d.GlobalIndexes {
 		if err != nil {
 			break
 		}
 		x := &d.GlobalIndexes[i]
 		in := t.index(x.IndexName)
-		in.partitions, err = e.account.NewSet(now, partition.Config{
+		in.partitions, err = e.newSet(now, t.record.ID, in.id, partition.Config{
 			Resource: x.ARN,
 			Index:    true,
 			Capacity: d.capacity(x.Provisioned, x.OnDemand, x.Warm),
@@ -43,6 +47,46 @@ func (e *Engine) newPartitions(t *table, now time.Time) (err error) {
 		return quotaError(err)
 	}
 	return nil
+}
+
+func (e *Engine) newSet(now time.Time, table uint32, index uint16, c partition.Config) (*partition.Set, error) {
+	stored, found, err := e.store.Get(nil, store.BordersKey(table, index))
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		if err := json.Unmarshal(stored, &c.Boundaries); err != nil {
+			return nil, fmt.Errorf("read borders of partitions: %w", err)
+		}
+	}
+	return e.account.NewSet(now, c)
+}
+
+// saveBorders stores where partitions meet, which is all that is kept of them.
+func (e *Engine) saveBorders() error {
+	if e.account == nil {
+		return nil
+	}
+	now := time.Now()
+	b := e.store.NewBatch()
+	b.DeleteRange(store.Borders())
+	for _, t := range e.tables {
+		sets := map[uint16]*partition.Set{store.BaseIndex: t.partitions}
+		for _, x := range t.indexes {
+			if x.partitions != nil {
+				sets[x.id] = x.partitions
+			}
+		}
+		for id, s := range sets {
+			text, err := json.Marshal(s.Boundaries(now))
+			if err != nil {
+				b.Discard()
+				return err
+			}
+			b.Set(store.BordersKey(t.record.ID, id), text)
+		}
+	}
+	return b.Commit()
 }
 
 // resizePartitions makes the partitions follow a changed description, all of them
@@ -130,9 +174,12 @@ func (w *write) charges(list []partition.Charge) []partition.Charge {
 	for _, u := range w.bill.local {
 		units += u
 	}
+	grows := w.after.Size() - w.before.Size()
+	if w.condition != nil && !w.condition.Eval(w.beforeItem) {
+		grows = 0 // it costs all the same
+	}
 	list = append(list, partition.Charge{
-		Set: w.table.partitions, Place: store.Place(w.key), Write: units,
-		Bytes: int64(w.after.Size() - w.before.Size()),
+		Set: w.table.partitions, Place: store.Place(w.key), Write: units, Bytes: int64(grows),
 	})
 	for i := range w.entries {
 		if c := &w.entries[i]; !c.index.local {
