@@ -80,6 +80,8 @@ tidy-check:
 suite: ## the whole test suite with the race detector
 	$(call heading,go test -race)
 	@CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./...
+	$(call heading,docs/physics.md is what the scenarios give)
+	@go test -run Fidelity -timeout $(TIMEOUT) ./local
 
 .PHONY: bench-once
 bench-once:

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -318,6 +320,211 @@ func TestPartitionsSplitAndAreSeen(t *testing.T) {
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// Partitions only split, also across a restart.
+func TestPartitionsSurviveARestart(t *testing.T) {
+	dir := t.TempDir()
+	count := func(create bool) int {
+		db, err := local.New(local.Options{Dir: dir, Physics: &local.Physics{PartitionWrites: 10, PartitionReads: 30, OnDemandPartitions: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		client := db.Client(once)
+		if create {
+			eventTable(t, client, nil)
+			for _, mode := range []types.BillingMode{types.BillingModeProvisioned, types.BillingModePayPerRequest} {
+				in := &dynamodb.UpdateTableInput{TableName: aws.String("events"), BillingMode: mode}
+				if mode == types.BillingModeProvisioned {
+					in.ProvisionedThroughput = &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(10), WriteCapacityUnits: aws.Int64(75)}
+				}
+				if _, err := client.UpdateTable(context.Background(), in); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		heat, err := db.Partitions(context.Background(), "events", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(heat[0].Partitions)
+	}
+	before := count(true)
+	after := count(false)
+	if before < 8 || after != before {
+		t.Errorf("got %d partitions, and %d after a restart", before, after)
+	}
+}
+
+// The sixteen reasons, each with its exception and ARN as the SDK decodes them.
+func TestEveryReasonThroughTheSDK(t *testing.T) {
+	const units = 10 // a second, of whatever the case limits
+	throughput := func(n int64) *types.ProvisionedThroughput {
+		return &types.ProvisionedThroughput{ReadCapacityUnits: &n, WriteCapacityUnits: &n}
+	}
+	most := &types.OnDemandThroughput{MaxReadRequestUnits: aws.Int64(units), MaxWriteRequestUnits: aws.Int64(units)}
+	for _, limit := range []struct {
+		kind, exception string
+		physics         local.Physics
+		table, index    func(*dynamodb.CreateTableInput) // limit one and not the other
+	}{
+		{
+			"KeyRangeThroughputExceeded", "ThrottlingException",
+			local.Physics{},
+			nil,
+			func(in *dynamodb.CreateTableInput) { // the table has more partitions
+				in.WarmThroughput = &types.WarmThroughput{WriteUnitsPerSecond: aws.Int64(20_000)}
+			},
+		},
+		{
+			"ProvisionedThroughputExceeded", "ProvisionedThroughputExceededException",
+			local.Physics{},
+			func(in *dynamodb.CreateTableInput) {
+				in.BillingMode, in.ProvisionedThroughput = types.BillingModeProvisioned, throughput(units)
+				in.GlobalSecondaryIndexes[0].ProvisionedThroughput = throughput(1000)
+			},
+			func(in *dynamodb.CreateTableInput) {
+				in.BillingMode, in.ProvisionedThroughput = types.BillingModeProvisioned, throughput(1000)
+				in.GlobalSecondaryIndexes[0].ProvisionedThroughput = throughput(units)
+			},
+		},
+		{
+			"MaxOnDemandThroughputExceeded", "ThrottlingException",
+			local.Physics{},
+			func(in *dynamodb.CreateTableInput) { in.OnDemandThroughput = most },
+			func(in *dynamodb.CreateTableInput) { in.GlobalSecondaryIndexes[0].OnDemandThroughput = most },
+		},
+		{"AccountLimitExceeded", "RequestLimitExceeded", local.Physics{TableReads: units, TableWrites: units}, nil, nil},
+	} {
+		for _, subject := range []string{"Table", "Index"} {
+			for _, direction := range []string{"Read", "Write"} {
+				reason, edit, resource := subject+direction+limit.kind, limit.table, "table/events"
+				if subject == "Index" {
+					edit, resource = limit.index, "table/events/index/by-kind"
+				}
+				t.Run(reason, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						client := physics(t, limit.physics)
+						eventTable(t, client, func(in *dynamodb.CreateTableInput) {
+							withKindIndex(in)
+							if edit != nil {
+								edit(in)
+							}
+						})
+						got := refusalOf(t, untilRefused(client, subject, direction))
+						if want := limit.exception + ", " + reason + " on " + resource; got != want {
+							t.Errorf("got %s, want %s", got, want)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// withKindIndex gives the table of events an index by kind.
+func withKindIndex(in *dynamodb.CreateTableInput) {
+	in.AttributeDefinitions = append(in.AttributeDefinitions,
+		types.AttributeDefinition{AttributeName: aws.String("kind"), AttributeType: types.ScalarAttributeTypeS})
+	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
+		IndexName:  aws.String("by-kind"),
+		KeySchema:  []types.KeySchemaElement{{AttributeName: aws.String("kind"), KeyType: types.KeyTypeHash}},
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
+	}}
+}
+
+// untilRefused reads or writes, at one moment, what costs the table or its index
+// most until something is refused.
+func untilRefused(client *dynamodb.Client, subject, direction string) error {
+	ctx, table := context.Background(), aws.String("events")
+	for i := range 5000 {
+		var err error
+		switch subject + direction {
+		case "TableWrite": // an item that the index does not have
+			_, err = client.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: event("hot", i)})
+		case "IndexWrite": // an entry that moves: two units on the index, one on the table
+			item := event(fmt.Sprint(i/2), 0, "kind", "hot")
+			if i%2 == 1 {
+				item["kind"] = &types.AttributeValueMemberS{Value: "other"}
+			}
+			_, err = client.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: item})
+		case "TableRead":
+			_, err = client.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: event("hot", 0), ConsistentRead: aws.Bool(true)})
+		case "IndexRead":
+			_, err = client.Query(ctx, &dynamodb.QueryInput{
+				TableName: table, IndexName: aws.String("by-kind"), KeyConditionExpression: aws.String("kind = :k"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":k": &types.AttributeValueMemberS{Value: "hot"}},
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.New("nothing was refused")
+}
+
+// With the SDK's retries a throttle shows as latency first, and as an error when
+// they are used up. What was acknowledged is there, what was not is not.
+func TestThrottlesShowAsLatencyThenAsErrors(t *testing.T) {
+	t.Setenv("AWS_NEW_RETRIES_2026", "")
+	synctest.Test(t, func(t *testing.T) {
+		db := startPhysics(t, local.Physics{PartitionWrites: 10, PartitionReads: 1000, Window: time.Second, OnDemandPartitions: 1, NoSplits: true})
+		eventTable(t, db.Client(once), nil)
+		const calls = 600 // 20 a second where 10 fit
+		latencies, errs, tries := make([]time.Duration, calls), make([]error, calls), make([]*attempts, calls)
+		var wg sync.WaitGroup
+		for i := range calls {
+			client, a := counted(db) // each with a quota of its own: nothing fails for what others did
+			tries[i] = a
+			wg.Go(func() {
+				start := time.Now()
+				errs[i] = putHot(client, i)
+				latencies[i] = time.Since(start)
+			})
+			time.Sleep(50 * time.Millisecond)
+		}
+		wg.Wait()
+		slow, failed := 0, 0
+		want := map[string]bool{}
+		for i, err := range errs {
+			if err == nil {
+				want[fmt.Sprintf("%08d", i)] = true
+			}
+			switch {
+			case len(tries[i].at) == 1 && err == nil && latencies[i] == 0:
+			case len(tries[i].at) > 1 && err == nil && latencies[i] > 0:
+				slow++
+			case len(tries[i].at) == 3 && err != nil && latencies[i] > 0:
+				failed++
+			default:
+				t.Errorf("call %d: %d attempts in %v ended with %v", i, len(tries[i].at), latencies[i], err)
+			}
+		}
+		t.Logf("of %d calls %d were slow, %d failed", calls, slow, failed)
+		if slow < 10 || failed < 10 {
+			t.Errorf("of %d calls %d were slow and %d failed, want some of each", calls, slow, failed)
+		}
+		time.Sleep(time.Minute)
+		out, err := db.Client(once).Query(context.Background(), &dynamodb.QueryInput{
+			TableName: aws.String("events"), KeyConditionExpression: aws.String("site = :s"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":s": &types.AttributeValueMemberS{Value: "hot"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]bool{}
+		for _, item := range out.Items {
+			got[item["at"].(*types.AttributeValueMemberS).Value] = true
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%d items are there, %d were acknowledged", len(got), len(want))
 		}
 	})
 }

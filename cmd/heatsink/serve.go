@@ -35,6 +35,9 @@ const (
 	secretKeyEnv = "HEATSINK_SECRET_ACCESS_KEY"
 )
 
+// physicsFlags are those that say how partitions throttle.
+var physicsFlags = []string{"partition-writes", "partition-reads", "partitions", "split-hold", "split-duration"}
+
 func newServe() *cobra.Command {
 	s := &server{}
 	cmd := &cobra.Command{
@@ -53,12 +56,17 @@ signature is verified.`,
   heatsink serve --physics                       hot keys throttle; curl 127.0.0.1:8000/partitions shows which
   heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
 
-  # in another terminal
+  # in another terminal, for the first of these
   export AWS_ENDPOINT_URL=http://127.0.0.1:8000 AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
   aws dynamodb list-tables
   python3 -c 'import boto3; print(boto3.client("dynamodb").list_tables()["TableNames"])'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range physicsFlags {
+				if cmd.Flags().Changed(name) && !s.throttle {
+					return fmt.Errorf("--%s does nothing without --physics", name)
+				}
+			}
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -82,6 +90,9 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	credentials, err := s.credentials()
 	if err != nil {
 		return err
+	}
+	if s.region == "" {
+		return errors.New("--region must not be empty")
 	}
 	listener, err := s.listen(ctx, credentials != nil)
 	if err != nil {

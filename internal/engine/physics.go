@@ -175,7 +175,7 @@ func (w *write) charges(list []partition.Charge) []partition.Charge {
 		units += u
 	}
 	grows := w.after.Size() - w.before.Size()
-	if w.condition != nil && !w.condition.Eval(w.beforeItem) {
+	if w.failed {
 		grows = 0 // it costs all the same
 	}
 	list = append(list, partition.Charge{

@@ -35,6 +35,7 @@ type write struct {
 	before, after         attr.Raw // nil: no item
 	beforeItem, afterItem attr.Item
 	entries               []entryChange
+	failed                bool // the condition does not hold: nothing will change
 	bill                  bill
 }
 
@@ -186,6 +187,7 @@ func (w *write) decide() error {
 }
 
 func (w *write) conditionFailed() error {
+	w.failed = true
 	err := errorf(TypeConditionalCheckFailed, "The conditional request failed")
 	if w.onFailure == "ALL_OLD" {
 		err.Item = w.before

@@ -38,7 +38,7 @@ var mayImport = imports{
 	"plan": {},
 
 	// The engine, from the outside in.
-	"local":              {"internal/wire", "internal/engine"},
+	"local":              {"internal/wire", "internal/engine", "internal/partition"},
 	"internal/wire":      {"internal/engine", "internal/attr", "internal/jsonpull"},
 	"internal/engine":    {"internal/store", "internal/partition", "internal/expr", "internal/attr"},
 	"internal/store":     {"internal/attr"},
