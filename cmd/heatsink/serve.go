@@ -9,7 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,11 +98,11 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" {
-		// What lives in Go's heap is small: the data is outside of it. Collecting
-		// at twice that size, the default, would mean collecting all the time.
-		debug.SetGCPercent(400)
-	}
+	// Without much data the heap is so small that it would be collected all the
+	// time. Memory that is never touched costs none, and makes the collector wait
+	// until as much again has been used.
+	ballast := make([]byte, 32<<20)
+	defer runtime.KeepAlive(ballast)
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	e, err := engine.Open(s.options(logger))
 	if err != nil {
