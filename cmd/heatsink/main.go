@@ -45,8 +45,8 @@ func newRoot() *cobra.Command {
 		Short: "Keep DynamoDB partitions cool",
 		Long: `heatsink keeps DynamoDB partitions cool.
 
-This version brings the local engine: a DynamoDB that runs inside your tests
-(package local) or as a server on your machine (heatsink serve).`,
+This version brings the local engine: a DynamoDB whose partitions can throttle,
+inside your tests (package local) or as a server on your machine (heatsink serve).`,
 		Example: `  heatsink demo                                  see it at work, nothing else needed
   heatsink serve                                 DynamoDB on 127.0.0.1:8000, in memory
   heatsink serve --data ./dynamo                 the same, kept in a directory`,

@@ -128,7 +128,6 @@ type ReadOutput struct {
 type BatchGetItemInput struct {
 	Request
 	Tables           []BatchGetTable // in the order of the request
-	HasTables        bool
 	ConsumedCapacity string
 }
 
@@ -157,8 +156,7 @@ type BatchGetResponse struct {
 // BatchWriteItemInput is the request of BatchWriteItem.
 type BatchWriteItemInput struct {
 	Request
-	Tables    []BatchWriteTable
-	HasTables bool
+	Tables []BatchWriteTable
 	Returns
 }
 

@@ -135,7 +135,7 @@ func (m *machine) BatchWrite(t *rapid.T) {
 		b.Writes = append(b.Writes, w)
 		m.do(s.change)
 	}
-	out, err := m.engine.BatchWriteItem(context.Background(), &engine.BatchWriteItemInput{Tables: []engine.BatchWriteTable{b}, HasTables: true})
+	out, err := m.engine.BatchWriteItem(context.Background(), &engine.BatchWriteItemInput{Tables: []engine.BatchWriteTable{b}})
 	must(t, err)
 	same(t, "unprocessed writes", len(out.Unprocessed), 0)
 }
@@ -222,7 +222,7 @@ func (m *machine) Get(t *rapid.T) {
 	together, err := m.engine.TransactGetItems(ctx, transaction)
 	must(t, err)
 	same(t, "items of a transaction", records(together.Items), want)
-	out, err := m.engine.BatchGetItem(ctx, &engine.BatchGetItemInput{Tables: []engine.BatchGetTable{batch}, HasTables: true})
+	out, err := m.engine.BatchGetItem(ctx, &engine.BatchGetItemInput{Tables: []engine.BatchGetTable{batch}})
 	must(t, err)
 	same(t, "items of a batch", m.sorted(records(out.Responses[0].Items)), m.sorted(found))
 }

@@ -160,7 +160,7 @@ func (h *heated) batchWrite(rt *rapid.T) {
 			done[key] = func() { h.has(key, kind, version) }
 		}
 	}
-	out, err := h.engine.BatchWriteItem(context.Background(), &BatchWriteItemInput{Tables: []BatchWriteTable{b}, HasTables: true})
+	out, err := h.engine.BatchWriteItem(context.Background(), &BatchWriteItemInput{Tables: []BatchWriteTable{b}})
 	if isThrottled(rt, err) {
 		return
 	}
@@ -228,7 +228,7 @@ func (h *heated) batchGet(rt *rapid.T) {
 		}
 	}
 	h.paid(0, 1, 0)
-	out, err := h.engine.BatchGetItem(context.Background(), &BatchGetItemInput{Tables: []BatchGetTable{b}, HasTables: true})
+	out, err := h.engine.BatchGetItem(context.Background(), &BatchGetItemInput{Tables: []BatchGetTable{b}})
 	if isThrottled(rt, err) {
 		return
 	}

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -210,7 +209,7 @@ func (a *arguments) setFlag(word, value string) error {
 	case "pages":
 		a.pages = true
 	default:
-		return errors.New("not implemented")
+		return fmt.Errorf("unknown word %s", word)
 	}
 	return nil
 }

@@ -310,7 +310,7 @@ func (a *arguments) readPages(read func(*engine.ReadInput) (*engine.ReadOutput, 
 }
 
 func (s *script) batchGet(a *arguments) (string, error) {
-	in := &engine.BatchGetItemInput{Request: a.request(), HasTables: true, ConsumedCapacity: a.returns.ConsumedCapacity}
+	in := &engine.BatchGetItemInput{Request: a.request(), ConsumedCapacity: a.returns.ConsumedCapacity}
 	for _, g := range a.actions {
 		i := slices.IndexFunc(in.Tables, func(t engine.BatchGetTable) bool { return t.TableName == g.table })
 		if i < 0 { // the first get of a table speaks for all
@@ -329,7 +329,7 @@ func (s *script) batchGet(a *arguments) (string, error) {
 }
 
 func (s *script) batchWrite(a *arguments) (string, error) {
-	in := &engine.BatchWriteItemInput{Request: a.request(), HasTables: true, Returns: a.returns}
+	in := &engine.BatchWriteItemInput{Request: a.request(), Returns: a.returns}
 	for _, w := range a.actions {
 		i := slices.IndexFunc(in.Tables, func(t engine.BatchWriteTable) bool { return t.TableName == w.table })
 		if i < 0 {

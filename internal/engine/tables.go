@@ -217,7 +217,7 @@ func (e *Engine) drop(t *table) (*TableDescription, error) {
 }
 
 // DescribeLimits tells the account's quotas, which are the service's defaults.
-// They are not enforced.
+// They are enforced with physics alone.
 func (e *Engine) DescribeLimits(context.Context) (*Limits, error) {
 	if err := e.enter(); err != nil {
 		return nil, err

@@ -251,7 +251,7 @@ func TestHeldItemTurnsOthersAway(t *testing.T) {
 		return BatchWrite{Item: fields("id", accountID(i), "balance", 99), Put: true}
 	}
 	out, err := b.BatchWriteItem(ctx, &BatchWriteItemInput{
-		Tables: []BatchWriteTable{{TableName: accounts, Writes: []BatchWrite{put(1), put(2)}}}, HasTables: true,
+		Tables: []BatchWriteTable{{TableName: accounts, Writes: []BatchWrite{put(1), put(2)}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,6 @@ func (r *request) batchGetItem(in *engine.BatchGetItemInput) *engine.Request {
 	for name := range r.Members(&requestType) {
 		switch name {
 		case "RequestItems":
-			in.HasTables = true
 			for table := range r.Members(&getTablesType) {
 				t := r.batchGetTable(table)
 				if len(in.Tables) <= mostElements {
@@ -66,7 +65,6 @@ func (r *request) batchWriteItem(in *engine.BatchWriteItemInput) *engine.Request
 	for name := range r.Members(&requestType) {
 		switch name {
 		case "RequestItems":
-			in.HasTables = true
 			for table := range r.Members(&writeTablesType) {
 				t := engine.BatchWriteTable{TableName: table}
 				for range r.Elements(&writesType) {

@@ -84,7 +84,7 @@ func TestMembersOfOtherOperations(t *testing.T) {
 	same(t, decoded(t, (*request).query, others(condition, update)), &engine.ReadInput{TableName: new("t")})
 	same(t, decoded(t, (*request).scan, others(condition, key, update)), &engine.ReadInput{TableName: new("t")})
 	same(t, decoded(t, (*request).batchGetItem, `{"RequestItems":{"t":`+others(condition, filter, key, update, values)+`}}`),
-		&engine.BatchGetItemInput{Tables: []engine.BatchGetTable{{TableName: "t"}}, HasTables: true})
+		&engine.BatchGetItemInput{Tables: []engine.BatchGetTable{{TableName: "t"}}})
 	same(t, decoded(t, (*request).batchWriteItem, others("ReturnValues", "ReturnValuesOnConditionCheckFailure")), &engine.BatchWriteItemInput{})
 	same(t, decoded(t, (*request).transactWriteItems, others("ReturnValues", "ReturnValuesOnConditionCheckFailure")),
 		&engine.TransactWriteItemsInput{})
@@ -103,7 +103,7 @@ func TestReadBatches(t *testing.T) {
 				},
 				{TableName: "t1", Keys: []attr.Item{b}},
 			},
-			HasTables: true, ConsumedCapacity: "TOTAL",
+			ConsumedCapacity: "TOTAL",
 		})
 	same(t, decoded(t, (*request).batchWriteItem, `{"RequestItems":{"t":[
 		{"PutRequest":{"Item":{"pk":{"S":"a"}}}},{"DeleteRequest":{"Key":{"pk":{"S":"b"}}}},{},{"PutRequest":{}}]},"ReturnItemCollectionMetrics":"SIZE"}`),
@@ -111,9 +111,9 @@ func TestReadBatches(t *testing.T) {
 			Tables: []engine.BatchWriteTable{{TableName: "t", Writes: []engine.BatchWrite{
 				{Item: a, Put: true}, {Key: b, Delete: true}, {}, {Put: true},
 			}}},
-			HasTables: true, Returns: engine.Returns{ItemCollectionMetrics: "SIZE"},
+			Returns: engine.Returns{ItemCollectionMetrics: "SIZE"},
 		})
-	same(t, decoded(t, (*request).batchGetItem, `{"RequestItems":{}}`), &engine.BatchGetItemInput{HasTables: true})
+	same(t, decoded(t, (*request).batchGetItem, `{"RequestItems":{}}`), &engine.BatchGetItemInput{})
 }
 
 func TestReadTransactions(t *testing.T) {
