@@ -1,10 +1,51 @@
-// Package heatsink keeps DynamoDB partitions cool: it is to spread a hot partition key over shards and read the
-// shards back as one ordered collection.
+// Package heatsink keeps DynamoDB partitions cool: it spreads a hot partition key over shards, and reads the shards back as
+// one collection, in order.
 //
-// The library is under construction and exports nothing yet. What the module ships today is the ground it is built and
-// tested on:
+// A DynamoDB partition takes 1,000 write and 3,000 read units a second, whatever the table is provisioned for. A key that
+// attracts more, such as a status, a date or a counter, throttles its users while the rest of the table idles.
 //
-//   - package [github.com/heatsink-go/heatsink/local], a DynamoDB inside the process: it hands a test a real
-//     *dynamodb.Client, with no network, no Docker and no account;
-//   - the heatsink command, which serves the same engine on a port for any AWS SDK.
+// The nouns: a [Layout] is a value that says how a logical key becomes shard keys, and back. A [Collection] is a layout on a
+// table or index, through the SDK's own client: Put, Get, Update, Delete. A [Query] reads its shards as one list, whole or
+// in [Page]s, and [Fold], [CountBy], [Top] and Count reduce it. A [Meter] says what all that cost.
+//
+//	views, err := heatsink.Open[View](client, heatsink.Options{
+//		Table: "views", PartitionKey: "pk", SortKey: "sk",
+//		Layout: heatsink.Layout{Shards: 10},
+//	})
+//	…
+//	_, err = views.Put(ctx, View{Key: "PAGE_VIEWS", At: now})         // to PAGE_VIEWS#SHARD_0 … #SHARD_9
+//	…
+//	for view, err := range views.Query(ctx, heatsink.Query{           // from all ten, newest first
+//		Key: "PAGE_VIEWS", Reverse: true, Limit: 50,
+//	}) {
+//
+// # Which layout
+//
+// Random is the most even, and right for what is written once and read as a list: events, logs, views. Calculated finds an
+// item again by its id with one request, and is right for what is read and changed one by one. A Bucket makes a new set of
+// keys every hour, day, week, month or year, so that a read of the last days touches no older ones; it spreads nothing by
+// itself, as all of now's writes share a bucket. Items that have an id of their own and only are listed under a hot key are
+// best stored by that id, with the sharded key in an index: Options.Index.
+//
+// # What it costs
+//
+// A read asks every shard: ten shards are ten requests, of half a unit each at least. [Collection.Plan] says how many
+// before they are made. And shards are not partitions: ten shards take ten times the writes only if DynamoDB keeps them
+// on ten partitions. A key that stays below 1,000 writes a second is better left alone.
+//
+// # What it promises
+//
+// Reads are exact: each item that was there all the time is returned once, in the order DynamoDB gives to sort keys, across
+// shards, pages, directions and growing layouts. Nothing that was acknowledged is lost, and no item is written twice, whatever
+// is throttled or times out: heatsink repeats requests itself, and after a lost answer only ever on the same shard. What is
+// read from many shards is no snapshot, as a Query of many pages is none.
+//
+// # Changing a layout
+//
+// More shards: raise Layout.Shards in all readers first, then in the writers; with BareZero in the format from one, without
+// moving an item. Fewer shards: writers first, and readers once the old shards are empty. With a Calculated layout the
+// number of shards is part of where an item is, so it stays.
+//
+// Nothing here is global, logs, or starts anything: what an operation starts has ended when it returns. Package
+// [github.com/heatsink-go/heatsink/local] is a DynamoDB to run all of this on in a test, with partitions that throttle.
 package heatsink

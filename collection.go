@@ -1,0 +1,262 @@
+package heatsink
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Collection is a layout on a table or index: what is put in is spread over shards, and read back as one list in order.
+// T is a struct with dynamodbav tags, as attributevalue has them, or Item for raw items. Its methods may be called
+// concurrently.
+//
+// Items carry their logical key: Put replaces the partition key attribute by the stored one, and reads put the logical
+// one back. So what is read is what was put, however many shards it went through.
+//
+// Operations send their requests with the client's own middleware, endpoint and region. They repeat them themselves,
+// with the SDK's retries turned off.
+type Collection[T any] struct {
+	core *core
+}
+
+// Open returns the collection that options describe. It does no I/O and needs no closing.
+func Open[T any](client Client, options Options) (*Collection[T], error) {
+	c, err := newCore(client, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Collection[T]{c}, nil
+}
+
+// Put writes an item to its shard: a random one, or the one calculated from it. It replaces an item with the same key in
+// that shard. edit may change the request before it is sent: conditions, return values, anything but table and key.
+//
+//	_, err := orders.Put(ctx, order, func(in *dynamodb.PutItemInput) {
+//		in.ConditionExpression = aws.String("attribute_not_exists(id)")
+//	})
+//
+// Throttled, a random write tries another shard. If an answer is lost the item may have been written, so from then on it
+// is only sent to that same shard.
+func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.PutItemInput)) (Written[T], error) {
+	raw, err := encode(item)
+	if err != nil {
+		return Written[T]{}, err
+	}
+	return written[T](c.core.put(ctx, raw, edit))
+}
+
+// Update changes the item with the key that like has, which needs to hold no more than the key and what the shard and
+// bucket are worked out from. edit says what to change:
+//
+//	_, err := users.Update(ctx, User{ID: "u1"}, func(in *dynamodb.UpdateItemInput) {
+//		in.UpdateExpression = aws.String("SET lastSeen = :now")
+//		in.ExpressionAttributeValues = Item{":now": …}
+//	})
+//
+// With a Random layout the item is looked for first, and ErrNotFound if no shard has it: it is never created.
+// With an Index, like also has the logical key, which the item is listed under from now on.
+//
+// An update that is not safe to do twice, such as an ADD, is not repeated after its answer was lost: the error is an
+// UnknownOutcomeError then.
+func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamodb.UpdateItemInput)) (Written[T], error) {
+	raw, err := encode(like)
+	if err != nil {
+		return Written[T]{}, err
+	}
+	return written[T](c.core.update(ctx, raw, edit))
+}
+
+// Delete deletes the item with the key that like has. With a Random layout it is looked for first, and ErrNotFound if no
+// shard has it; else, as in DynamoDB, deleting what is not there succeeds.
+func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamodb.DeleteItemInput)) (Written[T], error) {
+	raw, err := encode(like)
+	if err != nil {
+		return Written[T]{}, err
+	}
+	return written[T](c.core.delete(ctx, raw, edit))
+}
+
+// Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem; with a
+// Random one, a BatchGetItem over all shards, 100 at a time, of which the lowest that has the item wins.
+// Of what edit changes, a BatchGetItem heeds ConsistentRead, the projection and its names.
+func (c *Collection[T]) Get(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
+	return one[T](like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
+}
+
+// GetMerged reads what every shard has under the key that like has and returns it as one item: the attributes of all, a
+// lower shard's first where several have one. It is for items that were too large or too hot for one place and whose
+// parts were put in shards of their own. ErrNotFound if there is none.
+func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
+	return one[T](like, func(raw Item) (Item, error) { return c.core.getMerged(ctx, raw, edit) })
+}
+
+// BatchPut writes items as Put does, with BatchWriteItem, 25 at a time. What DynamoDB leaves unprocessed is sent again.
+// Items that could not be written are in a BatchError; everything else has been written. Of items with the same key the
+// last one stands.
+func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
+	raws := make([]Item, len(items))
+	for i, item := range items {
+		var err error
+		if raws[i], err = encode(item); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	return c.core.batchPut(ctx, raws)
+}
+
+// TransactPut returns Put's request as a part of a transaction of the caller's own. The shard is chosen now: if the
+// transaction is sent again, send the same part.
+func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*types.Put)) (types.TransactWriteItem, error) {
+	raw, err := encode(item)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return c.core.transactPut(ctx, raw, edit)
+}
+
+// TransactUpdate is TransactPut for an Update. The layout must be Calculated or have one shard, here and in the other
+// two: a transaction cannot look for an item.
+func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
+	raw, err := encode(like)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return c.core.transactUpdate(ctx, raw, edit)
+}
+
+// TransactDelete is TransactPut for a Delete.
+func (c *Collection[T]) TransactDelete(ctx context.Context, like T, edit ...func(*types.Delete)) (types.TransactWriteItem, error) {
+	raw, err := encode(like)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return c.core.transactDelete(ctx, raw, edit)
+}
+
+// TransactCheck is TransactPut for a condition on an item that is not changed.
+func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
+	raw, err := encode(like)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return c.core.transactCheck(ctx, raw, edit)
+}
+
+// Query returns the items that q asks for, in order: by bucket, then by sort key as DynamoDB orders it, then by shard;
+// with q.Reverse exactly the other way round. Nothing is sent before the loop starts, and ranging again reads again.
+// An error is the last pair. Leaving the loop cancels what is under way and waits for it.
+func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for raw, err := range c.core.query(ctx, q) {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			item, err := decode[T](raw)
+			if !yield(item, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Page returns q.Limit items that follow the page whose Next is token; an empty token asks for the first. Pages put
+// together are what Query returns, whatever the page sizes, also if the layout has grown in between.
+func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
+	raw, err := c.core.page(ctx, q, token)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	page := Page[T]{Next: raw.Next, Missing: raw.Missing, Complete: raw.Complete}
+	page.Items = make([]T, len(raw.Items))
+	for i, item := range raw.Items {
+		if page.Items[i], err = decode[T](item); err != nil {
+			return Page[T]{}, err
+		}
+	}
+	return page, nil
+}
+
+// Plan returns what q will read, without reading it.
+func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) { return c.core.plan(ctx, q) }
+
+// Count returns the number of items that q asks for, q.Limit at most. The shards count in parallel and no item is
+// transferred, but DynamoDB charges as if it were.
+func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { return c.core.count(ctx, q) }
+
+// Distribution counts the items of every shard that q reads, and judges how even they are.
+func (c *Collection[T]) Distribution(ctx context.Context, q Query) (Evenness, error) {
+	return c.core.distribution(ctx, q)
+}
+
+// Written is what a write did.
+type Written[T any] struct {
+	ShardKey string // the partition key that was written
+	Shard    int
+
+	// Attributes are the item or attributes that ReturnValues asked for, nil if none. They are raw, as they may be part
+	// of an item; decode them with Decode.
+	Attributes Item
+}
+
+// Decode returns the Attributes as a T.
+func (w Written[T]) Decode() (T, error) { return decode[T](w.Attributes) }
+
+// Page is a part of a Query's result.
+type Page[T any] struct {
+	Items []T
+
+	// Next is the token of the next page, empty after the last. It may also lead to an empty last page.
+	Next string
+
+	// Missing lists the shards that could not be read, with Query.Partial. There is no Next then.
+	Missing []*ShardError
+	// Complete is how many of the Items are surely all there are up to there: behind them, items of missing shards may
+	// be lacking in between.
+	Complete int
+}
+
+// written turns the untyped result of a write into a typed one.
+func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }
+
+// one reads a single item that is like another.
+func one[T any](like T, read func(Item) (Item, error)) (T, error) {
+	var none T
+	raw, err := encode(like)
+	if err != nil {
+		return none, err
+	}
+	if raw, err = read(raw); err != nil {
+		return none, err
+	}
+	return decode[T](raw)
+}
+
+// encode returns a map that is the caller's own if T is Item: it must not be changed.
+func encode[T any](v T) (Item, error) {
+	if raw, ok := any(v).(Item); ok {
+		return raw, nil
+	}
+	raw, err := attributevalue.MarshalMap(v)
+	if err != nil {
+		return nil, fmt.Errorf("%w: encode %T: %w", ErrItem, v, err)
+	}
+	return raw, nil
+}
+
+func decode[T any](raw Item) (T, error) {
+	var v T
+	if p, ok := any(&v).(*Item); ok {
+		*p = raw
+		return v, nil
+	}
+	if err := attributevalue.UnmarshalMap(raw, &v); err != nil {
+		return v, fmt.Errorf("decode %T: %w", v, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,34 @@
+package heatsink
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// core is a collection without its type: it does the work.
+type core struct {
+	client  Client
+	options Options // with defaults
+	retries *budget // of the whole collection
+	chooser *chooser
+	readers *limiter
+	sizes   sizes
+	passing passRates
+}
+
+func newCore(client Client, options Options) (*core, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	options = options.withDefaults()
+	return &core{
+		client:  client,
+		options: options,
+		retries: newBudget(options.Retry),
+		chooser: newChooser(options.Rand),
+		readers: newLimiter(options.MaxConcurrency),
+	}, nil
+}
+
+// once turns the SDK's own retries off: it would repeat a request without knowing whether another shard will do.
+func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }

@@ -1,0 +1,277 @@
+package heatsink
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// ordinal is a shard's place among those of its bucket: the layout's shards first, then those of Options.Older. It
+// orders items with the same sort key, and does not depend on how many shards there are.
+type ordinal uint32
+
+const (
+	shardBits           = 17
+	lastOrdinal         = 1<<(shardBits+8) - 1
+	maxOlder            = 255
+	shardMask   ordinal = 1<<shardBits - 1
+)
+
+func newOrdinal(layout, shard int) ordinal { return ordinal(layout<<shardBits | shard) }
+
+func (o ordinal) shard() int { return int(o & shardMask) }
+
+// entry is an item that has been read and not returned.
+type entry struct {
+	sort sortValue
+	item Item
+}
+
+// cursor reads one shard.
+type cursor struct {
+	source    ordinal
+	shardKey  string
+	partition types.AttributeValue // the value of the partition key attribute
+	number    types.AttributeValue // the value of the shard attribute, if there is one
+
+	left  interval  // what to read
+	skip  sortValue // has been returned already, if skips
+	skips bool
+	start Item // where the next page starts
+	done  bool // there is no next page
+	err   *ShardError
+
+	buffer  []entry
+	head    int // of buffer
+	page    int // how many entries the last page had
+	emitted int
+
+	stage     *stage
+	round     int  // counts the requests; what an older one brings is no longer wanted
+	fetching  bool // a request is under way
+	hedged    bool // a second one is
+	since     time.Time
+	requested int // how many items were asked for
+}
+
+func (cu *cursor) buffered() int { return len(cu.buffer) - cu.head }
+
+func (cu *cursor) first() *entry { return &cu.buffer[cu.head] }
+
+func (cu *cursor) pop() entry {
+	e := cu.buffer[cu.head]
+	cu.buffer[cu.head] = entry{}
+	cu.head++
+	return e
+}
+
+func (cu *cursor) push(entries []entry) {
+	if cu.buffered() == 0 {
+		cu.buffer, cu.head = entries, 0
+		return
+	}
+	cu.buffer = append(cu.buffer[cu.head:], entries...)
+	cu.head = 0
+}
+
+// cursors returns the cursors of a bucket's shards, or of the only ones without buckets.
+func (r *reading) cursors(ctx context.Context, bucket time.Time) ([]*cursor, error) {
+	c := r.core
+	width, err := c.width(ctx, r.query.Key, bucket)
+	if err != nil {
+		return nil, err
+	}
+	return r.cursorsOf(0, c.layout(width.Read), bucket)
+}
+
+// olderCursors returns the cursors of the layouts that are read along.
+func (r *reading) olderCursors() ([]*cursor, error) {
+	var all []*cursor
+	for i, layout := range r.core.options.Older {
+		cursors, err := r.cursorsOf(i+1, layout, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cursors...)
+	}
+	return r.distinct(all), nil
+}
+
+func (r *reading) cursorsOf(source int, layout Layout, bucket time.Time) ([]*cursor, error) {
+	cursors := make([]*cursor, max(layout.Shards, 1))
+	for shard := range cursors {
+		cu := &cursor{source: newOrdinal(source, shard), left: r.interval}
+		if r.core.options.ShardAttribute != "" && source == 0 {
+			cu.shardKey = r.query.Key
+			cu.partition, cu.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(shard)}
+		} else {
+			var err error
+			if cu.shardKey, err = layout.ShardKey(r.query.Key, bucket, shard); err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrQuery, err)
+			}
+			cu.partition = &types.AttributeValueMemberS{Value: cu.shardKey}
+		}
+		cursors[shard] = cu
+	}
+	return cursors, nil
+}
+
+// distinct drops shards of older layouts that the layout has as well, such as the bare key: they are read once.
+func (r *reading) distinct(older []*cursor) []*cursor {
+	seen := make(map[string]bool, len(older))
+	layout := r.core.options.Layout
+	kept := older[:0]
+	for _, cu := range older {
+		if seen[cu.shardKey] {
+			continue
+		}
+		seen[cu.shardKey] = true
+		if place, err := layout.Parse(cu.shardKey); err == nil && layout.Bucket == NoBucket && place.Key == r.query.Key {
+			continue
+		}
+		kept = append(kept, cu)
+	}
+	return kept
+}
+
+// resume makes a cursor go on behind a position. Of the items with the position's own sort key, those of shards that come
+// first in the order have all been returned and those of shards that come later have not.
+func (r *reading) resume(cu *cursor, p position) {
+	reverse := r.query.Reverse
+	passed := cu.source < p.source
+	if reverse {
+		passed = cu.source > p.source
+	}
+	same := cu.source == p.source
+	o := r.core.options
+	switch {
+	case o.SortKey == "" && o.Index == "":
+		cu.done = passed || same // a shard is one item
+	case o.Index == "":
+		// The bound is closed, so that it can be a BETWEEN; a sort key is there once in a shard.
+		cu.left = cu.left.from(p.sort, false, reverse)
+		cu.skip, cu.skips = p.sort, passed || same
+	case same:
+		cu.start = attributes(o.TableKey, p.table)
+		cu.start[o.PartitionKey] = cu.partition
+		if cu.number != nil {
+			cu.start[o.ShardAttribute] = cu.number
+		}
+		if o.SortKey != "" {
+			cu.start[o.SortKey] = p.sort.attribute()
+		}
+	case o.SortKey == "":
+		cu.done = passed
+	default:
+		cu.left = cu.left.from(p.sort, passed, reverse)
+	}
+	cu.done = cu.done || cu.left.empty()
+}
+
+// fetched is what a cursor's request brought.
+type fetched struct {
+	entries []entry
+	start   Item // of the next page, if not done
+	done    bool
+	scanned int // items read for them
+}
+
+// fetch reads a page of about limit items: at least one, or all there is. It does not change the cursor.
+func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, limit int) (fetched, error) {
+	for scanned := 0; ; {
+		out, err := r.send(ctx, cu, r.input(cu, start, limit))
+		if err != nil {
+			return fetched{}, err
+		}
+		scanned += int(out.ScannedCount)
+		f := fetched{start: out.LastEvaluatedKey, done: len(out.LastEvaluatedKey) == 0, scanned: scanned}
+		if err := r.take(cu, out.Items, &f); err != nil {
+			return fetched{}, err
+		}
+		if len(f.entries) > 0 || f.done {
+			return f, nil
+		}
+		start = f.start
+		limit = min(2*limit, 1<<20) // all of it was filtered out: look further
+	}
+}
+
+// take turns the items of a page into entries, without those that are not asked for.
+func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
+	if len(items) > 0 {
+		r.core.sizes.saw(itemSize(items[0]))
+	}
+	sortKey := r.core.options.SortKey
+	timed := r.timed()
+	f.entries = make([]entry, 0, len(items))
+	for _, item := range items {
+		e := entry{item: item}
+		if sortKey != "" {
+			var err error
+			if e.sort, err = sortValueOf(item[sortKey]); err != nil {
+				return fmt.Errorf("shard %q: sort key %s: %w", cu.shardKey, sortKey, err)
+			}
+			where := cu.left.compare(e.sort)
+			if r.query.Reverse {
+				where = -where
+			}
+			if where > 0 { // the condition could not say where to stop
+				f.done, f.start = true, nil
+				return nil
+			}
+			if where < 0 || cu.skips && e.sort == cu.skip {
+				continue
+			}
+		}
+		if timed && !r.inTime(item) {
+			continue
+		}
+		f.entries = append(f.entries, e)
+	}
+	return nil
+}
+
+// itemSize returns about how much memory an item takes, in bytes: DynamoDB's size of it and what maps and interfaces add.
+func itemSize(item Item) int {
+	const overhead = 64
+	size := overhead
+	for name, value := range item {
+		size += overhead + len(name) + valueSize(value)
+	}
+	return size
+}
+
+func valueSize(value types.AttributeValue) int {
+	const overhead = 32
+	size := overhead
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		size += len(v.Value)
+	case *types.AttributeValueMemberN:
+		size += len(v.Value)
+	case *types.AttributeValueMemberB:
+		size += len(v.Value)
+	case *types.AttributeValueMemberSS:
+		for _, s := range v.Value {
+			size += overhead + len(s)
+		}
+	case *types.AttributeValueMemberNS:
+		for _, s := range v.Value {
+			size += overhead + len(s)
+		}
+	case *types.AttributeValueMemberBS:
+		for _, s := range v.Value {
+			size += overhead + len(s)
+		}
+	case *types.AttributeValueMemberL:
+		for _, e := range v.Value {
+			size += valueSize(e)
+		}
+	case *types.AttributeValueMemberM:
+		size += itemSize(v.Value)
+	}
+	return size
+}

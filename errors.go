@@ -1,0 +1,111 @@
+package heatsink
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What can be wrong with what the caller passed in. The errors that wrap them say what and where.
+var (
+	// ErrOptions is wrapped by what Open returns for options that contradict each other or lack something.
+	ErrOptions = errors.New("invalid options")
+	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
+	ErrItem = errors.New("invalid item")
+	// ErrQuery is wrapped when a Query asks for something that cannot be.
+	ErrQuery = errors.New("invalid query")
+	// ErrToken is wrapped when a page token is damaged, forged, or belongs to another query.
+	ErrToken = errors.New("invalid page token")
+	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
+	ErrNotFound = errors.New("item not found")
+)
+
+// ShardError says which shard a request was for when it failed. The SDK's error is reachable with errors.As.
+type ShardError struct {
+	Operation string // "Query", "PutItem", …
+	Table     string
+	Index     string // empty for the table itself
+	ShardKey  string
+	Shard     int
+	Attempts  int // how often it was tried
+	Err       error
+}
+
+func (e *ShardError) Error() string {
+	on := e.Table
+	if e.Index != "" {
+		on += "/" + e.Index
+	}
+	tries := ""
+	if e.Attempts > 1 {
+		tries = fmt.Sprintf(" (%d attempts)", e.Attempts)
+	}
+	return fmt.Sprintf("%s %s shard %q%s: %v", e.Operation, on, e.ShardKey, tries, e.Err)
+}
+
+func (e *ShardError) Unwrap() error { return e.Err }
+
+// GatherError is the end of a read that could not reach every shard: without Query.Partial its only result, with it the
+// last pair of the sequence.
+type GatherError struct {
+	Shards []*ShardError // the shards that are missing, in order; at least one
+	Of     int           // how many shards were read
+}
+
+func (e *GatherError) Error() string {
+	const show = 3
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d shards missing: ", len(e.Shards), e.Of)
+	for i, s := range e.Shards {
+		if i == show {
+			fmt.Fprintf(&b, "; and %d more", len(e.Shards)-show)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(s.Error())
+	}
+	return b.String()
+}
+
+func (e *GatherError) Unwrap() []error {
+	errs := make([]error, len(e.Shards))
+	for i, s := range e.Shards {
+		errs[i] = s
+	}
+	return errs
+}
+
+// UnknownOutcomeError says that a write may or may not have happened: its answer was lost, and sending it again could have
+// done it twice. It is about writes that are not idempotent, such as an ADD; the others are repeated on the same shard.
+type UnknownOutcomeError struct{ Err error }
+
+func (e *UnknownOutcomeError) Error() string { return "outcome unknown: " + e.Err.Error() }
+
+func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
+
+// BatchError lists the items of a batch that were not written. All others were.
+type BatchError struct {
+	Failed []BatchFailure // in the order of the batch
+	Of     int            // how many items the batch had
+}
+
+// BatchFailure is an item of a batch that was not written.
+type BatchFailure struct {
+	Position int // in the batch
+	Err      error
+}
+
+func (e *BatchError) Error() string {
+	first := e.Failed[0]
+	return fmt.Sprintf("%d of %d items not written, the first at %d: %v", len(e.Failed), e.Of, first.Position, first.Err)
+}
+
+func (e *BatchError) Unwrap() []error {
+	errs := make([]error, len(e.Failed))
+	for i, f := range e.Failed {
+		errs[i] = f.Err
+	}
+	return errs
+}

@@ -1,0 +1,99 @@
+package heatsink
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Fold reads the items that q asks for and folds them into one value: each shard starts with zero and adds its items in
+// order, and the shards' values are merged in order. Shards are read in parallel, so add is called from several
+// goroutines, with values of their own. q.Limit does not apply.
+func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {
+	total := zero()
+	if q.Limit != 0 {
+		return total, fmt.Errorf("%w: Limit is %d, but a fold is of all items", ErrQuery, q.Limit)
+	}
+	r, err := c.core.prepare(ctx, q)
+	if err != nil {
+		return total, err
+	}
+	cursors, err := r.everyShard(ctx)
+	if err != nil {
+		return total, err
+	}
+	parts := make([]A, len(cursors))
+	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
+		parts[i] = zero()
+		return r.each(ctx, cu, func(raw Item) error {
+			item, err := decode[T](raw)
+			if err == nil {
+				parts[i] = add(parts[i], item)
+			}
+			return err
+		})
+	})
+	if err != nil && !q.Partial {
+		return zero(), err
+	}
+	for _, part := range parts {
+		total = merge(total, part)
+	}
+	return total, err
+}
+
+// Group is how many items have something in common.
+type Group[K any] struct {
+	Key   K
+	Count int
+}
+
+// CountBy counts the items that q asks for by what key says of them, and returns the groups by falling count; groups of
+// the same count by key.
+func CountBy[T any, K cmp.Ordered](ctx context.Context, c *Collection[T], q Query, key func(T) K) ([]Group[K], error) {
+	counts, err := Fold(ctx, c, q,
+		func() map[K]int { return make(map[K]int) },
+		func(counts map[K]int, item T) map[K]int {
+			counts[key(item)]++
+			return counts
+		},
+		func(sum, part map[K]int) map[K]int {
+			for k, n := range part {
+				sum[k] += n
+			}
+			return sum
+		})
+	groups := make([]Group[K], 0, len(counts))
+	for k, n := range counts {
+		groups = append(groups, Group[K]{k, n})
+	}
+	slices.SortFunc(groups, func(a, b Group[K]) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Key, b.Key))
+	})
+	return groups, err
+}
+
+// Top returns the n greatest of the items that q asks for, greatest first, as compare orders them; of equal ones, those
+// that Query would return first. Each shard keeps no more than n at a time. The n greatest by sort key are cheaper to
+// have: Query with Reverse and Limit.
+func Top[T any](ctx context.Context, c *Collection[T], q Query, n int, compare func(a, b T) int) ([]T, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("%w: the top %d", ErrQuery, n)
+	}
+	falling := func(a, b T) int { return compare(b, a) }
+	cut := func(items []T) []T {
+		slices.SortStableFunc(items, falling)
+		return items[:min(n, len(items))]
+	}
+	top, err := Fold(ctx, c, q,
+		func() []T { return nil },
+		func(top []T, item T) []T {
+			if top = append(top, item); len(top) < 2*n+16 {
+				return top
+			}
+			return cut(top)
+		},
+		func(sum, part []T) []T { return cut(append(sum, part...)) })
+	return top, err
+}

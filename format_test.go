@@ -1,0 +1,133 @@
+package heatsink
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseFormat(t *testing.T) {
+	for _, c := range []struct {
+		template string
+		want     Format
+		prints   string // the template with every placeholder; "" if it is the same
+	}{
+		{"{key}#SHARD_{shard}", Format{}, "{key}#{bucket}#SHARD_{shard}"},
+		{"{key}#{bucket}#SHARD_{shard}", Format{}, ""},
+		{"{key}", Format{}, "{key}#{bucket}#SHARD_{shard}"},
+		{"{key}/{bucket}", Format{BucketPrefix: "/"}, "{key}/{bucket}#SHARD_{shard}"},
+		{"{key}#{bucket}#SHARD#{shard}", ShardHash, ""},
+		{"{key}#{bucket}#{shard}", PlainNumber, ""},
+		{"{key}.{shard1}", DotFromOne, "{key}#{bucket}.{shard1}"},
+		{"{key}#{bucket}#SHARD#{shard:03}", Format{ShardPrefix: "#SHARD#", Width: 3}, ""},
+		{"{key}@{bucket:-}~{shard1:09}", Format{BucketPrefix: "@", HourMark: "-", ShardPrefix: "~", First: 1, Width: 9}, ""},
+		{"{key}#{bucket:T}#SHARD_{shard}", Format{}, "{key}#{bucket}#SHARD_{shard}"},
+		{"{key}#{bucket}[#SHARD_{shard}]", Format{BareZero: true}, ""},
+		{"{key}[.{shard1:02}]", Format{ShardPrefix: ".", First: 1, Width: 2, BareZero: true}, "{key}#{bucket}[.{shard1:02}]"},
+		{"{key}→{bucket}§{shard}", Format{BucketPrefix: "→", ShardPrefix: "§"}, ""},
+	} {
+		t.Run(c.template, func(t *testing.T) {
+			got, err := ParseFormat(c.template)
+			if got != c.want || err != nil {
+				t.Fatalf("got %+v, %v, want %+v", got, err, c.want)
+			}
+			if c.prints == "" {
+				c.prints = c.template
+			}
+			if got.String() != c.prints {
+				t.Errorf("prints %s, want %s", got, c.prints)
+			}
+		})
+	}
+}
+
+func TestParseFormatRefuses(t *testing.T) {
+	for _, c := range []struct{ name, template, says string }{
+		{"nothing", "", "does not begin with {key}"},
+		{"text before the key", "x{key}#{shard}", "does not begin with {key}"},
+		{"shard against key", "{key}{shard}", "nothing before {shard}"},
+		{"bare shard against key", "{key}[{shard}]", "nothing before {shard}"},
+		{"bucket against key", "{key}{bucket}#{shard}", "nothing between {key} and {bucket}"},
+		{"shard against bucket", "{key}#{bucket}{shard}", "nothing before {shard}"},
+		{"shard before bucket", "{key}#{shard}#{bucket}", `BucketPrefix "#{shard}#"`},
+		{"key twice", "{key}#{key}#{shard}", `ShardPrefix "#{key}#"`},
+		{"shard twice", "{key}#{shard}#{shard}", "nothing may follow {shard}"},
+		{"text at the end", "{key}#{shard}!", `nothing may follow {shard}, but "!" does`},
+		{"text without a shard", "{key}#x", `not "#x"`},
+		{"unknown placeholder", "{key}#{id}", `not "#{id}"`},
+		{"counted from two", "{key}#{shard2}", `not "2"`},
+		{"padded with blanks", "{key}#{shard:3}", `not ":3"`},
+		{"padded to nothing", "{key}#{shard:00}", `not ":00"`},
+		{"padded too far", "{key}#{shard:010}", `not ":010"`},
+		{"no mark", "{key}#{bucket:}#{shard}", "{bucket:}"},
+		{"unknown bucket", "{key}#{bucketday}#{shard}", "{bucketday}"},
+		{"open bucket", "{key}#{bucket", "{bucket has no }"},
+		{"open shard", "{key}#{shard", "{shard has no }"},
+		{"open bracket", "{key}[#{shard}", "[ has no ]"},
+		{"shard runs into a digit", "{key}#V2{shard}", `ShardPrefix "#V2" ends in a digit`},
+		{"bucket runs into a digit", "{key}#1{bucket}#{shard}", `BucketPrefix "#1" ends in a digit`},
+		{"hour runs into a digit", "{key}#{bucket:0}#{shard}", `HourMark "0" ends in a digit`},
+		{"not UTF-8", "{key}\xff{shard}", "not valid UTF-8"},
+		{"long", "{key}" + strings.Repeat("#", 65) + "{shard}", "ShardPrefix has 65 bytes: 64 are allowed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := ParseFormat(c.template)
+			if !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %+v, %v, want ErrLayout that says %q", f, err, c.says)
+			}
+			if f != (Format{}) {
+				t.Errorf("got %+v with the error", f)
+			}
+		})
+	}
+}
+
+// drawFormat draws a valid format, mostly one whose parts are easily mistaken for each other.
+func drawFormat(t *rapid.T) Format {
+	part := rapid.OneOf(
+		rapid.SampledFrom([]string{"", "#", "-", ".", "W", "-W", "T", "#SHARD_", "#SHARD#", "2#", "-0", "24-12-02T", "é", "SHARD"}),
+		rapid.StringMatching(`[#T0-9-]{0,3}`),
+		rapid.String(),
+	).Filter(func(s string) bool { return checkPrefix("", s) == nil })
+	return Format{
+		BucketPrefix: part.Draw(t, "bucket prefix"),
+		HourMark:     part.Draw(t, "hour mark"),
+		ShardPrefix:  part.Draw(t, "shard prefix"),
+		First:        rapid.IntRange(0, 1).Draw(t, "first"),
+		Width:        rapid.IntRange(0, maxWidth).Draw(t, "width"),
+		BareZero:     rapid.Bool().Draw(t, "bare zero"),
+	}
+}
+
+func TestFormatRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawFormat(t)
+		got, err := ParseFormat(f.String())
+		if want := f.shortened(); got != want || err != nil {
+			t.Fatalf("%s: got %+v, %v, want %+v", f, got, err, want)
+		}
+	})
+}
+
+func FuzzParseFormat(f *testing.F) {
+	for _, seed := range []string{"{key}#SHARD_{shard}", "{key}@{bucket:-}[~{shard1:09}]", "{key}{bucket}", "{key}#{shard:00}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, template string) {
+		got, err := ParseFormat(template)
+		if err != nil {
+			if !errors.Is(err, ErrLayout) || len(err.Error()) > 2000 {
+				t.Fatalf("got %v, want a short ErrLayout", err)
+			}
+			return
+		}
+		if err := (Layout{Format: got}).Validate(); err != nil {
+			t.Fatalf("%q gives %+v, which is invalid: %v", template, got, err)
+		}
+		if again, err := ParseFormat(got.String()); again != got || err != nil {
+			t.Fatalf("%q gives %+v, and that %+v, %v", template, got, again, err)
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package heatsink
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// maxBatchGet is how many keys a BatchGetItem takes.
+const maxBatchGet = 100
+
+// get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it.
+func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
+	var cost Cost
+	defer func() { metersOf(ctx).add(cost) }()
+	g, err := c.newGet(ctx, like, edits)
+	if err != nil {
+		return nil, err
+	}
+	if c.options.Index != "" {
+		item, err := c.getOne(ctx, &cost, g.key, c.tableTarget(g.key), g.in)
+		return g.first(err, item)
+	}
+	homes, err := c.homes(ctx, like, false)
+	if err != nil {
+		return nil, err
+	}
+	if c.options.Layout.Strategy == Random && len(homes) > 1 {
+		items, err := c.find(ctx, &cost, g.key, homes, g.in)
+		return g.first(err, items...)
+	}
+	// Nearly always the item is where it would be put now.
+	item, err := c.getOne(ctx, &cost, c.in(g.key, homes[0]), homes[0], g.in)
+	if item, err = g.first(err, item); err != ErrNotFound || len(homes) == 1 {
+		return item, err
+	}
+	items, err := c.find(ctx, &cost, g.key, homes[1:], g.in)
+	return g.first(err, items...)
+}
+
+// getMerged reads what all shards have under the key that like has, and puts it together.
+func (c *core) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
+	if c.options.Index != "" {
+		return c.get(ctx, like, edits)
+	}
+	var cost Cost
+	defer func() { metersOf(ctx).add(cost) }()
+	g, err := c.newGet(ctx, like, edits)
+	if err != nil {
+		return nil, err
+	}
+	homes, err := c.homes(ctx, like, true)
+	if err != nil {
+		return nil, err
+	}
+	items, err := c.find(ctx, &cost, g.key, homes, g.in)
+	if err != nil {
+		return nil, err
+	}
+	var merged Item
+	now := time.Now()
+	for _, item := range slices.Backward(items) { // the lowest shard last, so that its attributes stand
+		if item == nil || c.expired(item, now) {
+			continue
+		}
+		if merged == nil {
+			merged = Item{}
+		}
+		maps.Copy(merged, item)
+	}
+	return g.first(nil, merged)
+}
+
+// getting is a get under way.
+type getting struct {
+	core  *core
+	like  Item
+	key   Item                   // of the table, with the logical partition key
+	in    *dynamodb.GetItemInput // what the caller made of it, without the key
+	added []string               // attributes that the caller did not ask for
+}
+
+func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (*getting, error) {
+	key, err := c.keyOf(like)
+	if err != nil {
+		return nil, err
+	}
+	g := &getting{core: c, like: like, key: key, in: &dynamodb.GetItemInput{TableName: &c.options.Table, Key: maps.Clone(key)}}
+	for _, edit := range edits {
+		edit(g.in)
+	}
+	g.in.TableName = &c.options.Table
+	if g.in.ReturnConsumedCapacity == "" {
+		g.in.ReturnConsumedCapacity = metersOf(ctx).wanted()
+	}
+	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
+	if c.options.TTL != "" {
+		need = append(need, c.options.TTL)
+	}
+	g.added, err = project(g.in, need)
+	return g, err
+}
+
+// first returns the first item that is there and not expired, as the caller wants it.
+func (g *getting) first(err error, items ...Item) (Item, error) {
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	for _, item := range items {
+		if item == nil || g.core.expired(item, now) {
+			continue
+		}
+		g.core.restoreLike(item, g.like)
+		for _, name := range g.added {
+			delete(item, name)
+		}
+		return item, nil
+	}
+	return nil, ErrNotFound
+}
+
+// project makes a projection include what is needed, and returns what it lacked. Without a projection there is nothing
+// that it could lack.
+func project(in *dynamodb.GetItemInput, need []string) (added []string, err error) {
+	if len(in.AttributesToGet) > 0 {
+		in.AttributesToGet = slices.Clone(in.AttributesToGet)
+		for _, name := range need {
+			if !slices.Contains(in.AttributesToGet, name) {
+				in.AttributesToGet = append(in.AttributesToGet, name)
+				added = append(added, name)
+			}
+		}
+		return added, nil
+	}
+	if in.ProjectionExpression == nil {
+		return nil, nil
+	}
+	asked := topLevel(*in.ProjectionExpression, in.ExpressionAttributeNames)
+	names, err := ownNames(in.ExpressionAttributeNames)
+	if err != nil {
+		return nil, err
+	}
+	projection := *in.ProjectionExpression
+	for _, name := range need {
+		if slices.Contains(asked, name) {
+			continue
+		}
+		alias := "#" + placeholder + strconv.Itoa(len(added))
+		names[alias] = name
+		projection += ", " + alias
+		added = append(added, name)
+	}
+	if len(added) > 0 {
+		in.ProjectionExpression, in.ExpressionAttributeNames = &projection, names
+	}
+	return added, nil
+}
+
+// getOne reads an item with GetItem, nil if it is not there.
+func (c *core) getOne(ctx context.Context, cost *Cost, key Item, at target, in *dynamodb.GetItemInput) (Item, error) {
+	one := *in
+	one.Key = key
+	var out *dynamodb.GetItemOutput
+	err := c.run(ctx, cost, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
+		out, err = c.client.GetItem(ctx, &one, once)
+		return err
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	cost.ReadUnits += units(out.ConsumedCapacity)
+	if out.Item != nil {
+		cost.Items++
+	}
+	return out.Item, nil
+}
+
+// find reads an item from each of its homes with BatchGetItem, in the order of the homes, nil where there is none. Of in
+// it takes the consistency and the projection, which must have the partition key.
+func (c *core) find(ctx context.Context, cost *Cost, key Item, homes []target, in *dynamodb.GetItemInput) ([]Item, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	items := make([]Item, len(homes))
+	var mu sync.Mutex // guards cost and failed
+	var failed error
+	inParallel((len(homes)+maxBatchGet-1)/maxBatchGet, func(i int) {
+		start, end := i*maxBatchGet, min((i+1)*maxBatchGet, len(homes))
+		var part Cost
+		err := c.findBatch(ctx, &part, key, homes[start:end], items[start:end], in)
+		mu.Lock()
+		defer mu.Unlock()
+		*cost = cost.Plus(part)
+		if err != nil && failed == nil {
+			failed = err
+			cancel() // the other batches are no use without this one
+		}
+	})
+	return items, failed
+}
+
+// findBatch is find for as many homes as one request takes. It fills in items.
+func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []target, items []Item, in *dynamodb.GetItemInput) error {
+	position := make(map[string]int, len(homes))
+	keys := make([]Item, len(homes))
+	for i, home := range homes {
+		position[home.shardKey] = i
+		keys[i] = c.in(key, home)
+	}
+	home := func(item Item) (int, bool) {
+		stored, ok := item[c.options.PartitionKey].(*types.AttributeValueMemberS)
+		if !ok {
+			return 0, false
+		}
+		i, ok := position[stored.Value]
+		return i, ok
+	}
+	r := &request{operation: "BatchGetItem", target: homes[0]}
+	return c.run(ctx, cost, r, func(ctx context.Context, _ int) error {
+		out, err := c.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{c.options.Table: {
+				Keys:                     keys,
+				ConsistentRead:           in.ConsistentRead,
+				ProjectionExpression:     in.ProjectionExpression,
+				ExpressionAttributeNames: in.ExpressionAttributeNames,
+				AttributesToGet:          in.AttributesToGet,
+			}},
+			ReturnConsumedCapacity: in.ReturnConsumedCapacity,
+		}, once)
+		if err != nil {
+			return err
+		}
+		for _, consumed := range out.ConsumedCapacity {
+			cost.ReadUnits += units(&consumed)
+		}
+		for _, found := range out.Responses { // in our table, under its name or its ARN
+			for _, item := range found {
+				if i, ok := home(item); ok {
+					items[i] = item
+					cost.Items++
+				}
+			}
+		}
+		for _, left := range out.UnprocessedKeys {
+			err = &unprocessedError{len(left.Keys), len(keys)}
+			keys = left.Keys
+			if i, ok := home(keys[0]); ok {
+				r.target = homes[i]
+			}
+		}
+		return err
+	}, nil)
+}

@@ -1,0 +1,38 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// CreateTable creates an on-demand table for tests and examples that need no more than a key: the names of the partition
+// key and, if there is one, the sort key. They are strings unless their names are followed by :N or :B.
+//
+//	err := db.CreateTable(ctx, "orders", "customer", "number:N")
+//
+// For anything else there is CreateTable of Client.
+func (db *DB) CreateTable(ctx context.Context, name string, keys ...string) error {
+	if len(keys) < 1 || len(keys) > 2 {
+		return fmt.Errorf("create table %q: a key has one attribute or two, not %d", name, len(keys))
+	}
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
+	for i, key := range keys {
+		attribute, kind, typed := strings.Cut(key, ":")
+		if !typed {
+			kind = string(types.ScalarAttributeTypeS)
+		}
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+			AttributeName: aws.String(attribute), AttributeType: types.ScalarAttributeType(kind),
+		})
+		in.KeySchema = append(in.KeySchema, types.KeySchemaElement{
+			AttributeName: aws.String(attribute), KeyType: []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i],
+		})
+	}
+	_, err := db.Client().CreateTable(ctx, in)
+	return err
+}

@@ -1,0 +1,256 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Item is an item or a key as the AWS SDK has it.
+type Item = map[string]types.AttributeValue
+
+// Client is the part of *dynamodb.Client that a collection uses: wrap it, fake it, or pass the SDK's.
+type Client interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+}
+
+// Options describe a collection: where it is, how its keys are spread, and how hard to try. Table, PartitionKey and Layout
+// matter to everybody; the rest can wait.
+type Options struct {
+	// Table is the table's name or ARN.
+	Table string
+
+	// PartitionKey and SortKey name the key attributes of the table, or of the Index if there is one. The partition key
+	// must be a string. SortKey is empty if the table has none.
+	PartitionKey, SortKey string
+
+	// Index makes this a collection that is listed by a global secondary index, with items that are stored under a
+	// key of their own, TableKey. Writing an item keeps the index's partition key spread, so the layout must be
+	// Calculated, and is calculated from the table's key unless ShardBy says otherwise. Get, Update and Delete go to
+	// the table, Query and what builds on it to the index.
+	Index string
+
+	// TableKey names the table's key attributes if Index is set, the partition key first.
+	TableKey []string
+
+	// ShardAttribute, if set, is a second HASH attribute of the Index, a number: it takes the shard, and PartitionKey
+	// keeps the logical key as it is.
+	ShardAttribute string
+
+	// Layout says how the logical key becomes the stored one.
+	Layout Layout
+
+	// Widths says how many shards a key has right now, for keys that differ or change. Default: Layout.Shards, always.
+	Widths Widths
+
+	// Older lists layouts under which items were stored before: they are read along with Layout and never written.
+	// The unsharded past of a bucketed collection is Older: []Layout{{}}. They have no buckets.
+	Older []Layout
+
+	// ShardBy names the attributes from which a Calculated layout works out the shard. Default: the sort key; with an
+	// Index, the table's key.
+	ShardBy []string
+
+	// EventTime says where an item keeps the time that decides its bucket.
+	EventTime EventTime
+
+	// TTL names the table's time-to-live attribute. Items whose time has come are left out of reads although DynamoDB
+	// has not yet deleted them. Put gives items without the attribute TTLAfter from now to live, if it is not zero.
+	TTL      string
+	TTLAfter time.Duration
+
+	// TokenKey signs page tokens, so that they can be handed to people. Default: tokens are checked for damage, not
+	// for forgery.
+	TokenKey []byte
+
+	// Retry says how requests are repeated.
+	Retry Retry
+
+	// MaxConcurrency is the most requests one collection's reads have under way. Below it, throttling decides. Default: 256.
+	MaxConcurrency int
+
+	// ReadMemory is about the most memory one read fills with items it has not returned yet, in bytes. Default: 64 MB.
+	ReadMemory int
+
+	// Rand makes random choices repeatable. Default: a source of its own.
+	Rand rand.Source
+
+	// Logger is told about what callers do not see: requests that were repeated, shards avoided. Default: nobody.
+	Logger *slog.Logger
+}
+
+// EventTime names the attribute that holds an item's time, and how it is written. In the sort key, a timestamp may be
+// followed by anything after a '#'.
+type EventTime struct {
+	Attribute string
+	Unit      TimeUnit
+}
+
+// TimeUnit is how a time is written.
+type TimeUnit uint8
+
+const (
+	RFC3339          TimeUnit = iota // a string such as 2026-06-22T01:00:00Z, with or without fractions
+	UnixSeconds                      // a number, or a string of one, of seconds since 1970
+	UnixMilliseconds                 // the same in milliseconds
+)
+
+// Retry says how requests are repeated. heatsink does it instead of the SDK, because only where the shard is chosen is it
+// known whether another will do.
+type Retry struct {
+	// Attempts is the most times one request is sent. Default: 6.
+	Attempts int
+
+	// Budget is how many retries there may be for each request, on average: when everything is throttled, attempts come
+	// to (1 + Budget) × requests and no more. Burst retries are there to begin with, and are saved up again. Defaults:
+	// 0.2 and 100. A negative Budget is none.
+	Budget float64
+	Burst  int
+
+	// The nth retry waits for a random part of Base × 2ⁿ⁻¹, at most Max. Defaults: 20 ms and 2 s.
+	Base, Max time.Duration
+}
+
+// Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read.
+type Width struct{ Write, Read int }
+
+// Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
+// A key's Read must never shrink. With a Calculated layout all widths are powers of two.
+type Widths interface {
+	Width(ctx context.Context, key string, bucket time.Time) (Width, error)
+}
+
+// fixed is the width of a layout that does not change.
+type fixed int
+
+func (n fixed) Width(context.Context, string, time.Time) (Width, error) {
+	return Width{Write: int(n), Read: int(n)}, nil
+}
+
+const (
+	defaultAttempts       = 6
+	defaultBudget         = 0.2
+	defaultBurst          = 100
+	defaultBackoff        = 20 * time.Millisecond
+	defaultMaxBackoff     = 2 * time.Second
+	defaultMaxConcurrency = 256
+	defaultReadMemory     = 64 << 20
+)
+
+// withDefaults fills in what the caller left out.
+func (o Options) withDefaults() Options {
+	o.Retry.Attempts = orDefault(o.Retry.Attempts, defaultAttempts)
+	o.Retry.Budget = max(orDefault(o.Retry.Budget, defaultBudget), 0)
+	o.Retry.Burst = orDefault(o.Retry.Burst, defaultBurst)
+	o.Retry.Base = orDefault(o.Retry.Base, defaultBackoff)
+	o.Retry.Max = orDefault(o.Retry.Max, defaultMaxBackoff)
+	o.MaxConcurrency = orDefault(o.MaxConcurrency, defaultMaxConcurrency)
+	o.ReadMemory = orDefault(o.ReadMemory, defaultReadMemory)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Widths == nil {
+		o.Widths = fixed(max(o.Layout.Shards, 1))
+	}
+	if len(o.ShardBy) == 0 {
+		switch {
+		case o.Index != "":
+			o.ShardBy = o.TableKey
+		case o.SortKey != "":
+			o.ShardBy = []string{o.SortKey}
+		}
+	}
+	return o
+}
+
+func orDefault[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// validate returns everything that is wrong at once.
+func (o Options) validate() error {
+	var errs []error
+	wrong := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
+	}
+	if o.Table == "" {
+		wrong("Table is empty")
+	}
+	if o.PartitionKey == "" {
+		wrong("PartitionKey is empty: name the attribute that holds the key")
+	}
+	if o.PartitionKey != "" && o.PartitionKey == o.SortKey {
+		wrong("PartitionKey and SortKey are both %q", o.SortKey)
+	}
+	if err := o.Layout.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	for i, l := range o.Older {
+		if err := l.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("Older[%d]: %w", i, err))
+		}
+		if l.Bucket != NoBucket {
+			wrong("Older[%d] has buckets: only layouts without can be read along", i)
+		}
+	}
+	if o.Index == "" {
+		if len(o.TableKey) > 0 {
+			wrong("TableKey is set without an Index: the table's key is PartitionKey and SortKey")
+		}
+		if o.ShardAttribute != "" {
+			wrong("ShardAttribute is set without an Index: only an index has keys of several attributes")
+		}
+	} else {
+		if len(o.TableKey) < 1 || len(o.TableKey) > 2 {
+			wrong("an Index needs the one or two attributes of TableKey, not %d", len(o.TableKey))
+		}
+		if slices.Contains(o.TableKey, o.PartitionKey) {
+			wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
+		}
+		if o.Layout.Shards > 0 && o.Layout.Strategy != Calculated {
+			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
+		}
+	}
+	if o.Layout.Shards > 0 && o.Layout.Strategy == Calculated && len(o.ShardBy) == 0 && o.Index == "" && o.SortKey == "" {
+		wrong("a Calculated layout needs ShardBy: there is no sort key to calculate from")
+	}
+	if o.Layout.Bucket != NoBucket && o.EventTime.Attribute == "" {
+		wrong("a layout by %v needs EventTime: name the attribute that holds an item's time", o.Layout.Bucket)
+	}
+	if o.EventTime.Unit > UnixMilliseconds {
+		wrong("EventTime.Unit is %d", o.EventTime.Unit)
+	}
+	if o.TTLAfter != 0 && o.TTL == "" {
+		wrong("TTLAfter is set without TTL")
+	}
+	if o.TTLAfter < 0 {
+		wrong("TTLAfter is negative: %v", o.TTLAfter)
+	}
+	if n := len(o.TokenKey); n > 0 && n < 16 {
+		wrong("TokenKey has %d bytes; 16 are the least that protect anything", n)
+	}
+	if o.Retry.Attempts < 0 || o.Retry.Burst < 0 || o.Retry.Base < 0 || o.Retry.Max < 0 {
+		wrong("Retry has negative values: %+v", o.Retry)
+	}
+	if o.MaxConcurrency < 0 || o.ReadMemory < 0 {
+		wrong("MaxConcurrency and ReadMemory cannot be negative")
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,49 @@
+package heatsink
+
+import "time"
+
+// Query says what to read of a collection. Key is all that is needed.
+type Query struct {
+	// Key is the logical partition key.
+	Key string
+
+	// Sort narrows the sort key: Equal, Less, AtMost, Greater, AtLeast, Between or BeginsWith of a value.
+	Sort Range
+
+	// From and To narrow the event time to [From, To). A layout with buckets needs them.
+	From, To time.Time
+
+	// Reverse reads from the end.
+	Reverse bool
+
+	// Limit is the most items to return, after the filter. Zero: all. Page needs it.
+	Limit int
+
+	// Filter and Projection are DynamoDB's expressions, with their Names and Values. A filter saves no capacity.
+	Filter, Projection string
+	Names              map[string]string
+	Values             Item
+
+	// Consistent makes reads strongly consistent, at twice the price. Indexes have no such reads.
+	Consistent bool
+
+	// Expired includes items whose time to live is over.
+	Expired bool
+
+	// Ahead is how many buckets are read while one is being returned. Default: 1. Negative: none.
+	Ahead int
+
+	// Partial returns what the shards that can be read have, and says which are missing, instead of failing.
+	Partial bool
+
+	// Hedge sends a request again that takes longer than almost all others, and takes the first answer. It costs at most
+	// one request in twenty.
+	Hedge bool
+}
+
+// Plan is what a Query will read.
+type Plan struct {
+	Buckets  int // how many buckets; 1 without
+	Shards   int // how many shards, in all buckets
+	Requests int // the fewest requests that can do: one for each shard
+}

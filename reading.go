@@ -1,0 +1,260 @@
+package heatsink
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// placeholder begins the names and values that heatsink adds to expressions, after their # or :.
+const placeholder = "hs_"
+
+// reading is a Query made ready: checked, and with everything that its requests have in common.
+type reading struct {
+	core        *core
+	query       Query
+	key         types.AttributeValue // the logical key, to put back into items
+	interval    interval
+	fingerprint uint64
+	meters      *meterLink
+
+	names      map[string]string // without the sort key's
+	allNames   map[string]string // with it
+	values     Item
+	filter     *string
+	projection *string
+	added      []string // attributes that only heatsink asked for
+}
+
+// prepare checks a query and makes it ready.
+func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
+	r := &reading{core: c, query: q, key: &types.AttributeValueMemberS{Value: q.Key}, meters: metersOf(ctx)}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.interval, err = q.Sort.interval(); err != nil {
+		return nil, err
+	}
+	r.names = maps.Clone(q.Names)
+	if r.names == nil {
+		r.names = make(map[string]string, 4)
+	}
+	r.names["#hs_pk"] = c.options.PartitionKey
+	if c.options.ShardAttribute != "" {
+		r.names["#hs_sh"] = c.options.ShardAttribute
+	}
+	r.values = maps.Clone(q.Values)
+	if r.values == nil {
+		r.values = make(Item, 4)
+	}
+	r.addFilter()
+	r.addProjection()
+	r.allNames = maps.Clone(r.names)
+	r.allNames["#hs_sk"] = c.options.SortKey
+	r.fingerprint = r.fingerprintOf()
+	return r, nil
+}
+
+func (r *reading) check() error {
+	q, o := r.query, r.core.options
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrQuery}, args...)...)
+	}
+	switch {
+	case q.Key == "":
+		return wrong("Key is empty")
+	case q.Limit < 0:
+		return wrong("Limit is negative: %d", q.Limit)
+	case q.Ahead < 0:
+		return wrong("Ahead is negative: %d", q.Ahead)
+	case q.Sort.op != everything && o.SortKey == "":
+		return wrong("Sort is set, but the collection has no SortKey")
+	case q.Consistent && o.Index != "":
+		return wrong("Consistent is set, but index %s has no consistent reads", o.Index)
+	case q.From.IsZero() != q.To.IsZero():
+		return wrong("only one of From and To is set")
+	case q.From.IsZero() && o.Layout.Bucket != NoBucket:
+		return wrong("From and To are not set: the layout has a bucket for every %v", o.Layout.Bucket)
+	case !q.From.IsZero() && o.EventTime.Attribute == "":
+		return wrong("From and To are set, but the collection has no EventTime to compare them with")
+	case q.To.Before(q.From):
+		return wrong("To, %v, is before From, %v", q.To, q.From)
+	}
+	for name := range q.Names {
+		if strings.HasPrefix(name, "#"+placeholder) {
+			return wrong("the name %s begins with #%s, which is heatsink's own", name, placeholder)
+		}
+	}
+	for name := range q.Values {
+		if strings.HasPrefix(name, ":"+placeholder) {
+			return wrong("the value %s begins with :%s, which is heatsink's own", name, placeholder)
+		}
+	}
+	return nil
+}
+
+// addFilter leaves out what has expired. DynamoDB only heeds a number as a time to live.
+func (r *reading) addFilter() {
+	filter := r.query.Filter
+	if ttl := r.core.options.TTL; ttl != "" && !r.query.Expired {
+		alive := "(NOT attribute_type(#hs_ttl, :hs_n) OR #hs_ttl > :hs_now)"
+		r.names["#hs_ttl"] = ttl
+		r.values[":hs_n"] = &types.AttributeValueMemberS{Value: "N"}
+		r.values[":hs_now"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Unix(), 10)}
+		if filter == "" {
+			filter = alive
+		} else {
+			filter = "(" + filter + ") AND " + alive
+		}
+	}
+	if filter != "" {
+		r.filter = &filter
+	}
+}
+
+// addProjection asks for what the merge needs beside what the caller asked for.
+func (r *reading) addProjection() {
+	if r.query.Projection == "" {
+		return
+	}
+	o := r.core.options
+	needed := slices.Clone(o.TableKey)
+	if o.SortKey != "" {
+		needed = append(needed, o.SortKey)
+	}
+	if r.timed() {
+		needed = append(needed, o.EventTime.Attribute)
+	}
+	asked := topLevel(r.query.Projection, r.query.Names)
+	projection := r.query.Projection
+	for _, name := range needed {
+		if slices.Contains(asked, name) || slices.Contains(r.added, name) {
+			continue
+		}
+		alias := "#hs_p" + strconv.Itoa(len(r.added))
+		r.names[alias] = name
+		r.added = append(r.added, name)
+		projection += ", " + alias
+	}
+	r.projection = &projection
+}
+
+// topLevel returns the attributes that the paths of a projection begin with.
+func topLevel(projection string, names map[string]string) []string {
+	var attributes []string
+	for path := range strings.SplitSeq(projection, ",") {
+		path = strings.TrimSpace(path)
+		if end := strings.IndexAny(path, ".["); end >= 0 {
+			path = path[:end]
+		}
+		if name, ok := names[path]; ok {
+			path = name
+		}
+		attributes = append(attributes, path)
+	}
+	return attributes
+}
+
+// timed reports whether items have to be compared with From and To one by one: where whole buckets are asked for, and
+// nothing but buckets is read, they have not.
+func (r *reading) timed() bool {
+	q, o := r.query, r.core.options
+	if q.From.IsZero() {
+		return false
+	}
+	b := o.Layout.Bucket
+	return b == NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
+}
+
+// input returns the request for a page of a shard.
+func (r *reading) input(cu *cursor, start Item, limit int) *dynamodb.QueryInput {
+	o := r.core.options
+	values := make(Item, len(r.values)+4)
+	maps.Copy(values, r.values)
+	condition := "#hs_pk = :hs_pk"
+	values[":hs_pk"] = cu.partition
+	if cu.number != nil {
+		condition += " AND #hs_sh = :hs_sh"
+		values[":hs_sh"] = cu.number
+	}
+	names := r.names
+	if sort := cu.left.condition(r.query.Reverse, values); sort != "" {
+		condition += " AND " + sort
+		names = r.allNames
+	}
+	in := &dynamodb.QueryInput{
+		TableName:                 &o.Table,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: values,
+		FilterExpression:          r.filter,
+		ProjectionExpression:      r.projection,
+		ExclusiveStartKey:         start,
+		ReturnConsumedCapacity:    r.meters.wanted(),
+	}
+	if limit > 0 {
+		in.Limit = aws.Int32(int32(min(limit, 1<<30)))
+	}
+	if o.Index != "" {
+		in.IndexName = &o.Index
+	}
+	if r.query.Reverse {
+		in.ScanIndexForward = aws.Bool(false)
+	}
+	if r.query.Consistent {
+		in.ConsistentRead = aws.Bool(true)
+	}
+	return in
+}
+
+// send sends a request, again if need be, as soon as there is room.
+func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+	c := r.core
+	var out *dynamodb.QueryOutput
+	var cost Cost
+	sent, err := c.attempts(ctx, &cost, func(ctx context.Context, _ int) error {
+		pass, err := c.readers.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		out, err = c.client.Query(ctx, in, once)
+		c.readers.release(pass, judge(err) == throttled)
+		return err
+	}, nil)
+	if err == nil {
+		cost.Items = int(out.ScannedCount)
+		cost.ReadUnits = units(out.ConsumedCapacity)
+	}
+	r.meters.add(cost)
+	if err != nil {
+		return nil, &ShardError{
+			Operation: "Query", Table: c.options.Table, Index: c.options.Index,
+			ShardKey: cu.shardKey, Shard: cu.source.shard(), Attempts: sent, Err: err,
+		}
+	}
+	return out, nil
+}
+
+// finish makes an item what the caller put and asked for.
+func (r *reading) finish(item Item) Item {
+	r.core.restore(item, r.key)
+	for _, name := range r.added {
+		delete(item, name)
+	}
+	return item
+}
+
+// inTime reports whether an item's time is in the query's range. One whose time cannot be read is: it is in the bucket.
+func (r *reading) inTime(item Item) bool {
+	at, err := r.core.options.EventTime.of(item)
+	return err != nil || !at.Before(r.query.From) && at.Before(r.query.To)
+}

@@ -1,0 +1,91 @@
+package heatsink
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// transactPut returns a put as part of a transaction.
+func (c *core) transactPut(ctx context.Context, item Item, edits []func(*types.Put)) (types.TransactWriteItem, error) {
+	p, err := c.place(ctx, item)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	put := &types.Put{TableName: &c.options.Table, Item: p.stored(c.withTTL(item))}
+	for _, edit := range edits {
+		edit(put)
+	}
+	put.TableName, put.Item = &c.options.Table, p.stored(put.Item)
+	return types.TransactWriteItem{Put: put}, nil
+}
+
+// transactUpdate returns an update as part of a transaction.
+func (c *core) transactUpdate(ctx context.Context, like Item, edits []func(*types.Update)) (types.TransactWriteItem, error) {
+	key, err := c.onlyKey(ctx, like)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	update := &types.Update{TableName: &c.options.Table, Key: maps.Clone(key)}
+	for _, edit := range edits {
+		edit(update)
+	}
+	update.TableName, update.Key = &c.options.Table, key
+	if c.options.Index != "" && c.listed(like) {
+		p, err := c.place(ctx, like)
+		if err == nil {
+			err = setAttributes(p.listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
+		}
+		if err != nil {
+			return types.TransactWriteItem{}, err
+		}
+	}
+	return types.TransactWriteItem{Update: update}, nil
+}
+
+// transactDelete returns a delete as part of a transaction.
+func (c *core) transactDelete(ctx context.Context, like Item, edits []func(*types.Delete)) (types.TransactWriteItem, error) {
+	key, err := c.onlyKey(ctx, like)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	del := &types.Delete{TableName: &c.options.Table, Key: maps.Clone(key)}
+	for _, edit := range edits {
+		edit(del)
+	}
+	del.TableName, del.Key = &c.options.Table, key
+	return types.TransactWriteItem{Delete: del}, nil
+}
+
+// transactCheck returns a condition as part of a transaction.
+func (c *core) transactCheck(ctx context.Context, like Item, edits []func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
+	key, err := c.onlyKey(ctx, like)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	check := &types.ConditionCheck{TableName: &c.options.Table, Key: maps.Clone(key)}
+	for _, edit := range edits {
+		edit(check)
+	}
+	check.TableName, check.Key = &c.options.Table, key
+	return types.TransactWriteItem{ConditionCheck: check}, nil
+}
+
+// onlyKey returns the table's key of an item, if there is only one shard that it can be in.
+func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
+	key, err := c.keyOf(like)
+	if err != nil || c.options.Index != "" {
+		return key, err
+	}
+	homes, err := c.homes(ctx, like, false)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(homes); n > 1 {
+		return nil, fmt.Errorf("key %s may have the item in any of %d shards, and a transaction cannot look for it: it needs a Calculated layout of a fixed width, or one shard",
+			describe(like[c.options.PartitionKey]), n)
+	}
+	return c.in(key, homes[0]), nil
+}
