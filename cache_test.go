@@ -1,0 +1,961 @@
+package heatsink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+func ExampleCache() {
+	orders := heatsink.NewCache[int](heatsink.CacheOptions{TTL: 10 * time.Second})
+	defer orders.Close()
+
+	countAllShards := func(context.Context) (int, error) {
+		fmt.Println("counting")
+		return 1234, nil
+	}
+	for range 3 {
+		n, err := orders.Get(context.Background(), "STATUS#ACTIVE", countAllShards)
+		fmt.Println(n, err)
+	}
+	// Output:
+	// counting
+	// 1234 <nil>
+	// 1234 <nil>
+	// 1234 <nil>
+}
+
+// noJitter is for tests that look at the clock.
+const noJitter = -1
+
+// A cacheSource is what a cache is in front of: its loads return 1, 2, 3, … in the order in which they start.
+type cacheSource struct {
+	takes    time.Duration
+	stubborn bool // does not end when it is cancelled
+	err      error
+	loads    atomic.Int64
+	gone     atomic.Int64 // loads that were cancelled
+}
+
+func (s *cacheSource) load(ctx context.Context) (int, error) {
+	n := int(s.loads.Add(1))
+	err := s.err
+	if s.takes > 0 {
+		end := time.NewTimer(s.takes)
+		defer end.Stop()
+		select {
+		case <-end.C:
+		case <-ctx.Done():
+			s.gone.Add(1)
+			if s.stubborn {
+				<-end.C
+			} else {
+				err = ctx.Err()
+			}
+		}
+	}
+	return n, err
+}
+
+// A cacheRead is Get or GetFresh.
+type cacheRead = func(context.Context, string, func(context.Context) (int, error)) (int, error)
+
+// A cacheCaller does things to a cache and knows what should come of it.
+type cacheCaller struct {
+	*testing.T
+	cache *heatsink.Cache[int]
+	*cacheSource
+}
+
+// withCache runs a test on virtual time, with a cache of its own. Goroutines that are left at its end fail the test.
+func withCache(t *testing.T, options heatsink.CacheOptions, s *cacheSource, f func(cacheCaller)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := cacheCaller{t, heatsink.NewCache[int](options), s}
+		defer c.cache.Close()
+		f(c)
+	})
+}
+
+func (c cacheCaller) wantValue(call string, got int, err error, want int) {
+	c.Helper()
+	if err != nil || got != want {
+		c.Errorf("%s: got %d, %v, want %d", call, got, err, want)
+	}
+}
+
+func (c cacheCaller) get(want int) {
+	c.Helper()
+	c.getKey("key", want)
+}
+
+func (c cacheCaller) getKey(key string, want int) {
+	c.Helper()
+	got, err := c.cache.Get(context.Background(), key, c.load)
+	c.wantValue("get "+key, got, err, want)
+}
+
+func (c cacheCaller) fresh(want int) {
+	c.Helper()
+	got, err := c.cache.GetFresh(context.Background(), "key", c.load)
+	c.wantValue("get fresh", got, err, want)
+}
+
+func (c cacheCaller) wantLoads(want int64) {
+	c.Helper()
+	synctest.Wait()
+	if got := c.loads.Load(); got != want {
+		c.Errorf("got %d loads, want %d", got, want)
+	}
+}
+
+// Checklist row 000-23: 60,000 ms by default, no load within that time, then expired.
+func TestCacheKeepsForTTL(t *testing.T) {
+	for _, test := range []struct{ option, ttl time.Duration }{
+		{0, 60_000 * time.Millisecond},
+		{5 * time.Second, 5 * time.Second},
+	} {
+		withCache(t, heatsink.CacheOptions{TTL: test.option, Jitter: noJitter}, &cacheSource{takes: time.Second}, func(c cacheCaller) {
+			c.get(1)
+			c.get(1)
+			time.Sleep(test.ttl - 1)
+			c.get(1)
+			c.wantLoads(1)
+			time.Sleep(time.Nanosecond)
+			c.get(2)
+			time.Sleep(test.ttl - 1) // a use does not prolong its life
+			c.get(2)
+			c.wantLoads(2)
+		})
+	}
+}
+
+func TestCacheOptionsNoneAndForever(t *testing.T) {
+	for _, options := range []heatsink.CacheOptions{{TTL: -1}, {Entries: -1}, {TTL: -1, Stale: time.Hour}} {
+		withCache(t, options, &cacheSource{}, func(c cacheCaller) {
+			c.get(1)
+			c.get(2)
+		})
+	}
+	withCache(t, heatsink.CacheOptions{TTL: math.MaxInt64, Stale: math.MaxInt64}, &cacheSource{}, func(c cacheCaller) {
+		c.get(1)
+		time.Sleep(50 * 365 * 24 * time.Hour)
+		c.get(1)
+		c.wantLoads(1)
+	})
+}
+
+// Values that are loaded together expire one by one, and none is used for longer than the TTL.
+func TestCacheJitter(t *testing.T) {
+	for _, test := range []struct {
+		jitter   float64
+		from, to time.Duration
+	}{
+		{0, 90 * time.Second, 100 * time.Second},
+		{0.5, 50 * time.Second, 100 * time.Second},
+		{7, 0, 100 * time.Second},
+	} {
+		withCache(t, heatsink.CacheOptions{TTL: 100 * time.Second, Jitter: test.jitter}, &cacheSource{}, func(c cacheCaller) {
+			const keys = 1000
+			for i := range keys {
+				c.getKey(strconv.Itoa(i), i+1)
+			}
+			kept := func() (n int) {
+				for i := range keys {
+					_, err := c.cache.Get(context.Background(), strconv.Itoa(i), func(context.Context) (int, error) { return 0, errors.New("gone") })
+					if err == nil {
+						n++
+					}
+				}
+				return n
+			}
+			time.Sleep(test.from)
+			if got := kept(); got != keys {
+				t.Errorf("jitter %v: got %d of %d after %v, want all", test.jitter, got, keys, test.from)
+			}
+			time.Sleep((test.to - test.from) / 2)
+			if got := kept(); got < keys/2-100 || got > keys/2+100 { // six standard deviations
+				t.Errorf("jitter %v: got %d of %d half-way, want half", test.jitter, got, keys)
+			}
+			time.Sleep((test.to - test.from) / 2)
+			if got := kept(); got > 0 {
+				t.Errorf("jitter %v: got %d of %d after %v, want none", test.jitter, got, keys, test.to)
+			}
+		})
+	}
+}
+
+func TestCacheStale(t *testing.T) {
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, Jitter: noJitter}
+	withCache(t, options, &cacheSource{takes: 5 * time.Second}, func(c cacheCaller) {
+		c.get(1)
+		begin := time.Now()
+		time.Sleep(time.Minute)
+		for range 5 { // second 60 to 64
+			c.get(1)
+			c.wantLoads(2)
+			time.Sleep(time.Second)
+		}
+		synctest.Wait() // the load in the background ends right now
+		c.get(2)
+		if got := time.Since(begin); got != 65*time.Second {
+			t.Errorf("got %v, want 65s: somebody had to wait", got)
+		}
+		time.Sleep(90*time.Second - 1)
+		c.get(2)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		c.get(3)
+		c.wantLoads(3)
+
+		time.Sleep(90 * time.Second) // too old
+		begin = time.Now()
+		c.get(4)
+		if got := time.Since(begin); got != 5*time.Second {
+			t.Errorf("got a value after %v, want the 5s of a load", got)
+		}
+	})
+}
+
+// A load in the background that fails leaves the old value alone for as long as that may be used.
+func TestCacheStaleFailure(t *testing.T) {
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, Jitter: noJitter}
+	broken := errors.New("broken")
+	for name, load := range map[string]func(context.Context) (int, error){
+		"error": func(context.Context) (int, error) { return 0, broken },
+		"panic": func(context.Context) (int, error) { panic(broken) },
+		"exit":  func(context.Context) (int, error) { runtime.Goexit(); return 0, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			withCache(t, options, &cacheSource{}, func(c cacheCaller) {
+				c.get(1)
+				time.Sleep(time.Minute)
+				for range 2 {
+					got, err := c.cache.Get(context.Background(), "key", load)
+					c.wantValue("get", got, err, 1)
+					synctest.Wait()
+				}
+				time.Sleep(30*time.Second - 1)
+				got, err := c.cache.Get(context.Background(), "key", load)
+				c.wantValue("get", got, err, 1)
+				time.Sleep(time.Nanosecond)
+				c.get(2)
+			})
+		})
+	}
+}
+
+// Callers join a load in the background once the old value is too old, and then it is theirs. If there are none, the
+// cache gives it up in the end.
+func TestCacheStaleLoadTakesLong(t *testing.T) {
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, Jitter: noJitter}
+	for _, test := range []struct {
+		name        string
+		takes, come time.Duration // after the load began
+		want        int
+		gone        int64
+	}{
+		{"joined", time.Minute, 30 * time.Second, 2, 0},
+		{"joined just in time", 2 * time.Minute, 90*time.Second - 1, 2, 0},
+		{"given up", 2 * time.Minute, 90 * time.Second, 3, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &cacheSource{}
+			withCache(t, options, s, func(c cacheCaller) {
+				c.get(1)
+				time.Sleep(time.Minute)
+				s.takes = test.takes
+				c.get(1)
+				time.Sleep(test.come)
+				synctest.Wait()
+				c.get(test.want)
+				if got := s.gone.Load(); got != test.gone {
+					t.Errorf("got %d cancelled loads, want %d", got, test.gone)
+				}
+			})
+		})
+	}
+}
+
+// Checklist row 000-23: concurrent misses are one load.
+func TestCacheSingleFlight(t *testing.T) {
+	s := &cacheSource{takes: time.Second}
+	withCache(t, heatsink.CacheOptions{}, s, func(c cacheCaller) {
+		begin := time.Now()
+		var callers sync.WaitGroup
+		for range 100 {
+			callers.Go(func() { c.get(1) })
+		}
+		time.Sleep(time.Second / 2)
+		for range 100 {
+			callers.Go(func() { c.get(1) })
+		}
+		callers.Wait()
+		c.wantLoads(1)
+		if got := time.Since(begin); got != time.Second {
+			t.Errorf("took %v, want 1s", got)
+		}
+		for range 10 { // keys do not wait for each other
+			callers.Go(func() {
+				if _, err := c.cache.Get(context.Background(), strconv.FormatInt(c.loads.Load(), 10)+"x", c.load); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		callers.Wait()
+		c.wantLoads(11)
+		if got := time.Since(begin); got != 2*time.Second {
+			t.Errorf("took %v, want 2s", got)
+		}
+	})
+}
+
+func TestCacheErrorsAreSharedNotKept(t *testing.T) {
+	broken := errors.New("broken")
+	s := &cacheSource{takes: time.Second, err: broken}
+	withCache(t, heatsink.CacheOptions{}, s, func(c cacheCaller) {
+		var callers sync.WaitGroup
+		for range 10 {
+			callers.Go(func() {
+				if _, err := c.cache.Get(context.Background(), "key", c.load); err != broken {
+					t.Errorf("got %v, want %v", err, broken)
+				}
+			})
+		}
+		callers.Wait()
+		c.wantLoads(1)
+		s.err = nil
+		c.get(2)
+
+		s.err = broken // of a fresh read, which does not touch what is there
+		if _, err := c.cache.GetFresh(context.Background(), "key", c.load); err != broken {
+			t.Errorf("got %v, want %v", err, broken)
+		}
+		c.get(2)
+		c.wantLoads(3)
+	})
+}
+
+// A fresh read shows a write that was acknowledged before it, even if a load from before the write is under way.
+func TestCacheFreshShowsAcknowledgedWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := heatsink.NewCache[string](heatsink.CacheOptions{})
+		defer cache.Close()
+		stored := "before"
+		read := func(context.Context) (string, error) {
+			seen := stored
+			time.Sleep(10 * time.Second) // the answer's way back
+			return seen, nil
+		}
+		want := func(get func(context.Context, string, func(context.Context) (string, error)) (string, error), want string) {
+			t.Helper()
+			if got, err := get(context.Background(), "key", read); err != nil || got != want {
+				t.Errorf("got %q, %v, want %q", got, err, want)
+			}
+		}
+		var callers sync.WaitGroup
+		callers.Go(func() { want(cache.Get, "before") })
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+
+		stored = "after"
+		callers.Go(func() { want(cache.Get, "before") }) // joins; that is the difference
+		want(cache.GetFresh, "after")
+		want(cache.Get, "after")
+		callers.Wait()
+	})
+}
+
+func TestCacheFreshReadsShareTheNextLoad(t *testing.T) {
+	withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+		begin := time.Now()
+		var callers sync.WaitGroup
+		callers.Go(func() { c.fresh(1) })
+		time.Sleep(time.Second)
+		for range 50 {
+			callers.Go(func() { c.fresh(2) })
+		}
+		synctest.Wait()
+		callers.Go(func() { c.get(1) }) // not in need of the next
+		time.Sleep(9 * time.Second)     // the first has ended, the second started
+		synctest.Wait()
+		c.get(1)
+		for range 50 {
+			callers.Go(func() { c.fresh(3) })
+		}
+		callers.Wait()
+		c.wantLoads(3)
+		if got := time.Since(begin); got != 30*time.Second {
+			t.Errorf("took %v, want 30s", got)
+		}
+		c.get(3)
+		c.fresh(4)
+		c.get(4)
+	})
+}
+
+func TestCacheForget(t *testing.T) {
+	withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+		c.get(1)
+		c.cache.Forget("key")
+		c.cache.Forget("unheard of")
+		var callers sync.WaitGroup
+		callers.Go(func() { c.get(2) })
+		synctest.Wait()
+		c.cache.Forget("key")
+		for range 5 { // they share the load after the forgotten one
+			callers.Go(func() { c.get(3) })
+			callers.Go(func() { c.fresh(3) })
+		}
+		callers.Wait()
+		c.get(3)
+
+		callers.Go(func() { c.fresh(4) })
+		synctest.Wait()
+		c.cache.Forget("key")
+		callers.Wait()
+		c.get(5) // the fourth was not kept
+		c.wantLoads(5)
+	})
+}
+
+// Checklist row 000-23: bounded, and the least recently used goes.
+func TestCacheEvicts(t *testing.T) {
+	withCache(t, heatsink.CacheOptions{Entries: 3}, &cacheSource{}, func(c cacheCaller) {
+		c.getKey("a", 1)
+		c.getKey("b", 2)
+		c.getKey("c", 3)
+		c.getKey("a", 1)
+		c.getKey("d", 4) // in the place of b
+		c.getKey("a", 1)
+		c.getKey("c", 3)
+		c.getKey("d", 4)
+		c.getKey("b", 5) // in the place of a
+		c.cache.Forget("d")
+		c.getKey("a", 6) // in the place of d
+		c.getKey("c", 3)
+		c.getKey("b", 5)
+		c.wantLoads(6)
+	})
+	withCache(t, heatsink.CacheOptions{}, &cacheSource{}, func(c cacheCaller) {
+		for i := range 1001 {
+			c.getKey(strconv.Itoa(i), i+1)
+		}
+		c.getKey("1", 2)
+		c.getKey("1000", 1001)
+		c.wantLoads(1001)
+		c.getKey("0", 1002)
+	})
+}
+
+func TestCacheCancellation(t *testing.T) {
+	within := func(d time.Duration) context.Context {
+		ctx, cancel := context.WithTimeout(context.Background(), d)
+		context.AfterFunc(ctx, cancel)
+		return ctx
+	}
+	wantGone := func(c cacheCaller, want int64) {
+		c.Helper()
+		synctest.Wait()
+		if got := c.gone.Load(); got != want {
+			c.Errorf("got %d cancelled loads, want %d", got, want)
+		}
+	}
+	// givesUp expects the call to be over after d.
+	givesUp := func(c cacheCaller, d time.Duration, get cacheRead) {
+		c.Helper()
+		begin := time.Now()
+		_, err := get(within(d), "key", c.load)
+		if took := time.Since(begin); took != d || !errors.Is(err, context.DeadlineExceeded) {
+			c.Errorf("got %v after %v, want the deadline after %v", err, took, d)
+		}
+	}
+
+	t.Run("others still wait", func(t *testing.T) {
+		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+			var callers sync.WaitGroup
+			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
+			synctest.Wait()
+			callers.Go(func() { c.get(1) })
+			callers.Go(func() { givesUp(c, 5*time.Second, c.cache.Get) })
+			callers.Wait()
+			wantGone(c, 0)
+			c.wantLoads(1)
+		})
+	})
+	t.Run("nobody waits", func(t *testing.T) {
+		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+			var callers sync.WaitGroup
+			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
+			callers.Go(func() { givesUp(c, 5*time.Second, c.cache.Get) })
+			callers.Wait()
+			wantGone(c, 1)
+			c.get(2)
+		})
+	})
+	t.Run("a stubborn load", func(t *testing.T) {
+		s := &cacheSource{takes: 10 * time.Second, stubborn: true}
+		withCache(t, heatsink.CacheOptions{}, s, func(c cacheCaller) {
+			givesUp(c, 5*time.Second, c.cache.Get)
+			wantGone(c, 1)
+			s.takes = time.Second
+			c.get(2) // without waiting for the first, which comes back in 4 s
+			time.Sleep(10 * time.Second)
+			c.get(2)
+		})
+	})
+	t.Run("fresh reads behind one given up", func(t *testing.T) {
+		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+			var callers sync.WaitGroup
+			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
+			time.Sleep(time.Second)
+			begin := time.Now()
+			c.fresh(2)
+			if took := time.Since(begin); took != 11*time.Second {
+				t.Errorf("took %v, want 1s until the first is given up and 10s", took)
+			}
+			callers.Wait()
+		})
+	})
+	t.Run("fresh reads that leave before it starts", func(t *testing.T) {
+		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+			var callers sync.WaitGroup
+			callers.Go(func() { c.get(1) })
+			synctest.Wait()
+			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.GetFresh) })
+			callers.Go(func() { givesUp(c, 3*time.Second, c.cache.GetFresh) })
+			callers.Wait()
+			time.Sleep(time.Minute / 2)
+			c.get(1)
+			c.wantLoads(1)
+		})
+	})
+	t.Run("over before the call", func(t *testing.T) {
+		withCache(t, heatsink.CacheOptions{}, &cacheSource{}, func(c cacheCaller) {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if _, err := c.cache.Get(ctx, "key", c.load); err != context.Canceled {
+				t.Errorf("got %v, want %v", err, context.Canceled)
+			}
+			c.wantLoads(0)
+			c.get(1)
+			got, err := c.cache.Get(ctx, "key", c.load) // what is there costs no time
+			c.wantValue("get", got, err, 1)
+			if _, err := c.cache.GetFresh(ctx, "key", c.load); err != context.Canceled {
+				t.Errorf("got %v, want %v", err, context.Canceled)
+			}
+			c.wantLoads(1)
+		})
+	})
+}
+
+func TestCacheLoadContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type name struct{}
+		cache := heatsink.NewCache[context.Context](heatsink.CacheOptions{})
+		defer cache.Close()
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), name{}, "first"), time.Second)
+		defer cancel()
+		seen, err := cache.Get(ctx, "key", func(ctx context.Context) (context.Context, error) {
+			if deadline, ok := ctx.Deadline(); ok {
+				t.Errorf("got a deadline, %v, want none", deadline)
+			}
+			return ctx, ctx.Err()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := seen.Value(name{}); got != "first" {
+			t.Errorf("got the value %v, want the caller's", got)
+		}
+		if seen.Err() == nil {
+			t.Error("the context lives on after the load")
+		}
+	})
+}
+
+func TestCachePanicsReachTheCallers(t *testing.T) {
+	broken := errors.New("broken")
+	withCache(t, heatsink.CacheOptions{}, &cacheSource{}, func(c cacheCaller) {
+		recovered := func(load func(context.Context) (int, error)) (value any) {
+			defer func() { value = recover() }()
+			c.cache.Get(context.Background(), "key", load)
+			return nil
+		}
+		var loads atomic.Int64
+		var callers sync.WaitGroup
+		for range 10 {
+			callers.Go(func() {
+				value := recovered(func(context.Context) (int, error) {
+					loads.Add(1)
+					time.Sleep(time.Second)
+					panic(broken)
+				})
+				err, _ := value.(error)
+				if !errors.Is(err, broken) || !strings.Contains(err.Error(), "TestCachePanicsReachTheCallers") {
+					t.Errorf("got %v, want %v and where it was", value, broken)
+				}
+			})
+		}
+		callers.Wait()
+		if got := loads.Load(); got != 1 {
+			t.Errorf("got %d loads, want 1", got)
+		}
+		if value := recovered(func(context.Context) (int, error) { panic("words") }); !strings.Contains(fmt.Sprint(value), "words") {
+			t.Errorf("got %v, want words", value)
+		}
+		if _, err := c.cache.Get(context.Background(), "key", func(context.Context) (int, error) {
+			runtime.Goexit()
+			return 0, nil
+		}); err == nil || !strings.Contains(err.Error(), "Goexit") {
+			t.Errorf("got %v, want an error about Goexit", err)
+		}
+		c.get(1)
+	})
+}
+
+func TestCacheClose(t *testing.T) {
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: time.Hour, Jitter: noJitter}
+	wantClosed := func(t *testing.T, err error) {
+		t.Helper()
+		if !errors.Is(err, heatsink.ErrCacheClosed) {
+			t.Errorf("got %v, want %v", err, heatsink.ErrCacheClosed)
+		}
+	}
+	for _, stubborn := range []bool{false, true} {
+		s := &cacheSource{}
+		withCache(t, options, s, func(c cacheCaller) {
+			for _, key := range []string{"a", "b", "c"} {
+				c.getKey(key, int(s.loads.Load())+1)
+			}
+			time.Sleep(2 * time.Minute)
+			s.takes, s.stubborn = 10*time.Second, stubborn
+			for i, key := range []string{"a", "b", "c"} {
+				c.getKey(key, i+1)
+			}
+			synctest.Wait()
+			begin := time.Now()
+			c.cache.Close()
+			if stubborn != (time.Since(begin) == 10*time.Second) {
+				t.Errorf("stubborn %v: closed after %v", stubborn, time.Since(begin))
+			}
+			if got := s.gone.Load(); got != 3 {
+				t.Errorf("got %d cancelled loads, want 3", got)
+			}
+			c.cache.Close()
+			c.cache.Forget("a")
+			_, err := c.cache.Get(context.Background(), "b", c.load)
+			wantClosed(t, err)
+			_, err = c.cache.GetFresh(context.Background(), "b", c.load)
+			wantClosed(t, err)
+			c.wantLoads(6)
+		})
+	}
+
+	// Somebody is waiting, for a load under way and for the one after it.
+	s := &cacheSource{takes: 10 * time.Second}
+	withCache(t, options, s, func(c cacheCaller) {
+		var callers sync.WaitGroup
+		for _, get := range []cacheRead{c.cache.Get, c.cache.GetFresh} {
+			callers.Go(func() {
+				_, err := get(context.Background(), "key", c.load)
+				wantClosed(t, err)
+			})
+			synctest.Wait()
+		}
+		c.cache.Close()
+		callers.Wait()
+		c.wantLoads(1)
+	})
+
+	// A load that does not care about being cancelled is not handed to those who come later.
+	s = &cacheSource{takes: 10 * time.Second, stubborn: true}
+	withCache(t, options, s, func(c cacheCaller) {
+		go c.get(1)
+		synctest.Wait()
+		go c.cache.Close()
+		synctest.Wait()
+		_, err := c.cache.Get(context.Background(), "key", c.load)
+		wantClosed(t, err)
+	})
+}
+
+// cacheModel is a cache whose loads take no time, as it should be.
+type cacheModel struct {
+	ttl, stale time.Duration
+	limit      int
+	loads      int
+	kept       []cacheModelEntry // the least recently used first
+}
+
+type cacheModelEntry struct {
+	key    string
+	value  int
+	loaded time.Time
+}
+
+func (m *cacheModel) get(key string, broken bool) (int, bool) {
+	if i := m.index(key); i >= 0 {
+		e := m.kept[i]
+		age := time.Since(e.loaded)
+		m.kept = slices.Delete(m.kept, i, i+1)
+		if age < m.ttl+m.stale {
+			m.kept = append(m.kept, e)
+			if age >= m.ttl {
+				m.load(key, broken)
+			}
+			return e.value, true
+		}
+	}
+	return m.load(key, broken)
+}
+
+func (m *cacheModel) load(key string, broken bool) (int, bool) {
+	m.loads++
+	if broken {
+		return 0, false
+	}
+	m.forget(key)
+	m.kept = append(m.kept, cacheModelEntry{key, m.loads, time.Now()})
+	if len(m.kept) > m.limit {
+		m.kept = slices.Delete(m.kept, 0, 1)
+	}
+	return m.loads, true
+}
+
+func (m *cacheModel) forget(key string) {
+	m.kept = slices.DeleteFunc(m.kept, func(e cacheModelEntry) bool { return e.key == key })
+}
+
+func (m *cacheModel) index(key string) int {
+	return slices.IndexFunc(m.kept, func(e cacheModelEntry) bool { return e.key == key })
+}
+
+func TestCacheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// In a bubble there is no T.Deadline, for which rapid would ask.
+		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+			seconds := rapid.Map(rapid.IntRange(0, 10), func(n int) time.Duration { return time.Duration(n) * time.Second })
+			m := &cacheModel{ttl: time.Second + seconds.Draw(rt, "ttl"), stale: seconds.Draw(rt, "stale"), limit: rapid.IntRange(1, 4).Draw(rt, "entries")}
+			cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: m.ttl, Stale: m.stale, Entries: m.limit, Jitter: noJitter})
+			defer cache.Close()
+			s := &cacheSource{}
+			key := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"})
+			// read compares a read with what the model says of it, given whether the load fails.
+			read := func(get cacheRead, model func(string, bool) (int, bool)) func(*rapid.T) {
+				return func(rt *rapid.T) {
+					key, broken := key.Draw(rt, "key"), rapid.IntRange(0, 3).Draw(rt, "broken") == 0
+					s.err = nil
+					if broken {
+						s.err = errors.New("broken")
+					}
+					got, err := get(context.Background(), key, s.load)
+					synctest.Wait()
+					want, ok := model(key, broken)
+					if ok != (err == nil) || ok && got != want {
+						rt.Fatalf("got %d, %v, want %d, %v", got, err, want, ok)
+					}
+				}
+			}
+			rt.Repeat(map[string]func(*rapid.T){
+				"get":   read(cache.Get, m.get),
+				"fresh": read(cache.GetFresh, m.load),
+				"forget": func(rt *rapid.T) {
+					key := key.Draw(rt, "key")
+					cache.Forget(key)
+					m.forget(key)
+				},
+				"sleep": func(rt *rapid.T) { time.Sleep(seconds.Draw(rt, "for")) },
+				"": func(rt *rapid.T) {
+					if got := int(s.loads.Load()); got != m.loads {
+						rt.Fatalf("got %d loads, want %d", got, m.loads)
+					}
+				},
+			})
+		})
+	})
+}
+
+// Callers come and go at random while loads take their time. Whatever happens: a key has one load at a time that was not
+// given up, fresh reads show what was written before them, and nobody sees the past after the present.
+func TestCacheTraffic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+			seconds := rapid.Map(rapid.IntRange(0, 5), func(n int) time.Duration { return time.Duration(n) * time.Second })
+			cache := heatsink.NewCache[int64](heatsink.CacheOptions{
+				TTL: time.Second + seconds.Draw(rt, "ttl"), Stale: seconds.Draw(rt, "stale"), Jitter: noJitter,
+			})
+			var (
+				faults  = make(chan string, 100)
+				callers sync.WaitGroup
+				mu      sync.Mutex
+				flying  []context.Context // of the loads under way
+				written atomic.Int64
+				seen    atomic.Int64 // the newest value that was returned
+			)
+			defer cache.Close()
+			defer callers.Wait()
+			fault := func(format string, args ...any) {
+				select {
+				case faults <- fmt.Sprintf(format, args...):
+				default:
+				}
+			}
+			call := func(rt *rapid.T, fresh bool) {
+				takes, patience := seconds.Draw(rt, "takes"), time.Second/2+seconds.Draw(rt, "patience")
+				stubborn, broken := rapid.Bool().Draw(rt, "stubborn"), rapid.IntRange(0, 3).Draw(rt, "broken") == 0
+				load := func(ctx context.Context) (int64, error) {
+					mu.Lock()
+					flying = slices.DeleteFunc(flying, func(ctx context.Context) bool { return ctx.Err() != nil })
+					if flying = append(flying, ctx); len(flying) > 1 {
+						fault("%d loads at a time", len(flying))
+					}
+					mu.Unlock()
+					value := written.Load()
+					select {
+					case <-time.After(takes):
+					case <-ctx.Done():
+						if !stubborn {
+							return 0, ctx.Err()
+						}
+						time.Sleep(takes)
+					}
+					if broken {
+						return 0, errors.New("broken")
+					}
+					return value, nil
+				}
+				callers.Go(func() {
+					ctx, cancel := context.WithTimeout(context.Background(), patience)
+					defer cancel()
+					newest, oldest, get := seen.Load(), int64(0), cache.Get
+					if fresh {
+						get, oldest = cache.GetFresh, written.Load()
+					}
+					got, err := get(ctx, "key", load)
+					if errors.Is(err, context.Canceled) {
+						fault("got the error of a load that was given up")
+					}
+					if err != nil {
+						return
+					}
+					if got < newest || got < oldest {
+						fault("fresh %v: got %d, want %d, which was seen, and %d, which was written", fresh, got, newest, oldest)
+					}
+					for newest := seen.Load(); got > newest && !seen.CompareAndSwap(newest, got); newest = seen.Load() {
+					}
+				})
+			}
+			rt.Repeat(map[string]func(*rapid.T){
+				"get":    func(rt *rapid.T) { call(rt, false) },
+				"fresh":  func(rt *rapid.T) { call(rt, true) },
+				"write":  func(*rapid.T) { written.Add(1) },
+				"forget": func(*rapid.T) { cache.Forget("key") },
+				"sleep":  func(rt *rapid.T) { time.Sleep(seconds.Draw(rt, "for")) },
+				"": func(rt *rapid.T) {
+					synctest.Wait()
+					select {
+					case fault := <-faults:
+						rt.Fatal(fault)
+					default:
+					}
+				},
+			})
+		})
+	})
+}
+
+// The same in real time, for the race detector.
+func TestCacheConcurrently(t *testing.T) {
+	cache := heatsink.NewCache[int64](heatsink.CacheOptions{TTL: time.Millisecond, Stale: time.Millisecond, Entries: 2})
+	var callers sync.WaitGroup
+	var written [4]atomic.Int64
+	for worker := range 8 {
+		callers.Go(func() {
+			var seen [4]int64
+			for i := range 500 {
+				n := (i + worker) % 4
+				key := strconv.Itoa(n)
+				load := func(ctx context.Context) (int64, error) {
+					runtime.Gosched()
+					return written[n].Load(), ctx.Err()
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%5)*time.Millisecond)
+				var got int64
+				var err error
+				switch (i / 4) % 4 {
+				case 0:
+					want := written[n].Add(1)
+					if got, err = cache.GetFresh(ctx, key, load); err == nil && got < want {
+						t.Errorf("got %d, want the %d just written", got, want)
+					}
+				case 1:
+					cache.Forget(key)
+					fallthrough
+				default:
+					got, err = cache.Get(ctx, key, load)
+				}
+				cancel()
+				if err == nil && got < seen[n] {
+					t.Errorf("got %d after %d", got, seen[n])
+				}
+				seen[n] = max(seen[n], got)
+			}
+		})
+	}
+	callers.Wait()
+	cache.Close()
+}
+
+func TestCacheHitDoesNotAllocate(t *testing.T) {
+	cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: time.Hour})
+	defer cache.Close()
+	load := new(cacheSource).load
+	if got := testing.AllocsPerRun(100, func() { cache.Get(context.Background(), "key", load) }); got != 0 {
+		t.Errorf("got %v allocations, want 0", got)
+	}
+}
+
+func BenchmarkCacheHit(b *testing.B) {
+	filled := func(b *testing.B) (*heatsink.Cache[int], []string, func(context.Context) (int, error)) {
+		cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: time.Hour})
+		b.Cleanup(cache.Close)
+		load := new(cacheSource).load
+		keys := make([]string, 1000)
+		for i := range keys {
+			keys[i] = fmt.Sprintf("PAGE_VIEWS#%d", i)
+			cache.Get(context.Background(), keys[i], load)
+		}
+		b.ReportAllocs()
+		return cache, keys, load
+	}
+	b.Run("one caller", func(b *testing.B) {
+		cache, keys, load := filled(b)
+		for i := 0; b.Loop(); i++ {
+			cache.Get(context.Background(), keys[i%len(keys)], load)
+		}
+	})
+	b.Run("all processors", func(b *testing.B) {
+		cache, keys, load := filled(b)
+		b.RunParallel(func(pb *testing.PB) {
+			for i := 0; pb.Next(); i++ {
+				cache.Get(context.Background(), keys[i%len(keys)], load)
+			}
+		})
+	})
+}
