@@ -30,7 +30,7 @@ test: deps lint suite bench-once fuzz ## everything CI checks
 
 # -race needs cgo, hence a C compiler and its headers. Whatever else the suite comes to need is installed here.
 .PHONY: deps
-deps: ## install what the tests need beside Go (Debian, as root)
+deps: ## fetch what the tests need beside Go (a C compiler: Debian, as root)
 	$(call heading,deps: C compiler for the race detector)
 	@cc=$$(go env CC); \
 	if echo '#include <stdlib.h>' | $$cc -E - >/dev/null 2>&1; then \
@@ -40,6 +40,8 @@ deps: ## install what the tests need beside Go (Debian, as root)
 	else \
 		echo "no working C compiler ($$cc): install one, the race detector needs it" >&2; exit 1; \
 	fi
+	$(call heading,deps: dynoxide for the tests that want a second opinion)
+	@go run ./internal/peer/fetch
 
 .PHONY: lint
 lint: fmt-check vet fix-check staticcheck tidy-check ## format, vet, modernisers, staticcheck, go.mod
@@ -107,17 +109,13 @@ bench: ## benchmarks COUNT times into BENCHOUT, summarised (PKG=./... BENCH=. CO
 	@$(TOOL) benchstat $(BENCHOUT)
 
 .PHONY: bench-engine
-bench-engine: ## the local engine beside dynalite, dynoxide and an empty handler (needs npm)
-	@if command -v npm >/dev/null; then \
-		$(MAKE) -s $(PEERS)/node_modules/.package-lock.json; \
-		printf '\n== engine and its peers, side by side\n'; \
-		go run ./internal/enginebench -peers $(PEERS); \
-	else \
-		echo 'bench-engine: skipped, npm is not installed and the peers it compares with come from npm'; \
-	fi
+bench-engine: ## the local engine beside dynalite (needs npm), dynoxide and an empty handler
+	@if command -v npm >/dev/null; then $(MAKE) -s $(PEERS)/node_modules/.package-lock.json; fi
+	$(call heading,engine and its peers side by side)
+	@go run ./internal/enginebench -peers $(PEERS)
 
 # npm writes this file last, so a broken install is tried again.
 $(PEERS)/node_modules/.package-lock.json:
-	$(call heading,npm install of the peers into $(PEERS))
+	$(call heading,npm install of dynalite into $(PEERS))
 	@mkdir -p $(PEERS)
-	@npm install --prefix $(PEERS) --no-audit --no-fund dynalite@4 @dynoxide/linux-x64
+	@npm install --prefix $(PEERS) --no-audit --no-fund dynalite@4

@@ -9,14 +9,16 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
 )
 
 // A contestant is an engine with a table of stored items and everything measured on it.
 type contestant struct {
 	engine
-	process *process
-	stored  int
-	next    atomic.Int64 // the next request's number: never the same twice, so puts are always of new items
+	server *peer.Server
+	stored int
+	next   atomic.Int64 // the next request's number: never the same twice, so puts are always of new items
 
 	starts       []time.Duration
 	idle, loaded int64               // resident bytes after starting and after loading
@@ -45,17 +47,17 @@ func newSample(latencies *hdrhistogram.Histogram, measured time.Duration) sample
 
 // start starts the engine and notes how long that took.
 func (c *contestant) start(ctx context.Context) error {
-	p, err := startProcess(ctx, c.argv)
+	server, err := peer.Serve(ctx, c.argv)
 	if err != nil {
 		return fmt.Errorf("%s: start: %w", c.name, err)
 	}
-	c.process = p
-	c.starts = append(c.starts, p.started)
+	c.server = server
+	c.starts = append(c.starts, server.Started)
 	return nil
 }
 
 func (c *contestant) stop() error {
-	if err := c.process.stop(); err != nil {
+	if err := c.server.Stop(); err != nil {
 		return fmt.Errorf("%s: stop: %w", c.name, err)
 	}
 	return nil
@@ -70,13 +72,13 @@ func (c *contestant) restart(ctx context.Context) error {
 
 // load creates the table, fills it with c.stored items and notes the memory in use after a rest.
 func (c *contestant) load(ctx context.Context, conns int, rest time.Duration, progress logger) error {
-	if err := createTable(ctx, c.process.addr); err != nil {
+	if err := createTable(ctx, c.server.Addr); err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	const step = 100_000 // items between signs of life
 	for from := 0; from < c.stored; from += step {
 		to := min(from+step, c.stored)
-		if err := load(ctx, c.process.addr, from, to, conns); err != nil {
+		if err := load(ctx, c.server.Addr, from, to, conns); err != nil {
 			return fmt.Errorf("%s: load: %w", c.name, err)
 		}
 		progress("%s: loaded %d items", c.name, to)
@@ -88,7 +90,7 @@ func (c *contestant) load(ctx context.Context, conns int, rest time.Duration, pr
 }
 
 func (c *contestant) noteMemory(to *int64) (err error) {
-	if *to, err = residentBytes(c.process.cmd.Process.Pid); err != nil {
+	if *to, err = residentBytes(c.server.Process.Pid); err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
@@ -99,7 +101,7 @@ var errStalled = errors.New("no answer in the measured time: a longer -duration 
 
 // measure wakes the contestant up and puts it under one burst of load.
 func (c *contestant) measure(ctx context.Context, w workload, o options) (sample, error) {
-	if err := c.process.resume(); err != nil {
+	if err := resume(c.server.Process); err != nil {
 		return sample{}, err
 	}
 	before, err := c.usage()
@@ -107,7 +109,7 @@ func (c *contestant) measure(ctx context.Context, w workload, o options) (sample
 		return sample{}, err
 	}
 	latencies, err := burst{
-		addr: c.process.addr, workload: w, stored: c.stored, next: &c.next,
+		addr: c.server.Addr, workload: w, stored: c.stored, next: &c.next,
 		conns: o.conns, leadIn: o.duration / 10, duration: o.duration,
 	}.run(ctx)
 	if err != nil {
@@ -125,7 +127,7 @@ func (c *contestant) measure(ctx context.Context, w workload, o options) (sample
 	requests := time.Duration(after.requests - before.requests)
 	s.server = (after.server - before.server) / requests
 	s.client = (after.client - before.client) / requests
-	return s, c.process.pause()
+	return s, pause(c.server.Process)
 }
 
 // usage is the processor time spent so far, and the requests it was spent on.
@@ -136,7 +138,7 @@ type usage struct {
 
 func (c *contestant) usage() (u usage, err error) {
 	u.requests = c.next.Load()
-	if u.server, err = cpuTime(c.process.cmd.Process.Pid); err != nil {
+	if u.server, err = cpuTime(c.server.Process.Pid); err != nil {
 		return u, err
 	}
 	u.client, err = cpuTime(os.Getpid())

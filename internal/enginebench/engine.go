@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
 )
 
 // An engine is a server program that can be started on a port.
@@ -21,18 +23,17 @@ type engine struct {
 // engineNames in the order of the report. The first is what the others are compared with.
 var engineNames = []string{"heatsink", "dynoxide", "dynalite", "empty"}
 
-// findEngine makes the named engine ready to be started: built into dir, or looked up among the npm packages in
-// peers.
+// findEngine makes the named engine ready to be started: built into dir, downloaded, or looked up among the npm packages
+// in peers.
 func findEngine(ctx context.Context, name, peers, dir string) (engine, error) {
 	switch name {
 	case "heatsink":
 		return buildHeatsink(ctx, dir)
 	case "dynoxide":
-		return findPeer(peers, name, "@dynoxide/linux-x64", "@dynoxide/linux-x64/dynoxide",
-			func(program, port string) []string { return []string{program, "serve", "--port", port} })
+		program, err := peer.Dynoxide(ctx, "")
+		return engine{name: name, version: peer.DynoxideVersion, argv: peer.DynoxideArgs(program)}, err
 	case "dynalite":
-		return findPeer(peers, name, "dynalite", ".bin/dynalite",
-			func(program, port string) []string { return []string{program, "--host", "127.0.0.1", "--port", port} })
+		return findDynalite(peers)
 	case "empty":
 		self, err := os.Executable()
 		return engine{
@@ -58,16 +59,16 @@ func buildHeatsink(ctx context.Context, dir string) (engine, error) {
 	}, nil
 }
 
-func findPeer(peers, name, pkg, program string, argv func(program, port string) []string) (engine, error) {
+func findDynalite(peers string) (engine, error) {
 	modules := filepath.Join(peers, "node_modules")
-	program = filepath.Join(modules, program)
+	program := filepath.Join(modules, ".bin", "dynalite")
 	if _, err := os.Stat(program); err != nil {
-		return engine{}, fmt.Errorf("not installed (%w); try: npm install --prefix %s %s", err, peers, pkg)
+		return engine{}, fmt.Errorf("not installed (%w); try: npm install --prefix %s dynalite", err, peers)
 	}
 	return engine{
-		name:    name,
-		version: packageVersion(filepath.Join(modules, pkg, "package.json")),
-		argv:    func(port string) []string { return argv(program, port) },
+		name:    "dynalite",
+		version: packageVersion(filepath.Join(modules, "dynalite", "package.json")),
+		argv:    func(port string) []string { return []string{program, "--host", "127.0.0.1", "--port", port} },
 	}, nil
 }
 

@@ -46,7 +46,7 @@ func (f field) noteIdle(ctx context.Context, rest time.Duration) error {
 // frozen. A round before the counted ones warms up caches and just-in-time compilers.
 func (f field) race(ctx context.Context, o options, progress logger) error {
 	for _, c := range f {
-		if err := c.process.pause(); err != nil {
+		if err := pause(c.server.Process); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}

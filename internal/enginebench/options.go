@@ -41,7 +41,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	var only string
 	flags := flag.NewFlagSet("enginebench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.peers, "peers", ".peers", "`directory` with the npm packages dynalite and @dynoxide/linux-x64")
+	flags.StringVar(&o.peers, "peers", ".peers", "`directory` with the npm package dynalite")
 	flags.DurationVar(&o.duration, "duration", time.Second, "measured `time` per round, engine and workload")
 	flags.IntVar(&o.rounds, "rounds", 5, "`number` of rounds that the medians are taken over")
 	flags.IntVar(&o.conns, "conns", 16, "`number` of connections, each with one request at a time")

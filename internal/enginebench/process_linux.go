@@ -9,17 +9,11 @@ import (
 	"time"
 )
 
-// childAttributes keeps a terminal's Ctrl-C from reaching the servers, which this program stops itself, and lets
-// them die with this program should it be killed.
-func childAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
-
 // pause freezes the process, so that what it does in the background (compaction, garbage collection) is charged
 // to its own turn and not to the next server's.
-func (p *process) pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+func pause(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 
-func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
 
 // residentBytes is the memory the process occupies.
 func residentBytes(pid int) (int64, error) {

@@ -35,6 +35,7 @@ var mayImport = imports{
 
 	// Useful alone.
 	"heat": {},
+	"keys": {},
 	"plan": {},
 
 	// The engine, from the outside in.
@@ -51,7 +52,11 @@ var mayImport = imports{
 	"cmd/heatsink":         {everything},
 	"internal/lab":         {".", "counter", "leaderboard", "ratelimit", "session", "eventlog", "heat", "plan", "local", "internal/partition"},
 	"internal/dash":        {".", "heat", "plan"},
-	"internal/enginebench": {}, // runs the built command, as it runs the peers
+	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers
+
+	// What tests and benchmarks compare with.
+	"internal/peer":       {},
+	"internal/peer/fetch": {"internal/peer"},
 
 	// Tests about the repository.
 	"internal/lint": {},
