@@ -210,8 +210,7 @@ func (b Bucket) parseText(text, hourMark string) (start time.Time, ok bool) {
 		if rest[len("-12-02"):len(rest)-2] != hourMark {
 			return time.Time{}, false
 		}
-		hour, ok = digits(rest[len(rest)-2:])
-		if !ok || hour > 23 {
+		if hour, ok = digits(rest[len(rest)-2:]); !ok {
 			return time.Time{}, false
 		}
 		fallthrough
@@ -234,7 +233,7 @@ func (b Bucket) parseText(text, hourMark string) (start time.Time, ok bool) {
 		return start, year > 0 && gotYear == year && gotWeek == week && !start.IsZero()
 	}
 	start = time.Date(year, time.Month(month), day, hour, 0, 0, 0, time.UTC)
-	// Date carries 31 June over into July; year 0 is not ours.
+	// Date carries 31 June over into July, and hour 24 into the next day; year 0 is not ours.
 	same := start.Month() == time.Month(month) && start.Day() == day
 	return start, year > 0 && same && !start.IsZero()
 }

@@ -51,32 +51,38 @@ func TestEvenness(t *testing.T) {
 		prints string
 	}{
 		{
-			"even", []int{10, 10, 10},
+			"even",
+			[]int{10, 10, 10},
 			Evenness{Total: 30, Min: 10, Max: 10, LargestShare: 1. / 3, PValue: 1},
 			false, false, "30 items on 3 shards, 10 to 10 each: fullest 33.3%, furthest 0.0% off, p=1, even",
 		},
 		{
-			"a fifth over, 000-22", []int{12, 9, 9, 10},
+			"a fifth over, 000-22",
+			[]int{12, 9, 9, 10},
 			Evenness{Total: 40, Min: 9, Max: 12, LargestShare: 0.3, LargestExcess: 0.2, ChiSquare: 0.6, PValue: chiSquareTail(0.6, 3)},
 			false, false, "40 items on 4 shards, 9 to 12 each: fullest 30.0%, furthest 20.0% off, p=0.9, even",
 		},
 		{
-			"a fifth under", []int{8, 11, 11, 10},
+			"a fifth under",
+			[]int{8, 11, 11, 10},
 			Evenness{Total: 40, Min: 8, Max: 11, LargestShare: 0.275, LargestExcess: 0.2, ChiSquare: 0.6, PValue: chiSquareTail(0.6, 3)},
 			false, false, "40 items on 4 shards, 8 to 11 each: fullest 27.5%, furthest 20.0% off, p=0.9, even",
 		},
 		{
-			"more than a fifth", []int{1201, 900, 900, 999},
+			"more than a fifth",
+			[]int{1201, 900, 900, 999},
 			Evenness{Total: 4000, Min: 900, Max: 1201, LargestShare: 0.30025, LargestExcess: 0.201, ChiSquare: 60.402, PValue: chiSquareTail(60.402, 3)},
 			true, true, "4000 items on 4 shards, 900 to 1201 each: fullest 30.0%, furthest 20.1% off, p=4.8e-13, skewed",
 		},
 		{
-			"too few to tell", []int{9, 0, 0},
+			"too few to tell",
+			[]int{9, 0, 0},
 			Evenness{Total: 9, Min: 0, Max: 9, LargestShare: 1, LargestExcess: 2, ChiSquare: 18, PValue: math.Exp(-9)},
 			true, false, "9 items on 3 shards, 0 to 9 each: fullest 100.0%, furthest 200.0% off, p=0.00012, too few to tell",
 		},
 		{
-			"one shard", []int{100},
+			"one shard",
+			[]int{100},
 			Evenness{Total: 100, Min: 100, Max: 100, LargestShare: 1, PValue: 1},
 			false, false, "100 items on 1 shard, 100 to 100 each: fullest 100.0%, furthest 0.0% off, p=1, even",
 		},

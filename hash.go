@@ -100,3 +100,6 @@ func productMod(id string, n uint64) uint64 {
 
 // bytesOf returns the bytes of s itself, for functions that only read them: a conversion would copy them to the heap.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// textOf returns a string of the bytes themselves, for functions that do not keep it.
+func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

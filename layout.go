@@ -174,8 +174,9 @@ func (l Layout) Draw(r *rand.Rand) int {
 // Refused are the empty key, a key that is not valid UTF-8, one that would exceed the 2,048 bytes of a partition key,
 // and one that already ends like a shard key or a bucket of this format: most likely a shard key was taken for a key.
 func (l Layout) ShardKey(key string, at time.Time, shard int) (string, error) {
-	const usual = 256 // room for ordinary keys; clearing more costs time
-	if len(key) > usual/2 {
+	const usual, others = 128, 64 // others: bucket, number and the default prefixes
+	f := &l.Format
+	if len(key)+len(f.BucketPrefix)+len(f.HourMark)+len(f.ShardPrefix)+others > usual {
 		return l.longShardKey(key, at, shard)
 	}
 	var buf [usual]byte
@@ -183,7 +184,8 @@ func (l Layout) ShardKey(key string, at time.Time, shard int) (string, error) {
 	return string(text), err
 }
 
-func (l Layout) longShardKey(key string, at time.Time, shard int) (string, error) {
+// longShardKey has room for the longest key, which takes a while to clear.
+func (l *Layout) longShardKey(key string, at time.Time, shard int) (string, error) {
 	var buf [maxKeyBytes]byte
 	text, err := l.AppendShardKey(buf[:0], key, at, shard)
 	return string(text), err
@@ -299,21 +301,18 @@ func (l *Layout) appendBucket(dst []byte, key string, at time.Time) ([]byte, err
 	}
 	// The last digits of the bucket may look like the number of a shard: with years and PlainNumber, A#2024 does. That
 	// is no harm unless what stands before them ends in another bucket.
-	if l.misread(text[len(dst):]) {
+	if l.misread(textOf(text[len(dst):])) {
 		return dst, keyError(key, "with its bucket it would be read as a shard of another key")
 	}
 	return text, nil
 }
 
 // misread reports whether parse would take a shard off a text that ends in a bucket.
-func (l *Layout) misread(text []byte) bool {
-	rest, _, ok := cutNumber(text, l.Format.shardPrefix())
-	if !ok {
-		return false
+func (l *Layout) misread(text string) bool {
+	rest, _, ok := l.cutShard(text)
+	if ok {
+		_, _, ok = l.cutBucket(rest)
 	}
-	// The end of it will do, and is short enough to be looked at without an allocation.
-	n := len(l.Format.bucketPrefix()) + l.Bucket.textLen(l.Format.hourMark())
-	_, _, ok = l.cutBucket(string(rest[max(0, len(rest)-n):]))
 	return ok
 }
 
@@ -391,14 +390,14 @@ func (l *Layout) cutShard(text string) (rest, number string, ok bool) {
 }
 
 // cutNumber splits a text that ends in prefix and digits. As no prefix ends in a digit, the number has all of them.
-func cutNumber[T string | []byte](text T, prefix string) (rest, number T, ok bool) {
+func cutNumber(text, prefix string) (rest, number string, ok bool) {
 	i := len(text)
 	for i > 0 && isDigit(text[i-1]) {
 		i--
 	}
 	start := i - len(prefix)
-	if i == len(text) || start < 0 || string(text[start:i]) != prefix {
-		return rest, number, false
+	if i == len(text) || start < 0 || text[start:i] != prefix {
+		return "", "", false
 	}
 	return text[:start], text[i:], true
 }

@@ -551,7 +551,10 @@ var keyPathLayouts = []struct {
 	{"week", Layout{Shards: 16, Bucket: Week}},
 	{"year", Layout{Shards: 16, Bucket: Year, Format: Format{ShardPrefix: "#", BareZero: true}}},
 	{"calculated", Layout{Shards: 16, Strategy: Calculated, Format: Format{Width: 3}}},
+	{"long prefixes", Layout{Shards: 16, Bucket: Hour, Format: Format{BucketPrefix: sixty, HourMark: sixty, ShardPrefix: sixty, Width: 9}}},
 }
+
+var sixty = strings.Repeat("=", 60)
 
 func TestKeyPathAllocations(t *testing.T) {
 	at := instant("2024-12-02T15:30:00Z")
