@@ -134,7 +134,7 @@ func (c *core) attempts(ctx context.Context, cost *Cost, send func(ctx context.C
 		if sent > 1 {
 			cost.Retries++
 		}
-		err = send(ctx, sent)
+		err = c.attempt(ctx, sent, send)
 		v := judge(err)
 		if v == done {
 			return sent, nil
@@ -158,6 +158,16 @@ func (c *core) attempts(ctx context.Context, cost *Cost, send func(ctx context.C
 			return sent, withContext(ctx, err)
 		}
 	}
+}
+
+// attempt sends a request once, within the time that an attempt may take.
+func (c *core) attempt(ctx context.Context, n int, send func(ctx context.Context, attempt int) error) error {
+	if timeout := c.options.Retry.Timeout; timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	return send(ctx, n)
 }
 
 // withContext returns an error that is both ctx's and the request's.

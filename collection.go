@@ -25,6 +25,9 @@ type Collection[T any] struct {
 
 // Open returns the collection that options describe. It does no I/O and needs no closing.
 func Open[T any](client Client, options Options) (*Collection[T], error) {
+	if client == nil {
+		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+	}
 	c, err := newCore(client, options)
 	if err != nil {
 		return nil, err
@@ -32,12 +35,20 @@ func Open[T any](client Client, options Options) (*Collection[T], error) {
 	return &Collection[T]{c}, nil
 }
 
-// Put writes an item to its shard: a random one, or the one calculated from it. It replaces an item with the same key in
-// that shard. edit may change the request before it is sent: conditions, return values, anything but table and key.
+// As returns the same collection with items of another type, for tables that hold several. They share what the
+// collection has learnt about the table.
+func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.core} }
+
+// Put writes an item to its shard. A Calculated layout says which, so that it replaces an item with the same key. A
+// Random one draws it: Put appends then, and a second Put of the same key is most likely a second item.
+//
+// edit may change the request before it is sent: conditions, return values, anything but table and key.
 //
 //	_, err := orders.Put(ctx, order, func(in *dynamodb.PutItemInput) {
 //		in.ConditionExpression = aws.String("attribute_not_exists(id)")
 //	})
+//
+// A condition would see one shard of a Random layout, and is refused there with ErrScattered.
 //
 // Throttled, a random write tries another shard. If an answer is lost the item may have been written, so from then on it
 // is only sent to that same shard.
@@ -57,8 +68,9 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 //		in.ExpressionAttributeValues = Item{":now": …}
 //	})
 //
-// With a Random layout the item is looked for first, and ErrNotFound if no shard has it: it is never created.
-// With an Index, like also has the logical key, which the item is listed under from now on.
+// With a Random layout the item is looked for first, with a strongly consistent read of every shard, and ErrNotFound if
+// none has it: it is never created. With an Index the item is listed under the logical key that like has from now on; it
+// stays where it is if like has none.
 //
 // An update that is not safe to do twice, such as an ADD, is not repeated after its answer was lost: the error is an
 // UnknownOutcomeError then.
@@ -70,8 +82,8 @@ func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamo
 	return written[T](c.core.update(ctx, raw, edit))
 }
 
-// Delete deletes the item with the key that like has. With a Random layout it is looked for first, and ErrNotFound if no
-// shard has it; else, as in DynamoDB, deleting what is not there succeeds.
+// Delete deletes the item with the key that like has. With a Random layout it is looked for first, as by Update, and one is
+// deleted if there are several; else, as in DynamoDB, deleting what is not there succeeds.
 func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamodb.DeleteItemInput)) (Written[T], error) {
 	raw, err := encode(like)
 	if err != nil {
@@ -118,8 +130,8 @@ func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*t
 	return c.core.transactPut(ctx, raw, edit)
 }
 
-// TransactUpdate is TransactPut for an Update. The layout must be Calculated or have one shard, here and in the other
-// two: a transaction cannot look for an item.
+// TransactUpdate is TransactPut for an Update. A transaction cannot look for an item: here and in the other two, the error
+// is ErrScattered unless there is one place for it to be, as with a Calculated layout without Older ones or Widths.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
 	raw, err := encode(like)
 	if err != nil {
@@ -166,27 +178,50 @@ func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] 
 }
 
 // Page returns q.Limit items that follow the page whose Next is token; an empty token asks for the first. Pages put
-// together are what Query returns, whatever the page sizes, also if the layout has grown in between.
+// together are what Query returns, whatever the page sizes, also if the layout has grown in between. From and To may move
+// from page to page, as a range that ends now does; everything else must stay.
+//
+// With q.Partial there may be both a page, without Next, and a GatherError.
 func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
 	raw, err := c.core.page(ctx, q, token)
-	if err != nil {
-		return Page[T]{}, err
-	}
-	page := Page[T]{Next: raw.Next, Missing: raw.Missing, Complete: raw.Complete}
-	page.Items = make([]T, len(raw.Items))
-	for i, item := range raw.Items {
-		if page.Items[i], err = decode[T](item); err != nil {
+	page := Page[T]{Next: raw.Next}
+	for _, item := range raw.Items {
+		decoded, err := decode[T](item)
+		if err != nil {
 			return Page[T]{}, err
 		}
+		page.Items = append(page.Items, decoded)
 	}
-	return page, nil
+	return page, err
+}
+
+// Decode returns what a stored item is to the collection, and where it was: the other way round of Put, for items that
+// were read in some other way, from a stream, a scan or an export. It knows the shards of wider layouts, too.
+func (c *Collection[T]) Decode(stored Item) (T, Place, error) {
+	raw, place, err := c.core.decodeStored(stored)
+	if err != nil {
+		var none T
+		return none, place, err
+	}
+	item, err := decode[T](raw)
+	return item, place, err
+}
+
+// Locate returns the table's keys under which the item that is like like may be stored, without looking: one with a
+// Calculated layout, else one for every shard.
+func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
+	raw, err := encode(like)
+	if err != nil {
+		return nil, err
+	}
+	return c.core.candidates(ctx, raw)
 }
 
 // Plan returns what q will read, without reading it.
 func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) { return c.core.plan(ctx, q) }
 
-// Count returns the number of items that q asks for, q.Limit at most. The shards count in parallel and no item is
-// transferred, but DynamoDB charges as if it were.
+// Count returns the number of items that q asks for, q.Limit at most. The shards count in parallel, and unless From and To
+// cut through a bucket no item is transferred; DynamoDB charges as if it were.
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { return c.core.count(ctx, q) }
 
 // Distribution counts the items of every shard that q reads, and judges how even they are.
@@ -213,12 +248,6 @@ type Page[T any] struct {
 
 	// Next is the token of the next page, empty after the last. It may also lead to an empty last page.
 	Next string
-
-	// Missing lists the shards that could not be read, with Query.Partial. There is no Next then.
-	Missing []*ShardError
-	// Complete is how many of the Items are surely all there are up to there: behind them, items of missing shards may
-	// be lacking in between.
-	Complete int
 }
 
 // written turns the untyped result of a write into a typed one.
@@ -256,7 +285,7 @@ func decode[T any](raw Item) (T, error) {
 		return v, nil
 	}
 	if err := attributevalue.UnmarshalMap(raw, &v); err != nil {
-		return v, fmt.Errorf("decode %T: %w", v, err)
+		return v, &DecodeError{Item: raw, Err: err}
 	}
 	return v, nil
 }

@@ -14,6 +14,7 @@ type core struct {
 	readers *limiter
 	sizes   sizes
 	passing passRates
+	tail    tail
 }
 
 func newCore(client Client, options Options) (*core, error) {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -106,20 +105,23 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 	return counts, err
 }
 
-// everyShard returns the cursors of all buckets.
+// everyShard returns the cursors of all buckets, then those of older layouts.
 func (r *reading) everyShard(ctx context.Context) ([]*cursor, error) {
-	all, err := r.olderCursors()
+	older, err := r.olderCursors()
 	if err != nil {
 		return nil, err
 	}
+	var all []*cursor
 	for _, bucket := range r.buckets() {
 		cursors, err := r.cursors(ctx, bucket)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, cursors...)
+		if all = append(all, cursors...); len(all) > MaxShardKeys {
+			return nil, fmt.Errorf("%w: more than %d shards in the buckets from %v to %v", ErrQuery, MaxShardKeys, r.query.From, r.query.To)
+		}
 	}
-	return all, nil
+	return append(all, without(older, all)...), nil
 }
 
 // fitting returns how many items n shards may be asked for at a time without filling the memory.
@@ -176,7 +178,7 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 			mu.Lock()
 			failed = append(failed, shard)
 			mu.Unlock()
-			if !r.query.Partial {
+			if !r.query.Partial || judge(shard.Err) == rejected {
 				cancel(shard)
 			}
 		})
@@ -192,8 +194,11 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 // checkPosition refuses a position that cannot be one of this query's.
 func (r *reading) checkPosition(p position) error {
 	o := r.core.options
-	known := slices.ContainsFunc(r.buckets(), func(b time.Time) bool { return b.Equal(p.bucket) })
-	if !known || (p.sort.kind == 0) != (o.SortKey == "") || len(p.table) != len(o.TableKey) {
+	bucketed := o.Layout.Bucket != NoBucket
+	if bucketed == p.bucket.IsZero() || (p.sort.kind == 0) != (o.SortKey == "") || len(p.table) != len(o.TableKey) || p.older != nil && !bucketed {
+		return fmt.Errorf("%w: it does not fit the collection", ErrToken)
+	}
+	if p.older != nil && ((p.older.sort.kind == 0) != (o.SortKey == "") || len(p.older.table) != len(o.TableKey)) {
 		return fmt.Errorf("%w: it does not fit the collection", ErrToken)
 	}
 	return nil

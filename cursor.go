@@ -3,6 +3,7 @@ package heatsink
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,6 +56,7 @@ type cursor struct {
 	hedged    bool // a second one is
 	since     time.Time
 	requested int // how many items were asked for
+	sharing   int // how many cursors share the memory
 }
 
 func (cu *cursor) buffered() int { return len(cu.buffer) - cu.head }
@@ -97,7 +99,7 @@ func (r *reading) olderCursors() ([]*cursor, error) {
 		}
 		all = append(all, cursors...)
 	}
-	return r.distinct(all), nil
+	return without(all, nil), nil
 }
 
 func (r *reading) cursorsOf(source int, layout Layout, bucket time.Time) ([]*cursor, error) {
@@ -119,22 +121,18 @@ func (r *reading) cursorsOf(source int, layout Layout, bucket time.Time) ([]*cur
 	return cursors, nil
 }
 
-// distinct drops shards of older layouts that the layout has as well, such as the bare key: they are read once.
-func (r *reading) distinct(older []*cursor) []*cursor {
-	seen := make(map[string]bool, len(older))
-	layout := r.core.options.Layout
-	kept := older[:0]
-	for _, cu := range older {
-		if seen[cu.shardKey] {
-			continue
-		}
+// without returns the older layouts' shards that are neither there twice nor, such as the bare key, among the layout's
+// own: each is read once.
+func without(older, own []*cursor) []*cursor {
+	seen := make(map[string]bool, len(older)+len(own))
+	for _, cu := range own {
 		seen[cu.shardKey] = true
-		if place, err := layout.Parse(cu.shardKey); err == nil && layout.Bucket == NoBucket && place.Key == r.query.Key {
-			continue
-		}
-		kept = append(kept, cu)
 	}
-	return kept
+	return slices.DeleteFunc(older, func(cu *cursor) bool {
+		twice := seen[cu.shardKey]
+		seen[cu.shardKey] = true
+		return twice
+	})
 }
 
 // resume makes a cursor go on behind a position. Of the items with the position's own sort key, those of shards that come
@@ -191,6 +189,9 @@ func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, limit int) 
 		if err := r.take(cu, out.Items, &f); err != nil {
 			return fetched{}, err
 		}
+		if !f.done && start != nil && sameItem(start, f.start) {
+			return fetched{}, fmt.Errorf("query %s shard %q: the page after %v ends where it starts", r.core.options.Table, cu.shardKey, start)
+		}
 		if len(f.entries) > 0 || f.done {
 			return f, nil
 		}
@@ -202,7 +203,7 @@ func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, limit int) 
 // take turns the items of a page into entries, without those that are not asked for.
 func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 	if len(items) > 0 {
-		r.core.sizes.saw(itemSize(items[0]))
+		r.core.sizes.saw(meanSize(items))
 	}
 	sortKey := r.core.options.SortKey
 	timed := r.timed()
@@ -232,6 +233,16 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 		f.entries = append(f.entries, e)
 	}
 	return nil
+}
+
+// meanSize returns the mean itemSize of a page, from a few of its items.
+func meanSize(items []Item) int {
+	const samples = 8
+	total, n := 0, min(samples, len(items))
+	for i := range n {
+		total += itemSize(items[i*len(items)/n])
+	}
+	return total / n
 }
 
 // itemSize returns about how much memory an item takes, in bytes: DynamoDB's size of it and what maps and interfaces add.

@@ -18,6 +18,8 @@ var (
 	ErrToken = errors.New("invalid page token")
 	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
 	ErrNotFound = errors.New("item not found")
+	// ErrScattered is wrapped when an operation needs to know which shard an item is in, and the layout does not say.
+	ErrScattered = errors.New("the layout does not say which shard the item is in")
 )
 
 // ShardError says which shard a request was for when it failed. The SDK's error is reachable with errors.As.
@@ -45,11 +47,15 @@ func (e *ShardError) Error() string {
 
 func (e *ShardError) Unwrap() error { return e.Err }
 
-// GatherError is the end of a read that could not reach every shard: without Query.Partial its only result, with it the
-// last pair of the sequence.
+// GatherError is the end of a read that could not reach every shard. With Query.Partial it comes beside what the others
+// had: as the last pair of a sequence, or together with a page, a count or a fold.
 type GatherError struct {
 	Shards []*ShardError // the shards that are missing, in order; at least one
-	Of     int           // how many shards were read
+	Of     int           // how many shards were to be read
+
+	// Complete is how many of the items that were returned are surely all there are up to there. Behind them, items of
+	// missing shards may be lacking in between.
+	Complete int
 }
 
 func (e *GatherError) Error() string {
@@ -77,15 +83,26 @@ func (e *GatherError) Unwrap() []error {
 	return errs
 }
 
-// UnknownOutcomeError says that a write may or may not have happened: its answer was lost, and sending it again could have
-// done it twice. It is about writes that are not idempotent, such as an ADD; the others are repeated on the same shard.
+// UnknownOutcomeError says that a write may or may not have happened: its answer was lost, and no later one told. Writes
+// that are safe to do twice have been repeated, on the same shard; those that are not, such as an ADD, have not.
 type UnknownOutcomeError struct{ Err error }
 
 func (e *UnknownOutcomeError) Error() string { return "outcome unknown: " + e.Err.Error() }
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 
-// BatchError lists the items of a batch that were not written. All others were.
+// DecodeError is an item that does not fit the collection's type. It is there to be looked at, with the logical key.
+type DecodeError struct {
+	Item Item
+	Err  error
+}
+
+func (e *DecodeError) Error() string { return "decode item: " + e.Err.Error() }
+
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// BatchError lists the items of a batch that were not written, or may not have been: see each one's error. All others
+// were.
 type BatchError struct {
 	Failed []BatchFailure // in the order of the batch
 	Of     int            // how many items the batch had

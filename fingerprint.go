@@ -10,7 +10,8 @@ import (
 )
 
 // fingerprintOf returns a hash of what makes this query return other items, or the same in another order. How many
-// shards there are, how large pages are and how consistent reads are may change from page to page.
+// shards there are, how large pages are and how consistent reads are may change from page to page, and so may the range of
+// time, which goes on where a position is.
 func (r *reading) fingerprintOf() uint64 {
 	q, o := r.query, r.core.options
 	layout := o.Layout
@@ -22,8 +23,6 @@ func (r *reading) fingerprintOf() uint64 {
 		f.flags(end.set, end.open)
 		f.b = end.value.append(f.b)
 	}
-	f.b = binary.AppendVarint(f.b, q.From.UnixNano())
-	f.b = binary.AppendVarint(f.b, q.To.UnixNano())
 	for _, name := range slices.Sorted(maps.Keys(q.Names)) {
 		f.text(name, q.Names[name])
 	}
@@ -67,10 +66,11 @@ func (f *fingerprint) value(value types.AttributeValue) {
 	case *types.AttributeValueMemberNS:
 		f.set("NS", v.Value)
 	case *types.AttributeValueMemberBS:
-		f.text("BS")
-		for _, b := range v.Value {
-			f.text(string(b))
+		elements := make([]string, len(v.Value))
+		for i, b := range v.Value {
+			elements[i] = string(b)
 		}
+		f.set("BS", elements)
 	case *types.AttributeValueMemberBOOL:
 		f.text("BOOL")
 		f.flags(v.Value)
@@ -95,5 +95,5 @@ func (f *fingerprint) value(value types.AttributeValue) {
 func (f *fingerprint) set(kind string, elements []string) {
 	f.text(kind)
 	f.b = binary.AppendUvarint(f.b, uint64(len(elements)))
-	f.text(elements...)
+	f.text(slices.Sorted(slices.Values(elements))...)
 }

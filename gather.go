@@ -3,6 +3,7 @@ package heatsink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -69,6 +70,10 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[Item], err
 	defer g.close()
 
 	var page Page[Item]
+	var older *position
+	if from != nil {
+		older = from.older
+	}
 	for len(page.Items) < q.Limit {
 		e, cu, err := g.next()
 		if errors.Is(err, errEnd) {
@@ -77,18 +82,25 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[Item], err
 		if err != nil {
 			return Page[Item]{}, err
 		}
-		if len(page.Items) == q.Limit-1 && g.more() && len(g.missing) == 0 {
+		last := len(page.Items) == q.Limit-1 && g.more() && len(g.missing) == 0
+		along := cu.stage == nil && !g.bucket().IsZero()
+		if last || along {
 			p, err := r.position(g.bucket(), e, cu)
 			if err != nil {
 				return Page[Item]{}, err
 			}
-			page.Next = p.token(r.fingerprint, c.options.TokenKey)
+			if along {
+				older = &position{source: p.source, sort: p.sort, table: p.table}
+			}
+			if p.older = older; last {
+				page.Next = p.token(r.fingerprint, c.options.TokenKey)
+			}
 		}
 		page.Items = append(page.Items, r.finish(e.item))
 	}
-	page.Complete = len(page.Items)
 	if len(g.missing) > 0 {
-		page.Missing, page.Complete, page.Next = g.failure().Shards, g.complete, ""
+		page.Next = "" // one position cannot say what is owed
+		return page, g.failure()
 	}
 	return page, nil
 }
@@ -132,7 +144,6 @@ type gather struct {
 	emitted  int
 	missing  []*cursor
 	complete int // how many items were returned before the first shard was missing
-	tail     tail
 }
 
 // stage is a bucket's cursors.
@@ -162,10 +173,17 @@ func (r *reading) gather(ctx context.Context, from *position) (*gather, error) {
 	}
 	g.buckets = r.buckets()
 	if from != nil {
-		at := slices.IndexFunc(g.buckets, from.bucket.Equal)
-		g.buckets = g.buckets[max(at, 0):]
+		g.buckets = slices.DeleteFunc(g.buckets, func(b time.Time) bool {
+			return b.Before(from.bucket) != r.query.Reverse && !b.Equal(from.bucket)
+		})
+		at := from
+		if r.core.options.Layout.Bucket != NoBucket {
+			at = from.older
+		}
 		for _, cu := range g.older {
-			r.resume(cu, *from)
+			if at != nil {
+				r.resume(cu, *at)
+			}
 		}
 	}
 	g.ctx, g.cancel = context.WithCancel(ctx)
@@ -263,7 +281,11 @@ const maxAhead = 8
 // open opens the buckets that are to be read now: the first, and those ahead of it that are wanted for sure, or were asked
 // for.
 func (g *gather) open() error {
-	for len(g.buckets) > 0 && (len(g.opened) == 0 || g.sure() && len(g.opened) <= max(g.ahead, 1) || len(g.opened) <= g.read.query.Ahead) {
+	ahead := g.read.query.Ahead
+	if g.want < 0 || len(g.opened) > 0 && g.sure() {
+		ahead = max(ahead, g.ahead, 1)
+	}
+	for len(g.buckets) > 0 && (len(g.opened) == 0 || len(g.opened) <= ahead) {
 		s := &stage{bucket: g.buckets[0]}
 		g.buckets = g.buckets[1:]
 		var err error
@@ -276,6 +298,9 @@ func (g *gather) open() error {
 				g.read.resume(cu, *g.from)
 			}
 		}
+		if s.bucket.IsZero() {
+			g.older = without(g.older, s.cursors)
+		}
 		g.opened = append(g.opened, s)
 		for _, cu := range s.cursors {
 			g.fetch(cu)
@@ -286,9 +311,6 @@ func (g *gather) open() error {
 
 // sure reports whether the buckets that are open hold less than is wanted.
 func (g *gather) sure() bool {
-	if g.want < 0 {
-		return true
-	}
 	have := 0
 	for _, s := range g.opened {
 		for _, cu := range s.cursors {
@@ -346,6 +368,11 @@ func (g *gather) wait() error {
 	for _, cu := range g.opened[0].cursors {
 		g.ensure(cu)
 	}
+	select {
+	case r := <-g.results: // before it is taken to be late
+		return g.deliver(r)
+	default:
+	}
 	hedge, stop := g.hedge()
 	defer stop()
 	select {
@@ -355,7 +382,7 @@ func (g *gather) wait() error {
 		g.again()
 		return nil
 	case <-g.ctx.Done():
-		return context.Cause(g.ctx)
+		return g.over()
 	}
 }
 
@@ -374,7 +401,7 @@ func (g *gather) deliver(r result) error {
 	}
 	cu.round++
 	cu.fetching, cu.hedged = false, false
-	g.tail.saw(r.took)
+	g.read.core.tail.saw(r.took)
 	merged := len(cu.buffer) > cu.head // it is in the heap, or waits for its stage
 	if r.err != nil {
 		if err := g.fail(cu, r.err); err != nil {
@@ -397,25 +424,45 @@ func (g *gather) current(cu *cursor) bool { return cu.stage == nil || cu.stage =
 
 // fail gives a shard up, or everything.
 func (g *gather) fail(cu *cursor, err error) error {
-	if cause := context.Cause(g.ctx); cause != nil {
-		return cause
+	if g.ctx.Err() != nil {
+		return g.over()
 	}
 	shard, ok := errors.AsType[*ShardError](err)
 	if !ok {
 		return err
 	}
 	cu.done, cu.err = true, shard
-	if g.read.query.Partial {
+	if g.read.query.Partial && judge(shard.Err) != rejected {
 		return nil
 	}
 	g.missing = append(g.missing, cu)
 	return g.failure()
 }
 
+// over returns the error of a read whose context has ended: it says what was being waited for.
+func (g *gather) over() error {
+	err := g.ctx.Err()
+	if cause := context.Cause(g.ctx); !errors.Is(cause, err) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	var waiting []string
+	all := 0
+	for cu := range g.merging() {
+		all++
+		if cu.fetching && cu.buffered() == 0 {
+			waiting = append(waiting, cu.shardKey)
+		}
+	}
+	if len(waiting) == 0 {
+		return err
+	}
+	return fmt.Errorf("query %s: %d of %d shards not answered, the first %q: %w", g.read.core.options.Table, len(waiting), all, waiting[0], err)
+}
+
 // failure returns what is missing.
 func (g *gather) failure() *GatherError {
 	slices.SortFunc(g.missing, func(a, b *cursor) int { return int(a.source) - int(b.source) })
-	failure := &GatherError{Of: len(g.older)}
+	failure := &GatherError{Of: len(g.older), Complete: g.complete}
 	for _, cu := range g.missing {
 		failure.Shards = append(failure.Shards, cu.err)
 	}
@@ -444,6 +491,7 @@ func (g *gather) fetch(cu *cursor) {
 	if cu.done || cu.fetching {
 		return
 	}
+	cu.sharing = g.sharing(cu)
 	cu.fetching, cu.since, cu.requested = true, time.Now(), g.size(cu)
 	g.start(cu)
 }
@@ -476,12 +524,18 @@ func (g *gather) shards(cu *cursor) int {
 	return max(n, 1)
 }
 
+// sharing returns how many cursors there are to share the memory, those of buckets ahead included.
+func (g *gather) sharing(cu *cursor) int {
+	stages := max(len(g.opened), min(g.read.query.Ahead+1, len(g.opened)+len(g.buckets)), 1)
+	return len(g.older) + stages*(g.shards(cu)-len(g.older))
+}
+
 // size returns how many items to ask a shard for. All shards together, with what is under way, fit into memory, except
 // that each is asked for one.
 func (g *gather) size(cu *cursor) int {
 	c := g.read.core
 	n := g.shards(cu)
-	most := g.read.fitting(n)
+	most := g.read.fitting(cu.sharing)
 	if g.want < 0 {
 		return most
 	}
@@ -496,7 +550,7 @@ func (g *gather) size(cu *cursor) int {
 		items++
 	}
 	items /= c.passing.rate(g.read.query.Filter)
-	return min(max(int(items), 1), most)
+	return max(int(min(items, float64(most))), 1)
 }
 
 // The heap: cursors by the order of their first entries.

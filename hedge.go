@@ -2,43 +2,58 @@ package heatsink
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
-// tail remembers how long the last requests took.
+// tail remembers how long a collection's last requests took.
 type tail struct {
+	mu       sync.Mutex
 	took     [64]time.Duration
 	requests int // all of them
 	hedges   int
 }
 
 func (t *tail) saw(took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.took[t.requests%len(t.took)] = took
 	t.requests++
 }
 
-// late returns the time by which all but one in twenty had been answered, false while too few have been.
+// late returns a little more than the time by which all but one in twenty had been answered, false while too few have been.
 func (t *tail) late() (time.Duration, bool) {
 	const few = 8
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n := min(t.requests, len(t.took))
 	if n < few {
 		return 0, false
 	}
 	took := slices.Sorted(slices.Values(t.took[:n]))
-	return took[n*95/100], true
+	p95 := took[n*95/100]
+	return p95 + p95/8, true
 }
 
-// affordable reports whether one more stays within one request in twenty.
-func (t *tail) affordable() bool { return t.hedges <= t.requests/20 }
+// spend takes a hedge out of the budget of one in twenty requests, or the first, and reports false if there is none.
+func (t *tail) spend() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.hedges > t.requests/20 {
+		return false
+	}
+	t.hedges++
+	return true
+}
 
 // hedge returns a channel that says when to send requests again: once no more than a tenth are under way, and those are
-// late. It never does without Query.Hedge. The caller stops it.
+// late. It never does without Query.Hedge, nor after a throttle. The caller stops it.
 func (g *gather) hedge() (when <-chan time.Time, stop func()) {
 	stop = func() {}
-	if !g.read.query.Hedge || !g.tail.affordable() {
+	if !g.read.query.Hedge || g.read.throttled.Load() {
 		return nil, stop
 	}
-	late, ok := g.tail.late()
+	late, ok := g.read.core.tail.late()
 	if !ok {
 		return nil, stop
 	}
@@ -63,12 +78,13 @@ func (g *gather) hedge() (when <-chan time.Time, stop func()) {
 
 // again sends the late requests again. Whichever is answered first counts.
 func (g *gather) again() {
-	late, _ := g.tail.late()
+	late, _ := g.read.core.tail.late()
 	for cu := range g.merging() {
-		if cu.fetching && !cu.hedged && time.Since(cu.since) >= late && g.tail.affordable() {
-			cu.hedged = true
-			g.tail.hedges++
-			g.start(cu)
+		if cu.fetching && !cu.hedged && time.Since(cu.since) >= late {
+			cu.hedged = true // or would be: there is no second try
+			if g.read.core.tail.spend() {
+				g.start(cu)
+			}
 		}
 	}
 }

@@ -56,12 +56,14 @@ type Options struct {
 	// Widths says how many shards a key has right now, for keys that differ or change. Default: Layout.Shards, always.
 	Widths Widths
 
-	// Older lists layouts under which items were stored before: they are read along with Layout and never written.
-	// The unsharded past of a bucketed collection is Older: []Layout{{}}. They have no buckets.
+	// Older lists layouts under which items were stored before: they are read along with Layout and never written. The
+	// unsharded past of a bucketed collection is Older: []Layout{{}}. They have no buckets. Put does not know of them: an
+	// item that is put again is there twice, unless it is deleted first.
 	Older []Layout
 
 	// ShardBy names the attributes from which a Calculated layout works out the shard. Default: the sort key; with an
-	// Index, the table's key.
+	// Index, the table's key. The id that is hashed is the text of a single attribute, a number's without trailing zeros
+	// or exponent; of several, each is its type (S, N or B), its length as a varint, and its text.
 	ShardBy []string
 
 	// EventTime says where an item keeps the time that decides its bucket.
@@ -80,6 +82,7 @@ type Options struct {
 	Retry Retry
 
 	// MaxConcurrency is the most requests one collection's reads have under way. Below it, throttling decides. Default: 256.
+	// The SDK's own HTTP client keeps ten connections open: for wide layouts, pass one with more MaxIdleConnsPerHost.
 	MaxConcurrency int
 
 	// ReadMemory is about the most memory one read fills with items it has not returned yet, in bytes. Default: 64 MB.
@@ -122,13 +125,17 @@ type Retry struct {
 
 	// The nth retry waits for a random part of Base × 2ⁿ⁻¹, at most Max. Defaults: 20 ms and 2 s.
 	Base, Max time.Duration
+
+	// Timeout is how long one attempt may take before it counts as unanswered. Default: as long as ctx allows.
+	Timeout time.Duration
 }
 
 // Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read.
 type Width struct{ Write, Read int }
 
 // Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
-// A key's Read must never shrink. With a Calculated layout all widths are powers of two.
+// At all times every reader's Read must be at least every writer's Write, so it never shrinks and grows before Write does.
+// With a Calculated layout all widths are powers of two.
 type Widths interface {
 	Width(ctx context.Context, key string, bucket time.Time) (Width, error)
 }
@@ -210,6 +217,9 @@ func (o Options) validate() error {
 			wrong("Older[%d] has buckets: only layouts without can be read along", i)
 		}
 	}
+	if len(o.Older) > maxOlder {
+		wrong("%d Older layouts: %d are the most", len(o.Older), maxOlder)
+	}
 	if o.Index == "" {
 		if len(o.TableKey) > 0 {
 			wrong("TableKey is set without an Index: the table's key is PartitionKey and SortKey")
@@ -223,6 +233,9 @@ func (o Options) validate() error {
 		}
 		if slices.Contains(o.TableKey, o.PartitionKey) {
 			wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
+		}
+		if o.ShardAttribute != "" && o.Layout.Bucket != NoBucket {
+			wrong("ShardAttribute has no place for the bucket of a layout by %v", o.Layout.Bucket)
 		}
 		if o.Layout.Shards > 0 && o.Layout.Strategy != Calculated {
 			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
@@ -246,7 +259,7 @@ func (o Options) validate() error {
 	if n := len(o.TokenKey); n > 0 && n < 16 {
 		wrong("TokenKey has %d bytes; 16 are the least that protect anything", n)
 	}
-	if o.Retry.Attempts < 0 || o.Retry.Burst < 0 || o.Retry.Base < 0 || o.Retry.Max < 0 {
+	if o.Retry.Attempts < 0 || o.Retry.Burst < 0 || o.Retry.Base < 0 || o.Retry.Max < 0 || o.Retry.Timeout < 0 {
 		wrong("Retry has negative values: %+v", o.Retry)
 	}
 	if o.MaxConcurrency < 0 || o.ReadMemory < 0 {

@@ -23,6 +23,9 @@ func pageSize(limit, n int) int {
 	}
 	p := 1 / float64(n)
 	mean := float64(limit) * p
+	if limit > 1<<20 { // whoever asks for so many may get a few more: Chernoff's bound needs no sum
+		return int(mean + math.Sqrt(2*mean*math.Log(float64(n)/missChance)) + 1)
+	}
 
 	// Sum the tail up from where it no longer matters. Ten standard deviations and a bit are beyond that.
 	top := min(limit, int(mean+10*math.Sqrt(mean)+20))
@@ -42,7 +45,7 @@ func pageSize(limit, n int) int {
 // sizes estimates how large a collection's items are, in bytes: an average that follows the last few pages.
 type sizes struct{ bits atomic.Uint64 }
 
-const firstGuess = 512
+const firstGuess = 4096
 
 func (s *sizes) mean() float64 {
 	if bits := s.bits.Load(); bits != 0 {
@@ -56,7 +59,7 @@ func (s *sizes) saw(size int) {
 	next := float64(max(size, 1))
 	if bits := s.bits.Load(); bits != 0 {
 		old := math.Float64frombits(bits)
-		next = old + (next-old)/4
+		next = old + (next-old)/8
 	}
 	s.bits.Store(math.Float64bits(next))
 }

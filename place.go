@@ -407,22 +407,32 @@ func (c *core) restore(item Item, key types.AttributeValue) {
 	c.dropShard(item)
 }
 
-// restoreParsed is restore for whom does not know the key: it is taken from the stored one. What no layout could have
+// restoreParsed is restore for who does not know the key: it is taken from the stored one. What no layout could have
 // stored is left as it is.
 func (c *core) restoreParsed(item Item) {
 	stored, ok := item[c.options.PartitionKey].(*types.AttributeValueMemberS)
 	if ok && c.options.ShardAttribute == "" {
-		for i, layout := range slices.Concat([]Layout{c.options.Layout}, c.options.Older) {
-			if layout.Shards > 0 || i == 0 && c.adaptive() {
-				layout.Shards = MaxShards // it may have been wider than it is
-			}
-			if place, err := layout.Parse(stored.Value); err == nil {
-				item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: place.Key}
-				break
-			}
-		}
+		item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: c.logicalKey(stored.Value)}
 	}
 	c.dropShard(item)
+}
+
+// logicalKey returns the key that a stored one is a shard of. To a layout that does not spread keys everything is a key,
+// so it is asked last.
+func (c *core) logicalKey(stored string) string {
+	layouts := slices.Concat([]Layout{c.options.Layout}, c.options.Older)
+	for i := range layouts {
+		if layouts[i].Shards > 0 || i == 0 && c.adaptive() {
+			layouts[i].Shards = MaxShards // it may have been wider than it is
+		}
+	}
+	slices.SortStableFunc(layouts, func(a, b Layout) int { return b.Shards - a.Shards })
+	for _, layout := range layouts {
+		if place, err := layout.Parse(stored); err == nil {
+			return place.Key
+		}
+	}
+	return stored
 }
 
 // restoreLike is restore for an item that was read because it is like another.

@@ -32,6 +32,9 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 		in.TableName = &c.options.Table
 		in.Item = p.stored(in.Item) // a copy: it may be a map of the caller's by now
 	}
+	if conditional(in) && c.scattered(p) {
+		return w, errScatteredCondition
+	}
 	meters := metersOf(ctx)
 	if in.ReturnConsumedCapacity == "" {
 		in.ReturnConsumedCapacity = meters.wanted()
@@ -75,6 +78,14 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 	cost.WriteUnits += units(out.ConsumedCapacity)
 	c.restoreLike(out.Attributes, item)
 	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: out.Attributes}, nil
+}
+
+// errScatteredCondition is the answer to a condition that could not see the whole of a key.
+var errScatteredCondition = fmt.Errorf("%w: a condition would see one shard of a random layout only", ErrScattered)
+
+// scattered reports whether an item with the same key may be in another shard than the one it is put in.
+func (c *core) scattered(p *placement) bool {
+	return c.options.Layout.Strategy == Random && p.width.Read > 1
 }
 
 func conditional(in *dynamodb.PutItemInput) bool {

@@ -10,7 +10,8 @@ type Query struct {
 	// Sort narrows the sort key: Equal, Less, AtMost, Greater, AtLeast, Between or BeginsWith of a value.
 	Sort Range
 
-	// From and To narrow the event time to [From, To). A layout with buckets needs them.
+	// From and To narrow the event time to [From, To). A layout with buckets needs them, and reads all of every bucket
+	// that they touch: to spare what is outside, narrow Sort as well.
 	From, To time.Time
 
 	// Reverse reads from the end.
@@ -30,14 +31,16 @@ type Query struct {
 	// Expired includes items whose time to live is over.
 	Expired bool
 
-	// Ahead is how many buckets are read while one is being returned. Default: 1. Negative: none.
+	// Ahead is how many buckets are read at the same time as the one that is being returned, needed or not. Default: the
+	// next, once it is certain to be needed; more after buckets that held little.
 	Ahead int
 
-	// Partial returns what the shards that can be read have, and says which are missing, instead of failing.
+	// Partial returns what the shards that can be read have, and a GatherError that says which are missing, instead of
+	// failing. Requests that DynamoDB rejects, rather than throttles or does not answer, fail all the same.
 	Partial bool
 
-	// Hedge sends a request again that takes longer than almost all others, and takes the first answer. It costs at most
-	// one request in twenty.
+	// Hedge sends a request again that takes longer than almost all others, and takes the first answer, in Query and
+	// Page. It adds one request in twenty at most, or one.
 	Hedge bool
 }
 
@@ -45,5 +48,5 @@ type Query struct {
 type Plan struct {
 	Buckets  int // how many buckets; 1 without
 	Shards   int // how many shards, in all buckets
-	Requests int // the fewest requests that can do: one for each shard
+	Requests int // how many requests a read of everything takes if what each shard has fits a page: one each
 }

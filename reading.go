@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,6 +26,7 @@ type reading struct {
 	interval    interval
 	fingerprint uint64
 	meters      *meterLink
+	throttled   atomic.Bool // some request was
 
 	names      map[string]string // without the sort key's
 	allNames   map[string]string // with it
@@ -88,6 +90,8 @@ func (r *reading) check() error {
 		return wrong("From and To are set, but the collection has no EventTime to compare them with")
 	case q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
+	case o.Layout.Bucket.Count(q.From, q.To) > MaxShardKeys:
+		return wrong("From %v to %v has more than %d buckets", q.From, q.To, MaxShardKeys)
 	}
 	for name := range q.Names {
 		if strings.HasPrefix(name, "#"+placeholder) {
@@ -221,26 +225,28 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput)
 	c := r.core
 	var out *dynamodb.QueryOutput
 	var cost Cost
-	sent, err := c.attempts(ctx, &cost, func(ctx context.Context, _ int) error {
+	defer func() { r.meters.add(cost) }()
+	request := &request{operation: "Query", target: target{cu.shardKey, cu.source.shard()}}
+	err := c.run(ctx, &cost, request, func(ctx context.Context, _ int) error {
 		pass, err := c.readers.acquire(ctx)
 		if err != nil {
 			return err
 		}
+		if in.Limit != nil && r.filter == nil && cu.sharing > 0 { // by now it may be known how large items are
+			in.Limit = aws.Int32(min(*in.Limit, int32(r.fitting(cu.sharing))))
+		}
 		out, err = c.client.Query(ctx, in, once)
 		c.readers.release(pass, judge(err) == throttled)
+		if tooFast(err) {
+			r.throttled.Store(true)
+		}
 		return err
 	}, nil)
-	if err == nil {
-		cost.Items = int(out.ScannedCount)
-		cost.ReadUnits = units(out.ConsumedCapacity)
-	}
-	r.meters.add(cost)
 	if err != nil {
-		return nil, &ShardError{
-			Operation: "Query", Table: c.options.Table, Index: c.options.Index,
-			ShardKey: cu.shardKey, Shard: cu.source.shard(), Attempts: sent, Err: err,
-		}
+		return nil, err
 	}
+	cost.Items = int(out.ScannedCount)
+	cost.ReadUnits = units(out.ConsumedCapacity)
 	return out, nil
 }
 

@@ -58,6 +58,9 @@ func (r Range) interval() (interval, error) {
 	var err error
 	end := func(v any, open bool) bound {
 		value, e := sortValueOf(v)
+		if e == nil && value.kind != attr.N && len(value.text) > maxSortKey {
+			e = fmt.Errorf("%d bytes, but a sort key has %d at most", len(value.text), maxSortKey)
+		}
 		if e != nil && err == nil {
 			err = fmt.Errorf("%w: Sort: %w", ErrQuery, e)
 		}

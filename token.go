@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"strings"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -19,12 +20,17 @@ type position struct {
 	source ordinal
 	sort   sortValue   // zero without a sort key
 	table  []sortValue // the item's key in the table if this is an index, where sort keys are not unique
+
+	// older is the place of the last item of an older layout, if there are buckets and such an item has been returned:
+	// each bucket starts with the least sort key again, the older layouts' shards do not.
+	older *position
 }
 
 // A page token is a position, bound to its query and sealed, in base64url without padding:
 //
 //	version 1 byte | fingerprint 8 bytes | position | seal 4 or 16 bytes
-//	position = uvarint(bucket, in hours since the year 1) uvarint(source) value uvarint(values) { value }
+//	position = uvarint(bucket, in hours since the year 1) place [ place of the last older item ]
+//	place    = uvarint(source) value uvarint(values) { value }
 //	value    = kind 1 byte, uvarint(len), bytes; numbers as digits
 //
 // The seal is an HMAC-SHA256 cut to 16 bytes with the caller's key, or else a CRC-32 against accidents.
@@ -42,6 +48,14 @@ func (p position) token(fingerprint uint64, key []byte) string {
 
 func (p position) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64((p.bucket.Unix()-yearOne)/3600))
+	b = p.appendPlace(b)
+	if p.older != nil {
+		b = p.older.appendPlace(b)
+	}
+	return b
+}
+
+func (p position) appendPlace(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(p.source))
 	b = p.sort.append(b)
 	b = binary.AppendUvarint(b, uint64(len(p.table)))
@@ -80,7 +94,7 @@ func parseToken(token string, fingerprint uint64, key []byte) (position, error) 
 		return fail("too long")
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil {
+	if err != nil || strings.ContainsAny(token, "\r\n") { // which base64 skips
 		return fail("not base64url")
 	}
 	sealed := 4
@@ -115,8 +129,18 @@ type tokenReader struct {
 }
 
 func (r *tokenReader) position() position {
+	bucket := time.Unix(int64(r.uvarint(maxHours))*3600+yearOne, 0).UTC()
+	p := r.place()
+	p.bucket = bucket
+	if len(r.rest) > 0 {
+		older := r.place()
+		p.older = &older
+	}
+	return p
+}
+
+func (r *tokenReader) place() position {
 	var p position
-	p.bucket = time.Unix(int64(r.uvarint(maxHours))*3600+yearOne, 0).UTC()
 	p.source = ordinal(r.uvarint(uint64(lastOrdinal)))
 	p.sort = r.value()
 	for range r.uvarint(2) {
@@ -153,10 +177,10 @@ func (r *tokenReader) value() sortValue {
 	return v
 }
 
-// uvarint reads a number that is at most most.
+// uvarint reads a number that is at most most, in as few bytes as it takes.
 func (r *tokenReader) uvarint(most uint64) uint64 {
 	v, n := binary.Uvarint(r.rest)
-	if n <= 0 || v > most {
+	if n <= 0 || v > most || n > 1 && r.rest[n-1] == 0 {
 		r.bad, r.rest = true, nil
 		return 0
 	}

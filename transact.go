@@ -19,6 +19,9 @@ func (c *core) transactPut(ctx context.Context, item Item, edits []func(*types.P
 		edit(put)
 	}
 	put.TableName, put.Item = &c.options.Table, p.stored(put.Item)
+	if put.ConditionExpression != nil && c.scattered(p) {
+		return types.TransactWriteItem{}, errScatteredCondition
+	}
 	return types.TransactWriteItem{Put: put}, nil
 }
 
@@ -84,8 +87,8 @@ func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
 		return nil, err
 	}
 	if n := len(homes); n > 1 {
-		return nil, fmt.Errorf("key %s may have the item in any of %d shards, and a transaction cannot look for it: it needs a Calculated layout of a fixed width, or one shard",
-			describe(like[c.options.PartitionKey]), n)
+		return nil, fmt.Errorf("%w: key %s has %d that it may be in, and a transaction cannot look for it",
+			ErrScattered, describe(like[c.options.PartitionKey]), n)
 	}
 	return c.in(key, homes[0]), nil
 }
