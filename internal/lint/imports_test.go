@@ -56,6 +56,7 @@ var mayImport = imports{
 
 	// What tests and benchmarks compare with.
 	"internal/peer":       {},
+	"internal/enginetest": {"local", "internal/peer"},
 	"internal/peer/fetch": {"internal/peer"},
 
 	// Tests about the repository.
