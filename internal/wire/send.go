@@ -36,6 +36,29 @@ func send(w http.ResponseWriter, status int, contentType []string, body []byte) 
 	_, _ = w.Write(body) // the client is gone if this fails
 }
 
+// appendHead appends the head of an answer, the same that net/http makes of what
+// send tells it.
+func appendHead(dst []byte, status int, contentType string, body, date []byte, last bool) []byte {
+	dst = append(dst, "HTTP/1.1 "...)
+	dst = strconv.AppendInt(dst, int64(status), 10)
+	dst = append(dst, ' ')
+	dst = append(dst, http.StatusText(status)...)
+	dst = append(dst, "\r\nContent-Length: "...)
+	dst = strconv.AppendInt(dst, int64(len(body)), 10)
+	dst = append(dst, "\r\nContent-Type: "...)
+	dst = append(dst, contentType...)
+	dst = append(dst, "\r\nX-Amz-Crc32: "...)
+	dst = strconv.AppendUint(dst, uint64(crc32.ChecksumIEEE(body)), 10)
+	dst = append(dst, "\r\nX-Amzn-Requestid: "...)
+	dst = appendRequestID(dst)
+	dst = append(dst, "\r\nDate: "...)
+	dst = append(dst, date...)
+	if last {
+		dst = append(dst, "\r\nConnection: close"...)
+	}
+	return append(dst, "\r\n\r\n"...)
+}
+
 // appendRequestID appends 52 capital letters and digits at random.
 func appendRequestID(dst []byte) []byte {
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
