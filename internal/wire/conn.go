@@ -3,7 +3,6 @@ package wire
 import (
 	"bufio"
 	"bytes"
-	"io"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -153,64 +152,4 @@ func (c *conn) send(x *exchange) (err error) {
 	x.head = append(x.head, x.answer.buf...)
 	_, err = c.net.Write(x.head)
 	return err
-}
-
-// body is the body of a request on the first lane.
-type body struct {
-	reader *bufio.Reader
-	left   int // bytes
-}
-
-func (b *body) Close() error { return nil }
-
-func (b *body) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		return 0, io.EOF
-	}
-	n, err := b.reader.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
-}
-
-// discard reads what nobody wanted, so that the next request can be read.
-func (b *body) discard() error {
-	if b.left == 0 {
-		return nil
-	}
-	n, err := b.reader.Discard(b.left)
-	b.left -= n
-	return err
-}
-
-// deadline is a connection's for reads or for writes. Since it takes time to set
-// one, it is left alone for as long as it is at most slack later than it has to be.
-type deadline struct {
-	at  time.Time
-	set func(time.Time) error
-}
-
-const slack = time.Second
-
-func (d *deadline) extend(from time.Time, by time.Duration) {
-	if left := d.at.Sub(from); left < by || left > by+slack {
-		d.at = from.Add(by + slack)
-		_ = d.set(d.at) // fails if the connection is closed, as reads and writes do
-	}
-}
-
-// date is the Date header's value, made once a second.
-type date struct {
-	text []byte
-	ends time.Time // when it is another
-}
-
-func (d *date) at(t time.Time) []byte {
-	if !t.Before(d.ends) {
-		d.text = t.UTC().AppendFormat(d.text[:0], http.TimeFormat)
-		d.ends = t.Truncate(time.Second).Add(time.Second)
-	}
-	return d.text
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // unknownAnswer is what AWS answers to what is no operation at all.
@@ -71,4 +72,18 @@ func appendRequestID(dst []byte) []byte {
 		bits /= 32
 	}
 	return dst
+}
+
+// date is the Date header's value, made once a second.
+type date struct {
+	text []byte
+	ends time.Time // when it is another
+}
+
+func (d *date) at(t time.Time) []byte {
+	if !t.Before(d.ends) {
+		d.text = t.UTC().AppendFormat(d.text[:0], http.TimeFormat)
+		d.ends = t.Truncate(time.Second).Add(time.Second)
+	}
+	return d.text
 }

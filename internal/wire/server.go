@@ -12,9 +12,10 @@ import (
 
 // Server serves DynamoDB on a port. It has two lanes. What SDKs send, a plain
 // POST with a length, is read and answered by a loop of our own (conn), which
-// does for a request what is needed and no more: net/http takes twice as long
-// for one as the engine does. A connection on which anything else arrives is
-// handed over to net/http, with all that was read of it, and stays there.
+// does for a request what is needed and no more: net/http, which must be ready
+// for anything, takes longer over one than the engine. A connection on which
+// anything else arrives is handed over to net/http, with all that was read of
+// it, and stays there.
 //
 // A client that goes away does not end its request on the first lane. No
 // operation waits for anything or reads more than a page, so all are over soon.
