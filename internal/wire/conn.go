@@ -24,6 +24,7 @@ type conn struct {
 	handed   bool // over to net/http
 
 	began       time.Time // when the first byte of the last request was there
+	ready       time.Time // when its answer was
 	read, write deadline
 	date        date
 }
@@ -68,7 +69,7 @@ func (c *conn) serve() {
 		if c.server.closing.Load() { // Shutdown may have come by before it was idle
 			return
 		}
-		c.read.extend(c.began, c.server.limits.idle)
+		c.read.extend(c.ready, c.server.limits.idle)
 	}
 }
 
@@ -136,8 +137,9 @@ func (c *conn) answer() bool {
 	x := exchanges.Get().(*exchange)
 	status := c.server.handler.answer(x, r)
 	last := c.body.discard() != nil || c.server.closing.Load()
-	x.head = appendHead(x.head[:0], status, contentTypeOf(r)[0], x.answer.buf, c.date.at(c.began), last)
-	c.write.extend(c.began, c.server.limits.write)
+	c.ready = time.Now()
+	x.head = appendHead(x.head[:0], status, contentTypeOf(r)[0], x.answer.buf, c.date.at(c.ready), last)
+	c.write.extend(c.ready, c.server.limits.write)
 	err := c.send(x)
 	x.release()
 	return err == nil && !last

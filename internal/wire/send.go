@@ -76,14 +76,14 @@ func appendRequestID(dst []byte) []byte {
 
 // date is the Date header's value, made once a second.
 type date struct {
-	text []byte
-	ends time.Time // when it is another
+	text   []byte
+	second int64 // since 1970
 }
 
 func (d *date) at(t time.Time) []byte {
-	if !t.Before(d.ends) {
+	if second := t.Unix(); second != d.second {
 		d.text = t.UTC().AppendFormat(d.text[:0], http.TimeFormat)
-		d.ends = t.Truncate(time.Second).Add(time.Second)
+		d.second = second
 	}
 	return d.text
 }
