@@ -88,6 +88,7 @@ func (s *Server) Serve(l net.Listener) error {
 		_ = l.Close()
 		return http.ErrServerClosed
 	}
+	defer s.cancel()
 	defer s.running.Wait()
 	s.running.Go(func() { _ = s.rest.Serve(s.handed) }) // until Shutdown or Close
 	for delay := time.Duration(0); ; {
