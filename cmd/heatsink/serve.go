@@ -110,7 +110,8 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 
-	web := wire.NewServer(s.handler(e, credentials, logger))
+	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger})
+	web := wire.NewServer(operations, s.handler(e, operations, credentials))
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))
@@ -140,10 +141,9 @@ func (s *server) options(logger *slog.Logger) engine.Options {
 	return o
 }
 
-// handler answers DynamoDB's operations and, with physics and for whoever may ask
-// without credentials, what the partitions do.
-func (s *server) handler(e *engine.Engine, credentials *wire.Credentials, logger *slog.Logger) http.Handler {
-	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger})
+// handler answers operations and, with physics and for whoever may ask without
+// credentials, what the partitions do.
+func (s *server) handler(e *engine.Engine, operations http.Handler, credentials *wire.Credentials) http.Handler {
 	if !s.throttle || credentials != nil {
 		return operations
 	}

@@ -115,11 +115,11 @@ func BenchmarkLoopback(b *testing.B) {
 	})
 	for _, c := range []struct {
 		name   string
-		server func() *http.Server
+		server func() server
 	}{
-		{"empty", func() *http.Server { return &http.Server{Handler: empty} }},
-		{"untimed", func() *http.Server { return &http.Server{Handler: h} }},
-		{"server", func() *http.Server { return NewServer(h) }},
+		{"empty", func() server { return &http.Server{Handler: empty} }},
+		{"net/http", func() server { return &http.Server{Handler: h} }},
+		{"server", func() server { return NewServer(h, h) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			addr := listen(b, c.server())

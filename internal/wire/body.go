@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -47,4 +48,34 @@ func readBody(dst []byte, r *http.Request) ([]byte, error) {
 			return dst, errNoBody // there is hardly anybody left to answer
 		}
 	}
+}
+
+// body is the body of a request on the first lane.
+type body struct {
+	reader *bufio.Reader
+	left   int // bytes
+}
+
+func (b *body) Close() error { return nil }
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := b.reader.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// discard reads what nobody wanted, so that the next request can be read.
+func (b *body) discard() error {
+	if b.left == 0 {
+		return nil
+	}
+	n, err := b.reader.Discard(b.left)
+	b.left -= n
+	return err
 }

@@ -4,7 +4,7 @@
 // Reading order: handler.go (the way of a request), operation.go (the table of
 // operations), request.go and answer.go (how JSON is read and written), then
 // the operations' parameters and answers, a file for each noun; auth.go and
-// sigv4.go (who may ask).
+// sigv4.go (who may ask); server.go and conn.go (how requests come over a port).
 package wire
 
 import (
@@ -37,22 +37,23 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-type handler struct {
+// Handler answers both services' operations.
+type Handler struct {
 	engine     *engine.Engine
 	operations map[string]operation
 	signatures *verifier // nil: they are not verified
 	options    Options
 }
 
-// NewHandler returns a handler that answers both services' operations.
-func NewHandler(e *engine.Engine, opts Options) http.Handler {
+// NewHandler returns a handler for an engine.
+func NewHandler(e *engine.Engine, opts Options) *Handler {
 	if opts.Region == "" {
 		opts.Region = "us-east-1"
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &handler{engine: e, operations: operations, options: opts}
+	h := &Handler{engine: e, operations: operations, options: opts}
 	if opts.Credentials != nil {
 		h.signatures = &verifier{credentials: *opts.Credentials}
 	}
@@ -65,6 +66,7 @@ type exchange struct {
 	request request
 	answer  answer
 	body    []byte
+	head    []byte // what the answer is sent with, by a Server
 	host    string
 }
 
@@ -83,31 +85,37 @@ func (x *exchange) release() {
 	exchanges.Put(x)
 }
 
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers a request that net/http read.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
-	x.answer.reset(h.options.Region)
-	status := http.StatusOK
 	root := r.URL.Path == "/" || r.URL.Path == ""
 	switch contentType := contentTypeOf(r); {
 	case r.Method == http.MethodGet && root:
 		x.answer.buf = append(x.answer.buf, "healthy: dynamodb."+h.options.Region+".amazonaws.com "...)
-		send(w, status, nil, x.answer.buf)
+		send(w, http.StatusOK, nil, x.answer.buf)
 	case r.Method != http.MethodPost || !root || contentType == nil:
 		send(w, http.StatusNotFound, nil, unknownAnswer)
 	default:
-		if err := h.serve(x, r); err != nil {
-			status = x.answer.error(err)
-			if status == http.StatusRequestEntityTooLarge {
-				w.Header().Set("Connection", "close") // the rest of the body is not worth reading
-			}
+		status := h.answer(x, r)
+		if status == http.StatusRequestEntityTooLarge {
+			w.Header().Set("Connection", "close") // the rest of the body is not worth reading
 		}
 		send(w, status, contentType, x.answer.buf)
 	}
 	x.release()
 }
 
+// answer answers a request for an operation, and returns the HTTP status.
+func (h *Handler) answer(x *exchange, r *http.Request) (status int) {
+	x.answer.reset(h.options.Region)
+	if err := h.serve(x, r); err != nil {
+		return x.answer.error(err)
+	}
+	return http.StatusOK
+}
+
 // serve answers a request, or returns the error to answer.
-func (h *handler) serve(x *exchange, r *http.Request) (err error) {
+func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -149,7 +157,7 @@ func (h *handler) serve(x *exchange, r *http.Request) (err error) {
 
 // report logs errors that are not answers of the engine. Those of a client that
 // went away are nobody's fault.
-func (h *handler) report(r *http.Request, err error) {
+func (h *Handler) report(r *http.Request, err error) {
 	var known *engine.Error
 	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &known) && known.Type != engine.TypeInternal {
 		return

@@ -23,7 +23,7 @@ import (
 const serialization = `{"__type":"com.amazon.coral.service#SerializationException"`
 
 // getStub answers GetItem with a small item.
-func getStub(t testing.TB, opts Options) (*stub[engine.GetItemInput, *engine.GetItemOutput], *handler) {
+func getStub(t testing.TB, opts Options) (*stub[engine.GetItemInput, *engine.GetItemOutput], *Handler) {
 	s := &stub[engine.GetItemInput, *engine.GetItemOutput]{out: &engine.GetItemOutput{Item: raw(t, `{"pk":{"S":"é"}}`)}}
 	return s, s.serve(dynamoDB+"GetItem", (*request).getItem, (*answer).getItem, opts)
 }

@@ -108,3 +108,26 @@ func TestSDK(t *testing.T) {
 	same(t, *record.AwsRegion, "us-east-1")
 	same(t, record.Dynamodb.Keys["pk"], streamtypes.AttributeValue(&streamtypes.AttributeValueMemberS{Value: "a"}))
 }
+
+// What the SDK sends over a port, signatures included, is for the first lane.
+func TestSDKOnTheFirstLane(t *testing.T) {
+	s, h := getStub(t, Options{Credentials: &testCredentials})
+	rest := &counted{Handler: h}
+	client := dynamodb.New(dynamodb.Options{
+		Region: "eu-central-1", BaseEndpoint: aws.String("http://" + listen(t, NewServer(h, rest))),
+		Credentials: credentials.NewStaticCredentialsProvider(testKeyID, testSecret, ""), RetryMaxAttempts: 1,
+	})
+	for range 3 {
+		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
+			TableName: aws.String("t"), Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "a"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, out.Item["pk"], types.AttributeValue(&types.AttributeValueMemberS{Value: "é"}))
+		same(t, s.in.Key, item(t, `{"pk":{"S":"a"}}`))
+	}
+	if n := rest.requests.Load(); n != 0 {
+		t.Errorf("%d requests were handed over", n)
+	}
+}

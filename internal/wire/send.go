@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // unknownAnswer is what AWS answers to what is no operation at all.
@@ -36,6 +37,29 @@ func send(w http.ResponseWriter, status int, contentType []string, body []byte) 
 	_, _ = w.Write(body) // the client is gone if this fails
 }
 
+// appendHead appends the head of an answer, the same that net/http makes of what
+// send tells it.
+func appendHead(dst []byte, status int, contentType string, body, date []byte, last bool) []byte {
+	dst = append(dst, "HTTP/1.1 "...)
+	dst = strconv.AppendInt(dst, int64(status), 10)
+	dst = append(dst, ' ')
+	dst = append(dst, http.StatusText(status)...)
+	dst = append(dst, "\r\nContent-Length: "...)
+	dst = strconv.AppendInt(dst, int64(len(body)), 10)
+	dst = append(dst, "\r\nContent-Type: "...)
+	dst = append(dst, contentType...)
+	dst = append(dst, "\r\nX-Amz-Crc32: "...)
+	dst = strconv.AppendUint(dst, uint64(crc32.ChecksumIEEE(body)), 10)
+	dst = append(dst, "\r\nX-Amzn-Requestid: "...)
+	dst = appendRequestID(dst)
+	dst = append(dst, "\r\nDate: "...)
+	dst = append(dst, date...)
+	if last {
+		dst = append(dst, "\r\nConnection: close"...)
+	}
+	return append(dst, "\r\n\r\n"...)
+}
+
 // appendRequestID appends 52 capital letters and digits at random.
 func appendRequestID(dst []byte) []byte {
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
@@ -48,4 +72,18 @@ func appendRequestID(dst []byte) []byte {
 		bits /= 32
 	}
 	return dst
+}
+
+// date is the Date header's value, made once a second.
+type date struct {
+	text   []byte
+	second int64 // since 1970
+}
+
+func (d *date) at(t time.Time) []byte {
+	if second := t.Unix(); second != d.second {
+		d.text = t.UTC().AppendFormat(d.text[:0], http.TimeFormat)
+		d.second = second
+	}
+	return d.text
 }

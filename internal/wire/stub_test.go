@@ -25,8 +25,8 @@ func (s *stub[In, Out]) call(_ *engine.Engine, _ context.Context, in *In) (Out, 
 }
 
 // serve returns a handler on which one operation is the stub's.
-func (s *stub[In, Out]) serve(target string, read func(*request, *In) *engine.Request, write func(*answer, Out), opts Options) *handler {
-	h := NewHandler(nil, opts).(*handler)
+func (s *stub[In, Out]) serve(target string, read func(*request, *In) *engine.Request, write func(*answer, Out), opts Options) *Handler {
+	h := NewHandler(nil, opts)
 	h.operations = maps.Clone(operations)
 	h.operations[target] = op(read, s.call, write)
 	return h

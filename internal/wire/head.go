@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxHead is how long the head of a request may be that we parse ourselves.
+	maxHead = 8 << 10
+	// maxFastBody is how long its body may be. If it is not wanted, because
+	// something is wrong with the head, it is read nevertheless, so that the next
+	// request can be.
+	maxFastBody = 1 << 20
+)
+
+const requestLine = "POST / HTTP/1.1\r\n"
+
+// head parses the heads of a connection's requests into an http.Request, which
+// is the same for all.
+type head struct {
+	request *http.Request
+	values  []string // what the slices in the header are made of
+}
+
+func newHead(ctx context.Context) head {
+	r := &http.Request{
+		Method:     http.MethodPost,
+		URL:        &url.URL{Path: "/"},
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header:     make(http.Header),
+		RequestURI: "/",
+	}
+	return head{request: r.WithContext(ctx)}
+}
+
+// mayBecomeHead reports whether a beginning is one of a head that parse reads.
+func mayBecomeHead(read []byte) bool {
+	return string(read[:min(len(read), len(requestLine))]) == requestLine[:min(len(read), len(requestLine))]
+}
+
+// parse reads a head up to, without, the empty line. It reports whether it is
+// one that we can answer, and that nobody could read in another way: what is
+// unusual in any respect is net/http's.
+func (h *head) parse(text string) bool {
+	lines, ok := strings.CutPrefix(text, requestLine)
+	if !ok {
+		return false
+	}
+	r := h.request
+	clear(r.Header)
+	h.values = h.values[:0]
+	r.Host, r.ContentLength = "", 0
+	for lines != "" {
+		var line string
+		line, lines, _ = strings.Cut(lines, "\r\n")
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || !isToken(name) {
+			return false
+		}
+		value = strings.Trim(value, " \t")
+		if !isText(value) || !h.field(textproto.CanonicalMIMEHeaderKey(name), value) {
+			return false
+		}
+	}
+	return r.Host != "" && r.ContentLength > 0 && contentTypeOf(r) != nil
+}
+
+// field takes a header in and reports whether it is one we understand.
+func (h *head) field(name, value string) bool {
+	r := h.request
+	switch name {
+	case "Host":
+		if r.Host != "" || !isHost(value) {
+			return false
+		}
+		r.Host = value
+		return true // net/http, too, does not leave it in the header
+	case "Content-Length":
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil || n == 0 || n > maxFastBody || r.ContentLength != 0 {
+			return false
+		}
+		r.ContentLength = int64(n)
+	case "Connection":
+		if !strings.EqualFold(value, "keep-alive") {
+			return false
+		}
+	case "Transfer-Encoding", "Trailer", "Expect", "Upgrade", "Pragma":
+		return false // net/http does something about them
+	}
+	if old := r.Header[name]; old != nil {
+		r.Header[name] = append(old, value)
+		return true
+	}
+	n := len(h.values)
+	h.values = append(h.values, value)
+	r.Header[name] = h.values[n : n+1 : n+1]
+	return true
+}
+
+// The characters of names, hosts and values.
+const (
+	tokenChar = 1 << iota
+	hostChar
+	textChar
+)
+
+var chars = func() (table [256]uint8) {
+	for c := ' '; c <= '~'; c++ {
+		table[c] = textChar
+	}
+	table['\t'] = textChar
+	const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	for _, c := range alphanumeric {
+		table[c] |= tokenChar | hostChar
+	}
+	for _, c := range "!#$%&'*+-.^_`|~" {
+		table[c] |= tokenChar
+	}
+	for _, c := range "-._:[]" {
+		table[c] |= hostChar
+	}
+	return table
+}()
+
+func isToken(s string) bool { return s != "" && consists(s, tokenChar) }
+func isHost(s string) bool  { return s != "" && consists(s, hostChar) }
+func isText(s string) bool  { return consists(s, textChar) }
+
+func consists(s string, of uint8) bool {
+	for i := range len(s) {
+		if chars[s[i]]&of == 0 {
+			return false
+		}
+	}
+	return true
+}
