@@ -5,256 +5,156 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
-	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/spf13/cobra"
-
-	"github.com/heatsink-go/heatsink/local"
 )
 
-// demo shows the local engine at work through the AWS SDK, as a program of
-// yours would use it, and checks what it shows.
+// demo shows the product: a hot key that throttles, the same load over shards, and everything read back. It checks what
+// it shows.
 type demo struct {
-	client *dynamodb.Client
-	out    io.Writer // nil with --json
+	screen *screen
+	load   load
+	key    string
 	report demoReport
 }
 
-// demoReport is what heatsink demo --json prints.
-type demoReport struct {
-	StartMillis     float64 `json:"startMillis"`
-	Written         int     `json:"itemsWritten"`
-	WritesPerSecond float64 `json:"writesPerSecond"`
-	WriteUnits      float64 `json:"writeUnits"`
-	Read            int     `json:"itemsRead"`
-	Pages           int     `json:"pagesRead"`
-	ReadUnits       float64 `json:"readUnits"`
-	FromIndex       int     `json:"itemsFromIndex"`
-	StreamRecords   int     `json:"streamRecords"`
-
-	Heat []heatRun `json:"heat"`
-}
-
 const (
-	demoTable   = "page-views"
-	demoSite    = "example.com"
-	demoItems   = 5000
-	demoWriters = 16
-	demoPages   = 7 // distinct pages viewed
+	demoKey   = "PAGE_VIEWS"
+	demoTable = "views"
+)
+
+// The loads differ in their length only. Large puts keep their number within what a small machine can do.
+var (
+	fullLoad  = load{perSecond: 1000, units: 8, runIn: time.Second, measured: 6 * time.Second}
+	quickLoad = load{perSecond: 1000, units: 8, runIn: time.Second, measured: time.Second}
 )
 
 func newDemo() *cobra.Command {
-	var asJSON bool
+	var asJSON, quick bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show the local engine at work, in a few seconds",
-		Long: `Start an engine inside this process, create a table with an index and a stream,
-write to it from many goroutines, and read everything back in order, through the
-AWS SDK for Go; then write to one key, and to many, of a table whose partitions
-throttle. Nothing is installed, no port is opened, no AWS account is used.`,
+		Short: "See a hot key throttle, spread it over shards, read it back: half a minute",
+		Long: `Write the same load to one key in three ways, on an engine inside this process
+whose partitions throttle as DynamoDB's do, and read everything back:
+
+  1. one key, which is one partition: 1,000 write units (WCU) a second
+  2. ten shards, on a table with 40 partitions
+  3. ten shards, on a new on-demand table, which has four
+
+Nothing is installed, no port is opened, no AWS account is used. It fails, with
+exit code 1, if a write that was acknowledged is not there, or is there twice,
+or out of order.
+
+With --json, stdout is one JSON document. Rates are per second, over the seconds
+that count: all but the first.
+
+  quick                  whether it was asked to hurry
+  targetPerSecond        write units that were to be offered
+  putWriteUnits          write units of one put
+  measuredSeconds        how long each act counts
+  elapsedSeconds         how long it all took
+  acts[]
+    name                 one-key, many-partitions or four-partitions
+    shards, partitions   of the key, of the table
+    occupiedPartitions   partitions that have a shard of the key
+    sharingShards        shards that share theirs with another
+    offered              write units of the puts that were begun
+    accepted             write units that the engine charged
+    refused              write units of the puts that failed, throttled to the end
+    throttles, retries   requests: those that were throttled, those that were repeated
+    putMillisP50         how long the puts took that succeeded, retries included:
+    putMillisP99         the median, and what one in a hundred exceeds
+    acknowledged         puts that succeeded, all seconds
+    read                 items that were read back in order, each of the above once
+    counted              what Count says
+    countRequests, countReadUnits, planRequests, pageTokenLength
+    seconds[]            offered, accepted, refused, throttles, retries of each second;
+                         fewer of them if the machine is too busy to look in time`,
+		Example: `  heatsink demo
+  heatsink demo --quick
+  heatsink demo --quick --json | jq '.acts[] | {name, accepted, refused}'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := &demo{}
-			if !asJSON {
-				d.out = cmd.OutOrStdout()
+			d := &demo{screen: newScreen(cmd.OutOrStdout()), load: fullLoad, key: demoKey}
+			if asJSON {
+				d.screen = silent()
 			}
-			if err := d.run(cmd.Context()); err != nil {
+			if quick {
+				d.load = quickLoad
+			}
+			d.report.Quick = quick
+			if err := d.run(cmd.Context()); err != nil || !asJSON {
 				return err
 			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(d.report)
-			}
-			return nil
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(d.report)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
+	cmd.Flags().BoolVar(&quick, "quick", false, "measure each act for a second only")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON, and nothing else")
 	return cmd
 }
 
-func (d *demo) say(format string, args ...any) {
-	if d.out != nil {
-		fmt.Fprintf(d.out, format+"\n", args...)
-	}
-}
-
-func (d *demo) run(ctx context.Context) (err error) {
+func (d *demo) run(ctx context.Context) error {
 	start := time.Now()
-	db, err := local.New(local.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	d.client = db.Client()
-	d.say("heatsink demo: DynamoDB inside this process, through the AWS SDK for Go\n")
-	for _, step := range []func(context.Context) error{d.create, d.write, d.readInOrder, d.readIndex} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-		if d.report.StartMillis == 0 {
-			d.report.StartMillis = millis(time.Since(start))
-			d.say("  started, table %q created   %8.1f ms", demoTable, d.report.StartMillis)
-		}
-	}
-	if err := d.readStream(ctx, db); err != nil {
-		return err
-	}
-	d.say("\n  Everything written was read back, in order, from table, index and stream.")
-	if err := d.heat(ctx); err != nil {
-		return err
-	}
-	d.say("\nOne key is one partition: 1,000 write units a second, whatever the table could take.")
-	d.say("Next: heatsink serve --physics, or local.Start(t) in your own tests. Spreading a hot key")
-	d.say("over shards is not part of this version yet.")
-	return nil
-}
-
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-func (d *demo) create(ctx context.Context) error {
-	return createViews(ctx, d.client, true)
-}
-
-// createViews creates a table of page views by site and number and, if it is to
-// have them, an index by page and a stream.
-func createViews(ctx context.Context, client *dynamodb.Client, indexed bool) error {
-	key := func(name string, kind types.KeyType) types.KeySchemaElement {
-		return types.KeySchemaElement{AttributeName: &name, KeyType: kind}
-	}
-	attribute := func(name string, kind types.ScalarAttributeType) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: &name, AttributeType: kind}
-	}
-	in := &dynamodb.CreateTableInput{
-		TableName:   aws.String(demoTable),
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			attribute("site", types.ScalarAttributeTypeS),
-			attribute("seen", types.ScalarAttributeTypeN),
-		},
-		KeySchema: []types.KeySchemaElement{key("site", types.KeyTypeHash), key("seen", types.KeyTypeRange)},
-	}
-	if indexed {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, attribute("page", types.ScalarAttributeTypeS))
-		in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
-			IndexName:  aws.String("by-page"),
-			KeySchema:  []types.KeySchemaElement{key("page", types.KeyTypeHash), key("seen", types.KeyTypeRange)},
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
-		}}
-		in.StreamSpecification = &types.StreamSpecification{
-			StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeKeysOnly,
-		}
-	}
-	_, err := client.CreateTable(ctx, in)
-	return err
-}
-
-// write puts the items, numbered in the sort key, from several goroutines.
-func (d *demo) write(ctx context.Context) error {
-	start := time.Now()
-	var (
-		group sync.WaitGroup
-		mu    sync.Mutex
-		first error
-	)
-	for writer := range demoWriters {
-		group.Go(func() {
-			for i := writer; i < demoItems; i += demoWriters {
-				units, err := putView(ctx, d.client, demoSite, i)
-				mu.Lock()
-				d.report.WriteUnits += units
-				d.report.Written++
-				first = errors.Join(first, err)
-				failed := first != nil
-				mu.Unlock()
-				if failed {
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	if first != nil {
-		return first
-	}
-	d.report.WritesPerSecond = float64(demoItems) / time.Since(start).Seconds()
-	d.say("  %d items written, %2d writers    %8.0f writes/s   %6.0f write units (table and index)",
-		d.report.Written, demoWriters, d.report.WritesPerSecond, d.report.WriteUnits)
-	return nil
-}
-
-// putView puts one page view and returns what it cost.
-func putView(ctx context.Context, client *dynamodb.Client, site string, i int) (units float64, err error) {
-	out, err := client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(demoTable),
-		Item: map[string]types.AttributeValue{
-			"site": &types.AttributeValueMemberS{Value: site},
-			"seen": &types.AttributeValueMemberN{Value: strconv.Itoa(i)},
-			"page": &types.AttributeValueMemberS{Value: pageOf(i)},
-			"from": &types.AttributeValueMemberS{Value: "search"},
-		},
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	})
-	if err != nil {
-		return 0, err
-	}
-	return aws.ToFloat64(out.ConsumedCapacity.CapacityUnits), nil
-}
-
-func pageOf(i int) string { return fmt.Sprintf("/page/%d", i%demoPages) }
-
-// readInOrder reads the collection page by page and checks that every number
-// comes, in order, once.
-func (d *demo) readInOrder(ctx context.Context) error {
-	pages := dynamodb.NewQueryPaginator(d.client, &dynamodb.QueryInput{
-		TableName:                 aws.String(demoTable),
-		KeyConditionExpression:    aws.String("site = :site"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":site": &types.AttributeValueMemberS{Value: demoSite}},
-		Limit:                     aws.Int32(1000),
-		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	d.opening()
+	for i, a := range acts {
+		result, err := d.play(ctx, i+1, a)
 		if err != nil {
+			d.screen.clear()
 			return err
 		}
-		d.report.Pages++
-		d.report.ReadUnits += aws.ToFloat64(page.ConsumedCapacity.CapacityUnits)
-		for _, item := range page.Items {
-			if n, ok := item["seen"].(*types.AttributeValueMemberN); !ok || n.Value != strconv.Itoa(d.report.Read) {
-				return fmt.Errorf("item %d of the query is %v", d.report.Read, item["seen"])
-			}
-			d.report.Read++
-		}
+		d.report.Acts = append(d.report.Acts, result)
 	}
-	if d.report.Read != d.report.Written {
-		return fmt.Errorf("%d items written, %d read back", d.report.Written, d.report.Read)
-	}
-	d.say("  %d items read, in order         %6d pages      %6.1f read units", d.report.Read, d.report.Pages, d.report.ReadUnits)
+	d.report.Target = float64(d.load.perSecond * d.load.units)
+	d.report.PutUnits = d.load.units
+	d.report.Measured = d.load.measured.Seconds()
+	d.report.Elapsed = time.Since(start).Seconds()
+	d.closing()
 	return nil
 }
 
-func (d *demo) readIndex(ctx context.Context) error {
-	for page := range demoPages {
-		out, err := d.client.Query(ctx, &dynamodb.QueryInput{
-			TableName:                 aws.String(demoTable),
-			IndexName:                 aws.String("by-page"),
-			KeyConditionExpression:    aws.String("page = :page"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":page": &types.AttributeValueMemberS{Value: pageOf(page)}},
-			Select:                    types.SelectCount,
-		})
-		if err != nil {
-			return err
-		}
-		d.report.FromIndex += int(out.Count)
+func (d *demo) opening() {
+	l := d.load
+	d.screen.say("%s", d.screen.bold("heatsink demo: a DynamoDB inside this process, with partitions that throttle"))
+	d.screen.say("")
+	d.screen.say("Three acts with the same load: %s puts a second of %d KB, all to %s.",
+		thousands(l.perSecond), l.units, d.key)
+	d.screen.say("That is %s write units (WCU) a second; a partition takes 1,000. A throttled put", thousands(l.perSecond*l.units))
+	d.screen.say("is tried again as heatsink does by default: up to 6 attempts, on another shard if")
+	d.screen.say("there is one, about one retry for five puts. Refused is what failed all the same.")
+	d.screen.say("First seconds do not count: partitions begin with what they saved when idle.")
+}
+
+// play does one act from the empty table to the last item read back.
+func (d *demo) play(ctx context.Context, number int, a act) (report actReport, err error) {
+	s, err := a.open(ctx, d.key, d.load.units)
+	if err != nil {
+		return actReport{}, err
 	}
-	if d.report.FromIndex != d.report.Written {
-		return fmt.Errorf("%d items written, the index has %d", d.report.Written, d.report.FromIndex)
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	d.screen.say("")
+	d.screen.say("%s", d.screen.bold(fmt.Sprintf("Act %d: %s", number, a.title)))
+	d.screen.say("  %s", s.spread)
+	run, err := s.write(ctx, d.load, d.screen)
+	if err != nil {
+		return actReport{}, err
 	}
-	d.say("  %d items counted through the index, by %d pages of the site", d.report.FromIndex, demoPages)
-	return nil
+	back, err := s.readBack(ctx, run.acknowledged)
+	if err != nil {
+		return actReport{}, fmt.Errorf("act %d, %s: %w", number, a.title, err)
+	}
+	back.show(d.screen, a.tour)
+	return newActReport(s, run, back), nil
+}
+
+func (d *demo) closing() {
+	d.screen.say("")
+	d.report.table(d.screen)
+	d.screen.say("")
+	for _, line := range d.report.meaning() {
+		d.screen.say("%s", line)
+	}
+	d.screen.say("")
+	d.screen.say("That took %.0f s. Next: README.md, or go doc github.com/heatsink-go/heatsink", d.report.Elapsed)
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// demoReport is what heatsink demo --json prints. Its names are documented in the command's help.
+type demoReport struct {
+	Quick    bool        `json:"quick"`
+	Target   float64     `json:"targetPerSecond"`
+	PutUnits int         `json:"putWriteUnits"`
+	Measured float64     `json:"measuredSeconds"`
+	Elapsed  float64     `json:"elapsedSeconds"`
+	Acts     []actReport `json:"acts"`
+}
+
+type actReport struct {
+	Name  string `json:"name"`
+	short string
+
+	Shards     int `json:"shards"`
+	Partitions int `json:"partitions"`
+	Occupied   int `json:"occupiedPartitions"`
+	Sharing    int `json:"sharingShards"`
+
+	rates
+	P50 float64 `json:"putMillisP50"`
+	P99 float64 `json:"putMillisP99"`
+
+	Acknowledged   int     `json:"acknowledged"`
+	Read           int     `json:"read"`
+	Counted        int     `json:"counted"`
+	CountRequests  int     `json:"countRequests"`
+	CountReadUnits float64 `json:"countReadUnits"`
+	PlanRequests   int     `json:"planRequests"`
+	PageToken      int     `json:"pageTokenLength"`
+
+	Seconds []rates `json:"seconds"`
+}
+
+func newActReport(s *stage, w written, b readBack) actReport {
+	return actReport{
+		Name: s.name, short: s.short,
+		Shards: s.spread.shards(), Partitions: len(s.spread), Occupied: s.spread.occupied(), Sharing: s.spread.sharing(),
+		rates: w.measured, P50: millis(w.p50), P99: millis(w.p99), Seconds: w.seconds,
+		Acknowledged: len(w.acknowledged), Read: b.read, Counted: b.counted,
+		CountRequests: b.counting.Requests, CountReadUnits: b.counting.ReadUnits,
+		PlanRequests: b.plan.Requests, PageToken: len(b.token),
+	}
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// table writes the figures of all acts.
+func (r *demoReport) table(to *screen) {
+	const line = "%-10s %10s %8s %9s %8s %7s %13s %9s"
+	to.say("%s", to.bold(fmt.Sprintf(line, "", "partitions", "offered", "accepted", "refused", "retries", "Put p50/p99", "read back")))
+	to.say(line, "", "in use", "WCU/s", "WCU/s", "WCU/s", "per s", "ms", "items")
+	for _, a := range r.Acts {
+		to.say(line, a.short, fmt.Sprintf("%d of %d", a.Occupied, a.Partitions),
+			thousands(a.Offered), thousands(a.Accepted), thousands(a.Refused), thousands(a.Retries),
+			fmt.Sprintf("%.1f / %.1f", a.P50, a.P99), thousands(a.Read))
+	}
+}
+
+// meaning says in words what the figures of the three acts say.
+func (r *demoReport) meaning() []string {
+	one, many, four := r.Acts[0], r.Acts[1], r.Acts[2]
+	lines := []string{
+		fmt.Sprintf("One key is one partition: %s WCU/s, while the rest of the table idles.", thousands(one.Accepted)),
+		fmt.Sprintf("Ten shards took %.1f times as much, %s refused, and nothing acknowledged was lost.",
+			many.Accepted/math.Max(one.Accepted, 1), share(many.Refused, many.Offered)),
+	}
+	if many.Sharing > 0 {
+		lines = append(lines, fmt.Sprintf("(%d of them share a partition: puts avoid shards that throttle.)", many.Sharing))
+	}
+	lines = append(lines,
+		fmt.Sprintf("Shards are not partitions: on a table of %d, the same ten took %s. Warm a table", four.Partitions, thousands(four.Accepted)),
+		"(WarmThroughput) before it is hot, and remember that a read asks every shard.")
+	if min(one.Offered, many.Offered, four.Offered) < 0.97*r.Target {
+		lines = append(lines, fmt.Sprintf("This machine is too busy for more: it offered %s, %s and %s of %s WCU/s.",
+			thousands(one.Offered), thousands(many.Offered), thousands(four.Offered), thousands(r.Target)))
+	}
+	return lines
+}
+
+// share writes part of whole as a percentage, and nothing as a word.
+func share(part, whole float64) string {
+	if part == 0 {
+		return "nothing"
+	}
+	return fmt.Sprintf("%.1f %%", 100*part/math.Max(whole, 1))
+}
