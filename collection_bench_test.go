@@ -3,6 +3,7 @@ package heatsink_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -38,10 +39,7 @@ func BenchmarkPut(b *testing.B) {
 			}
 			bare := make([]heatsink.Item, 10) // what somebody would write who does it by hand
 			for i := range bare {
-				bare[i] = heatsink.Item{}
-				for k, v := range item {
-					bare[i][k] = v
-				}
+				bare[i] = maps.Clone(item)
 				bare[i]["pk"] = &types.AttributeValueMemberS{Value: fmt.Sprintf("PAGE_VIEWS#SHARD_%d", i)}
 			}
 			var ours, theirs time.Duration

@@ -86,7 +86,7 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 	}
 	counts := make([]int, len(cursors))
 	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
-		if r.timed() { // only the items tell
+		if r.timed() || r.sortedByTTL() { // only the items tell
 			return r.each(ctx, cu, func(Item) error { counts[i]++; return nil })
 		}
 		for start := cu.start; ; {

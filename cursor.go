@@ -53,7 +53,8 @@ type cursor struct {
 	stage     *stage
 	round     int  // counts the requests; what an older one brings is no longer wanted
 	fetching  bool // a request is under way
-	hedged    bool // a second one is
+	hedged    bool // a second one was sent
+	flights   int  // how many of the two are under way
 	since     time.Time
 	requested int // how many items were asked for
 	sharing   int // how many cursors share the memory
@@ -206,7 +207,7 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 		r.core.sizes.saw(meanSize(items))
 	}
 	sortKey := r.core.options.SortKey
-	timed := r.timed()
+	timed, mortal, now := r.timed(), r.sortedByTTL(), time.Now()
 	f.entries = make([]entry, 0, len(items))
 	for _, item := range items {
 		e := entry{item: item}
@@ -227,7 +228,7 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 				continue
 			}
 		}
-		if timed && !r.inTime(item) {
+		if timed && !r.inTime(item) || mortal && r.core.expired(item, now) {
 			continue
 		}
 		f.entries = append(f.entries, e)

@@ -24,8 +24,10 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 		return total, err
 	}
 	parts := make([]A, len(cursors))
-	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
+	for i := range parts { // also of shards that are never begun
 		parts[i] = zero()
+	}
+	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
 		return r.each(ctx, cu, func(raw Item) error {
 			item, err := decode[T](raw)
 			if err == nil {
@@ -75,7 +77,7 @@ func CountBy[T any, K cmp.Ordered](ctx context.Context, c *Collection[T], q Quer
 }
 
 // Top returns the n greatest of the items that q asks for, greatest first, as compare orders them; of equal ones, those
-// that Query would return first. Each shard keeps no more than n at a time. The n greatest by sort key are cheaper to
+// of the first shards. Each shard keeps about 2n at a time. The n greatest by sort key are cheaper to
 // have: Query with Reverse and Limit.
 func Top[T any](ctx context.Context, c *Collection[T], q Query, n int, compare func(a, b T) int) ([]T, error) {
 	if n < 0 {

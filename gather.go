@@ -399,8 +399,11 @@ func (g *gather) deliver(r result) error {
 	if r.round != cu.round {
 		return nil // the other of two was faster
 	}
+	if cu.flights--; r.err != nil && cu.flights > 0 {
+		return nil // the other may still do
+	}
 	cu.round++
-	cu.fetching, cu.hedged = false, false
+	cu.fetching, cu.hedged, cu.flights = false, false, 0
 	g.read.core.tail.saw(r.took)
 	merged := len(cu.buffer) > cu.head // it is in the heap, or waits for its stage
 	if r.err != nil {
@@ -498,6 +501,7 @@ func (g *gather) fetch(cu *cursor) {
 
 func (g *gather) start(cu *cursor) {
 	start, round, limit := cu.start, cu.round, cu.requested
+	cu.flights++
 	g.running.Go(func() {
 		began := time.Now()
 		f, err := g.read.fetch(g.ctx, cu, start, limit)

@@ -211,7 +211,7 @@ func (o Options) validate() error {
 	}
 	for i, l := range o.Older {
 		if err := l.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("Older[%d]: %w", i, err))
+			errs = append(errs, fmt.Errorf("%w: Older[%d]: %w", ErrOptions, i, err))
 		}
 		if l.Bucket != NoBucket {
 			wrong("Older[%d] has buckets: only layouts without can be read along", i)
@@ -233,6 +233,9 @@ func (o Options) validate() error {
 		}
 		if slices.Contains(o.TableKey, o.PartitionKey) {
 			wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
+		}
+		if o.ShardAttribute != "" && len(o.Older) > 0 {
+			wrong("Older layouts have no ShardAttribute: they cannot be read through the same index")
 		}
 		if o.ShardAttribute != "" && o.Layout.Bucket != NoBucket {
 			wrong("ShardAttribute has no place for the bucket of a layout by %v", o.Layout.Bucket)

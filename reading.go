@@ -93,6 +93,11 @@ func (r *reading) check() error {
 	case o.Layout.Bucket.Count(q.From, q.To) > MaxShardKeys:
 		return wrong("From %v to %v has more than %d buckets", q.From, q.To, MaxShardKeys)
 	}
+	for _, expression := range []string{q.Filter, q.Projection} {
+		if strings.Contains(expression, "#"+placeholder) || strings.Contains(expression, ":"+placeholder) {
+			return wrong("%q has a name that begins with %s, which is heatsink's own", expression, placeholder)
+		}
+	}
 	for name := range q.Names {
 		if strings.HasPrefix(name, "#"+placeholder) {
 			return wrong("the name %s begins with #%s, which is heatsink's own", name, placeholder)
@@ -109,7 +114,7 @@ func (r *reading) check() error {
 // addFilter leaves out what has expired. DynamoDB only heeds a number as a time to live.
 func (r *reading) addFilter() {
 	filter := r.query.Filter
-	if ttl := r.core.options.TTL; ttl != "" && !r.query.Expired {
+	if ttl := r.core.options.TTL; ttl != "" && !r.query.Expired && !r.sortedByTTL() {
 		alive := "(NOT attribute_type(#hs_ttl, :hs_n) OR #hs_ttl > :hs_now)"
 		r.names["#hs_ttl"] = ttl
 		r.values[":hs_n"] = &types.AttributeValueMemberS{Value: "N"}
@@ -123,6 +128,13 @@ func (r *reading) addFilter() {
 	if filter != "" {
 		r.filter = &filter
 	}
+}
+
+// sortedByTTL reports whether the sort key is the time to live. No filter may name a key, so take leaves out what has
+// expired.
+func (r *reading) sortedByTTL() bool {
+	o := &r.core.options
+	return o.TTL != "" && o.TTL == o.SortKey && !r.query.Expired
 }
 
 // addProjection asks for what the merge needs beside what the caller asked for.

@@ -1,0 +1,119 @@
+package heatsink
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The table of the design note: how many items to ask each of n shards for.
+func TestPageSizeTable(t *testing.T) {
+	shards := []int{4, 8, 16, 32, 64, 128, 256, 1000}
+	for limit, want := range map[int][]int{
+		25:   {11, 8, 6, 4, 3, 3, 2, 2},
+		100:  {35, 21, 14, 9, 7, 5, 4, 3},
+		1000: {281, 152, 84, 49, 29, 19, 13, 7},
+	} {
+		for i, n := range shards {
+			if got := pageSize(limit, n); got != want[i] {
+				t.Errorf("limit %d over %d shards: got %d, want %d", limit, n, got, want[i])
+			}
+		}
+	}
+	for _, test := range []struct{ limit, n, want int }{{1, 1, 1}, {1, 1000, 1}, {100, 1, 100}, {100, 0, 100}, {0, 8, 1}, {2, 2, 2}, {10, 64, 2}} {
+		if got := pageSize(test.limit, test.n); got != test.want {
+			t.Errorf("limit %d over %d shards: got %d, want %d", test.limit, test.n, got, test.want)
+		}
+	}
+}
+
+func TestPageSizeProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit, n := rapid.IntRange(1, 5000).Draw(t, "limit"), rapid.IntRange(1, 1000).Draw(t, "shards")
+		k := pageSize(limit, n)
+		if k < 1 || k > limit || k*n < limit {
+			t.Fatalf("limit %d over %d shards: %d", limit, n, k)
+		}
+		if more := pageSize(limit+1, n); more < k {
+			t.Errorf("over %d shards: %d for limit %d, %d for %d", n, k, limit, more, limit+1)
+		}
+		if wider := pageSize(limit, n+1); wider > k {
+			t.Errorf("limit %d: %d over %d shards, %d over %d", limit, k, n, wider, n+1)
+		}
+		// the definition, summed from below in products
+		p, tail := 1/float64(n), 0.0
+		exceeds := func(k int) float64 {
+			below, at := 0.0, math.Pow(1-p, float64(limit))
+			for i := 0; i <= k; i++ {
+				below += at
+				at *= float64(limit-i) / float64(i+1) * p / (1 - p)
+			}
+			return 1 - below
+		}
+		if n > 1 && limit < 500 {
+			if tail = float64(n) * exceeds(k); tail > missChance+1e-6 {
+				t.Errorf("limit %d over %d shards: %d is too few with chance %g", limit, n, k, tail)
+			}
+			if k > 1 {
+				if tail = float64(n) * exceeds(k-1); tail < missChance-1e-6 {
+					t.Errorf("limit %d over %d shards: %d would do, with chance %g", limit, n, k-1, tail)
+				}
+			}
+		}
+	})
+}
+
+// A limit that stands for "all" is not a reason to think long.
+func TestPageSizeOfHugeLimits(t *testing.T) {
+	for _, limit := range []int{1 << 20, 1 << 31, 1 << 40, math.MaxInt - 1, math.MaxInt} {
+		for _, n := range []int{1, 2, 7, 1000, MaxShards} {
+			if got := pageSize(limit, n); got < limit/n || got > limit {
+				t.Errorf("limit %d over %d shards: %d", limit, n, got)
+			}
+		}
+	}
+}
+
+func TestSizesFollow(t *testing.T) {
+	var s sizes
+	if s.mean() != firstGuess {
+		t.Errorf("before any: %g, want %d", s.mean(), firstGuess)
+	}
+	s.saw(100)
+	if s.mean() != 100 {
+		t.Errorf("after the first: %g, want 100", s.mean())
+	}
+	for range 60 {
+		s.saw(1000)
+	}
+	if m := s.mean(); m < 990 || m > 1000 {
+		t.Errorf("after many of 1000: %g", m)
+	}
+}
+
+func TestPassRates(t *testing.T) {
+	var p passRates
+	p.saw("", 100, 1)
+	if got := p.rate(""); got != 1 {
+		t.Errorf("without a filter: %g, want 1", got)
+	}
+	if got := p.rate("a = :a"); got != 1 {
+		t.Errorf("unseen: %g, want 1", got)
+	}
+	p.saw("a = :a", 100, 25)
+	if got := p.rate("a = :a"); got != 0.25 {
+		t.Errorf("after a quarter: %g, want 0.25", got)
+	}
+	for range 50 {
+		p.saw("a = :a", 1000, 0)
+	}
+	if got := p.rate("a = :a"); got < leastRate || got > 1.01*leastRate {
+		t.Errorf("after none: %g, want %g", got, leastRate)
+	}
+	p.saw("a = :a", 0, 0)
+	p.saw("a = :a", 1, 5)
+	if got := p.rate("a = :a"); got < leastRate || got > 1 {
+		t.Errorf("got %g", got)
+	}
+}
