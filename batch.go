@@ -43,6 +43,7 @@ type batchItem struct {
 	*placement
 	position int   // in the batch
 	item     Item  // as the caller has it, with its time to live
+	sent     Item  // as it was sent
 	err      error // why it is not written
 }
 
@@ -102,6 +103,9 @@ func (c *core) entries(ctx context.Context, items []Item) ([]*batchItem, error) 
 func (c *core) keyName(item Item) (name string, ok bool) {
 	var text []byte
 	for _, attribute := range c.keyNames() {
+		if attribute == "" {
+			continue
+		}
 		v, err := canonical(item[attribute])
 		if err != nil || v.Kind > attr.B {
 			return "", false
@@ -121,7 +125,8 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 			if attempt > 1 && !r.lost && e.random {
 				c.elsewhere(e.placement)
 			}
-			puts[i].PutRequest = &types.PutRequest{Item: e.stored(e.item)}
+			e.sent = c.stored(e.placement, e.item)
+			puts[i].PutRequest = &types.PutRequest{Item: e.sent}
 		}
 		r.target = pending[0].target
 		out, err := c.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
@@ -178,7 +183,7 @@ func (c *core) unprocessed(r *request, sent []*batchItem, out *dynamodb.BatchWri
 	}
 	var pending []*batchItem
 	for _, e := range sent {
-		if name, _ := c.keyName(e.key); left[name] {
+		if name, _ := c.keyName(e.sent); left[name] {
 			pending = append(pending, e)
 		}
 	}

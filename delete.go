@@ -26,9 +26,7 @@ func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.Del
 		edit(in)
 	}
 	in.TableName, in.Key = &c.options.Table, at.key
-	if in.ReturnConsumedCapacity == "" {
-		in.ReturnConsumedCapacity = meters.wanted()
-	}
+	meters.ask(&in.ReturnConsumedCapacity)
 
 	r := &request{operation: "DeleteItem", target: at.target}
 	var out *dynamodb.DeleteItemOutput

@@ -80,17 +80,48 @@ func Example() {
 	// 12:16:37 <nil>
 }
 
-// Everything the SDK's request can do passes through: here, a condition.
+// A Put of a random layout appends. It says where the item went.
 func ExampleCollection_Put() {
 	ctx := context.Background()
 	views, db := views(ctx)
 	defer db.Close()
 
-	written, err := views.Put(ctx, View{Key: "PAGE_VIEWS", At: "12:00:00", Page: "/home"}, func(in *dynamodb.PutItemInput) {
-		in.ConditionExpression = aws.String("attribute_not_exists(sk)")
-	})
+	written, err := views.Put(ctx, View{Key: "PAGE_VIEWS", At: "12:00:00", Page: "/home"})
 	fmt.Println(written.Shard < 10, err)
 	// Output: true <nil>
+}
+
+// Everything the SDK's request can do passes through: here, a condition.
+func ExampleCollection_Put_condition() {
+	ctx := context.Background()
+	db, err := local.New(local.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	db.CreateTable(ctx, "orders", "day", "id")
+
+	type Order struct {
+		Day string `dynamodbav:"day"`
+		ID  string `dynamodbav:"id"`
+	}
+	orders, err := heatsink.Open[Order](db.Client(), heatsink.Options{
+		Table: "orders", PartitionKey: "day", SortKey: "id",
+		Layout: heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		_, err := orders.Put(ctx, Order{Day: "2014-07-09", ID: "ORD-1001"}, func(in *dynamodb.PutItemInput) {
+			in.ConditionExpression = aws.String("attribute_not_exists(id)")
+		})
+		_, taken := errors.AsType[*types.ConditionalCheckFailedException](err)
+		fmt.Println("already there:", taken)
+	}
+	// Output:
+	// already there: false
+	// already there: true
 }
 
 // A calculated layout finds an item again with one request: the id says which shard.

@@ -96,9 +96,7 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 		edit(g.in)
 	}
 	g.in.TableName = &c.options.Table
-	if g.in.ReturnConsumedCapacity == "" {
-		g.in.ReturnConsumedCapacity = metersOf(ctx).wanted()
-	}
+	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
 	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
 	if c.options.TTL != "" {
 		need = append(need, c.options.TTL)

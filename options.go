@@ -95,22 +95,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// EventTime names the attribute that holds an item's time, and how it is written. In the sort key, a timestamp may be
-// followed by anything after a '#'.
-type EventTime struct {
-	Attribute string
-	Unit      TimeUnit
-}
-
-// TimeUnit is how a time is written.
-type TimeUnit uint8
-
-const (
-	RFC3339          TimeUnit = iota // a string such as 2026-06-22T01:00:00Z, with or without fractions
-	UnixSeconds                      // a number, or a string of one, of seconds since 1970
-	UnixMilliseconds                 // the same in milliseconds
-)
-
 // Retry says how requests are repeated. heatsink does it instead of the SDK, because only where the shard is chosen is it
 // known whether another will do.
 type Retry struct {
@@ -119,7 +103,7 @@ type Retry struct {
 
 	// Budget is how many retries there may be for each request, on average: when everything is throttled, attempts come
 	// to (1 + Budget) × requests and no more. Burst retries are there to begin with, and are saved up again. Defaults:
-	// 0.2 and 100. A negative Budget is none.
+	// 0.2 and 100. With a negative Budget there are no retries, except for a Burst that is given.
 	Budget float64
 	Burst  int
 
@@ -160,8 +144,10 @@ const (
 // withDefaults fills in what the caller left out.
 func (o Options) withDefaults() Options {
 	o.Retry.Attempts = orDefault(o.Retry.Attempts, defaultAttempts)
+	if o.Retry.Budget >= 0 {
+		o.Retry.Burst = orDefault(o.Retry.Burst, defaultBurst)
+	}
 	o.Retry.Budget = max(orDefault(o.Retry.Budget, defaultBudget), 0)
-	o.Retry.Burst = orDefault(o.Retry.Burst, defaultBurst)
 	o.Retry.Base = orDefault(o.Retry.Base, defaultBackoff)
 	o.Retry.Max = orDefault(o.Retry.Max, defaultMaxBackoff)
 	o.MaxConcurrency = orDefault(o.MaxConcurrency, defaultMaxConcurrency)
@@ -234,13 +220,16 @@ func (o Options) validate() error {
 		if slices.Contains(o.TableKey, o.PartitionKey) {
 			wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
 		}
+		if slices.Contains(append(o.TableKey, o.PartitionKey, o.SortKey), o.ShardAttribute) && o.ShardAttribute != "" {
+			wrong("ShardAttribute %q is another key attribute", o.ShardAttribute)
+		}
 		if o.ShardAttribute != "" && len(o.Older) > 0 {
 			wrong("Older layouts have no ShardAttribute: they cannot be read through the same index")
 		}
 		if o.ShardAttribute != "" && o.Layout.Bucket != NoBucket {
 			wrong("ShardAttribute has no place for the bucket of a layout by %v", o.Layout.Bucket)
 		}
-		if o.Layout.Shards > 0 && o.Layout.Strategy != Calculated {
+		if (o.Layout.Shards > 0 || o.Widths != nil) && o.Layout.Strategy != Calculated {
 			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
 		}
 	}

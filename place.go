@@ -2,18 +2,14 @@ package heatsink
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
 // spot is what the shards of an item are worked out from: its key, its bucket, and how wide the key is there.
@@ -33,22 +29,22 @@ type target struct {
 type placement struct {
 	spot
 	target
-	random  bool // another shard would do as well
-	tried   []int
-	key     Item // the table's key attributes
-	listing Item // the attributes that list the item in the index, if there is one and it is in it
+	item   Item // as it came
+	listed bool // it is in the collection, and so the target counts
+	random bool // another shard would do as well
+	tried  []int
 }
 
 // place decides where an item goes. Of a random layout it chooses a shard.
 func (c *core) place(ctx context.Context, item Item) (*placement, error) {
-	key, err := c.keyOf(item)
-	if err != nil {
+	if err := c.checkKey(item); err != nil {
 		return nil, err
 	}
-	p := &placement{key: key}
-	if !c.listed(item) {
+	p := &placement{item: item, listed: c.listed(item)}
+	if !p.listed {
 		return p, nil
 	}
+	var err error
 	if p.spot, err = c.spot(ctx, item); err != nil {
 		return nil, err
 	}
@@ -70,21 +66,10 @@ func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 // move puts the item in a shard of its key, unless there is an error.
 func (c *core) move(p *placement, shard int) error {
 	t, err := c.target(&p.spot, shard)
-	if err != nil {
-		return err
+	if err == nil {
+		p.target = t
 	}
-	p.target = t
-	o := &c.options
-	stored := &types.AttributeValueMemberS{Value: p.shardKey}
-	switch {
-	case o.Index == "":
-		p.key[o.PartitionKey] = stored
-	case o.ShardAttribute == "":
-		p.listing = Item{o.PartitionKey: stored}
-	default:
-		p.listing = Item{o.PartitionKey: stored, o.ShardAttribute: &types.AttributeValueMemberN{Value: strconv.Itoa(shard)}}
-	}
-	return nil
+	return err
 }
 
 // elsewhere moves an item that its shard had no capacity for to another shard, one that was not tried yet if there is
@@ -94,44 +79,29 @@ func (c *core) elsewhere(p *placement) {
 	_ = c.move(p, c.chooser.choose(&p.spot, p.width.Write, p.tried))
 }
 
-// stored returns a copy of the item as it is stored in its place.
-func (p *placement) stored(item Item) Item {
-	stored := make(Item, len(item)+len(p.key)+len(p.listing))
+// stored returns a copy of an item as it is stored in its place. What decides the place is that of the item that came,
+// whatever became of it since.
+func (c *core) stored(p *placement, item Item) Item {
+	stored := make(Item, len(item)+2)
 	maps.Copy(stored, item)
-	maps.Copy(stored, p.key)
-	maps.Copy(stored, p.listing)
+	for _, name := range c.keyNames() {
+		if name != "" {
+			stored[name] = p.item[name]
+		}
+	}
+	c.list(p, stored)
 	return stored
 }
 
-// withTTL returns the item with a time to live, which is a copy unless there is nothing to add.
-func (c *core) withTTL(item Item) Item {
-	o := &c.options
-	if o.TTL == "" || o.TTLAfter == 0 || item[o.TTL] != nil {
-		return item
+// list sets the attributes that say in which shard an item is.
+func (c *core) list(p *placement, item Item) {
+	if !p.listed {
+		return
 	}
-	item = maps.Clone(item)
-	if item == nil {
-		item = Item{}
+	item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: p.shardKey}
+	if c.options.ShardAttribute != "" {
+		item[c.options.ShardAttribute] = &types.AttributeValueMemberN{Value: strconv.Itoa(p.shard)}
 	}
-	item[o.TTL] = &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Add(o.TTLAfter).Unix(), 10)}
-	return item
-}
-
-// expired reports whether an item's time to live is over. What DynamoDB would not understand is not.
-func (c *core) expired(item Item, now time.Time) bool {
-	if c.options.TTL == "" {
-		return false
-	}
-	v, ok := item[c.options.TTL].(*types.AttributeValueMemberN)
-	if !ok {
-		return false
-	}
-	at, err := attr.ParseNumber(v.Value)
-	if err != nil {
-		return false
-	}
-	seconds, err := attr.ParseNumber(strconv.FormatInt(now.Unix(), 10))
-	return err == nil && at <= seconds // Numbers compare as their values do
 }
 
 // listed reports whether an item is in the collection: one without the index's key is in the table only.
@@ -270,30 +240,41 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 	return homes, nil
 }
 
-// keyOf returns the table's key attributes of an item, with the logical partition key.
-func (c *core) keyOf(item Item) (Item, error) {
-	key := make(Item, 2)
+// keyNames returns the names of the table's key attributes, "" where there is none.
+func (c *core) keyNames() (names [2]string) {
+	if c.options.Index == "" {
+		return [2]string{c.options.PartitionKey, c.options.SortKey}
+	}
+	copy(names[:], c.options.TableKey)
+	return names
+}
+
+// checkKey returns an error unless an item has the table's key attributes.
+func (c *core) checkKey(item Item) error {
 	for _, name := range c.keyNames() {
 		switch v := item[name].(type) {
 		case *types.AttributeValueMemberS, *types.AttributeValueMemberN, *types.AttributeValueMemberB:
-			key[name] = v
 		default:
-			return nil, fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, describe(v))
+			if name != "" {
+				return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, describe(v))
+			}
+		}
+	}
+	return nil
+}
+
+// keyOf returns the table's key attributes of an item, with the logical partition key.
+func (c *core) keyOf(item Item) (Item, error) {
+	if err := c.checkKey(item); err != nil {
+		return nil, err
+	}
+	key := make(Item, 2)
+	for _, name := range c.keyNames() {
+		if name != "" {
+			key[name] = item[name]
 		}
 	}
 	return key, nil
-}
-
-// keyNames returns the names of the table's key attributes.
-func (c *core) keyNames() []string {
-	switch o := &c.options; {
-	case o.Index != "":
-		return o.TableKey
-	case o.SortKey == "":
-		return []string{o.PartitionKey}
-	default:
-		return []string{o.PartitionKey, o.SortKey}
-	}
 }
 
 // in returns the key of the item in one of its homes.
@@ -314,140 +295,6 @@ func (c *core) tableTarget(key Item) target {
 		return target{shardKey: string(v.Value)}
 	}
 	return target{}
-}
-
-// id returns what a Calculated layout works out the shard from. One attribute is its text: a string or a binary as it is,
-// a number in its shortest form. Of several, each is written with its type and length, so that no two are the same
-// unless their attributes are.
-func (c *core) id(item Item) (string, error) {
-	var id []byte
-	for _, name := range c.options.ShardBy {
-		var kind byte
-		var text string
-		switch v := item[name].(type) {
-		case *types.AttributeValueMemberS:
-			kind, text = 'S', v.Value
-		case *types.AttributeValueMemberB:
-			kind, text = 'B', string(v.Value)
-		case *types.AttributeValueMemberN:
-			n, err := attr.ParseNumber(v.Value)
-			if err != nil {
-				return "", fmt.Errorf("%w: attribute %q is the number %q: %w", ErrItem, name, v.Value, err)
-			}
-			kind, text = 'N', n.String()
-		default:
-			return "", fmt.Errorf("%w: attribute %q, which the shard is calculated from, is %s", ErrItem, name, describe(v))
-		}
-		if len(c.options.ShardBy) == 1 {
-			return text, nil
-		}
-		id = append(binary.AppendUvarint(append(id, kind), uint64(len(text))), text...)
-	}
-	return string(id), nil
-}
-
-// of returns an item's time. Its errors wrap ErrItem.
-func (e EventTime) of(item Item) (time.Time, error) {
-	wrong := func(why string) (time.Time, error) {
-		return time.Time{}, fmt.Errorf("%w: event time %q is %s: %s", ErrItem, e.Attribute, describe(item[e.Attribute]), why)
-	}
-	var text string
-	switch v := item[e.Attribute].(type) {
-	case *types.AttributeValueMemberS:
-		text, _, _ = strings.Cut(v.Value, "#")
-	case *types.AttributeValueMemberN:
-		if e.Unit == RFC3339 {
-			return wrong("want a string such as 2026-06-22T01:00:00Z")
-		}
-		text = v.Value
-	default:
-		return wrong("want a string or a number")
-	}
-	if e.Unit == RFC3339 {
-		at, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			return wrong("want a string such as 2026-06-22T01:00:00Z")
-		}
-		return at, nil
-	}
-	n, ok := wholeNumber(text)
-	if !ok {
-		return wrong("want a number")
-	}
-	if e.Unit == UnixMilliseconds {
-		return time.UnixMilli(n).UTC(), nil
-	}
-	const lastYear = 1 << 38 // far beyond 9999, and still far from wrapping around
-	if n < -lastYear || n > lastYear {
-		return wrong("want seconds since 1970")
-	}
-	return time.Unix(n, 0).UTC(), nil
-}
-
-// wholeNumber returns a DynamoDB number rounded down, false if it is none or too large.
-func wholeNumber(text string) (int64, bool) {
-	n, err := attr.ParseNumber(text)
-	if err != nil {
-		return 0, false
-	}
-	whole, fraction, _ := strings.Cut(n.String(), ".")
-	i, err := strconv.ParseInt(whole, 10, 64)
-	if fraction != "" && strings.HasPrefix(whole, "-") {
-		i--
-	}
-	return i, err == nil
-}
-
-// restore puts the logical key in place of the stored one, in an item that was read or the part of one, and takes out
-// what only heatsink added.
-func (c *core) restore(item Item, key types.AttributeValue) {
-	if item[c.options.PartitionKey] != nil && c.options.ShardAttribute == "" {
-		item[c.options.PartitionKey] = key
-	}
-	c.dropShard(item)
-}
-
-// restoreParsed is restore for who does not know the key: it is taken from the stored one. What no layout could have
-// stored is left as it is.
-func (c *core) restoreParsed(item Item) {
-	stored, ok := item[c.options.PartitionKey].(*types.AttributeValueMemberS)
-	if ok && c.options.ShardAttribute == "" {
-		item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: c.logicalKey(stored.Value)}
-	}
-	c.dropShard(item)
-}
-
-// logicalKey returns the key that a stored one is a shard of. To a layout that does not spread keys everything is a key,
-// so it is asked last.
-func (c *core) logicalKey(stored string) string {
-	layouts := slices.Concat([]Layout{c.options.Layout}, c.options.Older)
-	for i := range layouts {
-		if layouts[i].Shards > 0 || i == 0 && c.adaptive() {
-			layouts[i].Shards = MaxShards // it may have been wider than it is
-		}
-	}
-	slices.SortStableFunc(layouts, func(a, b Layout) int { return b.Shards - a.Shards })
-	for _, layout := range layouts {
-		if place, err := layout.Parse(stored); err == nil {
-			return place.Key
-		}
-	}
-	return stored
-}
-
-// restoreLike is restore for an item that was read because it is like another.
-func (c *core) restoreLike(item, like Item) {
-	if c.options.Index == "" {
-		c.restore(item, like[c.options.PartitionKey])
-	} else {
-		c.restoreParsed(item)
-	}
-}
-
-func (c *core) dropShard(item Item) {
-	if c.options.ShardAttribute != "" {
-		delete(item, c.options.ShardAttribute)
-	}
 }
 
 // describe tells what an attribute is, for errors.

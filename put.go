@@ -24,21 +24,19 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 	if err != nil {
 		return w, err
 	}
-	in := &dynamodb.PutItemInput{TableName: &c.options.Table, Item: p.stored(c.withTTL(item))}
+	in := &dynamodb.PutItemInput{TableName: &c.options.Table, Item: c.stored(p, c.withTTL(item))}
 	if len(edits) > 0 {
 		for _, edit := range edits {
 			edit(in)
 		}
 		in.TableName = &c.options.Table
-		in.Item = p.stored(in.Item) // a copy: it may be a map of the caller's by now
+		in.Item = c.stored(p, in.Item) // a copy: it may be a map of the caller's by now
 	}
 	if conditional(in) && c.scattered(p) {
 		return w, errScatteredCondition
 	}
 	meters := metersOf(ctx)
-	if in.ReturnConsumedCapacity == "" {
-		in.ReturnConsumedCapacity = meters.wanted()
-	}
+	meters.ask(&in.ReturnConsumedCapacity)
 	var cost Cost
 	defer func() { meters.add(cost) }()
 
@@ -54,7 +52,7 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 			case !r.lost && p.random:
 				c.elsewhere(p)
 				r.target = p.target
-				again.Item = p.stored(in.Item)
+				again.Item = c.stored(p, in.Item)
 			}
 			in = &again
 		}
@@ -78,6 +76,13 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 	cost.WriteUnits += units(out.ConsumedCapacity)
 	c.restoreLike(out.Attributes, item)
 	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: out.Attributes}, nil
+}
+
+// ask makes a request report what it consumes if somebody wants to know, unless the caller has decided that.
+func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
+	if l != nil && *report == "" {
+		*report = l.wanted()
+	}
 }
 
 // errScatteredCondition is the answer to a condition that could not see the whole of a key.

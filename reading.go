@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -111,14 +110,11 @@ func (r *reading) check() error {
 	return nil
 }
 
-// addFilter leaves out what has expired. DynamoDB only heeds a number as a time to live.
+// addFilter leaves out what has expired.
 func (r *reading) addFilter() {
 	filter := r.query.Filter
-	if ttl := r.core.options.TTL; ttl != "" && !r.query.Expired && !r.sortedByTTL() {
-		alive := "(NOT attribute_type(#hs_ttl, :hs_n) OR #hs_ttl > :hs_now)"
-		r.names["#hs_ttl"] = ttl
-		r.values[":hs_n"] = &types.AttributeValueMemberS{Value: "N"}
-		r.values[":hs_now"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Unix(), 10)}
+	if r.core.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
+		r.core.addAlive(r.names, r.values)
 		if filter == "" {
 			filter = alive
 		} else {

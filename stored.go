@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,22 +43,25 @@ func (c *core) decodeStored(stored Item) (Item, Place, error) {
 	return item, place, nil
 }
 
-// parse finds out where a stored partition key belongs, in the collection's layout at any width, or in an older one.
+// parse finds out where a stored partition key belongs, in the collection's layout or an older one, at any width. To a layout
+// that does not spread keys everything is a key, so it is asked last.
 func (c *core) parse(stored string) (Place, error) {
-	var first error
-	for i, layout := range slices.Concat([]Layout{c.options.Layout}, c.options.Older) {
-		if layout.Shards > 0 || i == 0 && c.adaptive() {
-			layout.Shards = MaxShards // it may have been wider than it is
+	layouts := slices.Concat([]Layout{c.options.Layout}, c.options.Older)
+	for i := range layouts {
+		if layouts[i].Shards > 0 || i == 0 && c.adaptive() {
+			layouts[i].Shards = MaxShards // it may have been wider than it is
 		}
+	}
+	slices.SortStableFunc(layouts, func(a, b Layout) int { return b.Shards - a.Shards })
+	var failed error
+	for _, layout := range layouts {
 		place, err := layout.Parse(stored)
 		if err == nil {
 			return place, nil
 		}
-		if first == nil {
-			first = err
-		}
+		failed = cmp.Or(failed, err)
 	}
-	return Place{}, fmt.Errorf("%w: %w", ErrItem, first)
+	return Place{}, fmt.Errorf("%w: %w", ErrItem, failed)
 }
 
 // candidates is Collection.Locate: the table's keys under which an item may be stored.
@@ -78,4 +82,40 @@ func (c *core) candidates(ctx context.Context, like Item) ([]Item, error) {
 		keys[i] = c.in(key, home)
 	}
 	return keys, nil
+}
+
+// restore puts the logical key in place of the stored one, in an item that was read or the part of one, and takes out
+// what only heatsink added.
+func (c *core) restore(item Item, key types.AttributeValue) {
+	if item[c.options.PartitionKey] != nil && c.options.ShardAttribute == "" {
+		item[c.options.PartitionKey] = key
+	}
+	c.dropShard(item)
+}
+
+// restoreParsed is restore for who does not know the key: it is taken from the stored one. What no layout could have
+// stored is left as it is.
+func (c *core) restoreParsed(item Item) {
+	stored, ok := item[c.options.PartitionKey].(*types.AttributeValueMemberS)
+	if ok && c.options.ShardAttribute == "" {
+		if place, err := c.parse(stored.Value); err == nil {
+			item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: place.Key}
+		}
+	}
+	c.dropShard(item)
+}
+
+// restoreLike is restore for an item that was read because it is like another.
+func (c *core) restoreLike(item, like Item) {
+	if c.options.Index == "" {
+		c.restore(item, like[c.options.PartitionKey])
+	} else {
+		c.restoreParsed(item)
+	}
+}
+
+func (c *core) dropShard(item Item) {
+	if c.options.ShardAttribute != "" {
+		delete(item, c.options.ShardAttribute)
+	}
 }

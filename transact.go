@@ -14,11 +14,11 @@ func (c *core) transactPut(ctx context.Context, item Item, edits []func(*types.P
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	put := &types.Put{TableName: &c.options.Table, Item: p.stored(c.withTTL(item))}
+	put := &types.Put{TableName: &c.options.Table, Item: c.stored(p, c.withTTL(item))}
 	for _, edit := range edits {
 		edit(put)
 	}
-	put.TableName, put.Item = &c.options.Table, p.stored(put.Item)
+	put.TableName, put.Item = &c.options.Table, c.stored(p, put.Item)
 	if put.ConditionExpression != nil && c.scattered(p) {
 		return types.TransactWriteItem{}, errScatteredCondition
 	}
@@ -37,9 +37,9 @@ func (c *core) transactUpdate(ctx context.Context, like Item, edits []func(*type
 	}
 	update.TableName, update.Key = &c.options.Table, key
 	if c.options.Index != "" && c.listed(like) {
-		p, err := c.place(ctx, like)
+		_, listing, err := c.listing(ctx, like)
 		if err == nil {
-			err = setAttributes(p.listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
+			err = setAttributes(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
 		}
 		if err != nil {
 			return types.TransactWriteItem{}, err

@@ -36,19 +36,17 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		edit(in)
 	}
 	in.TableName, in.Key = &c.options.Table, at.key
-	if in.ReturnConsumedCapacity == "" {
-		in.ReturnConsumedCapacity = meters.wanted()
-	}
+	meters.ask(&in.ReturnConsumedCapacity)
 	repeatable := idempotent(in) && !wantsOld(in.ReturnValues)
 	if c.options.Index != "" && c.listed(like) {
-		p, err := c.place(ctx, like)
+		t, listing, err := c.listing(ctx, like)
 		if err == nil {
-			err = list(in, p.listing)
+			err = setListing(in, listing)
 		}
 		if err != nil {
 			return w, err
 		}
-		at.target = p.target
+		at.target = t
 	}
 	wanted := in.ReturnValuesOnConditionCheckFailure
 	if at.found {
@@ -101,6 +99,7 @@ func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, er
 	if len(homes) > 1 {
 		items, err := c.find(ctx, cost, key, homes, &dynamodb.GetItemInput{
 			ConsistentRead:           aws.Bool(true),
+			ReturnConsumedCapacity:   metersOf(ctx).wanted(),
 			ProjectionExpression:     aws.String("#hs_pk"),
 			ExpressionAttributeNames: map[string]string{"#hs_pk": c.options.PartitionKey},
 		})
@@ -119,8 +118,19 @@ func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, er
 	return at, nil
 }
 
-// list makes an update put the item where it belongs in the index.
-func list(in *dynamodb.UpdateItemInput, listing Item) error {
+// listing returns where an index lists an item from now on, and the attributes that make it so.
+func (c *core) listing(ctx context.Context, like Item) (target, Item, error) {
+	p, err := c.place(ctx, like)
+	if err != nil {
+		return target{}, nil, err
+	}
+	listing := make(Item, 2)
+	c.list(p, listing)
+	return p.target, listing, nil
+}
+
+// setListing makes an update put the item where it belongs in the index.
+func setListing(in *dynamodb.UpdateItemInput, listing Item) error {
 	if in.UpdateExpression == nil && len(in.AttributeUpdates) > 0 {
 		in.AttributeUpdates = maps.Clone(in.AttributeUpdates)
 		for name, v := range listing {

@@ -1,0 +1,239 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// numberedItems returns n items of one key.
+func numberedItems(n int) []Item {
+	items := make([]Item, n)
+	for i := range items {
+		items[i] = ov("pk", "VIEWS", "sk", fmt.Sprintf("%04d", i))
+	}
+	return items
+}
+
+func TestBatchPut(t *testing.T) {
+	engine := onItems(t)
+	client := &faulty{Client: engine}
+	for _, layout := range []Layout{{Shards: 10}, {Shards: 10, Strategy: Calculated, Format: ShardHash}} {
+		var meter Meter
+		views := openItems(t, client, Options{Layout: layout})
+		if err := views.BatchPut(WithMeter(t.Context(), &meter), numberedItems(260)); err != nil {
+			t.Fatal(err)
+		}
+		if want := (Cost{Requests: 11, WriteUnits: 260}); meter.Cost() != want {
+			t.Errorf("got %+v, want %+v", meter.Cost(), want)
+		}
+		for _, i := range []int{0, 77, 259} {
+			item := numberedItems(260)[i]
+			got, err := views.Get(t.Context(), item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantItem(t, "read", got, item)
+		}
+	}
+	if n := len(everyItem(t, engine, "items")); n != 520 {
+		t.Errorf("got %d items, want 520", n)
+	}
+	if err := openItems(t, client, Options{}).BatchPut(t.Context(), nil); err != nil {
+		t.Errorf("nothing: got %v", err)
+	}
+}
+
+// Of items with the same key the last one stands, wherever it is put, and is written once.
+func TestBatchPutDuplicates(t *testing.T) {
+	engine := onItems(t)
+	for _, layout := range []Layout{{Shards: 10}, {Shards: 10, Strategy: Calculated, Format: ShardHash}} {
+		var meter Meter
+		err := openItems(t, engine, Options{Layout: layout}).BatchPut(WithMeter(t.Context(), &meter), []Item{
+			ov("pk", "a", "sk", "1", "n", 1), ov("pk", "a", "sk", "2", "n", 2), ov("pk", "a", "sk", "1", "n", 3), ov("pk", "a", "sk", "1", "n", 4),
+		})
+		if err != nil || meter.Cost().WriteUnits != 2 {
+			t.Errorf("got %v for %v units, want 2 items written", err, meter.Cost().WriteUnits)
+		}
+	}
+	for _, item := range everyItem(t, engine, "items") {
+		if want := map[string]string{"1": "4", "2": "2"}[attrText(item, "sk")]; attrText(item, "n") != want {
+			t.Errorf("got %s, want n to be %s", showItem(item), want)
+		}
+	}
+	// The same key at another time is another item; 1 and 1.0 are the same sort key.
+	byDay := coreOf(t, Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "at"}})
+	number := func(n, at string) Item { return ov("pk", "a", "sk", &types.AttributeValueMemberN{Value: n}, "at", at) }
+	entries, err := byDay.entries(t.Context(), []Item{
+		number("1", "2026-01-01T00:00:00Z"), number("1", "2026-01-02T00:00:00Z"), number("1.0", "2026-01-01T05:00:00Z"),
+	})
+	if err != nil || len(entries) != 2 || entries[0].position != 1 || entries[1].position != 2 {
+		t.Errorf("got %d entries, %v, want the second and the third item", len(entries), err)
+	}
+}
+
+// An item that cannot be placed fails the call before anything is sent.
+func TestBatchPutRefuses(t *testing.T) {
+	client := &faulty{Client: onItems(t)}
+	items := append(numberedItems(30), ov("pk", "VIEWS"))
+	err := openItems(t, client, Options{Layout: Layout{Shards: 4}}).BatchPut(t.Context(), items)
+	if !errors.Is(err, ErrItem) || client.sent("BatchWriteItem") != 0 {
+		t.Errorf("got %v after %d requests, want an ErrItem before any", err, client.sent("BatchWriteItem"))
+	}
+	if want := `item 30: invalid item: key attribute "sk" is missing`; err == nil || err.Error()[:len(want)] != want {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+}
+
+// What is left unprocessed is sent again, elsewhere if any shard will do; what is never written is named, and why.
+func TestBatchPutUnprocessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, engine := context.Background(), onItems(t)
+		if err := openItems(t, failing(engine, partly, tooBusy, partly), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(everyItem(t, engine, "items")); n != 25 {
+			t.Errorf("got %d items, want 25", n)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, engine := context.Background(), onItems(t)
+		client := failing(engine, partly, tooBusy)
+		items := numberedItems(24)
+		items[3] = items[20] // the first of two with the same key is not written, and not missed
+		err := openItems(t, client, Options{Layout: Layout{Shards: 10}, Retry: Retry{Attempts: 2}}).BatchPut(ctx, items)
+		failed, ok := err.(*BatchError)
+		if !ok || failed.Of != 24 {
+			t.Fatalf("got %v, want a BatchError of 24 items", err)
+		}
+		missing := map[string]bool{}
+		last := -1
+		for _, f := range failed.Failed {
+			shard, ok := errors.AsType[*ShardError](f.Err)
+			if !ok || shard.Operation != "BatchWriteItem" || shard.ShardKey == "" || shard.Attempts != 2 || !errors.As(f.Err, new(*types.ProvisionedThroughputExceededException)) || f.Position <= last {
+				t.Errorf("got %d: %v, want a throttled BatchWriteItem, in order", f.Position, f.Err)
+			}
+			last = f.Position
+			missing[attrText(items[f.Position], "sk")] = true
+		}
+		written := everyItem(t, engine, "items")
+		for _, item := range written {
+			if missing[attrText(item, "sk")] {
+				t.Errorf("%s was written, but is said not to be", showItem(item))
+			}
+		}
+		if len(written)+len(missing) != 23 || len(missing) == 0 {
+			t.Errorf("%d written and %d missing, want 23 together", len(written), len(missing))
+		}
+	})
+}
+
+// After a lost answer the items of that request are only sent to the shards they may be in.
+func TestBatchPutPinned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, engine := context.Background(), onItems(t)
+		if err := openItems(t, failing(engine, lostAnswer, tooBusy, partly, partly), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(everyItem(t, engine, "items")); n != 25 {
+			t.Errorf("got %d items, want 25", n)
+		}
+		err := openItems(t, always(engine, lostAnswer), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(1))
+		if !errors.As(err, new(*BatchError)) || !errors.As(err, new(*UnknownOutcomeError)) {
+			t.Errorf("got %v, want an unknown outcome", err)
+		}
+	})
+}
+
+// lying is a client that does nothing the first time, and says an item was left unprocessed that it was never sent.
+type lying struct {
+	Client
+	lied bool
+}
+
+func (l *lying) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	if l.lied {
+		return l.Client.BatchWriteItem(ctx, in, opts...)
+	}
+	l.lied = true
+	stranger := types.WriteRequest{PutRequest: &types.PutRequest{Item: ov("pk", "who", "sk", "?")}}
+	return &dynamodb.BatchWriteItemOutput{UnprocessedItems: map[string][]types.WriteRequest{"items": {stranger}}}, nil
+}
+
+func TestBatchPutDoesNotTrustStrangers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, engine := context.Background(), onItems(t)
+		if err := openItems(t, &lying{Client: engine}, Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(5)); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(everyItem(t, engine, "items")); n != 5 {
+			t.Errorf("got %d items, want 5", n)
+		}
+	})
+}
+
+func TestBatchPutContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := onItems(t)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		views := openItems(t, always(engine, tooBusy), Options{Layout: Layout{Shards: 10}, Retry: Retry{Base: time.Hour, Max: time.Hour}})
+		err := views.BatchPut(ctx, numberedItems(400)) // more batches than there is room for
+		failed, ok := err.(*BatchError)
+		if !ok || len(failed.Failed) != 400 || !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*UnknownOutcomeError)) {
+			t.Errorf("got %v, want all of 400 to be out of time", err)
+		}
+	})
+}
+
+func TestInParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var busy, most, calls atomic.Int64
+		start := time.Now()
+		inParallel(3*maxBatches, func(int) {
+			most.Store(max(most.Load(), busy.Add(1)))
+			time.Sleep(time.Second)
+			busy.Add(-1)
+			calls.Add(1)
+		})
+		if most.Load() > maxBatches || calls.Load() != 3*maxBatches || time.Since(start) != 3*time.Second {
+			t.Errorf("%d calls took %s, %d at a time; want %d in 3 s", calls.Load(), time.Since(start), most.Load(), 3*maxBatches)
+		}
+	})
+}
+
+// Four thousand items on partitions that throttle: all of them get there in the end, each once.
+func TestBatchPutOnHotPartitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		db := startWith(t, local.Options{Physics: &local.Physics{PartitionWrites: 200, OnDemandPartitions: 4, NoSplits: true}})
+		client := db.Client()
+		makeTable(t, client, "items")
+		views := openItems(t, client, Options{Layout: Layout{Shards: 10}, Retry: Retry{Attempts: 30, Budget: 30}})
+		var meter Meter
+		start := time.Now()
+		if err := views.BatchPut(WithMeter(ctx, &meter), numberedItems(4_000)); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, item := range everyItem(t, client, "items") {
+			seen[attrText(item, "sk")] = true
+		}
+		if items := everyItem(t, client, "items"); len(items) != 4_000 || len(seen) != 4_000 {
+			t.Errorf("got %d items of %d keys, want 4,000", len(items), len(seen))
+		}
+		t.Logf("4,000 items on 4 × 200 units/s took %s and %+v", time.Since(start).Round(time.Millisecond), meter.Cost())
+		if meter.Cost().Throttles == 0 {
+			t.Error("nothing was throttled: the test tests nothing")
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+// 002-04, 004-09: put, then get by key, one request each, and what is read is what was put.
+func TestGetCalculated(t *testing.T) {
+	client := &faulty{Client: onItems(t)}
+	orders := openItems(t, client, Options{Layout: Layout{Shards: 200, Strategy: Calculated, Format: DotFromOne}})
+	var meter Meter
+	ctx := WithMeter(t.Context(), &meter)
+	item := ov("pk", "2014-07-09", "sk", "order-1", "n", 1)
+	if _, err := orders.Put(ctx, item); err != nil {
+		t.Fatal(err)
+	}
+	got, err := orders.Get(ctx, ov("pk", "2014-07-09", "sk", "order-1"), func(in *dynamodb.GetItemInput) {
+		in.ConsistentRead = aws.Bool(true)
+		in.TableName, in.Key = aws.String("nowhere"), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantItem(t, "read", got, item)
+	if want := (Cost{Requests: 2, Items: 1, ReadUnits: 1, WriteUnits: 1}); meter.Cost() != want || client.sent("GetItem") != 1 {
+		t.Errorf("got %+v, want %+v", meter.Cost(), want)
+	}
+	if _, err := orders.Get(ctx, ov("pk", "2014-07-09", "sk", "order-2")); err != ErrNotFound {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+}
+
+// 004-23: 20 shard keys are one BatchGetItem of full keys, 250 are three, and what is left unprocessed is asked for again.
+func TestGetRandom(t *testing.T) {
+	for _, c := range []struct {
+		shards, requests int
+		faults           []fault
+	}{
+		{1, 0, nil},
+		{20, 1, nil},
+		{20, 4, []fault{partly, partly, tooBusy}},
+		{250, 3, nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, engine := context.Background(), onItems(t)
+			if _, err := openItems(t, engine, Options{Layout: Layout{Shards: c.shards}}).Put(ctx, ov("pk", "a", "sk", "1", "n", 1)); err != nil {
+				t.Fatal(err)
+			}
+			client := failing(engine, c.faults...)
+			views := openItems(t, client, Options{Layout: Layout{Shards: c.shards}})
+			var meter Meter
+			got, err := views.Get(WithMeter(ctx, &meter), ov("pk", "a", "sk", "1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantItem(t, "read", got, ov("pk", "a", "sk", "1", "n", 1))
+			cost := meter.Cost()
+			if n := client.sent("BatchGetItem"); n != c.requests || cost.Requests != max(n, 1) || cost.Throttles != len(c.faults) || cost.ReadUnits != 0.5*float64(c.shards) {
+				t.Errorf("%d shards: %d requests cost %+v, want %d", c.shards, n, cost, c.requests)
+			}
+			if _, err := views.Get(ctx, ov("pk", "a", "sk", "2")); err != ErrNotFound {
+				t.Errorf("got %v, want ErrNotFound", err)
+			}
+		})
+	}
+}
+
+// The lowest shard wins, and items that have expired are not there.
+func TestGetLowestAliveShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, client := context.Background(), onItems(t)
+		views := openItems(t, client, Options{Layout: Layout{Shards: 4}, TTL: "ttl"})
+		past, future := int(time.Now().Unix()), int(time.Now().Unix())+1
+		for shard, ttl := range map[int]int{1: past, 2: future, 3: future} {
+			item := ov("pk", fmt.Sprintf("a#SHARD_%d", shard), "sk", "1", "n", shard, "ttl", ttl)
+			if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("items"), Item: item}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := views.Get(ctx, ov("pk", "a", "sk", "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantItem(t, "read", got, ov("pk", "a", "sk", "1", "n", 2, "ttl", future))
+
+		// A projection without the key and the time to live changes nothing but what is returned.
+		got, err = views.Get(ctx, ov("pk", "a", "sk", "1"), func(in *dynamodb.GetItemInput) {
+			in.ProjectionExpression, in.ExpressionAttributeNames = aws.String("#n"), map[string]string{"#n": "n"}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantItem(t, "projected", got, ov("n", 2))
+		got, err = views.Get(ctx, ov("pk", "a", "sk", "1"), func(in *dynamodb.GetItemInput) {
+			in.ProjectionExpression, in.ExpressionAttributeNames = aws.String("n, #p"), map[string]string{"#p": "pk"}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantItem(t, "projected with the key", got, ov("n", 2, "pk", "a"))
+
+		time.Sleep(2 * time.Second)
+		if _, err := views.Get(ctx, ov("pk", "a", "sk", "1")); err != ErrNotFound {
+			t.Errorf("a second later: got %v, want ErrNotFound", err)
+		}
+	})
+}
+
+func TestProject(t *testing.T) {
+	in := &dynamodb.GetItemInput{AttributesToGet: []string{"n", "pk"}}
+	if added, err := project(in, []string{"pk", "ttl"}); err != nil || len(added) != 1 || added[0] != "ttl" || len(in.AttributesToGet) != 3 {
+		t.Errorf("got %q, %v and %q, want ttl to be added", added, err, in.AttributesToGet)
+	}
+	in = &dynamodb.GetItemInput{ProjectionExpression: aws.String("n"), ExpressionAttributeNames: map[string]string{"#hs_x": "n"}}
+	if _, err := project(in, []string{"pk"}); err == nil {
+		t.Error("a placeholder of heatsink's own was accepted")
+	}
+}
+
+// While a calculated layout grows, the likeliest shard is read first and the others in one request.
+func TestGetGrown(t *testing.T) {
+	ctx, engine := t.Context(), onItems(t)
+	widths := &growing{width: Width{Write: 1, Read: 1}}
+	client := &faulty{Client: engine}
+	orders := openItems(t, client, Options{Layout: Layout{Shards: 1, Strategy: Calculated}, Widths: widths})
+	for n := 1; n <= 16; n *= 2 {
+		widths.set(Width{Write: n, Read: n})
+		if _, err := orders.Put(ctx, ov("pk", "a", "sk", fmt.Sprint("put at ", n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := 1; n <= 16; n *= 2 {
+		item := ov("pk", "a", "sk", fmt.Sprint("put at ", n))
+		got, err := orders.Get(ctx, item)
+		if err != nil {
+			t.Fatalf("put at width %d: %v", n, err)
+		}
+		wantItem(t, "read", got, item)
+	}
+	if gets, batches := client.sent("GetItem"), client.sent("BatchGetItem"); gets != 5 || batches > 4 {
+		t.Errorf("five items took %d GetItems and %d BatchGetItems, want 5 and 4 at most", gets, batches)
+	}
+}
+
+// 004-16: a profile in three parts is three reads, merged into one item, and its cost is that of three.
+func TestGetMerged(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	for shard, part := range []Item{ov("name", "Ann", "n", 0), ov("photo", "…", "n", 1), ov("settings", "dark")} {
+		part["pk"], part["sk"] = sv(fmt.Sprintf("user#%d", shard)), sv("PROFILE")
+		if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("items"), Item: part}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, strategy := range []Strategy{Random, Calculated} {
+		profiles := openItems(t, client, Options{Layout: Layout{Shards: 3, Strategy: strategy, Format: PlainNumber}, ShardBy: []string{"part"}})
+		var meter Meter
+		got, err := profiles.GetMerged(WithMeter(ctx, &meter), ov("pk", "user", "sk", "PROFILE"), func(in *dynamodb.GetItemInput) { in.ConsistentRead = aws.Bool(true) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantItem(t, "merged", got, ov("pk", "user", "sk", "PROFILE", "name", "Ann", "photo", "…", "settings", "dark", "n", 0))
+		if want := (Cost{Requests: 1, Items: 3, ReadUnits: 3}); meter.Cost() != want {
+			t.Errorf("got %+v, want %+v", meter.Cost(), want)
+		}
+		if _, err := profiles.GetMerged(ctx, ov("pk", "user", "sk", "OTHER")); err != ErrNotFound {
+			t.Errorf("got %v, want ErrNotFound", err)
+		}
+	}
+}
+
+// What cannot be read is an error that names the shard, also if only one batch of many fails; nothing is left running.
+func TestGetFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, engine := context.Background(), onItems(t)
+		n := 0
+		client := &faulty{Client: engine, fault: func(string) fault {
+			if n++; n >= 3 {
+				return tooBusy
+			}
+			return noFault
+		}}
+		views := openItems(t, client, Options{Layout: Layout{Shards: 1000}})
+		_, err := views.Get(ctx, ov("pk", "a", "sk", "1"))
+		failed, ok := errors.AsType[*ShardError](err)
+		if !ok || failed.Operation != "BatchGetItem" || failed.Table != "items" || failed.Attempts < 1 || failed.ShardKey == "" ||
+			!errors.As(err, new(*types.ProvisionedThroughputExceededException)) {
+			t.Errorf("got %v, want a throttled BatchGetItem", err)
+		}
+		_, err = openItems(t, always(engine, partly), Options{Layout: Layout{Shards: 90}, Retry: Retry{Attempts: 3}}).Get(ctx, ov("pk", "a", "sk", "1"))
+		failed, ok = errors.AsType[*ShardError](err)
+		if !ok || failed.Attempts != 3 || !errors.As(err, new(*unprocessedError)) {
+			t.Errorf("got %v, want keys left unprocessed", err)
+		}
+
+		// One batch that cannot be read ends the others, which would wait for hours.
+		faults := []fault{tooBusy, tooBusy, forbidden}
+		start := time.Now()
+		_, err = openItems(t, failing(engine, faults...), Options{Layout: Layout{Shards: 300}, Retry: Retry{Base: time.Hour, Max: time.Hour}}).Get(ctx, ov("pk", "a", "sk", "1"))
+		if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "AccessDeniedException" || time.Since(start) != 0 {
+			t.Errorf("got %v after %s, want access denied at once", err, time.Since(start))
+		}
+	})
+}

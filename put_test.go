@@ -1,0 +1,485 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// onItems starts an engine with a table of items.
+func onItems(t testing.TB, edits ...func(*dynamodb.CreateTableInput)) *dynamodb.Client {
+	t.Helper()
+	client := local.Start(t).Client()
+	makeTable(t, client, "items", edits...)
+	return client
+}
+
+// 000-06, 004-05: a thousand puts are a thousand items, about a hundred in each of ten shards.
+func TestPutSpreads(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	users := openItems(t, client, Options{Layout: Layout{Shards: 10, Format: PlainNumber}, Rand: rand.NewPCG(5, 6)})
+	for i := range 1000 {
+		item := ov("pk", "user-12345", "sk", fmt.Sprintf("2026-06-22T01:00:00Z#%d", i))
+		before := maps.Clone(item)
+		w, err := users.Put(ctx, item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("user-12345#%d", w.Shard); w.ShardKey != want || w.Shard < 0 || w.Shard > 9 {
+			t.Fatalf("got shard %d with key %q, want %q", w.Shard, w.ShardKey, want)
+		}
+		wantItem(t, "the caller's item", item, before)
+	}
+	counts := map[string]int{}
+	for _, item := range everyItem(t, client, "items") {
+		counts[attrText(item, "pk")]++
+	}
+	if e := NewEvenness(slices.Collect(maps.Values(counts))); len(counts) != 10 || e.Total != 1000 || e.Min < 60 || e.Max > 140 {
+		t.Errorf("got %v, want a thousand items over ten shards", counts)
+	}
+}
+
+// 004-09: the same id is always in the same shard.
+func TestPutCalculated(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	layout := Layout{Shards: 10, Strategy: Calculated}
+	orders := openItems(t, client, Options{Layout: layout})
+	for i := range 100 {
+		id := fmt.Sprintf("order-%d", i%20)
+		w, err := orders.Put(ctx, ov("pk", "2014-07-09", "sk", id, "n", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := layout.Shard(id); w.Shard != want {
+			t.Errorf("%s is in shard %d, want %d", id, w.Shard, want)
+		}
+	}
+	if n := len(everyItem(t, client, "items")); n != 20 {
+		t.Errorf("20 ids are %d items", n)
+	}
+}
+
+func TestPutInBuckets(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	logs := openItems(t, client, Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "sk"}})
+	w, err := logs.Put(ctx, ov("pk", "OPS", "sk", "2026-06-22T23:30:00-02:00#7"))
+	if err != nil || w.ShardKey != "OPS#2026-06-23" {
+		t.Errorf("got %q, %v, want the UTC day of the event", w.ShardKey, err)
+	}
+}
+
+// 000-10, 000-21: items get a time to live unless they have one.
+func TestPutStampsTTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, client := context.Background(), onItems(t)
+		limits := openItems(t, client, Options{Layout: Layout{Shards: 10}, TTL: "ttl", TTLAfter: 24 * time.Hour})
+		given := ov("pk", "RATE_LIMIT#k1", "sk", "a")
+		if _, err := limits.Put(ctx, given); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := limits.Put(ctx, ov("pk", "RATE_LIMIT#k1", "sk", "b", "ttl", 4102444800)); err != nil {
+			t.Fatal(err)
+		}
+		if err := limits.BatchPut(ctx, []Item{ov("pk", "RATE_LIMIT#k1", "sk", "c")}); err != nil {
+			t.Fatal(err)
+		}
+		if given["ttl"] != nil {
+			t.Error("the caller's item was changed")
+		}
+		day := fmt.Sprint(time.Now().Add(24 * time.Hour).Unix())
+		want := map[string]string{"a": day, "b": "4102444800", "c": day}
+		for _, item := range everyItem(t, client, "items") {
+			if got := attrText(item, "ttl"); got != want[attrText(item, "sk")] {
+				t.Errorf("%s has ttl %s, want %s", attrText(item, "sk"), got, want[attrText(item, "sk")])
+			}
+		}
+	})
+}
+
+// An edit can say anything but where the item goes.
+func TestPutEditCannotRedirect(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	makeTable(t, client, "other")
+	orders := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+	shared := ov("pk", "elsewhere", "sk", "2", "more", 1)
+	w, err := orders.Put(ctx, ov("pk", "a", "sk", "1", "n", 1), func(in *dynamodb.PutItemInput) {
+		in.TableName = aws.String("other")
+		in.Item = shared
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantItem(t, "the edit's map", shared, ov("pk", "elsewhere", "sk", "2", "more", 1))
+	items := everyItem(t, client, "items")
+	if len(items) != 1 {
+		t.Fatalf("%d items are in the table, want 1", len(items))
+	}
+	wantItem(t, "stored", items[0], ov("pk", w.ShardKey, "sk", "1", "more", 1))
+}
+
+func TestPutReturnsOldItemAndConditions(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	orders := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+	first, second := ov("pk", "a", "sk", "1", "n", 1), ov("pk", "a", "sk", "1", "n", 2)
+	if _, err := orders.Put(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	w, err := orders.Put(ctx, second, func(in *dynamodb.PutItemInput) { in.ReturnValues = types.ReturnValueAllOld })
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantItem(t, "old item", w.Attributes, first)
+
+	for _, ask := range []bool{false, true} {
+		_, err = orders.Put(ctx, first, func(in *dynamodb.PutItemInput) {
+			in.ConditionExpression = aws.String("attribute_not_exists(sk)")
+			if ask {
+				in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+			}
+		})
+		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+		if !ok || errors.As(err, new(*UnknownOutcomeError)) {
+			t.Fatalf("got %v, want a failed condition", err)
+		}
+		want := Item(nil)
+		if ask {
+			want = second
+		}
+		wantItem(t, fmt.Sprintf("item in the error, asked for: %t", ask), failed.Item, want)
+	}
+}
+
+// A condition that would see one shard of several is refused, and nothing sent.
+func TestRandomPutRefusesConditions(t *testing.T) {
+	ifNew := func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
+	for _, c := range []struct {
+		options Options
+		want    error
+	}{
+		{Options{Layout: Layout{Shards: 4}}, ErrScattered},
+		{Options{Widths: &growing{width: Width{Write: 1, Read: 2}}}, ErrScattered},
+		{Options{Layout: Layout{Shards: 1}}, nil},
+		{Options{Layout: Layout{Shards: 4, Strategy: Calculated}}, nil},
+	} {
+		client := &faulty{Client: onItems(t)}
+		_, err := openItems(t, client, c.options).Put(t.Context(), ov("pk", "a", "sk", "1"), ifNew)
+		if !errors.Is(err, c.want) || err != nil && client.sent("PutItem") > 0 {
+			t.Errorf("%v: got %v after %d requests, want %v", c.options.Layout, err, client.sent("PutItem"), c.want)
+		}
+	}
+}
+
+// A throttled write goes elsewhere, each time to a shard that was not tried; a calculated one cannot.
+func TestThrottledPutGoesElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, client := context.Background(), onItems(t)
+		faults := failing(client, tooBusy, neverThere, tooBusy)
+		w, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keys := slices.Compact(slices.Sorted(slices.Values(faults.puts))); len(keys) != 4 || faults.puts[3] != w.ShardKey {
+			t.Errorf("tried %q and ended in %s, want four different ones", faults.puts, w.ShardKey)
+		}
+		faults = failing(client, tooBusy, tooBusy)
+		if _, err := openItems(t, faults, Options{Layout: Layout{Shards: 4, Strategy: Calculated}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
+			t.Fatal(err)
+		}
+		if keys := slices.Compact(faults.puts); len(keys) != 1 {
+			t.Errorf("a calculated put tried %q, want the same three times", keys)
+		}
+	})
+}
+
+// After a lost answer the shard is pinned for ever, also if it is throttled then.
+func TestLostAnswerPinsTheShard(t *testing.T) {
+	for _, lost := range []fault{lostRequest, lostAnswer, brokeDown} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, client := context.Background(), onItems(t)
+			faults := failing(client, tooBusy, lost, tooBusy, tooBusy)
+			w, err := openItems(t, faults, Options{Layout: Layout{Shards: 16}}).Put(ctx, ov("pk", "a", "sk", "1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := faults.puts
+			if len(p) != 5 || p[0] == p[1] || p[1] != p[2] || p[2] != p[3] || p[3] != p[4] || p[4] != w.ShardKey {
+				t.Errorf("fault %d: tried %q, want another after the throttle and then always the same", lost, p)
+			}
+			if n := len(everyItem(t, client, "items")); n != 1 {
+				t.Errorf("fault %d: %d items are there, want 1", lost, n)
+			}
+		})
+	}
+}
+
+// A put that may have happened and cannot be confirmed says so; one that cannot have happened does not.
+func TestPutUnknownOutcome(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		faults  []fault
+		unknown bool
+	}{
+		{"throttled", []fault{tooBusy, tooBusy, tooBusy}, false},
+		{"never sent", []fault{neverThere, neverThere, neverThere}, false},
+		{"lost", []fault{lostAnswer, lostAnswer, lostAnswer}, true},
+		{"lost, then throttled", []fault{tooBusy, lostAnswer, tooBusy}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				faults := failing(onItems(t), c.faults...)
+				_, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}, Retry: Retry{Attempts: 3}}).Put(context.Background(), ov("pk", "a", "sk", "1"))
+				failed, ok := errors.AsType[*ShardError](err)
+				if !ok || failed.Attempts != 3 || failed.ShardKey != faults.puts[2] || errors.As(err, new(*UnknownOutcomeError)) != c.unknown {
+					t.Errorf("got %v, want a ShardError of %s and the outcome to be unknown: %t", err, faults.puts[2], c.unknown)
+				}
+			})
+		})
+	}
+}
+
+// The caller's context ends a put at once: unknown if a request was under way, not if it was only waited for.
+func TestPutContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := onItems(t)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		items := openItems(t, always(client, tooBusy), Options{Retry: Retry{Base: time.Hour, Max: time.Hour}})
+		_, err := items.Put(ctx, ov("pk", "a", "sk", "1"))
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*types.ProvisionedThroughputExceededException)) || errors.As(err, new(*UnknownOutcomeError)) {
+			t.Errorf("waiting: got %v, want the deadline and the throttle", err)
+		}
+
+		ctx, cancel = context.WithCancel(context.Background())
+		faults := &faulty{Client: client, fault: func(string) fault { cancel(); return lostAnswer }}
+		_, err = openItems(t, faults, Options{}).Put(ctx, ov("pk", "a", "sk", "1"))
+		if !errors.Is(err, context.Canceled) || !errors.As(err, new(*UnknownOutcomeError)) || faults.sent("PutItem") != 1 {
+			t.Errorf("under way: got %v after %d requests, want an unknown outcome after one", err, faults.sent("PutItem"))
+		}
+	})
+}
+
+// A condition that fails because the lost attempt had succeeded is a success; because of another's item it is not.
+func TestConditionalPutAfterLostAnswer(t *testing.T) {
+	ifNew := func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
+	item := ov("pk", "a", "sk", "1", "n", &types.AttributeValueMemberN{Value: "1.0"}, "set", &types.AttributeValueMemberSS{Value: []string{"b", "a"}})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, client := context.Background(), onItems(t)
+		orders := openItems(t, failing(client, lostAnswer), Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+		if w, err := orders.Put(ctx, item, ifNew); err != nil || len(everyItem(t, client, "items")) != 1 || w.ShardKey == "" {
+			t.Errorf("got %+v, %v, want success and one item", w, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, client := context.Background(), onItems(t)
+		layout := Layout{Shards: 4, Strategy: Calculated}
+		if _, err := openItems(t, client, Options{Layout: layout}).Put(ctx, ov("pk", "a", "sk", "1", "n", 2)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := openItems(t, failing(client, lostRequest), Options{Layout: layout}).Put(ctx, item, ifNew)
+		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+		if !ok || failed.Item != nil || errors.As(err, new(*UnknownOutcomeError)) {
+			t.Errorf("got %v, want a failed condition without an item", err)
+		}
+	})
+	// Only the first attempt knows the old item, so there is no second.
+	synctest.Test(t, func(t *testing.T) {
+		faults := failing(onItems(t), lostAnswer)
+		_, err := openItems(t, faults, Options{}).Put(context.Background(), item, func(in *dynamodb.PutItemInput) { in.ReturnValues = types.ReturnValueAllOld })
+		if !errors.As(err, new(*UnknownOutcomeError)) || faults.sent("PutItem") != 1 {
+			t.Errorf("got %v after %d requests, want an unknown outcome after one", err, faults.sent("PutItem"))
+		}
+	})
+}
+
+// Nothing is written twice: whatever goes wrong, an acknowledged item is there exactly once over all shards, an item that
+// was refused for certain is not there, and any other at most once.
+func TestNothingIsWrittenTwice(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		// rapid wants to be asked, and told, outside of the bubble.
+		faults := rapid.SliceOfN(rapid.SampledFrom([]fault{noFault, noFault, tooBusy, tooBusy, neverThere, lostRequest, lostAnswer, brokeDown, partly}), 0, 60).Draw(rt, "faults")
+		puts, batch := rapid.IntRange(0, 12).Draw(rt, "puts"), rapid.IntRange(0, 40).Draw(rt, "batch")
+		options := Options{
+			Layout: Layout{Shards: rapid.IntRange(1, 8).Draw(rt, "shards"), Strategy: rapid.SampledFrom([]Strategy{Random, Random, Calculated}).Draw(rt, "strategy")},
+			Rand:   rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1),
+			Retry:  Retry{Attempts: rapid.IntRange(1, 4).Draw(rt, "attempts"), Budget: 10, Burst: 1000},
+		}
+		var problem string
+		synctest.Test(t, func(t *testing.T) {
+			client := onItems(t)
+			outcome := putAll(openItems(t, failing(client, faults...), options), puts, batch)
+			copies := map[string]int{}
+			for _, item := range everyItem(t, client, "items") {
+				copies[attrText(item, "sk")]++
+			}
+			for id, err := range outcome {
+				switch n := copies[id]; {
+				case n > 1:
+					problem = fmt.Sprintf("%s is there %d times, after %v", id, n, err)
+				case err == nil && n != 1:
+					problem = id + " was acknowledged and is not there"
+				case err != nil && n != 0 && !errors.As(err, new(*UnknownOutcomeError)):
+					problem = fmt.Sprintf("%s is there, but the error denies it: %v", id, err)
+				}
+			}
+		})
+		if problem != "" {
+			rt.Fatal(problem)
+		}
+	})
+}
+
+// putAll puts items one by one, some of them only if they are new, and then a batch. It returns what became of each.
+func putAll(views *Collection[Item], puts, batch int) map[string]error {
+	ctx, outcome := context.Background(), map[string]error{}
+	for i := range puts {
+		id := fmt.Sprint("p", i)
+		_, outcome[id] = views.Put(ctx, ov("pk", "VIEWS", "sk", id), func(in *dynamodb.PutItemInput) {
+			if views.core.options.Layout.Strategy == Calculated && i%2 == 0 {
+				in.ConditionExpression = aws.String("attribute_not_exists(sk)")
+			}
+		})
+	}
+	var items []Item
+	for i := range batch {
+		id := fmt.Sprint("b", i)
+		items = append(items, ov("pk", "VIEWS", "sk", id))
+		outcome[id] = nil
+	}
+	if failed, ok := views.BatchPut(ctx, items).(*BatchError); ok {
+		for _, f := range failed.Failed {
+			outcome[fmt.Sprint("b", f.Position)] = f.Err
+		}
+	}
+	return outcome
+}
+
+// 003-11 is about such collections: items under a key of their own, listed under a sharded one.
+func TestPutListsInIndex(t *testing.T) {
+	for _, number := range []bool{false, true} {
+		t.Run(fmt.Sprintf("number %t", number), func(t *testing.T) {
+			ctx, client := t.Context(), onItems(t, byIndex(number))
+			options := Options{
+				Index: "listing", TableKey: []string{"id"},
+				Layout: Layout{Shards: 5, Strategy: Calculated, Format: ShardHash},
+			}
+			if number {
+				options.ShardAttribute = "shard"
+			}
+			users := openItems(t, client, options)
+			given := ov("id", "u7", "pk", "STATUS#ACTIVE", "sk", "2026")
+			w, err := users.Put(ctx, given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shard := options.Layout.Shard("u7")
+			want := ov("id", "u7", "pk", fmt.Sprintf("STATUS#ACTIVE#SHARD#%d", shard), "sk", "2026")
+			if number {
+				want = ov("id", "u7", "pk", "STATUS#ACTIVE", "sk", "2026", "shard", shard)
+			}
+			wantItem(t, "stored", everyItem(t, client, "items")[0], want)
+			if w.ShardKey != attrText(want, "pk") || w.Shard != shard {
+				t.Errorf("got %+v, want shard %d of %s", w, shard, attrText(want, "pk"))
+			}
+			got, err := users.Get(ctx, ov("id", "u7"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantItem(t, "read", got, given)
+
+			// Without the index's key an item is in the table only.
+			if w, err := users.Put(ctx, ov("id", "u8", "sk", "2026")); err != nil || w.ShardKey != "" {
+				t.Errorf("not listed: got %+v, %v", w, err)
+			}
+			got, err = users.Get(ctx, ov("id", "u8"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantItem(t, "not listed", got, ov("id", "u8", "sk", "2026"))
+		})
+	}
+}
+
+func TestPutCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := onItems(t)
+		var meter Meter
+		ctx := WithMeter(context.Background(), &meter)
+		items := openItems(t, failing(client, tooBusy, lostAnswer), Options{Layout: Layout{Shards: 4}})
+		if _, err := items.Put(ctx, ov("pk", "a", "sk", "1", "fill", strings.Repeat("x", 2000))); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := meter.Cost(), (Cost{Requests: 3, Retries: 2, Throttles: 1, WriteUnits: 2}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
+}
+
+func TestRetriesAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		items := openItems(t, failing(onItems(t), tooBusy), Options{
+			Layout: Layout{Shards: 1}, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		})
+		if _, err := items.Put(context.Background(), ov("pk", "a", "sk", "1")); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"level=DEBUG", "table=items", "operation=PutItem", "shard=a#SHARD_0", "too fast"} {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("the log lacks %s: %s", part, log.String())
+			}
+		}
+	})
+}
+
+func TestSameItem(t *testing.T) {
+	list := func(v ...types.AttributeValue) types.AttributeValue { return &types.AttributeValueMemberL{Value: v} }
+	number := func(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+	full := func() Item {
+		return ov("s", "x", "n", 1, "b", &types.AttributeValueMemberB{Value: []byte{1}}, "yes", &types.AttributeValueMemberBOOL{Value: true},
+			"null", &types.AttributeValueMemberNULL{Value: true}, "l", list(sv("a"), nv(1)), "m", &types.AttributeValueMemberM{Value: ov("a", 1)},
+			"ss", &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "ns", &types.AttributeValueMemberNS{Value: []string{"1", "2"}},
+			"bs", &types.AttributeValueMemberBS{Value: [][]byte{{1}, {2}}})
+	}
+	for name, same := range map[string]func(Item){
+		"itself":        func(Item) {},
+		"number":        func(i Item) { i["n"] = number("1.00") },
+		"set of texts":  func(i Item) { i["ss"] = &types.AttributeValueMemberSS{Value: []string{"b", "a"}} },
+		"set of digits": func(i Item) { i["ns"] = &types.AttributeValueMemberNS{Value: []string{"2.0", "1"}} },
+		"set of bytes":  func(i Item) { i["bs"] = &types.AttributeValueMemberBS{Value: [][]byte{{2}, {1}}} },
+	} {
+		other := full()
+		if same(other); !sameItem(full(), other) {
+			t.Errorf("%s: not the same", name)
+		}
+	}
+	for name, differ := range map[string]func(Item){
+		"more":   func(i Item) { i["z"] = nv(1) },
+		"less":   func(i Item) { delete(i, "n") },
+		"kind":   func(i Item) { i["n"] = sv("1") },
+		"list":   func(i Item) { i["l"] = list(nv(1), sv("a")) },
+		"map":    func(i Item) { i["m"] = &types.AttributeValueMemberM{Value: ov("a", 2)} },
+		"set":    func(i Item) { i["ss"] = &types.AttributeValueMemberSS{Value: []string{"a"}} },
+		"bool":   func(i Item) { i["yes"] = &types.AttributeValueMemberBOOL{} },
+		"broken": func(i Item) { i["n"] = number("x") },
+	} {
+		other := full()
+		if differ(other); sameItem(full(), other) {
+			t.Errorf("%s: the same", name)
+		}
+	}
+}
