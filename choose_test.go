@@ -183,7 +183,7 @@ func BenchmarkChooseAndBuild(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := layout.ShardKey(key.key, key.bucket, c.choose(key, key.width.Write, nil)); err != nil {
+				if _, err := targetIn(&layout, key, c.choose(key, key.width.Write, nil)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -112,7 +112,7 @@ func (r *reading) cursorsOf(source int, layout Layout, bucket time.Time) ([]*cur
 			cu.partition, cu.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(shard)}
 		} else {
 			var err error
-			if cu.shardKey, err = layout.ShardKey(r.query.Key, bucket, shard); err != nil {
+			if cu.shardKey, err = layout.shardKey(r.query.Key, bucket, shard); err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 			}
 			cu.partition = &types.AttributeValueMemberS{Value: cu.shardKey}

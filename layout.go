@@ -174,28 +174,37 @@ func (l Layout) Draw(r *rand.Rand) int {
 // Refused are the empty key, a key that is not valid UTF-8, one that would exceed the 2,048 bytes of a partition key,
 // and one that already ends like a shard key or a bucket of this format: most likely a shard key was taken for a key.
 func (l Layout) ShardKey(key string, at time.Time, shard int) (string, error) {
-	const usual, others = 128, 64 // others: bucket, number and the default prefixes
-	f := &l.Format
-	if len(key)+len(f.BucketPrefix)+len(f.HourMark)+len(f.ShardPrefix)+others > usual {
-		return l.longShardKey(key, at, shard)
+	if err := l.validate(); err != nil {
+		return "", err
 	}
-	var buf [usual]byte
-	text, err := l.AppendShardKey(buf[:0], key, at, shard)
-	return string(text), err
+	return l.shardKey(key, at, shard)
 }
 
-// longShardKey has room for the longest key, which takes a while to clear.
-func (l *Layout) longShardKey(key string, at time.Time, shard int) (string, error) {
-	var buf [maxKeyBytes]byte
-	text, err := l.AppendShardKey(buf[:0], key, at, shard)
-	return string(text), err
+// shardKey is ShardKey of a layout that is known to be valid.
+func (l *Layout) shardKey(key string, at time.Time, shard int) (string, error) {
+	room := len(key) + len(l.Format.shardPrefix()) + max(l.Format.Width, numberBytes)
+	if l.Bucket.timed() {
+		room += len(l.Format.bucketPrefix()) + len(l.Format.hourMark()) + bucketBytes
+	}
+	text, err := l.appendShardKey(make([]byte, 0, room), key, at, shard)
+	return textOf(text), err // nobody else has text
 }
+
+// The most bytes of a shard's number without padding, and of a bucket without its marks.
+const (
+	numberBytes = len("65536")
+	bucketBytes = len("2006-01-0215")
+)
 
 // AppendShardKey appends what ShardKey returns to dst. If there is an error it returns dst as it was.
 func (l Layout) AppendShardKey(dst []byte, key string, at time.Time, shard int) ([]byte, error) {
 	if err := l.validate(); err != nil {
 		return dst, err
 	}
+	return l.appendShardKey(dst, key, at, shard)
+}
+
+func (l *Layout) appendShardKey(dst []byte, key string, at time.Time, shard int) ([]byte, error) {
 	if err := l.checkShard(shard); err != nil {
 		return dst, err
 	}

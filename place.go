@@ -162,11 +162,12 @@ func (c *core) target(s *spot, shard int) (target, error) {
 	if c.options.ShardAttribute != "" {
 		return target{s.key, shard}, nil
 	}
-	return targetIn(c.layout(s.width.Read), s, shard)
+	layout := c.layout(s.width.Read)
+	return targetIn(&layout, s, shard)
 }
 
-func targetIn(layout Layout, s *spot, shard int) (target, error) {
-	shardKey, err := layout.ShardKey(s.key, s.bucket, shard)
+func targetIn(layout *Layout, s *spot, shard int) (target, error) {
+	shardKey, err := layout.shardKey(s.key, s.bucket, shard)
 	if err != nil {
 		return target{}, fmt.Errorf("%w: %w", ErrItem, err)
 	}
@@ -232,7 +233,7 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 			end = first + 1
 		}
 		for shard := first; shard < end; shard++ {
-			if err := add(targetIn(older, &s, shard)); err != nil {
+			if err := add(targetIn(&older, &s, shard)); err != nil {
 				return nil, err
 			}
 		}
