@@ -1,0 +1,95 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// everyShard returns the cursors of all buckets, then those of older layouts.
+func (r *reading) everyShard(ctx context.Context) ([]*cursor, error) {
+	older, err := r.olderCursors()
+	if err != nil {
+		return nil, err
+	}
+	var all []*cursor
+	for _, bucket := range r.buckets() {
+		cursors, err := r.cursors(ctx, bucket)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, cursors...); len(all) > MaxShardKeys {
+			return nil, fmt.Errorf("%w: more than %d shards in the buckets from %v to %v", ErrQuery, MaxShardKeys, r.query.From, r.query.To)
+		}
+	}
+	return append(all, without(older, all)...), nil
+}
+
+// fitting returns how many items n shards may be asked for at a time without filling the memory.
+func (r *reading) fitting(n int) int {
+	c := r.core
+	return int(min(max(float64(c.options.ReadMemory)/(2*float64(n)*c.sizes.mean()), 1), 1<<20))
+}
+
+// each reads a whole shard, in order.
+func (r *reading) each(ctx context.Context, cu *cursor, visit func(Item) error) error {
+	for start, done := cu.start, cu.done; !done; {
+		f, err := r.fetch(ctx, cu, start, r.fitting(r.core.options.MaxConcurrency))
+		if err != nil {
+			return err
+		}
+		for _, e := range f.entries {
+			if err := visit(r.finish(e.item)); err != nil {
+				return err
+			}
+		}
+		start, done = f.start, f.done
+	}
+	return nil
+}
+
+// scatter does something to all shards at once and waits for it. An error ends everything, unless the query is content
+// with part of the shards.
+func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx context.Context, i int, cu *cursor) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		mu      sync.Mutex
+		failed  []*ShardError
+		running sync.WaitGroup
+	)
+	slots := make(chan struct{}, r.core.options.MaxConcurrency)
+	for i, cu := range cursors {
+		running.Go(func() {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+			case <-ctx.Done():
+				return
+			}
+			err := do(ctx, i, cu)
+			if err == nil || ctx.Err() != nil {
+				return
+			}
+			shard, ok := errors.AsType[*ShardError](err)
+			if !ok {
+				cancel(err)
+				return
+			}
+			mu.Lock()
+			failed = append(failed, shard)
+			mu.Unlock()
+			if !r.query.Partial || judge(shard.Err) == rejected {
+				cancel(shard)
+			}
+		})
+	}
+	running.Wait()
+	if len(failed) > 0 {
+		slices.SortFunc(failed, func(a, b *ShardError) int { return a.Shard - b.Shard })
+		return &GatherError{Shards: failed, Of: len(cursors)}
+	}
+	return context.Cause(ctx)
+}

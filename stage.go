@@ -1,0 +1,95 @@
+package heatsink
+
+import (
+	"slices"
+	"time"
+)
+
+// stage is a bucket's cursors.
+type stage struct {
+	bucket  time.Time
+	cursors []*cursor
+}
+
+// buckets returns the starts of the buckets to read, in order; a zero one without buckets.
+func (r *reading) buckets() []time.Time {
+	b := r.core.options.Layout.Bucket
+	if b == NoBucket {
+		return []time.Time{{}}
+	}
+	starts := slices.Collect(b.Starts(r.query.From, r.query.To))
+	if r.query.Reverse {
+		slices.Reverse(starts)
+	}
+	return starts
+}
+
+// bucket returns the bucket that is being returned.
+func (g *gather) bucket() time.Time { return g.opened[0].bucket }
+
+// pending reports whether there is another bucket to return.
+func (g *gather) pending() bool { return len(g.opened) > 1 || len(g.buckets) > 0 }
+
+// advance goes on to the next bucket, or to the end.
+func (g *gather) advance() error {
+	if !g.pending() {
+		return errEnd
+	}
+	if len(g.opened) > 0 {
+		g.opened = g.opened[1:]
+	}
+	g.ahead = min(max(2*g.ahead, 1), maxAhead) // it had too little: look further
+	if err := g.open(); err != nil {
+		return err
+	}
+	g.enter(g.opened[0].cursors)
+	return nil
+}
+
+// maxAhead is the most buckets that are read before their time without having been asked to.
+const maxAhead = 8
+
+// open opens the buckets that are to be read now: the first, and those ahead of it that are wanted for sure, or were asked
+// for.
+func (g *gather) open() error {
+	ahead := g.read.query.Ahead
+	if g.want < 0 || len(g.opened) > 0 && g.sure() {
+		ahead = max(ahead, g.ahead, 1)
+	}
+	for len(g.buckets) > 0 && (len(g.opened) == 0 || len(g.opened) <= ahead) {
+		s := &stage{bucket: g.buckets[0]}
+		g.buckets = g.buckets[1:]
+		var err error
+		if s.cursors, err = g.read.cursors(g.ctx, s.bucket); err != nil {
+			return err
+		}
+		for _, cu := range s.cursors {
+			cu.stage = s
+			if g.from != nil && s.bucket.Equal(g.from.bucket) {
+				g.read.resume(cu, *g.from)
+			}
+		}
+		if s.bucket.IsZero() {
+			g.older = without(g.older, s.cursors)
+		}
+		g.opened = append(g.opened, s)
+		for _, cu := range s.cursors {
+			g.fetch(cu)
+		}
+	}
+	return nil
+}
+
+// sure reports whether the buckets that are open hold less than is wanted.
+func (g *gather) sure() bool {
+	have := 0
+	for _, s := range g.opened {
+		for _, cu := range s.cursors {
+			if !cu.done {
+				return false
+			}
+			have += cu.buffered()
+		}
+	}
+	return have < g.want
+}
