@@ -86,7 +86,7 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 		for start := cu.start; ; {
 			in := r.input(cu, start, 0)
 			in.Select = types.SelectCount
-			out, err := r.send(ctx, cu, in)
+			out, err := r.send(ctx, cu, in, demand{})
 			if err != nil {
 				return err
 			}

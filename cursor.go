@@ -50,14 +50,13 @@ type cursor struct {
 	page    int // how many entries the last page had
 	emitted int
 
-	stage     *stage
-	round     int  // counts the requests; what an older one brings is no longer wanted
-	fetching  bool // a request is under way
-	hedged    bool // a second one was sent
-	flights   int  // how many of the two are under way
-	since     time.Time
-	requested int // how many items were asked for
-	sharing   int // how many cursors share the memory
+	stage    *stage
+	round    int  // counts the requests; what an older one brings is no longer wanted
+	fetching bool // a request is under way
+	hedged   bool // a second one was sent
+	flights  int  // how many of the two are under way
+	since    time.Time
+	asked    demand // of the request under way
 }
 
 func (cu *cursor) buffered() int { return len(cu.buffer) - cu.head }
@@ -178,10 +177,11 @@ type fetched struct {
 	scanned int // items read for them
 }
 
-// fetch reads a page of about limit items: at least one, or all there is. It does not change the cursor.
-func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, limit int) (fetched, error) {
+// fetch reads a page of about as many items as asked for: at least one, or all there is. It reads of the cursor only what
+// never changes, as another may be under way.
+func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, asked demand) (fetched, error) {
 	for scanned := 0; ; {
-		out, err := r.send(ctx, cu, r.input(cu, start, limit))
+		out, err := r.send(ctx, cu, r.input(cu, start, asked.items), asked)
 		if err != nil {
 			return fetched{}, err
 		}
@@ -197,7 +197,7 @@ func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, limit int) 
 			return f, nil
 		}
 		start = f.start
-		limit = min(2*limit, 1<<20) // all of it was filtered out: look further
+		asked.items = min(2*asked.items, 1<<20) // all of it was filtered out: look further
 	}
 }
 

@@ -1,8 +1,12 @@
 package heatsink
 
-import (
-	"time"
-)
+import "time"
+
+// demand is how much a request asks for.
+type demand struct {
+	items   int
+	sharing int // how many requests share the memory; 0: only this one's items are known to fit
+}
 
 // prefetch reads on where half of what was read has been returned, unless the rest will do.
 func (g *gather) prefetch(cu *cursor) {
@@ -22,17 +26,17 @@ func (g *gather) fetch(cu *cursor) {
 	if cu.done || cu.fetching {
 		return
 	}
-	cu.sharing = g.sharing(cu)
-	cu.fetching, cu.since, cu.requested = true, time.Now(), g.size(cu)
+	sharing := g.sharing(cu)
+	cu.fetching, cu.since, cu.asked = true, time.Now(), demand{items: g.size(cu, sharing), sharing: sharing}
 	g.start(cu)
 }
 
 func (g *gather) start(cu *cursor) {
-	start, round, limit := cu.start, cu.round, cu.requested
+	start, round, asked := cu.start, cu.round, cu.asked
 	cu.flights++
 	g.running.Go(func() {
 		began := time.Now()
-		f, err := g.read.fetch(g.ctx, cu, start, limit)
+		f, err := g.read.fetch(g.ctx, cu, start, asked)
 		select {
 		case g.results <- result{cursor: cu, round: round, took: time.Since(began), fetched: f, err: err}:
 		case <-g.ctx.Done():
@@ -64,10 +68,10 @@ func (g *gather) sharing(cu *cursor) int {
 
 // size returns how many items to ask a shard for. All shards together, with what is under way, fit into memory, except
 // that each is asked for one.
-func (g *gather) size(cu *cursor) int {
+func (g *gather) size(cu *cursor, sharing int) int {
 	c := g.read.core
 	n := g.shards(cu)
-	most := g.read.fitting(cu.sharing)
+	most := g.read.fitting(sharing)
 	if g.want < 0 {
 		return most
 	}

@@ -36,7 +36,7 @@ func (r *reading) fitting(n int) int {
 // each reads a whole shard, in order.
 func (r *reading) each(ctx context.Context, cu *cursor, visit func(Item) error) error {
 	for start, done := cu.start, cu.done; !done; {
-		f, err := r.fetch(ctx, cu, start, r.fitting(r.core.options.MaxConcurrency))
+		f, err := r.fetch(ctx, cu, start, demand{items: r.fitting(r.core.options.MaxConcurrency)})
 		if err != nil {
 			return err
 		}
