@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,16 +119,16 @@ func (e *unprocessedError) Error() string {
 }
 
 // attempts sends a request until it is done, or it makes no sense to go on: it was rejected; again says no; it was sent
-// Retry.Attempts times; the collection's budget for retries is spent; or ctx ends. A nil again repeats whatever was
+// Retry.Attempts times; the budget for retries is spent; or ctx ends. A nil again repeats whatever was
 // throttled or unknown. Once ctx is over nothing is repeated, so again is not asked.
 //
 // send is told which attempt it is, the first being 1. attempts returns how many there were and the last one's error,
 // together with ctx's if that was the reason to stop. Requests, Retries and Throttles are added to cost.
-func (c *core) attempts(ctx context.Context, cost *Cost, send func(ctx context.Context, attempt int) error, again func(verdict) bool) (sent int, err error) {
+func (c *core) attempts(ctx context.Context, cost *Cost, retries *budget, send func(ctx context.Context, attempt int) error, again func(verdict) bool) (sent int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	c.retries.request()
+	retries.request()
 	for {
 		sent++
 		cost.Requests++
@@ -151,7 +152,7 @@ func (c *core) attempts(ctx context.Context, cost *Cost, send func(ctx context.C
 		if again != nil && !again(v) || sent >= c.options.Retry.Attempts {
 			return sent, err
 		}
-		if !c.retries.retry() {
+		if !retries.retry() {
 			return sent, fmt.Errorf("not repeated, the retry budget is spent: %w", err)
 		}
 		if !sleep(ctx, c.backoff(sent)) {
@@ -193,13 +194,14 @@ func (c *core) backoff(n int) time.Duration {
 type request struct {
 	operation string
 	target
-	lost bool // an answer was lost, so it may have happened
+	retries *budget // nil: the collection's for reads
+	lost    bool    // an answer was lost, so it may have happened
 }
 
 // run sends a request as attempts does. Its error is a *ShardError.
 func (c *core) run(ctx context.Context, cost *Cost, r *request, send func(ctx context.Context, attempt int) error, again func(verdict) bool) error {
 	var last error
-	sent, err := c.attempts(ctx, cost, func(ctx context.Context, attempt int) error {
+	sent, err := c.attempts(ctx, cost, cmp.Or(r.retries, c.readRetries), func(ctx context.Context, attempt int) error {
 		if attempt > 1 {
 			c.options.Logger.DebugContext(ctx, "request repeated", "table", c.options.Table,
 				"operation", r.operation, "shard", r.shardKey, "attempt", attempt, "reason", last)
@@ -216,6 +218,7 @@ func (c *core) run(ctx context.Context, cost *Cost, r *request, send func(ctx co
 // write is run for a request that changes something. A write that is not repeatable is not sent again after its answer
 // was lost. If an answer was lost and no later one says that the write happened, the error is an UnknownOutcomeError.
 func (c *core) write(ctx context.Context, cost *Cost, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
+	r.retries = c.writeRetries
 	err := c.run(ctx, cost, r, func(ctx context.Context, attempt int) error {
 		err := send(ctx, attempt)
 		if judge(err) == unknown {

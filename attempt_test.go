@@ -151,7 +151,7 @@ func TestAttemptsUntilDone(t *testing.T) {
 		c := testCore(t, Retry{})
 		var cost Cost
 		errs := []error{tooBusy.err(), brokeDown.err(), neverThere.err(), nil}
-		sent, err := c.attempts(context.Background(), &cost, func(_ context.Context, attempt int) error { return errs[attempt-1] }, nil)
+		sent, err := c.attempts(context.Background(), &cost, c.readRetries, func(_ context.Context, attempt int) error { return errs[attempt-1] }, nil)
 		if sent != 4 || err != nil {
 			t.Errorf("got %d attempts and %v, want 4 and success", sent, err)
 		}
@@ -175,7 +175,8 @@ func TestAttemptsEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				sent, err := testCore(t, Retry{}).attempts(context.Background(), &Cost{}, func(context.Context, int) error { return c.err }, c.again)
+				core := testCore(t, Retry{})
+				sent, err := core.attempts(context.Background(), &Cost{}, core.readRetries, func(context.Context, int) error { return c.err }, c.again)
 				if sent != c.want || !errors.Is(err, c.err) {
 					t.Errorf("got %d attempts and %v, want %d and %v", sent, err, c.want, c.err)
 				}
@@ -211,7 +212,7 @@ func TestAttemptsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		start := time.Now()
-		sent, err := c.attempts(ctx, &Cost{}, func(context.Context, int) error { return tooBusy.err() }, nil)
+		sent, err := c.attempts(ctx, &Cost{}, c.readRetries, func(context.Context, int) error { return tooBusy.err() }, nil)
 		if sent != 1 || !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*types.ProvisionedThroughputExceededException)) {
 			t.Errorf("got %d attempts and %v, want one and both reasons", sent, err)
 		}
@@ -219,13 +220,13 @@ func TestAttemptsContext(t *testing.T) {
 			t.Errorf("the wait ended after %s, want the second that the context has", took)
 		}
 
-		sent, err = c.attempts(ctx, &Cost{}, func(context.Context, int) error { t.Error("sent"); return nil }, nil)
+		sent, err = c.attempts(ctx, &Cost{}, c.readRetries, func(context.Context, int) error { t.Error("sent"); return nil }, nil)
 		if sent != 0 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after the deadline: got %d attempts and %v, want none", sent, err)
 		}
 
 		ctx, cancel = context.WithCancel(context.Background())
-		sent, err = c.attempts(ctx, &Cost{}, func(context.Context, int) error {
+		sent, err = c.attempts(ctx, &Cost{}, c.readRetries, func(context.Context, int) error {
 			cancel()
 			return lostAnswer.err()
 		}, func(verdict) bool { t.Error("asked whether to go on"); return true })
@@ -240,7 +241,7 @@ func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testCore(t, Retry{Attempts: 3, Timeout: time.Second, Base: time.Nanosecond, Max: time.Nanosecond})
 		start, verdicts := time.Now(), 0
-		sent, err := c.attempts(context.Background(), &Cost{}, func(ctx context.Context, attempt int) error {
+		sent, err := c.attempts(context.Background(), &Cost{}, c.readRetries, func(ctx context.Context, attempt int) error {
 			if attempt == 3 {
 				return nil
 			}

@@ -7,14 +7,14 @@ import (
 
 // core is a collection without its type: it does the work.
 type core struct {
-	client  Client
-	options Options // with defaults
-	retries *budget // of the whole collection
-	chooser *chooser
-	readers *limiter
-	sizes   sizes
-	passing passRates
-	tail    tail
+	client                    Client
+	options                   Options // with defaults
+	readRetries, writeRetries *budget // of the whole collection: reads must not spend what writes need
+	chooser                   *chooser
+	readers                   *limiter
+	sizes                     sizes
+	passing                   passRates
+	tail                      tail
 }
 
 func newCore(client Client, options Options) (*core, error) {
@@ -23,11 +23,12 @@ func newCore(client Client, options Options) (*core, error) {
 	}
 	options = options.withDefaults()
 	return &core{
-		client:  client,
-		options: options,
-		retries: newBudget(options.Retry),
-		chooser: newChooser(options.Rand),
-		readers: newLimiter(options.MaxConcurrency),
+		client:       client,
+		options:      options,
+		readRetries:  newBudget(options.Retry),
+		writeRetries: newBudget(options.Retry),
+		chooser:      newChooser(options.Rand),
+		readers:      newLimiter(options.MaxConcurrency),
 	}, nil
 }
 

@@ -103,7 +103,7 @@ type Retry struct {
 
 	// Budget is how many retries there may be for each request, on average: when everything is throttled, attempts come
 	// to (1 + Budget) × requests and no more. Burst retries are there to begin with, and are saved up again. Defaults:
-	// 0.2 and 100. With a negative Budget there are no retries, except for a Burst that is given.
+	// 0.2 and 100, for reads and for writes. With a negative Budget there are no retries, except for a Burst that is given.
 	Budget float64
 	Burst  int
 
