@@ -163,12 +163,17 @@ func (c *core) attempts(ctx context.Context, cost *Cost, retries *budget, send f
 
 // attempt sends a request once, within the time that an attempt may take.
 func (c *core) attempt(ctx context.Context, n int, send func(ctx context.Context, attempt int) error) error {
-	if timeout := c.options.Retry.Timeout; timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
+	ctx, cancel := c.withTimeout(ctx)
+	defer cancel()
 	return send(ctx, n)
+}
+
+// withTimeout returns a context for one attempt.
+func (c *core) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if timeout := c.options.Retry.Timeout; timeout > 0 {
+		return context.WithTimeout(ctx, timeout)
+	}
+	return ctx, func() {}
 }
 
 // withContext returns an error that is both ctx's and the request's.

@@ -39,8 +39,9 @@ func Open[T any](client Client, options Options) (*Collection[T], error) {
 // collection has learnt about the table.
 func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.core} }
 
-// Put writes an item to its shard. A Calculated layout says which, so that it replaces an item with the same key. A
-// Random one draws it: Put appends then, and a second Put of the same key is most likely a second item.
+// Put writes an item to its shard. A Calculated layout says which, so that it replaces an item with the same key; not if
+// that is under an Older layout or a narrower width. A Random one draws it: Put appends then, and a second Put of the same key
+// is most likely a second item.
 //
 // edit may change the request before it is sent: conditions, return values, anything but table and key.
 //
@@ -92,15 +93,16 @@ func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamo
 	return written[T](c.core.delete(ctx, raw, edit))
 }
 
-// Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem; with a
-// Random one, a BatchGetItem over all shards, 100 at a time, of which the lowest that has the item wins.
-// Of what edit changes, a BatchGetItem heeds ConsistentRead, the projection and its names.
+// Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem, and a
+// BatchGetItem if the item is not there and there are Older layouts or Widths; with a Random one, a BatchGetItem over all
+// shards, 100 at a time, of which the lowest that has the item wins. Of what edit changes, a BatchGetItem heeds
+// ConsistentRead, the projection and its names.
 func (c *Collection[T]) Get(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
 	return one[T](like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
 }
 
-// GetMerged reads what every shard has under the key that like has and returns it as one item: the attributes of all, a
-// lower shard's first where several have one. It is for items that were too large or too hot for one place and whose
+// GetMerged reads what every shard has under the key that like has and returns it as one item: the attributes of all, and
+// the lowest shard's where several have the same. It is for items that were too large or too hot for one place and whose
 // parts were put in shards of their own. ErrNotFound if there is none.
 func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
 	return one[T](like, func(raw Item) (Item, error) { return c.core.getMerged(ctx, raw, edit) })
@@ -207,8 +209,8 @@ func (c *Collection[T]) Decode(stored Item) (T, Place, error) {
 	return item, place, err
 }
 
-// Locate returns the table's keys under which the item that is like like may be stored, without looking: one with a
-// Calculated layout, else one for every shard.
+// Locate returns the table's keys under which the item with the key that like has may be stored, without looking: one with
+// a Calculated layout, else one for every shard; and those of Older layouts and narrower Widths, if there are any.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 	raw, err := encode(like)
 	if err != nil {
@@ -220,8 +222,9 @@ func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 // Plan returns what q will read, without reading it.
 func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) { return c.core.plan(ctx, q) }
 
-// Count returns the number of items that q asks for, q.Limit at most. The shards count in parallel, and unless From and To
-// cut through a bucket no item is transferred; DynamoDB charges as if it were.
+// Count returns the number of items that q asks for, q.Limit at most. The shards count in parallel, and no item is
+// transferred; DynamoDB charges as if it were. Only if From and To are not the borders of buckets, or there are Older layouts
+// beside them, are items read to compare their times.
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { return c.core.count(ctx, q) }
 
 // Distribution counts the items of every shard that q reads, and judges how even they are.

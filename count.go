@@ -91,6 +91,9 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 				return err
 			}
 			counts[i] += int(out.Count)
+			if err := r.checkProgress(cu, start, out.LastEvaluatedKey); err != nil {
+				return err
+			}
 			if start = out.LastEvaluatedKey; len(start) == 0 {
 				return nil
 			}

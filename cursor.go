@@ -38,6 +38,8 @@ type cursor struct {
 	partition types.AttributeValue // the value of the partition key attribute
 	number    types.AttributeValue // the value of the shard attribute, if there is one
 
+	bucketed bool // all items' times are in the bucket
+
 	left  interval  // what to read
 	skip  sortValue // has been returned already, if skips
 	skips bool
@@ -105,7 +107,7 @@ func (r *reading) olderCursors() ([]*cursor, error) {
 func (r *reading) cursorsOf(source int, layout Layout, bucket time.Time) ([]*cursor, error) {
 	cursors := make([]*cursor, max(layout.Shards, 1))
 	for shard := range cursors {
-		cu := &cursor{source: newOrdinal(source, shard), left: r.interval}
+		cu := &cursor{source: newOrdinal(source, shard), left: r.interval, bucketed: !bucket.IsZero()}
 		if r.core.options.ShardAttribute != "" && source == 0 {
 			cu.shardKey = r.query.Key
 			cu.partition, cu.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(shard)}
@@ -190,8 +192,11 @@ func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, asked deman
 		if err := r.take(cu, out.Items, &f); err != nil {
 			return fetched{}, err
 		}
-		if !f.done && start != nil && sameItem(start, f.start) {
-			return fetched{}, fmt.Errorf("query %s shard %q: the page after %v ends where it starts", r.core.options.Table, cu.shardKey, start)
+		if err := r.checkProgress(cu, start, f.start); err != nil {
+			return fetched{}, err
+		}
+		if !f.done && r.beyond(cu, f.start) {
+			f.start, f.done = nil, true
 		}
 		if len(f.entries) > 0 || f.done {
 			return f, nil
@@ -199,6 +204,30 @@ func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, asked deman
 		start = f.start
 		asked.items = min(2*asked.items, 1<<20) // all of it was filtered out: look further
 	}
+}
+
+// checkProgress refuses a page that ends where it starts: there would be no end.
+func (r *reading) checkProgress(cu *cursor, start, next Item) error {
+	if len(start) == 0 || len(next) == 0 || !sameItem(start, next) {
+		return nil
+	}
+	return fmt.Errorf("query %s shard %q: a page ends where it starts", r.core.options.Table, cu.shardKey)
+}
+
+// beyond reports whether a page ends behind what is left to read, which the condition could not say. Its items may all
+// have been filtered out, so only its end tells.
+func (r *reading) beyond(cu *cursor, end Item) bool {
+	sort, err := sortValueOf(end[r.core.options.SortKey])
+	return err == nil && r.where(cu, sort) > 0
+}
+
+// where returns 0 if a sort key is in what a cursor has left to read, else whether it comes before that, -1, or behind, 1,
+// in the query's direction.
+func (r *reading) where(cu *cursor, sort sortValue) int {
+	if r.query.Reverse {
+		return -cu.left.compare(sort)
+	}
+	return cu.left.compare(sort)
 }
 
 // take turns the items of a page into entries, without those that are not asked for.
@@ -216,10 +245,7 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 			if e.sort, err = sortValueOf(item[sortKey]); err != nil {
 				return fmt.Errorf("shard %q: sort key %s: %w", cu.shardKey, sortKey, err)
 			}
-			where := cu.left.compare(e.sort)
-			if r.query.Reverse {
-				where = -where
-			}
+			where := r.where(cu, e.sort)
 			if where > 0 { // the condition could not say where to stop
 				f.done, f.start = true, nil
 				return nil
@@ -228,7 +254,7 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 				continue
 			}
 		}
-		if timed && !r.inTime(item) || mortal && r.core.expired(item, now) {
+		if timed && !r.inTime(cu, item) || mortal && r.core.expired(item, now) {
 			continue
 		}
 		f.entries = append(f.entries, e)

@@ -42,10 +42,12 @@
 //
 // # Changing a layout
 //
-// More shards: raise Layout.Shards in all readers first, then in the writers; with BareZero in the format from one, without
-// moving an item. Fewer shards: writers first, and readers once the old shards are empty. With a Calculated layout the
-// number of shards is part of where an item is, so it stays.
+// More shards of a Random layout: raise Layout.Shards in all readers first, then in the writers. Fewer: in the writers first,
+// and in the readers once the shards that go are empty. A key without shards gets some without moving an item if the format
+// has BareZero, or if the layout it had is one of the Older ones. With a Calculated layout the number of shards is part of
+// where an item is: leave it as it is, or see [Widths].
 //
-// Nothing here is global, logs, or starts anything: what an operation starts has ended when it returns. Package
-// [github.com/heatsink-go/heatsink/local] is a DynamoDB to run all of this on in a test, with partitions that throttle.
+// Nothing here is global, nothing is logged without a Logger, and what an operation starts has ended when it returns; only a
+// [Cache] may be loading in the background until it is closed. Package [github.com/heatsink-go/heatsink/local] is a DynamoDB
+// to run all of this on in a test, with partitions that throttle.
 package heatsink

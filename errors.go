@@ -8,7 +8,8 @@ import (
 
 // What can be wrong with what the caller passed in. The errors that wrap them say what and where.
 var (
-	// ErrOptions is wrapped by what Open returns for options that contradict each other or lack something.
+	// ErrOptions is wrapped by what Open returns for options that contradict each other or lack something. What is wrong
+	// with the Layout itself wraps ErrLayout.
 	ErrOptions = errors.New("invalid options")
 	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
 	ErrItem = errors.New("invalid item")

@@ -11,8 +11,9 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
-// EventTime names the attribute that holds an item's time, and how it is written. In the sort key, a timestamp may be
-// followed by anything after a '#'.
+// EventTime names the attribute that holds an item's time, and how it is written. A string may go on after the time, with a
+// '#' and anything, as sort keys do. Sort keys are ordered as texts: times in them should be in UTC and have the same number
+// of digits.
 type EventTime struct {
 	Attribute string
 	Unit      TimeUnit
@@ -21,6 +22,7 @@ type EventTime struct {
 // TimeUnit is how a time is written.
 type TimeUnit uint8
 
+// The units. The zero value is RFC3339.
 const (
 	RFC3339          TimeUnit = iota // a string such as 2026-06-22T01:00:00Z, with or without fractions
 	UnixSeconds                      // a number, or a string of one, of seconds since 1970

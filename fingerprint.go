@@ -17,6 +17,9 @@ func (r *reading) fingerprintOf() uint64 {
 	layout := o.Layout
 	var f fingerprint
 	f.text("1", o.Table, o.Index, o.PartitionKey, o.SortKey, layout.Bucket.String(), layout.Format.String())
+	for _, older := range o.Older { // a position says which of them it is in
+		f.text(older.String())
+	}
 	f.text(q.Key, q.Filter, q.Projection)
 	f.flags(q.Reverse, q.Expired, r.interval.prefix)
 	for _, end := range []bound{r.interval.lo, r.interval.hi} {

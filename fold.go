@@ -9,7 +9,8 @@ import (
 
 // Fold reads the items that q asks for and folds them into one value: each shard starts with zero and adds its items in
 // order, and the shards' values are merged in order. Shards are read in parallel, so add is called from several
-// goroutines, with values of their own. q.Limit does not apply.
+// goroutines, with values of their own. A fold is of all items: q.Limit is refused with ErrQuery, here and in CountBy and
+// Top.
 func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {
 	total := zero()
 	if q.Limit != 0 {

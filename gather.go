@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ type gather struct {
 	merge   merge // of those with something to return
 	lacking int   // how many have run dry and may have more
 	live    int   // how many of the first stage are one or the other
+
+	stages     int // how many have been opened
+	shardsRead int // how many they had
 
 	want     int // items still wanted, -1 for all
 	emitted  int
@@ -209,13 +213,16 @@ func (g *gather) deliver(r result) error {
 	cu.round++
 	cu.fetching, cu.hedged, cu.flights = false, false, 0
 	g.read.core.tail.saw(r.took)
-	merged := len(cu.buffer) > cu.head // it is in the merge, or waits for its stage
+	merged := cu.buffered() > 0 // it is in the merge, or waits for its stage
 	if r.err != nil {
 		if err := g.fail(cu, r.err); err != nil {
 			return err
 		}
 	} else {
 		cu.start, cu.done, cu.page = r.start, r.done, len(r.entries)
+		if cu.stage != nil && !cu.done {
+			cu.stage.large = true
+		}
 		g.read.core.passing.saw(g.read.query.Filter, r.scanned, len(r.entries))
 		cu.push(r.entries)
 	}
@@ -268,14 +275,18 @@ func (g *gather) over() error {
 
 // failure returns what is missing.
 func (g *gather) failure() *GatherError {
-	slices.SortFunc(g.missing, func(a, b *cursor) int { return int(a.source) - int(b.source) })
-	failure := &GatherError{Of: len(g.older), Complete: g.complete}
+	stage := func(cu *cursor) int {
+		if cu.stage == nil {
+			return 0
+		}
+		return cu.stage.number
+	}
+	slices.SortFunc(g.missing, func(a, b *cursor) int {
+		return cmp.Or(cmp.Compare(stage(a), stage(b)), cmp.Compare(a.source, b.source))
+	})
+	failure := &GatherError{Of: g.shardsRead + len(g.older), Complete: g.complete}
 	for _, cu := range g.missing {
 		failure.Shards = append(failure.Shards, cu.err)
 	}
-	for _, s := range g.opened {
-		failure.Of += len(s.cursors)
-	}
-	failure.Of = max(failure.Of, len(failure.Shards))
 	return failure
 }

@@ -70,7 +70,8 @@ type Options struct {
 	EventTime EventTime
 
 	// TTL names the table's time-to-live attribute. Items whose time has come are left out of reads although DynamoDB
-	// has not yet deleted them. Put gives items without the attribute TTLAfter from now to live, if it is not zero.
+	// has not yet deleted them, unless it came more than five years ago, which DynamoDB takes for a mistake. Put gives
+	// items without the attribute, or with 0 in it, TTLAfter from now to live, if TTLAfter is not zero.
 	TTL      string
 	TTLAfter time.Duration
 
@@ -91,7 +92,7 @@ type Options struct {
 	// Rand makes random choices repeatable. Default: a source of its own.
 	Rand rand.Source
 
-	// Logger is told about what callers do not see: requests that were repeated, shards avoided. Default: nobody.
+	// Logger is told at debug level about what callers do not see: each request that is repeated. Default: nobody.
 	Logger *slog.Logger
 }
 
@@ -119,7 +120,10 @@ type Width struct{ Write, Read int }
 
 // Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
 // At all times every reader's Read must be at least every writer's Write, so it never shrinks and grows before Write does.
-// With a Calculated layout all widths are powers of two.
+//
+// With a Calculated layout all widths are powers of two. Get, Update and Delete then look for an item where narrower widths
+// have put it, too. Put does not: an item that is put again after its key has grown may be there twice, so change such items
+// with Update.
 type Widths interface {
 	Width(ctx context.Context, key string, bucket time.Time) (Width, error)
 }
@@ -220,7 +224,7 @@ func (o Options) validate() error {
 		if slices.Contains(o.TableKey, o.PartitionKey) {
 			wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
 		}
-		if slices.Contains(append(o.TableKey, o.PartitionKey, o.SortKey), o.ShardAttribute) && o.ShardAttribute != "" {
+		if slices.Contains(slices.Concat(o.TableKey, []string{o.PartitionKey, o.SortKey}), o.ShardAttribute) && o.ShardAttribute != "" {
 			wrong("ShardAttribute %q is another key attribute", o.ShardAttribute)
 		}
 		if o.ShardAttribute != "" && len(o.Older) > 0 {

@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -234,12 +235,14 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput,
 	var out *dynamodb.QueryOutput
 	var cost Cost
 	defer func() { r.meters.add(cost) }()
-	request := &request{operation: "Query", target: target{cu.shardKey, cu.source.shard()}}
-	err := c.run(ctx, &cost, request, func(ctx context.Context, _ int) error {
-		pass, err := c.readers.acquire(ctx)
+	query := &request{operation: "Query", target: target{cu.shardKey, cu.source.shard()}}
+	err := c.run(ctx, &cost, query, func(context.Context, int) error {
+		pass, err := c.readers.acquire(ctx) // waiting for one's turn is not part of the attempt's time
 		if err != nil {
 			return err
 		}
+		ctx, cancel := c.withTimeout(ctx)
+		defer cancel()
 		if in.Limit != nil && r.filter == nil && asked.sharing > 0 { // by now it may be known how large items are
 			in.Limit = aws.Int32(min(*in.Limit, int32(r.fitting(asked.sharing))))
 		}
@@ -251,6 +254,9 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput,
 		return err
 	}, nil)
 	if err != nil {
+		if failed, ok := errors.AsType[*ShardError](err); ok {
+			failed.Index = c.options.Index
+		}
 		return nil, err
 	}
 	cost.Items = int(out.ScannedCount)
@@ -267,8 +273,11 @@ func (r *reading) finish(item Item) Item {
 	return item
 }
 
-// inTime reports whether an item's time is in the query's range. One whose time cannot be read is: it is in the bucket.
-func (r *reading) inTime(item Item) bool {
+// inTime reports whether an item's time is in the query's range. One whose time cannot be read is if its bucket is.
+func (r *reading) inTime(cu *cursor, item Item) bool {
 	at, err := r.core.options.EventTime.of(item)
-	return err != nil || !at.Before(r.query.From) && at.Before(r.query.To)
+	if err != nil {
+		return cu.bucketed
+	}
+	return !at.Before(r.query.From) && at.Before(r.query.To)
 }

@@ -59,6 +59,8 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 		mu      sync.Mutex
 		failed  []*ShardError
 		running sync.WaitGroup
+
+		panicked any // in do, which may be the caller's; the caller shall have it
 	)
 	slots := make(chan struct{}, r.core.options.MaxConcurrency)
 	for i, cu := range cursors {
@@ -69,6 +71,14 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 			case <-ctx.Done():
 				return
 			}
+			defer func() {
+				if p := recover(); p != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					panicked = p
+					cancel(errPanicked)
+				}
+			}()
 			err := do(ctx, i, cu)
 			if err == nil || ctx.Err() != nil {
 				return
@@ -87,9 +97,18 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 		})
 	}
 	running.Wait()
+	if panicked != nil {
+		panic(panicked)
+	}
+	cause := context.Cause(ctx)
+	if _, shard := errors.AsType[*ShardError](cause); cause != nil && !shard {
+		return cause
+	}
 	if len(failed) > 0 {
 		slices.SortFunc(failed, func(a, b *ShardError) int { return a.Shard - b.Shard })
 		return &GatherError{Shards: failed, Of: len(cursors)}
 	}
-	return context.Cause(ctx)
+	return nil
 }
+
+var errPanicked = errors.New("panic in another shard")

@@ -9,6 +9,8 @@ import (
 type stage struct {
 	bucket  time.Time
 	cursors []*cursor
+	number  int  // of the stage, from 1 on
+	large   bool // some shard had more than one page
 }
 
 // buckets returns the starts of the buckets to read, in order; a zero one without buckets.
@@ -36,9 +38,12 @@ func (g *gather) advance() error {
 		return errEnd
 	}
 	if len(g.opened) > 0 {
+		g.ahead = min(max(2*g.ahead, 1), maxAhead)
+		if g.opened[0].large { // only buckets that held little are worth looking further
+			g.ahead = 1
+		}
 		g.opened = g.opened[1:]
 	}
-	g.ahead = min(max(2*g.ahead, 1), maxAhead) // it had too little: look further
 	if err := g.open(); err != nil {
 		return err
 	}
@@ -73,6 +78,9 @@ func (g *gather) open() error {
 			g.older = without(g.older, s.cursors)
 		}
 		g.opened = append(g.opened, s)
+		g.stages++
+		g.shardsRead += len(s.cursors)
+		s.number = g.stages
 		for _, cu := range s.cursors {
 			g.fetch(cu)
 		}
