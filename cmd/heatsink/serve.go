@@ -57,7 +57,7 @@ signature is verified.`,
   heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
 
   # in another terminal, for the first of these
-  export AWS_ENDPOINT_URL=http://127.0.0.1:8000 AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
+  export AWS_ENDPOINT_URL=http://127.0.0.1:8000 AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
   aws dynamodb list-tables
   python3 -c 'import boto3; print(boto3.client("dynamodb").list_tables()["TableNames"])'`,
 		Args: cobra.NoArgs,
@@ -199,6 +199,6 @@ func (s *server) banner(addr net.Addr) string {
 	if s.throttle {
 		where += ", with partitions that throttle"
 	}
-	return fmt.Sprintf("heatsink: DynamoDB %s. SDKs, AWS CLI, boto3: export AWS_ENDPOINT_URL=http://%s AWS_REGION=%s %s",
+	return fmt.Sprintf("heatsink: DynamoDB %[1]s. SDKs, AWS CLI, boto3: export AWS_ENDPOINT_URL=http://%[2]s AWS_REGION=%[3]s AWS_DEFAULT_REGION=%[3]s %[4]s",
 		where, addr, s.region, keys)
 }
