@@ -92,8 +92,11 @@ func (c *core) entries(ctx context.Context, items []Item) ([]*batchItem, error) 
 		if !ok {
 			return nil, fmt.Errorf("item %d: %w: a key attribute is not a valid number", i, ErrItem)
 		}
-		names[i] = name + p.bucket.String() // the same key at another time is another item
-		last[names[i]] = i
+		if c.options.Index == "" {
+			name += p.bucket.String() // the same key at another time is another item, unless it is a table's own
+		}
+		names[i] = name
+		last[name] = i
 		entries[i] = &batchItem{placement: p, position: i, item: c.withTTL(item)}
 	}
 	return slices.DeleteFunc(entries, func(e *batchItem) bool { return last[names[e.position]] != e.position }), nil

@@ -81,6 +81,28 @@ func TestBatchPutDuplicates(t *testing.T) {
 	}
 }
 
+// Through an index it is the table's key that counts, whatever the logical key and the bucket.
+func TestBatchPutDuplicatesByIndex(t *testing.T) {
+	ctx, client := t.Context(), onItems(t, byIndex(false))
+	users := openItems(t, client, Options{
+		Index: "listing", TableKey: []string{"id"},
+		Layout: Layout{Shards: 2, Strategy: Calculated, Bucket: Day}, EventTime: EventTime{Attribute: "sk"},
+	})
+	err := users.BatchPut(ctx, []Item{
+		ov("id", "u1", "pk", "ACTIVE", "sk", "2026-01-01T00:00:00Z"),
+		ov("id", "u1", "pk", "ACTIVE", "sk", "2026-01-02T00:00:00Z"),
+		ov("id", "u1", "pk", "GONE", "sk", "2026-01-03T00:00:00Z"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := users.Get(ctx, ov("id", "u1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantItem(t, "read", got, ov("id", "u1", "pk", "GONE", "sk", "2026-01-03T00:00:00Z"))
+}
+
 // An item that cannot be placed fails the call before anything is sent.
 func TestBatchPutRefuses(t *testing.T) {
 	client := &faulty{Client: onItems(t)}

@@ -43,13 +43,15 @@ func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.cor
 // that is under an Older layout or a narrower width. A Random one draws it: Put appends then, and a second Put of the same key
 // is most likely a second item.
 //
-// edit may change the request before it is sent: conditions, return values, anything but table and key.
+// edit may change the request before it is sent: conditions, return values, anything but table and key. It sees the
+// logical key.
 //
 //	_, err := orders.Put(ctx, order, func(in *dynamodb.PutItemInput) {
 //		in.ConditionExpression = aws.String("attribute_not_exists(id)")
 //	})
 //
-// A condition would see one shard of a Random layout, and is refused there with ErrScattered.
+// A condition sees one place. Where the item may be in several, with a Random layout, Older ones or Widths, it is refused
+// with ErrScattered.
 //
 // Throttled, a random write tries another shard. If an answer is lost the item may have been written, so from then on it
 // is only sent to that same shard.
@@ -71,7 +73,7 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 //
 // With a Random layout the item is looked for first, with a strongly consistent read of every shard, and ErrNotFound if
 // none has it: it is never created. With an Index the item is listed under the logical key that like has from now on; it
-// stays where it is if like has none.
+// stays where it is if like has none, or an empty one.
 //
 // An update that is not safe to do twice, such as an ADD, is not repeated after its answer was lost: the error is an
 // UnknownOutcomeError then.

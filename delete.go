@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // delete deletes an item where it is. If that may be in several shards it is looked for first, and deleted from the first
@@ -13,32 +14,24 @@ import (
 //
 // Deleting twice is deleting once, except for who wants the old item, and for conditions: see update.
 func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (w Written[Item], err error) {
-	var cost Cost
-	meters := metersOf(ctx)
-	defer func() { meters.add(cost) }()
+	return c.change(ctx, like, func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error) {
+		in := &dynamodb.DeleteItemInput{TableName: &c.options.Table, Key: maps.Clone(at.key)}
+		for _, edit := range edits {
+			edit(in)
+		}
+		in.TableName, in.Key = &c.options.Table, at.key
+		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
 
-	at, err := c.locate(ctx, &cost, like)
-	if err != nil {
-		return w, err
-	}
-	in := &dynamodb.DeleteItemInput{TableName: &c.options.Table, Key: maps.Clone(at.key)}
-	for _, edit := range edits {
-		edit(in)
-	}
-	in.TableName, in.Key = &c.options.Table, at.key
-	meters.ask(&in.ReturnConsumedCapacity)
-
-	r := &request{operation: "DeleteItem", target: at.target}
-	var out *dynamodb.DeleteItemOutput
-	err = c.write(ctx, &cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
-		out, err = c.client.DeleteItem(ctx, in, once)
-		return err
+		r := &request{operation: "DeleteItem", target: at.target}
+		var out *dynamodb.DeleteItemOutput
+		err := c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
+			out, err = c.client.DeleteItem(ctx, in, once)
+			return err
+		})
+		if err != nil {
+			c.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
+			return nil, nil, err
+		}
+		return out.Attributes, out.ConsumedCapacity, nil
 	})
-	if err != nil {
-		c.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
-		return w, err
-	}
-	cost.WriteUnits += units(out.ConsumedCapacity)
-	c.restoreLike(out.Attributes, like)
-	return Written[Item]{ShardKey: at.shardKey, Shard: at.shard, Attributes: out.Attributes}, nil
 }

@@ -245,12 +245,17 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 				}
 			}
 		}
-		for _, left := range out.UnprocessedKeys {
-			err = &unprocessedError{len(left.Keys), len(keys)}
-			keys = left.Keys
-			if i, ok := home(keys[0]); ok {
-				r.target = homes[i]
-			}
+		var left []Item
+		for _, unprocessed := range out.UnprocessedKeys { // under our table's name, even if there are none
+			left = append(left, unprocessed.Keys...)
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		err = &unprocessedError{len(left), len(keys)}
+		keys = left
+		if i, ok := home(keys[0]); ok {
+			r.target = homes[i]
 		}
 		return err
 	}, nil)

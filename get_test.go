@@ -211,3 +211,30 @@ func TestGetFails(t *testing.T) {
 		}
 	})
 }
+
+// vague is a client that leaves keys of a table unprocessed, but none in particular.
+type vague struct{ Client }
+
+func (v vague) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	out, err := v.Client.BatchGetItem(ctx, in, opts...)
+	if err == nil {
+		out.UnprocessedKeys = map[string]types.KeysAndAttributes{"items": {}}
+	}
+	return out, err
+}
+
+func TestGetNothingUnprocessed(t *testing.T) {
+	views := openItems(t, vague{onItems(t)}, Options{Layout: Layout{Shards: 4}})
+	item := ov("pk", "a", "sk", "1")
+	if _, err := views.Get(t.Context(), item); err != ErrNotFound {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+	if _, err := views.Put(t.Context(), item); err != nil {
+		t.Fatal(err)
+	}
+	got, err := views.Get(t.Context(), item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantItem(t, "read", got, item)
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,18 +30,18 @@ type target struct {
 type placement struct {
 	spot
 	target
-	item   Item // as it came
 	listed bool // it is in the collection, and so the target counts
 	random bool // another shard would do as well
 	tried  []int
 }
 
-// place decides where an item goes. Of a random layout it chooses a shard.
+// place decides where an item goes. Of a random layout it chooses a shard. It is asked after the edits of a put, as they may
+// change what the place is worked out from: an item is where its own attributes say.
 func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 	if err := c.checkKey(item); err != nil {
 		return nil, err
 	}
-	p := &placement{item: item, listed: c.listed(item)}
+	p := &placement{listed: c.listed(item)}
 	if !p.listed {
 		return p, nil
 	}
@@ -79,34 +80,48 @@ func (c *core) elsewhere(p *placement) {
 	_ = c.move(p, c.chooser.choose(&p.spot, p.width.Write, p.tried))
 }
 
-// stored returns a copy of an item as it is stored in its place. What decides the place is that of the item that came,
-// whatever became of it since.
+// stored returns a copy of an item as it is stored in its place.
 func (c *core) stored(p *placement, item Item) Item {
 	stored := make(Item, len(item)+2)
 	maps.Copy(stored, item)
-	for _, name := range c.keyNames() {
-		if name != "" {
-			stored[name] = p.item[name]
-		}
+	if p.listed {
+		c.list(p, stored)
+	} else {
+		c.unlist(stored)
 	}
-	c.list(p, stored)
 	return stored
 }
 
 // list sets the attributes that say in which shard an item is.
 func (c *core) list(p *placement, item Item) {
-	if !p.listed {
-		return
-	}
 	item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: p.shardKey}
 	if c.options.ShardAttribute != "" {
 		item[c.options.ShardAttribute] = &types.AttributeValueMemberN{Value: strconv.Itoa(p.shard)}
 	}
 }
 
+// unlist takes the key of an index out of an item that it does not list: DynamoDB would refuse the empty attributes.
+func (c *core) unlist(item Item) {
+	delete(item, c.options.PartitionKey)
+	if sortKey := c.options.SortKey; empty(item[sortKey]) && !slices.Contains(c.options.TableKey, sortKey) {
+		delete(item, sortKey)
+	}
+}
+
 // listed reports whether an item is in the collection: one without the index's key is in the table only.
 func (c *core) listed(item Item) bool {
-	return c.options.Index == "" || item[c.options.PartitionKey] != nil
+	return c.options.Index == "" || !empty(item[c.options.PartitionKey])
+}
+
+// empty reports whether an attribute is missing, or is what a struct's field has that was not set.
+func empty(v types.AttributeValue) bool {
+	switch v := v.(type) {
+	case nil, *types.AttributeValueMemberNULL:
+		return true
+	case *types.AttributeValueMemberS:
+		return v.Value == ""
+	}
+	return false
 }
 
 // adaptive reports whether a key's width may change.
@@ -239,6 +254,19 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 		}
 	}
 	return homes, nil
+}
+
+// onlyHome returns the one shard of a table that may have an item. If there are several it is ErrScattered, for which why is
+// the reason.
+func (c *core) onlyHome(ctx context.Context, like Item, why string) (target, error) {
+	homes, err := c.homes(ctx, like, false)
+	if err != nil {
+		return target{}, err
+	}
+	if n := len(homes); n > 1 {
+		return target{}, fmt.Errorf("%w: key %s has %d that it may be in, and %s", ErrScattered, describe(like[c.options.PartitionKey]), n, why)
+	}
+	return homes[0], nil
 }
 
 // keyNames returns the names of the table's key attributes, "" where there is none.

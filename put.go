@@ -3,12 +3,10 @@ package heatsink
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
 // put writes an item to its shard.
@@ -17,24 +15,23 @@ import (
 // a lost answer the shard is pinned: the item may be there already, and anywhere else it would be there twice.
 //
 // Put replaces what it finds, so repeating it does no harm, with two exceptions. A condition may fail because of the
-// very item that the lost attempt has written: if what is stored is exactly the item, the put has succeeded. And asked for
-// the old item, a repetition would return the new one: such a put is not repeated.
+// very item that the lost attempt has written: if what is stored is exactly the item, the put has succeeded; if not, nobody
+// knows, as others may have changed it since. And asked for the old item, a repetition would return the new one: such a put
+// is not repeated.
 func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (w Written[Item], err error) {
-	p, err := c.place(ctx, item)
-	if err != nil {
-		return w, err
-	}
-	in := &dynamodb.PutItemInput{TableName: &c.options.Table, Item: c.stored(p, c.withTTL(item))}
+	in := &dynamodb.PutItemInput{TableName: &c.options.Table, Item: c.withTTL(item)}
 	if len(edits) > 0 {
+		in.Item = c.withKeyOf(item, in.Item) // a copy, for edits to change
 		for _, edit := range edits {
 			edit(in)
 		}
-		in.TableName = &c.options.Table
-		in.Item = c.stored(p, in.Item) // a copy: it may be a map of the caller's by now
+		in.TableName, in.Item = &c.options.Table, c.withKeyOf(item, in.Item)
 	}
-	if conditional(in) && c.scattered(p) {
-		return w, errScatteredCondition
+	p, err := c.placePut(ctx, in.Item, conditional(in))
+	if err != nil {
+		return w, err
 	}
+	in.Item = c.stored(p, in.Item)
 	meters := metersOf(ctx)
 	meters.ask(&in.ReturnConsumedCapacity)
 	var cost Cost
@@ -60,12 +57,9 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 		if p.random && hotShard(err) {
 			c.chooser.throttled(&p.spot, p.shard)
 		}
-		if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok && r.lost {
-			if sameItem(failed.Item, in.Item) {
-				out = &dynamodb.PutItemOutput{}
-				return nil
-			}
-			r.lost = false // somebody else's item is there, or nothing that the condition allows
+		if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok && r.lost && sameItem(failed.Item, in.Item) {
+			out = &dynamodb.PutItemOutput{}
+			return nil
 		}
 		return err
 	})
@@ -85,12 +79,32 @@ func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
 	}
 }
 
-// errScatteredCondition is the answer to a condition that could not see the whole of a key.
-var errScatteredCondition = fmt.Errorf("%w: a condition would see one shard of a random layout only", ErrScattered)
+// placePut is place for an item as the edits of a put left it. A condition sees one shard, so that with one the item must
+// have no other that it could be in.
+func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
+	p, err := c.place(ctx, item)
+	if err == nil && conditional && c.options.Index == "" {
+		_, err = c.onlyHome(ctx, item, "a condition would see one of them only")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
 
-// scattered reports whether an item with the same key may be in another shard than the one it is put in.
-func (c *core) scattered(p *placement) bool {
-	return c.options.Layout.Strategy == Random && p.width.Read > 1
+// withKeyOf returns a copy of an item with the key attributes that another has, and no others.
+func (c *core) withKeyOf(other, item Item) Item {
+	own := make(Item, len(item)+2)
+	maps.Copy(own, item)
+	keys := c.keyNames()
+	for _, name := range append(keys[:], c.options.PartitionKey) {
+		if v := other[name]; v != nil {
+			own[name] = v
+		} else {
+			delete(own, name)
+		}
+	}
+	return own
 }
 
 func conditional(in *dynamodb.PutItemInput) bool {
@@ -113,63 +127,4 @@ func (c *core) failedCondition(err error, wanted types.ReturnValuesOnConditionCh
 	default:
 		c.restoreLike(failed.Item, like)
 	}
-}
-
-// sameItem reports whether two items are equal for DynamoDB, to which 1 and 1.0 are the same and sets have no order.
-func sameItem(a, b Item) bool {
-	va, errA := canonical(&types.AttributeValueMemberM{Value: a})
-	vb, errB := canonical(&types.AttributeValueMemberM{Value: b})
-	return errA == nil && errB == nil && va.Equal(vb)
-}
-
-// canonical returns a value in the one form that it has in package attr.
-func canonical(v types.AttributeValue) (attr.Value, error) {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return attr.String(v.Value), nil
-	case *types.AttributeValueMemberB:
-		return attr.Binary(string(v.Value)), nil
-	case *types.AttributeValueMemberN:
-		n, err := attr.ParseNumber(v.Value)
-		return attr.Num(n), err
-	case *types.AttributeValueMemberBOOL:
-		return attr.Boolean(v.Value), nil
-	case *types.AttributeValueMemberNULL:
-		return attr.Value{Kind: attr.Null}, nil
-	case *types.AttributeValueMemberSS:
-		elems, err := canonicalAll(v.Value, func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} })
-		return attr.Set(attr.SS, elems), err
-	case *types.AttributeValueMemberNS:
-		elems, err := canonicalAll(v.Value, func(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} })
-		return attr.Set(attr.NS, elems), err
-	case *types.AttributeValueMemberBS:
-		elems, err := canonicalAll(v.Value, func(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} })
-		return attr.Set(attr.BS, elems), err
-	case *types.AttributeValueMemberL:
-		elems, err := canonicalAll(v.Value, func(v types.AttributeValue) types.AttributeValue { return v })
-		return attr.List(elems...), err
-	case *types.AttributeValueMemberM:
-		fields := make([]attr.Field, 0, len(v.Value))
-		for name, v := range v.Value {
-			value, err := canonical(v)
-			if err != nil {
-				return attr.Value{}, err
-			}
-			fields = append(fields, attr.Field{Name: name, Value: value})
-		}
-		return attr.Map(attr.NewItem(fields...)), nil
-	}
-	return attr.Value{}, fmt.Errorf("attribute value of type %T", v)
-}
-
-// canonicalAll returns the canonical values of a list's or set's elements.
-func canonicalAll[E any](elems []E, as func(E) types.AttributeValue) ([]attr.Value, error) {
-	values := make([]attr.Value, len(elems))
-	for i, e := range elems {
-		var err error
-		if values[i], err = canonical(as(e)); err != nil {
-			return nil, err
-		}
-	}
-	return values, nil
 }

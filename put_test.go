@@ -164,24 +164,63 @@ func TestPutReturnsOldItemAndConditions(t *testing.T) {
 	}
 }
 
-// A condition that would see one shard of several is refused, and nothing sent.
-func TestRandomPutRefusesConditions(t *testing.T) {
+// A condition that would see one of several places is refused, and nothing sent; also in a transaction.
+func TestPutRefusesScatteredConditions(t *testing.T) {
 	ifNew := func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
+	calculated := Layout{Shards: 4, Strategy: Calculated}
+	moves := ov("pk", "a", "sk", movingID(t, 1, 4))
 	for _, c := range []struct {
+		name    string
 		options Options
 		want    error
 	}{
-		{Options{Layout: Layout{Shards: 4}}, ErrScattered},
-		{Options{Widths: &growing{width: Width{Write: 1, Read: 2}}}, ErrScattered},
-		{Options{Layout: Layout{Shards: 1}}, nil},
-		{Options{Layout: Layout{Shards: 4, Strategy: Calculated}}, nil},
+		{"random", Options{Layout: Layout{Shards: 4}}, ErrScattered},
+		{"random and growing", Options{Widths: &growing{width: Width{Write: 1, Read: 2}}}, ErrScattered},
+		{"one shard", Options{Layout: Layout{Shards: 1}}, nil},
+		{"one shard, once unsharded", Options{Layout: Layout{Shards: 1}, Older: []Layout{{}}}, ErrScattered},
+		{"calculated", Options{Layout: calculated}, nil},
+		{"calculated, once unsharded", Options{Layout: calculated, Older: []Layout{{}}}, ErrScattered},
+		{"calculated and grown", Options{Layout: calculated, Widths: &growing{width: Width{Write: 4, Read: 4}}}, ErrScattered},
+		{"calculated and about to grow", Options{Layout: calculated, Widths: &growing{width: Width{Write: 1, Read: 4}}}, ErrScattered},
+		{"calculated and not grown yet", Options{Layout: calculated, Widths: &growing{width: Width{Write: 1, Read: 1}}}, nil},
 	} {
-		client := &faulty{Client: onItems(t)}
-		_, err := openItems(t, client, c.options).Put(t.Context(), ov("pk", "a", "sk", "1"), ifNew)
-		if !errors.Is(err, c.want) || err != nil && client.sent("PutItem") > 0 {
-			t.Errorf("%v: got %v after %d requests, want %v", c.options.Layout, err, client.sent("PutItem"), c.want)
+		t.Run(c.name, func(t *testing.T) {
+			client := &faulty{Client: onItems(t)}
+			items := openItems(t, client, c.options)
+			_, err := items.Put(t.Context(), moves, ifNew)
+			if !errors.Is(err, c.want) || err != nil && client.sent("PutItem") > 0 {
+				t.Errorf("got %v after %d requests, want %v", err, client.sent("PutItem"), c.want)
+			}
+			_, err = items.TransactPut(t.Context(), moves, func(p *types.Put) { p.ConditionExpression = aws.String("attribute_not_exists(sk)") })
+			if !errors.Is(err, c.want) {
+				t.Errorf("in a transaction: got %v, want %v", err, c.want)
+			}
+			if _, err := items.Put(t.Context(), moves); err != nil {
+				t.Errorf("without a condition: got %v", err)
+			}
+		})
+	}
+
+	// An index's items are in one place of the table, wherever they are listed.
+	users := openItems(t, onItems(t, byIndex(false)), Options{
+		Index: "listing", TableKey: []string{"id"}, Layout: calculated, Widths: &growing{width: Width{Write: 4, Read: 4}},
+	})
+	if _, err := users.Put(t.Context(), ov("id", "u1", "pk", "ACTIVE", "sk", "1"), ifNew); err != nil {
+		t.Errorf("with an index: got %v", err)
+	}
+}
+
+// movingID returns an id whose shard is another at another width.
+func movingID(t *testing.T, from, to int) string {
+	t.Helper()
+	for i := range 1000 {
+		id := fmt.Sprint(i)
+		if (Layout{Shards: from, Strategy: Calculated}).Shard(id) != (Layout{Shards: to, Strategy: Calculated}).Shard(id) {
+			return id
 		}
 	}
+	t.Fatal("no id moves")
+	return ""
 }
 
 // A throttled write goes elsewhere, each time to a shard that was not tried; a calculated one cannot.
@@ -273,7 +312,7 @@ func TestPutContext(t *testing.T) {
 	})
 }
 
-// A condition that fails because the lost attempt had succeeded is a success; because of another's item it is not.
+// A condition that fails because the lost attempt had succeeded is a success; with another item there, nobody knows.
 func TestConditionalPutAfterLostAnswer(t *testing.T) {
 	ifNew := func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
 	item := ov("pk", "a", "sk", "1", "n", &types.AttributeValueMemberN{Value: "1.0"}, "set", &types.AttributeValueMemberSS{Value: []string{"b", "a"}})
@@ -292,8 +331,25 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 		}
 		_, err := openItems(t, failing(client, lostRequest), Options{Layout: layout}).Put(ctx, item, ifNew)
 		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
-		if !ok || failed.Item != nil || errors.As(err, new(*UnknownOutcomeError)) {
-			t.Errorf("got %v, want a failed condition without an item", err)
+		if !ok || failed.Item != nil || !errors.As(err, new(*UnknownOutcomeError)) {
+			t.Errorf("got %v, want an unknown outcome and a failed condition without an item", err)
+		}
+	})
+	// The item was written, and changed by somebody else before the repetition.
+	synctest.Test(t, func(t *testing.T) {
+		ctx, client := context.Background(), onItems(t)
+		requests := 0
+		faults := &faulty{Client: client, fault: func(string) fault {
+			if requests++; requests == 1 {
+				return lostAnswer
+			}
+			if _, err := openItems(t, client, Options{}).Update(ctx, ov("pk", "a", "sk", "1"), expression("ADD hits :one", ":one", 1)); err != nil {
+				t.Error(err)
+			}
+			return noFault
+		}}
+		if _, err := openItems(t, faults, Options{}).Put(ctx, item, ifNew); requests != 2 || !errors.As(err, new(*UnknownOutcomeError)) {
+			t.Errorf("got %v after %d requests, want an unknown outcome after two", err, requests)
 		}
 	})
 	// Only the first attempt knows the old item, so there is no second.
@@ -446,40 +502,81 @@ func TestRetriesAreLogged(t *testing.T) {
 	})
 }
 
-func TestSameItem(t *testing.T) {
-	list := func(v ...types.AttributeValue) types.AttributeValue { return &types.AttributeValueMemberL{Value: v} }
-	number := func(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
-	full := func() Item {
-		return ov("s", "x", "n", 1, "b", &types.AttributeValueMemberB{Value: []byte{1}}, "yes", &types.AttributeValueMemberBOOL{Value: true},
-			"null", &types.AttributeValueMemberNULL{Value: true}, "l", list(sv("a"), nv(1)), "m", &types.AttributeValueMemberM{Value: ov("a", 1)},
-			"ss", &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "ns", &types.AttributeValueMemberNS{Value: []string{"1", "2"}},
-			"bs", &types.AttributeValueMemberBS{Value: [][]byte{{1}, {2}}})
+// 003-11: a struct whose logical key was not set is not listed, and leaves nothing in the table that DynamoDB would refuse.
+func TestPutEmptyIndexKey(t *testing.T) {
+	type user struct {
+		ID     string  `dynamodbav:"id"`
+		Status string  `dynamodbav:"pk"`
+		Since  *string `dynamodbav:"sk"`
 	}
-	for name, same := range map[string]func(Item){
-		"itself":        func(Item) {},
-		"number":        func(i Item) { i["n"] = number("1.00") },
-		"set of texts":  func(i Item) { i["ss"] = &types.AttributeValueMemberSS{Value: []string{"b", "a"}} },
-		"set of digits": func(i Item) { i["ns"] = &types.AttributeValueMemberNS{Value: []string{"2.0", "1"}} },
-		"set of bytes":  func(i Item) { i["bs"] = &types.AttributeValueMemberBS{Value: [][]byte{{2}, {1}}} },
-	} {
-		other := full()
-		if same(other); !sameItem(full(), other) {
-			t.Errorf("%s: not the same", name)
+	null := &types.AttributeValueMemberNULL{Value: true}
+	for _, number := range []bool{false, true} {
+		ctx, client := t.Context(), onItems(t, byIndex(number))
+		options := Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 5, Strategy: Calculated}}
+		if number {
+			options.ShardAttribute = "shard"
+		}
+		users := openItems(t, client, options)
+		if _, err := As[user](users).Put(ctx, user{ID: "u1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := users.Put(ctx, ov("id", "u2", "pk", null, "sk", "2026")); err != nil {
+			t.Fatal(err)
+		}
+		if err := users.BatchPut(ctx, []Item{ov("id", "u3", "pk", "", "sk", "")}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]Item{"u1": ov("id", "u1"), "u2": ov("id", "u2", "sk", "2026"), "u3": ov("id", "u3")}
+		for _, item := range everyItem(t, client, "items") {
+			wantItem(t, "stored", item, want[attrText(item, "id")])
 		}
 	}
-	for name, differ := range map[string]func(Item){
-		"more":   func(i Item) { i["z"] = nv(1) },
-		"less":   func(i Item) { delete(i, "n") },
-		"kind":   func(i Item) { i["n"] = sv("1") },
-		"list":   func(i Item) { i["l"] = list(nv(1), sv("a")) },
-		"map":    func(i Item) { i["m"] = &types.AttributeValueMemberM{Value: ov("a", 2)} },
-		"set":    func(i Item) { i["ss"] = &types.AttributeValueMemberSS{Value: []string{"a"}} },
-		"bool":   func(i Item) { i["yes"] = &types.AttributeValueMemberBOOL{} },
-		"broken": func(i Item) { i["n"] = number("x") },
+}
+
+// An item is placed as the edits left it, so that it is found by the attributes that it has.
+func TestPutEditIsPlaced(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options Options
+		was, is Item
+	}{
+		{
+			"id",
+			Options{Layout: Layout{Shards: 8, Strategy: Calculated}, ShardBy: []string{"user"}},
+			ov("user", "ann"), ov("user", "bob"),
+		},
+		{
+			"time",
+			Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "at"}},
+			ov("at", "2026-01-01T00:00:00Z"), ov("at", "2026-01-02T00:00:00Z"),
+		},
 	} {
-		other := full()
-		if differ(other); sameItem(full(), other) {
-			t.Errorf("%s: the same", name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			ctx, client := t.Context(), onItems(t)
+			items := openItems(t, client, c.options)
+			given, want := ov("pk", "a", "sk", "1"), ov("pk", "a", "sk", "1")
+			maps.Copy(given, c.was)
+			maps.Copy(want, c.is)
+			before := maps.Clone(given)
+			if _, err := items.Put(ctx, given, func(in *dynamodb.PutItemInput) { maps.Copy(in.Item, c.is) }); err != nil {
+				t.Fatal(err)
+			}
+			wantItem(t, "the caller's item", given, before)
+			got, err := items.Get(ctx, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantItem(t, "read", got, want)
+
+			part, err := items.TransactPut(ctx, given, func(p *types.Put) { maps.Copy(p.Item, c.is) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantItem(t, "in a transaction", part.Put.Item, everyItem(t, client, "items")[0])
+			_, err = items.Put(ctx, given, func(in *dynamodb.PutItemInput) { in.Item = nil })
+			if !errors.Is(err, ErrItem) {
+				t.Errorf("without what the place is worked out from: got %v, want ErrItem", err)
+			}
+		})
 	}
 }

@@ -2,7 +2,6 @@ package heatsink
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -10,18 +9,16 @@ import (
 
 // transactPut returns a put as part of a transaction.
 func (c *core) transactPut(ctx context.Context, item Item, edits []func(*types.Put)) (types.TransactWriteItem, error) {
-	p, err := c.place(ctx, item)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	put := &types.Put{TableName: &c.options.Table, Item: c.stored(p, c.withTTL(item))}
+	put := &types.Put{TableName: &c.options.Table, Item: c.withKeyOf(item, c.withTTL(item))}
 	for _, edit := range edits {
 		edit(put)
 	}
-	put.TableName, put.Item = &c.options.Table, c.stored(p, put.Item)
-	if put.ConditionExpression != nil && c.scattered(p) {
-		return types.TransactWriteItem{}, errScatteredCondition
+	put.TableName, put.Item = &c.options.Table, c.withKeyOf(item, put.Item)
+	p, err := c.placePut(ctx, put.Item, put.ConditionExpression != nil)
+	if err != nil {
+		return types.TransactWriteItem{}, err
 	}
+	put.Item = c.stored(p, put.Item)
 	return types.TransactWriteItem{Put: put}, nil
 }
 
@@ -82,13 +79,9 @@ func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
 	if err != nil || c.options.Index != "" {
 		return key, err
 	}
-	homes, err := c.homes(ctx, like, false)
+	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it")
 	if err != nil {
 		return nil, err
 	}
-	if n := len(homes); n > 1 {
-		return nil, fmt.Errorf("%w: key %s has %d that it may be in, and a transaction cannot look for it",
-			ErrScattered, describe(like[c.options.PartitionKey]), n)
-	}
-	return c.in(key, homes[0]), nil
+	return c.in(key, home), nil
 }

@@ -18,22 +18,33 @@ func serve(t *testing.T, handler http.HandlerFunc) (addr string) {
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// The empty handler's answer must satisfy every workload.
+// The empty handler's answer must satisfy every workload. What is answered in the lead-in is not measured.
 func TestBurst(t *testing.T) {
 	addr := serve(t, answerEmpty)
 	for _, w := range compared {
-		var next atomic.Int64
-		b := burst{
-			addr: addr, workload: w, stored: comparedItems, next: &next, conns: 4,
-			leadIn: time.Millisecond, duration: 20 * time.Millisecond,
+		for leadIn, want := range map[time.Duration]int64{0: 50, time.Hour: 0} {
+			b := burst{
+				addr: addr, workload: w, stored: comparedItems, next: new(atomic.Int64), limit: 50, conns: 4,
+				leadIn: leadIn, duration: time.Hour,
+			}
+			latencies, err := b.run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := latencies.TotalCount(); n != want {
+				t.Errorf("%s: measured %d requests after a lead-in of %v, want %d", w.name, n, leadIn, want)
+			}
 		}
-		latencies, err := b.run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := latencies.TotalCount(); n == 0 || n > next.Load() {
-			t.Errorf("%s: measured %d of %d requests", w.name, n, next.Load())
-		}
+	}
+}
+
+func TestBurstEndsAfterItsDuration(t *testing.T) {
+	b := burst{
+		addr: serve(t, answerEmpty), workload: get, stored: comparedItems, next: new(atomic.Int64), conns: 2,
+		duration: time.Millisecond,
+	}
+	if _, err := b.run(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,0 +1,81 @@
+package heatsink
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// location is where an item is, or would be.
+type location struct {
+	target
+	key   Item // of the table
+	found bool // it was looked for, as it could have been in any shard
+}
+
+// locate finds the item that is like another, with strongly consistent reads if there are several shards to look in.
+// Those that have expired are not there, as for Get. Of a random layout it is ErrNotFound if none has it. A calculated one
+// says where it would be.
+func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, error) {
+	key, err := c.keyOf(like)
+	if err != nil {
+		return nil, err
+	}
+	if c.options.Index != "" {
+		return &location{target: c.tableTarget(key), key: key}, nil
+	}
+	homes, err := c.homes(ctx, like, false)
+	if err != nil {
+		return nil, err
+	}
+	at := &location{target: homes[0]}
+	if len(homes) > 1 {
+		in := &dynamodb.GetItemInput{
+			ConsistentRead:           aws.Bool(true),
+			ReturnConsumedCapacity:   metersOf(ctx).wanted(),
+			ProjectionExpression:     aws.String("#hs_pk"),
+			ExpressionAttributeNames: map[string]string{"#hs_pk": c.options.PartitionKey},
+		}
+		if ttl := c.options.TTL; ttl != "" {
+			in.ProjectionExpression = aws.String("#hs_pk, #hs_ttl")
+			in.ExpressionAttributeNames["#hs_ttl"] = ttl
+		}
+		items, err := c.find(ctx, cost, key, homes, in)
+		if err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		random := c.options.Layout.Strategy == Random
+		switch i := slices.IndexFunc(items, func(item Item) bool { return item != nil && !c.expired(item, now) }); {
+		case i >= 0:
+			at.target, at.found = homes[i], random
+		case random:
+			return nil, ErrNotFound
+		}
+	}
+	at.key = c.in(key, at.target)
+	return at, nil
+}
+
+// change finds the item that is like another and has send change it there. send returns the attributes that were asked for
+// and what the request consumed.
+func (c *core) change(ctx context.Context, like Item, send func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error)) (w Written[Item], err error) {
+	var cost Cost
+	defer func() { metersOf(ctx).add(cost) }()
+
+	at, err := c.locate(ctx, &cost, like)
+	if err != nil {
+		return w, err
+	}
+	attributes, consumed, err := send(&cost, at)
+	if err != nil {
+		return w, err
+	}
+	cost.WriteUnits += units(consumed)
+	c.restoreLike(attributes, like)
+	return Written[Item]{ShardKey: at.shardKey, Shard: at.shard, Attributes: attributes}, nil
+}
