@@ -78,8 +78,8 @@ func (g *gather) size(cu *cursor, sharing int) int {
 	var items float64
 	if cu.page == 0 && cu.emitted == 0 {
 		items = float64(pageSize(g.want, n))
-	} else { // a page of 4 KB costs no more than an item
-		items = max(g.share(cu)*float64(g.want)+2, 4096/c.sizes.mean())
+	} else { // for one shard, a few more than its share will do
+		items = g.share(cu)*float64(g.want) + 2
 	}
 	items = min(items, float64(g.want))
 	if cu.skips {
