@@ -292,7 +292,10 @@ func (l *Layout) keyFault(key string) string {
 	if _, _, ok := l.cutShard(key); ok {
 		return "it already ends like a shard of " + l.Format.String()
 	}
-	if _, _, ok := l.cutBucket(key); ok && l.Bucket.timed() {
+	if !l.Bucket.timed() {
+		return ""
+	}
+	if _, _, ok := l.cutBucket(key); ok {
 		return "it already ends like a " + l.Bucket.String() + " of " + l.Format.String()
 	}
 	return ""
