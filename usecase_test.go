@@ -92,6 +92,21 @@ func read[T any](t *testing.T, c *heatsink.Collection[T], q heatsink.Query) ([]T
 	return items, cost
 }
 
+// inPages returns all of a query, page by page.
+func inPages[T any](t *testing.T, c *heatsink.Collection[T], q heatsink.Query) (items []T) {
+	t.Helper()
+	for token := ""; ; {
+		page, err := c.Page(t.Context(), q, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, page.Items...)
+		if token = page.Next; token == "" {
+			return items
+		}
+	}
+}
+
 // inPartition returns the sort keys stored under a partition key, in order.
 func inPartition(t *testing.T, client *dynamodb.Client, key string) []string {
 	t.Helper()
@@ -364,17 +379,7 @@ func unshardedPastIsReadAlong(t *testing.T, client *dynamodb.Client) {
 		}
 		for size := 1; size <= 7; size++ {
 			q.Limit = size
-			var got []event
-			for token := ""; ; {
-				page, err := logs.Page(t.Context(), q, token)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, page.Items...)
-				if token = page.Next; token == "" {
-					break
-				}
-			}
+			got := inPages(t, logs, q)
 			if !slices.Equal(got, want) {
 				t.Errorf("reverse %v, pages of %d: got %v", reverse, size, ats(got))
 			}
@@ -541,17 +546,7 @@ func shardCountDoesNotShow(t *testing.T, client *dynamodb.Client) {
 				}
 				for _, size := range []int{10, 77, 120, 1000} {
 					q := heatsink.Query{Key: "KEY", Reverse: reverse, Limit: size}
-					var got []event
-					for token := ""; ; {
-						page, err := c.Page(t.Context(), q, token)
-						if err != nil {
-							t.Fatal(err)
-						}
-						got = append(got, page.Items...)
-						if token = page.Next; token == "" {
-							break
-						}
-					}
+					got := inPages(t, c, q)
 					if !slices.Equal(got, want) {
 						t.Errorf("%d shards, %v, reverse %v, pages of %d: got %d items, or not in order", shards, strategy, reverse, size, len(got))
 					}
