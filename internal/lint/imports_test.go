@@ -27,11 +27,13 @@ const everything = "*"
 var mayImport = imports{
 	// The library, and the recipes on top of it.
 	".":           {"internal/attr"},
-	"counter":     {"."},
-	"leaderboard": {"."},
-	"ratelimit":   {"."},
-	"session":     {"."},
-	"eventlog":    {"."},
+	"counter":     {".", "internal/schema"},
+	"leaderboard": {".", "internal/schema"},
+	"ratelimit":   {".", "internal/schema"},
+	"session":     {".", "internal/schema"},
+	"eventlog":    {".", "internal/schema"},
+
+	"internal/schema": {},
 
 	// Useful alone.
 	"heat": {},
