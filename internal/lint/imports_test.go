@@ -34,9 +34,10 @@ var mayImport = imports{
 	"eventlog":    {".", "internal/schema"},
 
 	"internal/schema": {},
+	"internal/sketch": {},
 
 	// Useful alone.
-	"heat": {},
+	"heat": {"internal/sketch"},
 	"keys": {},
 	"plan": {},
 
