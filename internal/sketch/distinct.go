@@ -5,28 +5,32 @@ import (
 	"math/bits"
 )
 
-// Distinct estimates how many different hashes it was given: HyperLogLog (Flajolet et al. 2007) of 4,096 registers, with
-// the bias of small counts removed by counting the empty registers. Its relative standard error is 1.04/√4096 = 1.6 %.
-// The zero value is ready.
+// Distinct estimates how many different hashes it was given: HyperLogLog (Flajolet et al. 2007), with the bias of small
+// counts removed by counting the empty registers.
 type Distinct struct {
-	registers [1 << distinctBits]uint8
+	bits      int
+	registers []uint8
 }
 
-const distinctBits = 12
+// NewDistinct returns a counter of 2^bits bytes, 4 to 16 bits.
+func NewDistinct(bits int) Distinct {
+	bits = min(max(bits, 4), 16)
+	return Distinct{bits, make([]uint8, 1<<bits)}
+}
 
-// DistinctError is the relative standard error of Distinct.
-const DistinctError = 1.04 / (1 << (distinctBits / 2))
+// Error returns the relative standard error of Count.
+func (d *Distinct) Error() float64 { return 1.04 / math.Sqrt(float64(len(d.registers))) }
 
 // Add takes note of a hash, which must be spread over all its bits.
 func (d *Distinct) Add(hash uint64) {
-	register := &d.registers[hash>>(64-distinctBits)]
-	rank := uint8(bits.LeadingZeros64(hash<<distinctBits|1<<(distinctBits-1))) + 1
+	register := &d.registers[hash>>(64-d.bits)]
+	rank := uint8(bits.LeadingZeros64(hash<<d.bits|1<<(d.bits-1))) + 1
 	*register = max(*register, rank)
 }
 
 // Count returns the estimate.
 func (d *Distinct) Count() int64 {
-	const m = 1 << distinctBits
+	m := float64(len(d.registers))
 	sum, empty := 0.0, 0
 	for _, rank := range d.registers {
 		sum += math.Ldexp(1, -int(rank))
@@ -36,7 +40,7 @@ func (d *Distinct) Count() int64 {
 	}
 	estimate := 0.7213 / (1 + 1.079/m) * m * m / sum
 	if estimate <= 2.5*m && empty > 0 {
-		estimate = m * math.Log(float64(m)/float64(empty))
+		estimate = m * math.Log(m/float64(empty))
 	}
 	return int64(math.Round(estimate))
 }

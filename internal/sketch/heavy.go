@@ -23,11 +23,17 @@ import (
 type Heavy[P any] struct {
 	decay time.Duration // 0: none
 	start int64         // nanoseconds; where the factor is 1
+	last  moment        // the last factor that was worked out
 	total float64       // weight of everything, scaled as the entries' are
 
 	entries []entry[P]
 	index   table // hash of a key to its entry
 	heap    heap  // their weights, scaled
+}
+
+type moment struct {
+	now    int64
+	factor float64
 }
 
 type entry[P any] struct {
@@ -129,10 +135,14 @@ func (h *Heavy[P]) Top(now int64, n int) []Weighed[P] {
 // enough.
 const most = 60
 
-// scale returns the factor of a time, and moves the start before it becomes too large.
+// scale returns the factor of a time, and moves the start before it becomes too large. It is the same for as long as it
+// changes by less than a thousandth of a percent, as working it out takes longer than everything else.
 func (h *Heavy[P]) scale(now int64) float64 {
 	if h.decay == 0 {
 		return 1
+	}
+	if d := now - h.last.now; h.last.factor != 0 && d >= 0 && d < int64(h.decay/100_000) {
+		return h.last.factor
 	}
 	if h.start == 0 {
 		h.start = now
@@ -142,7 +152,8 @@ func (h *Heavy[P]) scale(now int64) float64 {
 		h.rescale(math.Exp(-exponent))
 		h.start, exponent = now, 0
 	}
-	return math.Exp(exponent)
+	h.last = moment{now, math.Exp(exponent)}
+	return h.last.factor
 }
 
 // rescale multiplies all weights. Their order stays, but for those that become too small to tell apart.

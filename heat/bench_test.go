@@ -1,0 +1,52 @@
+package heat_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// What the recorder adds to a call: the counting alone.
+func BenchmarkObserve(b *testing.B) {
+	for _, distinct := range []int{1, 500, 100_000} {
+		b.Run(fmt.Sprint(distinct), func(b *testing.B) {
+			recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+			keys := make([][]byte, distinct)
+			for i := range keys {
+				keys[i] = fmt.Appendf(nil, "user-%d", i)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				heat.Observe(recorder, "views", heat.Write, keys[(i*7919)%distinct], 1)
+			}
+		})
+	}
+}
+
+// A whole PutItem on the engine, with and without a recorder.
+func BenchmarkPutItem(b *testing.B) {
+	for _, recorded := range []bool{false, true} {
+		b.Run(fmt.Sprintf("recorded=%v", recorded), func(b *testing.B) {
+			db := local.Start(b)
+			if err := db.CreateTable(b.Context(), "views", "pk", "sk"); err != nil {
+				b.Fatal(err)
+			}
+			var options []func(*dynamodb.Options)
+			if recorded {
+				options = append(options, heat.NewRecorder(heat.Options{}).Option)
+			}
+			client := db.Client(options...)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, err := client.PutItem(b.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", fmt.Sprint(i%1000))}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

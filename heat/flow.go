@@ -1,0 +1,209 @@
+package heat
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/heatsink-go/heatsink/internal/sketch"
+)
+
+// flow counts the traffic of a table or index in one direction, in memory of fixed size.
+type flow struct {
+	mu       sync.Mutex
+	decay    time.Duration
+	first    int64 // when the first touch was
+	counts   Flow  // totals only
+	reasons  map[string]int64
+	latency  *hdrhistogram.Histogram // microseconds
+	trend    trend
+	keys     *sketch.Heavy[keyCount]
+	distinct sketch.Distinct
+	patterns patternTable
+}
+
+// keyCount is what is kept beside a key of the sketch, from when the sketch took it up.
+type keyCount struct {
+	units     float64
+	consumed  decaying
+	seconds   seconds
+	requests  int64
+	throttled int64
+	reason    string // the reason that outweighs the others, by Boyer and Moore's vote
+	votes     int64
+	items     sketch.Few
+	pattern   int32
+}
+
+// touch is one key that an attempt was about: the only one, or one of a batch or a transaction.
+type touch struct {
+	key   []byte // nil if it is not known
+	hash  uint64 // of key
+	item  uint64 // a hash of the sort key; 0 if it is not known
+	units float64
+
+	attempts  int64 // made for it, retries included
+	throttled int64 // of these, refused
+	failed    int64 // of these, failed otherwise
+	reason    string
+}
+
+const (
+	// The least and the most that latencies are told apart at, in microseconds, and how many digits of them are kept.
+	minLatency, maxLatency, latencyDigits = 1, 120_000_000, 2
+
+	// mostReasons bounds the texts that a server may give as reasons; DynamoDB has 16.
+	mostReasons = 64
+)
+
+func newFlow(o *Options) *flow {
+	return &flow{
+		decay:    o.Decay,
+		reasons:  make(map[string]int64),
+		latency:  hdrhistogram.New(minLatency, maxLatency, latencyDigits),
+		trend:    newTrend(),
+		keys:     sketch.NewHeavy[keyCount](o.Entries, o.Decay),
+		distinct: sketch.NewDistinct(12), // 4 KB, 1.6 %
+		patterns: newPatternTable(),
+	}
+}
+
+// add counts a touch. redact may be nil.
+func (f *flow) add(now int64, t *touch, redact func(dst, key []byte) []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.addLocked(now, t, redact)
+}
+
+// addTimed is add for a call that took so long as the caller saw it, retries and their waits included.
+func (f *flow) addTimed(now int64, t *touch, redact func(dst, key []byte) []byte, took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.addLocked(now, t, redact)
+	_ = f.latency.RecordValue(min(max(took.Microseconds(), minLatency), maxLatency)) // within its bounds: no error
+}
+
+func (f *flow) addLocked(now int64, t *touch, redact func(dst, key []byte) []byte) {
+	if f.first == 0 {
+		f.first = now
+	}
+	f.counts.Units += t.units
+	f.counts.Requests += t.attempts
+	f.counts.Retries += max(0, t.attempts-1)
+	f.counts.Throttled += t.throttled
+	f.counts.Errors += t.failed
+	f.trend.add(now, t.units, t.throttled)
+	if t.throttled > 0 {
+		f.count(t.reason, t.throttled)
+	}
+	if t.key != nil {
+		f.addKey(now, t, redact)
+	}
+}
+
+func (f *flow) count(reason string, n int64) {
+	if _, known := f.reasons[reason]; !known && len(f.reasons) >= mostReasons {
+		reason = ""
+	}
+	f.reasons[reason] += n
+}
+
+// addKey counts a touch of a key. A throttled attempt weighs what it wanted at least: a unit. Otherwise a key that is
+// always refused would be cold.
+func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) {
+	f.distinct.Add(t.hash)
+	taken := false
+	k := f.keys.Add(now, t.hash, t.units+float64(t.throttled), func(dst []byte) []byte {
+		taken = true
+		if redact != nil {
+			return redact(dst, t.key)
+		}
+		return append(dst, t.key...)
+	})
+	if taken {
+		k.pattern = f.patterns.take(t.key, t.hash, redact != nil)
+	}
+	k.units += t.units
+	k.consumed.add(now, t.units, f.decay)
+	k.seconds.add(now, t.units)
+	k.requests += t.attempts
+	k.throttled += t.throttled
+	f.patterns.count(k.pattern, t.units)
+	if t.item != 0 {
+		k.items.Add(t.item)
+	}
+	switch {
+	case t.throttled == 0:
+	case k.reason == t.reason:
+		k.votes += t.throttled
+	case k.votes > t.throttled:
+		k.votes -= t.throttled
+	default:
+		k.reason, k.votes = t.reason, t.throttled-k.votes
+	}
+}
+
+// report returns the flow as of now, with so many keys.
+func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.counts
+	r.Peak = f.trend.peak(now)
+	r.Trend = f.trend.points(now)
+	r.Latency = f.latencies()
+	r.Throttles = throttleCounts(f.reasons)
+	r.Distinct = Distinct{Keys: f.distinct.Count(), Error: f.distinct.Error()}
+	if !f.keys.Full() {
+		r.Distinct = Distinct{Keys: int64(f.keys.Len())}
+	}
+	total, window := f.keys.Total(now), f.window(now)
+	for _, k := range f.keys.Top(now, top) {
+		r.Keys = append(r.Keys, KeyHeat{
+			Key: k.Text, Units: k.Extra.units, Low: k.Extra.units,
+			Rate: k.High / window, RateLow: k.Low / window, Share: share(k.Low, total),
+			Consumed: k.Extra.consumed.at(now, f.decay) / window, Second: k.Extra.seconds.last(now),
+			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
+		})
+	}
+	return r, f.patterns.report(d)
+}
+
+// window returns over how many seconds decayed sums are rates: the decay once the flow is much older than that, less
+// before, as what came before the first touch is missing in them.
+//
+//	∫ e^(-t/decay) dt from 0 to age  =  decay × (1 - e^(-age/decay))
+func (f *flow) window(now int64) float64 {
+	age := max(time.Duration(now-f.first), time.Second)
+	return -f.decay.Seconds() * math.Expm1(-age.Seconds()/f.decay.Seconds())
+}
+
+func share(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return min(1, part/whole)
+}
+
+func (f *flow) latencies() Latency {
+	at := func(percentile float64) time.Duration {
+		return time.Duration(f.latency.ValueAtPercentile(percentile)) * time.Microsecond
+	}
+	if f.latency.TotalCount() == 0 {
+		return Latency{}
+	}
+	return Latency{P50: at(50), P99: at(99), P999: at(99.9), Max: time.Duration(f.latency.Max()) * time.Microsecond}
+}
+
+// throttleCounts returns reasons by falling count; those of the same count by name.
+func throttleCounts(reasons map[string]int64) []ThrottleCount {
+	var counts []ThrottleCount
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		counts = append(counts, ThrottleCount{reason, reasons[reason]})
+	}
+	slices.SortStableFunc(counts, func(a, b ThrottleCount) int { return int(b.Count - a.Count) })
+	return counts
+}

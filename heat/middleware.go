@@ -1,0 +1,93 @@
+package heat
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Option makes the recorder see every call of a client:
+//
+//	client := dynamodb.NewFromConfig(cfg, recorder.Option)
+//
+// Calls, answers and errors stay as they are. Where the caller did not ask for the consumed capacity, the recorder asks
+// for it and takes it out of the answer again.
+func (r *Recorder) Option(o *dynamodb.Options) {
+	look := &lookup{recorder: r, options: o}
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("HeatRecorder",
+			func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+				middleware.InitializeOutput, middleware.Metadata, error,
+			) {
+				return r.handle(ctx, look, in, next)
+			}), middleware.After)
+	})
+}
+
+func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.InitializeInput, next middleware.InitializeHandler) (
+	middleware.InitializeOutput, middleware.Metadata, error,
+) {
+	look.tables(ctx, in.Parameters)
+	c := newCall()
+	defer c.free()
+	counted := r.describe(c, in.Parameters)
+	input, asked := askForCapacity(in.Parameters)
+	in.Parameters = input
+	begun := time.Now()
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	now := time.Now()
+	if counted {
+		r.settle(c, out.Result, metadata, err)
+		c.record(&r.options, now, now.Sub(begun))
+	} else {
+		r.learn(out.Result)
+	}
+	if asked {
+		hideCapacity(out.Result)
+	}
+	return out, metadata, err
+}
+
+// learn looks at descriptions of tables that pass by.
+func (r *Recorder) learn(output any) {
+	var d *types.TableDescription
+	switch out := output.(type) {
+	case *dynamodb.DescribeTableOutput:
+		d = out.Table
+	case *dynamodb.CreateTableOutput:
+		d = out.TableDescription
+	case *dynamodb.UpdateTableOutput:
+		d = out.TableDescription
+	}
+	if d != nil && d.TableName != nil {
+		r.table(*d.TableName).learn(d)
+	}
+}
+
+// lookup looks tables up with the client that the recorder is an option of.
+type lookup struct {
+	recorder *Recorder
+	options  *dynamodb.Options // complete once the client is made
+}
+
+// lookupTime bounds how long the first call of a table may wait for its description.
+const lookupTime = 2 * time.Second
+
+// tables looks up those tables of an input that are not known yet, once.
+func (l *lookup) tables(ctx context.Context, input any) {
+	if l.recorder.options.NoDescribe {
+		return
+	}
+	for _, name := range tablesOf(input) {
+		if l.recorder.table(name).ask() {
+			ctx, cancel := context.WithTimeout(ctx, lookupTime)
+			_, err := dynamodb.New(*l.options).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
+			cancel()
+			l.recorder.noteLookup(name, err)
+		}
+	}
+}

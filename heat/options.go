@@ -1,0 +1,64 @@
+package heat
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Options configure a Recorder. The zero value is ready to use.
+type Options struct {
+	// Keys names the attributes of partition keys: "orders": {"customer"}, "orders/byStatus": {"status"} for an index.
+	// Tables that are not named are looked up with one DescribeTable at their first call, unless NoDescribe is set.
+	Keys map[string][]string
+
+	// NoDescribe keeps the recorder from looking tables up. Calls of unknown tables are then attributed as far as they
+	// tell their partition key themselves: a Query does, and a key of one attribute.
+	NoDescribe bool
+
+	// Entries is how many keys are kept for each direction of a table or index: a key is surely among them if it has
+	// more than 1/Entries of the units. Default: 1,024, about a quarter of a megabyte.
+	Entries int
+
+	// Decay is how long ago units count a third as much in rates. Default: 10 seconds.
+	Decay time.Duration
+
+	// Top is how many keys a flow of a report lists. Default: 50.
+	Top int
+
+	// Redact appends what is kept of a key to dst, in place of the key itself; see Hashed. Default: the key. It is called
+	// from several goroutines. Two keys that become the same text are still counted apart.
+	Redact func(dst, key []byte) []byte
+}
+
+func (o Options) validate() error {
+	var faults []error
+	if o.Entries < 0 || o.Entries > 1<<20 {
+		faults = append(faults, fmt.Errorf("Entries may be up to %d, not %d", 1<<20, o.Entries))
+	}
+	if o.Decay < 0 {
+		faults = append(faults, fmt.Errorf("Decay is negative: %v", o.Decay))
+	}
+	if o.Top < 0 {
+		faults = append(faults, fmt.Errorf("Top is negative: %d", o.Top))
+	}
+	for resource, names := range o.Keys {
+		if len(names) == 0 || len(names) > 4 {
+			faults = append(faults, fmt.Errorf("a partition key has one to four attributes, Keys has %d for %q", len(names), resource))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Entries == 0 {
+		o.Entries = 1024
+	}
+	if o.Decay == 0 {
+		o.Decay = 10 * time.Second
+	}
+	if o.Top == 0 {
+		o.Top = 50
+	}
+	return o
+}

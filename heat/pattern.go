@@ -1,0 +1,152 @@
+package heat
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/heatsink-go/heatsink/internal/sketch"
+)
+
+// patternTable counts the keys of a flow by their shape, in fixed memory: each key is looked at when the sketch takes it
+// up, so a key that stays there costs nothing more.
+//
+// Words are taken for what does not vary. If there are many with everything else alike, as names of tenants in capitals,
+// they vary after all: the shapes then become one, in which the words are {id}.
+type patternTable struct {
+	index    map[uint64]int32 // hash of a shape to its place in all
+	families map[uint64]int   // hash of a shape with its words but the first replaced: how many shapes it has
+	all      []patternCount
+}
+
+type patternCount struct {
+	shape, example string
+	family         uint64 // 0 if the shape has no words to replace
+	distinct       sketch.Distinct
+	units          float64
+}
+
+const (
+	mostPatterns = 64 // shapes of a flow
+	mostSiblings = 16 // shapes of a family before it becomes one
+)
+
+func newPatternTable() patternTable {
+	return patternTable{index: make(map[uint64]int32), families: make(map[uint64]int)}
+}
+
+// take notes a key and returns the number of its shape. Of hidden keys nothing is kept but their number.
+func (p *patternTable) take(key []byte, hash uint64, hidden bool) int32 {
+	var scratch [256]byte
+	shape := append(scratch[:0], "{hidden}"...)
+	if !hidden {
+		shape = appendShape(scratch[:0], key)
+	}
+	id := p.find(shape, key, hidden)
+	p.all[id].distinct.Add(hash)
+	return id
+}
+
+// find returns the number of a shape, or of the more general one that it is counted as.
+func (p *patternTable) find(shape, key []byte, hidden bool) int32 {
+	if id, ok := p.index[xxhash.Sum64(shape)]; ok {
+		return id
+	}
+	var scratch [256]byte
+	wider := general(scratch[:0], shape, true)
+	family := xxhash.Sum64(wider)
+	if p.families[family] >= mostSiblings {
+		shape = wider
+	} else if string(wider) != string(shape) && len(p.families) < mostPatterns {
+		p.families[family]++
+	}
+	if len(p.all) >= mostPatterns-1 {
+		shape = general(nil, shape, false) // so many kinds of keys: their first words are names as well
+	}
+	if id, ok := p.index[xxhash.Sum64(shape)]; ok {
+		return id
+	}
+	if len(p.all) >= mostPatterns {
+		return p.others()
+	}
+	return p.add(string(shape), family, key, hidden)
+}
+
+func (p *patternTable) add(shape string, family uint64, key []byte, hidden bool) int32 {
+	id := int32(len(p.all))
+	count := patternCount{shape: shape, family: family, distinct: sketch.NewDistinct(8)} // 256 bytes, 6.5 %
+	if !hidden {
+		count.example = string(key[:min(len(key), sketch.MaxText)])
+	}
+	p.all = append(p.all, count)
+	p.index[xxhash.Sum64String(shape)] = id
+	return id
+}
+
+// others returns the number of the pattern for all that found no room.
+func (p *patternTable) others() int32 {
+	const shape = "{other}"
+	if id, ok := p.index[xxhash.Sum64String(shape)]; ok {
+		return id
+	}
+	return p.add(shape, 0, nil, true)
+}
+
+// count adds units to a pattern.
+func (p *patternTable) count(id int32, units float64) { p.all[id].units += units }
+
+// report returns the patterns, the shapes of a family that became one put together.
+func (p *patternTable) report(d Direction) []Pattern {
+	var patterns []Pattern
+	for i := range p.all {
+		c := &p.all[i]
+		shape := c.shape
+		if p.families[c.family] >= mostSiblings {
+			shape = string(general(nil, []byte(shape), true))
+		}
+		at := slices.IndexFunc(patterns, func(p Pattern) bool { return p.Shape == shape })
+		if at < 0 {
+			at = len(patterns)
+			patterns = append(patterns, Pattern{Shape: shape, Example: c.example})
+		}
+		patterns[at].merge(c, d)
+	}
+	return patterns
+}
+
+func (p *Pattern) merge(c *patternCount, d Direction) {
+	p.Distinct.Keys += c.distinct.Count() // of different shapes: no key is in two
+	if p.Distinct.Keys > fewKeys {
+		p.Distinct.Error = c.distinct.Error()
+	}
+	if d == Read {
+		p.Reads += c.units
+	} else {
+		p.Writes += c.units
+	}
+}
+
+// fewKeys is up to how many keys the count of a pattern is right to the key: with 256 registers two keys share one too
+// seldom to matter.
+const fewKeys = 8
+
+// mergePatterns puts the patterns of reads and writes together, those of most units first.
+func mergePatterns(reads, writes []Pattern) []Pattern {
+	all := slices.Clone(reads)
+	for _, w := range writes {
+		i := slices.IndexFunc(all, func(p Pattern) bool { return p.Shape == w.Shape })
+		if i < 0 {
+			all = append(all, w)
+			continue
+		}
+		all[i].Writes = w.Writes
+		if w.Distinct.Keys > all[i].Distinct.Keys {
+			all[i].Distinct = w.Distinct
+		}
+	}
+	slices.SortFunc(all, func(a, b Pattern) int {
+		return cmp.Or(cmp.Compare(b.Reads+b.Writes, a.Reads+a.Writes), cmp.Compare(a.Shape, b.Shape))
+	})
+	return all
+}

@@ -1,0 +1,258 @@
+package heat_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local"
+)
+
+type item = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func key(pk, sk string) item { return item{"pk": text(pk), "sk": text(sk)} }
+
+// start returns an engine with a table (pk, sk).
+func start(t *testing.T, physics *local.Physics) *local.DB {
+	t.Helper()
+	db, err := local.New(local.Options{Physics: physics})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func resource(t *testing.T, report heat.Report, name string) *heat.ResourceReport {
+	t.Helper()
+	for i := range report.Resources {
+		if report.Resources[i].String() == name {
+			return &report.Resources[i]
+		}
+	}
+	t.Fatalf("the report has no %s: %+v", name, report.Resources)
+	return nil
+}
+
+// The hot-key demo: a key that 4,000 writes a second want to reach, among others. Within two seconds the recorder names
+// it, with the rate that the partition gives it, and with the reason of its throttles.
+func TestRecorderFindsTheHotKeyWithinTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := start(t, &local.Physics{})
+		recorder := heat.NewRecorder(heat.Options{})
+		client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+		put := func(pk string, i int) {
+			_, _ = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key(pk, fmt.Sprint(i))})
+		}
+		for tick := range 200 {
+			for i := range 40 {
+				put("PAGE#viral", 40*tick+i)
+			}
+			put(fmt.Sprint("PAGE#", tick%50), tick)
+			time.Sleep(10 * time.Millisecond)
+		}
+		writes := resource(t, recorder.Report(), "views").Writes
+		hot := writes.Keys[0]
+		if hot.Key != "PAGE#viral" {
+			t.Fatalf("the hottest key is %q", hot.Key)
+		}
+		if hot.Reason != "TableWriteKeyRangeThroughputExceeded" || hot.Throttled < 5000 {
+			t.Errorf("throttled %d times because of %q", hot.Throttled, hot.Reason)
+		}
+		// 1,000 a second, and what the partition had saved before.
+		if want := hot.Units / 2; math.Abs(hot.Consumed-want) > 0.05*want {
+			t.Errorf("consumed %.0f a second, %.0f were", hot.Consumed, want)
+		}
+		if math.Abs(hot.RateLow-4000) > 0.05*4000 {
+			t.Errorf("%.0f a second wanted at least, 4000 were", hot.RateLow)
+		}
+		if hot.Items < 100 || hot.Share < 0.95 {
+			t.Errorf("%d items, share %.2f", hot.Items, hot.Share)
+		}
+		t.Logf("%.0f a second consumed, %.0f to %.0f wanted, share %.1f%%, %d throttles", hot.Consumed, hot.RateLow, hot.Rate, 100*hot.Share, hot.Throttled)
+	})
+}
+
+// The caller's call stays as it is: the input unchanged, the capacity only where it was asked for.
+func TestRecorderLeavesCallsAlone(t *testing.T) {
+	db := start(t, nil)
+	recorder := heat.NewRecorder(heat.Options{})
+	client := db.Client(recorder.Option)
+	in := &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", "1")}
+	out, err := client.PutItem(t.Context(), in)
+	if err != nil || out.ConsumedCapacity != nil || in.ReturnConsumedCapacity != "" {
+		t.Errorf("got %+v, %v; input %+v", out, err, in)
+	}
+	got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String("views"), Key: key("a", "1"), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil || got.ConsumedCapacity == nil || got.ConsumedCapacity.Table != nil || len(got.Item) != 2 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	_, err = client.PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String("views"), Item: key("a", "1"), ConditionExpression: aws.String("attribute_not_exists(pk)"),
+	})
+	if failed := (*types.ConditionalCheckFailedException)(nil); !errors.As(err, &failed) {
+		t.Errorf("got %v", err)
+	}
+	r := resource(t, recorder.Report(), "views")
+	if r.Writes.Units != 1 || r.Writes.Requests != 2 || r.Writes.Errors != 0 || r.Reads.Units != 0.5 {
+		t.Errorf("counted %+v and %+v", r.Writes, r.Reads)
+	}
+}
+
+// Every operation is attributed to the keys it is about, batches and transactions item by item.
+func TestRecorderAttributesEveryOperation(t *testing.T) {
+	db := start(t, nil)
+	name := aws.String("views")
+	for _, test := range []struct {
+		name   string
+		call   func(context.Context, *dynamodb.Client) error
+		reads  map[string]float64
+		writes map[string]float64
+	}{
+		{"put", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: key("a", "1")})
+			return err
+		}, nil, map[string]float64{"a": 1}},
+		{"get", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.GetItem(ctx, &dynamodb.GetItemInput{TableName: name, Key: key("a", "1"), ConsistentRead: aws.Bool(true)})
+			return err
+		}, map[string]float64{"a": 1}, nil},
+		{"update", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name, Key: key("b", "1")})
+			return err
+		}, nil, map[string]float64{"b": 1}},
+		{"batch write", func(ctx context.Context, c *dynamodb.Client) error {
+			big := key("b", "2")
+			big["body"] = text(strings.Repeat("x", 2500))
+			_, err := c.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"views": {
+				{PutRequest: &types.PutRequest{Item: key("a", "2")}}, {PutRequest: &types.PutRequest{Item: big}},
+			}}})
+			return err
+		}, nil, map[string]float64{"a": 1, "b": 3}},
+		{"batch get", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"views": {
+				Keys: []map[string]types.AttributeValue{key("a", "1"), key("b", "2")},
+			}}})
+			return err
+		}, map[string]float64{"a": 0.5, "b": 0.5}, nil},
+		{"transact write", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				{Put: &types.Put{TableName: name, Item: key("a", "3")}},
+				{Delete: &types.Delete{TableName: name, Key: key("c", "1")}},
+			}})
+			return err
+		}, nil, map[string]float64{"a": 2, "c": 2}},
+		{"transact get", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
+				{Get: &types.Get{TableName: name, Key: key("a", "3")}},
+			}})
+			return err
+		}, map[string]float64{"a": 2}, nil},
+		{"query", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.Query(ctx, &dynamodb.QueryInput{
+				TableName: name, KeyConditionExpression: aws.String("sk > :from AND (#k=:key)"),
+				ExpressionAttributeNames:  map[string]string{"#k": "pk"},
+				ExpressionAttributeValues: item{":from": text("0"), ":key": text("a")},
+			})
+			return err
+		}, map[string]float64{"a": 0.5}, nil},
+		{"scan", func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.Scan(ctx, &dynamodb.ScanInput{TableName: name})
+			return err
+		}, map[string]float64{}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			recorder := heat.NewRecorder(heat.Options{})
+			if err := test.call(t.Context(), db.Client(recorder.Option)); err != nil {
+				t.Fatal(err)
+			}
+			r := resource(t, recorder.Report(), "views")
+			check := func(flow heat.Flow, want map[string]float64) {
+				t.Helper()
+				if len(flow.Keys) != len(want) {
+					t.Errorf("got %+v, want %v", flow.Keys, want)
+				}
+				for _, k := range flow.Keys {
+					if k.Units != want[k.Key] {
+						t.Errorf("%s took %v, want %v", k.Key, k.Units, want[k.Key])
+					}
+				}
+			}
+			check(r.Reads, test.reads)
+			check(r.Writes, test.writes)
+			if test.name == "scan" && r.Reads.Units == 0 {
+				t.Error("the scan was not counted")
+			}
+		})
+	}
+}
+
+// Ten million keys, and the recorder stays as small as it was.
+func TestRecorderMemoryDoesNotGrow(t *testing.T) {
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+	var grown int64
+	for i := range 10_000_000 {
+		heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "user-%d", i), 1)
+		if i == 100_000 {
+			grown = heap() - before
+		}
+	}
+	after := heap() - before
+	t.Logf("%d bytes after 100,000 keys, %d after 10,000,000", grown, after)
+	if after > 1<<20 {
+		t.Errorf("the recorder has %d bytes", after)
+	}
+	runtime.KeepAlive(recorder)
+}
+
+// Many goroutines at once lose nothing.
+func TestRecorderIsConcurrent(t *testing.T) {
+	db := start(t, nil)
+	recorder := heat.NewRecorder(heat.Options{})
+	client := db.Client(recorder.Option)
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for i := range 100 {
+				if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key(fmt.Sprint("k", g), fmt.Sprint(i))}); err != nil {
+					t.Error(err)
+				}
+				recorder.Report()
+			}
+		})
+	}
+	all.Wait()
+	if r := resource(t, recorder.Report(), "views"); r.Writes.Units != 800 || r.Writes.Distinct.Keys != 8 {
+		t.Errorf("counted %+v", r.Writes)
+	}
+}
