@@ -55,26 +55,17 @@ func separator(c byte) bool {
 
 // partLength returns how far it is to the next separator. The dots of a mail address are none.
 func partLength(text []byte) int {
-	dot, at := -1, false
+	end := len(text)
 	for i, c := range text {
-		switch {
-		case c == '@':
-			at = true
-		case c == '.':
-			if dot < 0 {
-				dot = i
-			}
-		case separator(c):
-			text = text[:i]
-		}
-		if len(text) <= i {
+		if separator(c) && c != '.' {
+			end = i
 			break
 		}
 	}
-	if dot >= 0 && !at {
+	if dot := bytes.IndexByte(text[:end], '.'); dot >= 0 && bytes.IndexByte(text[:end], '@') < 0 {
 		return dot
 	}
-	return len(text)
+	return end
 }
 
 // appendPart appends the shape of a part between separators.

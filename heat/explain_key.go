@@ -1,0 +1,138 @@
+package heat
+
+import (
+	"fmt"
+	"strings"
+)
+
+// hotKeys finds keys that want what one partition serves, and says why they do.
+func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool) {
+	flow := r.Flow(d)
+	for i := range flow.Keys {
+		k := &flow.Keys[i]
+		severity, hot := e.heat(k, d)
+		if !hot || e.excluded(k.Key) {
+			continue
+		}
+		shape := string(appendShape(nil, []byte(k.Key)))
+		kind, cause, remedy := why(r, d, k, shape)
+		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
+		e.add(r, Finding{
+			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
+			Message:  fmt.Sprintf("Partition key '%s' has %s requests/sec (hot partition)", k.Key, thousands(requestRate(flow, k))),
+			Evidence: evidence(k, d), Cause: cause, Remedy: remedy,
+		})
+	}
+}
+
+// heat judges a key by what it surely wants, and by what it was refused because of its own range of keys.
+func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
+	wanted := max(k.RateLow, k.Second)
+	switch {
+	case k.Throttled >= 10 && keyRange(k.Reason) && wanted >= 0.2*d.Limit():
+		return Critical, true
+	case wanted >= e.rules.Hot*d.Limit():
+		return Critical, true
+	case wanted >= e.rules.Warm*d.Limit():
+		return Warning, true
+	}
+	return Info, false
+}
+
+// requestRate returns the requests a second of a key, from its units if they tell.
+func requestRate(flow *Flow, k *KeyHeat) float64 {
+	rate := max(k.RateLow, k.Second)
+	if wanted := k.Units + float64(k.Throttled); wanted > 0 && k.Requests > 0 {
+		return rate * float64(k.Requests) / wanted
+	}
+	if flow.Units > 0 && flow.Requests > 0 {
+		return rate * float64(flow.Requests) / flow.Units
+	}
+	return rate
+}
+
+func evidence(k *KeyHeat, d Direction) []string {
+	lines := []string{
+		fmt.Sprintf("%.0f to %.0f %s units a second wanted, %.0f served; one partition serves %.0f", k.RateLow, k.Rate, d, k.Consumed, d.Limit()),
+		fmt.Sprintf("%.1f%% of the %s traffic at least", 100*k.Share, d),
+	}
+	if k.Throttled > 0 {
+		reason := k.Reason
+		if reason == "" {
+			reason = "no reason given"
+		}
+		lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
+	}
+	if k.Items > 0 {
+		lines = append(lines, fmt.Sprintf("about %d different items", k.Items))
+	}
+	return lines
+}
+
+// why tells the cause of a hot key by its direction, its shape and how many items it is about.
+func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
+	fixed := !strings.Contains(shape, "{")
+	switch {
+	case d == Read && k.Items == 1:
+		return PopularItem, "one item is read far more than a partition serves",
+			"cache it (in the process, or DAX); shards would not help a single item, copies of it would"
+	case d == Read:
+		return ReadHot, "more is read of one key than a partition serves",
+			"cache what is read (heatsink.Cache, or DAX); do not shard for reads: a read of a sharded key asks every shard"
+	case k.Items == 1 && fixed:
+		return GlobalCounter, "all writers update one item",
+			"count in shards: package counter adds many increments in one write, and sums when asked"
+	case k.Items == 1:
+		return PopularItem, "one item of many is written far more than a partition serves",
+			"if it counts, count in shards (package counter); else gather its changes and write less often"
+	case timeOnly(shape):
+		return TimeKey, "everything of this moment is written under the key of this moment; a bucket bounds how much a key gathers, not how fast",
+			"add shards to the bucket: heatsink.Layout{Bucket: …, Shards: …}"
+	case sharded(shape):
+		return HotKey, "a key that is sharded already is hot still: too few shards, or several of them on one partition",
+			"raise the number of shards, and pre-warm the table if it has fewer partitions than that"
+	case fixed:
+		return LowCardinality, "the partition key has one value for all of this",
+			"spread the key: heatsink.Layout{Shards: …}"
+	case tenants(r, shape):
+		return SkewedTenant, "one of many takes far more than the others",
+			"spread this one's key (heatsink.Layout with Widths for the few that need it), or limit it (package ratelimit)"
+	}
+	return HotKey, "more is written to one key than a partition serves", "spread the key: heatsink.Layout{Shards: …}"
+}
+
+// tenants reports whether a shape is that of many keys.
+func tenants(r *ResourceReport, shape string) bool {
+	for _, p := range r.Patterns {
+		if p.Shape == shape {
+			return p.Distinct.Keys >= 10
+		}
+	}
+	return false
+}
+
+// timeOnly reports whether nothing but the time varies in keys of a shape.
+func timeOnly(shape string) bool {
+	rest, times := shape, 0
+	for _, name := range []string{"{time}", "{hour}", "{day}", "{week}", "{month}"} {
+		times += strings.Count(rest, name)
+		rest = strings.ReplaceAll(rest, name, "")
+	}
+	return times > 0 && !strings.Contains(rest, "{")
+}
+
+// sharded reports whether keys of a shape end in a shard.
+func sharded(shape string) bool {
+	return strings.HasSuffix(shape, "SHARD_{n}") || strings.HasSuffix(shape, "SHARD#{n}") ||
+		timeOnly(strings.TrimSuffix(shape, "#{n}")) && strings.HasSuffix(shape, "#{n}") ||
+		timeOnly(strings.TrimSuffix(shape, ".{n}")) && strings.HasSuffix(shape, ".{n}")
+}
+
+// thousands formats a number with commas: 1,000.
+func thousands(v float64) string {
+	digits := fmt.Sprintf("%.0f", v)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

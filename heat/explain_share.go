@@ -1,0 +1,106 @@
+package heat
+
+import (
+	"fmt"
+	"strings"
+)
+
+// dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are as they should
+// be. What is already said of a key is not said again.
+func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]bool) {
+	flow := r.Flow(d)
+	if flow.Requests < e.rules.Sample || flow.Distinct.Keys < 2 {
+		return
+	}
+	for i := range flow.Keys {
+		k := &flow.Keys[i]
+		shape := string(appendShape(nil, []byte(k.Key)))
+		if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+			continue
+		}
+		said[about{r.Resource, k.Key}] = true
+		f := Finding{
+			Kind: DominantKey, Severity: Warning, Direction: d, Key: k.Key, Pattern: shape,
+			Message: fmt.Sprintf("Partition %s receiving %.0f%% of traffic", k.Key, 100*k.Share),
+			Evidence: append(evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%",
+				flow.Distinct.Keys, 100/float64(flow.Distinct.Keys))),
+		}
+		f.Kind, f.Cause, f.Remedy = dominant(r, d, k, shape)
+		e.add(r, f)
+	}
+}
+
+// excess returns how much of what is not its fair share a key has: 0 for a fair share, 1 for everything.
+func excess(share float64, keys int64) float64 {
+	fair := 1 / float64(max(keys, 1))
+	if fair >= 1 {
+		return 0
+	}
+	return (share - fair) / (1 - fair)
+}
+
+func dominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
+	kind, cause, remedy = why(r, d, k, shape)
+	if kind == HotKey || kind == ReadHot {
+		kind, cause = DominantKey, "one key has most of the traffic"
+	}
+	return kind, cause, fmt.Sprintf("nothing while it stays below %.0f units a second; then: %s", d.Limit(), remedy)
+}
+
+// designs finds patterns that are hot by design, whatever they serve today: one value of the key for everything, or for
+// everything of now.
+func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
+	for i := range r.Patterns {
+		p := &r.Patterns[i]
+		if said[about{r.Resource, p.Shape}] || e.excluded(p.Example) || !e.matters(r, p) {
+			continue
+		}
+		switch {
+		case p.Distinct.Keys == 1 && !strings.Contains(p.Shape, "{"):
+			said[about{r.Resource, p.Shape}] = true
+			e.add(r, Finding{
+				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,
+				Message:  fmt.Sprintf("Partition key %s has a single value: hot by design", p.Shape),
+				Evidence: patternEvidence(p),
+				Cause:    "everything of this kind shares one partition key, so it shares one partition's 1,000 writes and 3,000 reads a second for good",
+				Remedy:   "put what is naturally different into the key (a customer, an entity), or a time bucket, and shards above 1,000 writes a second",
+			})
+		case timeOnly(p.Shape):
+			said[about{r.Resource, p.Shape}] = true
+			e.add(r, Finding{
+				Kind: TimeKey, Severity: e.timeSeverity(r, p), Direction: Write, Pattern: p.Shape, Key: p.Example,
+				Message:  fmt.Sprintf("Partition keys %s are times: everything of now shares the key of now", p.Shape),
+				Evidence: patternEvidence(p),
+				Cause:    "a time bucket bounds what a key gathers, not how fast: the partition's limit is per second",
+				Remedy:   "nothing below 1,000 writes a second; above, shards in every bucket: heatsink.Layout{Bucket: …, Shards: …}",
+			})
+		}
+	}
+}
+
+// matters reports whether a pattern has enough items or traffic to speak of it.
+func (e *explainer) matters(r *ResourceReport, p *Pattern) bool {
+	units := p.Reads + p.Writes
+	total := r.Reads.Units + r.Writes.Units
+	return p.Items >= e.rules.Items || units >= float64(e.rules.Sample) && units >= 0.1*total
+}
+
+// timeSeverity judges keys of time by how fast they are written, where that is known.
+func (e *explainer) timeSeverity(r *ResourceReport, p *Pattern) Severity {
+	seconds := e.report.Elapsed().Seconds()
+	if seconds > 0 && p.Writes/seconds >= 0.1*PartitionWriteUnits {
+		return Warning
+	}
+	return Info
+}
+
+func patternEvidence(p *Pattern) []string {
+	var lines []string
+	if p.Items > 0 {
+		lines = append(lines, fmt.Sprintf("%d items under %d partition keys", p.Items, p.Distinct.Keys))
+	}
+	if p.Reads+p.Writes > 0 {
+		lines = append(lines, fmt.Sprintf("%.0f write and %.0f read units on %d partition keys", p.Writes, p.Reads, p.Distinct.Keys))
+	}
+	return lines
+}

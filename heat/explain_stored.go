@@ -1,0 +1,58 @@
+package heat
+
+import "fmt"
+
+// stored finds what only a look at the items shows.
+func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
+	s := r.Stored
+	if s == nil || s.Items < e.rules.Items {
+		return
+	}
+	if s.Expired*10 >= s.Items {
+		e.add(r, Finding{
+			Kind: ExpiredItems, Severity: Info, Direction: Read,
+			Message:  fmt.Sprintf("%.0f%% of the items have expired and are still there", 100*float64(s.Expired)/float64(s.Items)),
+			Evidence: []string{fmt.Sprintf("%d of %d items are past their time to live", s.Expired, s.Items)},
+			Cause:    "DynamoDB deletes expired items within days, and returns and charges them until then",
+			Remedy:   "filter by the time to live when reading and counting (heatsink Options.TTL does)",
+		})
+	}
+	for _, k := range s.Keys {
+		shape := string(appendShape(nil, []byte(k.Key)))
+		among := siblings(r, shape, s.Distinct.Keys)
+		share := k.Share
+		if items := patternItems(r, shape); items > 0 {
+			share = float64(k.Low) / float64(items)
+		}
+		if k.Low < e.rules.Items || among < 2 || excess(share, among) < e.rules.Excess || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+			continue
+		}
+		said[about{r.Resource, shape}] = true
+		e.add(r, Finding{
+			Kind: SkewedTenant, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
+			Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, shape),
+			Evidence: []string{fmt.Sprintf("%d items at least, of %d looked at; a fair share of %d keys is %.1f%%", k.Low, s.Items, among, 100/float64(among))},
+			Cause:    "one of many gets far more than the others: whoever is popular, or under attack, writes to one partition",
+			Remedy:   "bucket its key by time so that it does not grow for ever, and add shards above 1,000 writes a second",
+		})
+	}
+}
+
+// siblings returns how many keys have a shape.
+func siblings(r *ResourceReport, shape string, otherwise int64) int64 {
+	for _, p := range r.Patterns {
+		if p.Shape == shape {
+			return p.Distinct.Keys
+		}
+	}
+	return otherwise
+}
+
+func patternItems(r *ResourceReport, shape string) int64 {
+	for _, p := range r.Patterns {
+		if p.Shape == shape {
+			return p.Items
+		}
+	}
+	return 0
+}

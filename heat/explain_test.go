@@ -1,0 +1,289 @@
+package heat_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+)
+
+var noon = time.Date(2026, 6, 22, 12, 0, 0, 0, time.UTC)
+
+// report is a minute of a table with one flow of writes.
+func report(writes heat.Flow, edit ...func(*heat.ResourceReport)) heat.Report {
+	r := heat.ResourceReport{Resource: heat.Resource{Table: "app"}, Key: []string{"pk"}, Writes: writes}
+	for _, e := range edit {
+		e(&r)
+	}
+	return heat.Report{Source: heat.Live, From: noon, To: noon.Add(time.Minute), Resources: []heat.ResourceReport{r}}
+}
+
+// shares makes a flow of 10,000 requests in a minute out of keys and their percentages.
+func shares(percent map[string]float64) heat.Flow {
+	f := heat.Flow{Units: 10_000, Requests: 10_000, Distinct: heat.Distinct{Keys: int64(len(percent))}}
+	for key, p := range percent {
+		units := p * 100
+		f.Keys = append(f.Keys, heat.KeyHeat{
+			Key: key, Units: units, Low: units, Rate: units / 60, RateLow: units / 60, Consumed: units / 60,
+			Share: p / 100, Requests: int64(units), Items: 50,
+		})
+	}
+	return f
+}
+
+func kinds(findings []heat.Finding) string {
+	var all []string
+	for _, f := range findings {
+		all = append(all, fmt.Sprintf("%s %s %s", f.Severity, f.Kind, f.Key))
+	}
+	return strings.Join(all, "; ")
+}
+
+// 003-02, X06: 90/5/3/2 has one hot key, four times 25 % none; nor has anything with too few requests to tell.
+func TestExplainJudgesSharesAgainstTheFairShare(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		percent map[string]float64
+		want    string
+	}{
+		{"one of four", map[string]float64{"user-1": 90, "user-2": 5, "user-3": 3, "user-4": 2}, "warning dominant-key user-1"},
+		{"four alike", map[string]float64{"user-1": 25, "user-2": 25, "user-3": 25, "user-4": 25}, ""},
+		{"nine alike", nine(), ""},
+		{"a bit uneven", map[string]float64{"user-1": 35, "user-2": 25, "user-3": 20, "user-4": 20}, ""},
+	} {
+		if got := kinds(heat.Explain(report(shares(test.percent)), heat.Rules{})); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+	few := shares(map[string]float64{"user-1": 90, "user-2": 10})
+	few.Requests = 99
+	if got := kinds(heat.Explain(report(few), heat.Rules{})); got != "" {
+		t.Errorf("with 99 requests: %q", got)
+	}
+}
+
+func nine() map[string]float64 {
+	all := make(map[string]float64)
+	for i := range 9 {
+		all[fmt.Sprint("user-", i)] = 100.0 / 9
+	}
+	return all
+}
+
+// 003-15, X05: both forms of the message.
+func TestExplainMessages(t *testing.T) {
+	dominant := shares(map[string]float64{"STATUS#ACTIVE": 85, "STATUS#BANNED": 10, "STATUS#NEW": 5})
+	findings := heat.Explain(report(dominant), heat.Rules{})
+	if len(findings) != 1 || findings[0].Message != "Partition STATUS#ACTIVE receiving 85% of traffic" || findings[0].Kind != heat.LowCardinality {
+		t.Errorf("got %s: %+v", kinds(findings), findings)
+	}
+	hot := heat.Flow{Units: 60_000, Requests: 60_000, Distinct: heat.Distinct{Keys: 1000}, Keys: []heat.KeyHeat{{
+		Key: "POST#12345", Units: 60_000, Low: 60_000, Rate: 1000, RateLow: 1000, Consumed: 1000, Share: 0.9, Requests: 60_000, Items: 60,
+	}}}
+	findings = heat.Explain(report(hot), heat.Rules{})
+	if len(findings) != 1 || findings[0].Message != "Partition key 'POST#12345' has 1,000 requests/sec (hot partition)" || findings[0].Severity != heat.Critical {
+		t.Errorf("got %s: %+v", kinds(findings), findings)
+	}
+}
+
+// hotFlow has one key at so many units a second, on so many items, among a thousand others.
+func hotFlow(key string, rate float64, items int64) heat.Flow {
+	return heat.Flow{
+		Units: 60 * (rate + 10), Requests: int64(60 * (rate + 10)), Distinct: heat.Distinct{Keys: 1000},
+		Keys: []heat.KeyHeat{{
+			Key: key, Units: 60 * rate, Low: 60 * rate, Rate: rate, RateLow: rate, Consumed: rate,
+			Share: rate / (rate + 10), Requests: int64(60 * rate), Items: items,
+		}},
+	}
+}
+
+func withPattern(shape string, keys int64) func(*heat.ResourceReport) {
+	return func(r *heat.ResourceReport) {
+		r.Patterns = append(r.Patterns, heat.Pattern{Shape: shape, Distinct: heat.Distinct{Keys: keys}})
+	}
+}
+
+// 003-03 to 003-06, 004-02, 004-03: the causes of a hot key.
+func TestExplainTellsTheCause(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		report heat.Report
+		want   string
+	}{
+		{"003-03 low cardinality", report(hotFlow("STATUS#ACTIVE", 2000, 200)), "critical low-cardinality STATUS#ACTIVE"},
+		{"003-04 today", report(hotFlow("DATE#2024-12-02", 2000, 200)), "critical time-key DATE#2024-12-02"},
+		{"003-04 this hour", report(hotFlow("HOUR#2024-12-02T15", 2000, 200)), "critical time-key HOUR#2024-12-02T15"},
+		{"this hour, sharded", report(hotFlow("HOUR#2024-12-02T15#SHARD#3", 2000, 200)), "critical hot-key HOUR#2024-12-02T15#SHARD#3"},
+		{"003-05 popular item", report(hotFlow("POST#viral", 2000, 1)), "critical popular-item POST#viral"},
+		{"003-06 global counter", report(hotFlow("COUNTER#GLOBAL", 2000, 1)), "critical global-counter COUNTER#GLOBAL"},
+		{"004-02 a loud user", report(hotFlow("user-12345", 10_000, 200)), "critical hot-key user-12345"},
+		{"004-03 tenant", report(hotFlow("TENANT#big-one", 2000, 200), withPattern("TENANT#{id}", 500)), "critical skewed-tenant TENANT#big-one"},
+		{"warm only", report(hotFlow("user-12345", 750, 200)), "warning hot-key user-12345"},
+		{"003-07 many keys, none hot", report(hotFlow("USER#7c9e6679-7425-40de-944b-e07fc1f90ae7", 2, 1)), ""},
+	} {
+		got := kinds(heat.Explain(test.report, heat.Rules{Excess: 1}))
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// A key that is read too much wants a cache, and the finding says not to shard.
+func TestExplainReadHotKeys(t *testing.T) {
+	r := report(heat.Flow{})
+	r.Resources[0].Reads = hotFlow("CONFIG", 5000, 12)
+	findings := heat.Explain(r, heat.Rules{})
+	if len(findings) != 1 || findings[0].Kind != heat.ReadHot || !strings.Contains(findings[0].Remedy, "do not shard") {
+		t.Errorf("got %+v", findings)
+	}
+}
+
+// A figure of the sketch decides by its lower bound: a key that may be hot is not called hot.
+func TestExplainUsesTheLowerBound(t *testing.T) {
+	f := hotFlow("user-1", 2000, 200)
+	f.Keys[0].RateLow, f.Keys[0].Share = 100, 0.01
+	if got := heat.Explain(report(f), heat.Rules{}); len(got) != 0 {
+		t.Errorf("got %s", kinds(got))
+	}
+}
+
+// What sharding does not cure is said to be something else.
+func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
+	for reason, want := range map[string]heat.Kind{
+		"TableWriteProvisionedThroughputExceeded": heat.TableThrottled,
+		"TableWriteAccountLimitExceeded":          heat.AccountThrottled,
+		"TableWriteMaxOnDemandThroughputExceeded": heat.MaximumThrottled,
+	} {
+		f := heat.Flow{Units: 1000, Requests: 2000, Throttled: 1000, Throttles: []heat.ThrottleCount{{Reason: reason, Count: 1000}}}
+		findings := heat.Explain(report(f), heat.Rules{})
+		if len(findings) != 1 || findings[0].Kind != want || !strings.Contains(findings[0].Remedy, "do not shard") {
+			t.Errorf("%s: got %+v", reason, findings)
+		}
+	}
+}
+
+// 004-14, 003-16: throttled by key range while the table has room is a hot partition, also if no key is known. 004-21: up
+// to ten in five minutes are healthy.
+func TestExplainAHotPartitionWithoutAKey(t *testing.T) {
+	f := func(n int64) heat.Flow {
+		return heat.Flow{
+			Units: 60_000, Requests: 70_000, Throttled: n,
+			Throttles: []heat.ThrottleCount{{Reason: "TableWriteKeyRangeThroughputExceeded", Count: n}},
+			Trend:     []heat.Point{{From: noon, For: time.Minute, Units: 60_000, Throttled: n}},
+		}
+	}
+	room := func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{WriteUnits: 10_000} }
+	findings := heat.Explain(report(f(11), room), heat.Rules{})
+	if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
+		!strings.Contains(strings.Join(findings[0].Evidence, " "), "1000 of 10000 write units a second served in all (10%)") {
+		t.Errorf("got %+v", findings)
+	}
+	if findings := heat.Explain(report(f(10), room), heat.Rules{}); len(findings) != 1 || findings[0].Severity != heat.Info {
+		t.Errorf("ten throttles: got %+v", findings)
+	}
+	hotIndex := report(f(500), room)
+	hotIndex.Resources[0].Index = "byStatus"
+	if findings := heat.Explain(hotIndex, heat.Rules{}); len(findings) != 1 || findings[0].Kind != heat.HotIndex {
+		t.Errorf("index: got %+v", findings)
+	}
+}
+
+// 003-16: the other signs of a snapshot: slow at low traffic, fast and slow, uneven keys (above), more capacity no help.
+func TestExplainSigns(t *testing.T) {
+	f := heat.Flow{
+		Units: 6000, Requests: 6600, Throttled: 600, Retries: 400,
+		Throttles: []heat.ThrottleCount{{Reason: "TableWriteKeyRangeThroughputExceeded", Count: 600}},
+		Latency:   heat.Latency{P50: 50 * time.Millisecond, P99: 500 * time.Millisecond, P999: 2 * time.Second},
+	}
+	room := func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{WriteUnits: 10_000} }
+	if got := kinds(heat.Explain(report(f, room), heat.Rules{})); got != "critical hot-partition ; warning slow-at-low-traffic " {
+		t.Errorf("slow: got %q", got)
+	}
+	f.Latency.P50 = 5 * time.Millisecond
+	if got := kinds(heat.Explain(report(f, room), heat.Rules{})); got != "critical hot-partition ; warning fast-and-slow " {
+		t.Errorf("split: got %q", got)
+	}
+	f.Retries = 3000
+	if got := kinds(heat.Explain(report(f, room), heat.Rules{})); !strings.Contains(got, "warning retry-amplification") {
+		t.Errorf("retries: got %q", got)
+	}
+
+	raised := report(f, func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{WriteUnits: 20_000} })
+	if got := kinds(heat.ExplainChange(report(f, room), raised)); got != "critical capacity-no-help " {
+		t.Errorf("raised: got %q", got)
+	}
+	cured := raised
+	cured.Resources = []heat.ResourceReport{raised.Resources[0]}
+	cured.Resources[0].Writes.Throttled = 10
+	if got := kinds(heat.ExplainChange(report(f, room), cured)); got != "" {
+		t.Errorf("helped: got %q", got)
+	}
+}
+
+// 001-12, X15: an index with one value of its key, or far fewer than the table, takes every write of the table.
+func TestExplainIndexOfLowCardinality(t *testing.T) {
+	r := report(heat.Flow{Units: 1000, Requests: 1000, Distinct: heat.Distinct{Keys: 900}})
+	r.Resources = append(r.Resources, heat.ResourceReport{
+		Resource: heat.Resource{Table: "app", Index: "GSI1"}, Key: []string{"GSI1PK"},
+		Writes: heat.Flow{Units: 1000, Requests: 1000, Distinct: heat.Distinct{Keys: 3}},
+	})
+	if got := kinds(heat.Explain(r, heat.Rules{})); got != "warning hot-index " {
+		t.Errorf("few: got %q", got)
+	}
+	r.Resources[1].Writes.Distinct.Keys = 1
+	r.Resources[1].Patterns = []heat.Pattern{{Shape: "OPS_LOG", Example: "OPS_LOG", Distinct: heat.Distinct{Keys: 1}, Writes: 1000}}
+	if got := kinds(heat.Explain(r, heat.Rules{})); got != "warning low-cardinality OPS_LOG" {
+		t.Errorf("constant: got %q", got)
+	}
+}
+
+// 004-26: loud keys that look like tests are marked, and can be left out.
+func TestExplainSuspects(t *testing.T) {
+	f := shares(map[string]float64{"user#loadtest#7": 20, "USER#1": 16, "USER#2": 16, "USER#3": 16, "USER#4": 16, "USER#5": 16})
+	findings := heat.Explain(report(f), heat.Rules{})
+	if got := kinds(findings); got != "info suspicious-key user#loadtest#7" {
+		t.Errorf("got %q", got)
+	}
+	rules := heat.Rules{Exclude: func(key string) bool { return strings.Contains(key, "loadtest") }}
+	if got := kinds(heat.Explain(report(f), rules)); got != "" {
+		t.Errorf("excluded: got %q", got)
+	}
+}
+
+// Expired rows that are still counted.
+func TestExplainExpiredItems(t *testing.T) {
+	stored := func(r *heat.ResourceReport) { r.Stored = &heat.Stored{Items: 1000, Expired: 300, Fraction: 1} }
+	if got := kinds(heat.Explain(report(heat.Flow{}, stored), heat.Rules{})); got != "info expired-items " {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Reports and findings survive JSON.
+func TestReportsAndFindingsAreJSON(t *testing.T) {
+	r := report(hotFlow("POST#viral", 2000, 1), withPattern("POST#{id}", 7))
+	r.Resources[0].Writes.Trend = []heat.Point{{From: noon, For: time.Second, Units: 7}}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back heat.Report
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, r) {
+		t.Errorf("got %+v, %v", back, err)
+	}
+	findings := heat.Explain(r, heat.Rules{})
+	text, err = json.Marshal(findings)
+	if err != nil || !strings.Contains(string(text), `"severity":"critical"`) || !strings.Contains(string(text), `"direction":"write"`) {
+		t.Errorf("got %s, %v", text, err)
+	}
+	var again []heat.Finding
+	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, findings) {
+		t.Errorf("got %+v, %v", again, err)
+	}
+	if err := json.Unmarshal([]byte(`[{"severity":"awful"}]`), &again); err == nil || !strings.Contains(err.Error(), `unknown severity "awful"`) {
+		t.Errorf("got %v", err)
+	}
+}

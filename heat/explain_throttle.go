@@ -1,0 +1,128 @@
+package heat
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The ends of DynamoDB's reasons for a throttle; TableRead, TableWrite, IndexRead or IndexWrite go before.
+const (
+	keyRangeReason    = "KeyRangeThroughputExceeded"
+	provisionedReason = "ProvisionedThroughputExceeded"
+	accountReason     = "AccountLimitExceeded"
+	maximumReason     = "MaxOnDemandThroughputExceeded"
+)
+
+// keyRange reports whether a reason says that a range of keys was too busy: the only one that shards cure.
+func keyRange(reason string) bool { return strings.HasSuffix(reason, keyRangeReason) }
+
+// throttles explains refusals that are not a single key's: of the table, of the account, and of a partition whose key
+// the source does not show.
+func (e *explainer) throttles(r *ResourceReport, d Direction) {
+	counts := make(map[string]int64)
+	for _, t := range r.Flow(d).Throttles {
+		for _, end := range []string{keyRangeReason, provisionedReason, accountReason, maximumReason} {
+			if strings.HasSuffix(t.Reason, end) {
+				counts[end] += t.Count
+			}
+		}
+	}
+	e.limit(r, d, counts[provisionedReason], TableThrottled, "the capacity that is provisioned for it",
+		"raise it, turn on auto scaling or go on demand; do not shard: no key is to blame")
+	e.limit(r, d, counts[accountReason], AccountThrottled, "the account's limit for tables",
+		"ask for a higher quota; do not shard: no key is to blame")
+	e.limit(r, d, counts[maximumReason], MaximumThrottled, "its on-demand maximum",
+		"raise MaxRequestUnits, or leave it if it is there to bound the bill; do not shard: no key is to blame")
+	if n := counts[keyRangeReason]; n > 0 && !e.blamed(r, d) {
+		e.hotPartition(r, d, n)
+	}
+}
+
+func (e *explainer) limit(r *ResourceReport, d Direction, n int64, kind Kind, what, remedy string) {
+	if n == 0 {
+		return
+	}
+	e.add(r, Finding{
+		Kind: kind, Severity: Critical, Direction: d,
+		Message:  fmt.Sprintf("%s throttled by %s", capital(d.String())+"s", what),
+		Evidence: append([]string{fmt.Sprintf("%d requests refused for that reason", n)}, capacityEvidence(e.report, r, d)...),
+		Cause:    "more is wanted of the whole than it is set up for", Remedy: remedy,
+	})
+}
+
+// blamed reports whether some key is known to be the one that is refused.
+func (e *explainer) blamed(r *ResourceReport, d Direction) bool {
+	for _, f := range e.findings {
+		if f.Resource == r.Resource && f.Direction == d && f.Severity == Critical && f.Key != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// hotPartition is the verdict that needs no key: refused by key range while the whole has room.
+func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
+	f := Finding{
+		Kind: HotPartition, Severity: Critical, Direction: d,
+		Message:  fmt.Sprintf("A hot partition: %ss throttled by key range while the table has room", d),
+		Evidence: append([]string{fmt.Sprintf("%d requests refused by key range", n)}, capacityEvidence(e.report, r, d)...),
+		Cause:    "some key wants more than one partition serves; the table's capacity does not matter",
+		Remedy:   "find the key: heatsink top, a Recorder in the writers, or Contributor Insights; then spread it",
+	}
+	if lately := throttledLately(r.Flow(d)); n <= 10 || lately >= 0 && lately <= 10 {
+		f.Severity = Info
+		f.Remedy = "nothing yet: up to ten in five minutes are no trouble, retries take care of them"
+	}
+	if r.Index != "" && d == Write {
+		f.Kind = HotIndex
+		f.Message = fmt.Sprintf("Index %s is hot: writes of the table are throttled with it", r.Index)
+		f.Cause = "a key of the index wants more than one partition serves, and DynamoDB refuses writes that the index cannot take"
+		f.Remedy = "shard the index's key (heatsink Options.Index); more shards of the table would not help"
+	}
+	e.add(r, f)
+}
+
+// throttledLately returns the refusals of the last five minutes, -1 if the source does not tell.
+func throttledLately(f *Flow) int64 {
+	if len(f.Trend) == 0 {
+		return -1
+	}
+	last := f.Trend[len(f.Trend)-1]
+	end := last.From.Add(last.For)
+	n := int64(0)
+	for _, p := range f.Trend {
+		if end.Sub(p.From) <= fiveMinutes {
+			n += p.Throttled
+		}
+	}
+	return n
+}
+
+func capacityEvidence(report *Report, r *ResourceReport, d Direction) []string {
+	served := 0.0
+	if s := report.Elapsed().Seconds(); s > 0 {
+		served = r.Flow(d).Units / s
+	}
+	most := capacityOf(r.Capacity, d)
+	if most == 0 {
+		return []string{fmt.Sprintf("%.0f %s units a second served in all", served, d)}
+	}
+	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in all (%.0f%%)", served, most, d, 100*served/most)}
+}
+
+// capacityOf returns what a table or index can serve a second: what is provisioned, or what is warm. 0 if not known.
+func capacityOf(c *Capacity, d Direction) float64 {
+	if c == nil {
+		return 0
+	}
+	provisioned, warm := c.ReadUnits, c.WarmReads
+	if d == Write {
+		provisioned, warm = c.WriteUnits, c.WarmWrites
+	}
+	if !c.OnDemand && provisioned > 0 {
+		return float64(provisioned)
+	}
+	return float64(warm)
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
