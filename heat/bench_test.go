@@ -50,3 +50,11 @@ func BenchmarkPutItem(b *testing.B) {
 		})
 	}
 }
+
+// The memory of a recorder after ten million different keys, and after a hundred thousand.
+func BenchmarkTenMillionKeys(b *testing.B) {
+	for b.Loop() {
+		b.ReportMetric(float64(recorderMemory(100_000)), "bytes/100k-keys")
+		b.ReportMetric(float64(recorderMemory(10_000_000)), "bytes/10M-keys")
+	}
+}

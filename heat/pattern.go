@@ -108,7 +108,7 @@ func (p *patternTable) report(d Direction) []Pattern {
 		at := slices.IndexFunc(patterns, func(p Pattern) bool { return p.Shape == shape })
 		if at < 0 {
 			at = len(patterns)
-			patterns = append(patterns, Pattern{Shape: shape, Example: c.example})
+			patterns = append(patterns, Pattern{Shape: shape, Example: c.example, Sharded: sharded(shape)})
 		}
 		patterns[at].merge(c, d)
 	}

@@ -1,0 +1,145 @@
+package heat
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// ExportReader counts the items of a table's export in DynamoDB JSON: files of lines such as {"Item":{"pk":{"S":"a"}}},
+// as they are or compressed by gzip. It is for one goroutine.
+type ExportReader struct{ inventory *inventory }
+
+// NewExportReader returns a reader for an export. keys names the partition keys as Options.Keys does, "orders" for the
+// table and "orders/byStatus" for an index, as an export does not tell; sort keys need not be known.
+func NewExportReader(table string, options Options) (*ExportReader, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	t := newTable(table)
+	for name, partition := range options.Keys {
+		of, index, _ := bytes.Cut([]byte(name), []byte("/"))
+		if string(of) != table {
+			return nil, fmt.Errorf("the keys are of table %q, the export of %q", of, table)
+		}
+		t.setKey(string(index), partition)
+	}
+	if !t.view.Load().own.names.known() {
+		return nil, fmt.Errorf("the partition key of table %q is not known: Options.Keys must name it", table)
+	}
+	return &ExportReader{inventory: newInventory(t.view.Load(), "", options)}, nil
+}
+
+// maxExportLine is longer than any item: 400 KB, and what JSON and base64 add.
+const maxExportLine = 4 << 20
+
+// Read counts the items of one file. Errors name the line.
+func (x *ExportReader) Read(name string, from io.Reader) error {
+	plain := bufio.NewReader(from)
+	var lines io.Reader = plain
+	if head, _ := plain.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
+		unzipped, err := gzip.NewReader(plain)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		lines = unzipped
+	}
+	scanner := bufio.NewScanner(lines)
+	scanner.Buffer(nil, maxExportLine)
+	for n := 1; scanner.Scan(); n++ {
+		line := bytes.TrimSpace(scanner.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		item, err := exportItem(line)
+		if err != nil {
+			return fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		x.inventory.add(item)
+	}
+	if err := scanner.Err(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// Report returns what was counted.
+func (x *ExportReader) Report() Report {
+	now := time.Now().UTC()
+	return Report{
+		Source: Export, From: now, To: now, Resources: x.inventory.report(1),
+		Notes: []string{"an export shows what was stored, not what is read and written"},
+	}
+}
+
+// exportItem reads a line of an export. Incremental exports have NewImage in place of Item; a deletion has neither and
+// is no item.
+func exportItem(line []byte) (map[string]types.AttributeValue, error) {
+	var entry struct {
+		Item     map[string]json.RawMessage
+		NewImage map[string]json.RawMessage
+		Keys     map[string]json.RawMessage
+		Metadata json.RawMessage
+	}
+	if err := json.Unmarshal(line, &entry); err != nil {
+		return nil, err
+	}
+	fields := entry.Item
+	if fields == nil {
+		fields = entry.NewImage
+	}
+	if fields == nil && entry.Keys == nil {
+		return nil, errors.New("no Item")
+	}
+	item := make(map[string]types.AttributeValue, len(fields))
+	for name, raw := range fields {
+		value, err := exportValue(raw)
+		if err != nil {
+			return nil, fmt.Errorf("attribute %q: %w", name, err)
+		}
+		item[name] = value
+	}
+	return item, nil
+}
+
+// exportValue reads a value such as {"S":"text"}. What cannot be a key is only wanted for its size, which is about that of
+// its JSON.
+func exportValue(raw json.RawMessage) (types.AttributeValue, error) {
+	var kinds map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &kinds); err != nil {
+		return nil, err
+	}
+	if len(kinds) != 1 {
+		return nil, fmt.Errorf("a value has one type, not %d", len(kinds))
+	}
+	for kind, raw := range kinds {
+		var text string
+		switch kind {
+		case "S", "N", "B":
+			if err := json.Unmarshal(raw, &text); err != nil {
+				return nil, err
+			}
+		case "BOOL", "NULL", "M", "L", "SS", "NS", "BS":
+			return &types.AttributeValueMemberB{Value: raw}, nil
+		default:
+			return nil, fmt.Errorf("unknown type %q", kind)
+		}
+		switch kind {
+		case "S":
+			return &types.AttributeValueMemberS{Value: text}, nil
+		case "N":
+			return &types.AttributeValueMemberN{Value: text}, nil
+		}
+		data, err := base64.StdEncoding.DecodeString(text)
+		return &types.AttributeValueMemberB{Value: data}, err
+	}
+	return nil, nil
+}

@@ -1,0 +1,93 @@
+package heatotel_test
+
+import (
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/heatotel"
+)
+
+func report() heat.Report {
+	now := time.Now()
+	return heat.Report{Source: heat.Live, From: now.Add(-time.Minute), To: now, Resources: []heat.ResourceReport{{
+		Resource: heat.Resource{Table: "views", Index: "byPage"},
+		Writes: heat.Flow{
+			Units: 90_000, Requests: 95_000, Throttled: 5000, Distinct: heat.Distinct{Keys: 7},
+			Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 5000}},
+			Keys: []heat.KeyHeat{
+				{Key: "PAGE#viral", RateLow: 1500, Rate: 1500, Throttled: 5000, Share: 0.9, Reason: "IndexWriteKeyRangeThroughputExceeded"},
+				{Key: "PAGE#2", RateLow: 10},
+			},
+		},
+	}}}
+}
+
+func TestRegister(t *testing.T) {
+	reader := metric.NewManualReader()
+	provider := metric.NewMeterProvider(metric.WithReader(reader))
+	registration, err := heatotel.Register(provider.Meter("test"), report, heatotel.Options{Keys: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := collect(t, reader)
+	for name, want := range map[string]float64{
+		"heatsink.heat.units|direction=write,index=byPage,table=views":                                                 90_000,
+		"heatsink.heat.requests|direction=write,index=byPage,table=views":                                              95_000,
+		"heatsink.heat.throttles|direction=write,index=byPage,reason=IndexWriteKeyRangeThroughputExceeded,table=views": 5000,
+		"heatsink.heat.key.rate|direction=write,index=byPage,key=PAGE#viral,rank=1,table=views":                        1500,
+		"heatsink.heat.findings|index=byPage,kind=hot-key,severity=critical,table=views":                               1,
+	} {
+		if v, ok := got[name]; !ok || v != want {
+			t.Errorf("%s is %v (%v), want %v; all: %v", name, v, ok, want, got)
+		}
+	}
+	for name := range got {
+		if name == "heatsink.heat.key.rate|direction=write,index=byPage,key=PAGE#2,rank=2,table=views" {
+			t.Error("more keys than asked for")
+		}
+	}
+	if err := registration.Unregister(); err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, reader); len(got) != 0 {
+		t.Errorf("after Unregister: %v", got)
+	}
+}
+
+func collect(t *testing.T, reader *metric.ManualReader) map[string]float64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]float64)
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			add := func(set attribute.Set, v float64) { got[m.Name+"|"+set.Encoded(attribute.DefaultEncoder())] = v }
+			switch data := m.Data.(type) {
+			case metricdata.Sum[float64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, p.Value)
+				}
+			case metricdata.Sum[int64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Value))
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, p.Value)
+				}
+			case metricdata.Gauge[int64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Value))
+				}
+			}
+		}
+	}
+	return got
+}

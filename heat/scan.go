@@ -1,0 +1,264 @@
+package heat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Scanner is the part of the SDK's client that a table is looked at with. Nothing of it writes.
+type Scanner interface {
+	Describer
+	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+}
+
+// ScanOptions say how much of a table is looked at, and how fast. Fields that are zero have the defaults given here.
+type ScanOptions struct {
+	// Items is how many items are looked at, at most. Default: 100,000. Negative: all.
+	Items int64
+
+	// MaxRCU is how many read units a second are used, at most. Default: 100.
+	MaxRCU float64
+
+	// Segments is in how many parts the table is read, in turns, so that a table that is not read to its end is looked at
+	// everywhere. Default: 16.
+	Segments int
+
+	// Entries, Top and Redact are those of Options.
+	Entries, Top int
+	Redact       func(dst, key []byte) []byte
+
+	// Progress is told how far it is after every page. It may be nil.
+	Progress func(ScanProgress)
+}
+
+// ScanProgress is how far a scan is.
+type ScanProgress struct {
+	Items, Of int64 // looked at, and about how many there will be
+	Units     float64
+}
+
+func (o ScanOptions) validate() error {
+	var faults []error
+	if !(o.MaxRCU >= 0) || math.IsInf(o.MaxRCU, 0) {
+		faults = append(faults, fmt.Errorf("MaxRCU is a rate, not %v", o.MaxRCU))
+	}
+	if o.Segments < 0 || o.Segments > 1_000_000 {
+		faults = append(faults, fmt.Errorf("Segments may be 1 to 1000000, not %d", o.Segments))
+	}
+	faults = append(faults, Options{Entries: o.Entries, Top: o.Top}.validate())
+	return errors.Join(faults...)
+}
+
+func (o ScanOptions) withDefaults() ScanOptions {
+	if o.Items == 0 {
+		o.Items = 100_000
+	}
+	if o.Items < 0 {
+		o.Items = math.MaxInt64
+	}
+	if o.MaxRCU == 0 {
+		o.MaxRCU = 100
+	}
+	if o.Segments == 0 {
+		o.Segments = 16
+	}
+	return o
+}
+
+// ScanCost is what a scan will take, before it is made.
+type ScanCost struct {
+	Items    int64         // that will be looked at, about
+	Of       int64         // that there are, about: DynamoDB counts every six hours
+	Units    float64       // read units
+	Duration time.Duration // at MaxRCU
+}
+
+// String says it in a line.
+func (c ScanCost) String() string {
+	return fmt.Sprintf("about %d of %d items, %.0f read units, %v", c.Items, c.Of, c.Units, c.Duration.Round(time.Second))
+}
+
+// EstimateScan says what ScanTable will cost, from the table's description.
+func EstimateScan(ctx context.Context, client Describer, table string, options ScanOptions) (ScanCost, error) {
+	if err := options.validate(); err != nil {
+		return ScanCost{}, err
+	}
+	o := options.withDefaults()
+	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	if err != nil {
+		return ScanCost{}, fmt.Errorf("describe table %q: %w", table, err)
+	}
+	return o.cost(out.Table), nil
+}
+
+func (o ScanOptions) cost(d *types.TableDescription) ScanCost {
+	c := ScanCost{Of: aws.ToInt64(d.ItemCount)}
+	c.Items = min(c.Of, o.Items)
+	if c.Of > 0 {
+		c.Units = math.Ceil(float64(aws.ToInt64(d.TableSizeBytes)) * float64(c.Items) / float64(c.Of) / 8192) // 4 KB, half price
+	}
+	c.Units += 0.5 * float64(o.Segments)
+	c.Duration = time.Duration(c.Units / o.MaxRCU * float64(time.Second))
+	return c
+}
+
+// ScanTable looks at what a table holds: how many items each key has, and each shape of keys, of the table and of its
+// global indexes. It reads with a parallel Scan, one page of each segment in turn, eventually consistent, no faster than
+// it may, and until it has seen so many items. If ctx ends first, what was seen is returned beside the error.
+func ScanTable(ctx context.Context, client Scanner, table string, options ScanOptions) (Report, error) {
+	if err := options.validate(); err != nil {
+		return Report{}, err
+	}
+	o := options.withDefaults()
+	s, err := newScan(ctx, client, table, o)
+	if err != nil {
+		return Report{}, err
+	}
+	err = s.run(ctx)
+	return s.report(), err
+}
+
+// scan is a scan under way.
+type scan struct {
+	options   ScanOptions
+	client    Scanner
+	table     string
+	inventory *inventory
+	expected  ScanCost
+	started   time.Time
+	items     int64
+	units     float64
+	open      []segment
+	ended     int
+}
+
+// segment is a part of the table, and where its next page starts.
+type segment struct {
+	number int32
+	start  map[string]types.AttributeValue
+}
+
+func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (*scan, error) {
+	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	if err != nil {
+		return nil, fmt.Errorf("describe table %q: %w", table, err)
+	}
+	ttl, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
+	if err != nil {
+		return nil, fmt.Errorf("describe time to live of table %q: %w", table, err)
+	}
+	attribute := ""
+	if d := ttl.TimeToLiveDescription; d != nil && d.TimeToLiveStatus == types.TimeToLiveStatusEnabled {
+		attribute = aws.ToString(d.AttributeName)
+	}
+	t := newTable(aws.ToString(out.Table.TableName))
+	t.learn(out.Table)
+	s := &scan{
+		options: o, client: client, table: table, expected: o.cost(out.Table), started: time.Now(),
+		inventory: newInventory(t.view.Load(), attribute, Options{Entries: o.Entries, Top: o.Top, Redact: o.Redact}),
+	}
+	for i := range o.Segments {
+		s.open = append(s.open, segment{number: int32(i)})
+	}
+	return s, nil
+}
+
+// run reads pages of the segments in turn until all have ended or enough was seen.
+func (s *scan) run(ctx context.Context) error {
+	for len(s.open) > 0 && s.items < s.options.Items {
+		still := s.open[:0]
+		for _, part := range s.open {
+			if s.items >= s.options.Items {
+				still = append(still, part)
+				continue
+			}
+			if err := s.pace(ctx); err != nil {
+				return err
+			}
+			more, err := s.page(ctx, &part)
+			if err != nil {
+				return err
+			}
+			if more {
+				still = append(still, part)
+			} else {
+				s.ended++
+			}
+		}
+		s.open = still
+	}
+	return nil
+}
+
+// pace waits until what was read is no more than was allowed by now.
+func (s *scan) pace(ctx context.Context) error {
+	due := s.started.Add(time.Duration(s.units / s.options.MaxRCU * float64(time.Second)))
+	wait := time.Until(due)
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// page reads a page of a segment and reports whether there is more. It takes no more than a second's units at a time, as
+// far as the size of items tells.
+func (s *scan) page(ctx context.Context, part *segment) (bool, error) {
+	out, err := s.client.Scan(ctx, &dynamodb.ScanInput{
+		TableName: aws.String(s.table), Segment: aws.Int32(part.number), TotalSegments: aws.Int32(int32(s.options.Segments)),
+		ExclusiveStartKey: part.start, Limit: aws.Int32(s.limit()), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil {
+		return false, fmt.Errorf("scan of table %q, segment %d: %w", s.table, part.number, err)
+	}
+	for _, item := range out.Items {
+		s.inventory.add(item)
+	}
+	s.items += int64(len(out.Items))
+	if out.ConsumedCapacity != nil {
+		s.units += aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
+	}
+	if s.options.Progress != nil {
+		s.options.Progress(ScanProgress{Items: s.items, Of: max(s.expected.Items, s.items), Units: s.units})
+	}
+	part.start = out.LastEvaluatedKey
+	return len(part.start) > 0, nil
+}
+
+func (s *scan) limit() int32 {
+	size := 1024.0 // of an item, before any is known
+	if s.items > 0 {
+		size = max(1, s.units*8192/float64(s.items))
+	}
+	limit := min(s.options.MaxRCU*8192/size, 1000, float64(s.options.Items-s.items))
+	return int32(max(1, limit))
+}
+
+func (s *scan) report() Report {
+	fraction := 1.0
+	if len(s.open) > 0 {
+		fraction = float64(s.items) / float64(max(s.expected.Of, s.items+1))
+	}
+	now := time.Now().UTC()
+	r := Report{Source: Scan, From: now, To: now, Resources: s.inventory.report(fraction)}
+	if len(s.open) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf(
+			"%d items were looked at, %d of %d segments to their end: the others hold more than was counted", s.items, s.ended, s.options.Segments))
+	}
+	r.Notes = append(r.Notes, "a scan shows what is stored, not what is read and written")
+	return r
+}

@@ -1,0 +1,209 @@
+package heat
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/heatsink-go/heatsink/internal/sketch"
+)
+
+// inventory counts stored items by their keys, those of a table and of each of its global indexes, in memory of fixed
+// size. It is for one goroutine.
+type inventory struct {
+	options   Options
+	ttl       string // the attribute that items expire by, "" for none
+	now       time.Time
+	resources []*stock
+}
+
+// stock is what an inventory counts of a table or an index.
+type stock struct {
+	view     resourceView
+	items    int64
+	bytes    int64
+	expired  int64
+	keys     *sketch.Heavy[stockKey]
+	distinct sketch.Distinct
+	patterns patternTable
+	counts   []int64 // items of each pattern
+	days     map[day]int64
+	scratch  call
+}
+
+type stockKey struct {
+	bytes   int64
+	pattern int32
+}
+
+// day is a pattern on a day.
+type day struct {
+	pattern int32
+	text    [len(time.DateOnly)]byte
+}
+
+// mostDays bounds the days that growth is kept for, over all patterns of a table.
+const mostDays = 1000
+
+func newInventory(v *tableView, ttl string, options Options) *inventory {
+	n := &inventory{options: options.withDefaults(), ttl: ttl, now: time.Now()}
+	for _, view := range append([]resourceView{v.own}, v.indexes...) {
+		n.resources = append(n.resources, &stock{
+			view: view, keys: sketch.NewHeavy[stockKey](n.options.Entries, 0), distinct: sketch.NewDistinct(12),
+			patterns: newPatternTable(), days: make(map[day]int64),
+		})
+	}
+	return n
+}
+
+// add counts an item: in the table, and in the indexes whose keys it has.
+func (n *inventory) add(item map[string]types.AttributeValue) {
+	size := int64(itemSize(item))
+	expired := n.expired(item)
+	for _, s := range n.resources {
+		names := s.view.names
+		if names.known() && hasAll(item, names.partition) && (s.view.Index == "" || hasAll(item, names.sort)) {
+			s.add(item, size, expired, n.options.Redact)
+		}
+	}
+}
+
+// expired reports whether DynamoDB would have deleted an item by now: its time to live is over, by five years at most.
+func (n *inventory) expired(item map[string]types.AttributeValue) bool {
+	number, ok := item[n.ttl].(*types.AttributeValueMemberN)
+	if !ok {
+		return false
+	}
+	at, ok := parseSeconds(number.Value)
+	return ok && at < n.now.Unix() && at > n.now.AddDate(-5, 0, 0).Unix()
+}
+
+func (s *stock) add(item map[string]types.AttributeValue, size int64, expired bool, redact func(dst, key []byte) []byte) {
+	s.items++
+	s.bytes += size
+	if expired {
+		s.expired++
+	}
+	c := &s.scratch
+	c.texts = c.texts[:0]
+	c.key(s.view.names.partition, item)
+	key := c.texts
+	hash := xxhash.Sum64(key)
+	s.distinct.Add(hash)
+	taken := false
+	k := s.keys.Add(0, hash, 1, func(dst []byte) []byte {
+		taken = true
+		if redact != nil {
+			return redact(dst, key)
+		}
+		return append(dst, key...)
+	})
+	if taken {
+		k.pattern = s.patterns.take(key, hash, redact != nil)
+	}
+	k.bytes += size
+	for int(k.pattern) >= len(s.counts) {
+		s.counts = append(s.counts, 0)
+	}
+	s.counts[k.pattern]++
+	s.addDay(item, key, k.pattern)
+}
+
+// addDay counts an item on the day that its sort key tells, or its partition key.
+func (s *stock) addDay(item map[string]types.AttributeValue, key []byte, pattern int32) {
+	at := day{pattern: pattern}
+	c := &s.scratch
+	begin := len(c.texts)
+	found := c.key(s.view.names.sort, item) && findDay(c.texts[begin:], &at.text)
+	c.texts = c.texts[:begin]
+	if !found && !findDay(key, &at.text) {
+		return
+	}
+	if _, known := s.days[at]; known || len(s.days) < mostDays {
+		s.days[at]++
+	}
+}
+
+// findDay finds the first date in a text.
+func findDay(text []byte, found *[len(time.DateOnly)]byte) bool {
+	for i := range text {
+		if (i == 0 || separator(text[i-1])) && hasForm(text[i:], "0000-00-00") {
+			copy(found[:], text[i:])
+			return true
+		}
+	}
+	return false
+}
+
+// report returns what was counted. fraction is how much of the table was looked at.
+func (n *inventory) report(fraction float64) []ResourceReport {
+	var all []ResourceReport
+	for _, s := range n.resources {
+		if s.items > 0 || s.view.Index == "" {
+			all = append(all, s.report(n.options.Top, fraction))
+		}
+	}
+	return all
+}
+
+func (s *stock) report(top int, fraction float64) ResourceReport {
+	r := ResourceReport{Resource: s.view.Resource, Key: s.view.names.partition, Capacity: s.view.capacity}
+	stored := &Stored{Items: s.items, Bytes: s.bytes, Expired: s.expired, Fraction: fraction}
+	stored.Distinct = Distinct{Keys: s.distinct.Count(), Error: s.distinct.Error()}
+	if !s.keys.Full() {
+		stored.Distinct = Distinct{Keys: int64(s.keys.Len())}
+	}
+	for _, k := range s.keys.Top(0, top) {
+		stored.Keys = append(stored.Keys, KeyItems{
+			Key: k.Text, Items: int64(math.Round(k.High)), Low: int64(math.Round(k.Low)),
+			Share: share(k.Low, float64(s.items)), Bytes: k.Extra.bytes,
+		})
+	}
+	r.Stored = stored
+	r.Patterns = s.patternReport()
+	stored.Growth = s.growth()
+	return r
+}
+
+func (s *stock) patternReport() []Pattern {
+	for i, items := range s.counts {
+		s.patterns.all[i].units = float64(items)
+	}
+	patterns := s.patterns.report(Write)
+	for i := range patterns {
+		patterns[i].Items, patterns[i].Writes = int64(patterns[i].Writes), 0
+	}
+	slices.SortFunc(patterns, func(a, b Pattern) int {
+		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Shape, b.Shape))
+	})
+	return patterns
+}
+
+func (s *stock) growth() []KeyGrowth {
+	var growth []KeyGrowth
+	for d, items := range s.days {
+		growth = append(growth, KeyGrowth{Pattern: s.patterns.all[d.pattern].shape, Day: string(d.text[:]), Items: items})
+	}
+	slices.SortFunc(growth, func(a, b KeyGrowth) int {
+		return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Day, b.Day))
+	})
+	return growth
+}
+
+// parseSeconds reads the whole seconds of a number.
+func parseSeconds(text string) (int64, bool) {
+	whole, _, _ := bytes.Cut([]byte(text), []byte("."))
+	n := int64(0)
+	for _, c := range whole {
+		if c < '0' || c > '9' || n > 1<<50 {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, len(whole) > 0
+}
