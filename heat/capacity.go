@@ -5,6 +5,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
+// CapacityOf returns what a table is set up for according to its description, or one of its global indexes; nil if it has
+// no such index.
+func CapacityOf(d *types.TableDescription, index string) *Capacity {
+	own := tableCapacity(d)
+	if index == "" {
+		return own
+	}
+	for i := range d.GlobalSecondaryIndexes {
+		if aws.ToString(d.GlobalSecondaryIndexes[i].IndexName) == index {
+			return indexCapacity(own, &d.GlobalSecondaryIndexes[i])
+		}
+	}
+	return nil
+}
+
 func tableCapacity(d *types.TableDescription) *Capacity {
 	c := &Capacity{Items: aws.ToInt64(d.ItemCount), Bytes: aws.ToInt64(d.TableSizeBytes)}
 	c.OnDemand = d.BillingModeSummary != nil && d.BillingModeSummary.BillingMode == types.BillingModePayPerRequest

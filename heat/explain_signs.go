@@ -11,6 +11,14 @@ const fiveMinutes = 5 * time.Minute
 // fast and some slow, retries that feed on themselves.
 func (e *explainer) signs(r *ResourceReport, d Direction) {
 	f := r.Flow(d)
+	if e.report.Source == CloudWatch && f.Errors > 0 {
+		e.add(r, Finding{
+			Kind: SystemErrors, Severity: Warning, Direction: d,
+			Message:  fmt.Sprintf("%d %s requests failed inside DynamoDB", f.Errors, d),
+			Evidence: []string{fmt.Sprintf("SystemErrors (HTTP 500): %d", f.Errors)},
+			Cause:    "DynamoDB's own trouble; no key is to blame", Remedy: "retry with backoff; if it goes on, ask AWS",
+		})
+	}
 	if f.Requests < e.rules.Sample {
 		return
 	}

@@ -21,11 +21,15 @@ func keyRange(reason string) bool { return strings.HasSuffix(reason, keyRangeRea
 func (e *explainer) throttles(r *ResourceReport, d Direction) {
 	counts := make(map[string]int64)
 	for _, t := range r.Flow(d).Throttles {
-		for _, end := range []string{keyRangeReason, provisionedReason, accountReason, maximumReason} {
-			if strings.HasSuffix(t.Reason, end) {
-				counts[end] += t.Count
-			}
-		}
+		counts[reasonEnd(t.Reason)] += t.Count
+	}
+	if n := counts[""]; n > 0 && !e.blamed(r, d) {
+		e.add(r, Finding{
+			Kind: Throttled, Severity: Warning, Direction: d,
+			Message:  fmt.Sprintf("%ss are throttled, for a reason that %s does not tell", capital(d.String()), e.report.Source),
+			Evidence: append([]string{fmt.Sprintf("%d requests refused", n)}, capacityEvidence(e.report, r, d)...),
+			Cause:    "a key, the table, or the account", Remedy: "look at the ThrottlingReasons of the exceptions: a Recorder does",
+		})
 	}
 	e.limit(r, d, counts[provisionedReason], TableThrottled, "the capacity that is provisioned for it",
 		"raise it, turn on auto scaling or go on demand; do not shard: no key is to blame")
@@ -36,6 +40,16 @@ func (e *explainer) throttles(r *ResourceReport, d Direction) {
 	if n := counts[keyRangeReason]; n > 0 && !e.blamed(r, d) {
 		e.hotPartition(r, d, n)
 	}
+}
+
+// reasonEnd returns which of the four kinds of reasons one is, "" if none of them.
+func reasonEnd(reason string) string {
+	for _, end := range []string{keyRangeReason, provisionedReason, accountReason, maximumReason} {
+		if strings.HasSuffix(reason, end) {
+			return end
+		}
+	}
+	return ""
 }
 
 func (e *explainer) limit(r *ResourceReport, d Direction, n int64, kind Kind, what, remedy string) {

@@ -71,6 +71,8 @@ const (
 	TableThrottled   Kind = "table-throttled"     // the table's own throughput is used up
 	AccountThrottled Kind = "account-throttled"   // the account's is
 	MaximumThrottled Kind = "maximum-throttled"   // the on-demand maximum is
+	Throttled        Kind = "throttled"           // for a reason that the source does not tell
+	SystemErrors     Kind = "system-errors"       // DynamoDB itself fails, with HTTP 500
 	HotPartition     Kind = "hot-partition"       // throttled by key range while the table has room
 	RetryStorm       Kind = "retry-amplification" // retries make up much of the traffic
 	ExpiredItems     Kind = "expired-items"       // rows past their time to live are counted and paid for

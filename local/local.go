@@ -20,10 +20,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
@@ -77,10 +79,25 @@ func New(options Options) (*DB, error) {
 		return nil, fmt.Errorf("heatsink: %w", err)
 	}
 	return &DB{
-		engine:  e,
-		handler: wire.NewHandler(e, wire.Options{Unsigned: true, Region: options.Region, Logger: options.Logger}),
-		region:  options.Region,
+		engine: e,
+		handler: services{
+			tables:  wire.NewHandler(e, wire.Options{Unsigned: true, Region: options.Region, Logger: options.Logger}),
+			metrics: wire.NewCloudWatchHandler(e),
+		},
+		region: options.Region,
 	}, nil
+}
+
+// services are what the engine answers for: DynamoDB with its streams, and
+// CloudWatch.
+type services struct{ tables, metrics http.Handler }
+
+func (s services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, wire.CloudWatchPath) {
+		s.metrics.ServeHTTP(w, r)
+		return
+	}
+	s.tables.ServeHTTP(w, r)
 }
 
 // TB is the part of testing.TB that Start needs.
@@ -128,6 +145,18 @@ func (db *DB) Client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 // in are applied last.
 func (db *DB) StreamsClient(optFns ...func(*dynamodbstreams.Options)) *dynamodbstreams.Client {
 	return dynamodbstreams.New(dynamodbstreams.Options{
+		BaseEndpoint: aws.String(endpoint),
+		Region:       db.region,
+		Credentials:  credentials,
+		HTTPClient:   transport{db},
+	}, optFns...)
+}
+
+// CloudWatchClient returns a CloudWatch client on the engine: GetMetricData has the
+// sums by the minute that an engine with Physics counts, under AWS/DynamoDB.
+// Options passed in are applied last.
+func (db *DB) CloudWatchClient(optFns ...func(*cloudwatch.Options)) *cloudwatch.Client {
+	return cloudwatch.New(cloudwatch.Options{
 		BaseEndpoint: aws.String(endpoint),
 		Region:       db.region,
 		Credentials:  credentials,

@@ -142,7 +142,7 @@ func (s *server) options(logger *slog.Logger) engine.Options {
 }
 
 // handler answers operations and, with physics and for whoever may ask without
-// credentials, what the partitions do.
+// credentials, what the partitions do, here and in CloudWatch's words.
 func (s *server) handler(e *engine.Engine, operations http.Handler, credentials *wire.Credentials) http.Handler {
 	if !s.throttle || credentials != nil {
 		return operations
@@ -150,6 +150,7 @@ func (s *server) handler(e *engine.Engine, operations http.Handler, credentials 
 	mux := http.NewServeMux()
 	mux.Handle("/", operations)
 	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
+	mux.Handle(wire.CloudWatchPath, wire.NewCloudWatchHandler(e))
 	return mux
 }
 

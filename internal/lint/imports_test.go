@@ -37,11 +37,12 @@ var mayImport = imports{
 	"internal/sketch": {},
 
 	// Useful alone.
-	"heat":          {"internal/sketch"},
-	"heat/heatprom": {"heat"},
-	"heat/heatotel": {"heat"},
-	"keys":          {},
-	"plan":          {},
+	"heat":                {"internal/sketch"},
+	"heat/heatcloudwatch": {"heat"},
+	"heat/heatprom":       {"heat"},
+	"heat/heatotel":       {"heat"},
+	"keys":                {},
+	"plan":                {},
 
 	// The engine, from the outside in.
 	"local":              {"internal/wire", "internal/engine", "internal/partition"},

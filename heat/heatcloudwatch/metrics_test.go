@@ -1,0 +1,126 @@
+package heatcloudwatch_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// burn offers a table so many writes a second of one key for so long, without retries.
+func burn(ctx context.Context, client *dynamodb.Client, table, key string, perTick int, ticks int) {
+	for tick := range ticks {
+		for i := range perTick {
+			_, _ = client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(table), Item: map[string]dynamotypes.AttributeValue{
+				"pk": &dynamotypes.AttributeValueMemberS{Value: key}, "sk": &dynamotypes.AttributeValueMemberS{Value: fmt.Sprint(tick, i)},
+			}})
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// 004-13, 004-14, X17, X24, X25: an hour in sums of a minute, throttles by their reason and not UserErrors: a hot
+// partition while the table has room. The engine answers as CloudWatch does, through the SDK's own client.
+func TestMetricsShowAHotPartition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// Partitions of a tenth of the usual size, so that less makes them hot.
+		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 100, Window: time.Second}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		client := db.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+		burn(t.Context(), client, "views", "hot", 13, 900) // 130 a second for 90 seconds
+		time.Sleep(2 * time.Minute)
+		report, err := heatcloudwatch.Metrics(t.Context(), db.CloudWatchClient(), client, "views", heatcloudwatch.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Resources) != 1 || report.Elapsed() != time.Hour {
+			t.Fatalf("got %+v", report)
+		}
+		w := report.Resources[0].Writes
+		if w.Units < 8900 || w.Units > 9300 || w.Peak < 95 || w.Peak > 105 || len(w.Trend) < 2 || len(w.Trend) > 3 {
+			t.Errorf("consumed %v, peak %v, trend %+v", w.Units, w.Peak, w.Trend)
+		}
+		if len(w.Throttles) != 1 || w.Throttles[0].Reason != "TableWriteKeyRangeThroughputExceeded" || w.Throttled < 2500 || w.Throttles[0].Count != w.Throttled {
+			t.Errorf("throttled %d: %+v", w.Throttled, w.Throttles)
+		}
+		findings := heat.Explain(report, heat.Rules{})
+		if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical {
+			t.Errorf("got %+v", findings)
+		}
+	})
+}
+
+// paged answers one query at a time.
+type paged struct{ *cloudwatch.Client }
+
+func (p paged) GetMetricData(ctx context.Context, in *cloudwatch.GetMetricDataInput, o ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error) {
+	few := *in
+	few.MaxDatapoints = aws.Int32(1)
+	return p.Client.GetMetricData(ctx, &few, o...)
+}
+
+// All pages are read, whatever their size.
+func TestMetricsReadAllPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Physics: &local.Physics{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		burn(t.Context(), db.Client(), "views", "a", 1, 1200)
+		time.Sleep(time.Minute)
+		whole, err := heatcloudwatch.Metrics(t.Context(), db.CloudWatchClient(), db.Client(), "views", heatcloudwatch.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages, err := heatcloudwatch.Metrics(t.Context(), paged{db.CloudWatchClient()}, db.Client(), "views", heatcloudwatch.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprintf("%+v", whole.Resources[0].Writes), fmt.Sprintf("%+v", pages.Resources[0].Writes); a != b || whole.Resources[0].Writes.Units != 1200 {
+			t.Errorf("whole %s\npages %s", a, b)
+		}
+	})
+}
+
+func TestMetricsRefuseWhatIsWrong(t *testing.T) {
+	db := local.Start(t)
+	if _, err := heatcloudwatch.Metrics(t.Context(), db.CloudWatchClient(), db.Client(), "nothing", heatcloudwatch.Options{}); err == nil || !strings.Contains(err.Error(), `describe table "nothing"`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := heatcloudwatch.Metrics(t.Context(), db.CloudWatchClient(), db.Client(), "nothing", heatcloudwatch.Options{Last: -time.Hour, Top: 99}); err == nil || !strings.Contains(err.Error(), "Last") || !strings.Contains(err.Error(), "Top") {
+		t.Errorf("got %v", err)
+	}
+	now := time.Now()
+	_, err := db.CloudWatchClient().GetMetricData(t.Context(), &cloudwatch.GetMetricDataInput{
+		StartTime: &now, EndTime: aws.Time(now.Add(-time.Hour)),
+		MetricDataQueries: []types.MetricDataQuery{{Id: aws.String("a")}},
+	})
+	if err == nil || !strings.Contains(err.Error(), "StartTime must be before EndTime") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := db.CloudWatchClient().ListMetrics(t.Context(), &cloudwatch.ListMetricsInput{}); err == nil || !strings.Contains(err.Error(), "ListMetrics") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,248 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/smithy-go/encoding/cbor"
+
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+// CloudWatchPath is where CloudWatch's operations are, in the protocol that SDKs speak to it: Smithy's RPC v2 with CBOR.
+const CloudWatchPath = "/service/GraniteServiceVersion20100801/operation/"
+
+// NewCloudWatchHandler answers what can be asked of CloudWatch about the tables of an engine with physics: GetMetricData
+// of the sums by the minute in AWS/DynamoDB. It asks for no credentials.
+func NewCloudWatchHandler(e *engine.Engine) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, err := cloudWatch(r.Context(), e, r)
+		status := http.StatusOK
+		if err != nil {
+			status = http.StatusBadRequest
+			answer = cbor.Map{"__type": cbor.String("com.amazonaws.cloudwatch#" + err.kind), "message": cbor.String(err.message)}
+		}
+		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+		w.Header().Set("Content-Type", "application/cbor")
+		w.WriteHeader(status)
+		_, _ = w.Write(cbor.Encode(answer)) // the client is gone if this fails
+	})
+}
+
+// cloudWatchError is an answer that is an exception.
+type cloudWatchError struct{ kind, message string }
+
+func invalidMetric(format string, args ...any) *cloudWatchError {
+	return &cloudWatchError{"InvalidParameterValueException", fmt.Sprintf(format, args...)}
+}
+
+// maxCloudWatchBody is more than 500 queries with all their dimensions take.
+const maxCloudWatchBody = 4 << 20
+
+func cloudWatch(ctx context.Context, e *engine.Engine, r *http.Request) (cbor.Map, *cloudWatchError) {
+	operation := strings.TrimPrefix(r.URL.Path, CloudWatchPath)
+	if r.Method != http.MethodPost || r.Header.Get("Smithy-Protocol") != "rpc-v2-cbor" {
+		return nil, &cloudWatchError{"SerializationException", "a POST with Smithy-Protocol: rpc-v2-cbor is expected"}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxCloudWatchBody))
+	if err != nil {
+		return nil, &cloudWatchError{"SerializationException", err.Error()}
+	}
+	decoded, err := cbor.Decode(body)
+	if err != nil {
+		return nil, &cloudWatchError{"SerializationException", err.Error()}
+	}
+	in, ok := decoded.(cbor.Map)
+	if !ok {
+		return nil, &cloudWatchError{"SerializationException", "a map is expected"}
+	}
+	switch operation {
+	case "GetMetricData":
+		return getMetricData(ctx, e, in)
+	}
+	return nil, &cloudWatchError{"UnknownOperationException", "heatsink does not implement CloudWatch's " + operation}
+}
+
+// getMetricData answers queries one by one, up to so many points; the rest is for the next page.
+func getMetricData(ctx context.Context, e *engine.Engine, in cbor.Map) (cbor.Map, *cloudWatchError) {
+	from, to, fault := metricTimes(in)
+	if fault != nil {
+		return nil, fault
+	}
+	queries, _ := in["MetricDataQueries"].(cbor.List)
+	if len(queries) == 0 || len(queries) > 500 {
+		return nil, invalidMetric("MetricDataQueries has %d members, 1 to 500 are allowed", len(queries))
+	}
+	most := cmp.Or(whole(in["MaxDatapoints"]), 100_800)
+	first, fault := metricToken(in["NextToken"], len(queries))
+	if fault != nil {
+		return nil, fault
+	}
+	var results cbor.List
+	points := 0
+	for i := first; i < len(queries); i++ {
+		query, fault := parseMetricQuery(queries[i])
+		if fault != nil {
+			return nil, fault
+		}
+		result, n, err := query.answer(ctx, e, from, to)
+		if err != nil {
+			return nil, &cloudWatchError{"InternalServiceFault", err.Error()}
+		}
+		if points += n; points > most && i > first {
+			token := base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(i)))
+			return cbor.Map{"MetricDataResults": results, "NextToken": cbor.String(token)}, nil
+		}
+		results = append(results, result)
+	}
+	return cbor.Map{"MetricDataResults": results}, nil
+}
+
+func metricTimes(in cbor.Map) (from, to time.Time, fault *cloudWatchError) {
+	from, okFrom := moment(in["StartTime"])
+	to, okTo := moment(in["EndTime"])
+	if !okFrom || !okTo || !from.Before(to) {
+		return from, to, invalidMetric("StartTime must be before EndTime")
+	}
+	return from, to, nil
+}
+
+func metricToken(value cbor.Value, queries int) (int, *cloudWatchError) {
+	token := text(value)
+	if token == "" {
+		return 0, nil
+	}
+	decoded, err := base64.StdEncoding.DecodeString(token)
+	n, err2 := strconv.Atoi(string(decoded))
+	if err != nil || err2 != nil || n < 0 || n >= queries {
+		return 0, &cloudWatchError{"InvalidNextToken", "the token is not one of this query"}
+	}
+	return n, nil
+}
+
+// metricQuery asks for a metric of a table or index.
+type metricQuery struct {
+	id, metric, table, index string
+	period                   time.Duration
+	known                    bool // the dimensions are those of a table or index
+}
+
+func parseMetricQuery(value cbor.Value) (q metricQuery, fault *cloudWatchError) {
+	query, _ := value.(cbor.Map)
+	q.id = text(query["Id"])
+	stat, ok := query["MetricStat"].(cbor.Map)
+	if q.id == "" || !ok {
+		return q, invalidMetric("a query has an Id and a MetricStat; expressions are not implemented")
+	}
+	metric, _ := stat["Metric"].(cbor.Map)
+	q.metric = text(metric["MetricName"])
+	q.known = text(metric["Namespace"]) == "AWS/DynamoDB"
+	if s := text(stat["Stat"]); s != "Sum" {
+		return q, invalidMetric("query %s: of the statistics only Sum is implemented, not %q", q.id, s)
+	}
+	q.period = time.Duration(whole(stat["Period"])) * time.Second
+	if q.period < time.Minute || q.period%time.Minute != 0 {
+		return q, invalidMetric("query %s: the period is a multiple of 60 seconds, not %v", q.id, q.period)
+	}
+	dimensions, _ := metric["Dimensions"].(cbor.List)
+	for _, value := range dimensions {
+		dimension, _ := value.(cbor.Map)
+		switch name := text(dimension["Name"]); name {
+		case "TableName":
+			q.table = text(dimension["Value"])
+		case "GlobalSecondaryIndexName":
+			q.index = text(dimension["Value"])
+		default:
+			q.known = false // such as Operation: there is nothing under it
+		}
+	}
+	return q, nil
+}
+
+// answer returns the result of a query and how many points it has. What does not exist has none, as in CloudWatch.
+func (q *metricQuery) answer(ctx context.Context, e *engine.Engine, from, to time.Time) (cbor.Map, int, error) {
+	times, values := cbor.List{}, cbor.List{}
+	if q.known {
+		heat, err := e.Heat(ctx, q.table, time.Since(from)+time.Minute)
+		if missing := new(engine.Error); err != nil && !errors.As(err, &missing) {
+			return nil, 0, err
+		}
+		for _, h := range heat {
+			if h.Index == q.index {
+				times, values = q.points(h.Minutes, from, to)
+			}
+		}
+	}
+	return cbor.Map{
+		"Id": cbor.String(q.id), "Label": cbor.String(q.metric), "StatusCode": cbor.String("Complete"),
+		"Timestamps": times, "Values": values,
+	}, len(times), nil
+}
+
+// points sums minutes up by period, oldest first. Periods without traffic have no point.
+func (q *metricQuery) points(minutes []engine.MinuteHeat, from, to time.Time) (times, values cbor.List) {
+	times, values = cbor.List{}, cbor.List{}
+	var at time.Time
+	sum := 0.0
+	flush := func() {
+		if sum != 0 {
+			times = append(times, &cbor.Tag{ID: 1, Value: cbor.Float64(at.Unix())})
+			values = append(values, cbor.Float64(sum))
+		}
+		sum = 0
+	}
+	for _, m := range minutes {
+		if m.Start.Before(from) || !m.Start.Before(to) {
+			continue
+		}
+		if start := m.Start.Truncate(q.period); !start.Equal(at) {
+			flush()
+			at = start
+		}
+		sum += m.Metrics[q.metric]
+	}
+	flush()
+	return times, values
+}
+
+// text returns a string, "" for anything else.
+func text(value cbor.Value) string {
+	s, _ := value.(cbor.String)
+	return string(s)
+}
+
+// whole returns a number that is not negative and not fractional, 0 for anything else.
+func whole(value cbor.Value) int {
+	if n, ok := value.(cbor.Uint); ok && uint64(n) <= math.MaxInt32 {
+		return int(n)
+	}
+	return 0
+}
+
+// moment returns a time: a tagged number of seconds.
+func moment(value cbor.Value) (time.Time, bool) {
+	tag, ok := value.(*cbor.Tag)
+	if !ok || tag.ID != 1 {
+		return time.Time{}, false
+	}
+	switch seconds := tag.Value.(type) {
+	case cbor.Uint:
+		return time.Unix(int64(min(uint64(seconds), math.MaxInt32*8)), 0), true
+	case cbor.Float64:
+		if float64(seconds) > 0 && float64(seconds) < math.MaxInt32*8 {
+			return time.UnixMilli(int64(1000 * float64(seconds))), true
+		}
+	case cbor.Float32:
+		return time.Unix(int64(seconds), 0), true
+	}
+	return time.Time{}, false
+}
