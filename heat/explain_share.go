@@ -97,10 +97,17 @@ func (e *explainer) timeSeverity(r *ResourceReport, p *Pattern) Severity {
 func patternEvidence(p *Pattern) []string {
 	var lines []string
 	if p.Items > 0 {
-		lines = append(lines, fmt.Sprintf("%d items under %d partition keys", p.Items, p.Distinct.Keys))
+		lines = append(lines, fmt.Sprintf("%d items under %s", p.Items, partitionKeys(p.Distinct.Keys)))
 	}
 	if p.Reads+p.Writes > 0 {
-		lines = append(lines, fmt.Sprintf("%.0f write and %.0f read units on %d partition keys", p.Writes, p.Reads, p.Distinct.Keys))
+		lines = append(lines, fmt.Sprintf("%.0f write and %.0f read units on %s", p.Writes, p.Reads, partitionKeys(p.Distinct.Keys)))
 	}
 	return lines
+}
+
+func partitionKeys(n int64) string {
+	if n == 1 {
+		return "1 partition key"
+	}
+	return fmt.Sprintf("%d partition keys", n)
 }

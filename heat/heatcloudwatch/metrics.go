@@ -58,7 +58,10 @@ func (o Options) withDefaults() Options {
 	if o.Top == 0 {
 		o.Top = mostContributors
 	}
-	o.To = o.To.UTC().Truncate(time.Minute)
+	if whole := o.To.UTC().Truncate(time.Minute); !whole.Equal(o.To) {
+		o.To = whole.Add(time.Minute) // the minute that is not over counts as far as it is
+	}
+	o.To = o.To.UTC()
 	return o
 }
 

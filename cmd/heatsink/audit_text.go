@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+)
+
+// parseKeyFlag reads NAME or INDEX=NAME and returns the table or index as heat.Options name it.
+func parseKeyFlag(table, text string) (resource, name string, err error) {
+	index, name, of := strings.Cut(text, "=")
+	if !of {
+		index, name = "", text
+	}
+	if name == "" || of && index == "" {
+		return "", "", fmt.Errorf("--key %q: %w", text, errors.New("NAME or INDEX=NAME is expected"))
+	}
+	if index == "" {
+		return table, name, nil
+	}
+	return table + "/" + index, name, nil
+}
+
+// writeReport writes a report for people: what was seen, then what is wrong with it.
+func writeReport(screen *screen, report heat.Report, findings []heat.Finding, top int) {
+	for i := range report.Resources {
+		writeResource(screen, &report.Resources[i], report, top)
+	}
+	for _, note := range report.Notes {
+		screen.say("note: %s", note)
+	}
+	screen.say("")
+	if len(findings) == 0 {
+		screen.say("%s", screen.green("no findings"))
+		return
+	}
+	for _, f := range findings {
+		writeFinding(screen, f)
+	}
+	screen.say("%s", countFindings(findings))
+}
+
+func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, top int) {
+	screen.say("%s", screen.bold(headline(r, report)))
+	table := tabwriter.NewWriter(screen.out, 0, 0, 2, ' ', 0)
+	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+		f := r.Flow(d)
+		for i := range f.Keys[:min(top, len(f.Keys))] {
+			k := &f.Keys[i]
+			fmt.Fprintf(table, "  %s\t%.0f %s units\t%.1f/s\t%.1f%%\t%s\n", k.Key, k.Units, d, k.RateLow, 100*k.Share, throttleText(k))
+		}
+	}
+	if r.Stored != nil {
+		for _, k := range r.Stored.Keys[:min(top, len(r.Stored.Keys))] {
+			fmt.Fprintf(table, "  %s\t%s items\t%.1f%%\n", k.Key, between(k.Low, k.Items), 100*k.Share)
+		}
+	}
+	_ = table.Flush()
+	if len(r.Patterns) > 0 {
+		screen.say("  shapes of keys:")
+		for _, p := range r.Patterns[:min(top, len(r.Patterns))] {
+			fmt.Fprintf(table, "    %s\t%s\t%s\n", p.Shape, keysText(p.Distinct), patternText(p))
+		}
+		_ = table.Flush()
+	}
+}
+
+func headline(r *heat.ResourceReport, report heat.Report) string {
+	parts := []string{r.Resource.String()}
+	if len(r.Key) > 0 {
+		parts[0] += " by " + strings.Join(r.Key, ", ")
+	}
+	if s := r.Stored; s != nil {
+		parts = append(parts, fmt.Sprintf("%d items (%.0f%%) under %s", s.Items, 100*s.Fraction, keysText(s.Distinct)))
+	}
+	seconds := report.Elapsed().Seconds()
+	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+		if f := r.Flow(d); f.Units > 0 || f.Throttled > 0 {
+			parts = append(parts, fmt.Sprintf("%.0f %s units in %v (%.1f/s, at most %.0f in a second), %d throttled",
+				f.Units, d, report.Elapsed().Round(time.Second), f.Units/max(1, seconds), f.Peak, f.Throttled))
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+func throttleText(k *heat.KeyHeat) string {
+	if k.Throttled == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d throttled %s", k.Throttled, k.Reason)
+}
+
+func between(low, high int64) string {
+	if low == high {
+		return fmt.Sprint(low)
+	}
+	return fmt.Sprintf("%d to %d", low, high)
+}
+
+func keysText(d heat.Distinct) string {
+	about := ""
+	if d.Error > 0 {
+		about = "about "
+	}
+	if d.Keys == 1 {
+		return about + "1 key"
+	}
+	return fmt.Sprintf("%s%d keys", about, d.Keys)
+}
+
+func patternText(p heat.Pattern) string {
+	if p.Items > 0 {
+		return fmt.Sprintf("%d items", p.Items)
+	}
+	return fmt.Sprintf("%.0f write and %.0f read units", p.Writes, p.Reads)
+}
+
+func writeFinding(screen *screen, f heat.Finding) {
+	severity := f.Severity.String()
+	if f.Severity == heat.Critical {
+		severity = screen.red(severity)
+	}
+	screen.say("%s  %s: %s", severity, f.Resource, screen.bold(f.Message))
+	for _, line := range f.Evidence {
+		screen.say("    %s", line)
+	}
+	screen.say("    why: %s", f.Cause)
+	screen.say("    do:  %s", f.Remedy)
+}
+
+func countFindings(findings []heat.Finding) string {
+	counts := make(map[heat.Severity]int)
+	for _, f := range findings {
+		counts[f.Severity]++
+	}
+	var parts []string
+	for _, s := range []heat.Severity{heat.Critical, heat.Warning, heat.Info} {
+		if counts[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+		}
+	}
+	return "findings: " + strings.Join(parts, ", ")
+}
