@@ -151,6 +151,7 @@ func TestAuditRefusesWhatIsWrong(t *testing.T) {
 // What is written while top looks is shown, in plain lines or as JSON.
 func TestTop(t *testing.T) {
 	endpoint, client := serveTable(t)
+	i := 0 // of the item: one that stays as it is leaves no record in a stream
 	for _, asJSON := range []bool{false, true} {
 		args := []string{"top", "brands", "--endpoint", endpoint, "--last", "4s", "--every", "500ms", "-n", "2"}
 		if asJSON {
@@ -165,7 +166,7 @@ func TestTop(t *testing.T) {
 			ended <- out.String()
 		}()
 		out := ""
-		for i := 0; out == ""; i++ { // until it ends, as nobody knows when it begins
+		for ; out == ""; i++ { // until it ends, as nobody knows when it begins
 			putBrand(t, client, "PAGE#viral", i)
 			select {
 			case out = <-ended:
