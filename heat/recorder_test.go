@@ -258,3 +258,36 @@ func TestRecorderIsConcurrent(t *testing.T) {
 		t.Errorf("counted %+v", r.Writes)
 	}
 }
+
+// 000-02: what one partition bears.
+func TestPartitionLimits(t *testing.T) {
+	if heat.Read.Limit() != 3000 || heat.Write.Limit() != 1000 || heat.PartitionReadUnits != 3000 || heat.PartitionWriteUnits != 1000 {
+		t.Error("a partition serves 3,000 read and 1,000 write units a second")
+	}
+}
+
+// X08: percentiles of what callers waited, and the numbers of retries, throttles and errors: of a call that was throttled
+// and then served, and of one that cannot be.
+func TestRecorderCountsLatencyAndThrottles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := start(t, &local.Physics{PartitionWrites: 10, Window: 100 * time.Millisecond})
+		recorder := heat.NewRecorder(heat.Options{})
+		client := db.Client(recorder.Option)
+		for i := range 20 {
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", fmt.Sprint(i))}); err != nil {
+				time.Sleep(time.Second)
+			}
+		}
+		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: item{"pk": text("a")}})
+		if err == nil {
+			t.Fatal("a put without a sort key succeeded")
+		}
+		w := resource(t, recorder.Report(), "views").Writes
+		if w.Throttled == 0 || w.Retries == 0 || w.Errors != 1 || w.Requests != int64(w.Units)+w.Throttled+w.Errors {
+			t.Errorf("got %d requests: %.0f served, %d throttled, %d errors, %d retries", w.Requests, w.Units, w.Throttled, w.Errors, w.Retries)
+		}
+		if l := w.Latency; l.P50 > l.P99 || l.P99 > l.P999 || l.P999 > l.Max || l.Max < 10*time.Millisecond {
+			t.Errorf("latencies %+v", l)
+		}
+	})
+}
