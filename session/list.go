@@ -1,0 +1,148 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// List returns all living sessions, those that expire first in front, without their ids. Nothing is sent before the
+// loop starts. An error is the last pair. It costs a Query for every shard at least, half a read unit for each and
+// for every 4 KB.
+//
+// It comes from an index, which shows a change a moment later. A session that is touched while it is being read moves
+// back, so it may be returned twice, but is not left out. With StrictRevocation it may have sessions that RevokeUser
+// has ended.
+func (s *Store[T]) List(ctx context.Context) iter.Seq2[Session[T], error] {
+	return sessions[T](s.records(ctx, s.living, listKey))
+}
+
+// ByUser returns the living sessions of a user as List does, with a Query of half a read unit for every 4 KB. With
+// StrictRevocation those that RevokeUser has ended are left out.
+func (s *Store[T]) ByUser(ctx context.Context, user string) iter.Seq2[Session[T], error] {
+	return func(yield func(Session[T], error) bool) {
+		if err := checkText(user); err != nil {
+			yield(Session[T]{}, fmt.Errorf("sessions of a user: %w: the user: %w", ErrInput, err))
+			return
+		}
+		epoch, err := s.epoch(ctx, user)
+		if err != nil {
+			yield(Session[T]{}, err)
+			return
+		}
+		sessions[T](func(yield func(record, error) bool) {
+			for r, err := range s.records(ctx, s.users, user) {
+				if err == nil && r.version.epoch < epoch {
+					continue
+				}
+				if !yield(r, err) {
+					return
+				}
+			}
+		})(yield)
+	}
+}
+
+// Count returns how many sessions live, from the same index as List: one that is touched at this moment may count
+// twice. No session is transferred, but DynamoDB charges as if it were.
+func (s *Store[T]) Count(ctx context.Context) (int, error) {
+	n, err := s.living.Count(ctx, heatsink.Query{Key: listKey, Sort: livingAt(time.Now().Unix())})
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	return n, nil
+}
+
+// Page is a part of the list.
+type Page[T any] struct {
+	Sessions []Session[T]
+	Next     string // the token of the next page; empty after the last
+}
+
+// Page returns a part of what List returns: limit sessions at most, those that follow the page whose Next is token. An
+// empty token asks for the first. A page may have fewer sessions, or none, and still not be the last.
+func (s *Store[T]) Page(ctx context.Context, limit int, token string) (Page[T], error) {
+	if limit < 1 {
+		return Page[T]{}, fmt.Errorf("page of sessions: %w: the limit is %d", ErrInput, limit)
+	}
+	// All pages are of one query, that of who lived when the first was read. The dead since then are left out.
+	since, rest := time.Now().Unix(), ""
+	if token != "" {
+		text, after, ok := strings.Cut(token, ".")
+		n, err := strconv.ParseInt(text, 36, 64)
+		if !ok || err != nil || after == "" {
+			return Page[T]{}, fmt.Errorf("page of sessions: %w: it is not one of a page of sessions", ErrToken)
+		}
+		since, rest = n, after
+	}
+	found, err := s.living.Page(ctx, heatsink.Query{Key: listKey, Sort: livingAt(since), Limit: limit}, rest)
+	if err != nil {
+		return Page[T]{}, fmt.Errorf("page of sessions: %w", err)
+	}
+	var page Page[T]
+	if found.Next != "" {
+		page.Next = strconv.FormatInt(since, 36) + "." + found.Next
+	}
+	for _, item := range found.Items {
+		r, err := s.options.Names.record(item, time.Now())
+		if errors.Is(err, errDead) {
+			continue
+		}
+		var session Session[T]
+		if err == nil {
+			session, err = fromRecord[T](r)
+		}
+		if err != nil {
+			return Page[T]{}, err
+		}
+		page.Sessions = append(page.Sessions, session)
+	}
+	return page, nil
+}
+
+// livingAt is the condition for sessions that live at a time, in seconds: they expire in a later second.
+func livingAt(seconds int64) heatsink.Range { return heatsink.Greater(seconds) }
+
+// records returns the living that an index lists under a key. Those who die before their turn comes are left out.
+func (s *Store[T]) records(
+	ctx context.Context, index *heatsink.Collection[heatsink.Item], key string,
+) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		query := heatsink.Query{Key: key, Sort: livingAt(time.Now().Unix())}
+		for item, err := range index.Query(ctx, query) {
+			var r record
+			if err == nil {
+				r, err = s.options.Names.record(item, time.Now())
+				if errors.Is(err, errDead) {
+					continue
+				}
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// sessions makes sessions of records.
+func sessions[T any](records iter.Seq2[record, error]) iter.Seq2[Session[T], error] {
+	return func(yield func(Session[T], error) bool) {
+		for r, err := range records {
+			var session Session[T]
+			if err != nil {
+				yield(session, fmt.Errorf("list sessions: %w", err))
+				return
+			}
+			session, err = fromRecord[T](r)
+			if !yield(session, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/schema"
+)
+
+// SetupClient is the part of *dynamodb.Client that Setup uses.
+type SetupClient interface {
+	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+}
+
+// Setup creates the table, on demand, if there is none, and waits until it can be used. A table that is there already
+// is checked and not changed: what it lacks is in an error that wraps ErrTable. Several processes may call it at
+// once.
+func Setup(ctx context.Context, client SetupClient, options Options) error {
+	if client == nil {
+		return fmt.Errorf("%w: there is no client", ErrOptions)
+	}
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return err
+	}
+	return options.table().Ensure(ctx, client)
+}
+
+// table returns what the store needs of its table.
+func (o Options) table() schema.Table {
+	n := o.Names
+	return schema.Table{
+		Name: o.Table,
+		Key:  schema.Key{Partition: schema.String(n.ID)},
+		Indexes: []schema.Index{
+			{Name: n.ListIndex, Key: schema.Key{Partition: schema.String(n.List), Sort: schema.Number(n.Expires)}},
+			{Name: n.UserIndex, Key: schema.Key{Partition: schema.String(n.User), Sort: schema.Number(n.Expires)}},
+		},
+		TTL: n.TTL,
+	}
+}
