@@ -63,6 +63,8 @@ type Engine struct {
 	sweeper sweeper
 	account *partition.Account // nil without physics
 
+	contributors contributors
+
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.
 	admin      sync.Mutex

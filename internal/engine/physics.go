@@ -208,6 +208,14 @@ func (c *entryChange) charges(list []partition.Charge) []partition.Charge {
 	return list
 }
 
+// admitCharges asks the partitions, and counts the keys where somebody wants to
+// know.
+func (e *Engine) admitCharges(charges ...partition.Charge) *partition.Throttle {
+	throttle := partition.Admit(time.Now(), charges...)
+	e.contributors.count(throttle, charges...)
+	return throttle
+}
+
 // admit asks the partitions that a write touches whether they can take it, and
 // charges them if they all can.
 func (e *Engine) admit(w *write) *partition.Throttle {
@@ -215,7 +223,7 @@ func (e *Engine) admit(w *write) *partition.Throttle {
 		return nil
 	}
 	var room [4]partition.Charge
-	return partition.Admit(time.Now(), w.charges(room[:0])...)
+	return e.admitCharges(w.charges(room[:0])...)
 }
 
 // admitAll is admit for the writes of a transaction. refused tells which of them
@@ -232,7 +240,7 @@ func (e *Engine) admitAll(writes []*write) (throttle *partition.Throttle, refuse
 			owner = append(owner, i)
 		}
 	}
-	throttle = partition.Admit(time.Now(), charges...)
+	throttle = e.admitCharges(charges...)
 	return throttle, owners(throttle, owner, len(writes))
 }
 
@@ -277,7 +285,7 @@ func (e *Engine) admitRead(t *table, key []byte, units float64, consistent bool)
 	if e.account == nil {
 		return nil
 	}
-	return partition.Admit(time.Now(), partition.Charge{
+	return e.admitCharges(partition.Charge{
 		Set: t.partitions, Place: store.Place(key), Read: units, Eventual: !consistent,
 	})
 }
@@ -293,7 +301,7 @@ func (e *Engine) admitGets(gets []get) (throttle *partition.Throttle, refused []
 		charges[i] = partition.Charge{Set: gets[i].table.partitions, Place: store.Place(gets[i].key), Read: gets[i].units}
 		owner[i] = i
 	}
-	throttle = partition.Admit(time.Now(), charges...)
+	throttle = e.admitCharges(charges...)
 	return throttle, owners(throttle, owner, len(gets))
 }
 
@@ -319,7 +327,10 @@ func (e *Engine) admitPage(r *read) *partition.Throttle {
 	if e.account == nil {
 		return nil
 	}
-	return partition.Check(time.Now(), r.charge(readUnits(0, r.in.ConsistentRead)))
+	page := r.charge(readUnits(0, r.in.ConsistentRead))
+	throttle := partition.Check(time.Now(), page)
+	e.contributors.count(throttle, page)
+	return throttle
 }
 
 // settlePage charges a page that was read.

@@ -209,6 +209,7 @@ func (e *Engine) drop(t *table) (*TableDescription, error) {
 		e.sweeper.wake(e)
 	}
 	t.dropped = errDeleted
+	e.contributors.forget(t)
 	t.dropPartitions()
 	d := t.describe(now)
 	d.Status = "DELETING"

@@ -47,7 +47,7 @@ var mayImport = imports{
 	// The engine, from the outside in.
 	"local":              {"internal/wire", "internal/engine", "internal/partition"},
 	"internal/wire":      {"internal/engine", "internal/attr", "internal/jsonpull"},
-	"internal/engine":    {"internal/store", "internal/partition", "internal/expr", "internal/attr"},
+	"internal/engine":    {"internal/store", "internal/partition", "internal/expr", "internal/attr", "internal/sketch"},
 	"internal/store":     {"internal/attr"},
 	"internal/partition": {},
 	"internal/expr":      {"internal/attr"},

@@ -22,7 +22,7 @@ import (
 const CloudWatchPath = "/service/GraniteServiceVersion20100801/operation/"
 
 // NewCloudWatchHandler answers what can be asked of CloudWatch about the tables of an engine with physics: GetMetricData
-// of the sums by the minute in AWS/DynamoDB. It asks for no credentials.
+// of the sums by the minute in AWS/DynamoDB, and GetInsightRuleReport of Contributor Insights. It asks for no credentials.
 func NewCloudWatchHandler(e *engine.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, err := cloudWatch(r.Context(), e, r)
@@ -68,6 +68,8 @@ func cloudWatch(ctx context.Context, e *engine.Engine, r *http.Request) (cbor.Ma
 	switch operation {
 	case "GetMetricData":
 		return getMetricData(ctx, e, in)
+	case "GetInsightRuleReport":
+		return insightRuleReport(e, in)
 	}
 	return nil, &cloudWatchError{"UnknownOperationException", "heatsink does not implement CloudWatch's " + operation}
 }
@@ -127,6 +129,44 @@ func metricToken(value cbor.Value, queries int) (int, *cloudWatchError) {
 		return 0, &cloudWatchError{"InvalidNextToken", "the token is not one of this query"}
 	}
 	return n, nil
+}
+
+// insightRuleReport lists the keys of a rule.
+func insightRuleReport(e *engine.Engine, in cbor.Map) (cbor.Map, *cloudWatchError) {
+	from, to, fault := metricTimes(in)
+	if fault != nil {
+		return nil, fault
+	}
+	name := text(in["RuleName"])
+	report := e.InsightRuleReport(name, from, to, cmp.Or(whole(in["MaxContributorCount"]), 10))
+	if report == nil {
+		return nil, &cloudWatchError{"ResourceNotFoundException", "there is no rule " + name}
+	}
+	contributors := cbor.List{}
+	for _, c := range report.Contributors {
+		points := cbor.List{}
+		for _, p := range c.Minutes {
+			points = append(points, cbor.Map{
+				"Timestamp": &cbor.Tag{ID: 1, Value: cbor.Float64(p.Start.Unix())}, "ApproximateValue": cbor.Float64(p.Value),
+			})
+		}
+		contributors = append(contributors, cbor.Map{
+			"Keys": textList(c.Keys), "ApproximateAggregateValue": cbor.Float64(c.Sum), "Datapoints": points,
+		})
+	}
+	return cbor.Map{
+		"KeyLabels": textList(report.KeyLabels), "AggregationStatistic": cbor.String("Sum"),
+		"AggregateValue": cbor.Float64(report.Total), "ApproximateUniqueCount": cbor.Uint(uint64(report.Unique)),
+		"Contributors": contributors,
+	}, nil
+}
+
+func textList(texts []string) cbor.List {
+	list := cbor.List{}
+	for _, s := range texts {
+		list = append(list, cbor.String(s))
+	}
+	return list
 }
 
 // metricQuery asks for a metric of a table or index.

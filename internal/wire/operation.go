@@ -37,6 +37,9 @@ var operations = map[string]operation{
 	dynamoDB + "UpdateTimeToLive":   op((*request).updateTimeToLive, (*engine.Engine).UpdateTimeToLive, (*answer).updateTimeToLive),
 	dynamoDB + "DescribeTimeToLive": op((*request).table, (*engine.Engine).DescribeTimeToLive, (*answer).describeTimeToLive),
 
+	dynamoDB + "DescribeContributorInsights": op((*request).contributorInsights, (*engine.Engine).DescribeContributorInsights, (*answer).contributorInsights),
+	dynamoDB + "UpdateContributorInsights":   op((*request).contributorInsights, (*engine.Engine).UpdateContributorInsights, (*answer).contributorInsights),
+
 	dynamoDB + "DescribeLimits":    op((*request).nothing, describeLimits, (*answer).limits),
 	dynamoDB + "DescribeEndpoints": describeEndpoints,
 
@@ -57,7 +60,7 @@ var unimplemented = []string{
 	"DescribeExport", "ExportTableToPointInTime", "ListExports", "DescribeImport", "ImportTable", "ListImports",
 	"DescribeKinesisStreamingDestination", "DisableKinesisStreamingDestination",
 	"EnableKinesisStreamingDestination", "UpdateKinesisStreamingDestination",
-	"DescribeContributorInsights", "ListContributorInsights", "UpdateContributorInsights",
+	"ListContributorInsights",
 	"DeleteResourcePolicy", "GetResourcePolicy", "PutResourcePolicy",
 	"SearchVectors",
 }

@@ -1,0 +1,367 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/internal/sketch"
+)
+
+// contributors counts accesses by key for the tables and indexes whose Contributor Insights are on. They are known by
+// their partitions, so there are none without physics. It is kept in memory only: after a start all are off.
+type contributors struct {
+	on  atomic.Int32 // how many are; while there are none, requests do not look
+	mu  sync.RWMutex
+	all map[*partition.Set]*insights
+}
+
+// insights are those of a table or index: for each rule and minute the keys that were accessed most.
+type insights struct {
+	table, index  string
+	keys          keySchema
+	created       time.Time
+	throttledOnly bool
+
+	mu      sync.Mutex
+	minutes [insightMinutes]insightMinute // the place of minute n is n modulo their number
+}
+
+type insightMinute struct {
+	number int64
+	rules  [insightRules]*sketch.Heavy[struct{}]
+}
+
+const (
+	insightMinutes = 60 // that are remembered
+	insightKeys    = 100
+	insightRules   = 4
+)
+
+// ruleNames are the rules' kinds as their names have them: partition keys (PK) and items (SK), that were accessed (C) or
+// throttled (T).
+var ruleNames = [insightRules]string{"PKC", "PKT", "SKC", "SKT"}
+
+// ContributorInsightsInput is the request of DescribeContributorInsights and UpdateContributorInsights.
+type ContributorInsightsInput struct {
+	Request
+	TableName *string
+	IndexName *string
+	Action    *string
+	Mode      *string
+}
+
+// ContributorInsights is what there is to tell of them.
+type ContributorInsights struct {
+	TableName, IndexName string
+	Status               string
+	Mode                 string
+	Rules                []string
+	Updated              time.Time
+}
+
+const (
+	allKeys       = "ACCESSED_AND_THROTTLED_KEYS"
+	throttledKeys = "THROTTLED_KEYS"
+)
+
+// DescribeContributorInsights tells whether those of a table or index are on, and their rules.
+func (e *Engine) DescribeContributorInsights(_ context.Context, in *ContributorInsightsInput) (*ContributorInsights, error) {
+	out, set, err := e.insightsOf(in)
+	if err != nil {
+		return nil, err
+	}
+	if i := e.contributors.of(set); i != nil {
+		out.Status, out.Mode, out.Rules, out.Updated = "ENABLED", i.mode(), i.rules(), i.created
+	}
+	return out, nil
+}
+
+// UpdateContributorInsights turns them on or off, at once.
+func (e *Engine) UpdateContributorInsights(_ context.Context, in *ContributorInsightsInput) (*ContributorInsights, error) {
+	var c constraints
+	c.required("contributorInsightsAction", in.Action != nil)
+	c.word("contributorInsightsAction", in.Action, "ENABLE", "DISABLE")
+	c.word("contributorInsightsMode", in.Mode, allKeys, throttledKeys)
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	out, set, err := e.insightsOf(in)
+	if err != nil {
+		return nil, err
+	}
+	if *in.Action == "DISABLE" {
+		e.contributors.set(set, nil)
+		out.Status = "DISABLING"
+		return out, nil
+	}
+	if set == nil {
+		return nil, invalid("Contributor Insights need an engine with physics: without it nothing is throttled or counted")
+	}
+	i := &insights{table: out.TableName, index: out.IndexName, created: time.Now(), throttledOnly: in.Mode != nil && *in.Mode == throttledKeys}
+	if err := e.view(&TableInput{Request: in.Request, TableName: in.TableName}, func(t *table) { i.keys = t.keysOf(out.IndexName) }); err != nil {
+		return nil, err
+	}
+	e.contributors.set(set, i)
+	out.Status, out.Mode = "ENABLING", i.mode()
+	return out, nil
+}
+
+// insightsOf finds the table or index of a request, and its partitions if it has any.
+func (e *Engine) insightsOf(in *ContributorInsightsInput) (out *ContributorInsights, set *partition.Set, err error) {
+	var fault error
+	err = e.view(&TableInput{Request: in.Request, TableName: in.TableName}, func(t *table) {
+		out = &ContributorInsights{TableName: t.name, Status: "DISABLED"}
+		set = t.partitions
+		if in.IndexName == nil {
+			return
+		}
+		x := t.index(*in.IndexName)
+		if x == nil || x.local {
+			fault = errorf(TypeResourceNotFound, "Requested resource not found: Index: %s not found", *in.IndexName)
+			return
+		}
+		out.IndexName, set = x.name, x.partitions
+	})
+	if err == nil {
+		err = fault
+	}
+	return out, set, err
+}
+
+func (t *table) keysOf(index string) keySchema {
+	if x := t.index(index); index != "" && x != nil {
+		return x.keys
+	}
+	return t.keys
+}
+
+func (c *contributors) of(set *partition.Set) *insights {
+	if set == nil || c.on.Load() == 0 {
+		return nil
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.all[set]
+}
+
+func (c *contributors) set(set *partition.Set, i *insights) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = make(map[*partition.Set]*insights)
+	}
+	if i == nil {
+		delete(c.all, set)
+	} else {
+		c.all[set] = i
+	}
+	c.on.Store(int32(len(c.all)))
+}
+
+// forget drops those of a table that is deleted.
+func (c *contributors) forget(t *table) {
+	c.set(t.partitions, nil)
+	for _, x := range t.indexes {
+		c.set(x.partitions, nil)
+	}
+}
+
+// count counts what was charged, or refused if throttle is not nil.
+func (c *contributors) count(throttle *partition.Throttle, charges ...partition.Charge) {
+	if c.on.Load() == 0 {
+		return
+	}
+	now := time.Now()
+	for i := range charges {
+		refused := throttle != nil && slices.ContainsFunc(throttle.Causes, func(cause partition.Cause) bool { return cause.Charge == i })
+		if throttle != nil && !refused {
+			continue
+		}
+		if of := c.of(charges[i].Set); of != nil {
+			of.count(now, charges[i].Place, refused)
+		}
+	}
+}
+
+func (i *insights) count(now time.Time, place []byte, refused bool) {
+	if i.throttledOnly && !refused {
+		return
+	}
+	partitionKey, item := i.texts(place)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	minute := i.minute(now)
+	add := func(rule int, key string) {
+		if minute.rules[rule] == nil {
+			minute.rules[rule] = sketch.NewHeavy[struct{}](insightKeys, 0)
+		}
+		minute.rules[rule].Add(0, xxhash.Sum64String(key), 1, sketch.Text(key))
+	}
+	rule := 0
+	if refused {
+		rule = 1
+	}
+	add(rule, partitionKey)
+	if item != "" {
+		add(rule+2, item)
+	}
+}
+
+// minute returns where a time is counted. i is locked.
+func (i *insights) minute(now time.Time) *insightMinute {
+	number := now.Unix() / 60
+	m := &i.minutes[number%insightMinutes]
+	if m.number != number {
+		*m = insightMinute{number: number}
+	}
+	return m
+}
+
+// between parts the attributes of a key in the texts that are counted: no text that DynamoDB takes has it.
+const between = "\xff"
+
+// texts returns the partition key at a place, and the key of the item if there is one.
+func (i *insights) texts(place []byte) (partitionKey, item string) {
+	if len(place) < hashLength {
+		return "", ""
+	}
+	hash, rest := cutKeys(place[hashLength:], i.keys.hash)
+	sort, _ := cutKeys(rest, i.keys.sort)
+	partitionKey = strings.Join(hash, between)
+	if len(sort) > 0 {
+		item = strings.Join(append(hash, sort...), between)
+	}
+	return partitionKey, item
+}
+
+// cutKeys takes the values of key attributes off a place, as far as they are there: a page is at a partition key.
+func cutKeys(place []byte, parts []expr.KeyPart) (texts []string, rest []byte) {
+	for _, p := range parts {
+		v, after, ok := attr.CutKey(place, p.Kind)
+		if !ok {
+			return nil, nil
+		}
+		switch p.Kind {
+		case attr.N:
+			texts = append(texts, attr.Number(v.Str).String())
+		case attr.B:
+			texts = append(texts, base64.StdEncoding.EncodeToString([]byte(v.Str)))
+		default:
+			texts = append(texts, v.Str)
+		}
+		place = after
+	}
+	return texts, place
+}
+
+func (i *insights) mode() string {
+	if i.throttledOnly {
+		return throttledKeys
+	}
+	return allKeys
+}
+
+// rules returns the names of the rules, as DynamoDB makes them.
+func (i *insights) rules() []string {
+	var names []string
+	for rule, kind := range ruleNames {
+		if i.throttledOnly && rule%2 == 0 || len(i.keys.sort) == 0 && rule >= 2 {
+			continue
+		}
+		resource := i.table
+		if i.index != "" {
+			resource += "-" + i.index
+		}
+		names = append(names, fmt.Sprintf("DynamoDBContributorInsights-%s-%s-%d", kind, resource, i.created.UnixMilli()))
+	}
+	return names
+}
+
+// InsightReport is what a rule lists of a stretch of time.
+type InsightReport struct {
+	KeyLabels    []string
+	Total        float64
+	Unique       int64
+	Contributors []Contributor
+}
+
+// Contributor is a key and how often it was accessed or throttled, in all and by the minute.
+type Contributor struct {
+	Keys    []string
+	Sum     float64
+	Minutes []InsightPoint
+}
+
+// InsightPoint is a minute of a contributor.
+type InsightPoint struct {
+	Start time.Time
+	Value float64
+}
+
+// InsightRuleReport returns what a rule lists between two times, the most first; nil if there is no such rule.
+func (e *Engine) InsightRuleReport(name string, from, to time.Time, most int) *InsightReport {
+	e.contributors.mu.RLock()
+	defer e.contributors.mu.RUnlock()
+	for _, i := range e.contributors.all {
+		for _, rule := range i.rules() {
+			if rule == name {
+				kind := strings.TrimPrefix(name, "DynamoDBContributorInsights-")[:3]
+				return i.report(slices.Index(ruleNames[:], kind), from, to, most)
+			}
+		}
+	}
+	return nil
+}
+
+func (i *insights) report(rule int, from, to time.Time, most int) *InsightReport {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	report := &InsightReport{}
+	parts := i.keys.hash
+	if rule >= 2 {
+		parts = i.keys.parts
+	}
+	for _, p := range parts {
+		report.KeyLabels = append(report.KeyLabels, p.Name)
+	}
+	sums := make(map[string]*Contributor)
+	for number := from.Unix() / 60; number <= min(to.Unix()/60, from.Unix()/60+math.MaxInt16); number++ {
+		m := &i.minutes[number%insightMinutes]
+		start := time.Unix(60*number, 0).UTC()
+		if m.number != number || m.rules[rule] == nil || start.Before(from) || !start.Before(to) {
+			continue
+		}
+		report.Total += m.rules[rule].Total(0)
+		for _, k := range m.rules[rule].Top(0, insightKeys) {
+			c := sums[k.Text]
+			if c == nil {
+				c = &Contributor{Keys: strings.Split(k.Text, between)}
+				sums[k.Text] = c
+			}
+			c.Sum += k.High
+			c.Minutes = append(c.Minutes, InsightPoint{start, k.High})
+		}
+	}
+	report.Unique = int64(len(sums))
+	for _, c := range sums {
+		report.Contributors = append(report.Contributors, *c)
+	}
+	slices.SortFunc(report.Contributors, func(a, b Contributor) int {
+		return cmp.Or(cmp.Compare(b.Sum, a.Sum), slices.Compare(a.Keys, b.Keys))
+	})
+	report.Contributors = report.Contributors[:min(most, len(report.Contributors))]
+	return report
+}
