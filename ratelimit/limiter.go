@@ -1,0 +1,246 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// Client is the part of *dynamodb.Client that a limiter uses.
+type Client = heatsink.Client
+
+// Limiter checks keys against a limit. Its methods may be called concurrently. What they cost is added to the
+// heatsink.Meter of their context, except for the write unit of an update that a condition refused, which DynamoDB
+// charges and does not report.
+type Limiter struct {
+	options   Options // with defaults
+	algorithm algorithm
+	shares    []int
+	keep      time.Duration
+	layout    heatsink.Layout
+	memory    *memory
+	outage    outage
+	dice      dice
+
+	// Where another shard can be asked instead, a request is sent once; else it is repeated as the options say.
+	once, insisting *heatsink.Collection[heatsink.Item]
+}
+
+// Open returns the limiter that options describe. It does no I/O and needs no closing. A process should have one of
+// each kind: what it remembers and leases is its own.
+func Open(client Client, options Options) (*Limiter, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	once, err := heatsink.Open[heatsink.Item](client, options.collection(1))
+	if err != nil {
+		return nil, err
+	}
+	insisting, err := heatsink.Open[heatsink.Item](client, options.collection(options.Retry.Attempts))
+	if err != nil {
+		return nil, err
+	}
+	l := &Limiter{
+		options: options, algorithm: options.algorithm(), shares: options.shares(),
+		layout: heatsink.Layout{Shards: options.Shards}, once: once, insisting: insisting,
+	}
+	l.memory = newMemory(options.Memory, len(l.shares))
+	now := time.Now()
+	l.keep = max(options.Keep, 2*l.algorithm.lapse(now).Sub(now), 2*options.Window)
+	if options.Rand != nil {
+		l.dice.rand = rand.New(options.Rand)
+	}
+	return l, nil
+}
+
+// Allow checks whether one more may go ahead, and counts it if so. It is AllowN of 1.
+//
+// key is whose limit it is: an API key, a user, an address. It is stored, and named in errors: of a secret, pass a
+// hash.
+func (l *Limiter) Allow(ctx context.Context, key string) (Decision, error) {
+	return l.AllowN(ctx, key, 1)
+}
+
+// AllowN checks whether n more may go ahead, all or none, and counts them if so. With several shards one of them must
+// have room for all n. So n is at most a shard's share of the limit, and n may be refused while shards have less than n
+// left each, together up to Shards × (n − 1).
+//
+// The decision is the answer to act on, also if there is an error. An error that wraps ErrUnavailable says why
+// Decision.Failed is set.
+func (l *Limiter) AllowN(ctx context.Context, key string, n int) (Decision, error) {
+	if err := l.admissible(key, n); err != nil {
+		return Decision{Limit: l.limit()}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, l.options.Timeout, errTimeout)
+	defer cancel()
+	if l.options.Lease > 1 {
+		return l.leased(ctx, key, n)
+	}
+	_, d, err := l.newCheck(key, n, n).run(ctx)
+	return d, err
+}
+
+// Peek returns what Allow would say, without counting anything: Remaining is what all shards have room for. It reads
+// one item of each shard, strongly consistent, whatever the limiter remembers. What other processes have leased counts
+// as used.
+func (l *Limiter) Peek(ctx context.Context, key string) (Decision, error) {
+	if err := l.admissible(key, 1); err != nil {
+		return Decision{Limit: l.limit()}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, l.options.Timeout, errTimeout)
+	defer cancel()
+	d := Decision{Limit: l.limit()}
+	shards := make([]int, len(l.shares))
+	for shard := range shards {
+		shards[shard] = shard
+	}
+	now := time.Now()
+	var faults []error
+	for shard, seen := range l.look(ctx, l.insisting, key, now, shards, true) {
+		room, err := 0, seen.err
+		if err == nil {
+			room, err = l.algorithm.room(seen.item, l.shares[shard], now)
+		}
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if d.Remaining += room; room > 0 {
+			continue
+		}
+		wait := l.algorithm.free(seen.item, l.shares[shard], 1, now).Sub(now)
+		if d.RetryAfter == 0 || wait < d.RetryAfter {
+			d.RetryAfter = wait
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return l.failed(ctx, err)
+	}
+	if d.Allowed = d.Remaining > 0; d.Allowed {
+		d.RetryAfter = 0
+	}
+	return d, nil
+}
+
+// Reset forgets what was counted of a key: it has its whole limit again. Other processes notice within
+// Options.Remember, and go on using what they have leased. It deletes an item of each shard, and reports those that
+// could not be.
+func (l *Limiter) Reset(ctx context.Context, key string) error {
+	if err := l.admissible(key, 1); err != nil {
+		return err
+	}
+	now := time.Now()
+	faults := make([]error, l.options.Shards)
+	var running sync.WaitGroup
+	for shard := range l.options.Shards {
+		running.Go(func() {
+			_, faults[shard] = l.insisting.Delete(ctx, l.itemKey(key, shard, now))
+		})
+	}
+	running.Wait()
+	l.memory.forget(key)
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("reset the rate limit of %q: %w", key, err)
+	}
+	return nil
+}
+
+// limit is the whole of the shares.
+func (l *Limiter) limit() int {
+	if l.options.Algorithm == TokenBucket {
+		return l.options.Burst
+	}
+	return l.options.Limit
+}
+
+// admissible returns an error if a key cannot be stored or n never be let through.
+func (l *Limiter) admissible(key string, n int) error {
+	if key == "" {
+		return fmt.Errorf("%w: it is empty", ErrKey)
+	}
+	if _, err := l.layout.ShardKey(l.options.Prefix+key, time.Time{}, l.options.Shards-1); err != nil {
+		return err
+	}
+	if n < 1 {
+		return fmt.Errorf("%w: %d; one is the least", ErrCost, n)
+	}
+	if l.options.Algorithm == SlidingLog && n > maxLogCost {
+		return fmt.Errorf("%w: %d; of a %v it is %d at most", ErrCost, n, l.options.Algorithm, maxLogCost)
+	}
+	if most := l.shares[0]; n > most {
+		return fmt.Errorf("%w: %d; a shard's share of the limit is %d, of %d over %d shards",
+			ErrCost, n, most, l.limit(), len(l.shares))
+	}
+	return nil
+}
+
+// itemKey returns the key of the item that counts in a shard at a time. The key was found admissible.
+func (l *Limiter) itemKey(key string, shard int, now time.Time) heatsink.Item {
+	shardKey, _ := l.layout.ShardKey(l.options.Prefix+key, time.Time{}, shard)
+	return heatsink.Item{
+		l.options.PartitionKey: &types.AttributeValueMemberS{Value: shardKey},
+		l.options.SortKey:      &types.AttributeValueMemberS{Value: l.algorithm.sortKey(now)},
+	}
+}
+
+// sight is what was read of a shard.
+type sight struct {
+	item heatsink.Item // nil: there is none
+	err  error
+}
+
+// look reads the items of shards at the same time.
+func (l *Limiter) look(
+	ctx context.Context, items *heatsink.Collection[heatsink.Item], key string, now time.Time, shards []int, consistent bool,
+) []sight {
+	sights := make([]sight, len(shards))
+	var running sync.WaitGroup
+	for i, shard := range shards {
+		running.Go(func() {
+			s := &sights[i]
+			s.item, s.err = items.Get(ctx, l.itemKey(key, shard, now), func(in *dynamodb.GetItemInput) {
+				in.ConsistentRead = aws.Bool(consistent)
+			})
+			if errors.Is(s.err, heatsink.ErrNotFound) {
+				s.item, s.err = nil, nil
+			}
+		})
+	}
+	running.Wait()
+	return sights
+}
+
+// failed is the decision when DynamoDB could not say.
+func (l *Limiter) failed(ctx context.Context, err error) (Decision, error) {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	return Decision{Allowed: l.options.FailOpen, Limit: l.limit(), Failed: true}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// dice is a source of randomness that goroutines may share.
+type dice struct {
+	mu   sync.Mutex
+	rand *rand.Rand // nil: the process's
+}
+
+func (d *dice) shuffle(all []int) {
+	swap := func(i, j int) { all[i], all[j] = all[j], all[i] }
+	if d.rand == nil {
+		rand.Shuffle(len(all), swap)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rand.Shuffle(len(all), swap)
+}

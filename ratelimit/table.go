@@ -1,0 +1,37 @@
+package ratelimit
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/schema"
+)
+
+// TableClient is the part of *dynamodb.Client that Setup uses.
+type TableClient interface {
+	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+}
+
+// Setup creates the table, on demand, and waits until it can be used. A table that is there already is left as it is
+// and checked: an error that wraps ErrTable names everything that it lacks. Limiters of any Options but the table's and
+// its attributes' names can share a table.
+func Setup(ctx context.Context, client TableClient, options Options) error {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return err
+	}
+	return options.table().Ensure(ctx, client)
+}
+
+// table is what a limiter needs of its table.
+func (o Options) table() schema.Table {
+	return schema.Table{
+		Name: o.Table,
+		Key:  schema.Key{Partition: schema.String(o.PartitionKey), Sort: schema.String(o.SortKey)},
+		TTL:  o.TTL,
+	}
+}
