@@ -1,0 +1,95 @@
+package leaderboard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// Client is the part of *dynamodb.Client that boards use: wrap it, fake it, or pass the SDK's.
+type Client interface {
+	heatsink.Client
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// Boards are the boards of one kind in a table. Its methods, and those of its boards, may be called concurrently.
+//
+// Operations add what they cost to the meters of their context, see heatsink.WithMeter; except for the transaction of a
+// submission with an ID, which only the client's own middleware sees.
+type Boards struct {
+	options Options
+	client  Client
+	entries *heatsink.Collection[heatsink.Item]
+	shards  *heatsink.Collection[heatsink.Item] // the same, where a shard is a key like any other
+}
+
+// Open returns the boards that options describe. It does no I/O and needs no closing.
+func Open(client Client, options Options) (*Boards, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	if client == nil {
+		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+	}
+	entries, err := heatsink.Open[heatsink.Item](client, options.collection())
+	if err != nil {
+		return nil, err
+	}
+	one := options.collection()
+	one.Layout = heatsink.Layout{Format: heatsink.Format{ShardPrefix: "#NO_SHARD_"}} // else it refuses a shard for a key
+	shards, err := heatsink.Open[heatsink.Item](client, one)
+	if err != nil {
+		return nil, err
+	}
+	return &Boards{options: options, client: client, entries: entries, shards: shards}, nil
+}
+
+// Board returns the board of that name, whether or not there is anything on it. A name has 1 to 512 bytes of UTF-8 and
+// does not end like a period or a shard, as in galaxy#2024-12-02 or galaxy#SHARD_3. The error wraps ErrInput.
+func (b *Boards) Board(name string) (Board, error) {
+	if err := checkName("board", name); err != nil {
+		return Board{}, err
+	}
+	for period := heatsink.NoBucket; period <= heatsink.Year; period++ {
+		if _, err := (heatsink.Layout{Bucket: period}).ShardKey(name, time.Unix(0, 0), 0); err != nil {
+			return Board{}, fmt.Errorf("%w: board: %w", ErrInput, err)
+		}
+	}
+	return Board{boards: b, name: name}, nil
+}
+
+// maxName is how many bytes the name of a board, a player or an event has at most: a sort key has 1,024 with the
+// period, a partition key 2,048 with player and event.
+const maxName = 512
+
+// eventMark stands between player and ID in the key under which an event is remembered.
+const eventMark = "#EVENT#"
+
+func checkName(what, name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: the %s is empty", ErrInput, what)
+	case len(name) > maxName:
+		return fmt.Errorf("%w: the %s has %d bytes, not 1 to %d: %.40q…", ErrInput, what, len(name), maxName, name)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w: the %s is not valid UTF-8: %q", ErrInput, what, name)
+	}
+	return nil
+}
+
+func checkPlayer(player string) error {
+	if err := checkName("player", player); err != nil {
+		return err
+	}
+	if strings.Contains(player, eventMark) {
+		return fmt.Errorf("%w: the player has %s in it, which is kept for events: %q", ErrInput, eventMark, player)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package leaderboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// Submit brings a score to the board, by the mode of its Boards; with periods, to the board of the period that the
+// submission's time is in. It is one request. A submission that changes nothing is no error: see Outcome.Changed.
+//
+// In mode Sum, a submission with an ID is a transaction, which takes twice the write units for the entry and 2 for the
+// ID, and a read of the entry afterwards. It may be submitted again after any error.
+//
+// Errors wrap ErrInput for what cannot be submitted, ErrOver for a period that is gone, ErrOverflow and ErrMode.
+func (b Board) Submit(ctx context.Context, s Submission) (Outcome, error) {
+	out, err := b.submit(ctx, s)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("submit to board %q for player %.80q: %w", b.name, s.Player, err)
+	}
+	return out, nil
+}
+
+func (b Board) submit(ctx context.Context, s Submission) (Outcome, error) {
+	s, err := s.complete(b)
+	if err != nil {
+		return Outcome{}, err
+	}
+	x, err := b.boards.box(b.name, s.At)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if x.over() {
+		return Outcome{}, fmt.Errorf("%w: since %v, and the score is of %v", ErrOver, x.expires, s.At)
+	}
+	c := x.change(s)
+	if x.options.Mode == Sum && s.ID != "" {
+		return x.submitOnce(ctx, s, c)
+	}
+	written, err := x.entries.Update(ctx, x.like(s.Player), c.edit)
+	if err != nil {
+		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+		if !ok {
+			return Outcome{}, err
+		}
+		out, why := x.refused(s, failed.Item, err)
+		_, lost := errors.AsType[*heatsink.UnknownOutcomeError](err)
+		if lost && samePlace(out.Entry.place, textOf(c.values[":place"])) {
+			out.Changed = true // the lost answer was a yes
+		}
+		return out, why
+	}
+	entry, err := x.entry(written.Attributes)
+	return Outcome{Entry: entry, Changed: true}, err
+}
+
+// refused tells why the condition of a submission failed, from the item that it failed for.
+func (x box) refused(s Submission, found heatsink.Item, cause error) (Outcome, error) {
+	if found == nil { // it was deleted since, or something between here and DynamoDB has dropped it
+		return Outcome{}, cause
+	}
+	if mode := textOf(found[x.options.Names.Mode]); mode != x.options.Mode.String() {
+		return Outcome{}, fmt.Errorf("%w: %q, not %q", ErrMode, mode, x.options.Mode)
+	}
+	entry, err := x.entry(found)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if x.options.Mode == Sum && s.Score != 0 {
+		return Outcome{}, fmt.Errorf("%w: %d and %d", ErrOverflow, entry.Score, s.Score)
+	}
+	return Outcome{Entry: entry}, nil
+}

@@ -1,0 +1,41 @@
+package leaderboard
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/schema"
+)
+
+// TableClient is the part of *dynamodb.Client that Setup uses.
+type TableClient interface {
+	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+}
+
+// Setup creates the table that options name, on demand, and waits until it can be used. If there is one already it is
+// left as it is and checked: an error that wraps ErrTable names everything that it lacks.
+func Setup(ctx context.Context, client TableClient, options Options) error {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return err
+	}
+	return options.table().Ensure(ctx, client)
+}
+
+// table returns the table that boards are in: entries by player, so that no key is hot, and their listing by board and
+// score.
+func (o Options) table() schema.Table {
+	return schema.Table{
+		Name: o.Table,
+		Key:  schema.Key{Partition: schema.String(o.Names.Player), Sort: schema.String(o.Names.Board)},
+		Indexes: []schema.Index{{
+			Name: o.Index,
+			Key:  schema.Key{Partition: schema.String(o.Names.Listing), Sort: schema.Number(o.Names.Place)},
+		}},
+		TTL: o.Names.TTL,
+	}
+}
