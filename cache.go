@@ -33,7 +33,7 @@ type CacheOptions struct {
 	Entries int
 
 	// Jitter is the fraction of the TTL, up to 1, by which the life of a value is cut at random, so that values which
-	// were loaded together do not expire together. Default: 0.1, that is a life of 0.9 to 1 TTL.
+	// were loaded together do not expire together: 0.1 is a life of 0.9 to 1 TTL. Default: none.
 	Jitter float64
 }
 
@@ -43,7 +43,7 @@ func (o CacheOptions) withDefaults() CacheOptions {
 		TTL:     min(max(cmp.Or(o.TTL, time.Minute), 0), forever),
 		Stale:   min(max(o.Stale, 0), forever),
 		Entries: max(cmp.Or(o.Entries, 1000), 0),
-		Jitter:  min(max(cmp.Or(o.Jitter, 0.1), 0), 1),
+		Jitter:  min(max(o.Jitter, 0), 1),
 	}
 }
 

@@ -75,7 +75,7 @@ func TestCacheModel(t *testing.T) {
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			seconds := rapid.Map(rapid.IntRange(0, 10), func(n int) time.Duration { return time.Duration(n) * time.Second })
 			m := &cacheModel{ttl: time.Second + seconds.Draw(rt, "ttl"), stale: seconds.Draw(rt, "stale"), limit: rapid.IntRange(1, 4).Draw(rt, "entries")}
-			cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: m.ttl, Stale: m.stale, Entries: m.limit, Jitter: noJitter})
+			cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: m.ttl, Stale: m.stale, Entries: m.limit})
 			defer cache.Close()
 			s := &cacheSource{}
 			key := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"})
@@ -121,7 +121,7 @@ func TestCacheTraffic(t *testing.T) {
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			seconds := rapid.Map(rapid.IntRange(0, 5), func(n int) time.Duration { return time.Duration(n) * time.Second })
 			cache := heatsink.NewCache[int64](heatsink.CacheOptions{
-				TTL: time.Second + seconds.Draw(rt, "ttl"), Stale: seconds.Draw(rt, "stale"), Jitter: noJitter,
+				TTL: time.Second + seconds.Draw(rt, "ttl"), Stale: seconds.Draw(rt, "stale"),
 			})
 			var (
 				faults  = make(chan string, 100)

@@ -36,9 +36,6 @@ func ExampleCache() {
 	// 1234 <nil>
 }
 
-// noJitter is for tests that look at the clock.
-const noJitter = -1
-
 // A cacheSource is what a cache is in front of: its loads return 1, 2, 3, … in the order in which they start.
 type cacheSource struct {
 	takes    time.Duration
@@ -126,7 +123,7 @@ func TestCacheKeepsForTTL(t *testing.T) {
 		{0, 60_000 * time.Millisecond},
 		{5 * time.Second, 5 * time.Second},
 	} {
-		withCache(t, heatsink.CacheOptions{TTL: test.option, Jitter: noJitter}, &cacheSource{takes: time.Second}, func(c cacheCaller) {
+		withCache(t, heatsink.CacheOptions{TTL: test.option}, &cacheSource{takes: time.Second}, func(c cacheCaller) {
 			c.get(1)
 			c.get(1)
 			time.Sleep(test.ttl - 1)
@@ -162,7 +159,7 @@ func TestCacheJitter(t *testing.T) {
 		jitter   float64
 		from, to time.Duration
 	}{
-		{0, 90 * time.Second, 100 * time.Second},
+		{0.1, 90 * time.Second, 100 * time.Second},
 		{0.5, 50 * time.Second, 100 * time.Second},
 		{7, 0, 100 * time.Second},
 	} {
@@ -197,7 +194,7 @@ func TestCacheJitter(t *testing.T) {
 }
 
 func TestCacheStale(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, Jitter: noJitter}
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second}
 	withCache(t, options, &cacheSource{takes: 5 * time.Second}, func(c cacheCaller) {
 		c.get(1)
 		begin := time.Now()
@@ -230,7 +227,7 @@ func TestCacheStale(t *testing.T) {
 
 // A load in the background that fails leaves the old value alone for as long as that may be used.
 func TestCacheStaleFailure(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, Jitter: noJitter}
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second}
 	broken := errors.New("broken")
 	for name, load := range map[string]func(context.Context) (int, error){
 		"error": func(context.Context) (int, error) { return 0, broken },
@@ -259,7 +256,7 @@ func TestCacheStaleFailure(t *testing.T) {
 // Callers join a load in the background once the old value is too old, and then it is theirs. If there are none, the
 // cache gives it up in the end.
 func TestCacheStaleLoadTakesLong(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, Jitter: noJitter}
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second}
 	for _, test := range []struct {
 		name        string
 		takes, come time.Duration // after the load began
@@ -627,7 +624,7 @@ func TestCachePanicsReachTheCallers(t *testing.T) {
 }
 
 func TestCacheClose(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: time.Hour, Jitter: noJitter}
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: time.Hour}
 	wantClosed := func(t *testing.T, err error) {
 		t.Helper()
 		if !errors.Is(err, heatsink.ErrCacheClosed) {

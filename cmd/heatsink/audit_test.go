@@ -186,3 +186,37 @@ func TestTop(t *testing.T) {
 		}
 	}
 }
+
+// What audit has seen of a stream, plan makes a plan of.
+func TestPlanOfAReport(t *testing.T) {
+	endpoint, client := serveTable(t)
+	for i := range 60 {
+		putBrand(t, client, "PAGE#viral", i)
+	}
+	stdout, _, _ := command(t, "audit", "brands", "--endpoint", endpoint, "--stream", "--from-start", "--json")
+	file := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(file, []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := command(t, "plan", "--report", file, "--top", "2", "--json")
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if code != 0 || len(lines) != 2 || !strings.Contains(lines[0], `"verdict"`) {
+		t.Errorf("exit %d, %s, %s", code, stderr, stdout)
+	}
+	if _, stderr, code := command(t, "plan", "--report", file, "--writes", "5"); code != 1 || !strings.Contains(stderr, "do not go with it") {
+		t.Errorf("with --writes: exit %d, %s", code, stderr)
+	}
+	stdout, _, _ = command(t, "audit", "brands", "--endpoint", endpoint, "--json")
+	if err := os.WriteFile(file, []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := command(t, "plan", "--report", file); code != 1 || !strings.Contains(stderr, "a report from scan has no rates of keys") {
+		t.Errorf("of a scan: exit %d, %s", code, stderr)
+	}
+	if err := os.WriteFile(file, []byte(`{"a":1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := command(t, "plan", "--report", file); code != 1 || !strings.Contains(stderr, "not a report") {
+		t.Errorf("of something else: exit %d, %s", code, stderr)
+	}
+}

@@ -43,18 +43,20 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "heatsink",
 		Short: "Keep DynamoDB partitions cool",
-		Long: `heatsink keeps DynamoDB partitions cool.
-
-This version brings the local engine: a DynamoDB whose partitions can throttle,
-inside your tests (package local) or as a server on your machine (heatsink serve).`,
+		Long: `heatsink keeps DynamoDB partitions cool: it shows which keys are hot and why, plans
+how to spread them, and brings a DynamoDB whose partitions throttle, inside your
+tests (package local) or as a server on your machine (heatsink serve).`,
 		Example: `  heatsink demo                                  see it at work, nothing else needed
+  heatsink audit orders                          which keys of a table are hot, or will be
+  heatsink top orders                            the hottest keys, live
+  heatsink plan --writes 5000 --item-size 1KB    how many shards, or none
   heatsink serve                                 DynamoDB on 127.0.0.1:8000, in memory
   heatsink serve --data ./dynamo                 the same, kept in a directory`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newDemo())
+	root.AddCommand(newServe(), newDemo(), newPlan(), newAudit(), newTop())
 	return root
 }
 

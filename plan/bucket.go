@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"math"
+	"time"
+)
+
+// Bucket is how long a stretch of time shares a key. A bucket bounds what a key gathers, and spares reads the time they
+// do not ask for. It takes no load off: all of now is in one bucket.
+type Bucket string
+
+// The buckets.
+const (
+	NoBucket Bucket = ""
+	Hour     Bucket = "hour"
+	Day      Bucket = "day"
+	Week     Bucket = "week"
+	Month    Bucket = "month"
+	Year     Bucket = "year"
+)
+
+var buckets = [...]struct {
+	bucket Bucket
+	length time.Duration
+	days   float64 // of the longest
+}{
+	{Hour, time.Hour, 1.0 / 24},
+	{Day, day, 1},
+	{Week, 7 * day, 7},
+	{Month, 30 * day, 31},
+	{Year, 365 * day, 366},
+}
+
+const (
+	day = 24 * time.Hour
+
+	// A bucket is to hold enough items to be worth a query, and not so many that it is no help.
+	itemsPerBucket = 2_000
+
+	// A read is to touch a handful of buckets: a week of days, for instance.
+	bucketsPerRead = 8
+)
+
+// ChooseBucket returns the bucket for a key that gets so many items a day and is read over so long a window: the
+// longest that gathers no more than 2,000 items, or a longer one if a read would touch more than eight.
+//
+// 10 to 50 items a day make months, and a quarter is read with three queries, not ninety. A log of 1,000 entries a day
+// makes days. Without a window there is nothing that a bucket would spare a read.
+func ChooseBucket(itemsPerDay float64, window time.Duration) Bucket {
+	if window <= 0 {
+		return NoBucket
+	}
+	i := 0
+	for i+1 < len(buckets) && itemsPerDay*buckets[i+1].days <= itemsPerBucket {
+		i++
+	}
+	for i+1 < len(buckets) {
+		if _, most := buckets[i].bucket.Touched(window); most <= bucketsPerRead {
+			break
+		}
+		i++
+	}
+	return buckets[i].bucket
+}
+
+// Touched returns how many buckets a read over a window touches: the least if it starts with one, and the most.
+func (b Bucket) Touched(window time.Duration) (least, most int) {
+	for _, known := range buckets {
+		if known.bucket == b {
+			least = max(int(math.Ceil(float64(window)/float64(known.length))), 1)
+			return least, least + 1
+		}
+	}
+	return 1, 1
+}

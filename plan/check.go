@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Validate reports everything that is wrong with the workload. The error wraps ErrWorkload.
+func (w Workload) Validate() error {
+	if w.Writes == 0 && w.Reads == 0 {
+		return fmt.Errorf("%w: there is nothing to plan: give Writes or Reads a second of the hottest key", ErrWorkload)
+	}
+	return w.validate()
+}
+
+// validate is Validate for a key that may have no load at all.
+func (w Workload) validate() error {
+	d := w.withDefaults()
+	var c checks
+	c.between("Writes", d.Writes, 0, maxRate)
+	c.between("Reads", d.Reads, 0, maxRate)
+	c.between("ItemBytes", float64(d.ItemBytes), 1, MaxItemBytes)
+	c.between("ItemsPerDay", d.ItemsPerDay, 0, maxRate*day.Seconds())
+	c.between("Keys", float64(d.Keys), 0, math.MaxInt)
+	c.between("Share", d.Share, 0, 1)
+	c.between("Zipf", d.Zipf, 0, 10)
+	c.between("Shards", float64(d.Shards), 0, MaxShards)
+	c.between("Throttles", float64(d.Throttles), 0, math.MaxInt)
+	c.skew(&d)
+	c.table(&d.Table)
+	c.reading(&d)
+	c.between("Limits.Latency in seconds", d.Limits.Latency.Seconds(), 0, math.MaxInt32)
+	c.between("Limits.Dollars", d.Limits.Dollars, 0, math.MaxFloat64)
+	c.assumptions(&d.Assume)
+	if !slices.ContainsFunc(forms[:], func(f form) bool { return f.format == d.Names.Format }) {
+		c.wrong("Names.Format is %q: it must be %q, %q or %q, or "+
+			"nothing", d.Names.Format, ShardHash, PlainNumber, DotFromOne)
+	}
+	if c.faults == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrWorkload, errors.Join(c.faults...))
+}
+
+// checks collects faults.
+type checks struct{ faults []error }
+
+func (c *checks) wrong(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Errorf(format, args...))
+}
+
+func (c *checks) between(name string, value, least, most float64) {
+	if !(value >= least && value <= most) { // NaN is neither
+		c.wrong("%s is %v: it must be between %v and %v", name, value, least, most)
+	}
+}
+
+func (c *checks) skew(w *Workload) {
+	switch {
+	case w.Share != 0 && w.Zipf != 0:
+		c.wrong("Share and Zipf both say how skewed the keys are: give one of them")
+	case w.Zipf != 0 && w.Keys == 0:
+		c.wrong("Zipf needs Keys, the number of keys, to say what share the hottest one has")
+	case w.Share > 0 && w.Keys > 0 && w.Share*float64(w.Keys) < 1-1e-6:
+		c.wrong("Share is %v, but the hottest of %d keys has at least an equal part", w.Share, w.Keys)
+	case w.Keys == 1 && w.Share != 0 && w.Share != 1:
+		c.wrong("Share is %v, but the only key has all of the load", w.Share)
+	}
+}
+
+func (c *checks) table(t *Table) {
+	for _, field := range []struct {
+		name  string
+		value int64
+	}{
+		{"Table.Provisioned.WriteUnits", t.Provisioned.WriteUnits},
+		{"Table.Provisioned.ReadUnits", t.Provisioned.ReadUnits},
+		{"Table.Warm.WriteUnits", t.Warm.WriteUnits},
+		{"Table.Warm.ReadUnits", t.Warm.ReadUnits},
+	} {
+		c.between(field.name, float64(field.value), 0, maxRate)
+	}
+	c.between("Table.Partitions", float64(t.Partitions), 0, MaxShards)
+	switch t.Mode {
+	case OnDemand:
+		if t.Provisioned != (Throughput{}) {
+			c.wrong("Table.Provisioned is set, but the table is on demand")
+		}
+	case Provisioned:
+		if t.Provisioned == (Throughput{}) {
+			c.wrong("Table.Provisioned is missing: a provisioned table has a capacity")
+		}
+	default:
+		c.wrong("Table.Mode is %q: it must be %s or %s", t.Mode, OnDemand, Provisioned)
+	}
+}
+
+func (c *checks) reading(w *Workload) {
+	r := &w.Read
+	if !slices.Contains(patterns[:], r.Pattern) {
+		c.wrong("Read.Pattern is %q: it must be one of %v", r.Pattern, patterns)
+	}
+	c.between("Read.Items", float64(r.Items), 1, 1e9)
+	c.between("Read.Window in hours", r.Window.Hours(), 0, 100*366*24)
+	if r.Pattern == Counters && w.Table.Index {
+		c.wrong("Read.Pattern is %s, but an index only lists what its table counts", Counters)
+	}
+	if r.Strong && w.Table.Index {
+		c.wrong("Read.Strong is set, but an index cannot be read with strong consistency")
+	}
+}
+
+func (c *checks) assumptions(a *Assumptions) {
+	c.between("Assume.Factor", a.Factor, 1, maxFactor)
+	c.between("Assume.Confidence", a.Confidence, 0.5, 0.999999)
+	c.between("Assume.Target", a.Target, 0.1, 1)
+	c.between("Assume.Average", a.Average, 0, 1)
+	c.between("Assume.Latency.P50 in seconds", a.Latency.P50.Seconds(), 1e-9, 3600)
+	if a.Latency.P99 < a.Latency.P50 {
+		c.wrong("Assume.Latency.P99 is %v, less than the median of %v", a.Latency.P99, a.Latency.P50)
+	}
+	for _, price := range []struct {
+		name  string
+		value float64
+	}{
+		{"MillionWrites", a.Prices.MillionWrites},
+		{"MillionReads", a.Prices.MillionReads},
+		{"WriteHour", a.Prices.WriteHour},
+		{"ReadHour", a.Prices.ReadHour},
+		{"StorageMonth", a.Prices.StorageMonth},
+		{"WarmWrite", a.Prices.WarmWrite},
+		{"WarmRead", a.Prices.WarmRead},
+	} {
+		c.between("Assume.Prices."+price.name, price.value, 0, 1e6)
+	}
+}

@@ -1,0 +1,99 @@
+package plan_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/heatsink-go/heatsink/plan"
+)
+
+func Example() {
+	p, err := plan.For(plan.Workload{Key: "PAGE_VIEWS", Writes: 5000, Reads: 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Verdict)
+	fmt.Printf("A read takes %d requests and %v units.\n\n", p.Read.Requests, p.Read.Units)
+	fmt.Print(p.Snippet)
+	// Output:
+	// Spread PAGE_VIEWS over 17 shards drawn at random; first warm the table to 17,000 write units a second.
+	// A read takes 17 requests and 34 units.
+	//
+	// // "PAGE_VIEWS" is stored as "PAGE_VIEWS#SHARD_0" to "PAGE_VIEWS#SHARD_16".
+	// var options = heatsink.Options{
+	// 	Table:        "items",
+	// 	PartitionKey: "pk",
+	// 	SortKey:      "sk",
+	// 	Layout:       heatsink.Layout{Shards: 17},
+	// }
+}
+
+// Not to shard is an answer.
+func ExampleFor() {
+	for _, w := range []plan.Workload{
+		{Key: "BRAND_INDEX", Writes: 0.006, Reads: 1},
+		{Key: "OPS_LOG", Writes: 0.1, Reads: 1, Read: plan.Reading{Pattern: plan.Times, Window: 7 * 24 * time.Hour}},
+		{Key: "POST#viral", Writes: 1, Reads: 20_000, Read: plan.Reading{Pattern: plan.Mostly}},
+		{Key: "ACCOUNTS", Writes: 5000, Atomic: true},
+	} {
+		p, err := plan.For(w)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(p.Verdict)
+	}
+	// Output:
+	// Do not shard BRAND_INDEX: 1 write and 12.5 read units a second are within the 1,000 and 3,000 of one partition.
+	// Do not shard OPS_LOG; give it a key for every day, since reads ask for a stretch of time.
+	// Do not shard POST#viral, cache it: it is read too much, not written too much.
+	// ACCOUNTS is too hot for one partition, and shards cannot help: items that must be consistent with each other cannot be spread: shards are read one by one, and are no snapshot.
+}
+
+// The published rules, for 5,000 write units a second.
+func ExampleShards() {
+	fmt.Println(plan.Shards(5000, 1), plan.Shards(5000, plan.DefaultFactor), plan.Shards(5000, plan.CautiousFactor))
+	fmt.Println(plan.Conservative(5000), plan.Generous(5000), plan.Band(5000))
+	// Output:
+	// 5 8 10
+	// 10 20 {20 50 false}
+}
+
+// Ten shards on the four partitions of a new table, and on a hundred.
+func ExampleSpread() {
+	for _, partitions := range []int{4, 100} {
+		s := plan.Spread{Shards: 10, Partitions: partitions}
+		fmt.Printf("%.0f at most; %.0f if writers take no notice, %.0f if they avoid what is throttled; of 7,000, %.0f are accepted\n",
+			float64(plan.MaxThroughput(10).WriteUnits), s.Sustained(plan.Uniform, 0.99), s.Sustained(plan.Aware, 0.99), s.Accepted(plan.Aware, 7000))
+	}
+	// Output:
+	// 10000 at most; 1429 if writers take no notice, 3000 if they avoid what is throttled; of 7,000, 3775 are accepted
+	// 10000 at most; 3333 if writers take no notice, 8000 if they avoid what is throttled; of 7,000, 7000 are accepted
+}
+
+// What a hot key makes of a provisioned table, with the published price.
+func ExampleWasted() {
+	w := plan.Wasted(10_000, 1, plan.DocumentedWriteMonth)
+	fmt.Printf("%d usable, %d wasted: %.0f %%, %.0f dollars a month\n", w.Usable, w.Wasted, 100*w.Share, w.Dollars)
+	// Output:
+	// 1000 usable, 9000 wasted: 90 %, 4500 dollars a month
+}
+
+// Rates that were observed, key by key.
+func ExampleForKeys() {
+	plans, err := plan.ForKeys(plan.Workload{Table: plan.Table{Partitions: 20}}, []plan.KeyRate{
+		{Key: "STATUS#ACTIVE", WriteUnits: 2400, ReadUnits: 100, Throttles: 300},
+		{Key: "STATUS#CLOSED", WriteUnits: 30, ReadUnits: 10},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range plans {
+		fmt.Println(p.Verdict)
+	}
+	// Output:
+	// Spread STATUS#ACTIVE over 6 shards drawn at random.
+	// Do not shard STATUS#CLOSED: 30 write and 10 read units a second are within the 1,000 and 3,000 of one partition.
+}

@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"math"
+	"math/big"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// 000-18, 000-27, 003-17, 004-07, 004-22, X11: the published examples, each by its own rule.
+func TestShards(t *testing.T) {
+	for _, c := range []struct {
+		peak                                                     int64
+		minimum, factored, cautious, conservative, generousCount int
+	}{
+		{0, 1, 1, 1, 2, 4},
+		{1, 1, 1, 1, 2, 4},
+		{500, 1, 1, 1, 2, 4},
+		{666, 1, 1, 2, 2, 4},
+		{667, 1, 2, 2, 2, 4},
+		{1000, 1, 2, 2, 2, 4},
+		{1001, 2, 2, 3, 4, 8},
+		{5000, 5, 8, 10, 10, 20},
+		{10_000, 10, 15, 20, 20, 40},
+		{50_000, 50, 75, 100, 100, 200},
+		{500_000, 500, 750, 1000, 1000, 2000},
+	} {
+		got := []int{Shards(c.peak, 1), Shards(c.peak, DefaultFactor), Shards(c.peak, CautiousFactor), Conservative(c.peak), Generous(c.peak)}
+		want := []int{c.minimum, c.factored, c.cautious, c.conservative, c.generousCount}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d write units: got %v, want %v", c.peak, got, want)
+		}
+	}
+	for _, c := range []struct {
+		peak   int64
+		factor float64
+		want   int
+	}{
+		{-5, 1.5, 1},
+		{10_000, 1.1, 11}, // 1.1 is less than it looks in binary, and no twelfth shard
+		{10_000, 0.5, 10},
+		{10_000, math.NaN(), 10},
+		{10_000, math.Inf(1), 1000},
+		{math.MaxInt64, 100, math.MaxInt64 / 10},
+	} {
+		if got := Shards(c.peak, c.factor); got != c.want && c.peak != math.MaxInt64 || got < c.want {
+			t.Errorf("%d write units × %v: got %d, want %d", c.peak, c.factor, got, c.want)
+		}
+	}
+	if got := ReadShards(9001, 1); got != 4 {
+		t.Errorf("9,001 read units: got %d shards, want 4", got)
+	}
+	if got := Generous(math.MaxInt64); got < Conservative(math.MaxInt64) {
+		t.Errorf("the largest load overflows: %d", got)
+	}
+}
+
+// The formula multiplies before it rounds, never goes below what is needed, and never gives less to more.
+func TestShardsProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		peak := rapid.Int64Range(0, math.MaxInt64).Draw(t, "peak")
+		thousandths := rapid.Int64Range(1000, 100_000).Draw(t, "factor in thousandths")
+		factor := float64(thousandths) / 1000
+		exact := new(big.Int).Mul(big.NewInt(peak), big.NewInt(thousandths))
+		exact.Add(exact, big.NewInt(999_999)).Div(exact, big.NewInt(1_000_000))
+		want := int64(math.MaxInt)
+		if exact.IsInt64() {
+			want = max(exact.Int64(), 1)
+		}
+		got := Shards(peak, factor)
+		if int64(got) != want {
+			t.Fatalf("got %d, want %d", got, want)
+		}
+		more := rapid.Int64Range(peak, math.MaxInt64).Draw(t, "more")
+		if Shards(more, factor) < got {
+			t.Errorf("%d units get %d shards, %d get %d", peak, got, more, Shards(more, factor))
+		}
+		if floor := Shards(peak, 1); got < floor || Conservative(peak) < floor || Generous(peak) < floor || floor < 1 {
+			t.Errorf("below the floor of %d: %d, %d, %d", floor, got, Conservative(peak), Generous(peak))
+		}
+	})
+}
+
+// 003-18, X12: the bands by requests, at their borders.
+func TestBand(t *testing.T) {
+	for _, c := range []struct {
+		requests float64
+		want     Advisory
+	}{
+		{0, Advisory{5, 10, false}},
+		{499.9, Advisory{5, 10, false}},
+		{500, Advisory{10, 20, false}},
+		{2000, Advisory{10, 20, false}},
+		{2001, Advisory{20, 50, false}},
+		{5000, Advisory{20, 50, false}},
+		{5001, Advisory{50, 100, true}},
+	} {
+		if got := Band(c.requests); got != c.want {
+			t.Errorf("%v requests: got %v, want %v", c.requests, got, c.want)
+		}
+	}
+}
+
+// 000-02, 000-03, 000-24: what a partition bears, and N times that as an upper bound.
+func TestMaxThroughput(t *testing.T) {
+	if PartitionWrites != 1000 || PartitionReads != 3000 {
+		t.Errorf("a partition takes %d and %d", PartitionWrites, PartitionReads)
+	}
+	for shards, want := range map[int]Throughput{
+		-1: {1000, 3000}, 1: {1000, 3000}, 10: {10_000, 30_000}, 100: {100_000, 300_000},
+	} {
+		if got := MaxThroughput(shards); got != want {
+			t.Errorf("%d shards: got %v, want %v", shards, got, want)
+		}
+	}
+	if got := MaxThroughput(math.MaxInt); got.WriteUnits <= 0 || got.ReadUnits <= 0 {
+		t.Errorf("the largest number of shards overflows: %v", got)
+	}
+}
+
+// 003-12: the published table.
+func TestThroughputs(t *testing.T) {
+	want := []ThroughputRow{
+		{"hot partition", 1, 1000, "frequent"},
+		{"10 shards", 10, 10_000, "rare"},
+		{"100 shards", 100, 100_000, "very rare"},
+		{"high-cardinality key", 0, 0, "none"},
+	}
+	if got := Throughputs(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for bytes, want := range map[int]int64{0: 1, 1: 1, 1024: 1, 1025: 2, 3 << 10: 3, MaxItemBytes: 400} {
+		if got := WriteUnits(bytes); got != want {
+			t.Errorf("writing %d bytes: got %d units, want %d", bytes, got, want)
+		}
+	}
+	for bytes, want := range map[int64]float64{0: 1, 1: 1, 4096: 1, 4097: 2, 1 << 20: 256} {
+		if strong, eventual := ReadUnits(bytes, true), ReadUnits(bytes, false); strong != want || eventual != want/2 {
+			t.Errorf("reading %d bytes: got %v and %v units, want %v and half of it", bytes, strong, eventual, want)
+		}
+	}
+	for _, c := range []struct {
+		throughput Throughput
+		want       int
+	}{
+		{Throughput{0, 0}, 1},
+		{Throughput{4000, 12_000}, 4},
+		{Throughput{4001, 0}, 5},
+		{Throughput{1000, 9001}, 4},
+		{Throughput{math.MaxInt64, 0}, MaxShards},
+	} {
+		if got := Partitions(c.throughput.WriteUnits, c.throughput.ReadUnits); got != c.want {
+			t.Errorf("%v: got %d partitions, want %d", c.throughput, got, c.want)
+		}
+	}
+}

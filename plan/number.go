@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// grouped writes a number as people do: 12,345 and 12.5, with one decimal below a hundred if there is one.
+func grouped[T int | int64 | float64](n T) string {
+	x := float64(n)
+	if math.Abs(x) < 99.95 && x != math.Trunc(x) {
+		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+	}
+	digits := strconv.FormatFloat(math.Round(x), 'f', 0, 64)
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// count writes a number with its noun: 1 shard, 2 shards.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(n) + " " + noun + "s"
+}
+
+// named writes a key as it is, quoted if a terminal could not show it.
+func named(key string) string {
+	if strings.IndexFunc(key, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 || key != strings.TrimSpace(key) {
+		return strconv.Quote(key)
+	}
+	return key
+}
+
+// dollars writes an amount of money, with cents if they matter.
+func dollars(x float64) string {
+	if x < 100 {
+		return fmt.Sprintf("$%.2f", x)
+	}
+	return "$" + grouped(x)
+}
+
+// percent writes a share, with one decimal where that matters.
+func percent(share float64) string {
+	digits := 0
+	if p := math.Abs(100 * share); p < 10 || p > 99 && p < 100 {
+		digits = 1
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', digits, 64), ".0") + " %"
+}

@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// snippet returns Go declarations for package heatsink that do what the plan says, and "" if there is nothing to do.
+// They need the imports github.com/heatsink-go/heatsink and, for a cache or copies, time.
+func (w *Workload) snippet(p *Plan) string {
+	switch p.Strategy {
+	case Leave:
+		return ""
+	case Cached:
+		return fmt.Sprintf("// cache.Get(ctx, %q, load) calls load once in %v, whoever asks.\nvar cache = "+
+			"heatsink.NewCache[[]heatsink.Item](heatsink.CacheOptions{TTL: %s})\n",
+			w.Key, w.Read.Stale, nanoseconds(int64(w.Read.Stale)))
+	case Replicated:
+		return w.copies(p)
+	}
+	return w.options(p)
+}
+
+// nanoseconds writes a duration as Go does, in the largest unit that fits.
+func nanoseconds(n int64) string {
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{"Hour", 3600e9}, {"Minute", 60e9}, {"Second", 1e9}, {"Millisecond", 1e6}, {"Microsecond", 1e3}} {
+		if n%unit.size == 0 {
+			if n == unit.size {
+				return "time." + unit.name
+			}
+			return fmt.Sprintf("%d * time.%s", n/unit.size, unit.name)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func (w *Workload) copies(p *Plan) string {
+	return fmt.Sprintf(`// copies says where the copies of an item are: write it under all of copyKeys, read it from anyCopy.
+var copies = %s
+
+func copyKeys() ([]string, error) { return copies.ShardKeys(%[2]q, time.Time{}, time.Time{}) }
+
+func anyCopy() (string, error) { return copies.ShardKey(%[2]q, time.Time{}, copies.Draw(nil)) }
+`, w.layout(p), w.Key)
+}
+
+// field is a field of a struct literal.
+type field struct{ name, value string }
+
+func (w *Workload) options(p *Plan) string {
+	n := &w.Names
+	fields := []field{{"Table", strconv.Quote(n.Table)}}
+	if w.Table.Index {
+		fields = append(fields,
+			field{"Index", strconv.Quote(n.Index)}, field{"TableKey", fmt.Sprintf("[]string{%q}", n.TableKey)})
+	}
+	fields = append(fields,
+		field{"PartitionKey", strconv.Quote(n.PartitionKey)}, field{"SortKey", strconv.Quote(n.SortKey)},
+		field{"Layout", w.layout(p)})
+	if p.Strategy == Counter {
+		fields = append(fields, field{"ShardBy", `[]string{"slot"}`})
+	}
+	if p.Bucket != NoBucket {
+		fields = append(fields, field{"EventTime", fmt.Sprintf("heatsink.EventTime{Attribute: %q}", n.Time)})
+	}
+	if w.Existing && !w.bareZero(p) {
+		fields = append(fields, field{"Older", "[]heatsink.Layout{{}}"})
+	}
+	width := 0
+	for _, f := range fields {
+		width = max(width, len(f.name))
+	}
+	var b strings.Builder
+	for _, line := range w.explain(p) {
+		b.WriteString("// " + line + "\n")
+	}
+	b.WriteString("var options = heatsink.Options{\n")
+	for _, f := range fields {
+		fmt.Fprintf(&b, "\t%-*s %s,\n", width+1, f.name+":", f.value)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// explain says in comments what the options do.
+func (w *Workload) explain(p *Plan) []string {
+	first, last := w.keys(p)
+	lines := []string{fmt.Sprintf("%q is stored as %q to %q.", w.Key, first, last)}
+	if first == last {
+		lines[0] = fmt.Sprintf("%q is stored as %q.", w.Key, first)
+	}
+	if p.Strategy == Counter {
+		lines = append(lines, "Give every item you Update a slot of its own, such as a random number, and ADD; sum "+
+			"up with Fold.")
+	}
+	if w.Existing && !w.bareZero(p) {
+		lines = append(lines, "What is there already is read along.")
+	}
+	return lines
+}
+
+// layout writes the layout.
+func (w *Workload) layout(p *Plan) string {
+	var parts []string
+	if p.Shard || p.Strategy == Replicated {
+		parts = append(parts, fmt.Sprintf("Shards: %d", p.Shards))
+	}
+	if p.Strategy == Calculated || p.Strategy == ShardedIndex || p.Strategy == Counter {
+		parts = append(parts, "Strategy: heatsink.Calculated")
+	}
+	if p.Bucket != NoBucket {
+		name := string(p.Bucket)
+		parts = append(parts, "Bucket: heatsink."+strings.ToUpper(name[:1])+name[1:])
+	}
+	if f := w.format(p); f != "" {
+		parts = append(parts, "Format: "+f)
+	}
+	return "heatsink.Layout{" + strings.Join(parts, ", ") + "}"
+}
+
+// bareZero reports whether shard 0 can have the key that items have already. That is where a random layout looks for
+// them; a calculated one would look elsewhere, and one with buckets has no such key.
+func (w *Workload) bareZero(p *Plan) bool { return w.Existing && p.Strategy == Random }
+
+// format writes the format, "" for the default.
+func (w *Workload) format(p *Plan) string {
+	f := forms[slices.IndexFunc(forms[:], func(f form) bool { return f.format == w.Names.Format })]
+	if !w.bareZero(p) {
+		return f.name
+	}
+	parts := []string{"BareZero: true"}
+	if f.name != "" {
+		parts = append(parts, fmt.Sprintf("ShardPrefix: %q", f.prefix))
+	}
+	if f.first != 0 {
+		parts = append(parts, fmt.Sprintf("First: %d", f.first))
+	}
+	return "heatsink.Format{" + strings.Join(parts, ", ") + "}"
+}
+
+// Format is how shard keys are spelt.
+type Format string
+
+// The formats.
+const (
+	ShardNumber Format = ""           // KEY#SHARD_7
+	ShardHash   Format = "shard-hash" // KEY#SHARD#7
+	PlainNumber Format = "plain"      // KEY#7
+	DotFromOne  Format = "dot"        // KEY.8
+)
+
+// form is what a format writes, and its name in package heatsink.
+type form struct {
+	format Format
+	name   string
+	prefix string
+	first  int
+}
+
+var forms = [...]form{
+	{ShardNumber, "", "#SHARD_", 0},
+	{ShardHash, "heatsink.ShardHash", "#SHARD#", 0},
+	{PlainNumber, "heatsink.PlainNumber", "#", 0},
+	{DotFromOne, "heatsink.DotFromOne", ".", 1},
+}
+
+// keys returns the first and the last shard key, with a bucket as it may be.
+func (w *Workload) keys(p *Plan) (first, last string) {
+	key := w.Key + bucketExample(p.Bucket)
+	if !p.Shard && p.Strategy != Replicated {
+		return key, key
+	}
+	f := forms[slices.IndexFunc(forms[:], func(f form) bool { return f.format == w.Names.Format })]
+	at := func(shard int) string {
+		if shard == 0 && w.bareZero(p) {
+			return key
+		}
+		return key + f.prefix + strconv.Itoa(shard+f.first)
+	}
+	return at(0), at(p.Shards - 1)
+}
+
+// bucketExample is what a bucket adds to a key.
+func bucketExample(b Bucket) string {
+	return map[Bucket]string{
+		Hour: "#2026-06-22T01", Day: "#2026-06-22", Week: "#2026-W26", Month: "#2026-06", Year: "#2026",
+	}[b]
+}

@@ -1,0 +1,317 @@
+package plan_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/local"
+	"github.com/heatsink-go/heatsink/plan"
+)
+
+// snippets are workloads whose plans come with a snippet, and the layout that it has to be.
+var snippets = []struct {
+	workload plan.Workload
+	strategy plan.Strategy
+	layout   heatsink.Layout
+}{
+	{plan.Workload{Key: "PAGE_VIEWS", Writes: 5000, Reads: 1}, plan.Random, heatsink.Layout{Shards: 17}},
+	{
+		plan.Workload{Key: "PAGE_VIEWS", Writes: 5000, Reads: 1, Existing: true},
+		plan.Random,
+		heatsink.Layout{Shards: 17, Format: heatsink.Format{BareZero: true}},
+	},
+	{
+		plan.Workload{Key: "a\n\"b\"`", Writes: 5000, Existing: true, Names: plan.Names{Format: plan.DotFromOne, Table: "t\"\n"}},
+		plan.Random,
+		heatsink.Layout{Shards: 17, Format: heatsink.Format{ShardPrefix: ".", First: 1, BareZero: true}},
+	},
+	{
+		plan.Workload{Key: "ORDERS", Writes: 2000, Existing: true, Read: plan.Reading{Pattern: plan.Points}, Table: plan.Table{Partitions: 50}},
+		plan.Calculated,
+		heatsink.Layout{Shards: 6, Strategy: heatsink.Calculated},
+	},
+	{
+		plan.Workload{Key: "OPS_LOG", Writes: 0.1, Existing: true, Read: plan.Reading{Pattern: plan.Times, Window: 7 * 24 * time.Hour}},
+		plan.Bucketed,
+		heatsink.Layout{Bucket: heatsink.Day},
+	},
+	{
+		plan.Workload{Key: "EVENTS", Writes: 1500, Existing: true, Read: plan.Reading{Pattern: plan.Times, Window: time.Hour}, Names: plan.Names{Format: plan.ShardHash}},
+		plan.BucketedShards,
+		heatsink.Layout{Shards: 10, Bucket: heatsink.Hour, Format: heatsink.ShardHash},
+	},
+	{
+		plan.Workload{Key: "tenant-456", Writes: 300, ItemsPerDay: 100, Unpredictable: true, Read: plan.Reading{Window: 28 * 24 * time.Hour}, Names: plan.Names{Format: plan.PlainNumber}},
+		plan.BucketedShards,
+		heatsink.Layout{Shards: 5, Bucket: heatsink.Week, Format: heatsink.PlainNumber},
+	},
+	{
+		plan.Workload{Key: "THREAT#abc", Writes: 0.0003, Read: plan.Reading{Pattern: plan.Times, Window: 90 * 24 * time.Hour}},
+		plan.Bucketed,
+		heatsink.Layout{Bucket: heatsink.Month},
+	},
+	{
+		plan.Workload{Key: "AUDIT", Writes: 0.00001, Read: plan.Reading{Pattern: plan.Times, Window: 3650 * 24 * time.Hour}},
+		plan.Bucketed,
+		heatsink.Layout{Bucket: heatsink.Year},
+	},
+	{
+		plan.Workload{Key: "STATUS#ACTIVE", Writes: 2000, Reads: 1, Table: plan.Table{Index: true, Partitions: 50}, Names: plan.Names{Index: "StatusIndex", PartitionKey: "statusShard", SortKey: "id"}},
+		plan.ShardedIndex,
+		heatsink.Layout{Shards: 6, Strategy: heatsink.Calculated},
+	},
+	{
+		plan.Workload{Key: "leaderboard#game-1", Writes: 2300, Read: plan.Reading{Pattern: plan.Counters}, Table: plan.Table{Partitions: 40}, Names: plan.Names{Format: plan.PlainNumber}},
+		plan.Counter,
+		heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated, Format: heatsink.PlainNumber},
+	},
+	{plan.Workload{Key: "POST#viral", Writes: 1, Reads: 20_000, Read: plan.Reading{Pattern: plan.Mostly, Stale: 1500 * time.Millisecond}}, plan.Cached, heatsink.Layout{}},
+	{
+		plan.Workload{Key: "POST#viral", Writes: 1, Reads: 20_000, Table: plan.Table{Partitions: 50}, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}},
+		plan.Replicated,
+		heatsink.Layout{Shards: 15},
+	},
+}
+
+func makePlan(t *testing.T, w plan.Workload) plan.Plan {
+	t.Helper()
+	p, err := plan.For(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The literal means what the plan says: its layout is the plan's, its keys are those of the comment, and it opens.
+func TestSnippetsMeanWhatTheySay(t *testing.T) {
+	for _, s := range snippets {
+		p := makePlan(t, s.workload)
+		t.Run(string(p.Strategy)+" "+s.workload.Key, func(t *testing.T) {
+			if p.Strategy != s.strategy {
+				t.Fatalf("got %s, want %s", p.Strategy, s.strategy)
+			}
+			if formatted, err := format.Source([]byte(p.Snippet)); err != nil || string(formatted) != p.Snippet {
+				t.Errorf("not formatted, %v:\n%s\nwant:\n%s", err, p.Snippet, formatted)
+			}
+			switch p.Strategy {
+			case plan.Cached:
+				if !strings.Contains(p.Snippet, "TTL: 1500 * time.Millisecond") {
+					t.Errorf("got %s", p.Snippet)
+				}
+				return
+			case plan.Replicated:
+				if layout := evaluate[heatsink.Layout](t, p.Snippet, "copies"); layout != s.layout {
+					t.Errorf("got %v, want %v", layout, s.layout)
+				}
+				return
+			}
+			o := evaluate[heatsink.Options](t, p.Snippet, "options")
+			if o.Layout != s.layout || max(o.Layout.Shards, 1) != p.Shards {
+				t.Errorf("got %+v, want %+v, for %d shards", o.Layout, s.layout, p.Shards)
+			}
+			at := time.Date(2026, 6, 22, 1, 0, 0, 0, time.UTC)
+			for _, shard := range []int{0, p.Shards - 1} {
+				key, err := o.Layout.ShardKey(s.workload.Key, at, shard)
+				if err != nil || !strings.Contains(p.Snippet, strconv.Quote(key)) {
+					t.Errorf("no %q, %v in\n%s", key, err, p.Snippet)
+				}
+			}
+			db := local.Start(t)
+			if _, err := heatsink.Open[heatsink.Item](db.Client(), o); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Whatever the workload is, its snippet opens.
+func TestEverySnippetOpens(t *testing.T) {
+	db := local.Start(t)
+	rapid.Check(t, func(r *rapid.T) {
+		w := plan.Workload{
+			Writes: rapid.SampledFrom([]float64{1, 900, 1500, 20_000}).Draw(r, "writes"), Reads: rapid.SampledFrom([]float64{0, 1, 50_000}).Draw(r, "reads"),
+			Throttles: rapid.SampledFrom([]int{0, 50}).Draw(r, "throttles"), Unpredictable: rapid.Bool().Draw(r, "unpredictable"),
+			Existing: rapid.Bool().Draw(r, "existing"),
+			Read: plan.Reading{
+				Pattern: rapid.SampledFrom([]plan.Pattern{plan.Points, plan.Times, plan.Lists, plan.Counters, plan.Mostly}).Draw(r, "pattern"),
+				Stale:   rapid.SampledFrom([]time.Duration{0, -1}).Draw(r, "stale"),
+			},
+			Names: plan.Names{Format: rapid.SampledFrom([]plan.Format{plan.ShardNumber, plan.ShardHash, plan.PlainNumber, plan.DotFromOne}).Draw(r, "format")},
+		}
+		w.Table.Index = w.Read.Pattern != plan.Counters && rapid.Bool().Draw(r, "index")
+		p := makePlan(t, w)
+		if !strings.Contains(p.Snippet, "var options") {
+			return
+		}
+		o := evaluate[heatsink.Options](t, p.Snippet, "options")
+		if _, err := heatsink.Open[heatsink.Item](db.Client(), o); err != nil {
+			r.Errorf("%s: %v\n%s", p.Strategy, err, p.Snippet)
+		}
+		if max(o.Layout.Shards, 1) != p.Shards || (o.Index != "") != w.Table.Index {
+			r.Errorf("%s over %d shards, index %v:\n%s", p.Strategy, p.Shards, w.Table.Index, p.Snippet)
+		}
+	})
+}
+
+// What was there before a plan with Existing is found after it.
+func TestSnippetsFindWhatExists(t *testing.T) {
+	type item struct {
+		Key string `dynamodbav:"pk"`
+		At  string `dynamodbav:"sk"`
+	}
+	for _, s := range snippets {
+		p := makePlan(t, s.workload)
+		if !s.workload.Existing || s.workload.Names.Table != "" {
+			continue
+		}
+		t.Run(string(p.Strategy), func(t *testing.T) {
+			ctx, db := t.Context(), local.Start(t)
+			o := evaluate[heatsink.Options](t, p.Snippet, "options")
+			if err := db.CreateTable(ctx, o.Table, o.PartitionKey, o.SortKey); err != nil {
+				t.Fatal(err)
+			}
+			old := "2026-06-21T23:00:00Z#1"
+			_, err := db.Client().PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(o.Table), Item: heatsink.Item{
+				"pk": &types.AttributeValueMemberS{Value: s.workload.Key}, "sk": &types.AttributeValueMemberS{Value: old},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			items, err := heatsink.Open[item](db.Client(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{old}
+			for i := range 5 {
+				at := fmt.Sprintf("2026-06-22T01:00:0%dZ", i)
+				if _, err := items.Put(ctx, item{s.workload.Key, at}); err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, at)
+			}
+			query := heatsink.Query{Key: s.workload.Key}
+			if o.Layout.Bucket != heatsink.NoBucket {
+				query.From, query.To = time.Date(2026, 6, 21, 0, 0, 0, 0, time.UTC), time.Date(2026, 6, 23, 0, 0, 0, 0, time.UTC)
+			}
+			var got []string
+			for it, err := range items.Query(ctx, query) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, it.At)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// All snippets compile, together in one program.
+func TestSnippetsCompile(t *testing.T) {
+	var program strings.Builder
+	program.WriteString("package main\n\nimport (\n\t\"time\"\n\n\t\"github.com/heatsink-go/heatsink\"\n)\n\nvar _ " +
+		"time.Duration\n\nfunc main() {}\n")
+	for i, s := range snippets {
+		p := makePlan(t, s.workload)
+		n := strconv.Itoa(i)
+		program.WriteString("\n" + strings.NewReplacer("var options", "var options"+n, "var cache", "var cache"+n,
+			"copies", "copies"+n, "copyKeys", "copyKeys"+n, "anyCopy", "anyCopy"+n).Replace(p.Snippet))
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(program.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vet := exec.CommandContext(t.Context(), "go", "vet", file)
+	vet.Dir = ".." // where the module is
+	if out, err := vet.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s\n%s", err, out, program.String())
+	}
+}
+
+// evaluate returns the value of a variable that is declared with a literal of package heatsink.
+func evaluate[T any](t *testing.T, declarations, variable string) (value T) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+declarations, 0)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, declarations)
+	}
+	for _, decl := range file.Decls {
+		generic, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		spec, ok := generic.Specs[0].(*ast.ValueSpec)
+		if ok && spec.Names[0].Name == variable {
+			assign(t, reflect.ValueOf(&value).Elem(), spec.Values[0])
+			return value
+		}
+	}
+	t.Fatalf("no %s in\n%s", variable, declarations)
+	return value
+}
+
+// names are what snippets use of package heatsink.
+var names = map[string]any{
+	"Calculated": heatsink.Calculated, "Hour": heatsink.Hour, "Day": heatsink.Day, "Week": heatsink.Week, "Month": heatsink.Month,
+	"Year": heatsink.Year, "ShardHash": heatsink.ShardHash, "PlainNumber": heatsink.PlainNumber, "DotFromOne": heatsink.DotFromOne,
+}
+
+func assign(t *testing.T, to reflect.Value, expr ast.Expr) {
+	t.Helper()
+	switch e := expr.(type) {
+	case *ast.CompositeLit:
+		if to.Kind() == reflect.Slice {
+			to.Set(reflect.MakeSlice(to.Type(), len(e.Elts), len(e.Elts)))
+			for i, element := range e.Elts {
+				assign(t, to.Index(i), element)
+			}
+			return
+		}
+		for _, element := range e.Elts {
+			pair := element.(*ast.KeyValueExpr)
+			assign(t, to.FieldByName(pair.Key.(*ast.Ident).Name), pair.Value)
+		}
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			text, err := strconv.Unquote(e.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to.SetString(text)
+			return
+		}
+		n, err := strconv.ParseInt(e.Value, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to.SetInt(n)
+	case *ast.SelectorExpr:
+		value, ok := names[e.Sel.Name]
+		if !ok {
+			t.Fatalf("what is heatsink.%s?", e.Sel.Name)
+		}
+		to.Set(reflect.ValueOf(value))
+	case *ast.Ident:
+		to.SetBool(e.Name == "true")
+	default:
+		t.Fatalf("what is a %T?", expr)
+	}
+}

@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+)
+
+// String returns what WriteText writes.
+func (p *Plan) String() string {
+	var b strings.Builder
+	_ = p.WriteText(&b) // a Builder takes everything
+	return b.String()
+}
+
+// WriteText writes the plan for people: the verdict, the numbers, the reasons, and the snippet.
+func (p *Plan) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", p.Verdict)
+	p.writeNumbers(&b)
+	p.writeWays(&b)
+	list(&b, "Why", p.Reasons)
+	if len(p.Notes) > 0 {
+		b.WriteString("\nNotes\n")
+		for _, n := range p.Notes {
+			b.WriteString(wrapped(fmt.Sprintf("  %-8s  ", n.Severity), n.Code+": "+n.Text))
+		}
+	}
+	list(&b, "What it costs", p.Costs)
+	list(&b, "Cheaper reads", p.Hints)
+	p.writeFormulas(&b)
+	if p.Snippet != "" {
+		fmt.Fprintf(&b, "\nIn Go\n\n%s", indented(p.Snippet))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func list(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, line := range lines {
+		b.WriteString(wrapped("  - ", line))
+	}
+}
+
+// wrapped breaks a text into lines, the first of them after a beginning that the others are indented by.
+func wrapped(begin, text string) string {
+	const width = 110
+	var b strings.Builder
+	b.WriteString(begin)
+	indent := strings.Repeat(" ", utf8.RuneCountInString(begin))
+	at := len(indent)
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+n > width:
+			b.WriteString("\n" + indent)
+			at = len(indent)
+		default:
+			b.WriteString(" ")
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func (p *Plan) writeNumbers(b *strings.Builder) {
+	a, l := &p.Assumed, &p.Load
+	line := func(name, format string, args ...any) {
+		b.WriteString(wrapped(fmt.Sprintf("%-10s  ", name), fmt.Sprintf(format, args...)))
+	}
+	line("load", "%s write and %s read units a second at the peak; one partition takes %s and %s",
+		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(PartitionWrites), grouped(PartitionReads))
+	line("need", "%s", p.Need)
+	line("table", "%s, %s", a.Mode, count(p.Partitions, "partition"))
+	line("a read", "%s, %s units, %s ms at the 99th percentile; %s a month for all reads",
+		count(p.Read.Requests, "request"), grouped(p.Read.Units), grouped(p.Read.P99Millis), dollars(p.Read.Dollars))
+	if w := p.Waste; w != nil && w.Wasted > 0 {
+		line("wasted", "%s of %s provisioned write units (%s) are of no use to this key: %s a month",
+			grouped(w.Wasted), grouped(w.Provisioned), percent(w.Share), dollars(w.Dollars))
+	}
+	line("assumed", "%s confidence, partitions %s full, average load %s of the peak, prices of %s, %s",
+		percent(a.Confidence), percent(a.Target), percent(a.Average), a.Prices.Region, a.Prices.Date)
+}
+
+func (p *Plan) writeWays(b *strings.Builder) {
+	if len(p.Ways) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "        \tshards\tpartitions\tupper bound\tsustained\taccepted\trequests\tunits\tp99, "+
+		"ms\t$/month\t\n")
+	for _, way := range p.Ways {
+		mark := ""
+		if way.Name == p.Recommended.Name {
+			mark = "  <- this plan"
+		}
+		fmt.Fprintf(t, "%-8s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", way.Name,
+			grouped(way.Shards), grouped(way.Partitions), grouped(way.UpperBound), grouped(way.Sustained),
+			grouped(way.Accepted),
+			grouped(way.Read.Requests), grouped(way.Read.Units), grouped(way.Read.P99Millis), grouped(way.Dollars),
+			mark)
+	}
+	_ = t.Flush() // into a Builder, which takes everything
+	b.WriteString(wrapped("", fmt.Sprintf(
+		"Units a second: the upper bound has a partition for each shard; sustained is without a refusal in %s of all "+
+			"cases; accepted is of %s, on average. Requests, units and p99 are those of one read.",
+		percent(p.Assumed.Confidence), grouped(p.Peak))))
+}
+
+func (p *Plan) writeFormulas(b *strings.Builder) {
+	f := &p.Formulas
+	more := ""
+	if f.Band.More {
+		more = "+"
+	}
+	b.WriteString("\n" + wrapped("", fmt.Sprintf(
+		"Shards by the published rules, which take each to have a partition: at least %d; × %v, %d; × 2, %d; "+
+			"rounded, then doubled, %d; four times, %d; by requests, %d to %d%s.",
+		f.Minimum, f.Factor, f.Factored, f.Cautious, f.Conservative, f.Generous, f.Band.From, f.Band.To, more)))
+	if len(p.Ranking) == 0 {
+		return
+	}
+	var ranks []string
+	for _, r := range p.Ranking {
+		ranks = append(ranks, fmt.Sprintf("%s %s and %s", r.Strategy, grouped(r.List), grouped(r.Point)))
+	}
+	b.WriteString(wrapped("", "Requests for a list, and for one item: "+strings.Join(ranks, "; ")+"."))
+}

@@ -1,0 +1,58 @@
+package plan
+
+import "fmt"
+
+// verdict says in a sentence what to do.
+func (w *Workload) verdict(p *Plan) string {
+	l := &p.Load
+	switch p.Strategy {
+	case Leave:
+		if l.HotWrites || l.HotReads || l.Throttled {
+			return fmt.Sprintf("%s is too hot for one partition, and shards cannot help: %s.",
+				named(p.Key), p.Reasons[0])
+		}
+		return fmt.Sprintf("Do not shard %s: %s.", named(p.Key), p.Reasons[0])
+	case Bucketed:
+		return fmt.Sprintf("Do not shard %s; give it a key for every %s, since reads ask for a stretch of "+
+			"time.", named(p.Key), p.Bucket)
+	case Cached:
+		return fmt.Sprintf("Do not shard %s, cache it: it is read too much, not written too much.", named(p.Key))
+	}
+	if p.Shards == MaxShards {
+		return fmt.Sprintf("%s is more than one key can take, however it is spread: divide it among several keys first.",
+			named(p.Key))
+	}
+	text := fmt.Sprintf("Spread %s over %s %s", named(p.Key), count(p.Shards, "shard"), w.kindOfShards(p))
+	if p.Strategy == Replicated {
+		text = fmt.Sprintf("Keep %s copies of %s, of which a read asks one", grouped(p.Shards), named(p.Key))
+	}
+	if p.Warm != nil {
+		text += fmt.Sprintf("; first warm the %s to %s", w.place(), p.Warm.text())
+	}
+	if !p.Recommended.Fits {
+		return text + "; that is the best there is, and not enough."
+	}
+	return text + "."
+}
+
+func (w *Workload) kindOfShards(p *Plan) string {
+	switch p.Strategy {
+	case Calculated:
+		return "calculated from the item's id"
+	case BucketedShards:
+		return "in every " + string(p.Bucket)
+	case ShardedIndex:
+		return "of the index's key, calculated from the item's id"
+	case Counter:
+		return "of a counter"
+	}
+	return "drawn at random"
+}
+
+// place is what has the partitions.
+func (w *Workload) place() string {
+	if w.Table.Index {
+		return "index"
+	}
+	return "table"
+}

@@ -1,0 +1,207 @@
+package plan
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrWorkload is wrapped when a workload contradicts itself or has values out of range.
+var ErrWorkload = errors.New("invalid workload")
+
+// Workload is what is known, or assumed, about a key and its table. Writes or Reads must be given; a field at zero has
+// its default.
+type Workload struct {
+	// Key is the key's name, for texts and keys in the snippet. Default: KEY.
+	Key string
+
+	// Writes and Reads are requests a second of the hottest key at its peak. A read that asks for a list is one read.
+	Writes, Reads float64
+
+	// ItemBytes is the size of an item. Default: 1 KB.
+	ItemBytes int
+
+	// ItemsPerDay is how many items the key gets on an ordinary day, which decides the time bucket. Default: what
+	// Writes and Assume.Average make.
+	ItemsPerDay float64
+
+	// Keys is how many keys the table has. Default: unknown.
+	Keys int
+
+	// Share is the part of the table's load that the hottest key has, and Zipf the exponent of the keys' skew (1 is a
+	// usual one), from which it follows if Keys is given: one of them at most. With neither, the load of other keys is
+	// unknown and left out.
+	Share, Zipf float64
+
+	// Shards is how many shards the key has now, or is thought to need: the plan says what to think of it.
+	Shards int
+
+	// Throttles is how many throttles of the key were counted in five minutes. Up to ten are nothing to worry about.
+	Throttles int
+
+	// Unpredictable says that any key may become as hot as this one, such as tenants that come and go.
+	Unpredictable bool
+
+	// Atomic says that items of the key must be read or changed together, in one consistent state.
+	Atomic bool
+
+	// Existing says that there are items under the key, which stay where they are.
+	Existing bool
+
+	Table  Table
+	Read   Reading
+	Limits Limits
+	Assume Assumptions
+	Names  Names
+}
+
+// Mode is how a table pays for its capacity.
+type Mode string
+
+// The modes. The default is OnDemand.
+const (
+	OnDemand    Mode = "on-demand"
+	Provisioned Mode = "provisioned"
+)
+
+// Table is what the key's table, or index, has to offer.
+type Table struct {
+	// Mode is OnDemand by default.
+	Mode Mode
+
+	// Provisioned is the capacity of a provisioned table, in units a second.
+	Provisioned Throughput
+
+	// Warm is the table's warm throughput, in units a second, as DescribeTable reports it. Default: what is
+	// provisioned, or 4,000 write and 12,000 read units, as a new on-demand table has.
+	Warm Throughput
+
+	// Partitions is their number, if it is known, as from an export. Default: what Warm makes.
+	Partitions int
+
+	// Index says that the key is that of a global secondary index. Then all of this is about the index.
+	Index bool
+}
+
+// Pattern is how a key is read.
+type Pattern string
+
+// The patterns. The default is Lists.
+const (
+	Points   Pattern = "points"  // single items, by their id
+	Times    Pattern = "times"   // lists of a stretch of time, such as the last 24 hours
+	Lists    Pattern = "lists"   // lists of all there is, or of the newest
+	Counters Pattern = "counter" // one number that all writes add to
+	Mostly   Pattern = "mostly"  // the same item, far more often than it is written
+)
+
+var patterns = [...]Pattern{Points, Times, Lists, Counters, Mostly}
+
+// Reading is how the key is read.
+type Reading struct {
+	// Pattern is Lists by default.
+	Pattern Pattern
+
+	// Items is how many items a list returns. Default: 100.
+	Items int
+
+	// Window is how far back a list of Times looks. Default: 24 hours.
+	Window time.Duration
+
+	// Strong says that reads are strongly consistent, which doubles their units.
+	Strong bool
+
+	// Stale is how old an answer may be that comes from a cache. Default: one second. Negative: not at all.
+	Stale time.Duration
+}
+
+// Limits are what a plan should stay within. It says so if it cannot.
+type Limits struct {
+	// Latency is for the 99th percentile of a read. Default: none.
+	Latency time.Duration
+
+	// Dollars is for all of the key's reads and writes, a month. Default: none.
+	Dollars float64
+}
+
+// Assumptions are what a plan takes for granted.
+type Assumptions struct {
+	// Factor is the safety factor of the published formula. Default: 1.5.
+	Factor float64
+
+	// Confidence is the part of all placements of shards on partitions in which the load must fit. Default: 0.99.
+	Confidence float64
+
+	// Target is how full a partition may be at the peak. Default: 0.7.
+	Target float64
+
+	// Average is the load on average as a share of the peak, for what is paid by the request. Default: 1, as if the
+	// peak never ended.
+	Average float64
+
+	// Latency is that of a single request. Default: a median of 10 ms and a 99th percentile of 25 ms.
+	Latency Latency
+
+	// Prices are USEast1 by default.
+	Prices Prices
+}
+
+// Names are what tables and attributes are called in the snippet. Defaults: items, pk, sk; the time of an item is at
+// the beginning of its sort key; an index is called by-key, on a table with the key id.
+type Names struct {
+	Table, PartitionKey, SortKey string
+	Time                         string
+	Index, TableKey              string
+
+	// Format is how shard keys are spelt. Default: KEY#SHARD_7.
+	Format Format
+}
+
+const (
+	enoughThrottles = 10 // in five minutes
+	maxRate         = 1e12
+)
+
+func (w Workload) withDefaults() Workload {
+	set(&w.Key, "KEY")
+	set(&w.ItemBytes, 1<<10)
+	set(&w.Table.Mode, OnDemand)
+	set(&w.Read.Pattern, Lists)
+	set(&w.Read.Items, 100)
+	set(&w.Read.Window, day)
+	set(&w.Read.Stale, time.Second)
+	a := &w.Assume
+	set(&a.Factor, DefaultFactor)
+	set(&a.Confidence, 0.99)
+	set(&a.Target, 0.7)
+	set(&a.Average, 1)
+	set(&a.Latency.P50, 10*time.Millisecond)
+	set(&a.Latency.P99, max(25*time.Millisecond, a.Latency.P50*5/2))
+	set(&a.Prices, USEast1())
+	set(&w.ItemsPerDay, w.Writes*a.Average*day.Seconds())
+	n := &w.Names
+	set(&n.Table, "items")
+	set(&n.PartitionKey, "pk")
+	set(&n.SortKey, "sk")
+	set(&n.Time, n.SortKey)
+	set(&n.Index, "by-key")
+	set(&n.TableKey, "id")
+	return w
+}
+
+func set[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// partitions returns how many partitions the table has.
+func (t *Table) partitions() int {
+	switch {
+	case t.Partitions > 0:
+		return t.Partitions
+	case t.Mode == Provisioned:
+		return Partitions(max(t.Provisioned.WriteUnits, t.Warm.WriteUnits), max(t.Provisioned.ReadUnits, t.Warm.ReadUnits))
+	}
+	return max(NewTablePartitions, Partitions(t.Warm.WriteUnits, t.Warm.ReadUnits))
+}
