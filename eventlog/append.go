@@ -1,0 +1,165 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// Receipt is what became of an event.
+type Receipt struct {
+	// At and ID are what the event is stored under, also if they were made up. They are there as well if the append
+	// failed after it was sent.
+	At time.Time
+	ID string
+
+	// Duplicate says that the event was there already, and was left as it is.
+	Duplicate bool
+
+	// Late says that the append was acknowledged later than Options.Settle after the event's time: tails may have
+	// passed it.
+	Late bool
+}
+
+// Append adds an event to its log, with one write request. Throttled, it is tried again, in another shard if the id is
+// not the caller's. The error of an append that may have happened is a heatsink.UnknownOutcomeError.
+//
+// An event whose time and id the caller gives is there once, however often it is appended and by whom; the first body
+// stays.
+func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
+	c := l.core
+	r, err := newRecord(c, event, time.Now())
+	if err != nil {
+		return Receipt{}, err
+	}
+	if r.known {
+		_, err = c.home(r).Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
+			in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
+			in.ExpressionAttributeNames = map[string]string{"#pk": c.options.PartitionKey}
+		})
+		if there := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &there) {
+			r.Duplicate, err = true, nil
+		}
+	} else {
+		_, err = c.shards.Put(ctx, r.item)
+	}
+	if err != nil {
+		return r.Receipt, fmt.Errorf("append to log %q: %w", event.Log, err)
+	}
+	c.acknowledge(ctx, r)
+	return r.Receipt, nil
+}
+
+// AppendAll adds events to their logs as Append does, up to 25 with a request, and returns a receipt for each. Nothing
+// is sent unless all of them can be. Events that could not be written are in a heatsink.BatchError; all others were.
+//
+// Events with ids of the caller's are written without a look at what is there: one that is there already is replaced by
+// what should be the same, and its receipt does not say so. Of those that are the same in events the first is written.
+func (l *Log[T]) AppendAll(ctx context.Context, events []Event[T]) ([]Receipt, error) {
+	c, now := l.core, time.Now()
+	records := make([]*record, len(events))
+	for i, event := range events {
+		var err error
+		if records[i], err = newRecord(c, event, now); err != nil {
+			return nil, fmt.Errorf("event %d: %w", i, err)
+		}
+	}
+	failed, err := c.writeAll(ctx, records)
+	receipts := make([]Receipt, len(records))
+	for i, r := range records {
+		if err == nil && failed[i] == nil {
+			c.acknowledge(ctx, r)
+		}
+		receipts[i] = r.Receipt
+	}
+	if err != nil {
+		return receipts, fmt.Errorf("append %d events: %w", len(events), err)
+	}
+	return receipts, batchError(failed, len(events))
+}
+
+// writeAll writes records with as few requests as it can, and returns why some are not written, by their place. An
+// error means that none is known to be.
+func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, error) {
+	groups := make(map[*items][]int)
+	first := make(map[[2]string]int)
+	for i, r := range records {
+		name := [2]string{r.log, r.key}
+		if _, there := first[name]; there {
+			r.Duplicate = true
+			continue
+		}
+		first[name] = i
+		home := c.home(r)
+		groups[home] = append(groups[home], i)
+	}
+	failed := make(map[int]error)
+	for home, group := range groups {
+		items := make([]heatsink.Item, len(group))
+		for n, i := range group {
+			items[n] = records[i].item
+		}
+		err := home.BatchPut(ctx, items)
+		if err == nil {
+			continue
+		}
+		batch, ok := errors.AsType[*heatsink.BatchError](err)
+		if !ok {
+			return nil, err
+		}
+		for _, f := range batch.Failed {
+			failed[group[f.Position]] = f.Err
+		}
+	}
+	for i, r := range records {
+		if err := failed[first[[2]string{r.log, r.key}]]; err != nil {
+			failed[i] = err // a duplicate fares like the first
+		}
+	}
+	return failed, nil
+}
+
+func batchError(failed map[int]error, of int) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	all := &heatsink.BatchError{Of: of}
+	for i, err := range failed {
+		all.Failed = append(all.Failed, heatsink.BatchFailure{Position: i, Err: err})
+	}
+	slices.SortFunc(all.Failed, func(a, b heatsink.BatchFailure) int { return a.Position - b.Position })
+	return all
+}
+
+// home returns the collection that a record is written to: where it is if the caller knows it, else anywhere.
+func (c *core) home(r *record) *items {
+	if !r.known {
+		return c.shards
+	}
+	return c.known[c.schedule.at(c.options.Bucket.Start(r.At))]
+}
+
+// acknowledge notes whether a record that is written is too late for tails.
+func (c *core) acknowledge(ctx context.Context, r *record) {
+	behind := time.Since(r.At)
+	if behind < c.options.Settle {
+		return
+	}
+	r.Late = true
+	c.late.Add(1)
+	level := slog.LevelWarn
+	if r.past { // as when history is imported
+		level = slog.LevelDebug
+	}
+	c.options.Logger.Log(ctx, level, "late append: tails may have passed the event",
+		"log", r.log, "at", r.At, "id", r.ID, "behind", behind, "settle", c.options.Settle)
+}

@@ -1,0 +1,139 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// Client is the part of *dynamodb.Client that a log uses: wrap it, fake it, or pass the SDK's.
+type Client = heatsink.Client
+
+// Log appends events whose bodies are Ts, and reads them: any number of logs by name, in one table. T is a struct with
+// dynamodbav tags, as attributevalue has them, or heatsink.Item. Its methods may be called concurrently.
+type Log[T any] struct {
+	core *core
+}
+
+// Open returns the logs that options describe. It does no I/O and needs no closing.
+func Open[T any](client Client, options Options) (*Log[T], error) {
+	if client == nil {
+		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+	}
+	c, err := newCore(client, options)
+	if err != nil {
+		return nil, fmt.Errorf("open event log: %w", err)
+	}
+	return &Log[T]{c}, nil
+}
+
+// items is a collection of items as they are stored.
+type items = heatsink.Collection[heatsink.Item]
+
+// core is a Log without its type. It speaks to DynamoDB through collections of raw items, all of the same table:
+//
+//   - shards is the log as it is written and read, with every event in a shard that is drawn at random;
+//   - known writes events that come with an id to the shard that the sort key says, by the number of shards;
+//   - along is shards together with the older layouts, and nil if there are none;
+//   - index is the log in the index, and nil if there is none.
+type core struct {
+	options  Options  // with defaults
+	names    []string // of the attributes that are the log's own
+	schedule schedule
+	stamps   stamps
+	ids      *ids
+	late     atomic.Int64
+
+	shards *items
+	known  map[int]*items
+	along  *items
+	index  *items
+}
+
+func newCore(client Client, options Options) (*core, error) {
+	o := options.withDefaults()
+	c := &core{
+		options:  o,
+		names:    o.attributes(),
+		schedule: schedule{o.Shards, o.Growth},
+		stamps:   newStamps(o.Prefix, o.Precision),
+		ids:      newIDs(),
+		known:    make(map[int]*items),
+	}
+	errs := []error{o.validate()}
+	open := func(edit func(*heatsink.Options)) *items {
+		options := c.collection()
+		edit(&options)
+		collection, err := heatsink.Open[heatsink.Item](c.queries(client), options)
+		errs = append(errs, err)
+		return collection
+	}
+	c.shards = open(func(options *heatsink.Options) {})
+	if errors.Join(errs...) != nil { // the others would say the same
+		return nil, errors.Join(errs...)
+	}
+	for _, n := range c.schedule.all() {
+		c.known[n] = open(func(options *heatsink.Options) {
+			options.Widths = nil
+			options.Layout = options.Layout.WithShards(n)
+			options.Layout.Strategy = heatsink.Calculated
+		})
+	}
+	if len(o.Older) > 0 {
+		c.along = open(func(options *heatsink.Options) { options.Older = o.Older })
+	}
+	if o.Index.Name != "" {
+		c.index = open(func(options *heatsink.Options) {
+			options.Index, options.TableKey = o.Index.Name, []string{o.PartitionKey, o.SortKey}
+			options.PartitionKey, options.SortKey = o.Index.PartitionKey, o.Index.SortKey
+			options.Layout, options.Widths, options.EventTime = heatsink.Layout{}, nil, heatsink.EventTime{}
+		})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// collection returns the options of the collection shards.
+func (c *core) collection() heatsink.Options {
+	o := &c.options
+	options := heatsink.Options{
+		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, TTL: o.TTL,
+		Layout:         o.layout(),
+		TokenKey:       o.TokenKey, // only for its length to be checked
+		Retry:          o.Retry,
+		MaxConcurrency: o.MaxConcurrency,
+		Logger:         o.Logger,
+	}
+	if len(o.Growth) > 0 {
+		options.Widths = c.schedule
+	}
+	if o.Bucket != heatsink.NoBucket {
+		options.EventTime.Attribute = c.timeAttribute()
+	}
+	return options
+}
+
+// timeAttribute returns the attribute that collections read an event's time from: the sort key, unless that begins with
+// something else.
+func (c *core) timeAttribute() string {
+	if c.options.Prefix == "" {
+		return c.options.SortKey
+	}
+	return c.options.Time
+}
+
+// LateAppends returns how many appends of this Log were acknowledged later than Options.Settle after the event's time.
+func (l *Log[T]) LateAppends() int64 { return l.core.late.Load() }
+
+// oldest returns the first time that is not over, the zero time if all are kept.
+func (c *core) oldest(now time.Time) time.Time {
+	if c.options.Retention == 0 {
+		return time.Time{}
+	}
+	return c.stamps.floor(now.Add(-c.options.Retention)).Add(c.options.Precision)
+}

@@ -1,0 +1,157 @@
+package eventlog
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// Query says what to read of a log. Log is all that is needed.
+type Query struct {
+	// Log is the name of the log.
+	Log string
+
+	// From and To narrow the time to [From, To). Default for From: where Options.Begin or the Retention say that the
+	// log begins. Default for To: now, and Options.Settle beyond for the sake of clocks that are ahead.
+	From, To time.Time
+
+	// Newest returns the newest events first.
+	Newest bool
+
+	// Limit is the most events to return. Default: all. Page needs it.
+	Limit int
+
+	// Consistent makes reads strongly consistent, at twice the price, so that they see all that was acknowledged
+	// before.
+	Consistent bool
+
+	// Ahead is how many buckets are read at the same time as the one that is being returned, needed or not: six, and
+	// the last seven days take as long as one. Default: the next, once it is certain to be needed; more after buckets
+	// that held little.
+	Ahead int
+
+	// Index reads Options.Index, and not the shards: whatever that has.
+	Index bool
+}
+
+// stretch is a part of a log that is being read: the events with sort keys from lo on and before hi.
+type stretch struct {
+	Query
+	from, to time.Time // where lo and hi are; from may be the zero time
+	lo, hi   string
+
+	left   int    // how many are still wanted, if there is a Limit
+	passed string // the sort key of the event that was returned last; "" if none was
+}
+
+// stretch works out which part of a log a query is about.
+func (c *core) stretch(q Query, now time.Time) (*stretch, error) {
+	wrong := func(format string, args ...any) (*stretch, error) {
+		return nil, fmt.Errorf("%w: log %q: "+format, append([]any{ErrQuery, q.Log}, args...)...)
+	}
+	from, to := q.From, q.To
+	if from.IsZero() {
+		from = c.options.Begin
+	}
+	if to.IsZero() {
+		to = now.Add(c.options.Settle)
+	}
+	if oldest := c.oldest(now); from.Before(oldest) {
+		from = oldest
+	}
+	switch {
+	case q.Log == "":
+		return wrong("it has no name")
+	case q.Limit < 0:
+		return wrong("Limit is negative: %d", q.Limit)
+	case q.Ahead < 0:
+		return wrong("Ahead is negative: %d", q.Ahead)
+	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
+		return wrong("To, %v, is before From, %v", q.To, q.From)
+	case from.IsZero() && c.options.Bucket != heatsink.NoBucket:
+		return wrong("From is not set, and neither Options.Begin nor the Retention say when a log in buckets begins")
+	case q.Index && c.index == nil:
+		return wrong("Index is set, but Options have none")
+	case q.Index && q.Consistent:
+		return wrong("Index and Consistent are set, but indexes have no consistent reads")
+	}
+	for _, at := range []time.Time{from, to} {
+		if err := checkTime(at); err != nil && !at.IsZero() {
+			return wrong("%w", err)
+		}
+	}
+	s := &stretch{Query: q, to: c.stamps.ceil(to), left: q.Limit}
+	if !from.IsZero() {
+		s.from = c.stamps.ceil(from)
+	}
+	s.lo, s.hi = c.stamps.bound(s.from), c.stamps.bound(s.to)
+	return s, nil
+}
+
+// bounds returns the first and the last sort key that are left to read, and false if there is none. The event that was
+// returned last is among them, as conditions on keys are of closed ranges.
+func (s *stretch) bounds() (lo, hi string, ok bool) {
+	if s.lo >= s.hi {
+		return "", "", false
+	}
+	lo, hi = s.lo, before(s.hi)
+	switch {
+	case s.passed == "":
+	case s.Newest:
+		hi = min(hi, s.passed)
+	default:
+		lo = max(lo, s.passed)
+	}
+	return lo, hi, lo <= hi
+}
+
+// query returns what to ask a collection of the log's own keys for, and false if there is nothing.
+func (c *core) query(s *stretch, limit int) (heatsink.Query, bool) {
+	lo, hi, ok := s.bounds()
+	if !ok {
+		return heatsink.Query{}, false
+	}
+	q := heatsink.Query{
+		Key: s.Log, Sort: heatsink.Between(lo, hi),
+		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Ahead: s.Ahead,
+	}
+	if b := c.options.Bucket; b != heatsink.NoBucket { // whole buckets: the sort keys are exact
+		from, to := s.from, s.to
+		if at, _, err := c.stamps.parse(s.passed); err == nil && s.Newest {
+			to = minTime(to, at.Add(1))
+		} else if err == nil {
+			from = maxTime(from, at)
+		}
+		q.From, q.To = b.Start(from), b.Next(to.Add(-1))
+	}
+	return q, true
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// own returns the collection of the log's own keys that has a stretch: with the older layouts if it reaches back to
+// them.
+func (c *core) own(s *stretch) *items {
+	if c.reachesOlder(s) {
+		return c.along
+	}
+	return c.shards
+}
+
+func (c *core) reachesOlder(s *stretch) bool {
+	until := c.options.OlderUntil
+	return c.along != nil && (until.IsZero() || s.from.Before(until))
+}

@@ -1,0 +1,82 @@
+package eventlog
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// The table that Setup creates is one that it accepts, and one that lacks something is refused with all that it lacks.
+func TestSetup(t *testing.T) {
+	client := local.Start(t).Client()
+	plain := Options{Table: "logs"}
+	full := Options{Table: "full", PartitionKey: "PK", SortKey: "SK", Retention: time.Hour, TTL: "expires", Index: Index{Name: "GSI1", PartitionKey: "a", SortKey: "b"}}
+	for range 2 {
+		for _, options := range []Options{plain, full} {
+			if err := Setup(t.Context(), client, options); err != nil {
+				t.Errorf("%+v: %v", options, err)
+			}
+		}
+	}
+	full.Table = "logs"
+	err := Setup(t.Context(), client, full)
+	if !errors.Is(err, ErrTable) {
+		t.Errorf("got %v", err)
+	}
+	for _, want := range []string{"(pk S, sk S), (PK S, SK S) is needed", `no index "GSI1"`} {
+		if err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, want %q in it", err, want)
+		}
+	}
+	for _, wrong := range []Options{{}, {Table: "t", Retention: -1}} {
+		if err := Setup(t.Context(), client, wrong); !errors.Is(err, ErrOptions) {
+			t.Errorf("%+v: got %v", wrong, err)
+		}
+	}
+}
+
+// The templates and the program in the docs are those of the code.
+func TestDocs(t *testing.T) {
+	doc, err := os.ReadFile("../docs/recipes/eventlog.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string][]string{}
+	for i, part := range strings.Split(string(doc), "```") {
+		if language, text, _ := strings.Cut(part, "\n"); i%2 == 1 {
+			blocks[language] = append(blocks[language], text)
+		}
+	}
+	plain := Options{Table: "logs", Retention: time.Hour}.withDefaults()
+	listed := Options{Table: "logs", Retention: time.Hour, Index: Index{Name: "GSI1"}}.withDefaults()
+	for language, want := range map[string][]string{
+		"yaml": {plain.table().CloudFormation(), listed.table().CloudFormation()},
+		"hcl":  {plain.table().Terraform(), listed.table().Terraform()},
+	} {
+		for i, text := range want {
+			if len(blocks[language]) != len(want) || blocks[language][i] != text {
+				t.Errorf("block %d of %s is not\n%s", i, language, text)
+			}
+		}
+	}
+	examples, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(blocks["go"]) == 0 {
+		t.Error("there is no program")
+	}
+	for _, program := range blocks["go"] {
+		for line := range strings.Lines(program) {
+			line = strings.TrimSpace(line)
+			if !slices.Contains([]string{"", "…", "package main", "func main() {"}, line) && !strings.Contains(string(examples), line) {
+				t.Errorf("no example has the line %q", line)
+			}
+		}
+	}
+}

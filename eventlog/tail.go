@@ -1,0 +1,219 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// TailOptions say where a Tail begins and how it waits.
+type TailOptions struct {
+	// After is the position that the Tail goes on behind, as an Event or a Tail had it. Default: none: it begins at
+	// From.
+	After string
+
+	// From is the time of the first events to return, if there is no position. Default: now.
+	From time.Time
+
+	// MinPoll and MaxPoll are how long a Tail waits before it looks for events again: MinPoll after it has found some,
+	// twice as long as before after it has found none, MaxPoll at most. Defaults: 1 s and 30 s.
+	MinPoll, MaxPoll time.Duration
+
+	// GiveUp is for how long polls may fail, one after another, before the Tail ends with the last one's error.
+	// Negative: it ends at the first. Default: 1 min.
+	GiveUp time.Duration
+}
+
+// Tail follows a log: it returns the events behind a position and then, as they come, the new ones, in order. It is
+// behind the present by Options.Settle and the time to the next poll.
+//
+// Each event whose append was acknowledged less than Options.Settle after its time, by the clock of the process that
+// the Tail is in, is returned exactly once behind a position. A consumer that stores the Position of each event once it
+// is done with it, and begins there after a restart, misses none of them; what it had not stored it is given again.
+//
+// One poll is one strongly consistent query of each shard of the present bucket, and a few more at the turn of the
+// buckets. One goroutine may range over a Tail at a time; Position may be called from any.
+type Tail[T any] struct {
+	core    *core
+	log     string
+	options TailOptions
+
+	mu       sync.Mutex
+	position position
+}
+
+// Tail returns a Tail of a log. Nothing is read yet.
+func (l *Log[T]) Tail(log string, options TailOptions) (*Tail[T], error) {
+	c := l.core
+	o := options
+	o.MinPoll = cmp.Or(o.MinPoll, time.Second)
+	o.MaxPoll = cmp.Or(o.MaxPoll, max(30*time.Second, o.MinPoll))
+	o.GiveUp = cmp.Or(o.GiveUp, time.Minute)
+	if o.MinPoll < 0 || o.MaxPoll < o.MinPoll {
+		return nil, fmt.Errorf("%w: tail of log %q: MinPoll is %v and MaxPoll %v", ErrQuery, log, o.MinPoll, o.MaxPoll)
+	}
+	now := time.Now()
+	if _, err := c.options.layout().ShardKey(log, now, 0); err != nil {
+		return nil, fmt.Errorf("%w: tail: %w", ErrQuery, err)
+	}
+	t := &Tail[T]{core: c, log: log, options: o}
+	if o.After != "" {
+		var err error
+		if t.position, err = c.parsePosition(o.After, tailed, log); err != nil {
+			return nil, err
+		}
+		if _, err := c.stamps.notAfter(t.position.key); err != nil {
+			return nil, fmt.Errorf("%w: log %q: %w", ErrToken, log, err)
+		}
+		return t, nil
+	}
+	from := o.From
+	if from.IsZero() {
+		from = now
+	}
+	if err := checkTime(from); err != nil {
+		return nil, fmt.Errorf("%w: tail of log %q: From: %w", ErrQuery, log, err)
+	}
+	t.position = position{kind: tailed, key: c.stamps.bound(c.stamps.ceil(from))}
+	return t, nil
+}
+
+// Position returns where the Tail goes on: behind the last event that it has returned, or later, as far as it knows
+// that there is nothing to return. It is a text to store, valid after a restart, a change of buckets, and more shards.
+func (t *Tail[T]) Position() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.core.token(t.position, t.log)
+}
+
+// Time returns up to when the Tail has returned everything that it is going to: that of its position. It is behind now
+// by Options.Settle at least.
+func (t *Tail[T]) Time() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, _ := t.core.stamps.notAfter(t.position.key) // which was checked before it became the position
+	return at
+}
+
+func (t *Tail[T]) move(p position) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.position = p
+}
+
+// Events returns the events behind the Tail's position, and waits for more until ctx ends: its error is the last pair
+// then. A poll that fails is made again, until TailOptions.GiveUp. Leaving the loop cancels what is under way and waits
+// for it; ranging again goes on behind the last event that was returned.
+//
+// Events that expire before they are returned are skipped: store positions, and begin again, within the Retention.
+func (t *Tail[T]) Events(ctx context.Context) iter.Seq2[Event[T], error] {
+	return func(yield func(Event[T], error) bool) {
+		var wait time.Duration
+		var failing time.Time // since when; the zero time if the last poll succeeded, or brought something
+		for {
+			found, err := t.poll(ctx, yield)
+			if err == nil || found {
+				failing = time.Time{}
+			}
+			if err != nil && failing.IsZero() {
+				failing = time.Now()
+			}
+			if wait = min(2*wait, t.options.MaxPoll); found || wait == 0 {
+				wait = t.options.MinPoll
+			}
+			if err = t.survive(ctx, err, failing); err == nil {
+				err = sleep(ctx, wait)
+			}
+			if err != nil {
+				if !errors.Is(err, errEnough) {
+					yield(Event[T]{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// survive returns nil if there is to be another poll after one with this error.
+func (t *Tail[T]) survive(ctx context.Context, err error, failing time.Time) error {
+	if err == nil {
+		return nil
+	}
+	hopeless := errors.Is(err, errEnough) || errors.Is(err, ErrQuery) || errors.As(err, new(*DecodeError))
+	if hopeless || ctx.Err() != nil || time.Since(failing) >= t.options.GiveUp {
+		return err
+	}
+	t.core.options.Logger.WarnContext(ctx, "poll failed", "log", t.log, "table", t.core.options.Table,
+		"failing", time.Since(failing), "error", err)
+	return nil
+}
+
+// poll returns the events that are settled by now, and reports whether there were any. The error is errEnough if yield
+// wants no more.
+func (t *Tail[T]) poll(ctx context.Context, yield func(Event[T], error) bool) (found bool, err error) {
+	c := t.core
+	s := t.stretch(time.Now())
+	if s == nil {
+		return false, ctx.Err()
+	}
+	var stop error
+	err = c.gather(ctx, s, func(key string, item heatsink.Item) bool {
+		found = true
+		p := position{kind: tailed, key: key, returned: true}
+		t.move(p)
+		event, err := decode[T](c, t.log, key, item)
+		if bad, ok := errors.AsType[*DecodeError](err); ok {
+			bad.Position = c.token(p, t.log)
+			stop = bad
+			return false
+		}
+		if event.Position = c.token(p, t.log); !yield(event, nil) {
+			stop = errEnough
+		}
+		return stop == nil
+	})
+	if err = cmp.Or(stop, err); err == nil {
+		t.move(position{kind: tailed, key: s.hi})
+	}
+	return found, err
+}
+
+// stretch returns what is settled now and behind the position, nil if there is nothing. Any event in it was
+// acknowledged before now, or too late. What has expired is skipped.
+func (t *Tail[T]) stretch(now time.Time) *stretch {
+	c := t.core
+	t.mu.Lock()
+	p := t.position
+	t.mu.Unlock()
+	s := &stretch{Query: Query{Log: t.log, Consistent: true}, lo: p.key, to: c.stamps.floor(now.Add(-c.options.Settle))}
+	if p.returned {
+		s.passed = p.key
+	}
+	s.hi = c.stamps.bound(s.to)
+	s.from, _ = c.stamps.notAfter(p.key)
+	if oldest := c.oldest(now); s.from.Before(oldest) {
+		s.from, s.lo = oldest, c.stamps.bound(oldest)
+	}
+	if s.lo >= s.hi {
+		return nil
+	}
+	return s
+}
+
+// sleep waits for d, or returns ctx's error if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
