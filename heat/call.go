@@ -57,8 +57,8 @@ func (c *call) item(v resourceView, item map[string]types.AttributeValue, weight
 		c.texts = c.texts[:p.end]
 	} else {
 		p.end = len(c.texts)
-		if p.end > p.begin {
-			p.item = 1 // the table has no sort key: a key is one item
+		if v.single && p.end > p.begin {
+			p.item = 1
 		}
 	}
 	c.parts = append(c.parts, p)
@@ -158,6 +158,13 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 		p := &c.parts[i]
 		t := touch{
 			units: p.units, item: p.item, attempts: c.attempts, throttled: p.throttled, failed: p.failed, reason: p.reason,
+		}
+		// What was not served because of its key was wanted all the same: the least it can have cost, once.
+		if p.throttled > 0 && p.units == 0 && keyRange(p.reason) {
+			t.wanted = 1
+			if c.direction == Read {
+				t.wanted = 0.5
+			}
 		}
 		if p.end > p.begin {
 			t.key = c.texts[p.begin:p.end]

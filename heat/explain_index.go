@@ -11,10 +11,10 @@ func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 		return
 	}
 	table := e.find(Resource{Table: r.Table})
-	has, of := keys(r), int64(0)
-	if table != nil {
-		of = keys(table)
+	if table == nil {
+		return
 	}
+	has, of := e.cardinalities(r, table)
 	if has == 0 || of < 10 || has*10 > of || has > 100 || e.spoken(r) {
 		return
 	}
@@ -46,11 +46,14 @@ func (e *explainer) find(resource Resource) *ResourceReport {
 	return nil
 }
 
-// keys returns how many partition keys a table or index was seen to have.
-func keys(r *ResourceReport) int64 {
-	n := max(r.Writes.Distinct.Keys, r.Reads.Distinct.Keys)
-	if r.Stored != nil {
-		n = max(n, r.Stored.Distinct.Keys)
+// cardinalities returns how many partition keys an index and its table have, of what both were seen to hold, or to be
+// written; 0 if there is too little to compare.
+func (e *explainer) cardinalities(index, table *ResourceReport) (has, of int64) {
+	if i, t := index.Stored, table.Stored; i != nil && t != nil && i.Items >= e.rules.Items {
+		return i.Distinct.Keys, t.Distinct.Keys
 	}
-	return n
+	if index.Writes.Requests >= e.rules.Sample && table.Writes.Requests >= e.rules.Sample {
+		return index.Writes.Distinct.Keys, table.Writes.Distinct.Keys
+	}
+	return 0, 0
 }

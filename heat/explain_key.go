@@ -2,6 +2,7 @@ package heat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 		if !hot || e.excluded(k.Key) {
 			continue
 		}
-		shape := string(appendShape(nil, []byte(k.Key)))
+		shape := shapeIn(r, k.Key)
 		kind, cause, remedy := why(r, d, k, shape)
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
@@ -29,7 +30,9 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
 	wanted := max(k.RateLow, k.Second)
 	switch {
-	case k.Throttled >= 10 && keyRange(k.Reason) && wanted >= 0.2*d.Limit():
+	case e.report.Source == Insights: // reads and writes together: no limit to hold them against for certain
+		return Warning, wanted >= d.Limit()
+	case k.Refused >= 0.1 && keyRange(k.Reason) && wanted >= 0.2*d.Limit():
 		return Critical, true
 	case wanted >= e.rules.Hot*d.Limit():
 		return Critical, true
@@ -99,6 +102,19 @@ func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, c
 			"spread this one's key (heatsink.Layout with Widths for the few that need it), or limit it (package ratelimit)"
 	}
 	return HotKey, "more is written to one key than a partition serves", "spread the key: heatsink.Layout{Shards: …}"
+}
+
+// shapeIn returns the shape of a key as the patterns of a report have it: with its words replaced where they turned out to
+// be names.
+func shapeIn(r *ResourceReport, key string) string {
+	shape := appendShape(nil, []byte(key))
+	has := func(shape []byte) bool {
+		return slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Shape == string(shape) })
+	}
+	if wider := family(shape); !has(shape) && has(wider) {
+		return string(wider)
+	}
+	return string(shape)
 }
 
 // tenants reports whether a shape is that of many keys.

@@ -6,7 +6,7 @@ import (
 )
 
 // dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are as they should
-// be. What is already said of a key is not said again.
+// be. Shares are of late, so there must be enough of late. What is already said of a key is not said again.
 func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]bool) {
 	flow := r.Flow(d)
 	if flow.Requests < e.rules.Sample || flow.Distinct.Keys < 2 {
@@ -14,8 +14,8 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	}
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
-		shape := string(appendShape(nil, []byte(k.Key)))
-		if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+		shape := shapeIn(r, k.Key)
+		if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || 60*k.RateLow < float64(e.rules.Sample) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true

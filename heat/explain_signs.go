@@ -79,6 +79,9 @@ func (e *explainer) noHelp(beforeReport *Report, before, after *ResourceReport, 
 	was, is := capacityOf(before.Capacity, d), capacityOf(after.Capacity, d)
 	rate := func(r *Report, f *Flow) float64 { return float64(f.Throttled) / max(1, r.Elapsed().Seconds()) }
 	refusedBefore, refusedAfter := rate(beforeReport, before.Flow(d)), rate(e.report, after.Flow(d))
+	if beforeReport.From.Equal(e.report.From) && e.report.To.After(beforeReport.To) { // of one recorder: the second includes the first
+		refusedAfter = float64(after.Flow(d).Throttled-before.Flow(d).Throttled) / max(1, e.report.To.Sub(beforeReport.To).Seconds())
+	}
 	if was == 0 || is < 1.2*was || refusedBefore == 0 || refusedAfter < 0.8*refusedBefore {
 		return
 	}

@@ -18,7 +18,7 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		})
 	}
 	for _, k := range s.Keys {
-		shape := string(appendShape(nil, []byte(k.Key)))
+		shape := shapeIn(r, k.Key)
 		among := siblings(r, shape, s.Distinct.Keys)
 		share := k.Share
 		if items := patternItems(r, shape); items > 0 {

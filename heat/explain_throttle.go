@@ -3,6 +3,7 @@ package heat
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // The ends of DynamoDB's reasons for a throttle; TableRead, TableWrite, IndexRead or IndexWrite go before.
@@ -56,8 +57,13 @@ func (e *explainer) limit(r *ResourceReport, d Direction, n int64, kind Kind, wh
 	if n == 0 {
 		return
 	}
+	severity := Critical
+	trend := r.Flow(d).Trend
+	if e.report.Source == Live && len(trend) > 0 && throttledIn(trend, e.report.To.Add(-fiveMinutes), e.report.To) == 0 {
+		severity = Info // it was once
+	}
 	e.add(r, Finding{
-		Kind: kind, Severity: Critical, Direction: d,
+		Kind: kind, Severity: severity, Direction: d,
 		Message:  fmt.Sprintf("%s throttled by %s", capital(d.String())+"s", what),
 		Evidence: append([]string{fmt.Sprintf("%d requests refused for that reason", n)}, capacityEvidence(e.report, r, d)...),
 		Cause:    "more is wanted of the whole than it is set up for", Remedy: remedy,
@@ -78,12 +84,12 @@ func (e *explainer) blamed(r *ResourceReport, d Direction) bool {
 func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 	f := Finding{
 		Kind: HotPartition, Severity: Critical, Direction: d,
-		Message:  fmt.Sprintf("A hot partition: %ss throttled by key range while the table has room", d),
+		Message:  fmt.Sprintf("A hot partition: %ss throttled by key range%s", d, e.room(r, d)),
 		Evidence: append([]string{fmt.Sprintf("%d requests refused by key range", n)}, capacityEvidence(e.report, r, d)...),
 		Cause:    "some key wants more than one partition serves; the table's capacity does not matter",
 		Remedy:   "find the key: heatsink top, a Recorder in the writers, or Contributor Insights; then spread it",
 	}
-	if lately := throttledLately(r.Flow(d)); n <= 10 || lately >= 0 && lately <= 10 {
+	if e.fewThrottles(r.Flow(d), n) {
 		f.Severity = Info
 		f.Remedy = "nothing yet: up to ten in five minutes are no trouble, retries take care of them"
 	}
@@ -96,20 +102,41 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 	e.add(r, f)
 }
 
-// throttledLately returns the refusals of the last five minutes, -1 if the source does not tell.
-func throttledLately(f *Flow) int64 {
-	if len(f.Trend) == 0 {
-		return -1
+// fewThrottles reports whether there are no more refusals than retries take care of: ten in five minutes. Of live calls it
+// is the last five minutes that count, of everything else the worst.
+func (e *explainer) fewThrottles(f *Flow, all int64) bool {
+	if all <= 10 || len(f.Trend) == 0 {
+		return all <= 10
 	}
-	last := f.Trend[len(f.Trend)-1]
-	end := last.From.Add(last.For)
-	n := int64(0)
+	if e.report.Source == Live {
+		return throttledIn(f.Trend, e.report.To.Add(-fiveMinutes), e.report.To) <= 10
+	}
 	for _, p := range f.Trend {
-		if end.Sub(p.From) <= fiveMinutes {
+		if throttledIn(f.Trend, p.From, p.From.Add(fiveMinutes)) > 10 {
+			return false
+		}
+	}
+	return true
+}
+
+// throttledIn sums the refusals of a stretch of time.
+func throttledIn(trend []Point, from, to time.Time) int64 {
+	n := int64(0)
+	for _, p := range trend {
+		if p.From.Add(p.For).After(from) && p.From.Before(to) {
 			n += p.Throttled
 		}
 	}
 	return n
+}
+
+// room says that the table has room, where it is known to.
+func (e *explainer) room(r *ResourceReport, d Direction) string {
+	s, most := e.report.Elapsed().Seconds(), capacityOf(r.Capacity, d)
+	if s > 0 && most > 0 && r.Flow(d).Units/s < 0.9*most {
+		return " while the table has room"
+	}
+	return ""
 }
 
 func capacityEvidence(report *Report, r *ResourceReport, d Direction) []string {

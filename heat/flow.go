@@ -30,6 +30,7 @@ type flow struct {
 type keyCount struct {
 	units     float64
 	consumed  decaying
+	refused   decaying
 	seconds   seconds
 	requests  int64
 	throttled int64
@@ -46,9 +47,10 @@ type touch struct {
 	item  uint64 // a hash of the sort key; 0 if it is not known
 	units float64
 
-	attempts  int64 // made for it, retries included
-	throttled int64 // of these, refused
-	failed    int64 // of these, failed otherwise
+	wanted    float64 // units that were not served because of the key
+	attempts  int64   // made for it, retries included
+	throttled int64   // of these, refused
+	failed    int64   // of these, failed otherwise
 	reason    string
 }
 
@@ -112,12 +114,11 @@ func (f *flow) count(reason string, n int64) {
 	f.reasons[reason] += n
 }
 
-// addKey counts a touch of a key. A throttled attempt weighs what it wanted at least: a unit. Otherwise a key that is
-// always refused would be cold.
+// addKey counts a touch of a key by what it wanted: a key that is always refused is not cold.
 func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) {
 	f.distinct.Add(t.hash)
 	taken := false
-	k := f.keys.Add(now, t.hash, t.units+float64(t.throttled), func(dst []byte) []byte {
+	k := f.keys.Add(now, t.hash, t.units+t.wanted, func(dst []byte) []byte {
 		taken = true
 		if redact != nil {
 			return redact(dst, t.key)
@@ -130,6 +131,9 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	k.units += t.units
 	k.consumed.add(now, t.units, f.decay)
 	k.seconds.add(now, t.units)
+	if t.throttled > 0 {
+		k.refused.add(now, float64(t.throttled), f.decay)
+	}
 	k.requests += t.attempts
 	k.throttled += t.throttled
 	f.patterns.count(k.pattern, t.units)
@@ -166,6 +170,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 			Key: k.Text, Units: k.Extra.units, Low: k.Extra.units,
 			Rate: k.High / window, RateLow: k.Low / window, Share: share(k.Low, total),
 			Consumed: k.Extra.consumed.at(now, f.decay) / window, Second: k.Extra.seconds.last(now),
+			Refused:  k.Extra.refused.at(now, f.decay) / window,
 			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
 		})
 	}

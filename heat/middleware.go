@@ -2,6 +2,7 @@ package heat
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,7 +20,7 @@ import (
 func (r *Recorder) Option(o *dynamodb.Options) {
 	look := &lookup{recorder: r, options: o}
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("HeatRecorder",
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc(fmt.Sprintf("HeatRecorder%p", r),
 			func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 				middleware.InitializeOutput, middleware.Metadata, error,
 			) {
@@ -35,19 +36,19 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	c := newCall()
 	defer c.free()
 	counted := r.describe(c, in.Parameters)
-	input, asked := askForCapacity(in.Parameters)
+	input, caller := askForCapacity(in.Parameters)
 	in.Parameters = input
-	begun := time.Now()
+	begun := r.now()
 	out, metadata, err := next.HandleInitialize(ctx, in)
-	now := time.Now()
+	now := r.now()
 	if counted {
 		r.settle(c, out.Result, metadata, err)
 		c.record(&r.options, now, now.Sub(begun))
 	} else {
 		r.learn(out.Result)
 	}
-	if asked {
-		hideCapacity(out.Result)
+	if caller != asksAll {
+		hideCapacity(out.Result, caller)
 	}
 	return out, metadata, err
 }

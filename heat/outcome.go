@@ -2,6 +2,7 @@ package heat
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -84,8 +85,12 @@ func (r *Recorder) throttled(c *call, reasons []types.ThrottlingReason) {
 		c.refuse(nil, "")
 		return
 	}
-	for _, reason := range reasons {
-		c.refuse(r.blamed(aws.ToString(reason.Resource)), aws.ToString(reason.Reason))
+	for i, reason := range reasons {
+		if !slices.ContainsFunc(reasons[:i], func(earlier types.ThrottlingReason) bool { // an attempt is refused once
+			return aws.ToString(earlier.Resource) == aws.ToString(reason.Resource)
+		}) {
+			c.refuse(r.blamed(aws.ToString(reason.Resource)), aws.ToString(reason.Reason))
+		}
 	}
 }
 

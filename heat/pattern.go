@@ -53,13 +53,14 @@ func (p *patternTable) find(shape, key []byte, hidden bool) int32 {
 	if id, ok := p.index[xxhash.Sum64(shape)]; ok {
 		return id
 	}
-	var scratch [256]byte
-	wider := general(scratch[:0], shape, true)
-	family := xxhash.Sum64(wider)
-	if p.families[family] >= mostSiblings {
+	wider := family(shape)
+	siblings := xxhash.Sum64(wider)
+	_, known := p.families[siblings]
+	switch {
+	case p.families[siblings] >= mostSiblings:
 		shape = wider
-	} else if string(wider) != string(shape) && len(p.families) < mostPatterns {
-		p.families[family]++
+	case string(wider) != string(shape) && (known || len(p.families) < mostPatterns):
+		p.families[siblings]++
 	}
 	if len(p.all) >= mostPatterns-1 {
 		shape = general(nil, shape, false) // so many kinds of keys: their first words are names as well
@@ -70,7 +71,7 @@ func (p *patternTable) find(shape, key []byte, hidden bool) int32 {
 	if len(p.all) >= mostPatterns {
 		return p.others()
 	}
-	return p.add(string(shape), family, key, hidden)
+	return p.add(string(shape), siblings, key, hidden)
 }
 
 func (p *patternTable) add(shape string, family uint64, key []byte, hidden bool) int32 {
@@ -103,7 +104,7 @@ func (p *patternTable) report(d Direction) []Pattern {
 		c := &p.all[i]
 		shape := c.shape
 		if p.families[c.family] >= mostSiblings {
-			shape = string(general(nil, []byte(shape), true))
+			shape = string(family([]byte(shape)))
 		}
 		at := slices.IndexFunc(patterns, func(p Pattern) bool { return p.Shape == shape })
 		if at < 0 {

@@ -62,7 +62,7 @@ type Describer interface {
 
 // Report returns what was seen up to now. Totals are since the recorder was made, rates are of late.
 func (r *Recorder) Report() Report {
-	now := time.Now()
+	now := r.now()
 	report := Report{Source: Live, From: r.started.UTC(), To: now.UTC()}
 	r.mu.RLock()
 	tables := slices.SortedFunc(maps.Values(r.tables), func(a, b *table) int { return strings.Compare(a.name, b.name) })
@@ -81,6 +81,9 @@ func (r *Recorder) Report() Report {
 	}
 	return report
 }
+
+// now returns the time, which never goes back.
+func (r *Recorder) now() time.Time { return r.started.Add(time.Since(r.started)) }
 
 // report returns what was seen of a table or index, and whether that is anything.
 func (v resourceView) report(now int64, top int) (ResourceReport, bool) {

@@ -82,13 +82,14 @@ type KeyHeat struct {
 	Units float64 `json:"units"`
 	Low   float64 `json:"low"`
 
-	// Rate is the units a second that were wanted of late, at most: those consumed, and one for every attempt that was
-	// refused. RateLow is its lower bound, and what decisions use: no key is called hot because of an error.
+	// Rate is the units a second that were wanted of late, at most: those consumed, and one (of reads, a half) for every
+	// call that was refused because of its key. RateLow is its lower bound, and what decisions use: no key is called hot because of an error.
 	Rate    float64 `json:"rate"`
 	RateLow float64 `json:"rateLow"`
 
 	Consumed float64 `json:"consumed"` // units a second consumed of late
 	Second   float64 `json:"second"`   // units consumed in the last whole second
+	Refused  float64 `json:"refused"`  // attempts refused a second of late
 	Share    float64 `json:"share"`    // of what was wanted of all keys, 0 to 1, at least
 
 	Requests  int64 `json:"requests"`

@@ -133,7 +133,7 @@ type scan struct {
 	table     string
 	inventory *inventory
 	expected  ScanCost
-	started   time.Time
+	due       time.Time // when the next page may be read
 	items     int64
 	units     float64
 	open      []segment
@@ -162,7 +162,7 @@ func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (
 	t := newTable(aws.ToString(out.Table.TableName))
 	t.learn(out.Table)
 	s := &scan{
-		options: o, client: client, table: table, expected: o.cost(out.Table), started: time.Now(),
+		options: o, client: client, table: table, expected: o.cost(out.Table), due: time.Now(),
 		inventory: newInventory(t.view.Load(), attribute, Options{Entries: o.Entries, Top: o.Top, Redact: o.Redact}),
 	}
 	for i := range o.Segments {
@@ -200,8 +200,7 @@ func (s *scan) run(ctx context.Context) error {
 
 // pace waits until what was read is no more than was allowed by now.
 func (s *scan) pace(ctx context.Context) error {
-	due := s.started.Add(time.Duration(s.units / s.options.MaxRCU * float64(time.Second)))
-	wait := time.Until(due)
+	wait := time.Until(s.due)
 	if wait <= 0 {
 		return ctx.Err()
 	}
@@ -230,7 +229,12 @@ func (s *scan) page(ctx context.Context, part *segment) (bool, error) {
 	}
 	s.items += int64(len(out.Items))
 	if out.ConsumedCapacity != nil {
-		s.units += aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
+		units := aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
+		s.units += units
+		if now := time.Now(); s.due.Before(now.Add(-time.Second)) {
+			s.due = now.Add(-time.Second) // what was not used for longer is lost: no catching up
+		}
+		s.due = s.due.Add(time.Duration(units / s.options.MaxRCU * float64(time.Second)))
 	}
 	if s.options.Progress != nil {
 		s.options.Progress(ScanProgress{Items: s.items, Of: max(s.expected.Items, s.items), Units: s.units})
@@ -244,7 +248,8 @@ func (s *scan) limit() int32 {
 	if s.items > 0 {
 		size = max(1, s.units*8192/float64(s.items))
 	}
-	limit := min(s.options.MaxRCU*8192/size, 1000, float64(s.options.Items-s.items))
+	// No page takes so many items that there are none left for other segments.
+	limit := min(s.options.MaxRCU*8192/size, 1000, float64(s.options.Items-s.items), math.Ceil(float64(s.options.Items)/float64(s.options.Segments)))
 	return int32(max(1, limit))
 }
 

@@ -49,6 +49,12 @@ func general(dst, shape []byte, keepFirst bool) []byte {
 	return dst
 }
 
+// family returns the shape that shapes with other words in the same places have in common. The first part is what keys are
+// of, and stays, unless there is no other.
+func family(shape []byte) []byte {
+	return general(nil, shape, bytes.IndexFunc(shape, func(c rune) bool { return c < 0x80 && separator(byte(c)) }) >= 0)
+}
+
 func separator(c byte) bool {
 	return c == '#' || c == '|' || c == ':' || c == '/' || c == '.' || c == ' '
 }

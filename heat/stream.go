@@ -42,8 +42,17 @@ type StreamOptions struct {
 	Recorder Options
 }
 
-// Checkpoint says up to which record each shard of a stream was read. It can be kept as JSON.
+// Checkpoint says up to which record each shard of a stream was read, and since when. It can be kept as JSON.
 type Checkpoint map[string]string
+
+// checkpointSince is under which name a checkpoint has the time since when records count: no shard has it.
+const checkpointSince = "since"
+
+const (
+	readPause     = 200 * time.Millisecond // between two reads of a shard: DynamoDB allows five a second
+	discoverPause = 10 * time.Second       // between two looks for shards
+	manyEmpty     = 5                      // empty pages that stand for the end of a shard; some are empty in its midst
+)
 
 // StreamReader counts the writes that a table's stream tells of. A stream shows neither reads nor what was throttled, and
 // not how many units a write took: they are worked out from its size. Streams without images tell of keys only, so
@@ -54,12 +63,16 @@ type StreamReader struct {
 	table   *table
 	options StreamOptions
 
+	began  time.Time // when reading began
+	since  time.Time // records from before are not counted; zero: all are
+	shards map[string]*streamShard
+	found  time.Time // when shards were last looked for
+
 	mu      sync.Mutex
 	done    Checkpoint
 	from    time.Time // of the first record, and of the last
 	to      time.Time
 	records int64
-	shards  map[string]*streamShard
 }
 
 // streamShard is a shard that is being read.
@@ -67,7 +80,8 @@ type streamShard struct {
 	parent   string
 	iterator *string // nil: not begun, or ended
 	ended    bool
-	caughtUp bool
+	empty    int       // pages without records in a row
+	last     time.Time // of its last record
 	next     time.Time // when to look again
 }
 
@@ -99,6 +113,16 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 	if r.done == nil {
 		r.done = make(Checkpoint)
 	}
+	r.began = time.Now()
+	switch since, ok := r.done[checkpointSince]; {
+	case ok:
+		if r.since, err = time.Parse(time.RFC3339Nano, since); err != nil {
+			return nil, fmt.Errorf("checkpoint: %w", err)
+		}
+	case options.Checkpoint == nil && !options.FromStart:
+		r.since = r.began
+		r.done[checkpointSince] = r.since.Format(time.RFC3339Nano)
+	}
 	return r, nil
 }
 
@@ -112,44 +136,50 @@ func (r *StreamReader) Run(ctx context.Context) error {
 }
 
 func (r *StreamReader) run(ctx context.Context) error {
-	first := true
 	for {
-		if err := r.discover(ctx, first); err != nil {
-			return err
+		if now := time.Now(); r.found.IsZero() || now.Sub(r.found) >= discoverPause {
+			if err := r.discover(ctx, r.found.IsZero()); err != nil {
+				return err
+			}
+			r.found = now
 		}
-		first = false
-		news, err := r.round(ctx)
-		if err != nil {
-			return err
-		}
-		if !news && r.options.UntilNow && r.allCaughtUp() {
+		if r.options.UntilNow && r.caughtUp() {
 			return nil
 		}
-		if !news {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(r.options.Poll):
+		id, wait := r.oldest()
+		if id != "" && wait <= 0 {
+			if err := r.read(ctx, id, r.shards[id]); err != nil {
+				return err
 			}
+			continue
+		}
+		timer := time.NewTimer(min(max(wait, readPause), r.options.Poll))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
 		}
 	}
 }
 
-// round reads each shard that is due once, and reports whether any had records.
-func (r *StreamReader) round(ctx context.Context) (bool, error) {
-	news := false
+// oldest returns the shard to read next, and how long to wait until it may be: of those that are due, the one whose last
+// record is oldest, so that time goes on evenly; "" if there is none. A shard comes after its parent.
+func (r *StreamReader) oldest() (next string, wait time.Duration) {
+	now := time.Now()
+	wait = time.Hour
 	for _, id := range slices.Sorted(maps.Keys(r.shards)) {
 		shard := r.shards[id]
-		if shard.ended || time.Now().Before(shard.next) || !r.parentEnded(shard) {
+		if shard.ended || !r.parentEnded(shard) {
 			continue
 		}
-		n, err := r.read(ctx, id, shard)
-		if err != nil {
-			return news, err
+		due := shard.next.Sub(now)
+		switch {
+		case next == "", due <= 0 && wait > 0, (due <= 0) == (wait <= 0) && shard.last.Before(r.shards[next].last):
+			next, wait = id, due
 		}
-		news = news || n > 0
 	}
-	return news, nil
+	return next, wait
 }
 
 func (r *StreamReader) parentEnded(shard *streamShard) bool {
@@ -157,9 +187,10 @@ func (r *StreamReader) parentEnded(shard *streamShard) bool {
 	return parent == nil || parent.ended
 }
 
-func (r *StreamReader) allCaughtUp() bool {
+// caughtUp reports whether all shards were read up to when reading began, or to their end.
+func (r *StreamReader) caughtUp() bool {
 	for _, shard := range r.shards {
-		if !shard.ended && !shard.caughtUp {
+		if !shard.ended && shard.empty < manyEmpty && shard.last.Before(r.began) {
 			return false
 		}
 	}
@@ -175,28 +206,37 @@ func (r *StreamReader) discover(ctx context.Context, first bool) error {
 		if err != nil {
 			return fmt.Errorf("describe stream of table %q: %w", r.table.name, err)
 		}
-		for _, s := range out.StreamDescription.Shards {
-			id := aws.ToString(s.ShardId)
-			if r.shards[id] != nil {
-				continue
-			}
-			shard := &streamShard{parent: aws.ToString(s.ParentShardId)}
-			closed := s.SequenceNumberRange != nil && s.SequenceNumberRange.EndingSequenceNumber != nil
-			fromNow := first && !r.options.FromStart && r.options.Checkpoint == nil
-			if fromNow && closed {
-				shard.ended = true // nothing will be written to it any more
-			}
-			r.shards[id] = shard
-			if fromNow && !closed {
-				if err := r.begin(ctx, id, shard, streamtypes.ShardIteratorTypeLatest); err != nil {
-					return err
-				}
+		for i := range out.StreamDescription.Shards {
+			if err := r.add(ctx, &out.StreamDescription.Shards[i], first); err != nil {
+				return err
 			}
 		}
 		if start = out.StreamDescription.LastEvaluatedShardId; start == nil {
 			return nil
 		}
 	}
+}
+
+// add takes note of a shard that was not known. Of one that is closed before reading from now on begins there is nothing
+// to come.
+func (r *StreamReader) add(ctx context.Context, s *streamtypes.Shard, first bool) error {
+	id := aws.ToString(s.ShardId)
+	if r.shards[id] != nil {
+		return nil
+	}
+	shard := &streamShard{parent: aws.ToString(s.ParentShardId)}
+	r.shards[id] = shard
+	if !first || r.options.FromStart || r.options.Checkpoint != nil {
+		return nil
+	}
+	if s.SequenceNumberRange != nil && s.SequenceNumberRange.EndingSequenceNumber != nil {
+		shard.ended = true
+		r.mu.Lock()
+		r.done[id] = *s.SequenceNumberRange.EndingSequenceNumber
+		r.mu.Unlock()
+		return nil
+	}
+	return r.begin(ctx, id, shard, streamtypes.ShardIteratorTypeLatest)
 }
 
 // begin gets a shard's first iterator. A checkpoint comes before what kind says; if the stream has forgotten that
@@ -220,41 +260,61 @@ func (r *StreamReader) begin(ctx context.Context, id string, shard *streamShard,
 	return nil
 }
 
-// read reads what a shard has next and returns how many records that were.
-func (r *StreamReader) read(ctx context.Context, id string, shard *streamShard) (int, error) {
+// read reads what a shard has next.
+func (r *StreamReader) read(ctx context.Context, id string, shard *streamShard) error {
 	if shard.iterator == nil {
 		if err := r.begin(ctx, id, shard, streamtypes.ShardIteratorTypeTrimHorizon); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	out, err := r.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: shard.iterator})
 	if expired := (*streamtypes.ExpiredIteratorException)(nil); errors.As(err, &expired) {
 		shard.iterator = nil // begins again behind the last record
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("stream of table %q, shard %s: %w", r.table.name, id, err)
+		return fmt.Errorf("stream of table %q, shard %s: %w", r.table.name, id, err)
 	}
 	for i := range out.Records {
-		r.count(id, &out.Records[i])
+		shard.last = r.count(id, &out.Records[i])
 	}
 	shard.iterator = out.NextShardIterator
 	shard.ended = out.NextShardIterator == nil
-	shard.caughtUp = len(out.Records) == 0
-	if shard.caughtUp {
+	if shard.ended {
+		r.found = time.Time{}.Add(1) // it has children: look for them at once
+	}
+	shard.next = time.Now().Add(readPause)
+	if len(out.Records) > 0 {
+		shard.empty = 0
+		return nil
+	}
+	shard.empty++
+	if !r.options.UntilNow {
 		shard.next = time.Now().Add(r.options.Poll)
 	}
-	return len(out.Records), nil
+	return nil
 }
 
-// count counts a record: a write of the table, and of the indexes that the item is in.
-func (r *StreamReader) count(shard string, record *streamtypes.Record) {
+// count counts a record, a write of the table and of the indexes that the item is in, and returns its time. What DynamoDB
+// deletes itself, as its time to live is over, costs nothing.
+func (r *StreamReader) count(shard string, record *streamtypes.Record) time.Time {
 	d := record.Dynamodb
+	at := time.Now()
 	if d == nil {
-		return
+		return at
+	}
+	if d.ApproximateCreationDateTime != nil {
+		at = *d.ApproximateCreationDateTime
+	}
+	// Times are whole seconds at DynamoDB.
+	free := record.UserIdentity != nil && aws.ToString(record.UserIdentity.PrincipalId) == "dynamodb.amazonaws.com"
+	if free || at.Before(r.since.Truncate(time.Second)) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.done[shard] = aws.ToString(d.SequenceNumber)
+		return at
 	}
 	item, keysOnly := streamItem(d)
-	at := aws.ToTime(d.ApproximateCreationDateTime)
 	c := newCall()
 	defer c.free()
 	c.direction, c.attempts = Write, 1
@@ -281,6 +341,7 @@ func (r *StreamReader) count(shard string, record *streamtypes.Record) {
 	if at.After(r.to) {
 		r.to = at
 	}
+	return at
 }
 
 // Checkpoint returns up to where the stream was read.
@@ -297,16 +358,21 @@ func (r *StreamReader) Records() int64 {
 	return r.records
 }
 
-// Report returns what was seen up to now. Rates are of the time that the records tell, not of the time of reading.
+// Report returns what was seen up to now. Rates are of now while the stream is followed; with UntilNow they are as of the
+// last record.
 func (r *StreamReader) Report() Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	report := Report{Source: Stream, From: r.from.UTC(), To: r.to.UTC(), Notes: []string{
+	to := r.to
+	if now := time.Now(); !r.options.UntilNow && now.After(to) && !to.IsZero() {
+		to = now
+	}
+	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Notes: []string{
 		"a stream shows no reads and no throttled requests; units are worked out from sizes",
 	}}
 	view := r.table.view.Load()
 	for _, v := range append([]resourceView{view.own}, view.indexes...) {
-		if resource, seen := v.report(r.to.UnixNano(), r.options.Recorder.Top); seen {
+		if resource, seen := v.report(to.UnixNano(), r.options.Recorder.Top); seen {
 			resource.Writes.Latency = Latency{} // nobody waited
 			report.Resources = append(report.Resources, resource)
 		}

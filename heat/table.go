@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,7 +16,7 @@ type table struct {
 	view atomic.Pointer[tableView]
 
 	mu    sync.Mutex // of those who change the view
-	asked bool       // somebody has tried to look the table up
+	asked time.Time  // when somebody last tried to look the table up
 }
 
 // tableView is what a table is known to consist of. It does not change: who learns more makes a new one.
@@ -42,6 +43,7 @@ type resourceView struct {
 	*counters
 	names    keyNames
 	capacity *Capacity
+	single   bool // it is known that a key is one item: a table without a sort key
 }
 
 // keyNames are the attributes of a key: one or none of each kind of a table, up to four of an index.
@@ -80,7 +82,7 @@ func (t *table) index(name string) resourceView {
 		return v.indexes[i]
 	}
 	if i := find(v.locals, name); i >= 0 {
-		return resourceView{v.own.counters, v.locals[i].names, v.own.capacity}
+		return resourceView{counters: v.own.counters, names: v.locals[i].names, capacity: v.own.capacity}
 	}
 	return t.change(func(v *tableView) {
 		if find(v.indexes, name) < 0 {
@@ -107,16 +109,21 @@ func (t *table) change(edit func(*tableView)) *tableView {
 	return &v
 }
 
-// ask reports, once, whether the table should be looked up.
+// askAgain is after how long a table is looked up again that could not be.
+const askAgain = time.Minute
+
+// ask reports whether the table should be looked up now, to one caller at a time.
 func (t *table) ask() bool {
 	if t.view.Load().own.names.known() {
 		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := !t.asked
-	t.asked = true
-	return first
+	if !t.asked.IsZero() && time.Since(t.asked) < askAgain {
+		return false
+	}
+	t.asked = time.Now()
+	return true
 }
 
 // setKey says what the partition key of the table or an index is called, for whom Options.Keys do.
@@ -138,6 +145,7 @@ func (t *table) learn(d *types.TableDescription) {
 	t.change(func(v *tableView) {
 		v.own.names.learn(d.KeySchema)
 		v.own.capacity = tableCapacity(d)
+		v.own.single = len(v.own.names.sort) == 0
 		for i := range d.GlobalSecondaryIndexes {
 			index := &d.GlobalSecondaryIndexes[i]
 			view := v.global(t.name, aws.ToString(index.IndexName))

@@ -53,7 +53,7 @@ Where it looks:
                   all it still has: writes by key
   --cloudwatch    the metrics of the --last hour: throttles by reason, no keys
   --insights      the keys that Contributor Insights lists, where it is turned on
-  --export FILE   files of an export in DynamoDB JSON, gzip or not; no account is needed.
+  --export FILE…  files of an export in DynamoDB JSON, gzip or not; no account is needed.
                   An export does not tell its keys: --key pk, --key byStatus=status
 
 A finding has a severity: info, worth knowing; warning, will hurt when traffic grows;
@@ -66,9 +66,15 @@ and "findings".`,
   heatsink audit orders --stream --last 5m
   heatsink audit orders --cloudwatch --last 3h --json | jq '.findings[].message'
   heatsink audit orders --export data/*.json.gz --key customer`,
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(a.exports) > 0 { // a shell has made several files of --export *.gz
+				return cobra.MinimumNArgs(1)(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.table = args[0]
+			a.exports = append(a.exports, args[1:]...)
 			return a.run(cmd)
 		},
 	}
@@ -188,9 +194,23 @@ func (a *audit) look(cmd *cobra.Command) (heat.Report, error) {
 	case a.cloudwatch:
 		return heatcloudwatch.Metrics(ctx, c.metrics, c.tables, a.table, heatcloudwatch.Options{Last: a.last})
 	case a.insights:
-		return heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, heatcloudwatch.Options{Last: a.last})
+		report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, heatcloudwatch.Options{Last: a.last})
+		a.hideKeys(report)
+		return report, err
 	}
 	return a.scan(ctx, c, screen)
+}
+
+// hideKeys hashes the keys of a report that was made elsewhere, if so asked.
+func (a *audit) hideKeys(report heat.Report) {
+	if redact := a.options().Redact; redact != nil {
+		for i := range report.Resources {
+			for j := range report.Resources[i].Writes.Keys {
+				k := &report.Resources[i].Writes.Keys[j]
+				k.Key = string(redact(nil, []byte(k.Key)))
+			}
+		}
+	}
 }
 
 // scan says what it will cost, then looks at a sample of the items.

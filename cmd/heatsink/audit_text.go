@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/heatsink-go/heatsink/heat"
 )
@@ -51,22 +53,30 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 		f := r.Flow(d)
 		for i := range f.Keys[:min(top, len(f.Keys))] {
 			k := &f.Keys[i]
-			fmt.Fprintf(table, "  %s\t%.0f %s units\t%.1f/s\t%.1f%%\t%s\n", k.Key, k.Units, d, k.RateLow, 100*k.Share, throttleText(k))
+			fmt.Fprintf(table, "  %s\t%.0f %s units\t%.1f/s\t%.1f%%\t%s\n", printable(k.Key), k.Units, d, k.RateLow, 100*k.Share, throttleText(k))
 		}
 	}
 	if r.Stored != nil {
 		for _, k := range r.Stored.Keys[:min(top, len(r.Stored.Keys))] {
-			fmt.Fprintf(table, "  %s\t%s items\t%.1f%%\n", k.Key, between(k.Low, k.Items), 100*k.Share)
+			fmt.Fprintf(table, "  %s\t%s items\t%.1f%%\n", printable(k.Key), between(k.Low, k.Items), 100*k.Share)
 		}
 	}
 	_ = table.Flush()
 	if len(r.Patterns) > 0 {
 		screen.say("  shapes of keys:")
 		for _, p := range r.Patterns[:min(top, len(r.Patterns))] {
-			fmt.Fprintf(table, "    %s\t%s\t%s\n", p.Shape, keysText(p.Distinct), patternText(p))
+			fmt.Fprintf(table, "    %s\t%s\t%s\n", printable(p.Shape), keysText(p.Distinct), patternText(p))
 		}
 		_ = table.Flush()
 	}
+}
+
+// printable returns a text as it is, or quoted if it has something in it that a terminal would obey.
+func printable(text string) string {
+	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 func headline(r *heat.ResourceReport, report heat.Report) string {
@@ -124,7 +134,7 @@ func writeFinding(screen *screen, f heat.Finding) {
 	if f.Severity == heat.Critical {
 		severity = screen.red(severity)
 	}
-	screen.say("%s  %s: %s", severity, f.Resource, screen.bold(f.Message))
+	screen.say("%s  %s: %s", severity, f.Resource, screen.bold(printable(f.Message)))
 	for _, line := range f.Evidence {
 		screen.say("    %s", line)
 	}

@@ -42,8 +42,16 @@ func readReport(name string, stdin io.Reader) (heat.Report, error) {
 		heat.Report
 		Audit *heat.Report `json:"report"`
 	}
-	if err := json.NewDecoder(io.LimitReader(from, 64<<20)).Decode(&document); err != nil {
-		return heat.Report{}, fmt.Errorf("%s: %w", name, err)
+	decoder := json.NewDecoder(io.LimitReader(from, 1<<30))
+	for read := 0; ; read++ { // of the rounds of top, the last is the one that has seen most
+		next := document
+		next.Report, next.Audit = heat.Report{}, nil
+		if err := decoder.Decode(&next); errors.Is(err, io.EOF) && read > 0 {
+			break
+		} else if err != nil {
+			return heat.Report{}, fmt.Errorf("%s: %w", name, err)
+		}
+		document = next
 	}
 	if document.Audit != nil {
 		document.Report = *document.Audit
@@ -59,6 +67,9 @@ func (f *planFlags) observed(cmd *cobra.Command) ([]plan.Plan, error) {
 	base, err := f.read()
 	if err != nil {
 		return nil, err
+	}
+	if f.report.keys < 1 {
+		return nil, fmt.Errorf("--top %d: 1 at least is needed", f.report.keys)
 	}
 	if base.Writes != 0 || base.Reads != 0 {
 		return nil, errors.New("--report tells the rates: --writes and --reads do not go with it")

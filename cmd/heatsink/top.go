@@ -134,7 +134,7 @@ func (t *top) lines(screen *screen, report heat.Report, records int64) []string 
 		lines = append(lines, fmt.Sprintf("%s: %.0f units, at most %.0f in a second, %s", r.Resource, f.Units, f.Peak, keysText(f.Distinct)))
 		for j := range f.Keys[:min(len(f.Keys), t.keys)] {
 			k := &f.Keys[j]
-			line := fmt.Sprintf("  %8.1f/s %8.0f last second  %5.1f%%  %s %s", k.Consumed, k.Second, 100*k.Share, bar(k.Consumed/heat.PartitionWriteUnits), k.Key)
+			line := fmt.Sprintf("  %8.1f/s %8.0f last second  %5.1f%%  %s %s", k.Consumed, k.Second, 100*k.Share, bar(k.Consumed/heat.PartitionWriteUnits), printable(k.Key))
 			if max(k.Consumed, k.Second) >= 0.7*heat.PartitionWriteUnits {
 				line = screen.red(line)
 			}

@@ -79,11 +79,11 @@ func rulesOf(ctx context.Context, tables InsightTables, r heat.Resource) ([]stri
 }
 
 // readRule adds what a rule lists to a report. Its name tells what it is: PKC are partition keys that were used, PKT those
-// that were throttled; SKC and SKT are the same by item, of which only the number of items is taken.
+// that were throttled. Others, such as SKC and SKT, which are the same by item, are left alone.
 func readRule(ctx context.Context, client InsightsClient, r *heat.ResourceReport, rule string, o Options) error {
 	kind := kindOf(rule)
 	if kind == "" {
-		return nil // of a kind that came later
+		return nil
 	}
 	out, err := client.GetInsightRuleReport(ctx, &cloudwatch.GetInsightRuleReportInput{
 		RuleName: aws.String(rule), StartTime: aws.Time(o.from()), EndTime: aws.Time(o.To), Period: aws.Int32(60),
@@ -99,13 +99,13 @@ func readRule(ctx context.Context, client InsightsClient, r *heat.ResourceReport
 		r.Writes.Distinct.Keys = aws.ToInt64(out.ApproximateUniqueCount)
 	}
 	for _, c := range out.Contributors {
-		take25(r, kind, c, o)
+		takeContributor(r, kind, c, o)
 	}
 	return nil
 }
 
 func kindOf(rule string) string {
-	for _, kind := range []string{"PKC", "PKT", "SKC", "SKT"} {
+	for _, kind := range []string{"PKC", "PKT"} {
 		if strings.HasPrefix(rule, "DynamoDBContributorInsights-"+kind+"-") {
 			return kind
 		}
@@ -113,7 +113,7 @@ func kindOf(rule string) string {
 	return ""
 }
 
-func take25(r *heat.ResourceReport, kind string, c types.InsightRuleContributor, o Options) {
+func takeContributor(r *heat.ResourceReport, kind string, c types.InsightRuleContributor, o Options) {
 	if len(c.Keys) == 0 {
 		return
 	}
@@ -141,7 +141,9 @@ func take25(r *heat.ResourceReport, kind string, c types.InsightRuleContributor,
 	case "PKT":
 		k.Throttled += int64(sum)
 		f.Throttled += int64(sum)
-	case "SKC", "SKT":
-		k.Items++
+		if len(f.Throttles) == 0 {
+			f.Throttles = append(f.Throttles, heat.ThrottleCount{}) // for a reason that is not told
+		}
+		f.Throttles[0].Count += int64(sum)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -201,6 +200,9 @@ func (i *insights) count(now time.Time, place []byte, refused bool) {
 		return
 	}
 	partitionKey, item := i.texts(place)
+	if partitionKey == "" {
+		return // a scan is of no key
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	minute := i.minute(now)
@@ -338,7 +340,8 @@ func (i *insights) report(rule int, from, to time.Time, most int) *InsightReport
 		report.KeyLabels = append(report.KeyLabels, p.Name)
 	}
 	sums := make(map[string]*Contributor)
-	for number := from.Unix() / 60; number <= min(to.Unix()/60, from.Unix()/60+math.MaxInt16); number++ {
+	latest := time.Now().Unix() / 60
+	for number := max(0, latest-insightMinutes+1); number <= latest; number++ {
 		m := &i.minutes[number%insightMinutes]
 		start := time.Unix(60*number, 0).UTC()
 		if m.number != number || m.rules[rule] == nil || start.Before(from) || !start.Before(to) {

@@ -329,6 +329,7 @@ func (e *Engine) admitPage(r *read) *partition.Throttle {
 	}
 	page := r.charge(readUnits(0, r.in.ConsistentRead))
 	throttle := partition.Check(time.Now(), page)
+	page.Place = store.Place(r.within.Lower) // where the key is, in whatever direction it is read
 	e.contributors.count(throttle, page)
 	return throttle
 }

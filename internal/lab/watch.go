@@ -85,7 +85,7 @@ func throttled(err error) bool {
 func (w *Watch) units(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {
-	if capacity := capacityOption(in.Parameters); capacity != nil && *capacity == "" {
+	if capacity := capacityOption(in.Parameters); capacity != nil && (*capacity == "" || *capacity == types.ReturnConsumedCapacityNone) {
 		*capacity = types.ReturnConsumedCapacityTotal
 	}
 	out, metadata, err := next.HandleInitialize(ctx, in)

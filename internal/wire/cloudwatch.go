@@ -282,7 +282,9 @@ func moment(value cbor.Value) (time.Time, bool) {
 			return time.UnixMilli(int64(1000 * float64(seconds))), true
 		}
 	case cbor.Float32:
-		return time.Unix(int64(seconds), 0), true
+		if seconds > 0 && seconds < math.MaxInt32 {
+			return time.Unix(int64(seconds), 0), true
+		}
 	}
 	return time.Time{}, false
 }
