@@ -1,6 +1,7 @@
 package heat_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/heatsink-go/heatsink/heat"
@@ -23,12 +24,12 @@ func TestAboveAThreshold(t *testing.T) {
 		{heat.Threshold{Rate: 499}, "ac"},
 		{heat.Threshold{Requests: 5000}, ""},
 	} {
-		got := ""
+		var got strings.Builder
 		for _, k := range f.Above(test.threshold) {
-			got += k.Key
+			got.WriteString(k.Key)
 		}
-		if got != test.want {
-			t.Errorf("%+v: got %q, want %q", test.threshold, got, test.want)
+		if got.String() != test.want {
+			t.Errorf("%+v: got %q, want %q", test.threshold, got.String(), test.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package heatprom_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,13 +25,14 @@ func gather(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	samples := make(map[string]float64)
 	for _, family := range families {
 		for _, m := range family.Metric {
-			name := family.GetName()
+			var name strings.Builder
+			name.WriteString(family.GetName())
 			for _, label := range m.Label {
 				if v := label.GetValue(); v != "" {
-					name += " " + label.GetName() + "=" + v
+					name.WriteString(" " + label.GetName() + "=" + v)
 				}
 			}
-			samples[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			samples[name.String()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
 	}
 	return samples

@@ -318,11 +318,9 @@ func (e *Engine) InsightRuleReport(name string, from, to time.Time, most int) *I
 	e.contributors.mu.RLock()
 	defer e.contributors.mu.RUnlock()
 	for _, i := range e.contributors.all {
-		for _, rule := range i.rules() {
-			if rule == name {
-				kind := strings.TrimPrefix(name, "DynamoDBContributorInsights-")[:3]
-				return i.report(slices.Index(ruleNames[:], kind), from, to, most)
-			}
+		if slices.Contains(i.rules(), name) {
+			kind := strings.TrimPrefix(name, "DynamoDBContributorInsights-")[:3]
+			return i.report(slices.Index(ruleNames[:], kind), from, to, most)
 		}
 	}
 	return nil
