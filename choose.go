@@ -11,33 +11,38 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// chooser draws the shard of a random write. While nothing is throttled that is one random number. Else it draws two
-// shards and takes the one that was throttled less of late: the busiest partition is then left alone by all who can go
-// elsewhere, which needs no agreement, as any shard will do.
+// chooser draws the shard of a random write. While nothing is throttled that is one random number. Else, if the shard
+// was throttled of late, it draws another and takes the one that was throttled less: the busiest partition is then left
+// alone by all who can go elsewhere, which needs no agreement, as any shard will do.
 //
 // A shard's score counts its throttles, each of them worth half as much two seconds later:
 //
-//	score(t) = Σ 2^(−(t − tᵢ) / halfLife)
+//	score(t) = Σ 2^((tᵢ − t) / halfLife) = 2^(−t / halfLife) · Σ 2^(tᵢ / halfLife)
 //
-// Scores are kept in a table of fixed size under a hash of key and shard. Two that share an entry are avoided together,
+// All scores fade alike, so which of two is larger depends on the sums alone. A shard's heat is the logarithm of its
+// sum. It changes with a throttle only: after the first it is the time of that, in half-lives.
+//
+// Heats are kept in a table of fixed size under a hash of key and shard. Two that share an entry are avoided together,
 // which costs a little evenness and nothing else.
 type chooser struct {
 	mu     sync.Mutex
 	seeded *rand.Rand // nil: the process's own generator, which needs no lock
 
-	start  time.Time       // times below are milliseconds since
-	until  atomic.Int64    // when the last throttle will have been forgotten; 0: there is none to remember
-	scores []atomic.Uint64 // when it was last changed, 32 bits, and the score then, a float32
+	start time.Time       // times below are milliseconds since
+	until atomic.Int64    // when the last throttle will have been forgotten; 0: there is none to remember
+	heats []atomic.Uint64 // float64, in half-lives since start; 0: never throttled
+
+	spelt spellings // how shards are spelt that were chosen often
 }
 
 const (
 	halfLife = 2 * time.Second
 	memory   = 15 * halfLife
-	scores   = 4096
+	heats    = 4096
 )
 
 func newChooser(source rand.Source) *chooser {
-	c := &chooser{start: time.Now(), scores: make([]atomic.Uint64, scores)}
+	c := &chooser{start: time.Now(), heats: make([]atomic.Uint64, heats)}
 	if source != nil {
 		c.seeded = rand.New(source)
 	}
@@ -54,14 +59,20 @@ func (c *chooser) choose(key *spot, width int, tried []int) int {
 	if until == 0 {
 		return first
 	}
+	hash := key.hash()
+	heat := c.heat(hash, first)
+	if heat == 0 {
+		return first // as most are: no other is better, whatever the time is
+	}
 	now := c.now()
 	if now > until {
 		c.until.CompareAndSwap(until, 0)
 		return first
 	}
-	second := c.untried(width, tried)
-	hash := key.hash()
-	if c.score(hash, second, now) < c.score(hash, first, now) {
+	if halfLives(now-memory.Milliseconds()) > heat {
+		return first
+	}
+	if second := c.untried(width, tried); c.heat(hash, second) < heat {
 		return second
 	}
 	return first
@@ -69,14 +80,12 @@ func (c *chooser) choose(key *spot, width int, tried []int) int {
 
 // untried draws a shard, and another if that was tried before.
 func (c *chooser) untried(width int, tried []int) int {
-	shard := int(c.uint64N(uint64(width)))
-	if len(tried) >= width {
-		return shard
+	for {
+		shard := int(c.uint64N(uint64(width)))
+		if len(tried) >= width || !slices.Contains(tried, shard) {
+			return shard
+		}
 	}
-	for slices.Contains(tried, shard) {
-		shard = int(c.uint64N(uint64(width)))
-	}
-	return shard
 }
 
 // throttled takes note that a shard was too busy.
@@ -85,17 +94,25 @@ func (c *chooser) throttled(key *spot, shard int) {
 	entry := c.entry(key.hash(), shard)
 	for {
 		old := entry.Load()
-		score := float32(decayed(old, now)) + 1
-		if entry.CompareAndSwap(old, uint64(uint32(now))<<32|uint64(math.Float32bits(score))) {
+		heat := halfLives(now)
+		if old != 0 {
+			heat = addHeat(heat, math.Float64frombits(old))
+		}
+		if entry.CompareAndSwap(old, math.Float64bits(heat)) {
 			break
 		}
 	}
 	c.until.Store(now + memory.Milliseconds())
 }
 
-// score returns the score of a shard as it is now.
-func (c *chooser) score(hash uint64, shard int, now int64) float64 {
-	return decayed(c.entry(hash, shard).Load(), now)
+// addHeat returns the logarithm of the sum of what a and b are the logarithms of.
+func addHeat(a, b float64) float64 {
+	return max(a, b) + math.Log2(1+math.Exp2(-math.Abs(a-b)))
+}
+
+// heat returns the heat of a shard, 0 if it was never throttled.
+func (c *chooser) heat(hash uint64, shard int) float64 {
+	return math.Float64frombits(c.entry(hash, shard).Load())
 }
 
 func (c *chooser) entry(hash uint64, shard int) *atomic.Uint64 {
@@ -103,26 +120,24 @@ func (c *chooser) entry(hash uint64, shard int) *atomic.Uint64 {
 	h := hash + uint64(shard+1)*0x9E3779B97F4A7C15
 	h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
 	h = (h ^ h>>27) * 0x94D049BB133111EB
-	return &c.scores[(h^h>>31)%scores]
-}
-
-func decayed(entry uint64, now int64) float64 {
-	score := math.Float32frombits(uint32(entry))
-	if score == 0 {
-		return 0
-	}
-	age := max(int32(uint32(now)-uint32(entry>>32)), 0) // another goroutine's now may be later than ours
-	return float64(score) * math.Exp2(-float64(age)/float64(halfLife.Milliseconds()))
+	return &c.heats[(h^h>>31)%heats]
 }
 
 // now returns the time in milliseconds, from 1 on.
 func (c *chooser) now() int64 { return time.Since(c.start).Milliseconds() + 1 }
+
+// halfLives returns a time in milliseconds as the multiple of halfLife that it is.
+func halfLives(ms int64) float64 { return float64(ms) / float64(halfLife.Milliseconds()) }
 
 // uint64N draws a number below n.
 func (c *chooser) uint64N(n uint64) uint64 {
 	if c.seeded == nil {
 		return rand.Uint64N(n)
 	}
+	return c.seededN(n)
+}
+
+func (c *chooser) seededN(n uint64) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seeded.Uint64N(n)

@@ -3,8 +3,10 @@ package heatsink
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -99,7 +101,7 @@ func TestScoreDecays(t *testing.T) {
 			c.throttled(key, 1)
 			time.Sleep(halfLife)
 		}
-		if got := c.score(key.hash(), 1, c.now()); got < 0.874 || got > 0.876 { // 1/2 + 1/4 + 1/8
+		if got := math.Exp2(c.heat(key.hash(), 1) - halfLives(c.now())); got < 0.874 || got > 0.876 { // 1/2 + 1/4 + 1/8
 			t.Errorf("got score %v, want 0.875", got)
 		}
 	})
@@ -154,39 +156,81 @@ func TestThrottleAwareChoiceBeatsUniform(t *testing.T) {
 	}
 }
 
-func TestChooseAndBuildAllocations(t *testing.T) {
-	c := newChooser(nil)
-	key := &spot{key: "PAGE_VIEWS", width: Width{Write: 16, Read: 16}}
-	layout := Layout{Shards: 16}
-	allocs := testing.AllocsPerRun(1000, func() {
-		if _, err := layout.ShardKey(key.key, key.bucket, c.choose(key, key.width.Write, nil)); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if allocs > 1 {
-		t.Errorf("got %v allocations, want 1 at most", allocs)
+// Every throttle is forgotten in its time, also while others keep coming, and however long the process has run.
+func TestThrottlesAreForgottenOneByOne(t *testing.T) {
+	for _, later := range []time.Duration{memory + time.Second, 30 * 24 * time.Hour, 60 * 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newChooser(rand.NewPCG(1, 1))
+			key, other := &spot{key: "a"}, &spot{key: "b"}
+			c.throttled(key, 2)
+			time.Sleep(later)
+			c.throttled(other, 1)
+			counts := map[*spot][]int{key: make([]int, 4), other: make([]int, 4)}
+			for range 10_000 {
+				for _, s := range []*spot{key, other} {
+					counts[s][c.choose(s, 4, nil)]++
+				}
+			}
+			if e := NewEvenness(counts[key]); e.Skewed() {
+				t.Errorf("%s later: %v, want all shards alike", later, e)
+			}
+			if n := counts[other][1]; n > 800 {
+				t.Errorf("%s later: a shard of four that was throttled now has %d of 10,000 draws, want one in 16", later, n)
+			}
+		})
 	}
 }
 
-// The target is 100 ns and one allocation.
+// The target is 100 ns and one allocation. Where there are many keys, next to none is remembered.
 func BenchmarkChooseAndBuild(b *testing.B) {
-	key := &spot{key: "PAGE_VIEWS", width: Width{Write: 16, Read: 16}}
-	layout := Layout{Shards: 16}
-	for _, state := range []string{"clean", "throttled", "seeded"} {
-		b.Run(state, func(b *testing.B) {
-			c := newChooser(nil)
-			switch state {
-			case "throttled":
-				c.throttled(key, 3)
-			case "seeded":
-				c = newChooser(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name      string
+		keys      []string
+		layout    Layout
+		source    rand.Source
+		throttled int
+	}{
+		{name: "clean"},
+		{name: "throttled", throttled: 1},
+		{name: "all throttled", throttled: 16},
+		{name: "seeded", source: rand.NewPCG(1, 2)},
+		{name: "hour", layout: Layout{Bucket: Hour}},
+		{name: "day", layout: Layout{Bucket: Day}},
+		{name: "week", layout: Layout{Bucket: Week}},
+		{name: "month", layout: Layout{Bucket: Month}},
+		{name: "year", layout: Layout{Bucket: Year}},
+		{name: "number", keys: []string{"user-12345"}},
+		{name: "number and day", keys: []string{"user-12345"}, layout: Layout{Bucket: Day}},
+		{name: "many keys", keys: manyKeys(1 << 14)},
+		{name: "128 bytes", keys: []string{strings.Repeat("k", 128)}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			if c.keys == nil {
+				c.keys = []string{"PAGE_VIEWS"}
+			}
+			c.layout.Shards = 16
+			core := coreOf(b, Options{Layout: c.layout, Rand: c.source, EventTime: EventTime{Attribute: "at"}})
+			key := &spot{width: Width{Write: 16, Read: 16}, bucket: c.layout.Bucket.Start(instant("2024-12-02T15:30:00Z"))}
+			for shard := range c.throttled {
+				key.key = c.keys[0]
+				core.chooser.throttled(key, shard)
 			}
 			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := targetIn(&layout, key, c.choose(key, key.width.Write, nil)); err != nil {
+			for i := 0; b.Loop(); i++ {
+				key.key = c.keys[i&(len(c.keys)-1)]
+				if _, err := core.target(key, core.chooser.choose(key, key.width.Write, nil)); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
+}
+
+// manyKeys returns n keys, a power of two of them for BenchmarkChooseAndBuild.
+func manyKeys(n int) []string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("user-%d#VIEWS", i)
+	}
+	return keys
 }

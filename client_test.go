@@ -230,8 +230,10 @@ func (m *made) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dy
 	step, i := 1, 0
 	if aws.ToBool(in.ScanIndexForward) == (in.ScanIndexForward != nil) {
 		if start := in.ExclusiveStartKey; start != nil {
-			i, _ = slices.BinarySearch(keys, str(start, "sk"))
-			i++
+			var there bool
+			if i, there = slices.BinarySearch(keys, str(start, "sk")); there {
+				i++
+			}
 		}
 	} else {
 		step, i = -1, len(keys)-1

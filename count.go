@@ -79,14 +79,15 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 		return nil, err
 	}
 	counts := make([]int, len(cursors))
+	memory := newSharedRoom(r.core.options.ReadMemory)
 	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
 		if r.timed() || r.sortedByTTL() { // only the items tell
-			return r.each(ctx, cu, func(Item) error { counts[i]++; return nil })
+			return r.each(ctx, cu, memory, func(Item) error { counts[i]++; return nil })
 		}
 		for start := cu.start; ; {
 			in := r.input(cu, start, 0)
 			in.Select = types.SelectCount
-			out, err := r.send(ctx, cu, in, demand{})
+			out, err := r.send(ctx, cu, in)
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,8 @@ func (o ordinal) shard() int { return int(o & shardMask) }
 // entry is an item that has been read and not returned.
 type entry struct {
 	sort sortValue
-	item Item
+	item Item // nil in a hollow cursor
+	size int
 }
 
 // cursor reads one shard.
@@ -45,12 +46,18 @@ type cursor struct {
 	skips bool
 	start Item // where the next page starts
 	done  bool // there is no next page
+	begun bool // there was a first page
+	empty bool // the last page had no entries
 	err   *ShardError
 
 	buffer  []entry
 	head    int // of buffer
-	page    int // how many entries the last page had
+	page    int // how many entries the last page had that had any
 	emitted int
+
+	hollow   bool      // the only entry of the buffer is a place in the order, the item is to be read again
+	last     sortValue // of what was returned last, if returned
+	returned bool
 
 	stage    *stage
 	round    int  // counts the requests; what an older one brings is no longer wanted
@@ -58,7 +65,7 @@ type cursor struct {
 	hedged   bool // a second one was sent
 	flights  int  // how many of the two are under way
 	since    time.Time
-	asked    demand // of the request under way
+	asked    demand // of the last request
 }
 
 func (cu *cursor) buffered() int { return len(cu.buffer) - cu.head }
@@ -69,6 +76,7 @@ func (cu *cursor) pop() entry {
 	e := cu.buffer[cu.head]
 	cu.buffer[cu.head] = entry{}
 	cu.head++
+	cu.last, cu.returned = e.sort, true
 	return e
 }
 
@@ -155,14 +163,8 @@ func (r *reading) resume(cu *cursor, p position) {
 		cu.left = cu.left.from(p.sort, false, reverse)
 		cu.skip, cu.skips = p.sort, passed || same
 	case same:
-		cu.start = attributes(o.TableKey, p.table)
-		cu.start[o.PartitionKey] = cu.partition
-		if cu.number != nil {
-			cu.start[o.ShardAttribute] = cu.number
-		}
-		if o.SortKey != "" {
-			cu.start[o.SortKey] = p.sort.attribute()
-		}
+		cu.start = r.startKey(cu, p.sort, attributes(o.TableKey, p.table))
+		cu.last, cu.returned = p.sort, true
 	case o.SortKey == "":
 		cu.done = passed
 	default:
@@ -171,39 +173,47 @@ func (r *reading) resume(cu *cursor, p position) {
 	cu.done = cu.done || cu.left.empty()
 }
 
+// startKey returns the key of an item as a place to go on behind it: the sort key and the table's own, if this is an
+// index, in the cursor's shard. It keeps table.
+func (r *reading) startKey(cu *cursor, sort sortValue, table Item) Item {
+	o := r.core.options
+	table[o.PartitionKey] = cu.partition
+	if cu.number != nil {
+		table[o.ShardAttribute] = cu.number
+	}
+	if o.SortKey != "" {
+		table[o.SortKey] = sort.attribute()
+	}
+	return table
+}
+
 // fetched is what a cursor's request brought.
 type fetched struct {
 	entries []entry
+	size    int  // of the entries
 	start   Item // of the next page, if not done
 	done    bool
 	scanned int // items read for them
 }
 
-// fetch reads a page of about as many items as asked for: at least one, or all there is. It reads of the cursor only what
-// never changes, as another may be under way.
-func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, asked demand) (fetched, error) {
-	for scanned := 0; ; {
-		out, err := r.send(ctx, cu, r.input(cu, start, asked.items), asked)
-		if err != nil {
-			return fetched{}, err
-		}
-		scanned += int(out.ScannedCount)
-		f := fetched{start: out.LastEvaluatedKey, done: len(out.LastEvaluatedKey) == 0, scanned: scanned}
-		if err := r.take(cu, out.Items, &f); err != nil {
-			return fetched{}, err
-		}
-		if err := r.checkProgress(cu, start, f.start); err != nil {
-			return fetched{}, err
-		}
-		if !f.done && r.beyond(cu, f.start) {
-			f.start, f.done = nil, true
-		}
-		if len(f.entries) > 0 || f.done {
-			return f, nil
-		}
-		start = f.start
-		asked.items = min(2*asked.items, 1<<20) // all of it was filtered out: look further
+// fetch reads a page of at most as many items as asked for. All of them may be filtered out, so that a page without
+// entries is not the end unless it is done.
+func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, items int) (fetched, error) {
+	out, err := r.send(ctx, cu, r.input(cu, start, items))
+	if err != nil {
+		return fetched{}, err
 	}
+	f := fetched{start: out.LastEvaluatedKey, done: len(out.LastEvaluatedKey) == 0, scanned: int(out.ScannedCount)}
+	if err := r.take(cu, out.Items, &f); err != nil {
+		return fetched{}, err
+	}
+	if err := r.checkProgress(cu, start, f.start); err != nil {
+		return fetched{}, err
+	}
+	if !f.done && r.beyond(cu, f.start) {
+		f.start, f.done = nil, true
+	}
+	return f, nil
 }
 
 // checkProgress refuses a page that ends where it starts: there would be no end.
@@ -232,14 +242,13 @@ func (r *reading) where(cu *cursor, sort sortValue) int {
 
 // take turns the items of a page into entries, without those that are not asked for.
 func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
-	if len(items) > 0 {
-		r.core.sizes.saw(meanSize(items))
-	}
 	sortKey := r.core.options.SortKey
 	timed, mortal, now := r.timed(), r.sortedByTTL(), time.Now()
+	var page pageWeight
+	defer func() { r.core.sizes.saw(page) }()
 	f.entries = make([]entry, 0, len(items))
 	for _, item := range items {
-		e := entry{item: item}
+		e := entry{item: item, size: page.add(item)}
 		if sortKey != "" {
 			var err error
 			if e.sort, err = sortValueOf(item[sortKey]); err != nil {
@@ -258,58 +267,7 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 			continue
 		}
 		f.entries = append(f.entries, e)
+		f.size += e.size
 	}
 	return nil
-}
-
-// meanSize returns the mean itemSize of a page, from a few of its items.
-func meanSize(items []Item) int {
-	const samples = 8
-	total, n := 0, min(samples, len(items))
-	for i := range n {
-		total += itemSize(items[i*len(items)/n])
-	}
-	return total / n
-}
-
-// itemSize returns about how much memory an item takes, in bytes: DynamoDB's size of it and what maps and interfaces add.
-func itemSize(item Item) int {
-	const overhead = 64
-	size := overhead
-	for name, value := range item {
-		size += overhead + len(name) + valueSize(value)
-	}
-	return size
-}
-
-func valueSize(value types.AttributeValue) int {
-	const overhead = 32
-	size := overhead
-	switch v := value.(type) {
-	case *types.AttributeValueMemberS:
-		size += len(v.Value)
-	case *types.AttributeValueMemberN:
-		size += len(v.Value)
-	case *types.AttributeValueMemberB:
-		size += len(v.Value)
-	case *types.AttributeValueMemberSS:
-		for _, s := range v.Value {
-			size += overhead + len(s)
-		}
-	case *types.AttributeValueMemberNS:
-		for _, s := range v.Value {
-			size += overhead + len(s)
-		}
-	case *types.AttributeValueMemberBS:
-		for _, s := range v.Value {
-			size += overhead + len(s)
-		}
-	case *types.AttributeValueMemberL:
-		for _, e := range v.Value {
-			size += valueSize(e)
-		}
-	case *types.AttributeValueMemberM:
-		size += itemSize(v.Value)
-	}
-	return size
 }

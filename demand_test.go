@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/heatsink-go/heatsink/local"
@@ -52,8 +52,12 @@ func TestItemsReadForALimit(t *testing.T) {
 	}
 }
 
-// hoard counts the bytes that have been read and not returned.
-type hoard struct{ now, most atomic.Int64 }
+// hoard counts the bytes that have been read and neither returned nor dropped. It is a logger's handler to be told of the
+// latter.
+type hoard struct {
+	slog.Handler
+	now, most, dropped atomic.Int64
+}
 
 func (h *hoard) add(n int) {
 	now := h.now.Add(int64(n))
@@ -62,87 +66,155 @@ func (h *hoard) add(n int) {
 	}
 }
 
+func (h *hoard) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h *hoard) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "bytes" {
+			h.add(-int(a.Value.Int64()))
+			h.dropped.Add(a.Value.Int64())
+		}
+		return true
+	})
+	return nil
+}
+
+// sized returns a part of items with a value of so many bytes. All items share it: only its length counts.
+func sized(n int) Item { return Item{"x": text(strings.Repeat("x", n))} }
+
+var smallItem, pageItem, largeItem = sized(10), sized(20 << 10), sized(390 << 10)
+
+// Whatever the items' sizes: what Options.ReadMemory promises, and its exceptions.
 func TestReadMemory(t *testing.T) {
-	keys := ranks(2000)
-	sized := func(n int) types.AttributeValue { return text(strings.Repeat("x", n)) } // one for all: only its length counts
-	small, page, large := sized(10), sized(20<<10), sized(390<<10)
-	few := func(shardKey string) bool { return strings.HasSuffix(shardKey, "77") }
+	always := func(item Item) func(string, string) Item { return func(string, string) Item { return item } }
+	growing := func(from string) func(string, string) Item {
+		return func(_, sk string) Item {
+			if sk > from {
+				return pageItem
+			}
+			return smallItem
+		}
+	}
+	later := func(shardKey, _ string) Item { // another key's are larger
+		if strings.HasPrefix(shardKey, "k#") {
+			return largeItem
+		}
+		return smallItem
+	}
 	tests := []struct {
 		name   string
 		shards int
 		bucket Bucket
 		query  Query
 		memory int
-		stop   int // items to read
-		keys   int // items of a shard
+		warm   bool // another key has been read before
+		stop   int  // items to read
+		keys   int  // items of a shard
 		item   func(shardKey, sk string) Item
 		passes func(shardKey, sk string) bool
-		most   float64 // times the memory allowed
+		most   int // bytes, if not the memory
+		reads  int // the most items to read from all shards, if it matters
 	}{
-		{name: "small items", shards: 1000, stop: 10_000, item: func(string, string) Item { return Item{"x": small} }},
-		{name: "items of 20 KB", shards: 1000, stop: 5000, item: func(string, string) Item { return Item{"x": page} }},
+		{name: "small items", shards: 1000, stop: 10_000, item: always(smallItem)},
+		{name: "items of 20 KB", shards: 1000, stop: 5000, item: always(pageItem)},
 		{name: "some of 400 KB", shards: 1000, stop: 10_000, item: func(shardKey, _ string) Item {
-			if few(shardKey) {
-				return Item{"x": large}
+			if strings.HasSuffix(shardKey, "77") {
+				return largeItem
 			}
-			return Item{"x": small}
+			return smallItem
 		}},
-		{name: "all of 400 KB", shards: 64, stop: 1000, most: 1.25, item: func(string, string) Item { return Item{"x": large} }},
-		{name: "mixed items", shards: 1000, stop: 10_000, most: 1.5, item: func(shardKey, sk string) Item {
+		{name: "all of 400 KB", shards: 64, stop: 1000, keys: 20, item: always(largeItem)},
+		{name: "all of 400 KB in more shards than fit", shards: 1000, stop: 1500, keys: 5, item: always(largeItem), reads: 4000},
+		{name: "mixed items", shards: 1000, stop: 10_000, item: func(shardKey, sk string) Item {
 			if rand.New(rand.NewPCG(uint64(len(shardKey)), xxhash.Sum64String(shardKey+sk))).IntN(20) == 0 {
-				return Item{"x": page}
+				return pageItem
 			}
-			return Item{"x": small}
+			return smallItem
 		}},
-		// nobody can know beforehand: there are at most two pages of 1 MB for each shard
-		{name: "growing items", shards: 200, stop: 70_000, most: 6.5, item: func(_, sk string) Item {
-			if sk > "000300" {
-				return Item{"x": page}
-			}
-			return Item{"x": small}
-		}},
+		{name: "growing items", shards: 200, stop: 70_000, item: growing("000300")},
+		{name: "growing items in many shards", shards: 1000, stop: 105_000, keys: 200, item: growing("000100")},
 		{
 			name: "many buckets", shards: 40, bucket: Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 10_000,
-			item: func(string, string) Item { return Item{"x": page} },
+			item: always(pageItem),
+		},
+		{
+			name: "many buckets of 400 KB", shards: 40, bucket: Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 500,
+			keys: 10, item: always(largeItem),
 		},
 		{
 			name: "buckets by themselves", shards: 60, bucket: Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 12)}, stop: 100_000, keys: 200,
-			item: func(string, string) Item { return Item{"x": small} },
+			item: always(smallItem),
 		},
-		// nor this
 		{
-			name: "a filter that lets nothing pass at first", shards: 200, stop: 20_000, most: 6.5, query: Query{Filter: "attribute_exists(x)"},
-			item: func(string, string) Item { return Item{"x": page} }, passes: func(_, sk string) bool { return sk > "000500" },
+			name: "a filter that lets nothing pass at first", shards: 200, stop: 20_000, query: Query{Filter: "attribute_exists(x)"},
+			item: always(pageItem), passes: func(_, sk string) bool { return sk > "000500" },
 		},
-		{name: "little memory", shards: 100, memory: 1 << 20, stop: 20_000, item: func(string, string) Item { return Item{"x": small} }},
+		{name: "little memory", shards: 100, memory: 1 << 20, stop: 20_000, item: always(smallItem)},
+		{name: "hedged", shards: 300, stop: 1000, keys: 5, query: Query{Hedge: true}, item: always(largeItem), reads: 2200},
+
+		// the exceptions
+		{
+			name: "a limit, and items of 400 KB that nobody knew of", shards: 200, stop: 1000, keys: 10, query: Query{Limit: 1000},
+			item: always(largeItem), most: firstPages * maxPageBytes,
+		},
+		{
+			name: "small items before those of 400 KB", shards: 200, stop: 1000, keys: 20, warm: true, item: later, most: firstPages * maxPageBytes,
+		},
+		{
+			name: "items that grow within the first page", shards: 1000, stop: 45_000, keys: 100, item: growing("000040"),
+			most: firstPages * maxPageBytes,
+		},
+		{
+			name: "little memory and growing items", shards: 50, memory: 1 << 20, stop: 16_000, keys: 400, item: growing("000300"), most: leastPages * maxPageBytes,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				keys := ranks(cmp.Or(test.keys, 2000))
 				var h hoard
-				store := &made{TB: t, keys: func(string) []string { return keys[:cmp.Or(test.keys, len(keys))] }, item: test.item, passes: test.passes}
-				store.answered = func(_ *dynamodb.QueryInput, size int) { h.add(size) }
+				store := &made{TB: t, keys: func(string) []string { return keys }, item: test.item, passes: test.passes}
 				client := &watched{Client: store, delay: after(5 * time.Millisecond)} // so that all are asked before one answers
 				options := sharded(test.shards)
 				options.Layout.Bucket, options.EventTime, options.ReadMemory = test.bucket, EventTime{Attribute: "none"}, test.memory
+				options.Logger = slog.New(&h)
 				items := collection(t, client, options)
+				if test.warm {
+					if _, err := all(context.Background(), items, Query{Key: "other", Limit: 10 * test.shards}, "sk"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				store.answered = func(_ *dynamodb.QueryInput, size int) { h.add(size) }
 				q := test.query
 				q.Key = "k"
-				n := 0
+				start, n, last := time.Now(), 0, ""
 				for item, err := range items.Query(context.Background(), q) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					h.add(-itemSize(item))
+					if sk := str(item, "sk"); test.bucket == NoBucket {
+						if sk < last || n%test.shards != 0 && sk != last {
+							t.Fatalf("item %d is %s, after %s", n, sk, last)
+						}
+						last = sk
+					}
+					h.add(-itemSize(item) - len(fmt.Sprintf("#SHARD_%d", n%test.shards))) // which was taken off the key
 					if n++; n == test.stop {
 						break
 					}
 				}
-				allowed := cmp.Or(test.memory, defaultReadMemory)
-				used := float64(h.most.Load()) / float64(allowed)
-				t.Logf("%d items, %d queries, at most %.1f MB, %.2f × what is allowed", n, client.queries, float64(h.most.Load())/(1<<20), used)
-				if most := cmp.Or(test.most, 1); used > most {
-					t.Errorf("%.2f × what is allowed, want %g", used, most)
+				queries, scanned, most := client.seen()
+				const mb = 1 << 20
+				t.Logf("%d items: %d read in %v by %d queries, %d at a time; at most %.1f MB, %.1f MB dropped",
+					n, scanned, time.Since(start), queries, most, float64(h.most.Load())/mb, float64(h.dropped.Load())/mb)
+				if n != test.stop {
+					t.Errorf("%d items, want %d", n, test.stop)
+				}
+				if test.reads > 0 && scanned > test.reads {
+					t.Errorf("%d items read, want %d at most: too many are read again", scanned, test.reads)
+				}
+				if want := cmp.Or(test.most, test.memory, defaultReadMemory); h.most.Load() > int64(want) {
+					t.Errorf("%.1f MB, want %.1f at most", float64(h.most.Load())/mb, float64(want)/mb)
 				}
 			})
 		})

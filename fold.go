@@ -28,8 +28,9 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 	for i := range parts { // also of shards that are never begun
 		parts[i] = zero()
 	}
+	memory := newSharedRoom(r.core.options.ReadMemory)
 	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
-		return r.each(ctx, cu, func(raw Item) error {
+		return r.each(ctx, cu, memory, func(raw Item) error {
 			item, err := decode[T](raw)
 			if err == nil {
 				parts[i] = add(parts[i], item)

@@ -35,6 +35,11 @@ type gather struct {
 	lacking int   // how many have run dry and may have more
 	live    int   // how many of the first stage are one or the other
 
+	room    room
+	awaited int // how many cursors have a request under way
+	hollow  int // how many cursors are
+	ceiling int // the most to hold for reading ahead: less after there was no room for it
+
 	stages     int // how many have been opened
 	shardsRead int // how many they had
 
@@ -48,6 +53,7 @@ type gather struct {
 type result struct {
 	cursor *cursor
 	round  int
+	asked  demand
 	took   time.Duration
 	fetched
 	err error
@@ -55,7 +61,10 @@ type result struct {
 
 // gather starts reading, behind from if it is given. It has to be closed.
 func (r *reading) gather(ctx context.Context, from *position) (*gather, error) {
-	g := &gather{read: r, from: from, merge: merge{reverse: r.query.Reverse}, want: -1, ahead: r.query.Ahead, results: make(chan result)}
+	g := &gather{
+		read: r, from: from, merge: merge{reverse: r.query.Reverse}, want: -1, ahead: r.query.Ahead,
+		results: make(chan result), room: room{most: r.core.options.ReadMemory},
+	}
 	if r.query.Limit > 0 {
 		g.want = r.query.Limit
 	}
@@ -78,6 +87,7 @@ func (r *reading) gather(ctx context.Context, from *position) (*gather, error) {
 			}
 		}
 	}
+	g.ceiling = g.room.crowded()
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	if err := g.open(); err != nil {
 		g.close()
@@ -101,19 +111,12 @@ func (g *gather) next() (entry, *cursor, error) {
 	if g.want == 0 {
 		return entry{}, nil, errEnd
 	}
-	for g.lacking > 0 || g.merge.empty() || g.live == 0 && g.pending() {
-		if g.lacking > 0 {
-			if err := g.wait(); err != nil {
-				return entry{}, nil, err
-			}
-			continue
-		}
-		if err := g.advance(); err != nil {
-			return entry{}, nil, err
-		}
+	if err := g.ready(); err != nil {
+		return entry{}, nil, err
 	}
 	cu := g.merge.first()
 	e := cu.pop()
+	g.room.held -= e.size
 	cu.emitted++
 	g.emitted++
 	if g.want > 0 {
@@ -127,6 +130,31 @@ func (g *gather) next() (entry, *cursor, error) {
 	}
 	g.prefetch(cu)
 	return e, cu, nil
+}
+
+// ready waits until the first of the merge is the next to return.
+func (g *gather) ready() error {
+	if g.ceiling < g.room.crowded() { // answers that have come may be smaller than the room that was kept for them
+		if err := g.drain(); err != nil {
+			return err
+		}
+	}
+	for {
+		switch {
+		case g.lacking > 0:
+			if err := g.wait(); err != nil {
+				return err
+			}
+		case g.merge.empty() || g.live == 0 && g.pending():
+			if err := g.advance(); err != nil {
+				return err
+			}
+		case g.merge.first().hollow:
+			g.revive()
+		default:
+			return nil
+		}
+	}
 }
 
 // more reports whether there may be more to return.
@@ -170,12 +198,7 @@ func (g *gather) settle(cu *cursor) {
 
 // wait gets every dry cursor going and waits for one of them.
 func (g *gather) wait() error {
-	for _, cu := range g.older {
-		g.ensure(cu)
-	}
-	for _, cu := range g.opened[0].cursors {
-		g.ensure(cu)
-	}
+	g.ask()
 	select {
 	case r := <-g.results: // before it is taken to be late
 		return g.deliver(r)
@@ -194,16 +217,25 @@ func (g *gather) wait() error {
 	}
 }
 
-// ensure starts a request for a cursor that has run dry.
-func (g *gather) ensure(cu *cursor) {
-	if !cu.done && cu.buffered() == 0 {
-		g.fetch(cu)
+// drain takes in what has come already.
+func (g *gather) drain() error {
+	for {
+		select {
+		case r := <-g.results:
+			if err := g.deliver(r); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
 	}
 }
 
 // deliver takes in what a request brought.
 func (g *gather) deliver(r result) error {
 	cu := r.cursor
+	g.room.arrived(r.asked.parcel)
+	g.ceiling = g.room.crowded()
 	if r.round != cu.round {
 		return nil // the other of two was faster
 	}
@@ -211,6 +243,7 @@ func (g *gather) deliver(r result) error {
 		return nil // the other may still do
 	}
 	cu.round++
+	g.awaited--
 	cu.fetching, cu.hedged, cu.flights = false, false, 0
 	g.read.core.tail.saw(r.took)
 	merged := cu.buffered() > 0 // it is in the merge, or waits for its stage
@@ -219,12 +252,16 @@ func (g *gather) deliver(r result) error {
 			return err
 		}
 	} else {
-		cu.start, cu.done, cu.page = r.start, r.done, len(r.entries)
+		cu.start, cu.done, cu.begun, cu.empty = r.start, r.done, true, len(r.entries) == 0
 		if cu.stage != nil && !cu.done {
 			cu.stage.large = true
 		}
 		g.read.core.passing.saw(g.read.query.Filter, r.scanned, len(r.entries))
-		cu.push(r.entries)
+		if !cu.empty {
+			cu.page = len(r.entries)
+			cu.push(r.entries)
+			g.room.held += r.size
+		}
 	}
 	if !merged && g.current(cu) && (cu.done || cu.buffered() > 0) {
 		g.lacking--
@@ -263,7 +300,7 @@ func (g *gather) over() error {
 	all := 0
 	for cu := range g.merging() {
 		all++
-		if cu.fetching && cu.buffered() == 0 {
+		if !cu.done && cu.buffered() == 0 {
 			waiting = append(waiting, cu.shardKey)
 		}
 	}

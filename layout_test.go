@@ -117,6 +117,22 @@ func TestShardKeyRefuses(t *testing.T) {
 	}
 }
 
+// Wherever in a key it is, a byte that is not UTF-8 is seen, and a letter that is not ASCII is no fault.
+func TestKeysAreUTF8(t *testing.T) {
+	l := Layout{Shards: 2}
+	for n := range 33 {
+		for before := range n + 1 {
+			key := strings.Repeat("k", before) + "%s" + strings.Repeat("k", n-before)
+			if got, err := l.ShardKey(fmt.Sprintf(key, "\x80"), noTime, 1); !errors.Is(err, ErrKey) {
+				t.Errorf("%d bytes before \\x80 and %d behind: got %q, %v, want ErrKey", before, n-before, got, err)
+			}
+			if _, err := l.ShardKey(fmt.Sprintf(key, "é"), noTime, 1); err != nil {
+				t.Errorf("%d bytes before é and %d behind: %v", before, n-before, err)
+			}
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	padded := Layout{Shards: 10, Format: Format{Width: 3}}
 	bare := Layout{Shards: 10, Format: Format{BareZero: true}}
@@ -578,7 +594,7 @@ func TestKeyPathAllocations(t *testing.T) {
 	}
 }
 
-// Choosing the shard and building its key: 100 ns and one allocation are the goal.
+// Choosing the shard and building its key, with a layout alone: a collection remembers hot keys, BenchmarkChooseAndBuild.
 func BenchmarkShardKey(b *testing.B) {
 	at := instant("2024-12-02T15:30:00Z")
 	for _, c := range keyPathLayouts {

@@ -86,13 +86,26 @@ type Options struct {
 	// The SDK's own HTTP client keeps ten connections open: for wide layouts, pass one with more MaxIdleConnsPerHost.
 	MaxConcurrency int
 
-	// ReadMemory is about the most memory one read fills with items it has not returned yet, in bytes. Default: 64 MB.
+	// ReadMemory is the most memory that one read fills with items it has not returned yet, in bytes: their names and
+	// values, and about 100 for each attribute, which is what Go adds. Default: 64 MB. What a Page is about to return
+	// does not count, nor does what the SDK needs while it decodes an answer.
+	//
+	// It holds for items of any size in any number of shards, because a request is sent when there is room for the most
+	// that DynamoDB may answer: 1.4 MB, or 400 KB for each item asked for if that is less. By default that is 45 full
+	// pages at a time; more memory allows more of them. Where not even one item of each shard fits, those that are
+	// needed last are dropped and read again, so that such a read takes more read units.
+	//
+	// Only items that are larger than those the collection has read lately can exceed it, in two cases. The first pages
+	// of up to 128 shards are asked for at once if they are likely to fit, so that 178 MB may come; a read with a Limit
+	// takes 64 KB to be likely for an item where none has been read. And a ReadMemory of less than 23 MB holds for what
+	// is likely, while up to 23 MB may come.
 	ReadMemory int
 
 	// Rand makes random choices repeatable. Default: a source of its own.
 	Rand rand.Source
 
-	// Logger is told at debug level about what callers do not see: each request that is repeated. Default: nobody.
+	// Logger is told at debug level about what callers do not see: each request that is repeated, and items that are read
+	// again for want of ReadMemory. Default: nobody.
 	Logger *slog.Logger
 }
 

@@ -3,7 +3,6 @@ package heatsink
 import (
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -40,28 +39,6 @@ func pageSize(limit, n int) int {
 		}
 	}
 	return 1
-}
-
-// sizes estimates how large a collection's items are, in bytes: an average that follows the last few pages.
-type sizes struct{ bits atomic.Uint64 }
-
-const firstGuess = 4096
-
-func (s *sizes) mean() float64 {
-	if bits := s.bits.Load(); bits != 0 {
-		return math.Float64frombits(bits)
-	}
-	return firstGuess
-}
-
-// saw takes note of an item. What concurrent calls overwrite is no loss to an average.
-func (s *sizes) saw(size int) {
-	next := float64(max(size, 1))
-	if bits := s.bits.Load(); bits != 0 {
-		old := math.Float64frombits(bits)
-		next = old + (next-old)/8
-	}
-	s.bits.Store(math.Float64bits(next))
 }
 
 // passRates estimates which part of the items passes a filter, for the filters used lately: DynamoDB's Limit counts items

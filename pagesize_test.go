@@ -75,23 +75,6 @@ func TestPageSizeOfHugeLimits(t *testing.T) {
 	}
 }
 
-func TestSizesFollow(t *testing.T) {
-	var s sizes
-	if s.mean() != firstGuess {
-		t.Errorf("before any: %g, want %d", s.mean(), firstGuess)
-	}
-	s.saw(100)
-	if s.mean() != 100 {
-		t.Errorf("after the first: %g, want 100", s.mean())
-	}
-	for range 60 {
-		s.saw(1000)
-	}
-	if m := s.mean(); m < 990 || m > 1000 {
-		t.Errorf("after many of 1000: %g", m)
-	}
-}
-
 func TestPassRates(t *testing.T) {
 	var p passRates
 	p.saw("", 100, 1)

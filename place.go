@@ -49,8 +49,7 @@ func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 	if p.spot, err = c.spot(ctx, item); err != nil {
 		return nil, err
 	}
-	layout := c.layout(p.width.Write)
-	switch {
+	switch layout := &c.options.Layout; {
 	case p.width.Write == 1:
 		return p, c.move(p, 0)
 	case layout.Strategy == Calculated:
@@ -58,7 +57,7 @@ func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p, c.move(p, layout.Shard(id))
+		return p, c.move(p, layout.Hash.Shard(id, p.width.Write))
 	}
 	p.random = true
 	return p, c.move(p, c.chooser.choose(&p.spot, p.width.Write, nil))
@@ -173,12 +172,23 @@ func (c *core) width(ctx context.Context, key string, bucket time.Time) (Width, 
 }
 
 // target returns a shard of a key in the collection's layout.
-func (c *core) target(s *spot, shard int) (target, error) {
+func (c *core) target(s *spot, shard int) (t target, err error) {
 	if c.options.ShardAttribute != "" {
 		return target{s.key, shard}, nil
 	}
-	layout := c.layout(s.width.Read)
-	return targetIn(&layout, s, shard)
+	if shardKey, ok := c.chooser.spelt.find(s, shard); ok {
+		return target{shardKey, shard}, nil
+	}
+	if c.adaptive() {
+		layout := c.options.Layout.WithShards(s.width.Read)
+		t, err = targetIn(&layout, s, shard)
+	} else {
+		t, err = targetIn(&c.options.Layout, s, shard)
+	}
+	if err == nil {
+		c.chooser.spelt.keep(s, shard, t.shardKey)
+	}
+	return t, err
 }
 
 func targetIn(layout *Layout, s *spot, shard int) (target, error) {

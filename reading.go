@@ -230,7 +230,7 @@ func (r *reading) input(cu *cursor, start Item, limit int) *dynamodb.QueryInput 
 }
 
 // send sends a request, again if need be, as soon as there is room.
-func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput, asked demand) (*dynamodb.QueryOutput, error) {
+func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	c := r.core
 	var out *dynamodb.QueryOutput
 	var cost Cost
@@ -243,9 +243,6 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput,
 		}
 		ctx, cancel := c.withTimeout(ctx)
 		defer cancel()
-		if in.Limit != nil && r.filter == nil && asked.sharing > 0 { // by now it may be known how large items are
-			in.Limit = aws.Int32(min(*in.Limit, int32(r.fitting(asked.sharing))))
-		}
 		out, err = c.client.Query(ctx, in, once)
 		c.readers.release(pass, judge(err) == throttled)
 		if tooFast(err) {

@@ -30,13 +30,20 @@ func (r *reading) everyShard(ctx context.Context) ([]*cursor, error) {
 // fitting returns how many items n shards may be asked for at a time without filling the memory.
 func (r *reading) fitting(n int) int {
 	c := r.core
-	return int(min(max(float64(c.options.ReadMemory)/(2*float64(n)*c.sizes.mean()), 1), 1<<20))
+	return int(min(max(float64(c.options.ReadMemory)/(2*float64(n)*c.sizes.estimate().mean), 1), 1<<20))
 }
 
-// each reads a whole shard, in order.
-func (r *reading) each(ctx context.Context, cu *cursor, visit func(Item) error) error {
-	for start, done := cu.start, cu.done; !done; {
-		f, err := r.fetch(ctx, cu, start, demand{items: r.fitting(r.core.options.MaxConcurrency)})
+// each reads a whole shard, in order, with memory that it shares with others.
+func (r *reading) each(ctx context.Context, cu *cursor, memory *sharedRoom, visit func(Item) error) error {
+	pages, further := firstPages, 0
+	for start, done := cu.start, cu.done; !done; pages = leastPages {
+		items := max(r.fitting(r.core.options.MaxConcurrency), further)
+		p := r.parcel(items)
+		if err := memory.expect(ctx, p, pages); err != nil {
+			return err
+		}
+		f, err := r.fetch(ctx, cu, start, items)
+		memory.arrived(p, f.size)
 		if err != nil {
 			return err
 		}
@@ -45,7 +52,11 @@ func (r *reading) each(ctx context.Context, cu *cursor, visit func(Item) error) 
 				return err
 			}
 		}
+		memory.give(f.size)
 		start, done = f.start, f.done
+		if further = 0; len(f.entries) == 0 { // all of it was filtered out
+			further = min(2*items, 1<<20)
+		}
 	}
 	return nil
 }

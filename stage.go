@@ -82,7 +82,9 @@ func (g *gather) open() error {
 		g.shardsRead += len(s.cursors)
 		s.number = g.stages
 		for _, cu := range s.cursors {
-			g.fetch(cu)
+			if !g.fetch(cu) {
+				break
+			}
 		}
 	}
 	return nil

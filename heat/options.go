@@ -34,13 +34,13 @@ type Options struct {
 func (o Options) validate() error {
 	var faults []error
 	if o.Entries < 0 || o.Entries > 1<<20 {
-		faults = append(faults, fmt.Errorf("Entries may be up to %d, not %d", 1<<20, o.Entries))
+		faults = append(faults, fmt.Errorf("there may be up to %d Entries, not %d", 1<<20, o.Entries))
 	}
 	if o.Decay < 0 {
-		faults = append(faults, fmt.Errorf("Decay is negative: %v", o.Decay))
+		faults = append(faults, fmt.Errorf("negative Decay %v", o.Decay))
 	}
 	if o.Top < 0 {
-		faults = append(faults, fmt.Errorf("Top is negative: %d", o.Top))
+		faults = append(faults, fmt.Errorf("negative Top %d", o.Top))
 	}
 	for resource, names := range o.Keys {
 		if len(names) == 0 || len(names) > 4 {

@@ -38,7 +38,7 @@ func (r Rules) validate() error {
 		}
 	}
 	if r.Sample < 0 || r.Items < 0 {
-		faults = append(faults, fmt.Errorf("Sample and Items are not negative, as %d and %d are", r.Sample, r.Items))
+		faults = append(faults, fmt.Errorf("negative Sample or Items: %d and %d", r.Sample, r.Items))
 	}
 	return errors.Join(faults...)
 }

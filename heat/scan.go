@@ -51,7 +51,7 @@ func (o ScanOptions) validate() error {
 		faults = append(faults, fmt.Errorf("MaxRCU is a rate, not %v", o.MaxRCU))
 	}
 	if o.Segments < 0 || o.Segments > 1_000_000 {
-		faults = append(faults, fmt.Errorf("Segments may be 1 to 1000000, not %d", o.Segments))
+		faults = append(faults, fmt.Errorf("there may be 1 to 1000000 Segments, not %d", o.Segments))
 	}
 	faults = append(faults, Options{Entries: o.Entries, Top: o.Top}.validate())
 	return errors.Join(faults...)

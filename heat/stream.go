@@ -91,7 +91,7 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 		return nil, err
 	}
 	if options.Poll < 0 {
-		return nil, fmt.Errorf("Poll is negative: %v", options.Poll)
+		return nil, fmt.Errorf("negative Poll %v", options.Poll)
 	}
 	if options.Poll == 0 {
 		options.Poll = time.Second

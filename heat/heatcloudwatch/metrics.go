@@ -101,9 +101,7 @@ func Metrics(ctx context.Context, client MetricsClient, tables heat.Describer, t
 		Notes: []string{"CloudWatch has sums by the minute and no keys: a second of heat does not show"},
 	}
 	var questions []question
-	for _, r := range resources(out.Table) {
-		report.Resources = append(report.Resources, r)
-	}
+	report.Resources = resources(out.Table)
 	for i := range report.Resources {
 		questions = append(questions, ask(&report.Resources[i])...)
 	}

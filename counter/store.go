@@ -1,0 +1,186 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// ownKeys makes a collection take shard keys for keys: none of them ends like this and a number.
+const ownKeys = "\x00"
+
+// store sends requests to DynamoDB. What is stored is in item.go, what writes depend on in condition.go.
+type store struct {
+	client  Client
+	options Options // with defaults
+	layout  heatsink.Layout
+	items   *heatsink.Collection[heatsink.Item] // by their stored keys; it repeats requests and counts their costs
+	weak    bool                                // reads are eventually consistent, at half the price
+}
+
+func newStore(client Client, o Options) (*store, error) {
+	items, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
+		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey,
+		Layout: heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}},
+		Retry:  o.Retry, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	layout := heatsink.Layout{Shards: maxShards, Format: o.Format}
+	return &store{client: client, options: o, layout: layout, items: items}, nil
+}
+
+// check reports what is wrong with the key of a counter. The error wraps heatsink.ErrKey.
+func (s *store) check(key string) error {
+	if _, err := s.layout.ShardKey(key, time.Time{}, maxShards-1); err != nil {
+		return err
+	}
+	_, err := heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}}.ShardKey(key, time.Time{}, 0)
+	return err
+}
+
+// do sends a request about a counter, and repeats it as far as that is harmless.
+func (s *store) do(ctx context.Context, key string, r request) answer {
+	switch r.operation {
+	case readBase:
+		return s.readBase(ctx, key)
+	case listSlots:
+		return s.listSlots(ctx, key, r.width)
+	case readAtOnce:
+		return s.readAtOnce(ctx, key, r.ids)
+	case openSlot, flushSlot, freezeSlot:
+		return s.updateSlot(ctx, key, r)
+	case deleteSlot:
+		return s.deleteSlot(ctx, key, r.id)
+	}
+	return s.updateBase(ctx, key, r)
+}
+
+func (s *store) readBase(ctx context.Context, key string) answer {
+	item, err := s.items.Get(ctx, s.baseKey(key), func(in *dynamodb.GetItemInput) {
+		in.ConsistentRead = aws.Bool(!s.weak)
+	})
+	if errors.Is(err, heatsink.ErrNotFound) {
+		return answer{}
+	}
+	if err != nil {
+		return failure(err)
+	}
+	b, err := decodeBase(item)
+	if err != nil {
+		return failure(err)
+	}
+	return answer{base: b}
+}
+
+// listSlots reads all shards in parallel.
+func (s *store) listSlots(ctx context.Context, key string, width int) answer {
+	shards := make([][]slot, width)
+	errs := make([]error, width)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for shard := range width {
+		all.Go(func() {
+			if shards[shard], errs[shard] = s.listShard(ctx, key, shard); errs[shard] != nil {
+				cancel() // the others are no use without this one
+			}
+		})
+	}
+	all.Wait()
+	var a answer
+	for shard := range width {
+		a.slots = append(a.slots, shards[shard]...)
+	}
+	if err := first(errs); err != nil {
+		return failure(err)
+	}
+	return a
+}
+
+// first returns the error that the others are the consequence of.
+func first(errs []error) (cause error) {
+	for _, err := range errs {
+		if err != nil && (cause == nil || errors.Is(cause, context.Canceled)) {
+			cause = err
+		}
+	}
+	return cause
+}
+
+func (s *store) listShard(ctx context.Context, key string, shard int) ([]slot, error) {
+	shardKey, err := s.layout.ShardKey(key, time.Time{}, shard)
+	if err != nil {
+		return nil, err
+	}
+	var slots []slot
+	for item, err := range s.items.Query(ctx, heatsink.Query{
+		Key: shardKey, Sort: heatsink.BeginsWith(slotPrefix), Consistent: !s.weak,
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		slot, err := s.decodeSlot(item)
+		if err != nil {
+			return nil, err
+		}
+		if at, _ := slot.id.shard(); at != shard {
+			return nil, fmt.Errorf("%w: slot %s is in shard %q", ErrCorrupt, slot.id, shardKey)
+		}
+		slots = append(slots, slot)
+	}
+	return slots, nil
+}
+
+// readAtOnce reads the base and slots in a transaction. It is sent once: there are other ways to go on without it.
+func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer {
+	keys := []heatsink.Item{s.baseKey(key)}
+	for _, id := range ids {
+		slotKey, err := s.slotKey(key, id)
+		if err != nil {
+			return failure(err)
+		}
+		keys = append(keys, slotKey)
+	}
+	in := &dynamodb.TransactGetItemsInput{}
+	for _, key := range keys {
+		get := &types.Get{TableName: &s.options.Table, Key: key}
+		in.TransactItems = append(in.TransactItems, types.TransactGetItem{Get: get})
+	}
+	out, err := s.client.TransactGetItems(ctx, in, once)
+	if err == nil && len(out.Responses) != len(keys) {
+		err = fmt.Errorf("%d answers to %d items", len(out.Responses), len(keys))
+	}
+	if err != nil {
+		return failure(fmt.Errorf("TransactGetItems %s counter %q: %w", s.options.Table, key, err))
+	}
+	var a answer
+	if a.base, err = decodeBase(out.Responses[0].Item); err != nil {
+		return failure(err)
+	}
+	for _, response := range out.Responses[1:] {
+		if response.Item == nil {
+			continue // gone
+		}
+		slot, err := s.decodeSlot(response.Item)
+		if err != nil {
+			return failure(err)
+		}
+		a.slots = append(a.slots, slot)
+	}
+	return a
+}
+
+// once turns the SDK's own retries off.
+func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+func failure(err error) answer { return answer{outcome: failed, err: err} }

@@ -1,0 +1,234 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+)
+
+// Tally is the counter that many tables have already: some items per counter, of which a random one gets an ADD for
+// each increment, and that are summed up by who reads. It needs no process to live on and nothing to close, costs a
+// write unit for every increment, and is not exact when answers get lost: see Mode. Its methods may be called
+// concurrently.
+type Tally struct {
+	options TallyOptions // with defaults
+	client  Client
+	layout  heatsink.Layout
+	items   *heatsink.Collection[heatsink.Item] // by their stored keys
+}
+
+// OpenTally returns the tallies in a table. It does no I/O and needs no closing.
+func OpenTally(client Client, options TallyOptions) (*Tally, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	if client == nil {
+		return nil, fmt.Errorf("%w: there is no client", heatsink.ErrOptions)
+	}
+	items, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
+		Table: options.Table, PartitionKey: options.PartitionKey, SortKey: options.SortKey,
+		Layout: heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}},
+		Retry:  options.Retry, Logger: options.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	layout := heatsink.Layout{Shards: options.Shards, Format: options.Format}
+	return &Tally{options: options, client: client, layout: layout, items: items}, nil
+}
+
+// SetupTally creates the table that options name, on demand, or checks that the one that exists will do. The error
+// wraps ErrTable if it will not.
+func SetupTally(ctx context.Context, client TableClient, options TallyOptions) error {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return err
+	}
+	return options.table().Ensure(ctx, client)
+}
+
+// Add adds delta, which may be negative, to an item of the counter with this key. The error is an AddError, as that of
+// Counter.Add. How often delta is counted if an answer is lost is up to the Mode.
+func (t *Tally) Add(ctx context.Context, key string, delta int64) error {
+	if t.options.Mode == Transaction {
+		return t.AddOnce(ctx, key, delta, newToken())
+	}
+	err := t.add(ctx, key, delta)
+	if err == nil {
+		return nil
+	}
+	return &AddError{Key: key, Delta: delta, Uncertain: errors.As(err, new(*heatsink.UnknownOutcomeError)), Err: err}
+}
+
+// add sends an increment to a shard, and to another if that has no capacity. A lost answer ends it, or does not count,
+// as the mode has it.
+func (t *Tally) add(ctx context.Context, key string, delta int64) error {
+	const draws = 3
+	var lost error
+	for n := 1; ; n++ {
+		item, err := t.item(key, t.layout.Draw(nil))
+		if err != nil {
+			return err
+		}
+		_, err = t.items.Update(ctx, item, func(in *dynamodb.UpdateItemInput) {
+			in.UpdateExpression = aws.String("ADD #a :d")
+			in.ExpressionAttributeNames = map[string]string{"#a": t.options.Attribute}
+			in.ExpressionAttributeValues = heatsink.Item{":d": number(wideOf(delta))}
+		})
+		if err == nil {
+			return nil
+		}
+		if errors.As(err, new(*heatsink.UnknownOutcomeError)) {
+			lost = err
+		}
+		again := lost == nil || t.options.Mode == AtLeastOnce
+		if !again || n == draws || weigh(err) == rejected || ctx.Err() != nil {
+			if lost != nil && !errors.As(err, new(*heatsink.UnknownOutcomeError)) {
+				err = &heatsink.UnknownOutcomeError{Err: err}
+			}
+			return err
+		}
+	}
+}
+
+// Total returns the sum of the counter's items. Items that are not there count 0.
+//
+// It costs a GetItem for each of them: a read unit, or half of one if Eventual.
+func (t *Tally) Total(ctx context.Context, key string) (int64, error) {
+	shards, err := t.read(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	return t.sum(key, shards)
+}
+
+// Shards returns the value of each of the counter's items, 0 for those that are not there.
+func (t *Tally) Shards(ctx context.Context, key string) ([]int64, error) {
+	shards, err := t.read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(shards))
+	for i, n := range shards {
+		if out[i], err = t.sum(key, []wide{n}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Reset sets all of the counter's items to 0, one after the other, and returns the sum of what they were. What is
+// counted meanwhile is either in there or still there afterwards. If an answer is lost, the error is a
+// heatsink.UnknownOutcomeError: some items may be reset, and what they were is not known.
+func (t *Tally) Reset(ctx context.Context, key string) (int64, error) {
+	removed := make([]wide, t.options.Shards)
+	err := t.each(func(shard int) error {
+		item, err := t.item(key, shard)
+		if err != nil {
+			return err
+		}
+		written, err := t.items.Update(ctx, item, func(in *dynamodb.UpdateItemInput) {
+			in.UpdateExpression = aws.String("SET #a = :zero")
+			in.ConditionExpression = aws.String("attribute_exists(#a)")
+			in.ExpressionAttributeNames = map[string]string{"#a": t.options.Attribute}
+			in.ExpressionAttributeValues = heatsink.Item{":zero": number(wide{})}
+			in.ReturnValues = types.ReturnValueUpdatedOld
+		})
+		if errors.As(err, new(*types.ConditionalCheckFailedException)) {
+			return nil // there is none
+		}
+		if err != nil {
+			return err
+		}
+		removed[shard], err = t.value(written.Attributes, item)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reset counter %q: %w", key, err)
+	}
+	return t.sum(key, removed)
+}
+
+func (t *Tally) read(ctx context.Context, key string) ([]wide, error) {
+	shards := make([]wide, t.options.Shards)
+	err := t.each(func(shard int) error {
+		item, err := t.item(key, shard)
+		if err != nil {
+			return err
+		}
+		found, err := t.items.Get(ctx, item, func(in *dynamodb.GetItemInput) {
+			in.ConsistentRead = aws.Bool(!t.options.Eventual)
+		})
+		if errors.Is(err, heatsink.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		shards[shard], err = t.value(found, item)
+		return err
+	})
+	if err != nil {
+		return nil, readError(key, err)
+	}
+	return shards, nil
+}
+
+// each calls do for all shards, some at a time, and returns what went wrong.
+func (t *Tally) each(do func(shard int) error) error {
+	const together = 64
+	errs := make([]error, t.options.Shards)
+	gate := make(chan struct{}, together)
+	var all sync.WaitGroup
+	for shard := range errs {
+		gate <- struct{}{}
+		all.Go(func() {
+			errs[shard] = do(shard)
+			<-gate
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// item returns the key of a shard's item.
+func (t *Tally) item(key string, shard int) (heatsink.Item, error) {
+	shardKey, err := t.layout.ShardKey(key, time.Time{}, shard)
+	if err != nil {
+		return nil, err
+	}
+	item := heatsink.Item{t.options.PartitionKey: text(shardKey)}
+	if t.options.SortKey != "" {
+		item[t.options.SortKey] = text(t.options.SortValue)
+	}
+	return item, nil
+}
+
+// value reads the number out of an item.
+func (t *Tally) value(item, key heatsink.Item) (wide, error) {
+	name := key[t.options.PartitionKey].(*types.AttributeValueMemberS).Value
+	d := decoder{item: item, what: fmt.Sprintf("item %q", name)}
+	n := d.wide(t.options.Attribute)
+	return n, d.err
+}
+
+func (t *Tally) sum(key string, shards []wide) (int64, error) {
+	var total wide
+	for _, n := range shards {
+		total = total.plus(n)
+	}
+	n, fits := total.int64()
+	if !fits {
+		return 0, readError(key, fmt.Errorf("%w: %v", ErrOverflow, total))
+	}
+	return n, nil
+}

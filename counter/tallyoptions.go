@@ -1,0 +1,106 @@
+package counter
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
+)
+
+// Mode says what a Tally does when the answer to an increment is lost.
+type Mode uint8
+
+const (
+	// AtLeastOnce sends it again: it may be counted twice. That is what the SDK does by itself.
+	AtLeastOnce Mode = iota
+
+	// AtMostOnce does not: the error is ErrUncertain.
+	AtMostOnce
+
+	// Transaction makes every increment a transaction, which DynamoDB recognises for ten minutes if it is sent again:
+	// it is counted once, at twice the price. Two at a time on the same shard are in each other's way.
+	Transaction
+)
+
+// TallyOptions describe a Tally. Table is needed, the rest are the defaults of tables that exist already.
+type TallyOptions struct {
+	// Table is the table's name or ARN.
+	Table string
+
+	// PartitionKey and SortKey name the table's key attributes, both strings. Defaults: "pk", and no sort key.
+	PartitionKey, SortKey string
+
+	// SortValue is the sort key of the items, if there is one. Default: "COUNT".
+	SortValue string
+
+	// Attribute is the number that is added to. Default: "count".
+	Attribute string
+
+	// Shards is the number of items of a counter. All processes must agree on it, but for a time when readers have
+	// more. Default: 10.
+	Shards int
+
+	// Format is how the items' keys are spelt. Default: VIEWS#SHARD_0.
+	Format heatsink.Format
+
+	// Mode says what happens when an answer is lost. Default: AtLeastOnce.
+	Mode Mode
+
+	// Eventual makes reads eventually consistent, at half the price.
+	Eventual bool
+
+	// Retry says how requests are repeated. Of its fields Timeout has another default: 2 seconds.
+	Retry heatsink.Retry
+
+	// Logger is told at debug level about requests that are repeated. Default: nobody.
+	Logger *slog.Logger
+}
+
+func (o TallyOptions) withDefaults() TallyOptions {
+	o.PartitionKey = cmp.Or(o.PartitionKey, "pk")
+	if o.SortKey != "" {
+		o.SortValue = cmp.Or(o.SortValue, "COUNT")
+	}
+	o.Attribute = cmp.Or(o.Attribute, "count")
+	o.Shards = cmp.Or(o.Shards, 10)
+	o.Retry.Timeout = cmp.Or(o.Retry.Timeout, defaultTimeout)
+	return o
+}
+
+// validate returns everything that is wrong with options that have their defaults.
+func (o TallyOptions) validate() error {
+	var errs []error
+	wrong := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{heatsink.ErrOptions}, args...)...))
+	}
+	if o.Table == "" {
+		wrong("Table is empty")
+	}
+	if o.SortKey == "" && o.SortValue != "" {
+		wrong("SortValue is %q, but there is no SortKey", o.SortValue)
+	}
+	if o.Attribute == o.PartitionKey || o.Attribute == o.SortKey || o.PartitionKey == o.SortKey {
+		wrong("PartitionKey, SortKey and Attribute must differ: %q, %q, %q", o.PartitionKey, o.SortKey, o.Attribute)
+	}
+	if o.Shards < 1 || o.Shards > maxShards {
+		wrong("Shards is %d: from 1 to %d", o.Shards, maxShards)
+	}
+	if o.Mode > Transaction {
+		wrong("Mode is %d", o.Mode)
+	}
+	if err := (heatsink.Layout{Shards: 1, Format: o.Format}).Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (o TallyOptions) table() schema.Table {
+	t := schema.Table{Name: o.Table, Key: schema.Key{Partition: schema.String(o.PartitionKey)}}
+	if o.SortKey != "" {
+		t.Key.Sort = schema.String(o.SortKey)
+	}
+	return t
+}
