@@ -43,7 +43,7 @@ func (o Options) validate() error {
 		faults = append(faults, fmt.Errorf("metrics by the minute are kept for 15 days; Last is %v", o.Last))
 	}
 	if o.Top < 0 || o.Top > mostContributors {
-		faults = append(faults, fmt.Errorf("Top may be 1 to %d, not %d", mostContributors, o.Top))
+		faults = append(faults, fmt.Errorf("up to %d keys can be asked for, not Top %d", mostContributors, o.Top))
 	}
 	return errors.Join(faults...)
 }
