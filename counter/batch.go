@@ -12,6 +12,7 @@ type batch struct {
 	async   amount // the part of the amount that was acknowledged in advance
 	sent    bool   // it is on its way, or may be stored: nothing can be taken back
 
+	ended     bool // done is closed: nobody may join any more
 	done      chan struct{}
 	err       error
 	uncertain bool // with err: it may be counted
@@ -24,9 +25,12 @@ func newBatch(ctx context.Context, number int64) *batch {
 // wanted reports whether anybody relies on the batch being stored.
 func (b *batch) wanted() bool { return b.waiting > 0 || b.async.adds > 0 }
 
-// end tells everybody who waits.
+// end tells everybody who waits. What comes later is of no interest to anybody.
 func (b *batch) end(err error, uncertain bool) {
-	b.err, b.uncertain = err, uncertain
+	if b.ended {
+		return
+	}
+	b.err, b.uncertain, b.ended = err, uncertain, true
 	close(b.done)
 }
 

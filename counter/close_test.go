@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink"
 )
 
 func TestAddAsyncIsStoredByAndBy(t *testing.T) {
@@ -122,6 +124,33 @@ func TestFlushWhoseContextEnds(t *testing.T) {
 		}
 		isTotal(t, c, "VIEWS", 1)
 	})
+}
+
+// Flush does not wait for Adds whose callers have gone.
+func TestFlushOfAddsThatGoAway(t *testing.T) {
+	for name, f := range map[string]fault{"taken back": throttle, "on their way": hang} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := aTable(t)
+				c := open(t, client, Options{Retry: heatsink.Retry{Timeout: time.Hour}})
+				mustAdd(t, c, "VIEWS", 1)
+				client.only("UpdateItem", f, f, f, f, f, f, f, f, f, f, f, f)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				added := make(chan error, 1)
+				go func() { added <- c.Add(ctx, "VIEWS", 1) }()
+				synctest.Wait()
+				if err := c.Flush(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if err := <-added; err == nil {
+					t.Error("the Add was stored: nothing is shown")
+				}
+				client.set(nil)
+				mustAdd(t, c, "LIKES", 1)
+			})
+		})
+	}
 }
 
 func TestCloseStoresEverything(t *testing.T) {

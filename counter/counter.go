@@ -169,17 +169,17 @@ func (c *Counter) enqueue(ctx context.Context, key string, delta int64, async bo
 func (c *Counter) leave(b *batch, added amount) (left, uncertain bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	select {
-	case <-b.done:
+	if b.ended {
 		return false, false
-	default:
 	}
 	b.waiting--
-	if b.sent {
-		return true, true
+	if !b.sent {
+		b.amount = b.amount.minus(added)
 	}
-	b.amount = b.amount.minus(added)
-	return true, false
+	if !b.wanted() {
+		b.end(nil, false) // for Flush, which has nothing to wait for any more
+	}
+	return true, b.sent
 }
 
 // entry returns the entry of a key, and makes room for it if there is none. It needs c.mu, which it gives up while it

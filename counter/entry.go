@@ -35,12 +35,15 @@ type flight struct {
 	batches []*batch
 }
 
-// add puts an Add into the batch that takes them, and returns that. If it has an older number, it takes no more.
+// add puts an Add into the last batch, if that takes more, or a new one with this number, and returns that.
 func (e *entry) add(ctx context.Context, number int64, added amount, needed level) *batch {
-	if len(e.queue) == 0 || e.queue[len(e.queue)-1].number < number {
-		e.queue = append(e.queue, newBatch(ctx, number))
+	var b *batch
+	if n := len(e.queue); n > 0 && e.queue[n-1].number == number && !e.queue[n-1].ended {
+		b = e.queue[n-1]
+	} else {
+		b = newBatch(ctx, number)
+		e.queue = append(e.queue, b)
 	}
-	b := e.queue[len(e.queue)-1]
 	b.amount, _ = b.amount.plus(added) // it fits, or the slot would not
 	b.level = max(b.level, needed)
 	return b
