@@ -18,8 +18,8 @@ import (
 // as they are or compressed by gzip. It is for one goroutine.
 type ExportReader struct{ inventory *inventory }
 
-// NewExportReader returns a reader for an export. keys names the partition keys as Options.Keys does, "orders" for the
-// table and "orders/byStatus" for an index, as an export does not tell; sort keys need not be known.
+// NewExportReader returns a reader for an export of a table. An export does not tell its partition keys: Options.Keys must,
+// as "orders" for the table and "orders/byStatus" for an index.
 func NewExportReader(table string, options Options) (*ExportReader, error) {
 	if err := options.validate(); err != nil {
 		return nil, err

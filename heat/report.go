@@ -30,7 +30,6 @@ const (
 	Export     Source = "export"     // an export in DynamoDB JSON
 	CloudWatch Source = "cloudwatch" // metrics by the minute: no keys
 	Insights   Source = "insights"   // Contributor Insights: keys by the minute
-	Engine     Source = "engine"     // a local engine's own partitions
 )
 
 // ResourceReport is a table or an index of a Report. What the source cannot see is zero or empty.
