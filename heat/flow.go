@@ -125,6 +125,10 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 		}
 		return append(dst, t.key...)
 	})
+	if k == nil {
+		f.patterns.pass(t.key, t.hash, t.units, redact != nil)
+		return
+	}
 	if taken {
 		k.pattern = f.patterns.take(t.key, t.hash, redact != nil)
 	}

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -9,8 +10,9 @@ import (
 	"github.com/heatsink-go/heatsink/internal/sketch"
 )
 
-// patternTable counts the keys of a flow by their shape, in fixed memory: each key is looked at when the sketch takes it
-// up, so a key that stays there costs nothing more.
+// patternTable counts the keys of a flow by their shape, in fixed memory. A key is looked at when the sketch takes it up,
+// so a key that stays there costs nothing more. Of those that the sketch does not take up, one in eight is, and stands for
+// eight: always the same ones, so that a key counts once however often it comes.
 //
 // Words are taken for what does not vary. If there are many with everything else alike, as names of tenants in capitals,
 // they vary after all: the shapes then become one, in which the words are {id}.
@@ -23,29 +25,52 @@ type patternTable struct {
 type patternCount struct {
 	shape, example string
 	family         uint64 // 0 if the shape has no words to replace
-	distinct       sketch.Distinct
+	distinct       sketch.Distinct // of the keys that the sketch took up
+	sample         sketch.Distinct // of all keys that are in the sample
+	passed         bool            // some were not taken up
 	units          float64
 }
 
 const (
 	mostPatterns = 64 // shapes of a flow
 	mostSiblings = 16 // shapes of a family before it becomes one
+	sampleOf     = 8  // keys of which one is looked at
 )
 
 func newPatternTable() patternTable {
 	return patternTable{index: make(map[uint64]int32), families: make(map[uint64]int)}
 }
 
-// take notes a key and returns the number of its shape. Of hidden keys nothing is kept but their number.
+// take notes a key that the sketch took up, and returns the number of its shape. Of hidden keys nothing is kept but their
+// number.
 func (p *patternTable) take(key []byte, hash uint64, hidden bool) int32 {
-	var scratch [256]byte
-	shape := append(scratch[:0], "{hidden}"...)
-	if !hidden {
-		shape = appendShape(scratch[:0], key)
-	}
-	id := p.find(shape, key, hidden)
+	id := p.of(key, hidden)
 	p.all[id].distinct.Add(hash)
+	if inSample(hash) {
+		p.all[id].sample.Add(hash)
+	}
 	return id
+}
+
+// pass notes a key that the sketch did not take up, and its units.
+func (p *patternTable) pass(key []byte, hash uint64, units float64, hidden bool) {
+	if inSample(hash) {
+		c := &p.all[p.of(key, hidden)]
+		c.sample.Add(hash)
+		c.passed = true
+		c.units += sampleOf * units
+	}
+}
+
+func inSample(hash uint64) bool { return hash%sampleOf == 0 }
+
+// of returns the number of a key's shape.
+func (p *patternTable) of(key []byte, hidden bool) int32 {
+	var scratch [256]byte
+	if hidden {
+		return p.find(append(scratch[:0], "{hidden}"...), key, hidden)
+	}
+	return p.find(appendShape(scratch[:0], key), key, hidden)
 }
 
 // find returns the number of a shape, or of the more general one that it is counted as.
@@ -76,7 +101,7 @@ func (p *patternTable) find(shape, key []byte, hidden bool) int32 {
 
 func (p *patternTable) add(shape string, family uint64, key []byte, hidden bool) int32 {
 	id := int32(len(p.all))
-	count := patternCount{shape: shape, family: family, distinct: sketch.NewDistinct(8)} // 256 bytes, 6.5 %
+	count := patternCount{shape: shape, family: family, distinct: sketch.NewDistinct(8), sample: sketch.NewDistinct(8)} // 256 bytes each, 6.5 %
 	if !hidden {
 		count.example = string(key[:min(len(key), sketch.MaxText)])
 	}
@@ -117,15 +142,25 @@ func (p *patternTable) report(d Direction) []Pattern {
 }
 
 func (p *Pattern) merge(c *patternCount, d Direction) {
-	p.Distinct.Keys += c.distinct.Count() // of different shapes: no key is in two
+	keys, err := c.keys()
+	p.Distinct.Keys += keys // of different shapes: no key is in two
 	if p.Distinct.Keys > fewKeys {
-		p.Distinct.Error = c.distinct.Error()
+		p.Distinct.Error = max(p.Distinct.Error, err)
 	}
 	if d == Read {
 		p.Reads += c.units
 	} else {
 		p.Writes += c.units
 	}
+}
+
+// keys returns how many keys there were, and the relative standard error of that.
+func (c *patternCount) keys() (n int64, err float64) {
+	n, err = c.distinct.Count(), c.distinct.Error()
+	if sample := c.sample.Count(); c.passed && sampleOf*sample > n {
+		return sampleOf * sample, math.Hypot(err, math.Sqrt((1-1.0/sampleOf)/float64(sample)))
+	}
+	return n, err
 }
 
 // fewKeys is up to how many keys the count of a pattern is right to the key: with 256 registers two keys share one too

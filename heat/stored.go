@@ -103,15 +103,21 @@ func (s *stock) add(item map[string]types.AttributeValue, size int64, expired bo
 		}
 		return append(dst, key...)
 	})
-	if taken {
-		k.pattern = s.patterns.take(key, hash, redact != nil)
+	var pattern int32
+	if taken || k == nil {
+		pattern = s.patterns.take(key, hash, redact != nil)
+	} else {
+		pattern = k.pattern
 	}
-	k.bytes += size
-	for int(k.pattern) >= len(s.counts) {
+	if k != nil {
+		k.pattern = pattern
+		k.bytes += size
+	}
+	for int(pattern) >= len(s.counts) {
 		s.counts = append(s.counts, 0)
 	}
-	s.counts[k.pattern]++
-	s.addDay(item, key, k.pattern)
+	s.counts[pattern]++
+	s.addDay(item, key, pattern)
 }
 
 // addDay counts an item on the day that its sort key tells, or its partition key.

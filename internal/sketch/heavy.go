@@ -3,16 +3,20 @@ package sketch
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 )
 
-// Heavy keeps the heaviest keys of a stream: Space-Saving (Metwally et al. 2005), with weights that decay forward
-// (Cormode et al. 2009).
+// Heavy keeps the heaviest keys of a stream: Space-Saving (Metwally et al. 2005) behind a filter (Homem and Carvalho
+// 2010), with weights that decay forward (Cormode et al. 2009).
 //
-// There are m entries. A key that has one gets its weight added. A key that has none takes over the lightest entry: it
-// starts with that entry's weight, which becomes its error, as it may have been that heavy before without anybody
-// knowing. So for every key of the stream, with W the weight of all of it:
+// There are m entries. A key that has one gets its weight added. Keys that have none share the cells of the filter by
+// their hashes: a cell holds at least what each of its keys weighs. When a cell would become heavier than the lightest
+// entry, the key that it grew for takes over that entry. It starts with what was in the cell, which becomes its error, as
+// it may have been that heavy before without anybody knowing; and the key that loses its entry leaves its weight in its
+// own cell. A cell is never heavier than the lightest entry, so for every key of the stream, with W the weight of all of
+// it:
 //
 //	Low <= true weight <= High,  High - Low <= W / m,  and a key heavier than W / m has an entry
 //
@@ -27,9 +31,14 @@ type Heavy[P any] struct {
 	total float64       // weight of everything, scaled as the entries' are
 
 	entries []entry[P]
-	index   table // hash of a key to its entry
-	heap    heap  // their weights, scaled
+	weights []float64 // of the entries, scaled; apart from them as it is all that most calls need
+	index   table     // hash of a key to its entry
+	heap    heap
+	filter  []float64 // weights of keys without an entry, scaled; as many as a power of two
 }
+
+// cellsPerEntry is how many cells the filter has: with sixteen, one in seventeen of keys that are all alike gets an entry.
+const cellsPerEntry = 16
 
 type moment struct {
 	now    int64
@@ -57,26 +66,35 @@ func NewHeavy[P any](entries int, decay time.Duration) *Heavy[P] {
 	return &Heavy[P]{
 		decay:   decay,
 		entries: make([]entry[P], 0, entries),
+		weights: make([]float64, entries),
 		index:   newTable(entries),
-		heap:    newHeap(entries),
+		heap:    make(heap, 0, entries),
+		filter:  make([]float64, 1<<bits.Len(uint(cellsPerEntry*entries-1))),
 	}
 }
 
-// Add adds weight, which is not negative, to a key at a time in nanoseconds, and returns what is kept beside the key.
-// The key is known by its hash; keep says what is kept of its text, and is called only when the key gets an entry.
-// Time may go back a little; what is older than the last change of the start counts as of then.
+// Add adds weight, which is not negative, to a key at a time in nanoseconds. It returns what is kept beside the key, or nil
+// if the key has no entry. The key is known by its hash; keep says what is kept of its text, and is called only when the
+// key gets an entry. Time may go back a little; what is older than the last change of the start counts as of then.
 func (h *Heavy[P]) Add(now int64, hash uint64, weight float64, keep func(dst []byte) []byte) *P {
 	scaled := weight * h.scale(now)
 	h.total += scaled
 	if i, ok := h.index.get(hash); ok {
-		h.heap.grow(int(h.heap.spots[i]), scaled)
+		h.weights[i] += scaled
 		return &h.entries[i].extra
 	}
 	if len(h.entries) < cap(h.entries) {
 		return h.insert(hash, scaled, keep)
 	}
-	return h.takeOver(hash, scaled, keep)
+	cell := h.cell(hash)
+	if lightest := h.heap.lightest(h.weights); *cell+scaled > h.weights[lightest] {
+		return h.takeOver(lightest, hash, scaled, keep)
+	}
+	*cell += scaled
+	return nil
 }
+
+func (h *Heavy[P]) cell(hash uint64) *float64 { return &h.filter[hash&uint64(len(h.filter)-1)] }
 
 // Text returns a keep for Add of a text.
 func Text(s string) func(dst []byte) []byte {
@@ -89,19 +107,22 @@ func (h *Heavy[P]) insert(hash uint64, scaled float64, keep func([]byte) []byte)
 	e := &h.entries[i]
 	e.text.set(hash, keep)
 	h.index.put(hash, i)
+	h.weights[i] = scaled
 	h.heap.push(node{scaled, i})
 	return &e.extra
 }
 
-func (h *Heavy[P]) takeOver(hash uint64, scaled float64, keep func([]byte) []byte) *P {
-	lightest := h.heap.nodes[0]
-	e := &h.entries[lightest.entry]
+// takeOver gives the lightest entry, which is at the top of the heap, to another key.
+func (h *Heavy[P]) takeOver(lightest int32, hash uint64, scaled float64, keep func([]byte) []byte) *P {
+	e := &h.entries[lightest]
+	err := *h.cell(hash)
+	*h.cell(e.hash) = h.weights[lightest] // not below what was there
 	h.index.remove(e.hash)
-	h.index.put(hash, lightest.entry)
+	h.index.put(hash, lightest)
 	var zero P
-	e.hash, e.err, e.extra = hash, lightest.weight, zero
+	e.hash, e.err, e.extra = hash, err, zero
 	e.text.set(hash, keep)
-	h.heap.grow(0, scaled)
+	h.weights[lightest] = err + scaled
 	return &e.extra
 }
 
@@ -120,13 +141,13 @@ func (h *Heavy[P]) Top(now int64, n int) []Weighed[P] {
 	all := make([]Weighed[P], 0, len(h.entries))
 	for i := range h.entries {
 		e := &h.entries[i]
-		weight := h.heap.weight(int32(i))
+		weight := h.weights[i]
 		all = append(all, Weighed[P]{
 			Text: e.text.String(), Hash: e.hash, High: weight / scale, Low: max(0, weight-e.err) / scale, Extra: e.extra,
 		})
 	}
 	slices.SortFunc(all, func(a, b Weighed[P]) int {
-		return cmp.Or(cmp.Compare(b.Low, a.Low), cmp.Compare(b.High, a.High), cmp.Compare(a.Hash, b.Hash))
+		return cmp.Or(cmp.Compare(b.Low, a.Low), cmp.Compare(b.High, a.High), cmp.Compare(a.Text, b.Text))
 	})
 	return all[:min(n, len(all))]
 }
@@ -162,7 +183,13 @@ func (h *Heavy[P]) rescale(factor float64) {
 	for i := range h.entries {
 		h.entries[i].err *= factor
 	}
-	for i := range h.heap.nodes {
-		h.heap.nodes[i].weight *= factor
+	for i := range h.weights {
+		h.weights[i] *= factor
+	}
+	for i := range h.heap {
+		h.heap[i].weight *= factor
+	}
+	for i := range h.filter {
+		h.filter[i] *= factor
 	}
 }
