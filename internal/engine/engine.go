@@ -39,6 +39,11 @@ type Options struct {
 	// Physics makes tables consist of partitions that throttle. Nil: capacity is
 	// counted but never refused.
 	Physics *partition.Options
+
+	// Observe is told, with physics, what requests took of each partition key, and
+	// what they were refused. It must be quick, as requests wait for it, and must
+	// not call the engine. Several may call it at once. Nil: nobody is told.
+	Observe func(*Access)
 }
 
 // withDefaults returns the options with every default in its place.
@@ -62,8 +67,6 @@ type Engine struct {
 	tokens  *tokens
 	sweeper sweeper
 	account *partition.Account // nil without physics
-
-	contributors contributors
 
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.

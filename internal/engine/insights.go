@@ -3,34 +3,22 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/heatsink-go/heatsink/internal/attr"
-	"github.com/heatsink-go/heatsink/internal/expr"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/sketch"
 )
 
-// contributors counts accesses by key for the tables and indexes whose Contributor Insights are on. They are known by
-// their partitions, so there are none without physics. It is kept in memory only: after a start all are off.
-type contributors struct {
-	on  atomic.Int32 // how many are; while there are none, requests do not look
-	mu  sync.RWMutex
-	all map[*partition.Set]*insights
-}
-
-// insights are those of a table or index: for each rule and minute the keys that were accessed most.
+// insights are the Contributor Insights of a table or index: for each rule and minute the keys that were accessed most.
+// There are none without physics. They are kept in memory only: after a start all are off.
 type insights struct {
-	table, index  string
-	keys          keySchema
+	*resource
 	created       time.Time
 	throttledOnly bool
 
@@ -78,11 +66,14 @@ const (
 
 // DescribeContributorInsights tells whether those of a table or index are on, and their rules.
 func (e *Engine) DescribeContributorInsights(_ context.Context, in *ContributorInsightsInput) (*ContributorInsights, error) {
-	out, set, err := e.insightsOf(in)
+	out, of, err := e.insightsOf(in)
 	if err != nil {
 		return nil, err
 	}
-	if i := e.contributors.of(set); i != nil {
+	if of == nil {
+		return out, nil
+	}
+	if i := of.insights.Load(); i != nil {
 		out.Status, out.Mode, out.Rules, out.Updated = "ENABLED", i.mode(), i.rules(), i.created
 	}
 	return out, nil
@@ -97,100 +88,60 @@ func (e *Engine) UpdateContributorInsights(_ context.Context, in *ContributorIns
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	out, set, err := e.insightsOf(in)
+	out, of, err := e.insightsOf(in)
 	if err != nil {
 		return nil, err
 	}
 	if *in.Action == "DISABLE" {
-		e.contributors.set(set, nil)
+		if of != nil {
+			of.insights.Store(nil)
+		}
 		out.Status = "DISABLING"
 		return out, nil
 	}
-	if set == nil {
+	if of == nil {
 		return nil, invalid("Contributor Insights need an engine with physics: without it nothing is throttled or counted")
 	}
-	i := &insights{table: out.TableName, index: out.IndexName, created: time.Now(), throttledOnly: in.Mode != nil && *in.Mode == throttledKeys}
-	if err := e.view(&TableInput{Request: in.Request, TableName: in.TableName}, func(t *table) { i.keys = t.keysOf(out.IndexName) }); err != nil {
-		return nil, err
-	}
-	e.contributors.set(set, i)
+	i := &insights{resource: of, created: time.Now(), throttledOnly: in.Mode != nil && *in.Mode == throttledKeys}
+	of.insights.Store(i)
 	out.Status, out.Mode = "ENABLING", i.mode()
 	return out, nil
 }
 
-// insightsOf finds the table or index of a request, and its partitions if it has any.
-func (e *Engine) insightsOf(in *ContributorInsightsInput) (out *ContributorInsights, set *partition.Set, err error) {
+// insightsOf finds the table or index of a request: nil without physics.
+func (e *Engine) insightsOf(in *ContributorInsightsInput) (out *ContributorInsights, of *resource, err error) {
 	var fault error
 	err = e.view(&TableInput{Request: in.Request, TableName: in.TableName}, func(t *table) {
 		out = &ContributorInsights{TableName: t.name, Status: "DISABLED"}
-		set = t.partitions
-		if in.IndexName == nil {
-			return
+		set := t.partitions
+		if in.IndexName != nil {
+			x := t.index(*in.IndexName)
+			if x == nil || x.local {
+				fault = errorf(TypeResourceNotFound, "Requested resource not found: Index: %s not found", *in.IndexName)
+				return
+			}
+			out.IndexName, set = x.name, x.partitions
 		}
-		x := t.index(*in.IndexName)
-		if x == nil || x.local {
-			fault = errorf(TypeResourceNotFound, "Requested resource not found: Index: %s not found", *in.IndexName)
-			return
+		if set != nil {
+			of = resourceOf(set)
 		}
-		out.IndexName, set = x.name, x.partitions
 	})
 	if err == nil {
 		err = fault
 	}
-	return out, set, err
+	return out, of, err
 }
 
-func (t *table) keysOf(index string) keySchema {
-	if x := t.index(index); index != "" && x != nil {
-		return x.keys
-	}
-	return t.keys
-}
-
-func (c *contributors) of(set *partition.Set) *insights {
-	if set == nil || c.on.Load() == 0 {
-		return nil
-	}
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.all[set]
-}
-
-func (c *contributors) set(set *partition.Set, i *insights) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.all == nil {
-		c.all = make(map[*partition.Set]*insights)
-	}
-	if i == nil {
-		delete(c.all, set)
-	} else {
-		c.all[set] = i
-	}
-	c.on.Store(int32(len(c.all)))
-}
-
-// forget drops those of a table that is deleted.
-func (c *contributors) forget(t *table) {
-	c.set(t.partitions, nil)
-	for _, x := range t.indexes {
-		c.set(x.partitions, nil)
-	}
-}
-
-// count counts what was charged, or refused if throttle is not nil.
-func (c *contributors) count(throttle *partition.Throttle, charges ...partition.Charge) {
-	if c.on.Load() == 0 {
-		return
-	}
-	now := time.Now()
+// countKeys counts what was charged, or refused if throttle is not nil, where insights are on.
+func countKeys(now time.Time, throttle *partition.Throttle, charges ...partition.Charge) {
 	for i := range charges {
-		refused := throttle != nil && slices.ContainsFunc(throttle.Causes, func(cause partition.Cause) bool { return cause.Charge == i })
-		if throttle != nil && !refused {
+		of := resourceOf(charges[i].Set)
+		insights := of.insights.Load()
+		if insights == nil {
 			continue
 		}
-		if of := c.of(charges[i].Set); of != nil {
-			of.count(now, charges[i].Place, refused)
+		if refused := refusal(throttle, i) != ""; refused || throttle == nil {
+			insights.count(now, charges[i].Place, refused)
 		}
 	}
 }
@@ -199,8 +150,8 @@ func (i *insights) count(now time.Time, place []byte, refused bool) {
 	if i.throttledOnly && !refused {
 		return
 	}
-	partitionKey, item := i.texts(place)
-	if partitionKey == "" {
+	partitionKey, sort := i.key(place)
+	if partitionKey == nil {
 		return // a scan is of no key
 	}
 	i.mu.Lock()
@@ -216,11 +167,14 @@ func (i *insights) count(now time.Time, place []byte, refused bool) {
 	if refused {
 		rule = 1
 	}
-	add(rule, partitionKey)
-	if item != "" {
-		add(rule+2, item)
+	add(rule, strings.Join(partitionKey, between))
+	if sort != nil {
+		add(rule+2, strings.Join(append(partitionKey, sort...), between))
 	}
 }
+
+// between parts the attributes of a key in the texts that are counted: no text that DynamoDB takes has it.
+const between = "\xff"
 
 // minute returns where a time is counted. i is locked.
 func (i *insights) minute(now time.Time) *insightMinute {
@@ -230,43 +184,6 @@ func (i *insights) minute(now time.Time) *insightMinute {
 		*m = insightMinute{number: number}
 	}
 	return m
-}
-
-// between parts the attributes of a key in the texts that are counted: no text that DynamoDB takes has it.
-const between = "\xff"
-
-// texts returns the partition key at a place, and the key of the item if there is one.
-func (i *insights) texts(place []byte) (partitionKey, item string) {
-	if len(place) < hashLength {
-		return "", ""
-	}
-	hash, rest := cutKeys(place[hashLength:], i.keys.hash)
-	sort, _ := cutKeys(rest, i.keys.sort)
-	partitionKey = strings.Join(hash, between)
-	if len(sort) > 0 {
-		item = strings.Join(append(hash, sort...), between)
-	}
-	return partitionKey, item
-}
-
-// cutKeys takes the values of key attributes off a place, as far as they are there: a page is at a partition key.
-func cutKeys(place []byte, parts []expr.KeyPart) (texts []string, rest []byte) {
-	for _, p := range parts {
-		v, after, ok := attr.CutKey(place, p.Kind)
-		if !ok {
-			return nil, nil
-		}
-		switch p.Kind {
-		case attr.N:
-			texts = append(texts, attr.Number(v.Str).String())
-		case attr.B:
-			texts = append(texts, base64.StdEncoding.EncodeToString([]byte(v.Str)))
-		default:
-			texts = append(texts, v.Str)
-		}
-		place = after
-	}
-	return texts, place
 }
 
 func (i *insights) mode() string {
@@ -315,12 +232,33 @@ type InsightPoint struct {
 
 // InsightRuleReport returns what a rule lists between two times, the most first; nil if there is no such rule.
 func (e *Engine) InsightRuleReport(name string, from, to time.Time, most int) *InsightReport {
-	e.contributors.mu.RLock()
-	defer e.contributors.mu.RUnlock()
-	for _, i := range e.contributors.all {
-		if slices.Contains(i.rules(), name) {
+	for _, table := range e.TableNames() {
+		t, err := e.openTable(table)
+		if err != nil {
+			continue // deleted since it was listed
+		}
+		found := t.insights(name)
+		t.release()
+		if found != nil {
 			kind := strings.TrimPrefix(name, "DynamoDBContributorInsights-")[:3]
-			return i.report(slices.Index(ruleNames[:], kind), from, to, most)
+			return found.report(slices.Index(ruleNames[:], kind), from, to, most)
+		}
+	}
+	return nil
+}
+
+// insights returns those of the table or one of its indexes that have the rule.
+func (t *table) insights(rule string) *insights {
+	sets := []*partition.Set{t.partitions}
+	for _, x := range t.indexes {
+		sets = append(sets, x.partitions)
+	}
+	for _, set := range sets {
+		if set == nil {
+			continue
+		}
+		if i := resourceOf(set).insights.Load(); i != nil && slices.Contains(i.rules(), rule) {
+			return i
 		}
 	}
 	return nil

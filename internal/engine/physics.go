@@ -24,6 +24,7 @@ func (e *Engine) newPartitions(t *table, now time.Time) error {
 	d := &t.record.Description
 	set, err := e.newSet(now, t.record.ID, store.BaseIndex, partition.Config{
 		Resource:     d.ARN,
+		Owner:        &resource{table: t.name, keys: t.keys},
 		LocalIndexes: t.hasLocalIndex(),
 		Capacity:     d.capacity(d.Provisioned, d.OnDemand, d.Warm),
 		Bytes:        t.usage.bytes.Load(),
@@ -37,6 +38,7 @@ func (e *Engine) newPartitions(t *table, now time.Time) error {
 		in := t.index(x.IndexName)
 		in.partitions, err = e.newSet(now, t.record.ID, in.id, partition.Config{
 			Resource: x.ARN,
+			Owner:    &resource{table: t.name, index: in.name, keys: in.keys},
 			Index:    true,
 			Capacity: d.capacity(x.Provisioned, x.OnDemand, x.Warm),
 			Bytes:    in.usage.bytes.Load(),
@@ -208,11 +210,13 @@ func (c *entryChange) charges(list []partition.Charge) []partition.Charge {
 	return list
 }
 
-// admitCharges asks the partitions, and counts the keys where somebody wants to
-// know.
+// admitCharges asks the partitions, and tells what they answered to whoever wants
+// to know.
 func (e *Engine) admitCharges(charges ...partition.Charge) *partition.Throttle {
-	throttle := partition.Admit(time.Now(), charges...)
-	e.contributors.count(throttle, charges...)
+	now := time.Now()
+	throttle := partition.Admit(now, charges...)
+	countKeys(now, throttle, charges...)
+	e.observe(now, throttle, charges...)
 	return throttle
 }
 
@@ -265,7 +269,9 @@ func (e *Engine) settle(writes []*write) {
 	for _, w := range writes {
 		charges = append(charges, partition.Charge{Set: w.table.partitions, Place: store.Place(w.key), Write: w.bill.table})
 	}
-	partition.Settle(time.Now(), charges...)
+	now := time.Now()
+	partition.Settle(now, charges...)
+	e.observe(now, nil, charges...)
 }
 
 // shrink notes that items go which nobody pays for.
@@ -305,13 +311,18 @@ func (e *Engine) admitGets(gets []get) (throttle *partition.Throttle, refused []
 	return throttle, owners(throttle, owner, len(gets))
 }
 
+// partitions are those that a page is read from.
+func (r *read) partitions() *partition.Set {
+	if r.index != nil && !r.index.local {
+		return r.index.partitions
+	}
+	return r.table.partitions
+}
+
 // charge is what a page costs, or its beginning as far as it is known before.
 func (r *read) charge(units float64) partition.Charge {
 	c := partition.Charge{
-		Set: r.table.partitions, Place: store.Place(r.within.Lower), Read: units, Eventual: !r.in.ConsistentRead,
-	}
-	if r.index != nil && !r.index.local {
-		c.Set = r.index.partitions
+		Set: r.partitions(), Place: store.Place(r.within.Lower), Read: units, Eventual: !r.in.ConsistentRead,
 	}
 	if r.reverse {
 		c.Place = store.Place(r.within.Upper)
@@ -327,11 +338,20 @@ func (e *Engine) admitPage(r *read) *partition.Throttle {
 	if e.account == nil {
 		return nil
 	}
+	now := time.Now()
 	page := r.charge(readUnits(0, r.in.ConsistentRead))
-	throttle := partition.Check(time.Now(), page)
-	page.Place = store.Place(r.within.Lower) // where the key is, in whatever direction it is read
-	e.contributors.count(throttle, page)
+	throttle := partition.Check(now, page)
+	page.Place = r.keyPlace()
+	countKeys(now, throttle, page)
+	if throttle != nil {
+		e.observe(now, throttle, page)
+	}
 	return throttle
+}
+
+// keyPlace is the partition key of a page, in whatever direction it is read.
+func (r *read) keyPlace() []byte {
+	return resourceOf(r.partitions()).partitionKey(store.Place(r.within.Lower))
 }
 
 // settlePage charges a page that was read.
@@ -339,14 +359,20 @@ func (e *Engine) settlePage(r *read, units float64) {
 	if e.account == nil {
 		return
 	}
-	page := r.charge(units)
-	if r.fetched.table == 0 {
-		partition.Settle(time.Now(), page)
-		return
+	now := time.Now()
+	charges := []partition.Charge{r.charge(units)}
+	if r.fetched.table > 0 {
+		items := charges[0] // behind a local index, in the same collection
+		items.Read = r.fetched.table
+		charges = append(charges, items)
 	}
-	items := page // behind a local index, in the same collection
-	items.Read = r.fetched.table
-	partition.Settle(time.Now(), page, items)
+	partition.Settle(now, charges...)
+	if e.options.Observe != nil {
+		for i := range charges {
+			charges[i].Place = r.keyPlace()
+		}
+		e.observe(now, nil, charges...)
+	}
 }
 
 // throttled is the exception that a refused request is answered with.

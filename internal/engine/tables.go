@@ -209,7 +209,6 @@ func (e *Engine) drop(t *table) (*TableDescription, error) {
 		e.sweeper.wake(e)
 	}
 	t.dropped = errDeleted
-	e.contributors.forget(t)
 	t.dropPartitions()
 	d := t.describe(now)
 	d.Status = "DELETING"

@@ -66,6 +66,9 @@ type Config struct {
 
 	// Bytes is how much data there already is. It is taken to be evenly spread.
 	Bytes int64
+
+	// Owner is whatever the caller wants to find again by Set.Owner.
+	Owner any
 }
 
 // maxProvisioned keeps sums of capacities within an int64.
@@ -87,6 +90,7 @@ func (a *Account) NewSet(now time.Time, c Config) (*Set, error) {
 		account:  a,
 		rules:    a.rules,
 		resource: c.Resource,
+		owner:    c.Owner,
 		index:    c.Index,
 		whole:    c.LocalIndexes,
 		capacity: c.Capacity,

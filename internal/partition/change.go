@@ -41,6 +41,9 @@ func (s *Set) Drop() {
 // Resource returns the ARN that the set was made with.
 func (s *Set) Resource() string { return s.resource }
 
+// Owner is what Config named so.
+func (s *Set) Owner() any { return s.owner }
+
 // Capacity returns the set's capacity.
 func (s *Set) Capacity() Capacity {
 	s.mu.Lock()

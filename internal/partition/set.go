@@ -16,6 +16,7 @@ type Set struct {
 	account  *Account
 	rules    *rules
 	resource string
+	owner    any
 	index    bool
 
 	mu       sync.Mutex
