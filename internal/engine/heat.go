@@ -21,6 +21,11 @@ type Heat struct {
 	ReadTokens  float64 `json:"readTokens"`
 	WriteTokens float64 `json:"writeTokens"`
 
+	// PartitionReads and PartitionWrites are the units that each partition serves
+	// a second.
+	PartitionReads  int64 `json:"partitionReads"`
+	PartitionWrites int64 `json:"partitionWrites"`
+
 	Partitions []PartitionHeat `json:"partitions"` // in the order of their ranges
 	Splits     []SplitHeat     `json:"splits"`     // the last ones, the oldest first
 	Minutes    []MinuteHeat    `json:"minutes"`    // the oldest first; the last is not over
@@ -84,19 +89,20 @@ func (e *Engine) Heat(_ context.Context, tableName string, last time.Duration) (
 		return nil, nil
 	}
 	now := time.Now()
-	list := []Heat{newHeat(t.partitions, t.name, "", now, last)}
+	limit := e.account.Options().Partition
+	list := []Heat{newHeat(t.partitions, limit, now, last)}
 	for _, x := range t.indexes {
 		if x.partitions != nil {
-			list = append(list, newHeat(x.partitions, t.name, x.name, now, last))
+			list = append(list, newHeat(x.partitions, limit, now, last))
 		}
 	}
 	return list, nil
 }
 
-func newHeat(s *partition.Set, table, index string, now time.Time, last time.Duration) Heat {
-	snapshot := s.Snapshot(now, last)
+func newHeat(s *partition.Set, limit partition.Rate, now time.Time, last time.Duration) Heat {
+	snapshot, of := s.Snapshot(now, last), resourceOf(s)
 	h := Heat{
-		Table: table, Index: index,
+		Table: of.table, Index: of.index, PartitionReads: limit.Read, PartitionWrites: limit.Write,
 		ReadTokens: snapshot.TableTokens.Read, WriteTokens: snapshot.TableTokens.Write,
 		Splits: []SplitHeat{}, // in JSON, none is an empty list
 	}

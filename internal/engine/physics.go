@@ -260,18 +260,20 @@ func owners(t *partition.Throttle, owner []int, n int) []bool {
 	return refused
 }
 
-// settle charges what a transaction that was cancelled cost all the same.
-func (e *Engine) settle(writes []*write) {
+// admitCancelled is admitAll for a transaction that changes nothing, as a condition
+// of it does not hold: it costs what it would have, but for its indexes.
+func (e *Engine) admitCancelled(writes []*write) (throttle *partition.Throttle, refused []bool) {
 	if e.account == nil {
-		return
+		return nil, nil
 	}
 	var charges []partition.Charge
-	for _, w := range writes {
+	var owner []int
+	for i, w := range writes {
 		charges = append(charges, partition.Charge{Set: w.table.partitions, Place: store.Place(w.key), Write: w.bill.table})
+		owner = append(owner, i)
 	}
-	now := time.Now()
-	partition.Settle(now, charges...)
-	e.observe(now, nil, charges...)
+	throttle = e.admitCharges(charges...)
+	return throttle, owners(throttle, owner, len(writes))
 }
 
 // shrink notes that items go which nobody pays for.

@@ -33,10 +33,11 @@ func TestPhysicsLosesNothing(t *testing.T) {
 				}
 			}()
 			rt.Repeat(map[string]func(*rapid.T){
-				"put": h.put, "failed put": h.failedPut, "delete": h.remove, "batch write": h.batchWrite, "transaction": h.transact,
+				"put": h.put, "failed put": h.failedPut, "failed transaction": h.failedTransaction, "delete": h.remove, "batch write": h.batchWrite, "transaction": h.transact,
 				"get": h.get, "query": h.query, "batch get": h.batchGet, "wait": h.wait,
 			})
 			h.checkLimits(rt)
+			h.checkObserved(rt)
 			time.Sleep(time.Minute) // until nothing is owed
 			h.checkItems(rt)
 		})
@@ -58,10 +59,14 @@ type heated struct {
 	items  map[string]string // versions by key
 	kinds  map[string]string // index keys by key
 	began  time.Time
+	seen   [2]seen // of the table and the index, by who was told
 
 	// The most that a request cost on one partition of the table and the index.
 	dearest [2]struct{ reads, writes float64 }
 }
+
+// seen is what an observer was told.
+type seen struct{ reads, writes, refused float64 }
 
 func newHeated(t *testing.T, rt *rapid.T, name string) *heated {
 	h := &heated{table: name, items: map[string]string{}, kinds: map[string]string{}, splits: rapid.Bool().Draw(rt, "splits"), began: time.Now()}
@@ -69,7 +74,7 @@ func newHeated(t *testing.T, rt *rapid.T, name string) *heated {
 		Partition: partition.Rate{Read: heatedReads, Write: heatedWrites}, Window: heatedWindow,
 		OnDemandPartitions: rapid.IntRange(1, 3).Draw(rt, "partitions"),
 		NoSplits:           !h.splits, SplitHold: 2 * time.Second, SplitDuration: 500 * time.Millisecond,
-	}})
+	}, Observe: h.observe})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -139,6 +144,18 @@ func (h *heated) failedPut(rt *rapid.T) {
 	})
 	if !isConditionFailure(err) && !isThrottled(rt, err) {
 		rt.Fatal("a put happened though its condition does not hold")
+	}
+}
+
+// failedTransaction is failedPut in a transaction, which charges it another way.
+func (h *heated) failedTransaction(rt *rapid.T) {
+	it, _, _, _ := h.drawItem(rt)
+	_, err := h.engine.TransactWriteItems(context.Background(), &TransactWriteItemsInput{HasActions: true, Actions: []TransactWrite{{
+		Put: &PutItemInput{TableName: &h.table, Item: it, HasItem: true, Expressions: Expressions{Condition: new("attribute_exists(nowhere)")}},
+	}}})
+	h.paid(0, 0, 2*3)
+	if e := new(Error); !errors.As(err, &e) || e.Type != TypeTransactionCanceled {
+		rt.Fatalf("got %v, want a cancellation", err)
 	}
 }
 
@@ -365,6 +382,38 @@ func (h *heated) checkLimits(rt *rapid.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func (h *heated) observe(a *Access) {
+	set := 0
+	if a.Index != "" {
+		set = 1
+	}
+	switch s := &h.seen[set]; {
+	case a.Reason != "":
+		s.refused++
+	default:
+		s.reads += a.ReadUnits
+		s.writes += a.WriteUnits
+	}
+}
+
+// checkObserved compares what the observer was told with what partitions count.
+func (h *heated) checkObserved(rt *rapid.T) {
+	for set, heat := range h.heat(rt) {
+		var counted seen
+		for _, m := range heat.Minutes {
+			counted.reads += m.Metrics["ConsumedReadCapacityUnits"]
+			counted.writes += m.Metrics["ConsumedWriteCapacityUnits"]
+			counted.refused += m.Metrics["ReadThrottleEvents"] + m.Metrics["WriteThrottleEvents"]
+		}
+		told := h.seen[set]
+		// A request may be refused for several of its items, of which the observer is told one by one.
+		if math.Abs(told.reads-counted.reads) > 0.01 || math.Abs(told.writes-counted.writes) > 0.01 || told.refused < counted.refused ||
+			(counted.refused == 0) != (told.refused == 0) {
+			rt.Fatalf("%s: the observer was told of %+v, the partitions counted %+v", heat.Index, told, counted)
 		}
 	}
 }

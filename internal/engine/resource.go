@@ -27,7 +27,7 @@ type Access struct {
 	Table, Index string
 	KeyNames     []string // the attributes of the partition key
 	Key          []string // their values as text, binary ones as base64; nil for a scan
-	Sort         []string // likewise of the sort key; nil if there is none or several items were read
+	Sort         []string // likewise of the sort key, if it was about a single item; nil if it was not
 
 	ReadUnits, WriteUnits float64 // what was charged; what was wanted if it was refused
 
@@ -51,6 +51,9 @@ func (e *Engine) observe(now time.Time, throttle *partition.Throttle, charges ..
 			a.KeyNames = append(a.KeyNames, part.Name)
 		}
 		a.Key, a.Sort = of.key(c.Place)
+		if len(of.keys.sort) == 0 && of.index == "" {
+			a.Sort = []string{} // a key is an item
+		}
 		e.options.Observe(&a)
 	}
 }
@@ -108,4 +111,3 @@ func cutKeys(place []byte, parts []expr.KeyPart) (texts []string, rest []byte) {
 	}
 	return texts, place
 }
-

@@ -236,7 +236,9 @@ func (e *Engine) decideTransaction(writes []*write) error {
 		w.bill.table *= 2 // a transaction prepares, then commits
 	}
 	if err := c.err(); err != nil {
-		e.settle(writes) // it cost what it would have
+		if throttled := throttleReasons(e.admitCancelled(writes)); throttled != nil {
+			return throttled
+		}
 		return err
 	}
 	if size > maxTransactionBytes {
