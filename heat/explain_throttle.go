@@ -59,7 +59,7 @@ func (e *explainer) limit(r *ResourceReport, d Direction, n int64, kind Kind, wh
 	}
 	severity := Critical
 	trend := r.Flow(d).Trend
-	if e.report.Source == Live && len(trend) > 0 && throttledIn(trend, e.report.To.Add(-fiveMinutes), e.report.To) == 0 {
+	if e.report.Source.ongoing() && len(trend) > 0 && throttledIn(trend, e.report.To.Add(-fiveMinutes), e.report.To) == 0 {
 		severity = Info // it was once
 	}
 	e.add(r, Finding{
@@ -102,13 +102,13 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 	e.add(r, f)
 }
 
-// fewThrottles reports whether there are no more refusals than retries take care of: ten in five minutes. Of live calls it
-// is the last five minutes that count, of everything else the worst.
+// fewThrottles reports whether there are no more refusals than retries take care of: ten in five minutes. Of a source
+// that goes on it is the last five minutes that count, of everything else the worst.
 func (e *explainer) fewThrottles(f *Flow, all int64) bool {
 	if all <= 10 || len(f.Trend) == 0 {
 		return all <= 10
 	}
-	if e.report.Source == Live {
+	if e.report.Source.ongoing() {
 		return throttledIn(f.Trend, e.report.To.Add(-fiveMinutes), e.report.To) <= 10
 	}
 	for _, p := range f.Trend {

@@ -17,3 +17,23 @@ func Hashed(secret []byte) func(dst, key []byte) []byte {
 		return hex.AppendEncode(dst, mac.Sum(nil)[:8])
 	}
 }
+
+// Redact replaces the keys of a report that was made without, as Options.Redact would have.
+func (r *Report) Redact(redact func(dst, key []byte) []byte) {
+	for i := range r.Resources {
+		resource := &r.Resources[i]
+		resource.Patterns = nil
+		for _, d := range [...]Direction{Read, Write} {
+			keys := resource.Flow(d).Keys
+			for j := range keys {
+				keys[j].Key = string(redact(nil, []byte(keys[j].Key)))
+			}
+		}
+		if stored := resource.Stored; stored != nil {
+			stored.Growth = nil
+			for j := range stored.Keys {
+				stored.Keys[j].Key = string(redact(nil, []byte(stored.Keys[j].Key)))
+			}
+		}
+	}
+}

@@ -25,12 +25,16 @@ type Source string
 // The sources.
 const (
 	Live       Source = "live"       // calls of this process
+	Engine     Source = "engine"     // calls of all clients of a heatsink serve --physics
 	Stream     Source = "stream"     // DynamoDB Streams: writes only
 	Scan       Source = "scan"       // a sample of what is stored
 	Export     Source = "export"     // an export in DynamoDB JSON
 	CloudWatch Source = "cloudwatch" // metrics by the minute: no keys
 	Insights   Source = "insights"   // Contributor Insights: keys by the minute
 )
+
+// ongoing reports whether a source goes on counting: then what counts is what happened of late.
+func (s Source) ongoing() bool { return s == Live || s == Engine }
 
 // ResourceReport is a table or an index of a Report. What the source cannot see is zero or empty.
 type ResourceReport struct {
@@ -156,7 +160,9 @@ type KeyGrowth struct {
 	Items   int64  `json:"items"`
 }
 
-// Capacity is what a table or an index is set up for, as far as DescribeTable tells.
+// Capacity is what a table or an index is set up for, as far as DescribeTable tells: as of when the table was last looked
+// up. A Recorder looks a table up at its first call, and takes what later answers to DescribeTable and UpdateTable say, if
+// they are made with one of its clients; what auto scaling or somebody else changes it does not see.
 type Capacity struct {
 	OnDemand   bool  `json:"onDemand"`
 	ReadUnits  int64 `json:"readUnits,omitempty"`  // provisioned, or the maximum of an on-demand table if it has one

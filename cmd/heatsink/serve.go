@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/wire"
@@ -53,7 +54,7 @@ access key and secret (flags, or ` + accessKeyEnv + ` and
 ` + secretKeyEnv + ` in the environment): then every request's
 signature is verified.`,
 		Example: `  heatsink serve
-  heatsink serve --physics                       hot keys throttle; curl 127.0.0.1:8000/partitions shows which
+  heatsink serve --physics                       hot keys throttle; heatsink top --endpoint http://127.0.0.1:8000 TABLE shows which
   heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
 
   # in another terminal, for the first of these
@@ -104,14 +105,15 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	ballast := make([]byte, 32<<20)
 	defer runtime.KeepAlive(ballast)
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	e, err := engine.Open(s.options(logger))
+	recorder := heat.NewRecorder(heat.Options{NoDescribe: true})
+	e, err := engine.Open(s.options(logger, recorder))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 
 	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger})
-	web := wire.NewServer(operations, s.handler(e, operations, credentials))
+	web := wire.NewServer(operations, s.handler(e, recorder, operations, credentials))
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))
@@ -133,17 +135,19 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	return err
 }
 
-func (s *server) options(logger *slog.Logger) engine.Options {
+func (s *server) options(logger *slog.Logger, recorder *heat.Recorder) engine.Options {
 	o := engine.Options{Dir: s.data, Region: s.region, Logger: logger}
 	if s.throttle {
 		o.Physics = &s.physics
+		o.Observe = observeInto(recorder)
 	}
 	return o
 }
 
 // handler answers operations and, with physics and for whoever may ask without
-// credentials, what the partitions do, here and in CloudWatch's words.
-func (s *server) handler(e *engine.Engine, operations http.Handler, credentials *wire.Credentials) http.Handler {
+// credentials, what the partitions do, here and in CloudWatch's words, and which
+// keys are hot.
+func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, operations http.Handler, credentials *wire.Credentials) http.Handler {
 	if !s.throttle || credentials != nil {
 		return operations
 	}
@@ -151,6 +155,7 @@ func (s *server) handler(e *engine.Engine, operations http.Handler, credentials 
 	mux.Handle("/", operations)
 	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
 	mux.Handle(wire.CloudWatchPath, wire.NewCloudWatchHandler(e))
+	mux.Handle(heatPath, newHeatHandler(recorder))
 	return mux
 }
 

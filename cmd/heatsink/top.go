@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,15 +11,16 @@ import (
 	"github.com/heatsink-go/heatsink/heat"
 )
 
-// top shows the hottest keys of a table as they are written.
+// top shows the hottest keys of a table as they are used.
 type top struct {
 	account
-	table string
-	keys  int
-	every time.Duration
-	last  time.Duration
-	hide  string
-	json  bool
+	table  string
+	keys   int
+	every  time.Duration
+	last   time.Duration
+	hide   string
+	stream bool
+	json   bool
 }
 
 func newTop() *cobra.Command {
@@ -29,15 +28,17 @@ func newTop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top TABLE",
 		Short: "Watch the hottest keys of a table, live",
-		Long: `Watch which keys of a table are written most, live, from its stream: of DynamoDB, or
-of an engine of your own with --endpoint. It reads the stream only, which costs no
-capacity of the table.
+		Long: `Watch which keys of a table are hottest, live.
+
+From an engine of your own, heatsink serve --physics at --endpoint, it shows reads and
+writes of all clients, what was refused and why, and the partitions.
+
+From DynamoDB, or with --stream, it follows the table's stream: writes only, and nothing
+that was refused. Reading a stream costs no capacity of the table. To see reads and
+throttles there, put a heat.Recorder into the clients.
 
 On a terminal the list is drawn again and again; elsewhere every round is a few plain
-lines. With --json every round is a line: a report as heatsink audit has it.
-
-A stream shows neither reads nor what was throttled. A heat.Recorder in the clients
-does.`,
+lines. With --json every round is a line: a report as heatsink audit has it.`,
 		Example: `  heatsink top orders
   heatsink top orders --endpoint http://127.0.0.1:8000 --last 30s
   heatsink top orders --json | jq -c '.resources[].writes.keys[0]'`,
@@ -49,10 +50,11 @@ does.`,
 	}
 	f := cmd.Flags()
 	t.flags(f)
-	f.IntVarP(&t.keys, "keys", "n", 10, "keys to list")
+	f.IntVarP(&t.keys, "keys", "n", 10, "keys to list, and partitions")
 	f.DurationVar(&t.every, "every", time.Second, "how often to show them")
 	f.DurationVar(&t.last, "last", 0, "end after this time (default: when interrupted)")
 	f.StringVar(&t.hide, "hash-keys", "", "show keys as hashes with this secret")
+	f.BoolVar(&t.stream, "stream", false, "follow the stream, also of an engine that tells more")
 	f.BoolVar(&t.json, "json", false, "a JSON document a line")
 	return cmd
 }
@@ -66,87 +68,66 @@ func (t *top) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	options := heat.StreamOptions{Recorder: heat.Options{Top: t.keys}, Poll: min(t.every, time.Second)}
-	if t.hide != "" {
-		options.Recorder.Redact = heat.Hashed([]byte(t.hide))
-	}
-	reader, err := heat.OpenStream(ctx, c.tables, c.streams, t.table, options)
+	feed, err := t.feed(ctx, c)
 	if err != nil {
 		return err
 	}
-	return t.follow(ctx, cmd, reader)
+	return t.follow(ctx, cmd, feed)
+}
+
+// redact is how keys are hidden, nil if they are not.
+func (t *top) redact() func(dst, key []byte) []byte {
+	if t.hide == "" {
+		return nil
+	}
+	return heat.Hashed([]byte(t.hide))
 }
 
 // follow shows rounds until the time is over, and then the last one.
-func (t *top) follow(ctx context.Context, cmd *cobra.Command, reader *heat.StreamReader) error {
+func (t *top) follow(ctx context.Context, cmd *cobra.Command, feed topFeed) error {
 	reading, stop := context.WithCancel(ctx)
 	if t.last > 0 {
 		reading, stop = context.WithTimeout(ctx, t.last)
 	}
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- reader.Run(reading) }()
+	go func() { ended <- feed.run(reading) }()
 	ticker := time.NewTicker(t.every)
 	defer ticker.Stop()
-	round := t.round(cmd)
+	show := t.shower(cmd)
+	round := func() error {
+		r, err := feed.round(ctx)
+		if err != nil {
+			return err
+		}
+		return show(r)
+	}
 	for {
 		select {
 		case err := <-ended:
 			if err == nil && ctx.Err() == nil {
-				return round(reader)
+				return round()
 			}
 			return err
 		case <-ticker.C:
-			if err := round(reader); err != nil {
+			if err := round(); err != nil {
 				stop()
-				return errors.Join(err, <-ended)
+				if ran := <-ended; ctx.Err() != nil {
+					return ran // interrupted, which is no failure
+				}
+				return err
 			}
 		}
 	}
 }
 
-// round returns what shows a report: as JSON, drawn over the last one, or below it.
-func (t *top) round(cmd *cobra.Command) func(*heat.StreamReader) error {
+// shower returns what shows a round: as JSON, drawn over the last one, or below it.
+func (t *top) shower(cmd *cobra.Command) func(topRound) error {
 	out := cmd.OutOrStdout()
 	if t.json {
 		encoder := json.NewEncoder(out)
-		return func(r *heat.StreamReader) error { return encoder.Encode(r.Report()) }
+		return func(r topRound) error { return encoder.Encode(r) }
 	}
-	screen := newScreen(out)
-	drawn := 0
-	return func(r *heat.StreamReader) error {
-		lines := t.lines(screen, r.Report(), r.Records())
-		text := strings.Join(lines, "\n") + "\n"
-		if screen.terminal && drawn > 0 {
-			text = fmt.Sprintf("\x1b[%dA\x1b[J", drawn) + text
-		}
-		drawn = len(lines)
-		_, err := fmt.Fprint(out, text)
-		return err
-	}
-}
-
-func (t *top) lines(screen *screen, report heat.Report, records int64) []string {
-	lines := []string{screen.bold(fmt.Sprintf("%s  %s: %d writes seen", time.Now().Format(time.TimeOnly), t.table, records))}
-	for i := range report.Resources {
-		r := &report.Resources[i]
-		f := &r.Writes
-		lines = append(lines, fmt.Sprintf("%s: %.0f units, at most %.0f in a second, %s", r.Resource, f.Units, f.Peak, keysText(f.Distinct)))
-		for j := range f.Keys[:min(len(f.Keys), t.keys)] {
-			k := &f.Keys[j]
-			line := fmt.Sprintf("  %8.1f/s %8.0f last second  %5.1f%%  %s %s", k.Consumed, k.Second, 100*k.Share, bar(k.Consumed/heat.PartitionWriteUnits), printable(k.Key))
-			if max(k.Consumed, k.Second) >= 0.7*heat.PartitionWriteUnits {
-				line = screen.red(line)
-			}
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// bar draws how much of what a partition serves is used.
-func bar(part float64) string {
-	const width = 20
-	full := int(min(1, max(0, part))*width + 0.5)
-	return strings.Repeat("#", full) + strings.Repeat(".", width-full)
+	frame := &frame{screen: newScreen(out)}
+	return func(r topRound) error { return frame.draw(t.lines(frame.screen, r)) }
 }

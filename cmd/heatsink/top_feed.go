@@ -1,0 +1,113 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/wire"
+)
+
+// topRound is what top shows at a time.
+type topRound struct {
+	heat.Report
+	Partitions []engine.Heat `json:"partitions,omitempty"` // of an engine that tells
+}
+
+// topFeed is where top gets its rounds from.
+type topFeed interface {
+	run(ctx context.Context) error // until ctx ends, which is no error
+	round(ctx context.Context) (topRound, error)
+}
+
+// feed returns the engine at the endpoint if there is one that tells its heat, otherwise the table's stream.
+func (t *top) feed(ctx context.Context, c clients) (topFeed, error) {
+	if endpoint := cmp.Or(t.endpoint, os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"), os.Getenv("AWS_ENDPOINT_URL")); endpoint != "" && !t.stream {
+		feed := &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: t.table, redact: t.redact()}
+		if _, err := feed.round(ctx); err == nil {
+			return feed, feed.check(ctx, c)
+		}
+	}
+	options := heat.StreamOptions{Recorder: heat.Options{Top: t.keys, Redact: t.redact()}, Poll: min(t.every, time.Second)}
+	reader, err := heat.OpenStream(ctx, c.tables, c.streams, t.table, options)
+	if err != nil {
+		return nil, err
+	}
+	return streamFeed{reader}, nil
+}
+
+// streamFeed is the stream of a table.
+type streamFeed struct{ reader *heat.StreamReader }
+
+func (f streamFeed) run(ctx context.Context) error { return f.reader.Run(ctx) }
+
+func (f streamFeed) round(context.Context) (topRound, error) {
+	return topRound{Report: f.reader.Report()}, nil
+}
+
+// engineFeed is a heatsink serve --physics, which counts by itself.
+type engineFeed struct {
+	endpoint, table string
+	redact          func(dst, key []byte) []byte
+}
+
+// check reports a table that does not exist: the engine's heat would just be empty for ever.
+func (f *engineFeed) check(ctx context.Context, c clients) error {
+	if _, err := c.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(f.table)}); err != nil {
+		return fmt.Errorf("describe table %q: %w", f.table, err)
+	}
+	return nil
+}
+
+func (f *engineFeed) run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (f *engineFeed) round(ctx context.Context) (topRound, error) {
+	var r topRound
+	if err := f.get(ctx, heatPath, &r.Report); err != nil {
+		return r, err
+	}
+	if err := f.get(ctx, wire.PartitionsPath, &r.Partitions); err != nil {
+		return r, err
+	}
+	if f.redact != nil {
+		r.Report.Redact(f.redact)
+	}
+	return r, nil
+}
+
+// get asks the engine about the table, for its last seconds where that matters.
+func (f *engineFeed) get(ctx context.Context, path string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	query := url.Values{"table": {f.table}, "last": {"3s"}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.endpoint+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", path, response.Status)
+	}
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

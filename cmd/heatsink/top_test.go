@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/heatsink-go/heatsink/heat"
+)
+
+// serveHotKey runs a server whose partitions take five writes a second, and writes to one key until it is refused.
+func serveHotKey(t *testing.T) (url string) {
+	t.Helper()
+	s := serve(t, "--physics", "--partition-writes", "5", "--partitions", "2")
+	c := client(s.url, "local", "local")
+	if err := createTable(t.Context(), c, "things"); err != nil {
+		t.Fatal(err)
+	}
+	if err := putThing(t.Context(), c, "PAGE#viral", strings.Repeat("x", 100<<10)); err != nil { // owed for 20 seconds
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := putThing(t.Context(), c, "PAGE#viral", ""); err == nil {
+			t.Fatal("a partition that owes took a write")
+		}
+	}
+	return s.url
+}
+
+// From a server with physics, top shows what a stream does not: reads, refusals and their reasons, and partitions.
+func TestTopOfAnEngine(t *testing.T) {
+	t.Parallel()
+	url := serveHotKey(t)
+	stdout, stderr, code := command(t, "top", "things", "--endpoint", url, "--last", "300ms", "--every", "200ms")
+	for _, want := range []string{
+		"things, by its engine", "things writes:", "PAGE#viral", "refused: TableWriteKeyRangeThroughputExceeded", "things: 2 partitions, 0 splits",
+	} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("exit %d: no %q in\n%s%s", code, want, stdout, stderr)
+		}
+	}
+
+	stdout, stderr, code = command(t, "top", "things", "--endpoint", url, "--last", "300ms", "--every", "200ms", "--json", "--hash-keys", "secret")
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	var round topRound
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &round); err != nil || code != 0 {
+		t.Fatalf("exit %d, %v, %s", code, err, stderr)
+	}
+	if round.Source != heat.Engine || len(round.Partitions) != 1 || len(round.Resources) != 1 || strings.Contains(stdout, "viral") {
+		t.Fatalf("got %s", stdout)
+	}
+	if key := round.Resources[0].Writes.Keys[0]; key.Throttled != 20 || key.Units < 100 || key.Items != 1 {
+		t.Errorf("got %+v", key)
+	}
+}
+
+// A table that does not exist, or has no stream, is an error and not an empty list for ever.
+func TestTopOfNothing(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	url := serveHotKey(t)
+	for _, test := range []struct{ args, want string }{
+		{"top nothing --last 1s --endpoint " + url, `describe table "nothing"`},
+		{"top things --stream --last 1s --endpoint " + url, "stream"},
+		{"top things --last 1s --endpoint http://127.0.0.1:1", `describe table "things"`},
+	} {
+		if _, stderr, code := command(t, strings.Fields(test.args)...); code != 1 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%s: exit %d, %q, want %q", test.args, code, stderr, test.want)
+		}
+	}
+}
+
+func TestServeHeat(t *testing.T) {
+	t.Parallel()
+	url := serveHotKey(t)
+	for _, test := range []struct {
+		method, query string
+		status        int
+		want          string
+	}{
+		{http.MethodGet, "", http.StatusOK, `"source":"engine"`},
+		{http.MethodGet, "?table=things", http.StatusOK, `"PAGE#viral"`},
+		{http.MethodGet, "?table=nothing", http.StatusOK, `"resources":[]`},
+		{http.MethodPost, "", http.StatusMethodNotAllowed, "GET only"},
+	} {
+		if status, body := ask(t, test.method, url+heatPath+test.query); status != test.status || !strings.Contains(body, test.want) {
+			t.Errorf("%s %s: %d %s", test.method, test.query, status, body)
+		}
+	}
+}
+
+// On a terminal a frame is drawn over the last one, line by line, and what is too long is cut rather than wrapped.
+func TestFrame(t *testing.T) {
+	var terminal, plain bytes.Buffer
+	on, off := &frame{screen: &screen{&terminal, true}}, &frame{screen: &screen{&plain, false}}
+	for _, lines := range [][]string{{"one", "two"}, {"three"}} {
+		if err := on.draw(lines); err != nil {
+			t.Fatal(err)
+		}
+		if err := off.draw(lines); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := terminal.String(), noWrap+"one\ntwo"+wrap+"\n"+"\x1b[2A\x1b[J"+noWrap+"three"+wrap+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := plain.String(), "one\ntwo\nthree\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,60 @@
+package heat
+
+import "github.com/cespare/xxhash/v2"
+
+// Observation is a request that was seen elsewhere than in the clients of this process: by a server, by a proxy, in a log.
+type Observation struct {
+	Resource
+	Direction Direction
+
+	// KeyNames are the attributes of the partition key, Key their values as text. Both may be nil: then it is counted
+	// without a key.
+	KeyNames, Key []string
+
+	// Sort is the text of the sort key if the request was about a single item, not nil if the table has no sort key; nil
+	// if it was about several, or nobody knows.
+	Sort []string
+
+	// Units were consumed or, if the request was throttled, would have been.
+	Units     float64
+	Throttled bool
+	Reason    string // why, as DynamoDB says it: TableWriteKeyRangeThroughputExceeded
+}
+
+// Observe counts a request as of now.
+func (r *Recorder) Observe(o Observation) {
+	t := r.table(o.Table)
+	if view := t.index(o.Index); len(o.KeyNames) > 0 && !view.names.known() {
+		t.setKey(o.Index, o.KeyNames)
+	}
+	c := newCall()
+	defer c.free()
+	seen := touch{attempts: 1, units: o.Units}
+	if o.Throttled {
+		seen.units, seen.throttled, seen.reason = 0, 1, o.Reason
+		if keyRange(o.Reason) {
+			seen.wanted = o.Units
+		}
+	}
+	if len(o.Key) > 0 {
+		c.join(o.Key)
+		seen.key = c.texts
+		seen.hash = xxhash.Sum64(seen.key)
+	}
+	if o.Sort != nil {
+		begin := len(c.texts)
+		c.join(o.Sort)
+		seen.item = xxhash.Sum64(c.texts[begin:]) | 1
+	}
+	t.index(o.Index).flow(o.Direction, &r.options).add(r.now().UnixNano(), &seen, r.options.Redact)
+}
+
+// join appends the values of a key to the texts.
+func (c *call) join(values []string) {
+	for i, value := range values {
+		if i > 0 {
+			c.texts = append(c.texts, '|')
+		}
+		c.texts = append(c.texts, value...)
+	}
+}

@@ -1,0 +1,53 @@
+package heat_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+)
+
+// What others saw is counted as calls are: served and refused requests, tables and indexes, keys of several attributes,
+// and requests without a key.
+func TestObserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder := heat.NewRecorder(heat.Options{})
+		hot := heat.Observation{
+			Resource: heat.Resource{Table: "orders", Index: "byPlace"}, Direction: heat.Write,
+			KeyNames: []string{"country", "city"}, Key: []string{"FI", "Oulu"}, Sort: []string{"1"}, Units: 2,
+		}
+		refused := hot
+		refused.Throttled, refused.Reason = true, "IndexWriteKeyRangeThroughputExceeded"
+		for range 1000 {
+			recorder.Observe(hot)
+			recorder.Observe(refused)
+			time.Sleep(time.Millisecond)
+		}
+		recorder.Observe(heat.Observation{Resource: heat.Resource{Table: "orders"}, Direction: heat.Read, Units: 0.5})
+
+		report := recorder.Report()
+		index := resource(t, report, "orders/byPlace")
+		if len(index.Key) != 2 || index.Key[1] != "city" {
+			t.Errorf("the key is %v", index.Key)
+		}
+		writes := index.Writes
+		if writes.Units != 2000 || writes.Requests != 2000 || writes.Throttled != 1000 {
+			t.Errorf("got %+v", writes)
+		}
+		key := writes.Keys[0]
+		if key.Key != "FI|Oulu" || key.Units != 2000 || key.Throttled != 1000 || key.Items != 1 || key.Reason != refused.Reason {
+			t.Errorf("got %+v", key)
+		}
+		if key.RateLow < 3800 || key.RateLow > 4200 || key.Consumed < 1900 || key.Consumed > 2100 {
+			t.Errorf("wants %.0f units a second and got %.0f, should be 4000 and 2000", key.RateLow, key.Consumed)
+		}
+		if reads := resource(t, report, "orders").Reads; reads.Units != 0.5 || len(reads.Keys) != 0 {
+			t.Errorf("got %+v", reads)
+		}
+		findings := heat.Explain(report, heat.Rules{})
+		if len(findings) != 1 || findings[0].Key != "FI|Oulu" || findings[0].Severity != heat.Critical {
+			t.Errorf("got %+v", findings)
+		}
+	})
+}
