@@ -70,9 +70,8 @@ func (m *cacheModel) index(key string) int {
 }
 
 func TestCacheModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		// In a bubble there is no T.Deadline, for which rapid would ask.
-		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rapid.SyncTest(rt, func(rt *rapid.T) {
 			seconds := rapid.Map(rapid.IntRange(0, 10), func(n int) time.Duration { return time.Duration(n) * time.Second })
 			m := &cacheModel{ttl: time.Second + seconds.Draw(rt, "ttl"), stale: seconds.Draw(rt, "stale"), limit: rapid.IntRange(1, 4).Draw(rt, "entries")}
 			cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: m.ttl, Stale: m.stale, Entries: m.limit})
@@ -117,8 +116,8 @@ func TestCacheModel(t *testing.T) {
 // Callers come and go at random while loads take their time. Whatever happens: a key has one load at a time that was not
 // given up, fresh reads show what was written before them, and nobody sees the past after the present.
 func TestCacheTraffic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rapid.SyncTest(rt, func(rt *rapid.T) {
 			seconds := rapid.Map(rapid.IntRange(0, 5), func(n int) time.Duration { return time.Duration(n) * time.Second })
 			cache := heatsink.NewCache[int64](heatsink.CacheOptions{
 				TTL: time.Second + seconds.Draw(rt, "ttl"), Stale: seconds.Draw(rt, "stale"),
