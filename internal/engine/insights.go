@@ -141,31 +141,35 @@ func countKeys(now time.Time, throttle *partition.Throttle, charges ...partition
 			continue
 		}
 		if refused := refusal(throttle, i) != ""; refused || throttle == nil {
-			insights.count(now, charges[i].Place, refused)
+			insights.count(now, &charges[i], refused)
 		}
 	}
 }
 
-func (i *insights) count(now time.Time, place []byte, refused bool) {
+// perWrite is how much a write unit counts of what contributors consume, in read units: a partition serves a third as many.
+const perWrite = 3
+
+// count counts what a charge consumed, or that it was refused.
+func (i *insights) count(now time.Time, c *partition.Charge, refused bool) {
 	if i.throttledOnly && !refused {
 		return
 	}
-	partitionKey, sort := i.key(place)
+	partitionKey, sort := i.key(c.Place)
 	if partitionKey == nil {
 		return // a scan is of no key
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	minute := i.minute(now)
+	rule, weight := 0, c.Read+perWrite*c.Write
+	if refused {
+		rule, weight = 1, 1
+	}
 	add := func(rule int, key string) {
 		if minute.rules[rule] == nil {
 			minute.rules[rule] = sketch.NewHeavy[struct{}](insightKeys, 0)
 		}
-		minute.rules[rule].Add(0, xxhash.Sum64String(key), 1, sketch.Text(key))
-	}
-	rule := 0
-	if refused {
-		rule = 1
+		minute.rules[rule].Add(0, xxhash.Sum64String(key), weight, sketch.Text(key))
 	}
 	add(rule, strings.Join(partitionKey, between))
 	if sort != nil {

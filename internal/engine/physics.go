@@ -215,9 +215,15 @@ func (c *entryChange) charges(list []partition.Charge) []partition.Charge {
 func (e *Engine) admitCharges(charges ...partition.Charge) *partition.Throttle {
 	now := time.Now()
 	throttle := partition.Admit(now, charges...)
+	e.tell(now, throttle, charges...)
+	return throttle
+}
+
+// tell lets Contributor Insights and the observer know what was charged, or refused
+// if throttle is not nil.
+func (e *Engine) tell(now time.Time, throttle *partition.Throttle, charges ...partition.Charge) {
 	countKeys(now, throttle, charges...)
 	e.observe(now, throttle, charges...)
-	return throttle
 }
 
 // admit asks the partitions that a write touches whether they can take it, and
@@ -343,17 +349,10 @@ func (e *Engine) admitPage(r *read) *partition.Throttle {
 	now := time.Now()
 	page := r.charge(readUnits(0, r.in.ConsistentRead))
 	throttle := partition.Check(now, page)
-	page.Place = r.keyPlace()
-	countKeys(now, throttle, page)
 	if throttle != nil {
-		e.observe(now, throttle, page)
+		e.tellPage(now, r, throttle, page)
 	}
 	return throttle
-}
-
-// keyPlace is the partition key of a page, in whatever direction it is read.
-func (r *read) keyPlace() []byte {
-	return resourceOf(r.partitions()).partitionKey(store.Place(r.within.Lower))
 }
 
 // settlePage charges a page that was read.
@@ -369,12 +368,20 @@ func (e *Engine) settlePage(r *read, units float64) {
 		charges = append(charges, items)
 	}
 	partition.Settle(now, charges...)
-	if e.options.Observe != nil {
-		for i := range charges {
-			charges[i].Place = r.keyPlace()
-		}
-		e.observe(now, nil, charges...)
+	e.tellPage(now, r, nil, charges...)
+}
+
+// tellPage is tell for a page, which is of a partition key.
+func (e *Engine) tellPage(now time.Time, r *read, throttle *partition.Throttle, charges ...partition.Charge) {
+	of := resourceOf(r.partitions())
+	if e.options.Observe == nil && of.insights.Load() == nil {
+		return
 	}
+	key := of.partitionKey(store.Place(r.within.Lower)) // in whatever direction it is read
+	for i := range charges {
+		charges[i].Place = key
+	}
+	e.tell(now, throttle, charges...)
 }
 
 // throttled is the exception that a refused request is answered with.

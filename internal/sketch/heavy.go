@@ -37,8 +37,8 @@ type Heavy[P any] struct {
 	filter  []float64 // weights of keys without an entry, scaled; as many as a power of two
 }
 
-// cellsPerEntry is how many cells the filter has: with sixteen, one in seventeen of keys that are all alike gets an entry.
-const cellsPerEntry = 16
+// cellsPerEntry is how many cells the filter has: with eight, one in nine of keys that are all alike gets an entry.
+const cellsPerEntry = 8
 
 type moment struct {
 	now    int64
