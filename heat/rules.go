@@ -10,7 +10,7 @@ import (
 // Rules say from when on Explain speaks up. Fields that are zero have the defaults given here.
 type Rules struct {
 	// Warm and Hot are fractions of what a partition serves: a key that surely wants more than Warm is a warning, more
-	// than Hot is critical. Defaults: 0.7 and 0.95.
+	// than Hot is critical if it goes on. A second alone is a warning, as DynamoDB serves bursts. Defaults: 0.7 and 0.95.
 	Warm, Hot float64
 
 	// Excess is how much of the traffic that is not its fair share a key may have, 0 to 1. Of four keys each has a fair
@@ -27,7 +27,9 @@ type Rules struct {
 	Exclude func(key string) bool
 }
 
-func (r Rules) validate() error {
+// Validate returns what is wrong with the rules, all of it. Explain panics with that: who takes rules to explain with later
+// asks first.
+func (r Rules) Validate() error {
 	var faults []error
 	for _, fraction := range []struct {
 		name  string
@@ -55,7 +57,7 @@ func (r Rules) withDefaults() Rules {
 // Explain returns what is wrong according to a report, the worst first. It says one thing about a key: the cause, if it
 // can tell, rather than each symptom. It panics if the rules contradict themselves.
 func Explain(report Report, rules Rules) []Finding {
-	if err := rules.validate(); err != nil {
+	if err := rules.Validate(); err != nil {
 		panic(fmt.Sprintf("heat: invalid rules: %v", err))
 	}
 	e := explainer{report: &report, rules: rules.withDefaults()}

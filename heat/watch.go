@@ -2,6 +2,7 @@ package heat
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 )
@@ -12,8 +13,11 @@ import (
 //	go heat.Watch(ctx, 10*time.Second, recorder.Report, heat.Rules{}, slog.Default())
 //
 // A finding is logged once for as long as it stays, at the level of its severity: Error if it is critical. every is ten
-// seconds if it is not positive.
+// seconds if it is not positive. Watch panics at once if the rules contradict themselves.
 func Watch(ctx context.Context, every time.Duration, source func() Report, rules Rules, logger *slog.Logger) {
+	if err := rules.Validate(); err != nil {
+		panic(fmt.Sprintf("heat: invalid rules: %v", err))
+	}
 	if every <= 0 {
 		every = 10 * time.Second
 	}

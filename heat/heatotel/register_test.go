@@ -1,6 +1,7 @@
 package heatotel_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,36 @@ func TestRegister(t *testing.T) {
 	}
 	if got := collect(t, reader); len(got) != 0 {
 		t.Errorf("after Unregister: %v", got)
+	}
+}
+
+// What was refused throughout has no units, and metrics of AWS count no requests.
+func TestRegisterOfWhatIsOnlyRefused(t *testing.T) {
+	reader := metric.NewManualReader()
+	refused := func() heat.Report {
+		return heat.Report{Source: heat.CloudWatch, Resources: []heat.ResourceReport{{
+			Resource: heat.Resource{Table: "views"},
+			Writes:   heat.Flow{Throttled: 50, Throttles: []heat.ThrottleCount{{Reason: "TableWriteKeyRangeThroughputExceeded", Count: 50}}},
+		}}}
+	}
+	if _, err := heatotel.Register(metric.NewMeterProvider(metric.WithReader(reader)).Meter("test"), refused, heatotel.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got := collect(t, reader)
+	if got["heatsink.heat.throttles|direction=write,reason=TableWriteKeyRangeThroughputExceeded,table=views"] != 50 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Rules that contradict themselves are refused at once, not when metrics are collected.
+func TestRegisterRefusesWhatIsWrong(t *testing.T) {
+	meter := metric.NewMeterProvider().Meter("test")
+	_, err := heatotel.Register(meter, report, heatotel.Options{Rules: heat.Rules{Excess: -1}})
+	if err == nil || !strings.Contains(err.Error(), "heatotel: invalid rules: Excess is a fraction") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := heatotel.Register(meter, nil, heatotel.Options{}); err == nil || !strings.Contains(err.Error(), "the source is nil") {
+		t.Errorf("got %v", err)
 	}
 }
 

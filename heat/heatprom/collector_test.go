@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatprom"
@@ -75,11 +76,78 @@ func TestCollector(t *testing.T) {
 	}
 	keys := 0
 	for name := range got {
-		if len(name) > 36 && name[:36] == "heatsink_heat_key_units_per_second d" {
+		if strings.HasPrefix(name, "heatsink_heat_key_units_per_second ") {
 			keys++
 		}
 	}
 	if keys != 2 {
 		t.Errorf("%d keys, want 2", keys)
+	}
+}
+
+// refused is a table that refuses everything: nothing is consumed, and of two keys only the beginning is left.
+func refused() heat.Report {
+	return heat.Report{Source: heat.Live, Resources: []heat.ResourceReport{{
+		Resource: heat.Resource{Table: "views", Index: "byPage"},
+		Writes: heat.Flow{
+			Requests: 500, Retries: 200, Throttled: 500, Errors: 1, Latency: heat.Latency{P50: 1, P99: 2, P999: 3, Max: 4},
+			Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 490}, {Count: 10}},
+			Keys: []heat.KeyHeat{
+				{Key: "a\xff", RateLow: 1000, Throttled: 490, Reason: "IndexWriteKeyRangeThroughputExceeded"}, {Key: "a\xff", Throttled: 10},
+			},
+		},
+	}}}
+}
+
+func TestCollectorOfWhatIsOnlyRefused(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(heatprom.New(refused, heatprom.Options{}))
+	got := gather(t, registry)
+	for name, want := range map[string]float64{
+		"heatsink_heat_throttles_total direction=write index=byPage reason=IndexWriteKeyRangeThroughputExceeded table=views": 490,
+		"heatsink_heat_throttles_total direction=write index=byPage table=views":                                             10,
+		"heatsink_heat_key_throttles direction=write index=byPage key=a\uFFFD rank=2 table=views":                            10,
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %v, want %v; all: %v", name, got[name], want, got)
+		}
+	}
+}
+
+// Names, types and labels are as Prometheus wants them.
+func TestMetricsPassTheLinter(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(heatprom.New(refused, heatprom.Options{}))
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(families) != 11 {
+		t.Errorf("%d metrics, want all 11", len(families))
+	}
+	problems, err := promlint.NewWithMetricFamilies(families).Lint()
+	if err != nil || len(problems) != 0 {
+		t.Errorf("got %v, %v", problems, err)
+	}
+}
+
+// Rules that contradict themselves are refused at once, not at the first scrape.
+func TestNewRefusesWhatIsWrong(t *testing.T) {
+	for name, test := range map[string]struct {
+		source func() heat.Report
+		rules  heat.Rules
+		want   string
+	}{
+		"rules":  {refused, heat.Rules{Hot: 95}, "Hot is a fraction"},
+		"source": {nil, heat.Rules{}, "the source is nil"},
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "heatprom: ") || !strings.Contains(got, test.want) {
+					t.Errorf("%s: got %s, want %q", name, got, test.want)
+				}
+			}()
+			heatprom.New(test.source, heatprom.Options{Rules: test.rules})
+		}()
 	}
 }

@@ -37,12 +37,13 @@ var mayImport = imports{
 	"internal/sketch": {},
 
 	// Useful alone.
-	"heat":                {"internal/sketch"},
-	"heat/heatcloudwatch": {"heat"},
-	"heat/heatprom":       {"heat"},
-	"heat/heatotel":       {"heat"},
-	"keys":                {},
-	"plan":                {},
+	"heat":                 {"internal/sketch"},
+	"heat/heatcloudwatch":  {"heat"},
+	"heat/heatprom":        {"heat", "heat/internal/sample"},
+	"heat/heatotel":        {"heat", "heat/internal/sample"},
+	"heat/internal/sample": {"heat"},
+	"keys":                 {},
+	"plan":                 {},
 
 	// The engine, from the outside in.
 	"local":              {"internal/wire", "internal/engine", "internal/partition"},

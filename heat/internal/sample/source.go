@@ -1,0 +1,120 @@
+package sample
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/heatsink-go/heatsink/heat"
+)
+
+// Sample is a value of a metric.
+type Sample struct {
+	*Metric
+	Values []string // of the metric's labels, in their order; "" where there is none, as of an index
+	Value  float64
+}
+
+// Source makes samples of a report that is asked for anew every time.
+type Source struct {
+	report func() heat.Report
+	keys   int
+	rules  heat.Rules
+}
+
+// defaultKeys is how many keys of a flow are exported unless somebody says otherwise.
+const defaultKeys = 10
+
+// NewSource returns a source of what report returns. keys is how many keys of each flow there are samples of, 0 for ten
+// and less for none.
+func NewSource(report func() heat.Report, keys int, rules heat.Rules) (*Source, error) {
+	var faults []error
+	if report == nil {
+		faults = append(faults, errors.New("nothing to report: the source is nil"))
+	}
+	if err := rules.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("invalid rules: %w", err))
+	}
+	if keys == 0 {
+		keys = defaultKeys
+	}
+	return &Source{report, max(0, keys), rules}, errors.Join(faults...)
+}
+
+// Samples returns the samples of now. No two of a metric have the same labels.
+func (s *Source) Samples() []Sample {
+	var all samples
+	report := s.report()
+	for i := range report.Resources {
+		r := &report.Resources[i]
+		for _, d := range [...]heat.Direction{heat.Read, heat.Write} {
+			if f := r.Flow(d); seen(f) {
+				all.flow(f, s.keys, r.Table, r.Index, d.String())
+			}
+		}
+	}
+	all.findings(heat.Explain(report, s.rules))
+	return all
+}
+
+// seen reports whether there is anything to say of a flow. Metrics count no requests, and what is always refused has no
+// units.
+func seen(f *heat.Flow) bool {
+	return f.Requests > 0 || f.Units > 0 || f.Throttled > 0 || f.Errors > 0 || len(f.Keys) > 0
+}
+
+type samples []Sample
+
+// add adds a sample. Labels are UTF-8 in all systems, and one that is not would keep the others from being exported.
+func (s *samples) add(m *Metric, value float64, labels ...string) {
+	for i, label := range labels {
+		labels[i] = strings.ToValidUTF8(label, "\uFFFD")
+	}
+	*s = append(*s, Sample{m, labels, value})
+}
+
+func (s *samples) flow(f *heat.Flow, most int, at ...string) {
+	add := func(m *Metric, value float64, more ...string) {
+		s.add(m, value, append(at[:len(at):len(at)], more...)...)
+	}
+	add(units, f.Units)
+	add(requests, float64(f.Requests))
+	add(retries, float64(f.Retries))
+	add(failures, float64(f.Errors))
+	for _, t := range f.Throttles {
+		add(throttles, float64(t.Count), t.Reason)
+	}
+	add(keys, float64(f.Distinct.Keys))
+	add(peak, f.Peak)
+	if f.Latency != (heat.Latency{}) { // else nobody waited for anything
+		add(latency, f.Latency.P50.Seconds(), "50")
+		add(latency, f.Latency.P99.Seconds(), "99")
+		add(latency, f.Latency.P999.Seconds(), "99.9")
+	}
+	for i := range f.Keys[:min(len(f.Keys), most)] {
+		k := &f.Keys[i]
+		rank := strconv.Itoa(i + 1) // tells keys apart that have become the same text
+		add(keyRate, k.RateLow, rank, k.Key)
+		add(keyThrottles, float64(k.Throttled), rank, k.Key)
+	}
+}
+
+func (s *samples) findings(all []heat.Finding) {
+	type group struct {
+		resource heat.Resource
+		kind     heat.Kind
+		severity heat.Severity
+	}
+	counted := make(map[group]int) // their places among the samples
+	for _, f := range all {
+		g := group{f.Resource, f.Kind, f.Severity}
+		i, ok := counted[g]
+		if !ok {
+			i = len(*s)
+			counted[g] = i
+			s.add(findings, 0, f.Table, f.Index, string(f.Kind), f.Severity.String())
+		}
+		(*s)[i].Value++
+	}
+}

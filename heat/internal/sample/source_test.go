@@ -1,0 +1,159 @@
+package sample_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/internal/sample"
+)
+
+func source(t *testing.T, report heat.Report, keys int) *sample.Source {
+	t.Helper()
+	s, err := sample.NewSource(func() heat.Report { return report }, keys, heat.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// lines returns samples as text: name, labels that have a value, value.
+func lines(samples []sample.Sample) []string {
+	var all []string
+	for _, s := range samples {
+		var line strings.Builder
+		line.WriteString(s.OpenTelemetry)
+		for i, value := range s.Values {
+			if value != "" {
+				fmt.Fprintf(&line, " %s=%s", s.Labels[i], value)
+			}
+		}
+		all = append(all, fmt.Sprintf("%s: %v", line.String(), s.Value))
+	}
+	return all
+}
+
+func TestSamplesOfAFlow(t *testing.T) {
+	const reason = "IndexWriteKeyRangeThroughputExceeded"
+	now := time.Now()
+	report := heat.Report{Source: heat.Live, From: now.Add(-time.Minute), To: now, Resources: []heat.ResourceReport{{
+		Resource: heat.Resource{Table: "views", Index: "byPage"},
+		Writes: heat.Flow{
+			Units: 900.5, Requests: 950, Retries: 40, Throttled: 50, Errors: 3, Peak: 99, Distinct: heat.Distinct{Keys: 7},
+			Throttles: []heat.ThrottleCount{{Reason: reason, Count: 49}, {Count: 1}},
+			Latency:   heat.Latency{P50: time.Millisecond, P99: 20 * time.Millisecond, P999: time.Second, Max: 2 * time.Second},
+			Keys: []heat.KeyHeat{
+				{Key: "PAGE#viral", RateLow: 1500, Throttled: 50, Reason: reason}, {Key: "PAGE#2", RateLow: 980}, {Key: "PAGE#3"},
+			},
+		},
+	}}}
+	const at = " table=views index=byPage direction=write"
+	want := []string{
+		"units" + at + ": 900.5", "requests" + at + ": 950", "retries" + at + ": 40", "errors" + at + ": 3",
+		"throttles" + at + " reason=" + reason + ": 49", "throttles" + at + ": 1",
+		"keys" + at + ": 7", "peak" + at + ": 99",
+		"latency" + at + " percentile=50: 0.001", "latency" + at + " percentile=99: 0.02", "latency" + at + " percentile=99.9: 1",
+		"key.rate" + at + " rank=1 key=PAGE#viral: 1500", "key.throttles" + at + " rank=1 key=PAGE#viral: 50",
+		"key.rate" + at + " rank=2 key=PAGE#2: 980", "key.throttles" + at + " rank=2 key=PAGE#2: 0",
+		"findings table=views index=byPage kind=hot-key severity=critical: 2",
+	}
+	got := lines(source(t, report, 2).Samples())
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if n := len(source(t, report, -1).Samples()); n != len(got)-4 {
+		t.Errorf("without keys there are %d samples, with two of them %d", n, len(got))
+	}
+}
+
+// Each metric of the list is used, with as many labels as it says.
+func TestMetricsHaveTheirLabels(t *testing.T) {
+	flow := heat.Flow{
+		Units: 1, Requests: 1, Throttled: 1, Throttles: []heat.ThrottleCount{{Count: 1}},
+		Latency: heat.Latency{P50: 1}, Keys: []heat.KeyHeat{{Key: "a", RateLow: 1000}},
+	}
+	report := heat.Report{Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Reads: flow, Writes: flow}}}
+	unused := sample.Metrics()
+	for _, s := range source(t, report, 0).Samples() {
+		unused = slices.DeleteFunc(unused, func(m *sample.Metric) bool { return m == s.Metric })
+		if len(s.Values) != len(s.Labels) {
+			t.Errorf("%s has the labels %q and the values %q", s.Prometheus, s.Labels, s.Values)
+		}
+	}
+	for _, m := range unused {
+		t.Errorf("nothing is exported as %s", m.Prometheus)
+	}
+}
+
+// What was refused throughout has no units, and metrics of AWS count no requests: it is exported all the same. Who did not
+// wait has no latency, rather than one of nothing.
+func TestSamplesOfWhatIsOnlyRefused(t *testing.T) {
+	refused := heat.Report{Source: heat.CloudWatch, Resources: []heat.ResourceReport{{
+		Resource: heat.Resource{Table: "views"},
+		Reads:    heat.Flow{Errors: 2},
+		Writes:   heat.Flow{Throttled: 50, Throttles: []heat.ThrottleCount{{Reason: "TableWriteKeyRangeThroughputExceeded", Count: 50}}},
+	}}}
+	got := strings.Join(lines(source(t, refused, 0).Samples()), "\n")
+	for _, want := range []string{
+		"throttles table=views direction=write reason=TableWriteKeyRangeThroughputExceeded: 50",
+		"errors table=views direction=read: 2",
+		"findings table=views kind=hot-partition severity=critical: 1",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "latency") {
+		t.Errorf("a latency of nothing: %s", got)
+	}
+	quiet := heat.Report{Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "views"}}}}
+	if got := source(t, quiet, 0).Samples(); len(got) != 0 {
+		t.Errorf("of nothing: %+v", got)
+	}
+}
+
+// Keys that are no UTF-8, or whose beginnings are the same, are samples like any other.
+func TestSamplesOfOddKeys(t *testing.T) {
+	report := heat.Report{Resources: []heat.ResourceReport{{
+		Resource: heat.Resource{Table: "t"},
+		Reads:    heat.Flow{Units: 1, Keys: []heat.KeyHeat{{Key: "a\xff"}, {Key: "a\xff"}, {Key: ""}, {Key: "Straße"}}},
+	}}}
+	seen := make(map[string]bool)
+	for _, s := range source(t, report, 0).Samples() {
+		id := s.Prometheus + "\x00" + strings.Join(s.Values, "\x00")
+		if seen[id] || !utf8.ValidString(id) {
+			t.Errorf("%q: twice, or no UTF-8", id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestTenKeysUnlessSaidOtherwise(t *testing.T) {
+	reads := heat.Flow{Units: 1, Keys: make([]heat.KeyHeat, 25)}
+	report := heat.Report{Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Reads: reads}}}
+	for keys, want := range map[int]int{0: 10, 1: 1, 25: 25, 99: 25, -1: 0} {
+		n := 0
+		for _, s := range source(t, report, keys).Samples() {
+			if s.OpenTelemetry == "key.rate" {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d keys asked for, %d are there, want %d", keys, n, want)
+		}
+	}
+}
+
+// What is wrong is said when the source is made, not when it is asked.
+func TestSourceRefusesWhatIsWrong(t *testing.T) {
+	_, err := sample.NewSource(nil, 0, heat.Rules{Warm: 70, Sample: -1})
+	for _, want := range []string{"the source is nil", "Warm is a fraction", "negative Sample"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
