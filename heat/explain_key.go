@@ -20,21 +20,23 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
-			Message:  fmt.Sprintf("Partition key '%s' has %s requests/sec (hot partition)", k.Key, thousands(requestRate(flow, k))),
-			Evidence: evidence(k, d), Cause: cause, Remedy: remedy,
+			Message:  fmt.Sprintf("Partition key '%s' has %s requests/sec (hot partition)", k.Key, thousands(e.requestRate(flow, k))),
+			Evidence: e.evidence(k, d), Cause: cause, Remedy: remedy,
 		})
 	}
 }
 
-// heat judges a key by what it surely wants, and by what it was refused because of its own range of keys.
+// heat judges a key by what it surely wants, and by what it was refused because of its own range of keys. A second alone is
+// a warning at most: DynamoDB serves a burst from what a partition did not use before.
 func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
-	wanted := max(k.RateLow, k.Second)
+	sustained := e.report.Sustained(k)
+	wanted := max(sustained, k.Second)
 	switch {
-	case e.report.Source == Insights: // reads and writes together: no limit to hold them against for certain
-		return Warning, wanted >= d.Limit()
+	case e.report.Source == Insights: // reads and writes together, which have a limit each
+		return Warning, wanted >= e.rules.Warm*d.Limit()
 	case k.Refused >= 0.1 && keyRange(k.Reason) && wanted >= 0.2*d.Limit():
 		return Critical, true
-	case wanted >= e.rules.Hot*d.Limit():
+	case sustained >= e.rules.Hot*d.Limit():
 		return Critical, true
 	case wanted >= e.rules.Warm*d.Limit():
 		return Warning, true
@@ -43,8 +45,8 @@ func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
 }
 
 // requestRate returns the requests a second of a key, from its units if they tell.
-func requestRate(flow *Flow, k *KeyHeat) float64 {
-	rate := max(k.RateLow, k.Second)
+func (e *explainer) requestRate(flow *Flow, k *KeyHeat) float64 {
+	rate := max(e.report.Sustained(k), k.Second)
 	if wanted := k.Units + float64(k.Throttled); wanted > 0 && k.Requests > 0 {
 		return rate * float64(k.Requests) / wanted
 	}
@@ -54,10 +56,16 @@ func requestRate(flow *Flow, k *KeyHeat) float64 {
 	return rate
 }
 
-func evidence(k *KeyHeat, d Direction) []string {
+func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 	lines := []string{
 		fmt.Sprintf("%.0f to %.0f %s units a second wanted, %.0f served; one partition serves %.0f", k.RateLow, k.Rate, d, k.Consumed, d.Limit()),
 		fmt.Sprintf("%.1f%% of the %s traffic at least", 100*k.Share, d),
+	}
+	if e.report.Ended && k.Busiest > 1.1*k.Rate {
+		lines = append(lines, fmt.Sprintf("%.0f %s units a second when it was busiest", k.Busiest, d))
+	}
+	if k.Second > k.Rate {
+		lines = append(lines, fmt.Sprintf("%.0f %s units in the last whole second", k.Second, d))
 	}
 	if k.Throttled > 0 {
 		reason := k.Reason

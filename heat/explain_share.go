@@ -15,14 +15,14 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		shape := shapeIn(r, k.Key)
-		if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || 60*k.RateLow < float64(e.rules.Sample) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+		if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || 60*e.report.Sustained(k) < float64(e.rules.Sample) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
 		f := Finding{
 			Kind: DominantKey, Severity: Warning, Direction: d, Key: k.Key, Pattern: shape,
 			Message: fmt.Sprintf("Partition %s receiving %.0f%% of traffic", k.Key, 100*k.Share),
-			Evidence: append(evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%",
+			Evidence: append(e.evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%",
 				flow.Distinct.Keys, 100/float64(flow.Distinct.Keys))),
 		}
 		f.Kind, f.Cause, f.Remedy = dominant(r, d, k, shape)

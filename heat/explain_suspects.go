@@ -17,7 +17,7 @@ func (e *explainer) suspects(r *ResourceReport) {
 				e.add(r, Finding{
 					Kind: Suspicious, Severity: Info, Direction: d, Key: k.Key,
 					Message:  fmt.Sprintf("Partition key '%s' looks like %s, with %.0f%% of the %s traffic", k.Key, what, 100*k.Share, d),
-					Evidence: evidence(&k, d), Cause: "keys like this are rarely customers",
+					Evidence: e.evidence(&k, d), Cause: "keys like this are rarely customers",
 					Remedy: "stop it or limit it (package ratelimit); Rules.Exclude leaves it out of the findings",
 				})
 			}

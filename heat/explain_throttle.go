@@ -132,23 +132,32 @@ func throttledIn(trend []Point, from, to time.Time) int64 {
 
 // room says that the table has room, where it is known to.
 func (e *explainer) room(r *ResourceReport, d Direction) string {
-	s, most := e.report.Elapsed().Seconds(), capacityOf(r.Capacity, d)
-	if s > 0 && most > 0 && r.Flow(d).Units/s < 0.9*most {
+	rate, _ := served(e.report, r.Flow(d))
+	if most := capacityOf(r.Capacity, d); rate > 0 && rate < 0.9*most {
 		return " while the table has room"
 	}
 	return ""
 }
 
 func capacityEvidence(report *Report, r *ResourceReport, d Direction) []string {
-	served := 0.0
-	if s := report.Elapsed().Seconds(); s > 0 {
-		served = r.Flow(d).Units / s
-	}
+	rate, when := served(report, r.Flow(d))
 	most := capacityOf(r.Capacity, d)
 	if most == 0 {
-		return []string{fmt.Sprintf("%.0f %s units a second served in all", served, d)}
+		return []string{fmt.Sprintf("%.0f %s units a second served in all%s", rate, d, when)}
 	}
-	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in all (%.0f%%)", served, most, d, 100*served/most)}
+	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in all%s (%.0f%%)", rate, most, d, when, 100*rate/most)}
+}
+
+// served returns the units a second that were served and, unless it is all the time, when: of hours of metrics the mean
+// says nothing about a rush.
+func served(report *Report, f *Flow) (rate float64, when string) {
+	if report.Source == CloudWatch && f.Peak > 0 {
+		return f.Peak, ", in the busiest minute"
+	}
+	if s := report.Elapsed().Seconds(); s > 0 {
+		return f.Units / s, ""
+	}
+	return 0, ""
 }
 
 // capacityOf returns what a table or index can serve a second: what is provisioned, or what is warm. 0 if not known.

@@ -13,3 +13,15 @@ func Observe(r *Recorder, table string, d Direction, key []byte, units float64) 
 	c.parts = append(c.parts, part{counters: view.own.counters, end: len(key), weight: 1, units: units})
 	c.record(&r.options, time.Now(), time.Millisecond)
 }
+
+// The defaults, and how far back a Trend goes by seconds and by minutes: docs/heat.md states them.
+var (
+	DefaultOptions     = Options{}.withDefaults()
+	DefaultRules       = Rules{}.withDefaults()
+	DefaultScanOptions = ScanOptions{}.withDefaults()
+)
+
+func TrendKept() (fine, coarse time.Duration) {
+	t := newTrend()
+	return time.Duration(len(t.seconds.cells)) * t.seconds.length, time.Duration(len(t.minutes.cells)) * t.minutes.length
+}

@@ -17,7 +17,8 @@ type flow struct {
 	mu       sync.Mutex
 	decay    time.Duration
 	first    int64 // when the first touch was
-	counts   Flow  // totals only
+	span     span
+	counts   Flow // totals only
 	reasons  map[string]int64
 	latency  *hdrhistogram.Histogram // microseconds
 	trend    trend
@@ -30,6 +31,7 @@ type flow struct {
 type keyCount struct {
 	units     float64
 	consumed  decaying
+	busiest   float64 // the highest rate of what was consumed
 	refused   decaying
 	seconds   seconds
 	requests  int64
@@ -134,6 +136,7 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	}
 	k.units += t.units
 	k.consumed.add(now, t.units, f.decay)
+	k.busiest = max(k.busiest, k.consumed.sum/f.longWindow(now))
 	k.seconds.add(now, t.units)
 	if t.throttled > 0 {
 		k.refused.add(now, float64(t.throttled), f.decay)
@@ -173,7 +176,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 		r.Keys = append(r.Keys, KeyHeat{
 			Key: k.Text, Units: k.Extra.units, Low: k.Extra.units,
 			Rate: k.High / window, RateLow: k.Low / window, Share: share(k.Low, total),
-			Consumed: k.Extra.consumed.at(now, f.decay) / window, Second: k.Extra.seconds.last(now),
+			Consumed: k.Extra.consumed.at(now, f.decay) / window, Busiest: k.Extra.busiest, Second: k.Extra.seconds.last(now),
 			Refused:  k.Extra.refused.at(now, f.decay) / window,
 			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
 		})
@@ -188,6 +191,21 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 func (f *flow) window(now int64) float64 {
 	age := max(time.Duration(now-f.first), time.Second)
 	return -f.decay.Seconds() * math.Expm1(-age.Seconds()/f.decay.Seconds())
+}
+
+// span is a window and until when it is good enough.
+type span struct {
+	seconds float64
+	until   int64
+}
+
+// longWindow is window for rates that are remembered: a second of heat in the beginning must not look like ten. It is
+// worked out again every tenth of a second.
+func (f *flow) longWindow(now int64) float64 {
+	if now >= f.span.until {
+		f.span = span{max(f.window(now), f.decay.Seconds()/2), now + int64(time.Second/10)}
+	}
+	return f.span.seconds
 }
 
 func share(part, whole float64) float64 {

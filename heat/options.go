@@ -9,7 +9,9 @@ import (
 // Options configure a Recorder. The zero value is ready to use.
 type Options struct {
 	// Keys names the attributes of partition keys: "orders": {"customer"}, "orders/byStatus": {"status"} for an index.
-	// Tables that are not named are looked up with one DescribeTable at their first call, unless NoDescribe is set.
+	// Tables that are not named are looked up with one DescribeTable at their first call, unless NoDescribe is set, and
+	// again, once a minute at most, when a call fails as if the table was another one by now. The Capacity in reports is
+	// as of then. What is named here stays, whatever descriptions say.
 	Keys map[string][]string
 
 	// NoDescribe keeps the recorder from looking tables up. Calls of unknown tables are then attributed as far as they
@@ -17,7 +19,7 @@ type Options struct {
 	NoDescribe bool
 
 	// Entries is how many keys are kept for each direction of a table or index: a key is surely among them if it has
-	// more than 1/Entries of the units. Default: 1,024, about a quarter of a megabyte.
+	// more than 1/Entries of the units. Default: 1,024, less than half a megabyte.
 	Entries int
 
 	// Decay is how long ago units count a third as much in rates. Default: 10 seconds.

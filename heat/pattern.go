@@ -24,7 +24,7 @@ type patternTable struct {
 
 type patternCount struct {
 	shape, example string
-	family         uint64 // 0 if the shape has no words to replace
+	family         uint64          // 0 if the shape has no words to replace
 	distinct       sketch.Distinct // of the keys that the sketch took up
 	sample         sketch.Distinct // of all keys that are in the sample
 	passed         bool            // some were not taken up
@@ -83,6 +83,7 @@ func (p *patternTable) find(shape, key []byte, hidden bool) int32 {
 	_, known := p.families[siblings]
 	switch {
 	case p.families[siblings] >= mostSiblings:
+		p.families[siblings] = mostSiblings + 1
 		shape = wider
 	case string(wider) != string(shape) && (known || len(p.families) < mostPatterns):
 		p.families[siblings]++
@@ -128,7 +129,7 @@ func (p *patternTable) report(d Direction) []Pattern {
 	for i := range p.all {
 		c := &p.all[i]
 		shape := c.shape
-		if p.families[c.family] >= mostSiblings {
+		if p.families[c.family] > mostSiblings {
 			shape = string(family([]byte(shape)))
 		}
 		at := slices.IndexFunc(patterns, func(p Pattern) bool { return p.Shape == shape })

@@ -12,6 +12,9 @@ type Report struct {
 	To        time.Time        `json:"to"`
 	Resources []ResourceReport `json:"resources"` // tables and indexes, by name
 
+	// Ended says that the source has stopped: what counts then is when a key was busiest, not what it took of late.
+	Ended bool `json:"ended,omitempty"`
+
 	// Notes say what the source could not see, such as "a stream shows no reads".
 	Notes []string `json:"notes,omitempty"`
 }
@@ -91,6 +94,7 @@ type KeyHeat struct {
 	RateLow float64 `json:"rateLow"`
 
 	Consumed float64 `json:"consumed"` // units a second consumed of late
+	Busiest  float64 `json:"busiest"`  // the most that Consumed has been
 	Second   float64 `json:"second"`   // units consumed in the last whole second
 	Refused  float64 `json:"refused"`  // attempts refused a second of late
 	Share    float64 `json:"share"`    // of what was wanted of all keys, 0 to 1, at least
@@ -103,6 +107,15 @@ type KeyHeat struct {
 	// Items is about how many different items (sort keys) were touched, 0 if unknown: 1 is a single hot item, such as a
 	// counter.
 	Items int64 `json:"items,omitempty"`
+}
+
+// Sustained returns the units a second that a key of the report surely wanted for some seconds: of late or, if the source
+// has stopped, when it was busiest.
+func (r *Report) Sustained(k *KeyHeat) float64 {
+	if r.Ended {
+		return max(k.RateLow, k.Busiest)
+	}
+	return k.RateLow
 }
 
 // ThrottleCount is how often DynamoDB gave a reason for refusing a request.

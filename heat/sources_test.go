@@ -1,13 +1,10 @@
 package heat_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -56,88 +53,30 @@ func topKeys(flow heat.Flow, n int) []string {
 	return keys
 }
 
-// The same workload seen by live calls, its stream, a scan and an export: the top keys are the same, and their counts.
-func TestSourcesAgreeOnTheTopKeys(t *testing.T) {
+// The keys of an index are the same to live calls, the stream and a scan.
+func TestSourcesAgreeOnAnIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		recorder := heat.NewRecorder(heat.Options{})
 		client := db.Client(recorder.Option)
 		createWithStream(t, client, "orders")
-		random := rand.New(rand.NewPCG(1, 2))
-		customers := rand.NewZipf(random, 1.5, 1, 200)
-		var export bytes.Buffer
-		zipped := gzip.NewWriter(&export)
-		exact := make(map[string]float64)
-		for i := range 3000 {
-			customer := fmt.Sprintf("CUSTOMER#%d", customers.Uint64())
-			exact[customer]++
-			order := key(customer, fmt.Sprintf("ORDER#%05d", i))
+		for i := range 400 {
+			order := key(fmt.Sprintf("CUSTOMER#%d", i%50), fmt.Sprintf("ORDER#%05d", i))
 			order["status"] = text([]string{"OPEN", "DONE", "DONE", "DONE"}[i%4])
 			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: order}); err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(zipped, `{"Item":{"pk":{"S":%q},"sk":{"S":"ORDER#%05d"},"status":{"S":"DONE"}}}`+"\n", customer, i)
 			time.Sleep(time.Millisecond)
 		}
-		zipped.Close()
-
-		live := resource(t, recorder.Report(), "orders").Writes
-		want := topKeys(live, 5)
-		for _, k := range live.Keys[:5] {
-			if k.Units != exact[k.Key] {
-				t.Errorf("live: %s took %v, want %v", k.Key, k.Units, exact[k.Key])
+		for _, report := range []heat.Report{recorder.Report(), readStream(t, db)} {
+			got := resource(t, report, "orders/byStatus").Writes
+			if keys := topKeys(got, 5); !slices.Equal(keys, []string{"DONE", "OPEN"}) || got.Keys[0].Units != 300 || got.Units != 400 {
+				t.Errorf("%s: %+v", report.Source, got)
 			}
 		}
-		if got := resource(t, recorder.Report(), "orders/byStatus").Writes; topKeys(got, 1)[0] != "DONE" || got.Units != 3000 {
-			t.Errorf("live index: %+v", got)
+		if got := resource(t, readScan(t, db), "orders/byStatus").Stored; got.Keys[0].Key != "DONE" || got.Keys[0].Items != 300 || got.Items != 400 {
+			t.Errorf("scan: %+v", got)
 		}
-
-		stream, err := heat.OpenStream(t.Context(), db.Client(), db.StreamsClient(), "orders", heat.StreamOptions{FromStart: true, UntilNow: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := stream.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		streamed := resource(t, stream.Report(), "orders").Writes
-		if got := topKeys(streamed, 5); !slices.Equal(got, want) || streamed.Units != 3000 {
-			t.Errorf("stream: %v with %v units, want %v", got, streamed.Units, want)
-		}
-		if got := resource(t, stream.Report(), "orders/byStatus").Writes; topKeys(got, 1)[0] != "DONE" {
-			t.Errorf("stream index: %+v", got)
-		}
-
-		scanned, err := heat.ScanTable(t.Context(), db.Client(), "orders", heat.ScanOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		check := func(source string, r heat.Report) {
-			t.Helper()
-			stored := resource(t, r, "orders").Stored
-			var got []string
-			for _, k := range stored.Keys[:5] {
-				got = append(got, k.Key)
-				if float64(k.Items) != exact[k.Key] || k.Low != k.Items {
-					t.Errorf("%s: %s has %d to %d items, want %v", source, k.Key, k.Low, k.Items, exact[k.Key])
-				}
-			}
-			if !slices.Equal(got, want) || stored.Items != 3000 || stored.Fraction != 1 {
-				t.Errorf("%s: %v of %d items, want %v", source, got, stored.Items, want)
-			}
-		}
-		check("scan", scanned)
-		if index := resource(t, scanned, "orders/byStatus").Stored; index.Keys[0].Key != "DONE" || index.Keys[0].Items != 2250 {
-			t.Errorf("scan index: %+v", index)
-		}
-
-		reader, err := heat.NewExportReader("orders", heat.Options{Keys: map[string][]string{"orders": {"pk"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := reader.Read("0001.json.gz", &export); err != nil {
-			t.Fatal(err)
-		}
-		check("export", reader.Report())
 	})
 }
 

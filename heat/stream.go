@@ -73,6 +73,7 @@ type StreamReader struct {
 	from    time.Time // of the first record, and of the last
 	to      time.Time
 	records int64
+	ended   bool // nobody runs it
 }
 
 // streamShard is a shard that is being read.
@@ -128,11 +129,19 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 
 // Run reads until ctx ends, or until it has caught up if so asked. That ctx ended is no error.
 func (r *StreamReader) Run(ctx context.Context) error {
+	r.setEnded(false)
+	defer r.setEnded(true)
 	err := r.run(ctx)
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return nil
 	}
 	return err
+}
+
+func (r *StreamReader) setEnded(ended bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = ended
 }
 
 func (r *StreamReader) run(ctx context.Context) error {
@@ -367,7 +376,7 @@ func (r *StreamReader) Report() Report {
 	if now := time.Now(); !r.options.UntilNow && now.After(to) && !to.IsZero() {
 		to = now
 	}
-	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Notes: []string{
+	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Ended: r.ended, Notes: []string{
 		"a stream shows no reads and no throttled requests; units are worked out from sizes",
 	}}
 	view := r.table.view.Load()

@@ -27,13 +27,19 @@ func parseKeyFlag(table, text string) (resource, name string, err error) {
 	return table + "/" + index, name, nil
 }
 
-// writeReport writes a report for people: what was seen, then what is wrong with it.
-func writeReport(screen *screen, report heat.Report, findings []heat.Finding, top int) {
-	for i := range report.Resources {
-		writeResource(screen, &report.Resources[i], report, top)
-	}
-	for _, note := range report.Notes {
-		screen.say("note: %s", note)
+// writeReports writes reports for people: what each source saw and when, then what is wrong according to all of them.
+func writeReports(screen *screen, reports []heat.Report, findings []heat.Finding, top int) {
+	for i, report := range reports {
+		if i > 0 {
+			screen.say("")
+		}
+		screen.say("%s, %s", screen.bold(string(report.Source)), windowText(report))
+		for i := range report.Resources {
+			writeResource(screen, &report.Resources[i], report, top)
+		}
+		for _, note := range report.Notes {
+			screen.say("note: %s", note)
+		}
 	}
 	screen.say("")
 	if len(findings) == 0 {
@@ -44,6 +50,32 @@ func writeReport(screen *screen, report heat.Report, findings []heat.Finding, to
 		writeFinding(screen, f)
 	}
 	screen.say("%s", countFindings(findings))
+}
+
+// windowText says which time a report is of.
+func windowText(report heat.Report) string {
+	from, to := report.From.Local(), report.To.Local()
+	switch {
+	case report.To.IsZero():
+		return "nothing seen"
+	case !from.Before(to):
+		return "as of " + to.Format(time.DateTime)
+	case from.Format(time.DateOnly) == to.Format(time.DateOnly):
+		return from.Format(time.DateTime) + " to " + to.Format(time.TimeOnly)
+	}
+	return from.Format(time.DateTime) + " to " + to.Format(time.DateTime)
+}
+
+// spanText returns a duration without the zeros that it ends with: 1h and not 1h0m0s.
+func spanText(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, top int) {
@@ -90,8 +122,8 @@ func headline(r *heat.ResourceReport, report heat.Report) string {
 	seconds := report.Elapsed().Seconds()
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
 		if f := r.Flow(d); f.Units > 0 || f.Throttled > 0 {
-			parts = append(parts, fmt.Sprintf("%.0f %s units in %v (%.1f/s, at most %.0f in a second), %d throttled",
-				f.Units, d, report.Elapsed().Round(time.Second), f.Units/max(1, seconds), f.Peak, f.Throttled))
+			parts = append(parts, fmt.Sprintf("%.0f %s units in %s (%.1f/s, at most %.0f in a second), %d throttled",
+				f.Units, d, spanText(report.Elapsed().Round(time.Second)), f.Units/max(1, seconds), f.Peak, f.Throttled))
 		}
 	}
 	return strings.Join(parts, ": ")

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,6 +47,7 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 	}
 	if a.endpoint != "" {
 		cfg.BaseEndpoint = aws.String(a.endpoint)
+		cfg.HTTPClient = wholeBodies{&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
 		a.local(&cfg)
 	}
 	if cfg.Region == "" {
@@ -61,4 +65,21 @@ func (a *account) local(cfg *aws.Config) {
 	if a.profile == "" && os.Getenv("AWS_PROFILE") == "" && os.Getenv("AWS_ACCESS_KEY_ID") == "" {
 		cfg.Credentials = credentials.NewStaticCredentialsProvider("heatsink", "heatsink", "")
 	}
+}
+
+// wholeBodies sends requests in one piece. Left to itself, the SDK calls a body ended once the answer comes, which net/http,
+// if it was not yet done with it, takes for a failure and closes the connection on the rest of the answer: against an engine
+// on the same machine, which answers at once, that happens (aws-sdk-go-v2, issue 2737).
+type wholeBodies struct{ *http.Client }
+
+func (c wholeBodies) Do(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		return c.Client.Do(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return c.Client.Do(r)
 }

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/plan"
 )
 
@@ -171,6 +174,63 @@ func TestPlanMistakes(t *testing.T) {
 		stdout, stderr, code := command(t, append([]string{"plan"}, c.args...)...)
 		if code != 1 || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q, want %q", c.args, code, stdout, stderr, c.want)
+		}
+	}
+}
+
+// Of several reports those with rates of keys are used, of a key those of the source that knows best, throttles from any.
+func TestPlanOfSeveralReports(t *testing.T) {
+	report := func(source heat.Source, writes ...heat.KeyHeat) heat.Report {
+		return heat.Report{Source: source, Resources: []heat.ResourceReport{{
+			Resource: heat.Resource{Table: "app"}, Key: []string{"id"}, Writes: heat.Flow{Keys: writes},
+		}}}
+	}
+	insights := report(heat.Insights, heat.KeyHeat{Key: "a", RateLow: 3000, Throttled: 70}, heat.KeyHeat{Key: "b", RateLow: 600}, heat.KeyHeat{Key: "c", RateLow: 5, Throttled: 3})
+	stream := report(heat.Stream, heat.KeyHeat{Key: "a", RateLow: 900}, heat.KeyHeat{Key: "b", RateLow: 500})
+	live := report(heat.Live, heat.KeyHeat{Key: "b", RateLow: 400})
+	live.Resources[0].Reads.Keys = []heat.KeyHeat{{Key: "b", RateLow: 20}}
+	scan := report(heat.Scan)
+	scan.Resources[0].Stored = &heat.Stored{Items: 7}
+	other := report(heat.Stream, heat.KeyHeat{Key: "z", Second: 10})
+	other.Resources[0].Index = "byStatus"
+	for _, order := range [][]heat.Report{{scan, insights, stream, live, other}, {other, live, stream, insights, scan}} {
+		all := observations(order)
+		slices.SortFunc(all, func(a, b *observation) int { return strings.Compare(a.resource.Index, b.resource.Index) })
+		want := []plan.KeyRate{{Key: "a", WriteUnits: 900, Throttles: 70}, {Key: "b", WriteUnits: 400, ReadUnits: 20}, {Key: "c", WriteUnits: 5, Throttles: 3}}
+		if len(all) != 2 || !slices.Equal(all[0].hottest(9), want) || !slices.Equal(all[1].hottest(9), []plan.KeyRate{{Key: "z", WriteUnits: 10}}) {
+			t.Errorf("got %+v", all)
+		}
+	}
+}
+
+// What audit writes, what top writes, and a report as it is can be read; nothing else can.
+func TestPlanReadsReports(t *testing.T) {
+	const bare = `{"source":"stream","resources":[{"table":"app","reads":{},"writes":{"keys":[{"key":"a","rateLow":5}]}}]}`
+	for _, c := range []struct{ name, text, want string }{
+		{"bare", bare, "a"},
+		{"of top", `{"source":"stream"}` + "\n" + bare + "\n", "a"},
+		{"of audit", `{"reports":[{"source":"scan"},` + bare + `],"findings":[]}`, "a"},
+		{"of no rates", `{"reports":[{"source":"scan"},{"source":"cloudwatch"}]}`, "a report from scan or cloudwatch has no rates of keys"},
+		{"of none", `{"reports":[]}`, "not a report"},
+		{"of nothing", `{"reports":[{}]}`, "not a report"},
+		{"of another form", `{"report":` + bare + `}`, "not a report"},
+		{"empty", ``, "EOF"},
+		{"broken", bare + `{"source":`, "unexpected EOF"},
+		{"of a list", `[` + bare + `]`, "cannot unmarshal array"},
+	} {
+		var stdout, stderr bytes.Buffer
+		root := newRoot()
+		root.SetArgs([]string{"plan", "--report", "-", "--json"})
+		root.SetIn(strings.NewReader(c.text))
+		root.SetOut(&stdout)
+		root.SetErr(&stderr)
+		err := root.ExecuteContext(t.Context())
+		if c.want == "a" {
+			if err != nil || !strings.Contains(stdout.String(), `"key":"a"`) {
+				t.Errorf("%s: got %s, %v", c.name, stdout.String(), err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
 }

@@ -106,21 +106,6 @@ func client(url, key, secret string) *dynamodb.Client {
 	})
 }
 
-// wholeBodies sends requests in one piece. Left to itself, the SDK calls a body
-// ended once the answer comes, which net/http, if it was not yet done with it,
-// takes for a failure and closes the connection on the rest of the answer. Clients
-// that retry, as they do by default, do not see it (aws-sdk-go-v2, issue 2737).
-type wholeBodies struct{ *http.Client }
-
-func (c wholeBodies) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return c.Client.Do(r)
-}
-
 func createTable(ctx context.Context, c *dynamodb.Client, name string) error {
 	_, err := c.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName:            &name,

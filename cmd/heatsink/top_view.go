@@ -13,7 +13,7 @@ import (
 
 // lines are a round for people.
 func (t *top) lines(screen *screen, r topRound) []string {
-	lines := []string{screen.bold(fmt.Sprintf("%s  %s, by its %s", r.To.Local().Format(time.TimeOnly), t.table, r.Source))}
+	lines := []string{screen.bold(fmt.Sprintf("%s  %s, by its %s", time.Now().Format(time.TimeOnly), t.table, r.Source))}
 	for i := range r.Resources {
 		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
 			lines = append(lines, t.flowLines(screen, &r.Resources[i], d, r.To)...)

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+)
+
+// auditSource is somewhere to look.
+type auditSource struct {
+	name heat.Source
+	look func(context.Context) (heat.Report, error)
+
+	// cost says what will be looked at and what that takes.
+	cost func(context.Context) (string, error)
+}
+
+// look says where it will look, does so, and returns what was seen: a report of each source that could be looked at,
+// and an error that names those that could not. If ctx ends, it returns at once.
+func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report, failed error) {
+	sources, err := a.sources(ctx, screen)
+	if err != nil {
+		return nil, err
+	}
+	faults := make([]error, len(sources))
+	for i, s := range sources {
+		text, err := s.cost(ctx)
+		if faults[i] = err; err == nil {
+			screen.say("%s of %s: %s", s.name, a.table, text)
+		}
+	}
+	for i, s := range sources {
+		if faults[i] != nil {
+			continue
+		}
+		screen.live(fmt.Sprintf("looking at %s", s.name))
+		report, err := s.look(ctx)
+		screen.clear()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if faults[i] = err; err == nil {
+			reports = append(reports, report)
+		}
+	}
+	for i, s := range sources {
+		if faults[i] != nil {
+			failed = also(failed, fmt.Errorf("%s: %w", s.name, faults[i]))
+		}
+	}
+	return reports, failed
+}
+
+// sources returns where it was asked to look, what is cheap first. All but an export need an account.
+func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, error) {
+	scan := a.scan || !a.cloudwatch && !a.insights && !a.stream && len(a.exports) == 0
+	var c clients
+	if scan || a.cloudwatch || a.insights || a.stream {
+		var err error
+		if c, err = a.clients(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var all []auditSource
+	for _, s := range []struct {
+		asked  bool
+		source auditSource
+	}{
+		{a.cloudwatch, a.metricsSource(c)},
+		{a.insights, a.insightsSource(c)},
+		{len(a.exports) > 0, a.exportSource(screen)},
+		{scan, a.scanSource(c, screen)},
+		{a.stream, a.streamSource(c)},
+	} {
+		if s.asked {
+			all = append(all, s.source)
+		}
+	}
+	return all, nil
+}
+
+// fixed is a cost that is known without asking.
+func fixed(format string, args ...any) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return fmt.Sprintf(format, args...), nil }
+}
+
+func (a *audit) metricsSource(c clients) auditSource {
+	o := heatcloudwatch.Options{Last: cmp.Or(a.last, time.Hour)}
+	return auditSource{
+		name: heat.CloudWatch,
+		cost: fixed("metrics of the last %s, by GetMetricData, which AWS charges by the metric; no capacity of the table",
+			spanText(o.Last)),
+		look: func(ctx context.Context) (heat.Report, error) {
+			return heatcloudwatch.Metrics(ctx, c.metrics, c.tables, a.table, o)
+		},
+	}
+}
+
+func (a *audit) insightsSource(c clients) auditSource {
+	o := heatcloudwatch.Options{Last: cmp.Or(a.last, time.Hour)}
+	return auditSource{
+		name: heat.Insights,
+		cost: fixed("keys of the last %s, by GetInsightRuleReport where Contributor Insights is on; no capacity of the table",
+			spanText(o.Last)),
+		look: func(ctx context.Context) (heat.Report, error) {
+			report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, o)
+			if redact := a.options().Redact; redact != nil {
+				report.Redact(redact)
+			}
+			return report, err
+		},
+	}
+}
+
+// scanSource looks at a sample of the items.
+func (a *audit) scanSource(c clients, screen *screen) auditSource {
+	o := a.options()
+	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact}
+	options.Progress = func(p heat.ScanProgress) {
+		screen.live(fmt.Sprintf("scan: %d of about %d items, %.0f read units", p.Items, p.Of, p.Units))
+	}
+	return auditSource{
+		name: heat.Scan,
+		cost: func(ctx context.Context) (string, error) {
+			cost, err := heat.EstimateScan(ctx, c.tables, a.table, options)
+			return fmt.Sprintf("%s at %.0f units a second", cost, a.maxRCU), err
+		},
+		look: func(ctx context.Context) (heat.Report, error) { return heat.ScanTable(ctx, c.tables, a.table, options) },
+	}
+}
+
+func (a *audit) streamSource(c clients) auditSource {
+	s := auditSource{name: heat.Stream, cost: fixed("all it still has, by reads of the stream; no capacity of the table")}
+	follow := a.follow
+	if !a.cloudwatch && !a.insights { // else it is how long ago, and hours of following were never meant
+		follow = cmp.Or(follow, a.last)
+	}
+	follow = cmp.Or(follow, time.Minute)
+	if !a.fromStart {
+		s.cost = fixed("followed for %s, by reads of the stream; no capacity of the table", spanText(follow))
+	}
+	s.look = func(ctx context.Context) (heat.Report, error) {
+		reader, err := heat.OpenStream(ctx, c.tables, c.streams, a.table, heat.StreamOptions{
+			FromStart: a.fromStart, UntilNow: a.fromStart, Recorder: a.options(),
+		})
+		if err != nil {
+			return heat.Report{}, err
+		}
+		if !a.fromStart {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, follow)
+			defer cancel()
+		}
+		err = reader.Run(ctx)
+		return reader.Report(), err
+	}
+	return s
+}
+
+func (a *audit) exportSource(screen *screen) auditSource {
+	return auditSource{
+		name: heat.Export,
+		cost: func(context.Context) (string, error) {
+			files, err := a.exportFiles()
+			if len(files) == 1 {
+				return files[0] + "; no capacity of the table", err
+			}
+			return fmt.Sprintf("%d files; no capacity of the table", len(files)), err
+		},
+		look: func(ctx context.Context) (heat.Report, error) { return a.readExport(ctx, screen) },
+	}
+}
+
+// exportKeys returns the partition keys that flags name, by table or index.
+func (a *audit) exportKeys() (map[string][]string, error) {
+	keys := make(map[string][]string)
+	for _, text := range a.keys {
+		resource, name, err := parseKeyFlag(a.table, text)
+		if err != nil {
+			return nil, err
+		}
+		keys[resource] = append(keys[resource], name)
+	}
+	if len(keys[a.table]) == 0 {
+		return nil, errors.New("--export needs --key NAME: an export does not tell the table's partition key")
+	}
+	return keys, nil
+}
+
+func (a *audit) exportFiles() ([]string, error) {
+	var all []string
+	for _, pattern := range a.exports {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("--export %s: %w", pattern, err)
+		}
+		if len(files) == 0 {
+			return nil, fmt.Errorf("--export %s: no such file", pattern)
+		}
+		all = append(all, files...)
+	}
+	return all, nil
+}
+
+func (a *audit) readExport(ctx context.Context, screen *screen) (heat.Report, error) {
+	o := a.options()
+	var err error
+	if o.Keys, err = a.exportKeys(); err != nil {
+		return heat.Report{}, err
+	}
+	files, err := a.exportFiles()
+	if err != nil {
+		return heat.Report{}, err
+	}
+	reader, err := heat.NewExportReader(a.table, o)
+	if err != nil {
+		return heat.Report{}, err
+	}
+	for _, name := range files {
+		screen.live("export: " + name)
+		if err := readExportFile(ctx, reader, name); err != nil {
+			return heat.Report{}, err
+		}
+	}
+	return reader.Report(), nil
+}
+
+func readExportFile(ctx context.Context, reader *heat.ExportReader, name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	stop := context.AfterFunc(ctx, func() { file.Close() }) // ends the read
+	defer stop()
+	return reader.Read(name, file)
+}

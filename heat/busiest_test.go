@@ -1,0 +1,65 @@
+package heat_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// While a stream is followed, what counts is now: a rush that is over is over. Once reading has ended, it is what was
+// found in all that time, and the rush is a finding with the rate that it had.
+func TestAStreamThatEndedRemembersARush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := local.Start(t)
+		client := db.Client()
+		createWithStream(t, client, "orders")
+		reader, err := heat.OpenStream(t.Context(), client, db.StreamsClient(), "orders", heat.StreamOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- reader.Run(ctx) }()
+		time.Sleep(time.Second)
+		for tick := range 500 { // five seconds of 250 writes each, then fifteen of 75
+			n := 10
+			if tick >= 500/4 {
+				n = 3
+			}
+			for i := range n {
+				if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
+					TableName: aws.String("orders"), Item: key("CUSTOMER#big", fmt.Sprint(tick, "-", i)),
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(40 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Minute)
+		if findings := heat.Explain(reader.Report(), heat.Rules{}); len(findings) != 0 {
+			t.Errorf("long after the rush: %v", findings)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		report := reader.Report()
+		hot := resource(t, report, "orders").Writes.Keys[0]
+		if hot.Consumed > 1 || math.Abs(hot.Busiest-250) > 50 {
+			t.Errorf("consumes %.0f units a second, %.0f when it was busiest, which should be about 250", hot.Consumed, hot.Busiest)
+		}
+		findings := heat.Explain(report, heat.Rules{Warm: 0.2, Hot: 0.5})
+		if len(findings) != 1 || findings[0].Key != "CUSTOMER#big" || findings[0].Severity != heat.Warning {
+			t.Errorf("in the end: %v", findings)
+		}
+	})
+}
