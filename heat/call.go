@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"hash/maphash"
 	"math"
 	"sync"
 	"time"
@@ -17,6 +18,9 @@ type call struct {
 	parts     []part
 	texts     []byte // of the parts' keys
 	attempts  int64  // answers and failures that were seen
+	answered  bool   // some answer shows that there are such tables and indexes
+	doubled   bool   // a transaction, which tables charge twice for and indexes do not
+	changes   changes
 }
 
 // part is a key that a call is about, of the table or of one of its indexes.
@@ -26,11 +30,29 @@ type part struct {
 	item       uint64
 	weight     float64 // its part of what the call consumes of its table or index, in units where they can be told
 
+	tentative bool // counts only if something was consumed or refused: it is not known to be part of the call
+	moved     bool // its index may have had the item under another key before
+	again     bool // the same request as another part
+
 	units     float64
 	throttled int64
 	failed    int64
 	reason    string
 }
+
+// seed makes hashes those of this process.
+var seed = maphash.MakeSeed()
+
+// keyHash returns the hash that a key is known by. Its lower half is this process's alone, so that who chooses keys
+// cannot choose two that are taken for one. Its upper half is the same everywhere: numbers of keys and of items are
+// estimated with it, and what is reported of the same calls is the same each time.
+func keyHash(text []byte) uint64 {
+	const upper = math.MaxUint32 << 32
+	return xxhash.Sum64(text)&upper | maphash.Bytes(seed, text)&^upper
+}
+
+// itemHash returns the hash of a sort key, which is not 0.
+func itemHash(text []byte) uint64 { return keyHash(text) | 1 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
@@ -39,7 +61,8 @@ func newCall() *call { return calls.Get().(*call) }
 // free gives the call back. It must not be used any more.
 func (c *call) free() {
 	clear(c.parts)
-	*c = call{parts: c.parts[:0], texts: c.texts[:0]}
+	c.changes.reset()
+	*c = call{parts: c.parts[:0], texts: c.texts[:0], changes: c.changes}
 	if cap(c.texts) <= 64<<10 && cap(c.parts) <= 1024 {
 		calls.Put(c)
 	}
@@ -52,7 +75,7 @@ func (c *call) item(v resourceView, item map[string]types.AttributeValue, weight
 	if c.key(v.names.partition, item) && len(v.names.sort) > 0 {
 		p.end = len(c.texts)
 		if c.key(v.names.sort, item) {
-			p.item = xxhash.Sum64(c.texts[p.end:]) | 1
+			p.item = itemHash(c.texts[p.end:])
 		}
 		c.texts = c.texts[:p.end]
 	} else {
@@ -71,6 +94,7 @@ func (c *call) written(v *tableView, item map[string]types.AttributeValue) {
 	for _, index := range v.indexes {
 		if index.names.known() && hasAll(item, index.names.partition) && hasAll(item, index.names.sort) {
 			c.item(index, item, weight)
+			c.parts[len(c.parts)-1].moved = !v.own.names.has(index.names.partition)
 		}
 	}
 }
@@ -128,6 +152,30 @@ func (c *call) consumed(counters *counters, units float64) {
 	}
 }
 
+// charged shares units that an index says were consumed. Its entry of an item costs no more than the item costs its
+// table, own, unless the item was under another key of the index before: then half of it is the removal from there.
+// Where that key is not known, the half counts without a key, so that no key gets more than it took.
+func (c *call) charged(index, table *counters, units, own float64) {
+	moved, weight, total := false, 0.0, 0.0
+	for i := range c.parts {
+		switch p := &c.parts[i]; p.counters {
+		case index:
+			moved = moved || p.moved
+			weight += p.weight
+		case table:
+			total += p.weight
+		}
+	}
+	if c.doubled {
+		own /= 2
+	}
+	if moved && units > own*min(1, weight/total) {
+		units /= 2
+		c.parts = append(c.parts, part{counters: index, units: units, again: true})
+	}
+	c.consumed(index, units)
+}
+
 // capacity shares what a table says was consumed among the call's parts.
 func (c *call) capacity(t *table, consumed *types.ConsumedCapacity) {
 	if consumed == nil {
@@ -137,12 +185,12 @@ func (c *call) capacity(t *table, consumed *types.ConsumedCapacity) {
 	own := aws.ToFloat64(consumed.CapacityUnits)
 	if consumed.Table != nil { // the arms are told apart
 		own = aws.ToFloat64(consumed.Table.CapacityUnits)
+		for name, global := range consumed.GlobalSecondaryIndexes {
+			c.charged(t.index(name).counters, v.own.counters, aws.ToFloat64(global.CapacityUnits), own)
+		}
 		for _, local := range consumed.LocalSecondaryIndexes {
 			own += aws.ToFloat64(local.CapacityUnits)
 		}
-	}
-	for name, global := range consumed.GlobalSecondaryIndexes {
-		c.consumed(t.index(name).counters, aws.ToFloat64(global.CapacityUnits))
 	}
 	if consumed.Table == nil && len(c.parts) == 1 && c.parts[0].counters != v.own.counters {
 		c.consumed(c.parts[0].counters, own) // a query of an index, and the caller asked for the total only
@@ -156,8 +204,15 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 	nanos := now.UnixNano()
 	for i := range c.parts {
 		p := &c.parts[i]
+		proven := p.units > 0 || p.throttled > 0
+		if !proven && (p.tentative || !c.answered && !p.counters.known.Load() && !p.counters.counted()) {
+			continue
+		}
 		t := touch{
 			units: p.units, item: p.item, attempts: c.attempts, throttled: p.throttled, failed: p.failed, reason: p.reason,
+		}
+		if p.again {
+			t.attempts = 0
 		}
 		// What was not served because of its key was wanted all the same: the least it can have cost, once.
 		if p.throttled > 0 && p.units == 0 && keyRange(p.reason) {
@@ -168,7 +223,7 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 		}
 		if p.end > p.begin {
 			t.key = c.texts[p.begin:p.end]
-			t.hash = xxhash.Sum64(t.key)
+			t.hash = keyHash(t.key)
 		}
 		f := p.counters.flow(c.direction, o)
 		if i == 0 {
@@ -179,11 +234,17 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 	}
 }
 
+// Bytes of a unit.
+const (
+	writeUnit = 1 << 10
+	readUnit  = 4 << 10
+)
+
 // Units of items whose cost is not told apart: what DynamoDB would charge for their size.
 func writeUnits(item map[string]types.AttributeValue) float64 {
-	return math.Ceil(float64(itemSize(item)) / 1024)
+	return math.Ceil(float64(itemSize(item)) / writeUnit)
 }
 
 func readUnits(item map[string]types.AttributeValue) float64 {
-	return max(1, math.Ceil(float64(itemSize(item))/4096))
+	return max(1, math.Ceil(float64(itemSize(item))/readUnit))
 }

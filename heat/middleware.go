@@ -42,7 +42,7 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	now := r.now()
 	if counted {
-		r.settle(c, out.Result, metadata, err)
+		r.settle(c, in.Parameters, out.Result, metadata, err)
 		c.record(&r.options, now, now.Sub(begun))
 	} else {
 		r.learn(out.Result)
@@ -63,6 +63,10 @@ func (r *Recorder) learn(output any) {
 		d = out.TableDescription
 	case *dynamodb.UpdateTableOutput:
 		d = out.TableDescription
+	case *dynamodb.DeleteTableOutput:
+		if out.TableDescription != nil && out.TableDescription.TableName != nil {
+			r.table(*out.TableDescription.TableName).forget()
+		}
 	}
 	if d != nil && d.TableName != nil {
 		r.table(*d.TableName).learn(d)
@@ -78,7 +82,7 @@ type lookup struct {
 // lookupTime bounds how long the first call of a table may wait for its description.
 const lookupTime = 2 * time.Second
 
-// tables looks up those tables of an input that are not known yet, once.
+// tables looks up those tables of an input that are not known yet, or may have changed.
 func (l *lookup) tables(ctx context.Context, input any) {
 	if l.recorder.options.NoDescribe {
 		return
@@ -88,7 +92,7 @@ func (l *lookup) tables(ctx context.Context, input any) {
 			ctx, cancel := context.WithTimeout(ctx, lookupTime)
 			_, err := dynamodb.New(*l.options).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
 			cancel()
-			l.recorder.noteLookup(name, err)
+			l.recorder.table(name).lookedUp(err)
 		}
 	}
 }

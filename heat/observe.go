@@ -1,6 +1,6 @@
 package heat
 
-import "github.com/cespare/xxhash/v2"
+import "slices"
 
 // Observation is a request that was seen elsewhere than in the clients of this process: by a server, by a proxy, in a log.
 type Observation struct {
@@ -24,8 +24,8 @@ type Observation struct {
 // Observe counts a request as of now.
 func (r *Recorder) Observe(o Observation) {
 	t := r.table(o.Table)
-	if view := t.index(o.Index); len(o.KeyNames) > 0 && !view.names.known() {
-		t.setKey(o.Index, o.KeyNames)
+	if len(o.KeyNames) > 0 && !slices.Equal(t.index(o.Index).names.partition, o.KeyNames) {
+		t.setKey(o.Index, slices.Clone(o.KeyNames))
 	}
 	c := newCall()
 	defer c.free()
@@ -39,12 +39,12 @@ func (r *Recorder) Observe(o Observation) {
 	if len(o.Key) > 0 {
 		c.join(o.Key)
 		seen.key = c.texts
-		seen.hash = xxhash.Sum64(seen.key)
+		seen.hash = keyHash(seen.key)
 	}
 	if o.Sort != nil {
 		begin := len(c.texts)
 		c.join(o.Sort)
-		seen.item = xxhash.Sum64(c.texts[begin:]) | 1
+		seen.item = itemHash(c.texts[begin:])
 	}
 	t.index(o.Index).flow(o.Direction, &r.options).add(r.now().UnixNano(), &seen, r.options.Redact)
 }

@@ -47,9 +47,10 @@ func (r *Recorder) describeWrite(c *call, input any) bool {
 	case *dynamodb.PutItemInput:
 		c.written(r.view(aws.ToString(in.TableName)), in.Item)
 	case *dynamodb.UpdateItemInput:
-		c.item(r.view(aws.ToString(in.TableName)).keyed(in.Key), in.Key, 1)
+		c.describeUpdate(r.view(aws.ToString(in.TableName)), in.Key, in.UpdateExpression,
+			in.ExpressionAttributeNames, in.ExpressionAttributeValues, in.AttributeUpdates)
 	case *dynamodb.DeleteItemInput:
-		c.item(r.view(aws.ToString(in.TableName)).keyed(in.Key), in.Key, 1)
+		c.describeDelete(r.view(aws.ToString(in.TableName)), in.Key)
 	case *dynamodb.BatchWriteItemInput:
 		for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
 			for _, request := range in.RequestItems[name] {
@@ -57,6 +58,7 @@ func (r *Recorder) describeWrite(c *call, input any) bool {
 			}
 		}
 	case *dynamodb.TransactWriteItemsInput:
+		c.doubled = true
 		for _, item := range in.TransactItems {
 			r.describeAction(c, item)
 		}
@@ -71,7 +73,7 @@ func (r *Recorder) describeRequest(c *call, table string, request types.WriteReq
 	case request.PutRequest != nil:
 		c.written(r.view(table), request.PutRequest.Item)
 	case request.DeleteRequest != nil:
-		c.item(r.view(table).keyed(request.DeleteRequest.Key), request.DeleteRequest.Key, 1)
+		c.describeDelete(r.view(table), request.DeleteRequest.Key)
 	}
 }
 
@@ -80,9 +82,10 @@ func (r *Recorder) describeAction(c *call, item types.TransactWriteItem) {
 	case item.Put != nil:
 		c.written(r.view(aws.ToString(item.Put.TableName)), item.Put.Item)
 	case item.Update != nil:
-		c.item(r.view(aws.ToString(item.Update.TableName)).keyed(item.Update.Key), item.Update.Key, 1)
+		c.describeUpdate(r.view(aws.ToString(item.Update.TableName)), item.Update.Key, item.Update.UpdateExpression,
+			item.Update.ExpressionAttributeNames, item.Update.ExpressionAttributeValues, nil)
 	case item.Delete != nil:
-		c.item(r.view(aws.ToString(item.Delete.TableName)).keyed(item.Delete.Key), item.Delete.Key, 1)
+		c.describeDelete(r.view(aws.ToString(item.Delete.TableName)), item.Delete.Key)
 	case item.ConditionCheck != nil:
 		c.item(r.view(aws.ToString(item.ConditionCheck.TableName)).keyed(item.ConditionCheck.Key), item.ConditionCheck.Key, 1)
 	}

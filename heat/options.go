@@ -10,8 +10,8 @@ import (
 type Options struct {
 	// Keys names the attributes of partition keys: "orders": {"customer"}, "orders/byStatus": {"status"} for an index.
 	// Tables that are not named are looked up with one DescribeTable at their first call, unless NoDescribe is set, and
-	// again, once a minute at most, when a call fails as if the table was another one by now. The Capacity in reports is
-	// as of then. What is named here stays, whatever descriptions say.
+	// again, once a minute at most, when a call fails as if the table was another one by now or the table was being
+	// updated. The Capacity in reports is as of then. What is named here stays, whatever descriptions say.
 	Keys map[string][]string
 
 	// NoDescribe keeps the recorder from looking tables up. Calls of unknown tables are then attributed as far as they

@@ -14,7 +14,7 @@ import (
 )
 
 // settle fills in what became of a call: each of its attempts, and what the last one consumed.
-func (r *Recorder) settle(c *call, output any, metadata middleware.Metadata, err error) {
+func (r *Recorder) settle(c *call, input, output any, metadata middleware.Metadata, err error) {
 	if attempts, ok := retry.GetAttemptResults(metadata); ok && len(attempts.Results) > 0 {
 		for _, attempt := range attempts.Results {
 			r.settleAttempt(c, attempt.Err)
@@ -23,17 +23,24 @@ func (r *Recorder) settle(c *call, output any, metadata middleware.Metadata, err
 		r.settleAttempt(c, err)
 	}
 	if err == nil {
-		r.settleAnswer(c, output)
+		r.settleAnswer(c, input, output)
 	}
 }
 
 func (r *Recorder) settleAttempt(c *call, err error) {
 	c.attempts++
 	if err == nil {
+		c.answered = true
 		return
 	}
 	if cancelled := (*types.TransactionCanceledException)(nil); errors.As(err, &cancelled) {
+		c.answered = true
 		c.cancelled(cancelled.CancellationReasons)
+		for i := range cancelled.CancellationReasons {
+			if keySchema(aws.ToString(cancelled.CancellationReasons[i].Message)) {
+				r.doubt(c, false)
+			}
+		}
 		return
 	}
 	if reasons, ok := throttle(err); ok {
@@ -41,8 +48,10 @@ func (r *Recorder) settleAttempt(c *call, err error) {
 		return
 	}
 	if failed := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &failed) {
+		c.answered = true
 		return // an answer like any other
 	}
+	r.outdated(c, err)
 	for i := range c.parts {
 		c.parts[i].failed++
 	}
@@ -136,7 +145,7 @@ func (c *call) cancelled(reasons []types.CancellationReason) {
 }
 
 // settleAnswer shares what was consumed among the parts, and counts what a batch left undone as refused.
-func (r *Recorder) settleAnswer(c *call, output any) {
+func (r *Recorder) settleAnswer(c *call, input, output any) {
 	switch out := output.(type) {
 	case *dynamodb.GetItemOutput:
 		r.consumed(c, out.ConsumedCapacity)
@@ -145,13 +154,24 @@ func (r *Recorder) settleAnswer(c *call, output any) {
 	case *dynamodb.ScanOutput:
 		r.consumed(c, out.ConsumedCapacity)
 	case *dynamodb.PutItemOutput:
+		if in, ok := input.(*dynamodb.PutItemInput); ok {
+			c.revealPut(r.view(aws.ToString(in.TableName)), in, out.Attributes)
+		}
 		r.consumed(c, out.ConsumedCapacity)
 	case *dynamodb.UpdateItemOutput:
+		if in, ok := input.(*dynamodb.UpdateItemInput); ok {
+			c.revealUpdate(r.view(aws.ToString(in.TableName)), in, out.Attributes)
+		}
 		r.consumed(c, out.ConsumedCapacity)
 	case *dynamodb.DeleteItemOutput:
+		if in, ok := input.(*dynamodb.DeleteItemInput); ok {
+			c.revealDelete(r.view(aws.ToString(in.TableName)), in, out.Attributes)
+		}
 		r.consumed(c, out.ConsumedCapacity)
 	case *dynamodb.BatchGetItemOutput:
-		r.settleBatchGet(c, out)
+		if in, ok := input.(*dynamodb.BatchGetItemInput); ok {
+			r.settleBatchGet(c, in, out)
+		}
 	case *dynamodb.BatchWriteItemOutput:
 		r.settleBatchWrite(c, out)
 	case *dynamodb.TransactGetItemsOutput:
@@ -171,60 +191,4 @@ func (r *Recorder) consumedAll(c *call, all []types.ConsumedCapacity) {
 	for i := range all {
 		r.consumed(c, &all[i])
 	}
-}
-
-func (r *Recorder) settleBatchGet(c *call, out *dynamodb.BatchGetItemOutput) {
-	for name, items := range out.Responses {
-		view := r.view(name)
-		for _, item := range items {
-			if p := c.find(view.own, item); p != nil {
-				p.weight = readUnits(item)
-			}
-		}
-	}
-	for name, unread := range out.UnprocessedKeys {
-		for _, key := range unread.Keys {
-			c.undone(c.find(r.view(name).keyed(key), key))
-		}
-	}
-	r.consumedAll(c, out.ConsumedCapacity)
-}
-
-func (r *Recorder) settleBatchWrite(c *call, out *dynamodb.BatchWriteItemOutput) {
-	for name, requests := range out.UnprocessedItems {
-		view := r.view(name)
-		for _, request := range requests {
-			switch {
-			case request.PutRequest != nil:
-				c.undone(c.find(view.own, request.PutRequest.Item))
-			case request.DeleteRequest != nil:
-				c.undone(c.find(view.keyed(request.DeleteRequest.Key), request.DeleteRequest.Key))
-			}
-		}
-	}
-	r.consumedAll(c, out.ConsumedCapacity)
-}
-
-// undone counts a part that a batch handed back: refused, and nothing consumed.
-func (c *call) undone(p *part) {
-	if p != nil {
-		p.throttled++
-		p.weight = 0
-	}
-}
-
-// find returns the part of a table with the same key, nil if there is none.
-func (c *call) find(v resourceView, item map[string]types.AttributeValue) *part {
-	c.item(v, item, 0)
-	last := len(c.parts) - 1
-	wanted := c.parts[last]
-	text := c.texts[wanted.begin:wanted.end]
-	c.parts, c.texts = c.parts[:last], c.texts[:wanted.begin]
-	for i := range c.parts {
-		p := &c.parts[i]
-		if p.counters == wanted.counters && p.item == wanted.item && string(c.texts[p.begin:p.end]) == string(text) {
-			return p
-		}
-	}
-	return nil
 }

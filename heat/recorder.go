@@ -16,14 +16,17 @@ import (
 )
 
 // Recorder counts the calls of the clients that it is an option of. It takes a fraction of a microsecond of a call, and
-// memory that depends on the number of tables and indexes, not of keys. Its methods may be called concurrently.
+// memory that depends on the number of tables and indexes, not of keys. It counts up to 1,000 tables and indexes; a
+// report has a note if there are more. Its methods may be called concurrently.
 type Recorder struct {
 	options Options
 	started time.Time
+	room    room   // for tables and indexes that are counted
+	others  *table // stands for tables that are not kept
 
 	mu     sync.RWMutex
-	tables map[string]*table
-	notes  map[string]string // by table: why it could not be looked up
+	tables map[string]*table // no more than mostResources
+	swept  time.Time         // when idle tables were last dropped
 }
 
 // NewRecorder returns a recorder that has seen nothing. It panics if the options contradict themselves, as they are
@@ -32,7 +35,10 @@ func NewRecorder(options Options) *Recorder {
 	if err := options.validate(); err != nil {
 		panic(fmt.Sprintf("heat: invalid options: %v", err))
 	}
-	r := &Recorder{options: options.withDefaults(), started: time.Now(), tables: make(map[string]*table), notes: make(map[string]string)}
+	r := &Recorder{options: options.withDefaults(), started: time.Now(), tables: make(map[string]*table)}
+	r.room.most = mostResources
+	r.others = newTableIn(&room{}, "")
+	r.others.others = true
 	for name, partition := range options.Keys {
 		name, index, _ := strings.Cut(name, "/")
 		r.table(name).setKey(index, slices.Clone(partition))
@@ -40,8 +46,8 @@ func NewRecorder(options Options) *Recorder {
 	return r
 }
 
-// Describe looks tables up, to know their partition keys, indexes and capacity. A recorder does so itself at the first call
-// of a table, unless Options.NoDescribe is set.
+// Describe looks tables up, to know their partition keys, indexes and capacity. A recorder does so itself at the first
+// call of a table, unless Options.NoDescribe is set.
 func (r *Recorder) Describe(ctx context.Context, client Describer, tables ...string) error {
 	var faults []error
 	for _, name := range tables {
@@ -66,11 +72,12 @@ func (r *Recorder) Report() Report {
 	report := Report{Source: Live, From: r.started.UTC(), To: now.UTC()}
 	r.mu.RLock()
 	tables := slices.SortedFunc(maps.Values(r.tables), func(a, b *table) int { return strings.Compare(a.name, b.name) })
-	for _, name := range slices.Sorted(maps.Keys(r.notes)) {
-		report.Notes = append(report.Notes, r.notes[name])
-	}
 	r.mu.RUnlock()
+	var notes []string
 	for _, t := range tables {
+		if note := t.lookupNote(); note != "" {
+			notes = append(notes, note)
+		}
 		view := t.view.Load()
 		indexes := slices.SortedFunc(slices.Values(view.indexes), func(a, b resourceView) int { return strings.Compare(a.Index, b.Index) })
 		for _, v := range append([]resourceView{view.own}, indexes...) {
@@ -79,7 +86,24 @@ func (r *Recorder) Report() Report {
 			}
 		}
 	}
+	report.Notes = r.notes(notes)
 	return report
+}
+
+// mostNotes is how many tables are named in a report that could not be looked up.
+const mostNotes = 10
+
+// notes returns what a report says about what it does not show, given why tables could not be looked up.
+func (r *Recorder) notes(lookups []string) []string {
+	notes := lookups[:min(len(lookups), mostNotes)]
+	if more := len(lookups) - len(notes); more > 0 {
+		notes = append(notes, fmt.Sprintf("%d more tables could not be described", more))
+	}
+	if left := r.room.left() + r.others.room.left(); left > 0 {
+		notes = append(notes, fmt.Sprintf(
+			"%d tables and indexes are counted, as many as there is room for: %d requests of others are not", mostResources, left))
+	}
+	return notes
 }
 
 // now returns the time, which never goes back.
@@ -113,24 +137,30 @@ func (r *Recorder) table(name string) *table {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t = r.tables[name]; t == nil {
-		t = newTable(name)
-		r.tables[name] = t
+	if t = r.tables[name]; t != nil {
+		return t
 	}
+	if len(r.tables) >= mostResources {
+		r.sweep()
+	}
+	if len(r.tables) >= mostResources {
+		return r.others
+	}
+	t = newTableIn(&r.room, name)
+	r.tables[name] = t
 	return t
 }
 
-func (r *Recorder) view(name string) *tableView { return r.table(name).view.Load() }
-
-// noteLookup remembers that a table could not be looked up.
-func (r *Recorder) noteLookup(table string, err error) {
-	if err == nil {
-		return
+// sweep drops tables of which nothing is known that could not be learned again: names that a program made up, most
+// likely. It looks at all of them, so not at every call.
+func (r *Recorder) sweep() {
+	if now := time.Now(); now.Sub(r.swept) >= time.Second {
+		r.swept = now
+		maps.DeleteFunc(r.tables, func(_ string, t *table) bool { return t.idle() })
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notes[table] = fmt.Sprintf("table %s could not be described (%v): calls that do not tell its partition key are counted without", table, err)
 }
+
+func (r *Recorder) view(name string) *tableView { return r.table(name).view.Load() }
 
 // tablesOf returns the tables that an input is about.
 func tablesOf(input any) []string {

@@ -1,14 +1,19 @@
 package heat_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/local"
@@ -125,4 +130,91 @@ func TestTenantsInCapitals(t *testing.T) {
 	if got := kinds(heat.Explain(r, heat.Rules{})); got != "critical skewed-tenant TENANT#ACME" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// DynamoDB serves a burst: a second of what a partition serves is a warning, unless it was refused. What goes on is critical.
+func TestASecondAloneIsNotCritical(t *testing.T) {
+	burst := func(edit func(*heat.KeyHeat)) heat.Report {
+		f := hotFlow("user-12345", 100, 200)
+		f.Keys[0].Second = 990
+		edit(&f.Keys[0])
+		return report(f)
+	}
+	for _, test := range []struct {
+		name string
+		edit func(*heat.KeyHeat)
+		want string
+	}{
+		{"a second", func(*heat.KeyHeat) {}, "warning hot-key user-12345"},
+		{"a second, ten times too much", func(k *heat.KeyHeat) { k.Second = 10_000 }, "warning hot-key user-12345"},
+		{"it goes on", func(k *heat.KeyHeat) { k.RateLow, k.Rate = 960, 970 }, "critical hot-key user-12345"},
+		{"refused by key range", func(k *heat.KeyHeat) {
+			k.Refused, k.Throttled, k.Reason = 5, 50, "TableWriteKeyRangeThroughputExceeded"
+		}, "critical hot-key user-12345"},
+		{"refused by the table", func(k *heat.KeyHeat) {
+			k.Refused, k.Throttled, k.Reason = 5, 50, "TableWriteProvisionedThroughputExceeded"
+		}, "warning hot-key user-12345"},
+	} {
+		findings := heat.Explain(burst(test.edit), heat.Rules{Excess: 1})
+		if got := kinds(findings); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+		if evidence := strings.Join(findings[0].Evidence, "; "); test.name == "a second" && !strings.Contains(evidence, "990 write units in the last whole second") {
+			t.Errorf("got %s", evidence)
+		}
+	}
+}
+
+// The same on the engine: a thousand writes in one second of an idle minute, served all.
+func TestABurstOnTheEngineIsNotCritical(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := start(t, nil)
+		recorder := heat.NewRecorder(heat.Options{})
+		client := db.Client(recorder.Option)
+		write := func(n int) {
+			for i := range n {
+				if err := putItem(t, client, "views", key("user-12345", fmt.Sprint(i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		write(1)
+		time.Sleep(time.Minute)
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+		write(1000)
+		time.Sleep(time.Second)
+		if got := kinds(heat.Explain(recorder.Report(), heat.Rules{})); got != "warning hot-key user-12345" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// Whoever chooses keys cannot have two of them taken for one: these have the same xxhash.
+func TestKeysOfTheSameHashAreCountedApart(t *testing.T) {
+	a, b := collision()
+	if xxhash.Sum64(a) != xxhash.Sum64(b) || bytes.Equal(a, b) {
+		t.Fatal("these do not collide")
+	}
+	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+	heat.Observe(recorder, "views", heat.Write, a, 1)
+	heat.Observe(recorder, "views", heat.Write, b, 2)
+	if keys := resource(t, recorder.Report(), "views").Writes.Keys; len(keys) != 2 || keys[0].Units != 2 || keys[1].Units != 1 {
+		t.Errorf("got %+v", keys)
+	}
+}
+
+// collision returns two texts of 64 bytes whose first lanes differ, and whose second ones make up for it.
+func collision() (a, b []byte) {
+	const prime1, prime2 = 11400714785074694791, 14029467366897019727
+	inverse := uint64(1) // of prime2: each step doubles the bits that are right
+	for range 6 {
+		inverse *= 2 - prime2*inverse
+	}
+	start := uint64(prime1)
+	start += prime2
+	lane := func(word uint64) uint64 { return bits.RotateLeft64(start+word*prime2, 31) * prime1 }
+	a, b = make([]byte, 64), make([]byte, 64)
+	binary.LittleEndian.PutUint64(b, 1)
+	binary.LittleEndian.PutUint64(b[32:], (lane(0)-lane(1))*inverse)
+	return a, b
 }

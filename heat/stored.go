@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/heatsink-go/heatsink/internal/sketch"
 )
@@ -93,7 +92,7 @@ func (s *stock) add(item map[string]types.AttributeValue, size int64, expired bo
 	c.texts = c.texts[:0]
 	c.key(s.view.names.partition, item)
 	key := c.texts
-	hash := xxhash.Sum64(key)
+	hash := keyHash(key)
 	s.distinct.Add(hash)
 	taken := false
 	k := s.keys.Add(0, hash, 1, func(dst []byte) []byte {

@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,11 +13,14 @@ import (
 
 // table is what is known of a table, and what was counted of it and its indexes. Calls load the view and never lock.
 type table struct {
-	name string
-	view atomic.Pointer[tableView]
+	name   string
+	room   *room // for what is counted
+	others bool  // it stands for all tables that there is no room for: it learns nothing
+	view   atomic.Pointer[tableView]
 
 	mu    sync.Mutex // of those who change the view
 	asked time.Time  // when somebody last tried to look the table up
+	note  string     // why that failed, "" if it did not
 }
 
 // tableView is what a table is known to consist of. It does not change: who learns more makes a new one.
@@ -24,15 +28,18 @@ type tableView struct {
 	own     resourceView
 	indexes []resourceView // global ones
 	locals  []resourceView // local ones, which are part of the table's partitions: counted as the table
+
+	// doubted says that a call failed as if the table was not what it is known as: it is to be looked up again.
+	doubted bool
 }
 
-// keyed returns the table for a call that gives a whole key. If it has one attribute that is the partition key, known or
-// not.
+// keyed returns the table for a call that gives a whole key. If it has one attribute that is the partition key, known
+// or not, unless the options say otherwise.
 func (v *tableView) keyed(key map[string]types.AttributeValue) resourceView {
 	own := v.own
-	if !own.names.known() && len(key) == 1 {
+	if len(key) == 1 && !own.names.given && !(own.names.known() && hasAll(key, own.names.partition)) {
 		for name := range key {
-			own.names.partition = []string{name}
+			own.names.partition, own.single = []string{name}, false
 		}
 	}
 	return own
@@ -46,53 +53,62 @@ type resourceView struct {
 	single   bool // it is known that a key is one item: a table without a sort key
 }
 
-// keyNames are the attributes of a key: one or none of each kind of a table, up to four of an index.
-type keyNames struct{ partition, sort []string }
-
-func (k keyNames) known() bool { return len(k.partition) > 0 }
-
-// counters are the flows of a table or index, made when there is something to count.
-type counters struct {
-	Resource
-	flows [2]atomic.Pointer[flow]
+// forget drops what a description said.
+func (v *resourceView) forget() {
+	v.names.forget()
+	v.capacity, v.single = nil, false
+	v.known.Store(v.names.given)
 }
 
-func (c *counters) flow(d Direction, o *Options) *flow {
-	if f := c.flows[d].Load(); f != nil {
-		return f
-	}
-	c.flows[d].CompareAndSwap(nil, newFlow(o))
-	return c.flows[d].Load()
-}
+// unproven reports whether nothing says that there is such a table or index.
+func (v *resourceView) unproven() bool { return !v.known.Load() && !v.counted() }
 
-func newTable(name string) *table {
-	t := &table{name: name}
-	t.view.Store(&tableView{own: resourceView{counters: &counters{Resource: Resource{Table: name}}}})
+// newTable returns a table of which nothing is known, with room for all its indexes.
+func newTable(name string) *table { return newTableIn(nil, name) }
+
+func newTableIn(r *room, name string) *table {
+	t := &table{name: name, room: r}
+	t.view.Store(&tableView{own: t.resource("")})
 	return t
+}
+
+// resource returns the table or an index with nothing counted.
+func (t *table) resource(index string) resourceView {
+	return resourceView{counters: &counters{Resource: Resource{t.name, index}, room: t.room}}
 }
 
 // index returns what a read or a throttle of an index is counted as: the index, or the table if the index is local.
 // An index that is not known is taken for a global one.
 func (t *table) index(name string) resourceView {
 	v := t.view.Load()
-	if name == "" {
+	if name == "" || t.others {
 		return v.own
-	}
-	if i := find(v.indexes, name); i >= 0 {
-		return v.indexes[i]
 	}
 	if i := find(v.locals, name); i >= 0 {
 		return resourceView{counters: v.own.counters, names: v.locals[i].names, capacity: v.own.capacity}
 	}
-	return t.change(func(v *tableView) {
-		if find(v.indexes, name) < 0 {
-			v.indexes = append(v.indexes, resourceView{counters: &counters{Resource: Resource{t.name, name}}})
-		}
-	}).index(name)
+	if i := find(v.indexes, name); i >= 0 {
+		return v.indexes[i]
+	}
+	v = t.change(func(v *tableView) { t.global(v, name) })
+	return v.indexes[find(v.indexes, name)]
 }
 
-// index is index of a view that has the name.
-func (v *tableView) index(name string) resourceView { return v.indexes[find(v.indexes, name)] }
+// mostIndexes is from how many indexes on those are dropped that may not exist. DynamoDB has 20, unless asked for more.
+const mostIndexes = 100
+
+// global returns the view of a global index, which it makes.
+func (t *table) global(v *tableView, index string) *resourceView {
+	i := find(v.indexes, index)
+	if i < 0 {
+		if len(v.indexes) >= mostIndexes {
+			v.indexes = slices.DeleteFunc(v.indexes, func(v resourceView) bool { return v.unproven() })
+		}
+		i = len(v.indexes)
+		v.indexes = append(v.indexes, t.resource(index))
+	}
+	return &v.indexes[i]
+}
 
 func find(views []resourceView, index string) int {
 	return slices.IndexFunc(views, func(v resourceView) bool { return v.Index == index })
@@ -102,6 +118,10 @@ func find(views []resourceView, index string) int {
 func (t *table) change(edit func(*tableView)) *tableView {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.changeLocked(edit)
+}
+
+func (t *table) changeLocked(edit func(*tableView)) *tableView {
 	v := *t.view.Load()
 	v.indexes, v.locals = slices.Clone(v.indexes), slices.Clone(v.locals)
 	edit(&v)
@@ -109,82 +129,132 @@ func (t *table) change(edit func(*tableView)) *tableView {
 	return &v
 }
 
-// askAgain is after how long a table is looked up again that could not be.
+// askAgain is after how long a table is looked up again that could not be, or that seems to have changed.
 const askAgain = time.Minute
 
 // ask reports whether the table should be looked up now, to one caller at a time.
 func (t *table) ask() bool {
-	if t.view.Load().own.names.known() {
+	if v := t.view.Load(); t.others || v.own.names.known() && !v.doubted {
 		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.asked.IsZero() && time.Since(t.asked) < askAgain {
+	if t.askedOfLate() {
 		return false
 	}
 	t.asked = time.Now()
 	return true
 }
 
-// setKey says what the partition key of the table or an index is called, for whom Options.Keys do.
-func (t *table) setKey(index string, partition []string) {
-	if index != "" {
-		t.index(index)
+func (t *table) askedOfLate() bool { return !t.asked.IsZero() && time.Since(t.asked) < askAgain }
+
+// idle reports whether nothing is lost if the table is dropped: nothing was counted or given, and it may be looked up
+// again.
+func (t *table) idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	used := func(v resourceView) bool { return v.counted() || v.names.given }
+	v := t.view.Load()
+	return !used(v.own) && !slices.ContainsFunc(v.indexes, used) && !t.askedOfLate()
+}
+
+// doubt has the table looked up again at its next call, but not more often than askAgain. Until then what is known of
+// it stays.
+func (t *table) doubt() {
+	if v := t.view.Load(); t.others || v.doubted || v.own.names.given || !v.own.names.known() {
+		return
+	}
+	t.change(func(v *tableView) { v.doubted = true })
+}
+
+// forget drops what descriptions said, as there is no such table any more: its next call looks it up, but not more
+// often than askAgain. What was counted stays.
+func (t *table) forget() {
+	if v := t.view.Load(); t.others || v.own.unproven() && !v.own.names.known() && len(v.indexes) == 0 {
+		return
 	}
 	t.change(func(v *tableView) {
-		if index == "" {
-			v.own.names.partition = partition
-		} else {
-			v.indexes[find(v.indexes, index)].names.partition = partition
+		v.own.forget()
+		for i := range v.indexes {
+			v.indexes[i].forget()
 		}
+		v.locals, v.doubted = nil, false
 	})
 }
 
-// learn takes note of what a description says. Names that were given with the options stay.
-func (t *table) learn(d *types.TableDescription) {
+// lookedUp takes note of how looking the table up went.
+func (t *table) lookedUp(err error) {
+	if err == nil {
+		return // it was learned
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note = fmt.Sprintf("table %s could not be described (%v): calls that do not tell its partition key are counted without", t.name, err)
+}
+
+func (t *table) lookupNote() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.note
+}
+
+// setKey says what the partition key of the table or an index is called, for whom Options.Keys do.
+func (t *table) setKey(index string, partition []string) {
+	if t.others {
+		return
+	}
 	t.change(func(v *tableView) {
+		view := &v.own
+		if index != "" {
+			view = t.global(v, index)
+		}
+		view.names = keyNames{partition: partition, given: true}
+		view.known.Store(true)
+	})
+}
+
+// learn takes note of what a description says, in place of what earlier ones said. Names that were given with the
+// options stay. Indexes that are gone keep what was counted, but have no key any more.
+func (t *table) learn(d *types.TableDescription) {
+	if t.others {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note = ""
+	t.changeLocked(func(v *tableView) {
+		v.doubted = d.TableStatus == types.TableStatusUpdating // the description is of before
 		v.own.names.learn(d.KeySchema)
 		v.own.capacity = tableCapacity(d)
 		v.own.single = len(v.own.names.sort) == 0
-		for i := range d.GlobalSecondaryIndexes {
-			index := &d.GlobalSecondaryIndexes[i]
-			view := v.global(t.name, aws.ToString(index.IndexName))
-			view.names.learn(index.KeySchema)
-			view.capacity = indexCapacity(v.own.capacity, index)
-		}
-		for _, index := range d.LocalSecondaryIndexes {
-			name := aws.ToString(index.IndexName)
-			v.indexes = slices.DeleteFunc(v.indexes, func(v resourceView) bool { return v.Index == name })
-			if find(v.locals, name) < 0 {
-				local := resourceView{counters: &counters{Resource: Resource{t.name, name}}}
-				local.names.learn(index.KeySchema)
-				v.locals = append(v.locals, local)
-			}
-		}
+		v.own.known.Store(true)
+		t.learnGlobals(v, d)
+		t.learnLocals(v, d)
 	})
 }
 
-// global returns the view of a global index, which it makes.
-func (v *tableView) global(table, index string) *resourceView {
-	i := find(v.indexes, index)
-	if i < 0 {
-		i = len(v.indexes)
-		v.indexes = append(v.indexes, resourceView{counters: &counters{Resource: Resource{table, index}}})
-	}
-	return &v.indexes[i]
-}
-
-func (k *keyNames) learn(elements []types.KeySchemaElement) {
-	var partition, sort []string
-	for _, element := range elements {
-		if element.KeyType == types.KeyTypeHash {
-			partition = append(partition, aws.ToString(element.AttributeName))
-		} else {
-			sort = append(sort, aws.ToString(element.AttributeName))
+func (t *table) learnGlobals(v *tableView, d *types.TableDescription) {
+	for i := range v.indexes {
+		if CapacityOf(d, v.indexes[i].Index) == nil {
+			v.indexes[i].forget()
 		}
 	}
-	if !k.known() {
-		k.partition = partition
+	for i := range d.GlobalSecondaryIndexes {
+		index := &d.GlobalSecondaryIndexes[i]
+		view := t.global(v, aws.ToString(index.IndexName))
+		view.names.learn(index.KeySchema)
+		view.capacity = indexCapacity(v.own.capacity, index)
+		view.known.Store(true)
 	}
-	k.sort = sort
+}
+
+func (t *table) learnLocals(v *tableView, d *types.TableDescription) {
+	v.locals = nil
+	for i := range d.LocalSecondaryIndexes {
+		index := &d.LocalSecondaryIndexes[i]
+		local := t.resource(aws.ToString(index.IndexName))
+		local.names.learn(index.KeySchema)
+		v.locals = append(v.locals, local)
+		v.indexes = slices.DeleteFunc(v.indexes, func(v resourceView) bool { return v.Index == local.Index && !v.counted() })
+	}
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is how many bytes of a key are kept. Of longer ones the beginning is, and the hash.
+// MaxText is how many bytes of a key are kept. Of longer ones the beginning is, and the upper half of the hash.
 const MaxText = 96
 
 // text is a key as far as it is kept, in place, so that keeping one allocates nothing.
@@ -22,7 +22,7 @@ func (t *text) set(hash uint64, keep func([]byte) []byte) {
 		t.n = uint8(copy(t.bytes[:], all))
 		return
 	}
-	tail := fmt.Appendf(nil, "%s%016x", mark, hash)
+	tail := fmt.Appendf(nil, "%s%08x", mark, hash>>32)
 	cut := MaxText - len(tail)
 	for cut > 0 && !utf8.RuneStart(all[cut]) {
 		cut--
