@@ -62,7 +62,8 @@ func newCall() *call { return calls.Get().(*call) }
 func (c *call) free() {
 	clear(c.parts)
 	c.changes.reset()
-	*c = call{parts: c.parts[:0], texts: c.texts[:0], changes: c.changes}
+	c.direction, c.attempts, c.answered, c.doubled = 0, 0, false, false
+	c.parts, c.texts = c.parts[:0], c.texts[:0]
 	if cap(c.texts) <= 64<<10 && cap(c.parts) <= 1024 {
 		calls.Put(c)
 	}

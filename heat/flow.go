@@ -39,8 +39,12 @@ type keyCount struct {
 	reason    string // the reason that outweighs the others, by Boyer and Moore's vote
 	votes     int64
 	items     sketch.Few
-	pattern   int32
+	pattern   int32 // its number plus one; 0: not looked at yet
 }
+
+// soonGone is up to how many requests a key is not looked at that took another's place in the sketch: most of these are
+// about to lose it again.
+const soonGone = 4
 
 // touch is one key that an attempt was about: the only one, or one of a batch or a transaction.
 type touch struct {
@@ -119,9 +123,7 @@ func (f *flow) count(reason string, n int64) {
 // addKey counts a touch of a key by what it wanted: a key that is always refused is not cold.
 func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) {
 	f.distinct.Add(t.hash)
-	taken := false
 	k := f.keys.Add(now, t.hash, t.units+t.wanted, func(dst []byte) []byte {
-		taken = true
 		if redact != nil {
 			return redact(dst, t.key)
 		}
@@ -131,8 +133,8 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 		f.patterns.pass(t.key, t.hash, t.units, redact != nil)
 		return
 	}
-	if taken {
-		k.pattern = f.patterns.take(t.key, t.hash, redact != nil)
+	if k.pattern == 0 && (k.requests >= soonGone || !f.keys.Full()) {
+		k.pattern = 1 + f.patterns.take(t.key, t.hash, redact != nil)
 	}
 	k.units += t.units
 	k.consumed.add(now, t.units, f.decay)
@@ -143,7 +145,11 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	}
 	k.requests += t.attempts
 	k.throttled += t.throttled
-	f.patterns.count(k.pattern, t.units)
+	if k.pattern > 0 {
+		f.patterns.count(k.pattern-1, t.units)
+	} else {
+		f.patterns.pass(t.key, t.hash, t.units, redact != nil)
+	}
 	if t.item != 0 {
 		k.items.Add(t.item)
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,12 +20,7 @@ import (
 type Recorder struct {
 	options Options
 	started time.Time
-	room    room   // for tables and indexes that are counted
-	others  *table // stands for tables that are not kept
-
-	mu     sync.RWMutex
-	tables map[string]*table // no more than mostResources
-	swept  time.Time         // when idle tables were last dropped
+	tables  catalogue
 }
 
 // NewRecorder returns a recorder that has seen nothing. It panics if the options contradict themselves, as they are
@@ -35,10 +29,8 @@ func NewRecorder(options Options) *Recorder {
 	if err := options.validate(); err != nil {
 		panic(fmt.Sprintf("heat: invalid options: %v", err))
 	}
-	r := &Recorder{options: options.withDefaults(), started: time.Now(), tables: make(map[string]*table)}
-	r.room.most = mostResources
-	r.others = newTableIn(&room{}, "")
-	r.others.others = true
+	r := &Recorder{options: options.withDefaults(), started: time.Now()}
+	r.tables.init()
 	for name, partition := range options.Keys {
 		name, index, _ := strings.Cut(name, "/")
 		r.table(name).setKey(index, slices.Clone(partition))
@@ -70,11 +62,8 @@ type Describer interface {
 func (r *Recorder) Report() Report {
 	now := r.now()
 	report := Report{Source: Live, From: r.started.UTC(), To: now.UTC()}
-	r.mu.RLock()
-	tables := slices.SortedFunc(maps.Values(r.tables), func(a, b *table) int { return strings.Compare(a.name, b.name) })
-	r.mu.RUnlock()
 	var notes []string
-	for _, t := range tables {
+	for _, t := range r.tables.all() {
 		if note := t.lookupNote(); note != "" {
 			notes = append(notes, note)
 		}
@@ -99,7 +88,7 @@ func (r *Recorder) notes(lookups []string) []string {
 	if more := len(lookups) - len(notes); more > 0 {
 		notes = append(notes, fmt.Sprintf("%d more tables could not be described", more))
 	}
-	if left := r.room.left() + r.others.room.left(); left > 0 {
+	if left := r.tables.left(); left > 0 {
 		notes = append(notes, fmt.Sprintf(
 			"%d tables and indexes are counted, as many as there is room for: %d requests of others are not", mostResources, left))
 	}
@@ -124,41 +113,7 @@ func (v resourceView) report(now int64, top int) (ResourceReport, bool) {
 	return report, seen
 }
 
-// table returns what is known of a table by its name, or its ARN, which DynamoDB takes as well.
-func (r *Recorder) table(name string) *table {
-	if _, after, ok := strings.Cut(name, ":table/"); ok {
-		name = after
-	}
-	r.mu.RLock()
-	t := r.tables[name]
-	r.mu.RUnlock()
-	if t != nil {
-		return t
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t = r.tables[name]; t != nil {
-		return t
-	}
-	if len(r.tables) >= mostResources {
-		r.sweep()
-	}
-	if len(r.tables) >= mostResources {
-		return r.others
-	}
-	t = newTableIn(&r.room, name)
-	r.tables[name] = t
-	return t
-}
-
-// sweep drops tables of which nothing is known that could not be learned again: names that a program made up, most
-// likely. It looks at all of them, so not at every call.
-func (r *Recorder) sweep() {
-	if now := time.Now(); now.Sub(r.swept) >= time.Second {
-		r.swept = now
-		maps.DeleteFunc(r.tables, func(_ string, t *table) bool { return t.idle() })
-	}
-}
+func (r *Recorder) table(name string) *table { return r.tables.get(name) }
 
 func (r *Recorder) view(name string) *tableView { return r.table(name).view.Load() }
 
