@@ -27,22 +27,42 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
+// startBench returns a client of a table (pk, sk), recorded or not.
+func startBench(b *testing.B, recorded bool) *dynamodb.Client {
+	b.Helper()
+	db := local.Start(b)
+	if err := db.CreateTable(b.Context(), "views", "pk", "sk"); err != nil {
+		b.Fatal(err)
+	}
+	if recorded {
+		return db.Client(heat.NewRecorder(heat.Options{}).Option)
+	}
+	return db.Client()
+}
+
 // A whole PutItem on the engine, with and without a recorder.
 func BenchmarkPutItem(b *testing.B) {
 	for _, recorded := range []bool{false, true} {
 		b.Run(fmt.Sprintf("recorded=%v", recorded), func(b *testing.B) {
-			db := local.Start(b)
-			if err := db.CreateTable(b.Context(), "views", "pk", "sk"); err != nil {
-				b.Fatal(err)
-			}
-			var options []func(*dynamodb.Options)
-			if recorded {
-				options = append(options, heat.NewRecorder(heat.Options{}).Option)
-			}
-			client := db.Client(options...)
+			client := startBench(b, recorded)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if _, err := client.PutItem(b.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", fmt.Sprint(i%1000))}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A whole GetItem, likewise.
+func BenchmarkGetItem(b *testing.B) {
+	for _, recorded := range []bool{false, true} {
+		b.Run(fmt.Sprintf("recorded=%v", recorded), func(b *testing.B) {
+			client := startBench(b, recorded)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, err := client.GetItem(b.Context(), &dynamodb.GetItemInput{TableName: aws.String("views"), Key: key("a", fmt.Sprint(i%1000))}); err != nil {
 					b.Fatal(err)
 				}
 			}

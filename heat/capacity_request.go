@@ -14,54 +14,69 @@ const (
 	asksNone
 )
 
-// askForCapacity returns an input that asks for the consumed capacity by table and index, and what the caller asks for.
-// It is a copy, as the caller's input is the caller's, and is only made where something is missing.
+// The answers that tell apart what tables and indexes consumed, and those that need not, as there is one of them only. They
+// are shorter. A write is never of this kind: its table may have got an index since it was looked up.
+const (
+	apart = types.ReturnConsumedCapacityIndexes
+	whole = types.ReturnConsumedCapacityTotal
+)
+
+// askForCapacity returns an input that asks for the consumed capacity, and what the caller asks for. It is a copy, as the
+// caller's input is the caller's, and is only made where something is missing.
 func askForCapacity(input any) (any, asks) {
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput:
-		return asking(in, func(c *dynamodb.GetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, whole, func(c *dynamodb.GetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.QueryInput:
-		return asking(in, func(c *dynamodb.QueryInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, ofIndex(in.IndexName), func(c *dynamodb.QueryInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.ScanInput:
-		return asking(in, func(c *dynamodb.ScanInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, ofIndex(in.IndexName), func(c *dynamodb.ScanInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.PutItemInput:
-		return asking(in, func(c *dynamodb.PutItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, apart, func(c *dynamodb.PutItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.UpdateItemInput:
-		return asking(in, func(c *dynamodb.UpdateItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, apart, func(c *dynamodb.UpdateItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.DeleteItemInput:
-		return asking(in, func(c *dynamodb.DeleteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, apart, func(c *dynamodb.DeleteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.BatchGetItemInput:
-		return asking(in, func(c *dynamodb.BatchGetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, whole, func(c *dynamodb.BatchGetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.BatchWriteItemInput:
-		return asking(in, func(c *dynamodb.BatchWriteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		return asking(in, apart, func(c *dynamodb.BatchWriteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.TransactGetItemsInput:
-		return asking(in, func(c *dynamodb.TransactGetItemsInput) *types.ReturnConsumedCapacity {
+		return asking(in, whole, func(c *dynamodb.TransactGetItemsInput) *types.ReturnConsumedCapacity {
 			return &c.ReturnConsumedCapacity
 		})
 	case *dynamodb.TransactWriteItemsInput:
-		return asking(in, func(c *dynamodb.TransactWriteItemsInput) *types.ReturnConsumedCapacity {
+		return asking(in, apart, func(c *dynamodb.TransactWriteItemsInput) *types.ReturnConsumedCapacity {
 			return &c.ReturnConsumedCapacity
 		})
 	}
 	return input, asksAll
 }
 
-func asking[T any](input *T, capacity func(*T) *types.ReturnConsumedCapacity) (any, asks) {
+func ofIndex(name *string) types.ReturnConsumedCapacity {
+	if name == nil {
+		return whole
+	}
+	return apart // the index may be a local one that nobody has told of
+}
+
+func asking[T any](input *T, needed types.ReturnConsumedCapacity, capacity func(*T) *types.ReturnConsumedCapacity) (any, asks) {
 	if input == nil {
 		return input, asksAll
 	}
 	caller := asksNone
 	switch *capacity(input) {
-	case types.ReturnConsumedCapacityIndexes:
-		return input, asksAll
 	case types.ReturnConsumedCapacityTotal:
+		if needed == whole {
+			return input, asksAll
+		}
 		caller = asksTotal
 	case "", types.ReturnConsumedCapacityNone:
-	default:
-		return input, asksAll // DynamoDB will refuse it in its own words
+	default: // apart, or something that DynamoDB will refuse in its own words
+		return input, asksAll
 	}
 	changed := *input
-	*capacity(&changed) = types.ReturnConsumedCapacityIndexes
+	*capacity(&changed) = needed
 	return &changed, caller
 }
 
