@@ -1,10 +1,8 @@
 package local
 
 import (
-	"context"
 	"time"
 
-	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
@@ -65,26 +63,4 @@ func (p *Physics) options() *partition.Options {
 		NoSplits:           p.NoSplits,
 		TableQuota:         partition.Rate{Read: p.TableReads, Write: p.TableWrites},
 	}
-}
-
-// What can be seen of partitions. All of it is plain data with JSON names.
-type (
-	// Heat is a table or global index: its partitions in the order of their
-	// ranges, its last splits, and its sums by minute under CloudWatch's names.
-	Heat = engine.Heat
-	// Partition is a partition: its range of hashes, the tokens it has left, and
-	// the units it served and refused, second by second.
-	Partition = engine.PartitionHeat
-	// Second is a second of a partition.
-	Second = engine.SecondHeat
-	// Split is a split: when, why and where.
-	Split = engine.SplitHeat
-	// Minute is a minute of a table or index.
-	Minute = engine.MinuteHeat
-)
-
-// Partitions returns what the partitions of a table and its global indexes have
-// been doing lately. Without Physics there are none.
-func (db *DB) Partitions(ctx context.Context, table string, lately time.Duration) ([]Heat, error) {
-	return db.engine.Heat(ctx, table, lately)
 }
