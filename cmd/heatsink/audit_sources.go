@@ -77,7 +77,7 @@ func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, err
 		{a.insights, a.insightsSource(c)},
 		{len(a.exports) > 0, a.exportSource(screen)},
 		{scan, a.scanSource(c, screen)},
-		{a.stream, a.streamSource(c)},
+		{a.stream, a.streamSource(c, screen)},
 	} {
 		if s.asked {
 			all = append(all, s.source)
@@ -136,7 +136,7 @@ func (a *audit) scanSource(c clients, screen *screen) auditSource {
 	}
 }
 
-func (a *audit) streamSource(c clients) auditSource {
+func (a *audit) streamSource(c clients, screen *screen) auditSource {
 	s := auditSource{name: heat.Stream, cost: fixed("all it still has, by reads of the stream; no capacity of the table")}
 	follow := a.follow
 	if !a.cloudwatch && !a.insights { // else it is how long ago, and hours of following were never meant
@@ -158,10 +158,30 @@ func (a *audit) streamSource(c clients) auditSource {
 			ctx, cancel = context.WithTimeout(ctx, follow)
 			defer cancel()
 		}
-		err = reader.Run(ctx)
+		err = runStream(ctx, reader, screen)
 		return reader.Report(), err
 	}
 	return s
+}
+
+// runStream reads a stream and shows how far it is.
+func runStream(ctx context.Context, reader *heat.StreamReader, screen *screen) error {
+	ended := make(chan error, 1)
+	go func() { ended <- reader.Run(ctx) }()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-ticker.C:
+			text := fmt.Sprintf("stream: %d writes", reader.Records())
+			if end, ok := ctx.Deadline(); ok {
+				text += fmt.Sprintf(", %s to go", time.Until(end).Round(time.Second))
+			}
+			screen.live(text)
+		}
+	}
 }
 
 func (a *audit) exportSource(screen *screen) auditSource {
