@@ -63,3 +63,38 @@ func TestAStreamThatEndedRemembersARush(t *testing.T) {
 		}
 	})
 }
+
+// A key that was busy is told of in the end, also if a thousand others came since.
+func TestAStreamThatEndedRemembersKeysThatAreLongGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := local.Start(t)
+		client := db.Client()
+		createWithStream(t, client, "orders")
+		put := func(pk string, sk int) {
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: key(pk, fmt.Sprint(sk))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 8000 {
+			put("CUSTOMER#big", i)
+			if i%20 == 0 {
+				time.Sleep(20 * time.Millisecond) // 1,000 a second
+			}
+		}
+		time.Sleep(2 * time.Hour)
+		for i := range 1200 {
+			put(fmt.Sprint("CUSTOMER#", i), i)
+		}
+		reader, err := heat.OpenStream(t.Context(), client, db.StreamsClient(), "orders", heat.StreamOptions{FromStart: true, UntilNow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reader.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		findings := heat.Explain(reader.Report(), heat.Rules{})
+		if len(findings) != 1 || findings[0].Key != "CUSTOMER#big" || findings[0].Severity != heat.Critical {
+			t.Errorf("got %v", findings)
+		}
+	})
+}

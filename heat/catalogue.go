@@ -76,3 +76,22 @@ func (c *catalogue) all() []*table {
 
 // left returns how many requests there was no room for.
 func (c *catalogue) left() int64 { return c.room.left() + c.others.room.left() }
+
+// drop forgets a table, and gives back the room that it took.
+func (c *catalogue) drop(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := maps.Clone(*c.tables.Load())
+	t := known[name]
+	if t == nil {
+		return
+	}
+	delete(known, name)
+	c.tables.Store(&known)
+	v := t.view.Load()
+	for _, resource := range append([]resourceView{v.own}, v.indexes...) {
+		if resource.counted() {
+			c.room.taken.Add(-1)
+		}
+	}
+}

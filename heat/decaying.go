@@ -15,8 +15,11 @@ type decaying struct {
 const grain = int64(time.Millisecond)
 
 func (d *decaying) add(now int64, v float64, decay time.Duration) {
-	if now-d.last >= grain {
+	switch past := now - d.last; {
+	case past >= grain:
 		d.sum, d.last = d.at(now, decay), now
+	case past <= -grain:
+		v *= math.Exp(float64(past) / float64(decay)) // late
 	}
 	d.sum += v
 }

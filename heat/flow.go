@@ -25,6 +25,7 @@ type flow struct {
 	keys     *sketch.Heavy[keyCount]
 	distinct sketch.Distinct
 	patterns patternTable
+	peaks    *peaks // nil for a source that goes on for ever
 }
 
 // keyCount is what is kept beside a key of the sketch, from when the sketch took it up.
@@ -69,7 +70,7 @@ const (
 )
 
 func newFlow(o *Options) *flow {
-	return &flow{
+	f := &flow{
 		decay:    o.Decay,
 		reasons:  make(map[string]int64),
 		latency:  hdrhistogram.New(minLatency, maxLatency, latencyDigits),
@@ -78,6 +79,10 @@ func newFlow(o *Options) *flow {
 		distinct: sketch.NewDistinct(12), // 4 KB, 1.6 %
 		patterns: newPatternTable(),
 	}
+	if o.peaks {
+		f.peaks = &peaks{}
+	}
+	return f
 }
 
 // add counts a touch. redact may be nil.
@@ -96,7 +101,7 @@ func (f *flow) addTimed(now int64, t *touch, redact func(dst, key []byte) []byte
 }
 
 func (f *flow) addLocked(now int64, t *touch, redact func(dst, key []byte) []byte) {
-	if f.first == 0 {
+	if f.first == 0 || now < f.first {
 		f.first = now
 	}
 	f.counts.Units += t.units
@@ -123,18 +128,19 @@ func (f *flow) count(reason string, n int64) {
 // addKey counts a touch of a key by what it wanted: a key that is always refused is not cold.
 func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) {
 	f.distinct.Add(t.hash)
-	k := f.keys.Add(now, t.hash, t.units+t.wanted, func(dst []byte) []byte {
+	keep := func(dst []byte) []byte {
 		if redact != nil {
 			return redact(dst, t.key)
 		}
 		return append(dst, t.key...)
-	})
+	}
+	k := f.keys.Add(now, t.hash, t.units+t.wanted, keep)
 	if k == nil {
 		f.patterns.pass(t.key, t.hash, t.units, redact != nil)
 		return
 	}
 	if k.pattern == 0 && (k.requests >= soonGone || !f.keys.Full()) {
-		k.pattern = 1 + f.patterns.take(t.key, t.hash, redact != nil)
+		k.pattern = 1 + f.patterns.take(t.key, t.hash, k.units, redact != nil)
 	}
 	k.units += t.units
 	k.consumed.add(now, t.units, f.decay)
@@ -145,6 +151,9 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	}
 	k.requests += t.attempts
 	k.throttled += t.throttled
+	if f.peaks != nil {
+		f.peaks.note(t.hash, k, func() string { return sketch.Cut(t.hash, keep) })
+	}
 	if k.pattern > 0 {
 		f.patterns.count(k.pattern-1, t.units)
 	} else {
@@ -187,6 +196,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
 		})
 	}
+	r.Keys = f.peaks.add(r.Keys)
 	return r, f.patterns.report(d)
 }
 

@@ -1,6 +1,9 @@
 package heat
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Observation is a request that was seen elsewhere than in the clients of this process: by a server, by a proxy, in a log.
 type Observation struct {
@@ -15,7 +18,7 @@ type Observation struct {
 	// if it was about several, or nobody knows.
 	Sort []string
 
-	// Units were consumed or, if the request was throttled, would have been.
+	// Units were consumed or, if the request was throttled, would have been. What is not a positive number counts as 0.
 	Units     float64
 	Throttled bool
 	Reason    string // why, as DynamoDB says it: TableWriteKeyRangeThroughputExceeded
@@ -25,7 +28,10 @@ type Observation struct {
 func (r *Recorder) Observe(o Observation) {
 	t := r.table(o.Table)
 	if len(o.KeyNames) > 0 && !slices.Equal(t.index(o.Index).names.partition, o.KeyNames) {
-		t.setKey(o.Index, slices.Clone(o.KeyNames))
+		t.observeKey(o.Index, slices.Clone(o.KeyNames))
+	}
+	if !(o.Units > 0) || math.IsInf(o.Units, 1) {
+		o.Units = 0
 	}
 	c := newCall()
 	defer c.free()
@@ -48,6 +54,9 @@ func (r *Recorder) Observe(o Observation) {
 	}
 	t.index(o.Index).flow(o.Direction, &r.options).add(r.now().UnixNano(), &seen, r.options.Redact)
 }
+
+// Forget drops what was counted of a table and its indexes, as of one that was deleted.
+func (r *Recorder) Forget(table string) { r.tables.drop(table) }
 
 // join appends the values of a key to the texts.
 func (c *call) join(values []string) {

@@ -1,6 +1,9 @@
 package heat_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,4 +53,24 @@ func TestObserve(t *testing.T) {
 			t.Errorf("got %+v", findings)
 		}
 	})
+}
+
+// Tables that are forgotten leave room for others, and nothing of theirs in the report. What is no number does no harm.
+func TestForget(t *testing.T) {
+	recorder := heat.NewRecorder(heat.Options{Entries: 8})
+	for i := range 1100 {
+		table := fmt.Sprint("table-", i)
+		recorder.Observe(heat.Observation{Resource: heat.Resource{Table: table}, KeyNames: []string{"pk"}, Key: []string{"a"}, Units: 1})
+		recorder.Observe(heat.Observation{Resource: heat.Resource{Table: table, Index: "i"}, KeyNames: []string{"x"}, Key: []string{"a"}, Units: math.NaN()})
+		recorder.Forget(table)
+	}
+	recorder.Forget("nothing")
+	recorder.Observe(heat.Observation{Resource: heat.Resource{Table: "fresh"}, Key: []string{"a"}, Units: math.Inf(1)})
+	report := recorder.Report()
+	if len(report.Resources) != 1 || report.Resources[0].Table != "fresh" || len(report.Notes) != 0 {
+		t.Errorf("got %+v", report)
+	}
+	if _, err := json.Marshal(report); err != nil {
+		t.Error(err)
+	}
 }

@@ -31,6 +31,8 @@ type Options struct {
 	// Redact appends what is kept of a key to dst, in place of the key itself; see Hashed. Default: the key. It is called
 	// from several goroutines. Two keys that become the same text are still counted apart.
 	Redact func(dst, key []byte) []byte
+
+	peaks bool // keys that were once busy are remembered
 }
 
 func (o Options) validate() error {

@@ -25,9 +25,9 @@ type patternTable struct {
 type patternCount struct {
 	shape, example string
 	family         uint64          // 0 if the shape has no words to replace
-	distinct       sketch.Distinct // of the keys that the sketch took up
-	sample         sketch.Distinct // of all keys that are in the sample
-	passed         bool            // some were not taken up
+	taken          sketch.Distinct // keys that the sketch took up
+	sample         sketch.Distinct // keys of the sample
+	takenSample    sketch.Distinct // keys of the sample that the sketch took up
 	units          float64
 }
 
@@ -41,13 +41,17 @@ func newPatternTable() patternTable {
 	return patternTable{index: make(map[uint64]int32), families: make(map[uint64]int)}
 }
 
-// take notes a key that the sketch took up, and returns the number of its shape. Of hidden keys nothing is kept but their
-// number.
-func (p *patternTable) take(key []byte, hash uint64, hidden bool) int32 {
+// take notes a key that the sketch took up, and returns the number of its shape. passed are its units that pass has
+// counted; from now on they count for themselves alone. Of hidden keys nothing is kept but their number.
+func (p *patternTable) take(key []byte, hash uint64, passed float64, hidden bool) int32 {
 	id := p.of(key, hidden)
-	p.all[id].distinct.Add(hash)
+	c := &p.all[id]
+	c.taken.Add(hash)
+	c.units += passed
 	if inSample(hash) {
-		p.all[id].sample.Add(hash)
+		c.sample.Add(hash)
+		c.takenSample.Add(hash)
+		c.units = max(0, c.units-sampleOf*passed)
 	}
 	return id
 }
@@ -57,7 +61,6 @@ func (p *patternTable) pass(key []byte, hash uint64, units float64, hidden bool)
 	if inSample(hash) {
 		c := &p.all[p.of(key, hidden)]
 		c.sample.Add(hash)
-		c.passed = true
 		c.units += sampleOf * units
 	}
 }
@@ -103,7 +106,8 @@ func (p *patternTable) find(shape, key []byte, hidden bool) int32 {
 
 func (p *patternTable) add(shape string, family uint64, key []byte, hidden bool) int32 {
 	id := int32(len(p.all))
-	count := patternCount{shape: shape, family: family, distinct: sketch.NewDistinct(8), sample: sketch.NewDistinct(8)} // 256 bytes each, 6.5 %
+	few := func() sketch.Distinct { return sketch.NewDistinct(8) } // 256 bytes, 6.5 %
+	count := patternCount{shape: shape, family: family, taken: few(), sample: few(), takenSample: few()}
 	if !hidden {
 		count.example = string(key[:min(len(key), sketch.MaxText)])
 	}
@@ -158,9 +162,10 @@ func (p *Pattern) merge(c *patternCount, d Direction) {
 
 // keys returns how many keys there were, and the relative standard error of that.
 func (c *patternCount) keys() (n int64, err float64) {
-	n, err = c.distinct.Count(), c.distinct.Error()
-	if sample := c.sample.Count(); c.passed && sampleOf*sample > n {
-		return sampleOf * sample, math.Hypot(err, math.Sqrt((1-1.0/sampleOf)/float64(sample)))
+	n, err = c.taken.Count(), c.taken.Error()
+	// Those of the sample that were never taken up stand for eight each.
+	if passed := c.sample.Count() - c.takenSample.Count(); passed > 0 {
+		return n + sampleOf*passed, math.Hypot(err, math.Sqrt((1-1.0/sampleOf)/float64(passed)))
 	}
 	return n, err
 }

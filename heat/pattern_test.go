@@ -54,3 +54,34 @@ func TestPatternsOfKeysThatAreNotKept(t *testing.T) {
 		t.Errorf("%d patterns, want %d", len(patterns), len(want))
 	}
 }
+
+// A key that comes when the sketch is full is one key, whether it is in the sample or not, and its units count once, also
+// those from before it was looked at.
+func TestPatternOfALateKey(t *testing.T) {
+	options := Options{Entries: 64}.withDefaults()
+	f := newFlow(&options)
+	now := int64(1e18)
+	touchKey := func(key string, hash uint64, units float64) {
+		now += int64(1e6)
+		f.add(now, &touch{key: []byte(key), hash: hash, units: units, attempts: 1}, nil)
+	}
+	for i := range 1000 {
+		key := fmt.Sprintf("USER#%d", i)
+		touchKey(key, xxhash.Sum64String(key), 1)
+	}
+	for range 10 {
+		touchKey("COUNTER", 8<<32|7, 40) // in the sample
+		touchKey("GLOBAL", 9<<32|7, 40)  // not
+	}
+	_, patterns := f.report(now, 10, Write)
+	for _, p := range patterns {
+		if p.Shape == "COUNTER" || p.Shape == "GLOBAL" {
+			if p.Distinct.Keys != 1 || p.Writes != 400 {
+				t.Errorf("%s has %d keys that took %g units, want 1 and 400", p.Shape, p.Distinct.Keys, p.Writes)
+			}
+		}
+	}
+	if len(patterns) != 3 {
+		t.Errorf("got %+v", patterns)
+	}
+}

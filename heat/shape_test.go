@@ -49,7 +49,7 @@ func TestShape(t *testing.T) {
 func patternsOf(keys ...string) map[string]int64 {
 	p := newPatternTable()
 	for _, key := range keys {
-		p.count(p.take([]byte(key), xxhash.Sum64String(key), false), 1)
+		p.count(p.take([]byte(key), xxhash.Sum64String(key), 0, false), 1)
 	}
 	got := make(map[string]int64)
 	for _, pattern := range p.report(Write) {

@@ -104,7 +104,7 @@ func (s *stock) add(item map[string]types.AttributeValue, size int64, expired bo
 	})
 	var pattern int32
 	if taken || k == nil {
-		pattern = s.patterns.take(key, hash, redact != nil)
+		pattern = s.patterns.take(key, hash, 0, redact != nil)
 	} else {
 		pattern = k.pattern
 	}

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
@@ -55,8 +53,8 @@ const (
 )
 
 // StreamReader counts the writes that a table's stream tells of. A stream shows neither reads nor what was throttled, and
-// not how many units a write took: they are worked out from its size. Streams without images tell of keys only, so
-// every write counts as one unit and indexes are not seen.
+// not how many units a write took: they are worked out from its size, those of an index from what it projects. Streams
+// without images tell of keys only, so every write counts as one of a mean item and indexes are not seen.
 type StreamReader struct {
 	client  StreamClient
 	arn     string
@@ -69,6 +67,7 @@ type StreamReader struct {
 	found  time.Time // when shards were last looked for
 
 	mu      sync.Mutex
+	kind    streamtypes.StreamViewType
 	done    Checkpoint
 	from    time.Time // of the first record, and of the last
 	to      time.Time
@@ -98,6 +97,7 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 		options.Poll = time.Second
 	}
 	options.Recorder = options.Recorder.withDefaults()
+	options.Recorder.peaks = true
 	out, err := tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
 	if err != nil {
 		return nil, fmt.Errorf("describe table %q: %w", name, err)
@@ -142,6 +142,12 @@ func (r *StreamReader) setEnded(ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = ended
+}
+
+func (r *StreamReader) setKind(kind streamtypes.StreamViewType) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kind = kind
 }
 
 func (r *StreamReader) run(ctx context.Context) error {
@@ -215,6 +221,7 @@ func (r *StreamReader) discover(ctx context.Context, first bool) error {
 		if err != nil {
 			return fmt.Errorf("describe stream of table %q: %w", r.table.name, err)
 		}
+		r.setKind(out.StreamDescription.StreamViewType)
 		for i := range out.StreamDescription.Shards {
 			if err := r.add(ctx, &out.StreamDescription.Shards[i], first); err != nil {
 				return err
@@ -323,24 +330,12 @@ func (r *StreamReader) count(shard string, record *streamtypes.Record) time.Time
 		r.done[shard] = aws.ToString(d.SequenceNumber)
 		return at
 	}
-	item, keysOnly := streamItem(d)
 	c := newCall()
 	defer c.free()
 	c.direction, c.attempts = Write, 1
-	view := r.table.view.Load()
-	if keysOnly {
-		c.item(view.own, item, 1)
-	} else {
-		c.written(view, item)
-	}
+	c.streamed(r.table.view.Load(), d)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range c.parts {
-		c.parts[i].units = c.parts[i].weight
-		if !keysOnly && d.OldImage != nil { // DynamoDB charges the larger of the two
-			c.parts[i].units = max(c.parts[i].units, math.Ceil(float64(itemSize(streamMap(d.OldImage)))/1024))
-		}
-	}
 	c.record(&r.options.Recorder, at, 0)
 	r.done[shard] = aws.ToString(d.SequenceNumber)
 	r.records++
@@ -380,6 +375,9 @@ func (r *StreamReader) Report() Report {
 		"a stream shows no reads and no throttled requests; units are worked out from sizes",
 	}}
 	view := r.table.view.Load()
+	if note := keysNote(r.kind, view.own.capacity); note != "" {
+		report.Notes = append(report.Notes, note)
+	}
 	for _, v := range append([]resourceView{view.own}, view.indexes...) {
 		if resource, seen := v.report(to.UnixNano(), r.options.Recorder.Top); seen {
 			resource.Writes.Latency = Latency{} // nobody waited
@@ -387,16 +385,4 @@ func (r *StreamReader) Report() Report {
 		}
 	}
 	return report
-}
-
-// streamItem returns the item of a record as the table's client has it: the new one, the old one of a deletion, or the
-// keys of a stream without images.
-func streamItem(d *streamtypes.StreamRecord) (item map[string]types.AttributeValue, keysOnly bool) {
-	switch {
-	case d.NewImage != nil:
-		return streamMap(d.NewImage), false
-	case d.OldImage != nil && d.StreamViewType != streamtypes.StreamViewTypeOldImage:
-		return streamMap(d.OldImage), false
-	}
-	return streamMap(d.Keys), true
 }

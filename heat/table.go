@@ -50,13 +50,14 @@ type resourceView struct {
 	*counters
 	names    keyNames
 	capacity *Capacity
-	single   bool // it is known that a key is one item: a table without a sort key
+	projects projection // of a global index
+	single   bool       // it is known that a key is one item: a table without a sort key
 }
 
 // forget drops what a description said.
 func (v *resourceView) forget() {
 	v.names.forget()
-	v.capacity, v.single = nil, false
+	v.capacity, v.projects, v.single = nil, projection{}, false
 	v.known.Store(v.names.given)
 }
 
@@ -213,6 +214,20 @@ func (t *table) setKey(index string, partition []string) {
 	})
 }
 
+// observeKey is setKey for names that nobody has given for good.
+func (t *table) observeKey(index string, partition []string) {
+	if t.others {
+		return
+	}
+	t.change(func(v *tableView) {
+		view := &v.own
+		if index != "" {
+			view = t.global(v, index)
+		}
+		view.names.partition = partition
+	})
+}
+
 // learn takes note of what a description says, in place of what earlier ones said. Names that were given with the
 // options stay. Indexes that are gone keep what was counted, but have no key any more.
 func (t *table) learn(d *types.TableDescription) {
@@ -244,6 +259,7 @@ func (t *table) learnGlobals(v *tableView, d *types.TableDescription) {
 		view := t.global(v, aws.ToString(index.IndexName))
 		view.names.learn(index.KeySchema)
 		view.capacity = indexCapacity(v.own.capacity, index)
+		view.projects = newProjection(index.Projection, v.own.names, view.names)
 		view.known.Store(true)
 	}
 }

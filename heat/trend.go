@@ -69,6 +69,9 @@ func newRing(length time.Duration, cells int) ring { return ring{length, make([]
 
 func (r *ring) add(now int64, units float64, throttled int64) {
 	number := now / int64(r.length)
+	if number < 0 {
+		return // before 1970: a clock that was never set
+	}
 	c := &r.cells[number%int64(len(r.cells))]
 	if c.number > number {
 		return // a clock that went back by a whole turn

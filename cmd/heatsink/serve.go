@@ -139,7 +139,7 @@ func (s *server) options(logger *slog.Logger, recorder *heat.Recorder) engine.Op
 	o := engine.Options{Dir: s.data, Region: s.region, Logger: logger}
 	if s.throttle {
 		o.Physics = &s.physics
-		o.Observe = observeInto(recorder)
+		o.Observe, o.Dropped = observeInto(recorder), recorder.Forget
 	}
 	return o
 }

@@ -44,6 +44,9 @@ type Options struct {
 	// what they were refused. It must be quick, as requests wait for it, and must
 	// not call the engine. Several may call it at once. Nil: nobody is told.
 	Observe func(*Access)
+
+	// Dropped is told the name of a table that was deleted. Nil: nobody is.
+	Dropped func(table string)
 }
 
 // withDefaults returns the options with every default in its place.

@@ -28,7 +28,7 @@ type insights struct {
 
 type insightMinute struct {
 	number int64
-	rules  [insightRules]*sketch.Heavy[struct{}]
+	rules  [insightRules]*sketch.Heavy[[]string] // with the values of keys, which the sketch would cut
 }
 
 const (
@@ -165,15 +165,18 @@ func (i *insights) count(now time.Time, c *partition.Charge, refused bool) {
 	if refused {
 		rule, weight = 1, 1
 	}
-	add := func(rule int, key string) {
+	add := func(rule int, key []string) {
 		if minute.rules[rule] == nil {
-			minute.rules[rule] = sketch.NewHeavy[struct{}](insightKeys, 0)
+			minute.rules[rule] = sketch.NewHeavy[[]string](insightKeys, 0)
 		}
-		minute.rules[rule].Add(0, xxhash.Sum64String(key), weight, sketch.Text(key))
+		text := strings.Join(key, between)
+		if kept := minute.rules[rule].Add(0, xxhash.Sum64String(text), weight, sketch.Text(text)); kept != nil && *kept == nil {
+			*kept = key
+		}
 	}
-	add(rule, strings.Join(partitionKey, between))
+	add(rule, partitionKey)
 	if sort != nil {
-		add(rule+2, strings.Join(append(partitionKey, sort...), between))
+		add(rule+2, slices.Concat(partitionKey, sort))
 	}
 }
 
@@ -279,7 +282,7 @@ func (i *insights) report(rule int, from, to time.Time, most int) *InsightReport
 	for _, p := range parts {
 		report.KeyLabels = append(report.KeyLabels, p.Name)
 	}
-	sums := make(map[string]*Contributor)
+	sums := make(map[uint64]*Contributor)
 	latest := time.Now().Unix() / 60
 	for number := max(0, latest-insightMinutes+1); number <= latest; number++ {
 		m := &i.minutes[number%insightMinutes]
@@ -289,10 +292,10 @@ func (i *insights) report(rule int, from, to time.Time, most int) *InsightReport
 		}
 		report.Total += m.rules[rule].Total(0)
 		for _, k := range m.rules[rule].Top(0, insightKeys) {
-			c := sums[k.Text]
+			c := sums[k.Hash]
 			if c == nil {
-				c = &Contributor{Keys: strings.Split(k.Text, between)}
-				sums[k.Text] = c
+				c = &Contributor{Keys: k.Extra}
+				sums[k.Hash] = c
 			}
 			c.Sum += k.High
 			c.Minutes = append(c.Minutes, InsightPoint{start, k.High})

@@ -377,11 +377,15 @@ func (e *Engine) tellPage(now time.Time, r *read, throttle *partition.Throttle, 
 	if e.options.Observe == nil && of.insights.Load() == nil {
 		return
 	}
-	key := of.partitionKey(store.Place(r.within.Lower)) // in whatever direction it is read
-	for i := range charges {
-		charges[i].Place = key
+	page := charges[0]
+	for _, items := range charges[1:] { // it is one request
+		page.Read += items.Read
 	}
-	e.tell(now, throttle, charges...)
+	page.Place = nil // a scan is of no key
+	if r.key != nil {
+		page.Place = of.partitionKey(store.Place(r.within.Lower)) // in whatever direction it is read
+	}
+	e.tell(now, throttle, page)
 }
 
 // throttled is the exception that a refused request is answered with.

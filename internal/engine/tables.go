@@ -210,6 +210,9 @@ func (e *Engine) drop(t *table) (*TableDescription, error) {
 	}
 	t.dropped = errDeleted
 	t.dropPartitions()
+	if e.options.Dropped != nil {
+		e.options.Dropped(t.name)
+	}
 	d := t.describe(now)
 	d.Status = "DELETING"
 	d.GlobalIndexes = nil // as in the service's answer

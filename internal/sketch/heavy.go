@@ -75,7 +75,7 @@ func NewHeavy[P any](entries int, decay time.Duration) *Heavy[P] {
 
 // Add adds weight, which is not negative, to a key at a time in nanoseconds. It returns what is kept beside the key, or nil
 // if the key has no entry. The key is known by its hash; keep says what is kept of its text, and is called only when the
-// key gets an entry. Time may go back a little; what is older than the last change of the start counts as of then.
+// key gets an entry. Time may go back: what is older weighs less.
 func (h *Heavy[P]) Add(now int64, hash uint64, weight float64, keep func(dst []byte) []byte) *P {
 	scaled := weight * h.scale(now)
 	h.total += scaled
@@ -168,7 +168,7 @@ func (h *Heavy[P]) scale(now int64) float64 {
 	if h.start == 0 {
 		h.start = now
 	}
-	exponent := max(0, float64(now-h.start)/float64(h.decay))
+	exponent := float64(now-h.start) / float64(h.decay)
 	if exponent > most {
 		h.rescale(math.Exp(-exponent))
 		h.start, exponent = now, 0

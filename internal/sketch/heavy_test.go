@@ -173,3 +173,16 @@ func BenchmarkHeavyAdd(b *testing.B) {
 		})
 	}
 }
+
+// What comes late weighs what it would have weighed in time: old records that are read after new ones are no heat of now.
+func TestHeavyOfTheDistantPast(t *testing.T) {
+	h := sketch.NewHeavy[struct{}](4, 10*time.Second)
+	hour := int64(time.Hour)
+	add(h, 24*hour, "now", 1)
+	for i := range int64(1000) {
+		add(h, i*hour/1000, "yesterday", 1)
+	}
+	if top := h.Top(24*hour, 2); top[0].Text != "now" || top[0].Low != 1 || top[1].High > 1e-6 {
+		t.Errorf("got %+v", top)
+	}
+}

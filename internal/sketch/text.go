@@ -31,4 +31,11 @@ func (t *text) set(hash uint64, keep func([]byte) []byte) {
 	t.n = uint8(n + copy(t.bytes[n:], tail))
 }
 
+// Cut returns what is kept of a text.
+func Cut(hash uint64, keep func([]byte) []byte) string {
+	var t text
+	t.set(hash, keep)
+	return t.String()
+}
+
 func (t *text) String() string { return string(t.bytes[:t.n]) }

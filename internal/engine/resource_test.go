@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/partition"
+)
+
+// An observer is told the key of a query, one request for each page, and no key of any page of a scan.
+func TestObserverIsToldOfPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []Access
+		dropped := ""
+		e := openEngine(t, Options{
+			Physics: &partition.Options{}, Observe: func(a *Access) { told = append(told, *a) }, Dropped: func(table string) { dropped = table },
+		})
+		createTable(t, e, newTableInput("tab", "pk:S sk:S").withLocal("local", "pk:S other:S"))
+		for i := range 10 {
+			putItem(t, e, "tab", fields("pk", "p", "sk", fmt.Sprint(i), "other", "o", "pad", strings.Repeat("x", 100)))
+		}
+		told = nil
+		page := &ReadInput{TableName: new("tab"), Limit: new(int64(4))}
+		for {
+			out, err := e.Scan(t.Context(), page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.LastEvaluatedKey == nil {
+				break
+			}
+			page.ExclusiveStartKey, page.HasStartKey = out.LastEvaluatedKey, true
+		}
+		if len(told) != 3 {
+			t.Errorf("three pages of a scan are %d requests", len(told))
+		}
+		for _, a := range told {
+			if a.Key != nil || a.Sort != nil || a.ReadUnits != 0.5 {
+				t.Errorf("a page of a scan: %+v", a)
+			}
+		}
+
+		told = nil
+		if _, err := e.Query(t.Context(), &ReadInput{
+			TableName: new("tab"), IndexName: new("local"),
+			Expressions: Expressions{KeyCondition: new("pk = :p"), Values: fields(":p", "p"), HasValues: true},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(told) != 1 || told[0].Key[0] != "p" || told[0].Sort != nil || told[0].KeyNames[0] != "pk" {
+			t.Errorf("a query: %+v", told)
+		}
+		if _, err := e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")}); err != nil || dropped != "tab" {
+			t.Errorf("dropped %q, %v", dropped, err)
+		}
+	})
+}
+
+// A rule lists long keys whole, attribute by attribute.
+func TestInsightsOfLongKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := openEngine(t, Options{Physics: &partition.Options{}})
+		createTable(t, e, newTableInput("tab", "pk:S sk:S"))
+		in := &ContributorInsightsInput{TableName: new("tab"), Action: new("ENABLE")}
+		if _, err := e.UpdateContributorInsights(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		long := strings.Repeat("x", 200)
+		putItem(t, e, "tab", fields("pk", long+"1", "sk", "a"))
+		putItem(t, e, "tab", fields("pk", long+"2", "sk", "b"))
+		described, err := e.DescribeContributorInsights(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range described.Rules {
+			if !strings.Contains(rule, "-SKC-") {
+				continue
+			}
+			report := e.InsightRuleReport(rule, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), 10)
+			if len(report.Contributors) != 2 || len(report.Contributors[0].Keys) != 2 || report.Contributors[1].Keys[0] != long+"2" {
+				t.Errorf("got %+v", report)
+			}
+		}
+	})
+}
