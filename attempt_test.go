@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -29,26 +30,26 @@ func TestJudge(t *testing.T) {
 		fast bool // counts as a throttle
 	}{
 		{"success", nil, done, false},
-		{"throughput", tooBusy.err(), throttled, true},
-		{"throttling", answerError(400, &types.ThrottlingException{}), throttled, true},
-		{"account limit", answerError(400, &types.RequestLimitExceeded{}), throttled, true},
-		{"conflict", answerError(400, &types.TransactionConflictException{}), throttled, false},
-		{"conflict of regions", answerError(400, &types.ReplicatedWriteConflictException{}), throttled, false},
+		{"throughput", faulty.Throttled.Err(), throttled, true},
+		{"throttling", faulty.Answer(400, &types.ThrottlingException{}), throttled, true},
+		{"account limit", faulty.Answer(400, &types.RequestLimitExceeded{}), throttled, true},
+		{"conflict", faulty.Answer(400, &types.TransactionConflictException{}), throttled, false},
+		{"conflict of regions", faulty.Answer(400, &types.ReplicatedWriteConflictException{}), throttled, false},
 		{"unprocessed", fmt.Errorf("batch: %w", &unprocessedError{1, 2}), throttled, true},
-		{"429", answerError(429, errors.New("slow down")), throttled, true},
-		{"dial", neverThere.err(), throttled, false},
-		{"condition", answerError(400, &types.ConditionalCheckFailedException{}), rejected, false},
+		{"429", faulty.Answer(429, errors.New("slow down")), throttled, true},
+		{"dial", faulty.Unreached.Err(), throttled, false},
+		{"condition", faulty.Answer(400, &types.ConditionalCheckFailedException{}), rejected, false},
 		{"condition of a fake", &types.ConditionalCheckFailedException{}, rejected, false},
-		{"validation", answerError(400, &smithy.GenericAPIError{Code: "ValidationException"}), rejected, false},
-		{"access denied", answerError(400, &smithy.GenericAPIError{Code: "AccessDeniedException"}), rejected, false},
+		{"validation", faulty.Answer(400, &smithy.GenericAPIError{Code: "ValidationException"}), rejected, false},
+		{"access denied", faulty.Answer(400, &smithy.GenericAPIError{Code: "AccessDeniedException"}), rejected, false},
 		{"parameters", smithy.InvalidParamsError{}, rejected, false},
-		{"408", answerError(408, errors.New("timeout")), unknown, false},
-		{"500", brokeDown.err(), unknown, false},
+		{"408", faulty.Answer(408, errors.New("timeout")), unknown, false},
+		{"500", faulty.BrokeDown.Err(), unknown, false},
 		{"500 of a fake", &types.InternalServerError{}, unknown, false},
-		{"503", answerError(503, &smithy.GenericAPIError{Code: "ServiceUnavailable"}), unknown, false},
-		{"200 and nonsense", answerError(200, &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}), unknown, false},
-		{"reset", lostRequest.err(), unknown, false},
-		{"end of file", lostAnswer.err(), unknown, false},
+		{"503", faulty.Answer(503, &smithy.GenericAPIError{Code: "ServiceUnavailable"}), unknown, false},
+		{"200 and nonsense", faulty.Answer(200, &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}), unknown, false},
+		{"reset", faulty.LostRequest.Err(), unknown, false},
+		{"end of file", faulty.LostAnswer.Err(), unknown, false},
 		{"cancelled", &smithy.CanceledError{Err: context.Canceled}, unknown, false},
 		{"deadline", context.DeadlineExceeded, unknown, false},
 		{"anything", errors.New("?"), unknown, false},
@@ -150,7 +151,7 @@ func TestAttemptsUntilDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testCore(t, Retry{})
 		var cost Cost
-		errs := []error{tooBusy.err(), brokeDown.err(), neverThere.err(), nil}
+		errs := []error{faulty.Throttled.Err(), faulty.BrokeDown.Err(), faulty.Unreached.Err(), nil}
 		sent, err := c.attempts(context.Background(), &cost, c.readRetries, func(_ context.Context, attempt int) error { return errs[attempt-1] }, nil)
 		if sent != 4 || err != nil {
 			t.Errorf("got %d attempts and %v, want 4 and success", sent, err)
@@ -169,9 +170,9 @@ func TestAttemptsEnd(t *testing.T) {
 		want  int
 	}{
 		{"rejected", &types.ConditionalCheckFailedException{}, nil, 1},
-		{"all attempts throttled", tooBusy.err(), nil, 6},
-		{"all attempts unknown", lostAnswer.err(), nil, 6},
-		{"not again", lostAnswer.err(), func(v verdict) bool { return v != unknown }, 1},
+		{"all attempts throttled", faulty.Throttled.Err(), nil, 6},
+		{"all attempts unknown", faulty.LostAnswer.Err(), nil, 6},
+		{"not again", faulty.LostAnswer.Err(), func(v verdict) bool { return v != unknown }, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -212,7 +213,7 @@ func TestAttemptsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		start := time.Now()
-		sent, err := c.attempts(ctx, &Cost{}, c.readRetries, func(context.Context, int) error { return tooBusy.err() }, nil)
+		sent, err := c.attempts(ctx, &Cost{}, c.readRetries, func(context.Context, int) error { return faulty.Throttled.Err() }, nil)
 		if sent != 1 || !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*types.ProvisionedThroughputExceededException)) {
 			t.Errorf("got %d attempts and %v, want one and both reasons", sent, err)
 		}
@@ -228,7 +229,7 @@ func TestAttemptsContext(t *testing.T) {
 		ctx, cancel = context.WithCancel(context.Background())
 		sent, err = c.attempts(ctx, &Cost{}, c.readRetries, func(context.Context, int) error {
 			cancel()
-			return lostAnswer.err()
+			return faulty.LostAnswer.Err()
 		}, func(verdict) bool { t.Error("asked whether to go on"); return true })
 		if sent != 1 || !errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("cancelled: got %d attempts and %v, want one and both reasons", sent, err)
@@ -263,7 +264,7 @@ func TestAttemptTimeout(t *testing.T) {
 func TestTotalThrottling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		client := always(local.Start(t).Client(), tooBusy)
+		client := faulty.On(t, local.Start(t).Client(), faulty.Always(faulty.Throttled))
 		const requests = 1000
 		views := openItems(t, client, Options{Layout: Layout{Shards: 4}, Retry: Retry{Budget: 0.2, Burst: 50}})
 		var meter Meter
@@ -275,7 +276,7 @@ func TestTotalThrottling(t *testing.T) {
 				t.Fatalf("put %d: got %v, want a throttled PutItem", i, err)
 			}
 		}
-		sent := client.sent("PutItem")
+		sent := client.Count("PutItem")
 		if most := int(1.2*requests) + 50; sent > most || sent < most-1 {
 			t.Errorf("%d puts took %d attempts, want all of the %d that the budget allows", requests, sent, most)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -26,7 +27,7 @@ func numberedItems(n int) []Item {
 
 func TestBatchPut(t *testing.T) {
 	engine := onItems(t)
-	client := &faulty{Client: engine}
+	client := faulty.On(t, engine, nil)
 	for _, layout := range []Layout{{Shards: 10}, {Shards: 10, Strategy: Calculated, Format: ShardHash}} {
 		var meter Meter
 		views := openItems(t, client, Options{Layout: layout})
@@ -105,11 +106,11 @@ func TestBatchPutDuplicatesByIndex(t *testing.T) {
 
 // An item that cannot be placed fails the call before anything is sent.
 func TestBatchPutRefuses(t *testing.T) {
-	client := &faulty{Client: onItems(t)}
+	client := faulty.On(t, onItems(t), nil)
 	items := append(numberedItems(30), ov("pk", "VIEWS"))
 	err := openItems(t, client, Options{Layout: Layout{Shards: 4}}).BatchPut(t.Context(), items)
-	if !errors.Is(err, ErrItem) || client.sent("BatchWriteItem") != 0 {
-		t.Errorf("got %v after %d requests, want an ErrItem before any", err, client.sent("BatchWriteItem"))
+	if !errors.Is(err, ErrItem) || client.Count("BatchWriteItem") != 0 {
+		t.Errorf("got %v after %d requests, want an ErrItem before any", err, client.Count("BatchWriteItem"))
 	}
 	if want := `item 30: invalid item: key attribute "sk" is missing`; err == nil || err.Error()[:len(want)] != want {
 		t.Errorf("got %v, want %s…", err, want)
@@ -120,7 +121,7 @@ func TestBatchPutRefuses(t *testing.T) {
 func TestBatchPutUnprocessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
-		if err := openItems(t, failing(engine, partly, tooBusy, partly), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
+		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.Partly, faulty.Throttled, faulty.Partly)), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(everyItem(t, engine, "items")); n != 25 {
@@ -129,7 +130,7 @@ func TestBatchPutUnprocessed(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
-		client := failing(engine, partly, tooBusy)
+		client := faulty.On(t, engine, faulty.Script(faulty.Partly, faulty.Throttled))
 		items := numberedItems(24)
 		items[3] = items[20] // the first of two with the same key is not written, and not missed
 		err := openItems(t, client, Options{Layout: Layout{Shards: 10}, Retry: Retry{Attempts: 2}}).BatchPut(ctx, items)
@@ -163,13 +164,13 @@ func TestBatchPutUnprocessed(t *testing.T) {
 func TestBatchPutPinned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
-		if err := openItems(t, failing(engine, lostAnswer, tooBusy, partly, partly), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
+		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.LostAnswer, faulty.Throttled, faulty.Partly, faulty.Partly)), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(everyItem(t, engine, "items")); n != 25 {
 			t.Errorf("got %d items, want 25", n)
 		}
-		err := openItems(t, always(engine, lostAnswer), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(1))
+		err := openItems(t, faulty.On(t, engine, faulty.Always(faulty.LostAnswer)), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(1))
 		if !errors.As(err, new(*BatchError)) || !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want an unknown outcome", err)
 		}
@@ -208,7 +209,7 @@ func TestBatchPutContext(t *testing.T) {
 		engine := onItems(t)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		views := openItems(t, always(engine, tooBusy), Options{Layout: Layout{Shards: 10}, Retry: Retry{Base: time.Hour, Max: time.Hour}})
+		views := openItems(t, faulty.On(t, engine, faulty.Always(faulty.Throttled)), Options{Layout: Layout{Shards: 10}, Retry: Retry{Base: time.Hour, Max: time.Hour}})
 		err := views.BatchPut(ctx, numberedItems(400)) // more batches than there is room for
 		failed, ok := err.(*BatchError)
 		if !ok || len(failed.Failed) != 400 || !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*UnknownOutcomeError)) {

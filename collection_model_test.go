@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -47,21 +48,15 @@ type faultModel struct {
 	writes int
 }
 
-func newFaultModel(rt *rapid.T, t *testing.T, client Client, key string) *faultModel {
+func newFaultModel(rt *rapid.T, t *testing.T, client *dynamodb.Client, key string) *faultModel {
 	m := &faultModel{T: rt, key: key, states: make(map[string]possible), widths: &growing{}}
 	m.layout = Layout{Shards: 1, Strategy: rapid.SampledFrom([]Strategy{Random, Calculated}).Draw(rt, "strategy")}
 	width := 1 << rapid.IntRange(0, 3).Draw(rt, "log width")
 	m.widths.set(Width{Write: width, Read: width})
 	rate := rapid.SampledFrom([]int{0, 10, 40}).Draw(rt, "percent of faults")
 	luck := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(rt, "seed"))) // requests are sent in goroutines, where rapid cannot draw
-	draw := func(string) fault {
-		if luck.IntN(100) >= rate {
-			return noFault
-		}
-		faults := []fault{tooBusy, neverThere, lostRequest, lostAnswer, brokeDown, partly}
-		return faults[luck.IntN(len(faults))]
-	}
-	m.items = openItems(t, &faultyReads{faulty: &faulty{Client: client, fault: draw}}, Options{
+	faults := faulty.Random(luck, rate, faulty.Throttled, faulty.Unreached, faulty.LostRequest, faulty.LostAnswer, faulty.BrokeDown, faulty.Partly)
+	m.items = openItems(t, faulty.On(rt, client, faults), Options{
 		Layout: m.layout, Widths: m.widths,
 		Retry: Retry{Attempts: 4, Base: time.Microsecond, Max: 50 * time.Microsecond, Burst: 1000},
 	})
@@ -217,11 +212,4 @@ func (m *faultModel) whole(q Query) (items []Item, err error) {
 		items = append(items, item)
 	}
 	return items, nil
-}
-
-// faultyReads is a faulty client whose queries go wrong, too.
-type faultyReads struct{ *faulty }
-
-func (f *faultyReads) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return suffer(f.next("Query"), func() (*dynamodb.QueryOutput, error) { return f.Client.Query(ctx, in, options...) })
 }

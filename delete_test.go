@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestDelete(t *testing.T) {
@@ -90,7 +92,7 @@ func TestDeleteAfterLostAnswer(t *testing.T) {
 				if _, err := openItems(t, client, Options{}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 					t.Fatal(err)
 				}
-				_, err := openItems(t, failing(client, lostAnswer), Options{}).Delete(ctx, ov("pk", "a", "sk", "1"), c.edit)
+				_, err := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostAnswer)), Options{}).Delete(ctx, ov("pk", "a", "sk", "1"), c.edit)
 				if (err != nil) != c.unknown || errors.As(err, new(*UnknownOutcomeError)) != c.unknown {
 					t.Errorf("got %v, want the outcome to be unknown: %t", err, c.unknown)
 				}

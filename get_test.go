@@ -12,11 +12,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // 002-04, 004-09: put, then get by key, one request each, and what is read is what was put.
 func TestGetCalculated(t *testing.T) {
-	client := &faulty{Client: onItems(t)}
+	client := faulty.On(t, onItems(t), nil)
 	orders := openItems(t, client, Options{Layout: Layout{Shards: 200, Strategy: Calculated, Format: DotFromOne}})
 	var meter Meter
 	ctx := WithMeter(t.Context(), &meter)
@@ -32,7 +34,7 @@ func TestGetCalculated(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantItem(t, "read", got, item)
-	if want := (Cost{Requests: 2, Items: 1, ReadUnits: 1, WriteUnits: 1}); meter.Cost() != want || client.sent("GetItem") != 1 {
+	if want := (Cost{Requests: 2, Items: 1, ReadUnits: 1, WriteUnits: 1}); meter.Cost() != want || client.Count("GetItem") != 1 {
 		t.Errorf("got %+v, want %+v", meter.Cost(), want)
 	}
 	if _, err := orders.Get(ctx, ov("pk", "2014-07-09", "sk", "order-2")); err != ErrNotFound {
@@ -44,11 +46,11 @@ func TestGetCalculated(t *testing.T) {
 func TestGetRandom(t *testing.T) {
 	for _, c := range []struct {
 		shards, requests int
-		faults           []fault
+		faults           []faulty.Fault
 	}{
 		{1, 0, nil},
 		{20, 1, nil},
-		{20, 4, []fault{partly, partly, tooBusy}},
+		{20, 4, []faulty.Fault{faulty.Partly, faulty.Partly, faulty.Throttled}},
 		{250, 3, nil},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -56,7 +58,7 @@ func TestGetRandom(t *testing.T) {
 			if _, err := openItems(t, engine, Options{Layout: Layout{Shards: c.shards}}).Put(ctx, ov("pk", "a", "sk", "1", "n", 1)); err != nil {
 				t.Fatal(err)
 			}
-			client := failing(engine, c.faults...)
+			client := faulty.On(t, engine, faulty.Script(c.faults...))
 			views := openItems(t, client, Options{Layout: Layout{Shards: c.shards}})
 			var meter Meter
 			got, err := views.Get(WithMeter(ctx, &meter), ov("pk", "a", "sk", "1"))
@@ -65,7 +67,7 @@ func TestGetRandom(t *testing.T) {
 			}
 			wantItem(t, "read", got, ov("pk", "a", "sk", "1", "n", 1))
 			cost := meter.Cost()
-			if n := client.sent("BatchGetItem"); n != c.requests || cost.Requests != max(n, 1) || cost.Throttles != len(c.faults) || cost.ReadUnits != 0.5*float64(c.shards) {
+			if n := client.Count("BatchGetItem"); n != c.requests || cost.Requests != max(n, 1) || cost.Throttles != len(c.faults) || cost.ReadUnits != 0.5*float64(c.shards) {
 				t.Errorf("%d shards: %d requests cost %+v, want %d", c.shards, n, cost, c.requests)
 			}
 			if _, err := views.Get(ctx, ov("pk", "a", "sk", "2")); err != ErrNotFound {
@@ -131,7 +133,7 @@ func TestProject(t *testing.T) {
 func TestGetGrown(t *testing.T) {
 	ctx, engine := t.Context(), onItems(t)
 	widths := &growing{width: Width{Write: 1, Read: 1}}
-	client := &faulty{Client: engine}
+	client := faulty.On(t, engine, nil)
 	orders := openItems(t, client, Options{Layout: Layout{Shards: 1, Strategy: Calculated}, Widths: widths})
 	for n := 1; n <= 16; n *= 2 {
 		widths.set(Width{Write: n, Read: n})
@@ -147,7 +149,7 @@ func TestGetGrown(t *testing.T) {
 		}
 		wantItem(t, "read", got, item)
 	}
-	if gets, batches := client.sent("GetItem"), client.sent("BatchGetItem"); gets != 5 || batches > 4 {
+	if gets, batches := client.Count("GetItem"), client.Count("BatchGetItem"); gets != 5 || batches > 4 {
 		t.Errorf("five items took %d GetItems and %d BatchGetItems, want 5 and 4 at most", gets, batches)
 	}
 }
@@ -183,12 +185,12 @@ func TestGetFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		n := 0
-		client := &faulty{Client: engine, fault: func(string) fault {
+		client := faulty.On(t, engine, func(faulty.Request) faulty.Fault {
 			if n++; n >= 3 {
-				return tooBusy
+				return faulty.Throttled
 			}
-			return noFault
-		}}
+			return faulty.None
+		})
 		views := openItems(t, client, Options{Layout: Layout{Shards: 1000}})
 		_, err := views.Get(ctx, ov("pk", "a", "sk", "1"))
 		failed, ok := errors.AsType[*ShardError](err)
@@ -196,16 +198,16 @@ func TestGetFails(t *testing.T) {
 			!errors.As(err, new(*types.ProvisionedThroughputExceededException)) {
 			t.Errorf("got %v, want a throttled BatchGetItem", err)
 		}
-		_, err = openItems(t, always(engine, partly), Options{Layout: Layout{Shards: 90}, Retry: Retry{Attempts: 3}}).Get(ctx, ov("pk", "a", "sk", "1"))
+		_, err = openItems(t, faulty.On(t, engine, faulty.Always(faulty.Partly)), Options{Layout: Layout{Shards: 90}, Retry: Retry{Attempts: 3}}).Get(ctx, ov("pk", "a", "sk", "1"))
 		failed, ok = errors.AsType[*ShardError](err)
 		if !ok || failed.Attempts != 3 || !errors.As(err, new(*unprocessedError)) {
 			t.Errorf("got %v, want keys left unprocessed", err)
 		}
 
 		// One batch that cannot be read ends the others, which would wait for hours.
-		faults := []fault{tooBusy, tooBusy, forbidden}
+		faults := []faulty.Fault{faulty.Throttled, faulty.Throttled, faulty.Denied}
 		start := time.Now()
-		_, err = openItems(t, failing(engine, faults...), Options{Layout: Layout{Shards: 300}, Retry: Retry{Base: time.Hour, Max: time.Hour}}).Get(ctx, ov("pk", "a", "sk", "1"))
+		_, err = openItems(t, faulty.On(t, engine, faulty.Script(faults...)), Options{Layout: Layout{Shards: 300}, Retry: Retry{Base: time.Hour, Max: time.Hour}}).Get(ctx, ov("pk", "a", "sk", "1"))
 		if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "AccessDeniedException" || time.Since(start) != 0 {
 			t.Errorf("got %v after %s, want access denied at once", err, time.Since(start))
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 )
@@ -15,7 +16,7 @@ import (
 // coreOf returns the core of a collection that is never asked to send anything.
 func coreOf(t testing.TB, options Options) *core {
 	t.Helper()
-	return openItems(t, &faulty{}, options).core
+	return openItems(t, &dynamodb.Client{}, options).core
 }
 
 func TestEventTime(t *testing.T) {

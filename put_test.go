@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -185,11 +186,11 @@ func TestPutRefusesScatteredConditions(t *testing.T) {
 		{"calculated and not grown yet", Options{Layout: calculated, Widths: &growing{width: Width{Write: 1, Read: 1}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client := &faulty{Client: onItems(t)}
+			client := faulty.On(t, onItems(t), nil)
 			items := openItems(t, client, c.options)
 			_, err := items.Put(t.Context(), moves, ifNew)
-			if !errors.Is(err, c.want) || err != nil && client.sent("PutItem") > 0 {
-				t.Errorf("got %v after %d requests, want %v", err, client.sent("PutItem"), c.want)
+			if !errors.Is(err, c.want) || err != nil && client.Count("PutItem") > 0 {
+				t.Errorf("got %v after %d requests, want %v", err, client.Count("PutItem"), c.want)
 			}
 			_, err = items.TransactPut(t.Context(), moves, func(p *types.Put) { p.ConditionExpression = aws.String("attribute_not_exists(sk)") })
 			if !errors.Is(err, c.want) {
@@ -227,19 +228,20 @@ func movingID(t *testing.T, from, to int) string {
 func TestThrottledPutGoesElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
-		faults := failing(client, tooBusy, neverThere, tooBusy)
+		faults := faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.Unreached, faulty.Throttled))
 		w, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if keys := slices.Compact(slices.Sorted(slices.Values(faults.puts))); len(keys) != 4 || faults.puts[3] != w.ShardKey {
-			t.Errorf("tried %q and ended in %s, want four different ones", faults.puts, w.ShardKey)
+		tried := faults.Keys("PutItem", "pk")
+		if keys := slices.Compact(slices.Sorted(slices.Values(tried))); len(keys) != 4 || tried[3] != w.ShardKey {
+			t.Errorf("tried %q and ended in %s, want four different ones", tried, w.ShardKey)
 		}
-		faults = failing(client, tooBusy, tooBusy)
+		faults = faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.Throttled))
 		if _, err := openItems(t, faults, Options{Layout: Layout{Shards: 4, Strategy: Calculated}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 			t.Fatal(err)
 		}
-		if keys := slices.Compact(faults.puts); len(keys) != 1 {
+		if keys := slices.Compact(faults.Keys("PutItem", "pk")); len(keys) != 1 {
 			t.Errorf("a calculated put tried %q, want the same three times", keys)
 		}
 	})
@@ -247,20 +249,20 @@ func TestThrottledPutGoesElsewhere(t *testing.T) {
 
 // After a lost answer the shard is pinned for ever, also if it is throttled then.
 func TestLostAnswerPinsTheShard(t *testing.T) {
-	for _, lost := range []fault{lostRequest, lostAnswer, brokeDown} {
+	for _, lost := range []faulty.Fault{faulty.LostRequest, faulty.LostAnswer, faulty.BrokeDown} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, client := context.Background(), onItems(t)
-			faults := failing(client, tooBusy, lost, tooBusy, tooBusy)
+			faults := faulty.On(t, client, faulty.Script(faulty.Throttled, lost, faulty.Throttled, faulty.Throttled))
 			w, err := openItems(t, faults, Options{Layout: Layout{Shards: 16}}).Put(ctx, ov("pk", "a", "sk", "1"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := faults.puts
+			p := faults.Keys("PutItem", "pk")
 			if len(p) != 5 || p[0] == p[1] || p[1] != p[2] || p[2] != p[3] || p[3] != p[4] || p[4] != w.ShardKey {
-				t.Errorf("fault %d: tried %q, want another after the throttle and then always the same", lost, p)
+				t.Errorf("%s: tried %q, want another after the throttle and then always the same", lost, p)
 			}
 			if n := len(everyItem(t, client, "items")); n != 1 {
-				t.Errorf("fault %d: %d items are there, want 1", lost, n)
+				t.Errorf("%s: %d items are there, want 1", lost, n)
 			}
 		})
 	}
@@ -270,21 +272,22 @@ func TestLostAnswerPinsTheShard(t *testing.T) {
 func TestPutUnknownOutcome(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		faults  []fault
+		faults  []faulty.Fault
 		unknown bool
 	}{
-		{"throttled", []fault{tooBusy, tooBusy, tooBusy}, false},
-		{"never sent", []fault{neverThere, neverThere, neverThere}, false},
-		{"lost", []fault{lostAnswer, lostAnswer, lostAnswer}, true},
-		{"lost, then throttled", []fault{tooBusy, lostAnswer, tooBusy}, true},
+		{"throttled", []faulty.Fault{faulty.Throttled, faulty.Throttled, faulty.Throttled}, false},
+		{"never sent", []faulty.Fault{faulty.Unreached, faulty.Unreached, faulty.Unreached}, false},
+		{"lost", []faulty.Fault{faulty.LostAnswer, faulty.LostAnswer, faulty.LostAnswer}, true},
+		{"lost, then throttled", []faulty.Fault{faulty.Throttled, faulty.LostAnswer, faulty.Throttled}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				faults := failing(onItems(t), c.faults...)
+				faults := faulty.On(t, onItems(t), faulty.Script(c.faults...))
 				_, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}, Retry: Retry{Attempts: 3}}).Put(context.Background(), ov("pk", "a", "sk", "1"))
 				failed, ok := errors.AsType[*ShardError](err)
-				if !ok || failed.Attempts != 3 || failed.ShardKey != faults.puts[2] || errors.As(err, new(*UnknownOutcomeError)) != c.unknown {
-					t.Errorf("got %v, want a ShardError of %s and the outcome to be unknown: %t", err, faults.puts[2], c.unknown)
+				last := faults.Keys("PutItem", "pk")[2]
+				if !ok || failed.Attempts != 3 || failed.ShardKey != last || errors.As(err, new(*UnknownOutcomeError)) != c.unknown {
+					t.Errorf("got %v, want a ShardError of %s and the outcome to be unknown: %t", err, last, c.unknown)
 				}
 			})
 		})
@@ -297,17 +300,17 @@ func TestPutContext(t *testing.T) {
 		client := onItems(t)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		items := openItems(t, always(client, tooBusy), Options{Retry: Retry{Base: time.Hour, Max: time.Hour}})
+		items := openItems(t, faulty.On(t, client, faulty.Always(faulty.Throttled)), Options{Retry: Retry{Base: time.Hour, Max: time.Hour}})
 		_, err := items.Put(ctx, ov("pk", "a", "sk", "1"))
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*types.ProvisionedThroughputExceededException)) || errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("waiting: got %v, want the deadline and the throttle", err)
 		}
 
 		ctx, cancel = context.WithCancel(context.Background())
-		faults := &faulty{Client: client, fault: func(string) fault { cancel(); return lostAnswer }}
+		faults := faulty.On(t, client, func(faulty.Request) faulty.Fault { cancel(); return faulty.LostAnswer })
 		_, err = openItems(t, faults, Options{}).Put(ctx, ov("pk", "a", "sk", "1"))
-		if !errors.Is(err, context.Canceled) || !errors.As(err, new(*UnknownOutcomeError)) || faults.sent("PutItem") != 1 {
-			t.Errorf("under way: got %v after %d requests, want an unknown outcome after one", err, faults.sent("PutItem"))
+		if !errors.Is(err, context.Canceled) || !errors.As(err, new(*UnknownOutcomeError)) || faults.Count("PutItem") != 1 {
+			t.Errorf("under way: got %v after %d requests, want an unknown outcome after one", err, faults.Count("PutItem"))
 		}
 	})
 }
@@ -318,7 +321,7 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 	item := ov("pk", "a", "sk", "1", "n", &types.AttributeValueMemberN{Value: "1.0"}, "set", &types.AttributeValueMemberSS{Value: []string{"b", "a"}})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
-		orders := openItems(t, failing(client, lostAnswer), Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+		orders := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostAnswer)), Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
 		if w, err := orders.Put(ctx, item, ifNew); err != nil || len(everyItem(t, client, "items")) != 1 || w.ShardKey == "" {
 			t.Errorf("got %+v, %v, want success and one item", w, err)
 		}
@@ -329,7 +332,7 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 		if _, err := openItems(t, client, Options{Layout: layout}).Put(ctx, ov("pk", "a", "sk", "1", "n", 2)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := openItems(t, failing(client, lostRequest), Options{Layout: layout}).Put(ctx, item, ifNew)
+		_, err := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostRequest)), Options{Layout: layout}).Put(ctx, item, ifNew)
 		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 		if !ok || failed.Item != nil || !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want an unknown outcome and a failed condition without an item", err)
@@ -339,25 +342,25 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		requests := 0
-		faults := &faulty{Client: client, fault: func(string) fault {
+		faults := faulty.On(t, client, func(faulty.Request) faulty.Fault {
 			if requests++; requests == 1 {
-				return lostAnswer
+				return faulty.LostAnswer
 			}
 			if _, err := openItems(t, client, Options{}).Update(ctx, ov("pk", "a", "sk", "1"), expression("ADD hits :one", ":one", 1)); err != nil {
 				t.Error(err)
 			}
-			return noFault
-		}}
+			return faulty.None
+		})
 		if _, err := openItems(t, faults, Options{}).Put(ctx, item, ifNew); requests != 2 || !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v after %d requests, want an unknown outcome after two", err, requests)
 		}
 	})
 	// Only the first attempt knows the old item, so there is no second.
 	synctest.Test(t, func(t *testing.T) {
-		faults := failing(onItems(t), lostAnswer)
+		faults := faulty.On(t, onItems(t), faulty.Script(faulty.LostAnswer))
 		_, err := openItems(t, faults, Options{}).Put(context.Background(), item, func(in *dynamodb.PutItemInput) { in.ReturnValues = types.ReturnValueAllOld })
-		if !errors.As(err, new(*UnknownOutcomeError)) || faults.sent("PutItem") != 1 {
-			t.Errorf("got %v after %d requests, want an unknown outcome after one", err, faults.sent("PutItem"))
+		if !errors.As(err, new(*UnknownOutcomeError)) || faults.Count("PutItem") != 1 {
+			t.Errorf("got %v after %d requests, want an unknown outcome after one", err, faults.Count("PutItem"))
 		}
 	})
 }
@@ -367,7 +370,7 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 func TestNothingIsWrittenTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		// rapid wants to be asked, and told, outside of the bubble.
-		faults := rapid.SliceOfN(rapid.SampledFrom([]fault{noFault, noFault, tooBusy, tooBusy, neverThere, lostRequest, lostAnswer, brokeDown, partly}), 0, 60).Draw(rt, "faults")
+		faults := rapid.SliceOfN(rapid.SampledFrom([]faulty.Fault{faulty.None, faulty.None, faulty.Throttled, faulty.Throttled, faulty.Unreached, faulty.LostRequest, faulty.LostAnswer, faulty.BrokeDown, faulty.Partly}), 0, 60).Draw(rt, "faults")
 		puts, batch := rapid.IntRange(0, 12).Draw(rt, "puts"), rapid.IntRange(0, 40).Draw(rt, "batch")
 		options := Options{
 			Layout: Layout{Shards: rapid.IntRange(1, 8).Draw(rt, "shards"), Strategy: rapid.SampledFrom([]Strategy{Random, Random, Calculated}).Draw(rt, "strategy")},
@@ -377,7 +380,7 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 		var problem string
 		synctest.Test(t, func(t *testing.T) {
 			client := onItems(t)
-			outcome := putAll(openItems(t, failing(client, faults...), options), puts, batch)
+			outcome := putAll(openItems(t, faulty.On(t, client, faulty.Script(faults...)), options), puts, batch)
 			copies := map[string]int{}
 			for _, item := range everyItem(t, client, "items") {
 				copies[attrText(item, "sk")]++
@@ -475,7 +478,7 @@ func TestPutCost(t *testing.T) {
 		client := onItems(t)
 		var meter Meter
 		ctx := WithMeter(context.Background(), &meter)
-		items := openItems(t, failing(client, tooBusy, lostAnswer), Options{Layout: Layout{Shards: 4}})
+		items := openItems(t, faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.LostAnswer)), Options{Layout: Layout{Shards: 4}})
 		if _, err := items.Put(ctx, ov("pk", "a", "sk", "1", "fill", strings.Repeat("x", 2000))); err != nil {
 			t.Fatal(err)
 		}
@@ -488,7 +491,7 @@ func TestPutCost(t *testing.T) {
 func TestRetriesAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		items := openItems(t, failing(onItems(t), tooBusy), Options{
+		items := openItems(t, faulty.On(t, onItems(t), faulty.Script(faulty.Throttled)), Options{
 			Layout: Layout{Shards: 1}, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		})
 		if _, err := items.Put(context.Background(), ov("pk", "a", "sk", "1")); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -225,7 +226,7 @@ func TestFallBackToTheIndex(t *testing.T) {
 	client := local.Start(t).Client()
 	index := &recorder{Client: client}
 	listing := createListed(t, client, index)
-	gathered := &brokenQueries{Client: client}
+	gathered := faulty.On(t, client, nil)
 	options := daily
 	options.Retry.Attempts = 1
 	logs := reopen[entry](t, gathered, options)
@@ -261,14 +262,15 @@ func TestFallBackToTheIndex(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		allowed int
-		broken  bool
+		fault   faulty.Fault // of queries of the shards
 		ofIndex int
 	}{
-		{"gather", 7, false, 0},
-		{"too expensive", 6, false, 1},
-		{"broken", 7, true, 1},
+		{"gather", 7, faulty.None, 0},
+		{"too expensive", 6, faulty.None, 1},
+		{"broken", 7, faulty.LostRequest, 1},
 	} {
-		index.queries, gathered.on = nil, c.broken
+		index.queries = nil
+		gathered.Decide(faulty.Always(c.fault).Of("Query"))
 		got, err := recent(c.allowed)
 		if err != nil || !slices.Equal(got, want[:50]) || len(index.queries) != c.ofIndex {
 			t.Errorf("%s: got %v, %v with %d queries of the index, want the newest 50 with %d", c.name, got, err, len(index.queries), c.ofIndex)

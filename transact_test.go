@@ -71,7 +71,7 @@ func TestTransactScattered(t *testing.T) {
 		{"not spread", Options{}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			items := openItems(t, &faulty{}, c.options)
+			items := openItems(t, &dynamodb.Client{}, c.options)
 			_, update := items.TransactUpdate(ctx, like)
 			_, del := items.TransactDelete(ctx, like)
 			_, check := items.TransactCheck(ctx, like)
@@ -85,7 +85,7 @@ func TestTransactScattered(t *testing.T) {
 			}
 		})
 	}
-	_, err := openItems(t, &faulty{}, Options{Layout: Layout{Shards: 2}}).TransactPut(ctx, like, func(p *types.Put) {
+	_, err := openItems(t, &dynamodb.Client{}, Options{Layout: Layout{Shards: 2}}).TransactPut(ctx, like, func(p *types.Put) {
 		p.ConditionExpression = aws.String("attribute_not_exists(sk)")
 	})
 	if !errors.Is(err, ErrScattered) {

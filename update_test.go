@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestIdempotent(t *testing.T) {
@@ -97,27 +99,27 @@ func TestUpdateAfterLostAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		edits    []func(*dynamodb.UpdateItemInput)
-		fault    fault
+		fault    faulty.Fault
 		unknown  bool
 		requests int
 		want     string
 	}{
-		{"set", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1)}, lostAnswer, false, 2, "1"},
-		{"add", []func(*dynamodb.UpdateItemInput){expression("ADD n :n", ":n", 1)}, lostAnswer, true, 1, "1"},
-		{"add that never arrived", []func(*dynamodb.UpdateItemInput){expression("ADD n :n", ":n", 1)}, neverThere, false, 2, "1"},
-		{"add that was throttled", []func(*dynamodb.UpdateItemInput){expression("ADD n :n", ":n", 1)}, tooBusy, false, 2, "1"},
-		{"set and old values", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1), old}, brokeDown, true, 1, "1"},
-		{"set if new", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1), ifNew}, lostAnswer, true, 2, "1"},
-		{"set if new that was lost", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1), ifNew}, lostRequest, false, 2, "1"},
+		{"set", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1)}, faulty.LostAnswer, false, 2, "1"},
+		{"add", []func(*dynamodb.UpdateItemInput){expression("ADD n :n", ":n", 1)}, faulty.LostAnswer, true, 1, "1"},
+		{"add that never arrived", []func(*dynamodb.UpdateItemInput){expression("ADD n :n", ":n", 1)}, faulty.Unreached, false, 2, "1"},
+		{"add that was throttled", []func(*dynamodb.UpdateItemInput){expression("ADD n :n", ":n", 1)}, faulty.Throttled, false, 2, "1"},
+		{"set and old values", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1), old}, faulty.BrokeDown, true, 1, "1"},
+		{"set if new", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1), ifNew}, faulty.LostAnswer, true, 2, "1"},
+		{"set if new that was lost", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1), ifNew}, faulty.LostRequest, false, 2, "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := onItems(t)
-				faults := failing(client, c.fault)
+				faults := faulty.On(t, client, faulty.Script(c.fault))
 				orders := openItems(t, faults, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
 				_, err := orders.Update(context.Background(), ov("pk", "a", "sk", "1"), c.edits...)
-				if (err != nil) != c.unknown || errors.As(err, new(*UnknownOutcomeError)) != c.unknown || faults.sent("UpdateItem") != c.requests {
-					t.Errorf("got %v after %d requests, want the outcome to be unknown: %t, after %d", err, faults.sent("UpdateItem"), c.unknown, c.requests)
+				if (err != nil) != c.unknown || errors.As(err, new(*UnknownOutcomeError)) != c.unknown || faults.Count("UpdateItem") != c.requests {
+					t.Errorf("got %v after %d requests, want the outcome to be unknown: %t, after %d", err, faults.Count("UpdateItem"), c.unknown, c.requests)
 				}
 				if err != nil && !errors.As(err, new(*ShardError)) {
 					t.Errorf("got %T, want a ShardError", err)
@@ -133,7 +135,7 @@ func TestUpdateAfterLostAnswer(t *testing.T) {
 // Of a random layout an item is looked for, changed where it is, and never created.
 func TestUpdateRandom(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	counting := &faulty{Client: client}
+	counting := faulty.On(t, client, nil)
 	views := openItems(t, counting, Options{Layout: Layout{Shards: 250}})
 	w, err := views.Put(ctx, ov("pk", "a", "sk", "1", "n", 1))
 	if err != nil {
@@ -143,8 +145,8 @@ func TestUpdateRandom(t *testing.T) {
 		in.ConditionExpression = aws.String("n < :two OR n > :two")
 		in.ExpressionAttributeValues[":two"] = nv(2)
 	})
-	if err != nil || u.ShardKey != w.ShardKey || u.Shard != w.Shard || counting.sent("BatchGetItem") != 3 {
-		t.Errorf("got %+v, %v after %d reads, want shard %d after 3", u, err, counting.sent("BatchGetItem"), w.Shard)
+	if err != nil || u.ShardKey != w.ShardKey || u.Shard != w.Shard || counting.Count("BatchGetItem") != 3 {
+		t.Errorf("got %+v, %v after %d reads, want shard %d after 3", u, err, counting.Count("BatchGetItem"), w.Shard)
 	}
 	_, err = views.Update(ctx, ov("pk", "a", "sk", "1"), expression("ADD n :one", ":one", 1), func(in *dynamodb.UpdateItemInput) {
 		in.ConditionExpression = aws.String("n < :one")
@@ -180,14 +182,17 @@ func TestUpdateRandomAfterLostAnswer(t *testing.T) {
 		if _, err := openItems(t, client, Options{Layout: Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 			t.Fatal(err)
 		}
-		first := true
-		faults := &faulty{Client: &deleting{Client: client, t: t}, fault: func(operation string) fault {
-			if operation == "UpdateItem" && first {
-				first = false
-				return lostRequest
+		requests := 0
+		faults := faulty.On(t, client, faulty.Decide(func(r faulty.Request) faulty.Fault {
+			if requests++; requests == 1 {
+				return faulty.LostRequest
 			}
-			return noFault
-		}}
+			key := r.Input.(*dynamodb.UpdateItemInput).Key
+			if _, err := client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("items"), Key: key}); err != nil {
+				t.Error(err)
+			}
+			return faulty.None
+		}).Of("UpdateItem"))
 		_, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}}).Update(ctx, ov("pk", "a", "sk", "1"), expression("SET n = :n", ":n", 1))
 		if !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want an unknown outcome", err)

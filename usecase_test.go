@@ -1,7 +1,6 @@
 package heatsink_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // These are the use cases of the texts that docs/requirements.md lists, acted out on the engine. Each logs what it cost.
@@ -293,9 +293,8 @@ func indexInsteadOfGather(t *testing.T, client *dynamodb.Client) {
 		Listing string `dynamodbav:"GSI1PK"`
 		Listed  string `dynamodbav:"GSI1SK"`
 	}
-	var broken brokenQueries
-	broken.Client = client
-	threats := reopen[line](t, &broken, heatsink.Options{
+	flaky := faulty.On(t, client, nil)
+	threats := reopen[line](t, flaky, heatsink.Options{
 		Layout:    heatsink.Layout{Bucket: heatsink.Month, Shards: 2},
 		EventTime: heatsink.EventTime{Attribute: "sk"}, Retry: heatsink.Retry{Attempts: 1},
 	})
@@ -314,7 +313,7 @@ func indexInsteadOfGather(t *testing.T, client *dynamodb.Client) {
 	}
 	gathered, _ := read(t, threats, heatsink.Query{Key: "THREAT#abc", Reverse: true, Limit: 50, From: start, To: start.AddDate(0, 0, 60)})
 
-	broken.on = true
+	flaky.Decide(faulty.Always(faulty.LostRequest).Of("Query"))
 	for _, err := range threats.Query(t.Context(), heatsink.Query{Key: "THREAT#abc", From: start, To: start.AddDate(0, 0, 60)}) {
 		if failed, ok := errors.AsType[*heatsink.GatherError](err); !ok || len(failed.Shards) == 0 {
 			t.Errorf("got error %v", err)
@@ -329,19 +328,6 @@ func indexInsteadOfGather(t *testing.T, client *dynamodb.Client) {
 			t.Fatalf("item %d is %s in the index and %s in the gather", i, listed[i].At, gathered[i].At)
 		}
 	}
-}
-
-// brokenQueries is a client whose queries fail.
-type brokenQueries struct {
-	*dynamodb.Client
-	on bool
-}
-
-func (c *brokenQueries) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	if c.on {
-		return nil, errors.New("no route to host")
-	}
-	return c.Client.Query(ctx, in, options...)
 }
 
 // 001-18: what was written before there were buckets is read along with what is written since, in one order, page by page

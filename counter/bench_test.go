@@ -11,7 +11,7 @@ import (
 // Adds from many goroutines on one counter, beside the documents' ADD on the same engine.
 func BenchmarkAdd(b *testing.B) {
 	b.Run("slots", func(b *testing.B) {
-		c := open(b, aTable(b), Options{Interval: minInterval})
+		c := open(b, aTable(b).Direct, Options{Interval: minInterval})
 		b.SetParallelism(1000)
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
@@ -24,7 +24,7 @@ func BenchmarkAdd(b *testing.B) {
 		b.ReportMetric(float64(b.N)/c.Cost().WriteUnits, "adds/WCU")
 	})
 	b.Run("tally", func(b *testing.B) {
-		tally := openTally(b, aTable(b), TallyOptions{Table: "counters", SortKey: "sk"})
+		tally := openTally(b, aTable(b).Direct, TallyOptions{Table: "counters", SortKey: "sk"})
 		b.SetParallelism(1000)
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
@@ -40,7 +40,7 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkAddAsync(b *testing.B) {
 	for _, counters := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("counters=%d", counters), func(b *testing.B) {
-			c := open(b, aTable(b), Options{})
+			c := open(b, aTable(b).Direct, Options{})
 			keys := make([]string, counters)
 			for i := range keys {
 				keys[i] = fmt.Sprint("counter-", i)
@@ -60,7 +60,7 @@ func BenchmarkAddAsync(b *testing.B) {
 func BenchmarkTotal(b *testing.B) {
 	for _, processes := range []int{1, 100} {
 		b.Run(fmt.Sprintf("processes=%d", processes), func(b *testing.B) {
-			client := aTable(b)
+			client := aTable(b).Direct
 			for range processes {
 				mustAdd(b, open(b, client, Options{}), "VIEWS", 1)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestAddAsyncIsStoredByAndBy(t *testing.T) {
@@ -107,7 +108,7 @@ func TestFlushWhoseContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
-		client.set(func(string, any) fault { return throttle })
+		client.Decide(faulty.Always(faulty.Throttled))
 		if err := c.AddAsync("VIEWS", 1); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestFlushWhoseContextEnds(t *testing.T) {
 		if !ok || lost.Adds != 1 || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "too fast") {
 			t.Errorf("got %v, want what is lost and why", err)
 		}
-		client.set(nil)
+		client.Decide(nil)
 		if err := c.Flush(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -128,13 +129,13 @@ func TestFlushWhoseContextEnds(t *testing.T) {
 
 // Flush does not wait for Adds whose callers have gone.
 func TestFlushOfAddsThatGoAway(t *testing.T) {
-	for name, f := range map[string]fault{"taken back": throttle, "on their way": hang} {
+	for name, f := range map[string]faulty.Fault{"taken back": faulty.Throttled, "on their way": faulty.Unanswered} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				c := open(t, client, Options{Retry: heatsink.Retry{Timeout: time.Hour}})
 				mustAdd(t, c, "VIEWS", 1)
-				client.only("UpdateItem", f, f, f, f, f, f, f, f, f, f, f, f)
+				client.Decide(faulty.Script(f, f, f, f, f, f, f, f, f, f, f, f).Of("UpdateItem"))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				added := make(chan error, 1)
@@ -146,7 +147,7 @@ func TestFlushOfAddsThatGoAway(t *testing.T) {
 				if err := <-added; err == nil {
 					t.Error("the Add was stored: nothing is shown")
 				}
-				client.set(nil)
+				client.Decide(nil)
 				mustAdd(t, c, "LIKES", 1)
 			})
 		})
@@ -193,15 +194,15 @@ func second[T any](_ T, err error) error { return err }
 // A Close that cannot store everything says what it has lost, and everybody who waits gets an answer that is true.
 func TestCloseWhoseContextEnds(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault     fault
+		fault     faulty.Fault
 		uncertain bool
-	}{"throttled": {throttle, false}, "unanswered": {hang, true}} {
+	}{"throttled": {faulty.Throttled, false}, "unanswered": {faulty.Unanswered, true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				n := open(t, client, Options{})
 				mustAdd(t, n, "VIEWS", 1)
-				client.set(func(string, any) fault { return c.fault })
+				client.Decide(faulty.Always(c.fault))
 				if err := n.AddAsync("VIEWS", 1); err != nil {
 					t.Fatal(err)
 				}
@@ -228,7 +229,7 @@ func TestCloseWaitsForWhatIsOnItsWay(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{}), open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 1)
-		client.only("UpdateItem", hangAfter)
+		client.Decide(faulty.Script(faulty.UnansweredDone).Of("UpdateItem"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := c.Add(ctx, "VIEWS", 1); !errors.Is(err, ErrUncertain) {
@@ -254,11 +255,11 @@ func TestCloseOfNothing(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		isTotal(t, c, "VIEWS", 0)
-		before := client.requests("UpdateItem")
+		before := client.Count("UpdateItem")
 		if err := c.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if n := client.requests("UpdateItem") - before; n != 0 {
+		if n := client.Count("UpdateItem") - before; n != 0 {
 			t.Errorf("%d writes", n)
 		}
 	})

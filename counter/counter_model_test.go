@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // bounds are what a counter may be: an Add that may be counted makes them differ.
@@ -28,7 +29,7 @@ func (b *bounds) add(delta int64, uncertain bool) {
 
 // countersModel is some processes with some counters, through clients whose requests go wrong.
 type countersModel struct {
-	client    *faulty
+	client    *faulty.Client
 	processes []*Counter
 	counters  map[string]*bounds
 	run       int
@@ -43,7 +44,7 @@ func TestCountersUnderFaults(t *testing.T) {
 		run := 0
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) { // in a bubble there is no T.Deadline, for which rapid would ask
 			run++
-			m := &countersModel{client: &faulty{Client: client.Client}, counters: map[string]*bounds{}, run: run}
+			m := &countersModel{client: faulty.On(rt, client.Direct, nil), counters: map[string]*bounds{}, run: run}
 			m.draw(rt)
 			defer m.end()
 			for range 3 {
@@ -81,13 +82,9 @@ func (m *countersModel) step(rt *rapid.T) {
 func (m *countersModel) draw(rt *rapid.T) {
 	percent := rapid.SampledFrom([]int{0, 10, 40}).Draw(rt, "percent of faults")
 	luck := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(rt, "seed"))) // requests are sent in goroutines, where rapid cannot draw
-	m.client.set(func(string, any) fault {
-		faults := []fault{throttle, lostRequest, lostAnswer, hang, hangAfter}
-		if luck.IntN(100) >= percent {
-			return noFault
-		}
-		return faults[luck.IntN(len(faults))]
-	})
+	m.client.Decide(faulty.Random(luck, percent,
+		faulty.Throttled, faulty.LostRequest, faulty.LostAnswer, faulty.Unanswered, faulty.UnansweredDone, faulty.Late))
+	m.client.Delay(faulty.UpTo(luck, 5*time.Second).Of(faulty.Late))
 }
 
 // start starts a process. It is in a hurry, as rapid allows 24 hours to everything, virtual ones included.

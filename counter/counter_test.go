@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestAddIsStoredWhenItReturns(t *testing.T) {
@@ -37,13 +39,13 @@ func TestAddsThatWaitTogetherAreStoredTogether(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 1) // which opens the slot
-		before := client.requests("UpdateItem")
+		before := client.Count("UpdateItem")
 		var all sync.WaitGroup
 		for range 1000 {
 			all.Go(func() { mustAdd(t, c, "VIEWS", 1) })
 		}
 		all.Wait()
-		if n := client.requests("UpdateItem") - before; n > 2 {
+		if n := client.Count("UpdateItem") - before; n > 2 {
 			t.Errorf("1000 Adds took %d requests, want one or two", n)
 		}
 		isTotal(t, c, "VIEWS", 1001)
@@ -133,29 +135,27 @@ func TestOverflow(t *testing.T) {
 func TestAddUnderFaults(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		faults []fault // of the first UpdateItem requests after the slot is open
+		faults []faulty.Fault // of the first UpdateItem requests after the slot is open
 	}{
-		{"lost answer", []fault{lostAnswer}},
-		{"lost request", []fault{lostRequest}},
-		{"lost again and again", []fault{lostAnswer, lostRequest, lostAnswer, lostAnswer, lostRequest, lostAnswer, lostAnswer, lostAnswer}},
-		{"throttled", []fault{throttle, throttle, throttle}},
-		{"throttled for long", []fault{
-			throttle, throttle, throttle, throttle, throttle, throttle, throttle, throttle, throttle, throttle, throttle, throttle,
-		}},
-		{"unanswered", []fault{hangAfter, hang, hangAfter}},
-		{"all of it", []fault{throttle, lostAnswer, throttle, hang, lostRequest, hangAfter, throttle}},
+		{"lost answer", []faulty.Fault{faulty.LostAnswer}},
+		{"lost request", []faulty.Fault{faulty.LostRequest}},
+		{"lost again and again", []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.LostAnswer, faulty.LostAnswer, faulty.LostRequest, faulty.LostAnswer, faulty.LostAnswer, faulty.LostAnswer}},
+		{"throttled", []faulty.Fault{faulty.Throttled, faulty.Throttled, faulty.Throttled}},
+		{"throttled for long", slices.Repeat([]faulty.Fault{faulty.Throttled}, 12)},
+		{"unanswered", []faulty.Fault{faulty.UnansweredDone, faulty.Unanswered, faulty.UnansweredDone}},
+		{"all of it", []faulty.Fault{faulty.Throttled, faulty.LostAnswer, faulty.Throttled, faulty.Unanswered, faulty.LostRequest, faulty.UnansweredDone, faulty.Throttled}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				n := open(t, client, Options{})
 				mustAdd(t, n, "VIEWS", 1)
-				left := client.only("UpdateItem", c.faults...)
+				client.Decide(faulty.Script(c.faults...).Of("UpdateItem"))
 				for range 5 {
 					mustAdd(t, n, "VIEWS", 1)
 				}
-				if left() > 0 {
-					t.Errorf("%d faults did not happen", left())
+				if n := client.Wrong(); n != len(c.faults) {
+					t.Errorf("%d faults of %d happened", n, len(c.faults))
 				}
 				isTotal(t, n, "VIEWS", 6)
 			})
@@ -165,11 +165,11 @@ func TestAddUnderFaults(t *testing.T) {
 
 // The slot's opening, too, may go wrong in every way.
 func TestOpeningUnderFaults(t *testing.T) {
-	for _, f := range []fault{lostAnswer, lostRequest, throttle, hang, hangAfter} {
+	for _, f := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.Throttled, faulty.Unanswered, faulty.UnansweredDone} {
 		synctest.Test(t, func(t *testing.T) {
 			client := aTable(t)
 			c := open(t, client, Options{})
-			client.only("UpdateItem", f, f, f, f) // the base and the slot
+			client.Decide(faulty.Script(f, f, f, f).Of("UpdateItem")) // the base and the slot
 			mustAdd(t, c, "VIEWS", 1)
 			isTotal(t, c, "VIEWS", 1)
 		})
@@ -181,7 +181,7 @@ func TestAddThatIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
-		client.set(func(string, any) fault { return deny })
+		client.Decide(faulty.Always(faulty.Denied))
 		if err := c.AddAsync("VIEWS", 10); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestAddThatIsRejected(t *testing.T) {
 		if n := c.Unflushed(); n != 1 {
 			t.Errorf("%d Adds are unflushed, want 1", n)
 		}
-		client.set(nil)
+		client.Decide(nil)
 		if err := c.Flush(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -246,15 +246,15 @@ func TestAddWhoseContextEnds(t *testing.T) {
 		})
 	})
 	for name, c := range map[string]struct {
-		fault fault
+		fault faulty.Fault
 		total int64 // with the next Add
-	}{"while it is on its way, and is stored": {hangAfter, 112}, "while it is on its way, and is not": {hang, 112}} {
+	}{"while it is on its way, and is stored": {faulty.UnansweredDone, 112}, "while it is on its way, and is not": {faulty.Unanswered, 112}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				n := open(t, client, Options{Retry: heatsink.Retry{Timeout: time.Hour}})
 				mustAdd(t, n, "VIEWS", 2) // which raises the level, too
-				client.only("UpdateItem", c.fault)
+				client.Decide(faulty.Script(c.fault).Of("UpdateItem"))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				err := n.Add(ctx, "VIEWS", 10)
@@ -304,25 +304,23 @@ func folds(t *testing.T, c *Counter, key string, want Folded) {
 
 // A process that sleeps for longer than its folded slot stays cannot know what became of what was on its way.
 func TestAddThatNobodyWillEverKnowOf(t *testing.T) {
-	for name, f := range map[string]fault{"it was stored": lostAnswer, "it was not": lostRequest} {
+	for name, f := range map[string]faulty.Fault{"it was stored": faulty.LostAnswer, "it was not": faulty.LostRequest} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				asleep := make(chan struct{})
-				sleepy := &faulty{Client: client.Client}
+				sleepy := faulty.On(t, client.Direct, nil)
 				c := open(t, sleepy, Options{Idle: 100 * time.Hour, FoldEvery: -1, Retry: heatsink.Retry{Attempts: 1}})
 				other := open(t, client, Options{})
 				mustAdd(t, c, "VIEWS", 2)
 
 				flushes := 0
-				sleepy.set(func(operation string, _ any) fault {
-					if flushes++; operation == "UpdateItem" && flushes == 1 {
+				sleepy.Decide(func(r faulty.Request) faulty.Fault {
+					if flushes++; r.Operation == "UpdateItem" && flushes == 1 {
 						return f
 					}
-					sleepy.mu.Unlock() // the whole process sleeps
-					<-asleep
-					sleepy.mu.Lock()
-					return noFault
+					<-asleep // the whole process sleeps
+					return faulty.None
 				})
 				added := make(chan error)
 				go func() { added <- c.Add(context.Background(), "VIEWS", 10) }()
@@ -336,7 +334,7 @@ func TestAddThatNobodyWillEverKnowOf(t *testing.T) {
 				}
 				mustAdd(t, c, "VIEWS", 100)
 				want := int64(102)
-				if f == lostAnswer {
+				if f == faulty.LostAnswer {
 					want += 10
 				}
 				isTotal(t, other, "VIEWS", want)

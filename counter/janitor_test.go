@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestIdleCountersAreGivenUp(t *testing.T) {
@@ -69,7 +71,7 @@ func TestNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{MaxCounters: 2})
-		client.set(func(string, any) fault { return throttle })
+		client.Decide(faulty.Always(faulty.Throttled))
 		var all sync.WaitGroup
 		for i := range 2 {
 			all.Go(func() { mustAdd(t, c, fmt.Sprint("counter-", i), 1) })
@@ -85,7 +87,7 @@ func TestNoRoom(t *testing.T) {
 		}
 		all.Go(func() { mustAdd(t, c, "another", 1) })
 		synctest.Wait()
-		client.set(nil)
+		client.Decide(nil)
 		all.Wait()
 		for _, key := range []string{"counter-0", "counter-1", "another"} {
 			isTotal(t, c, key, 1)
@@ -182,13 +184,13 @@ func TestFoldWithWrongClocks(t *testing.T) {
 }
 
 // setClock changes a time in the slot that a counter has now.
-func setClock(t *testing.T, client *faulty, c *Counter, key, attribute string, at time.Time) {
+func setClock(t *testing.T, client *faulty.Client, c *Counter, key, attribute string, at time.Time) {
 	t.Helper()
 	slotKey, err := c.store.slotKey(key, c.ownSlot(key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	if _, err := client.Direct.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String("counters"), Key: slotKey,
 		UpdateExpression:          aws.String("SET #a = :at"),
 		ExpressionAttributeNames:  map[string]string{"#a": attribute},
@@ -200,7 +202,7 @@ func setClock(t *testing.T, client *faulty, c *Counter, key, attribute string, a
 
 // A fold or a sweep that stops halfway is finished by the next.
 func TestFoldUnderFaults(t *testing.T) {
-	for _, f := range []fault{lostAnswer, lostRequest, throttle, deny} {
+	for _, f := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.Throttled, faulty.Denied} {
 		for operation, most := range map[string]int{"UpdateItem": 4, "DeleteItem": 2} {
 			for after := range most {
 				synctest.Test(t, func(t *testing.T) {
@@ -211,12 +213,12 @@ func TestFoldUnderFaults(t *testing.T) {
 						crash(dying)
 					}
 					c := open(t, client, Options{FoldEvery: -1})
-					faults := append(make([]fault, after), f, f, f, f, f, f, f)
+					faults := append(make([]faulty.Fault, after), f, f, f, f, f, f, f)
 					for range 2 {
 						time.Sleep(25 * time.Hour)
-						client.only(operation, faults...)
+						client.Decide(faulty.Script(faults...).Of(operation))
 						_, _ = c.Fold(t.Context(), "VIEWS")
-						client.set(nil)
+						client.Decide(nil)
 						isTotal(t, c, "VIEWS", 3)
 						if _, err := c.Fold(t.Context(), "VIEWS"); err != nil {
 							t.Fatal(err)
@@ -225,7 +227,7 @@ func TestFoldUnderFaults(t *testing.T) {
 					}
 					view, err := c.Inspect(t.Context(), "VIEWS")
 					if err != nil || view.Base != 3 || view.Folded != 0 {
-						t.Errorf("%s, %d after %d: got %+v, %v, want everything in the base", operation, f, after, view, err)
+						t.Errorf("%s, %s after %d: got %+v, %v, want everything in the base", operation, f, after, view, err)
 					}
 				})
 			}

@@ -3,6 +3,7 @@ package counter
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestReset(t *testing.T) {
@@ -51,7 +53,7 @@ func TestReset(t *testing.T) {
 func TestResetsLoseNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)
-		client.slow = 10 * time.Millisecond
+		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 10*time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		var added, removed atomic.Int64
@@ -97,14 +99,14 @@ func TestResetsLoseNothing(t *testing.T) {
 }
 
 func TestResetUnderFaults(t *testing.T) {
-	for _, f := range []fault{lostAnswer, lostRequest, throttle} {
+	for _, f := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.Throttled} {
 		synctest.Test(t, func(t *testing.T) {
 			client := aTable(t)
 			c := open(t, client, Options{})
 			mustAdd(t, c, "VIEWS", 5)
-			client.only("UpdateItem", f, f)
+			client.Decide(faulty.Script(f, f).Of("UpdateItem"))
 			if n, err := c.Reset(t.Context(), "VIEWS"); err != nil || n != 5 {
-				t.Errorf("fault %d: got %d, %v, want 5", f, n, err)
+				t.Errorf("%s: got %d, %v, want 5", f, n, err)
 			}
 			isTotal(t, c, "VIEWS", 0)
 		})
@@ -114,18 +116,13 @@ func TestResetUnderFaults(t *testing.T) {
 			client := aTable(t)
 			c := open(t, client, Options{})
 			mustAdd(t, c, "VIEWS", 5)
-			client.set(func(operation string, _ any) fault {
-				if operation == "UpdateItem" {
-					return hangAfter
-				}
-				return noFault
-			})
+			client.Decide(faulty.Always(faulty.UnansweredDone).Of("UpdateItem"))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			if _, err := c.Reset(ctx, "VIEWS"); !errors.As(err, new(*heatsink.UnknownOutcomeError)) || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v, want that nobody knows", err)
 			}
-			client.set(nil)
+			client.Decide(nil)
 			isTotal(t, c, "VIEWS", 0)
 		})
 	})

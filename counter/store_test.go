@@ -16,6 +16,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // The explored protocol runs on a model of the conditions; DynamoDB runs on expressions. They must do the same.
@@ -123,15 +124,15 @@ func TestOpeningIsNotRepeated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.only("UpdateItem", lostAnswer)
-	before := client.requests("UpdateItem")
+	client.Decide(faulty.Script(faulty.LostAnswer).Of("UpdateItem"))
+	before := client.Count("UpdateItem")
 	if a := s.do(t.Context(), "VIEWS", request{operation: openSlot, id: "0-a"}); a.outcome != unknown {
 		t.Errorf("got %+v, want an unknown outcome", a)
 	}
-	if n := client.requests("UpdateItem") - before; n != 1 {
+	if n := client.Count("UpdateItem") - before; n != 1 {
 		t.Errorf("it was sent %d times", n)
 	}
-	client.only("UpdateItem", lostAnswer)
+	client.Decide(faulty.Script(faulty.LostAnswer).Of("UpdateItem"))
 	flush := request{operation: flushSlot, id: "0-a", total: amount{up: 1, adds: 1}, seq: 1}
 	if a := s.do(t.Context(), "VIEWS", flush); a.outcome == unknown || a.err != nil {
 		t.Errorf("a flush, which is repeated: got %+v", a)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -107,9 +108,9 @@ func TestTallyOfAScore(t *testing.T) {
 }
 
 // A tally of a table that somebody else made, with a local client.
-func aTally(t testing.TB, options TallyOptions) (*Tally, *faulty) {
+func aTally(t testing.TB, options TallyOptions) (*Tally, *faulty.Client) {
 	t.Helper()
-	client := &faulty{Client: local.Start(t).Client()}
+	client := faulty.On(t, local.Start(t).Client(), nil)
 	options.Table = "tallies"
 	if err := SetupTally(context.Background(), client, options); err != nil {
 		t.Fatal(err)
@@ -121,21 +122,21 @@ func TestTallyModes(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		mode      Mode
-		faults    []fault
+		faults    []faulty.Fault
 		uncertain bool  // an Add is
 		total     int64 // of five Adds
 	}{
-		{"at least once, lost answer", AtLeastOnce, []fault{lostAnswer}, false, 6},
-		{"at least once, lost request", AtLeastOnce, []fault{lostRequest}, false, 5},
-		{"at most once, lost answer", AtMostOnce, []fault{lostAnswer}, true, 5},
-		{"at most once, lost request", AtMostOnce, []fault{lostRequest}, true, 4},
-		{"at most once, throttled", AtMostOnce, []fault{throttle, throttle}, false, 5},
-		{"transaction, lost answer", Transaction, []fault{lostAnswer, lostAnswer}, false, 5},
-		{"transaction, lost request", Transaction, []fault{lostRequest}, false, 5},
-		{"transaction, throttled", Transaction, []fault{throttle, throttle}, false, 5},
-		{"transaction, unanswered", Transaction, []fault{hangAfter}, false, 5},
-		{"transaction, given up", Transaction, []fault{lostAnswer, lostAnswer, lostAnswer, lostAnswer, lostAnswer, lostAnswer}, true, 5},
-		{"transaction, refused", Transaction, []fault{deny}, false, 4},
+		{"at least once, lost answer", AtLeastOnce, []faulty.Fault{faulty.LostAnswer}, false, 6},
+		{"at least once, lost request", AtLeastOnce, []faulty.Fault{faulty.LostRequest}, false, 5},
+		{"at most once, lost answer", AtMostOnce, []faulty.Fault{faulty.LostAnswer}, true, 5},
+		{"at most once, lost request", AtMostOnce, []faulty.Fault{faulty.LostRequest}, true, 4},
+		{"at most once, throttled", AtMostOnce, []faulty.Fault{faulty.Throttled, faulty.Throttled}, false, 5},
+		{"transaction, lost answer", Transaction, []faulty.Fault{faulty.LostAnswer, faulty.LostAnswer}, false, 5},
+		{"transaction, lost request", Transaction, []faulty.Fault{faulty.LostRequest}, false, 5},
+		{"transaction, throttled", Transaction, []faulty.Fault{faulty.Throttled, faulty.Throttled}, false, 5},
+		{"transaction, unanswered", Transaction, []faulty.Fault{faulty.UnansweredDone}, false, 5},
+		{"transaction, given up", Transaction, []faulty.Fault{faulty.LostAnswer, faulty.LostAnswer, faulty.LostAnswer, faulty.LostAnswer, faulty.LostAnswer, faulty.LostAnswer}, true, 5},
+		{"transaction, refused", Transaction, []faulty.Fault{faulty.Denied}, false, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestTallyModes(t *testing.T) {
 				if c.mode == Transaction {
 					operation = "TransactWriteItems"
 				}
-				client.only(operation, c.faults...)
+				client.Decide(faulty.Script(c.faults...).Of(operation))
 				uncertain := false
 				for range 5 {
 					err := tally.Add(t.Context(), "VIEWS", 1)
@@ -221,7 +222,7 @@ func TestTallyReset(t *testing.T) {
 		if err := single.Add(t.Context(), "LIKES", 1); err != nil {
 			t.Fatal(err)
 		}
-		client.only("UpdateItem", lostAnswer)
+		client.Decide(faulty.Script(faulty.LostAnswer).Of("UpdateItem"))
 		if _, err := single.Reset(t.Context(), "LIKES"); !errors.As(err, new(*heatsink.UnknownOutcomeError)) {
 			t.Errorf("got %v", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // What operations cost, in requests and units. docs/recipes/counter.md has these numbers.
@@ -143,14 +144,9 @@ func TestCachedIsForgottenAtAReset(t *testing.T) {
 func TestEveryReadIsBetweenAcknowledgedAndBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)
-		client.slow = 20 * time.Millisecond
-		client.set(func(string, any) fault {
-			faults := []fault{throttle, lostRequest, lostAnswer}
-			if n := rand.IntN(30); n < len(faults) {
-				return faults[n]
-			}
-			return noFault
-		})
+		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 20*time.Millisecond))
+		luck := rand.New(rand.NewPCG(1, 2))
+		client.Decide(faulty.Random(luck, 10, faulty.Throttled, faulty.LostRequest, faulty.LostAnswer))
 		options := Options{
 			Dead: 200 * time.Millisecond, Retention: 500 * time.Millisecond,
 			FoldEvery: 300 * time.Millisecond, Idle: 400 * time.Millisecond,
@@ -185,7 +181,7 @@ func TestEveryReadIsBetweenAcknowledgedAndBegun(t *testing.T) {
 			})
 		}
 		all.Wait()
-		client.set(nil)
+		client.Decide(nil)
 		c := open(t, client, Options{})
 		n, err := c.Total(t.Context(), "VIEWS")
 		if err != nil || n < acknowledged.Load() || n > begun.Load() {
@@ -196,7 +192,7 @@ func TestEveryReadIsBetweenAcknowledgedAndBegun(t *testing.T) {
 }
 
 // countForAWhile is processes that count, one after the other, each until it is killed.
-func countForAWhile(ctx context.Context, t *testing.T, client *faulty, options Options, acknowledged, begun *atomic.Int64) {
+func countForAWhile(ctx context.Context, t *testing.T, client *faulty.Client, options Options, acknowledged, begun *atomic.Int64) {
 	for ctx.Err() == nil {
 		c := open(t, client, options)
 		life, cancel := context.WithTimeout(ctx, rand.N(2*time.Second))
@@ -228,7 +224,7 @@ func countForAWhile(ctx context.Context, t *testing.T, client *faulty, options O
 func TestReadOfACounterThatGoesUpAndDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)
-		client.slow = 10 * time.Millisecond
+		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 10*time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		// Each process adds 1000 and takes it off again, so at every moment the counter is between 0 and 1000 times the
@@ -277,13 +273,8 @@ func TestReadOfACounterThatGoesUpAndDown(t *testing.T) {
 func TestReadWithoutTransactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)
-		client.slow = 10 * time.Millisecond
-		client.set(func(operation string, _ any) fault {
-			if operation == "TransactGetItems" {
-				return deny
-			}
-			return noFault
-		})
+		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 10*time.Millisecond))
+		client.Decide(faulty.Always(faulty.Denied).Of("TransactGetItems"))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		var all sync.WaitGroup
@@ -369,9 +360,9 @@ func TestReadsOfACounterThatKeepsChanging(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 2)
-		client.set(func(operation string, _ any) fault {
-			if operation == "Query" {
-				_, err := client.Client.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+		client.Decide(func(r faulty.Request) faulty.Fault {
+			if r.Operation == "Query" {
+				_, err := client.Direct.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 					TableName: aws.String("counters"), Key: c.store.baseKey("VIEWS"),
 					UpdateExpression:          aws.String("ADD version :one"),
 					ExpressionAttributeValues: heatsink.Item{":one": number(wideOf(1))},
@@ -380,7 +371,7 @@ func TestReadsOfACounterThatKeepsChanging(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			return noFault
+			return faulty.None
 		})
 		for name, err := range map[string]error{
 			"Total": second(c.Total(t.Context(), "VIEWS")), "Read": second(c.Read(t.Context(), "VIEWS")),
@@ -390,7 +381,7 @@ func TestReadsOfACounterThatKeepsChanging(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", name, err, ErrBusy)
 			}
 		}
-		client.set(nil)
+		client.Decide(nil)
 		isTotal(t, c, "VIEWS", 2)
 	})
 }

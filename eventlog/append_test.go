@@ -15,6 +15,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -101,7 +102,7 @@ func refuseBody[T any](t *testing.T, client eventlog.Client, options eventlog.Op
 }
 
 func TestWrongEventsAreRefused(t *testing.T) {
-	client := &faulty{Client: local.Start(t).Client()}
+	client := faulty.On(t, local.Start(t).Client(), nil)
 	logs := open(t, client, eventlog.Options{
 		Bucket: heatsink.Day, Shards: 2, Retention: 24 * time.Hour, Begin: time.Now().Add(-30 * time.Minute),
 		Index: eventlog.Index{Name: "GSI1", Key: func(log string) string { return strings.TrimPrefix(log, "EMPTY") }},
@@ -139,8 +140,8 @@ func TestWrongEventsAreRefused(t *testing.T) {
 	if _, err := expiring.Append(t.Context(), event{Log: "OPS_LOG", At: now.Add(-61 * time.Minute)}); !errors.Is(err, eventlog.ErrEvent) {
 		t.Errorf("an event that has expired: got %v", err)
 	}
-	if len(client.sends) > 0 {
-		t.Errorf("sent %v", client.sends)
+	if sent := client.Requests(); len(sent) > 0 {
+		t.Errorf("sent %v", sent)
 	}
 	if receipts, err := logs.AppendAll(t.Context(), nil); len(receipts) != 0 || err != nil {
 		t.Errorf("no events: got %v, %v", receipts, err)
@@ -239,27 +240,27 @@ func TestCopiesAreReadOnce(t *testing.T) {
 func TestAppendUnderFaults(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		faults  []fault
+		faults  []faulty.Fault
 		unknown bool
 		fails   bool
 	}{
 		{"none", nil, false, false},
-		{"throttled", []fault{tooBusy, tooBusy}, false, false},
-		{"lost request", []fault{lostRequest}, false, false},
-		{"lost answer", []fault{lostAnswer}, false, false},
-		{"lost answer, then throttled", []fault{lostAnswer, tooBusy}, false, false},
-		{"lost requests", []fault{lostRequest, lostRequest, lostRequest}, true, true},
-		{"always throttled", []fault{tooBusy, tooBusy, tooBusy}, false, true},
-		{"forbidden", []fault{forbidden}, false, true},
+		{"throttled", []faulty.Fault{faulty.ThrottledOnDemand, faulty.ThrottledOnDemand}, false, false},
+		{"lost request", []faulty.Fault{faulty.LostRequest}, false, false},
+		{"lost answer", []faulty.Fault{faulty.LostAnswer}, false, false},
+		{"lost answer, then throttled", []faulty.Fault{faulty.LostAnswer, faulty.ThrottledOnDemand}, false, false},
+		{"lost requests", []faulty.Fault{faulty.LostRequest, faulty.LostRequest, faulty.LostRequest}, true, true},
+		{"always throttled", []faulty.Fault{faulty.ThrottledOnDemand, faulty.ThrottledOnDemand, faulty.ThrottledOnDemand}, false, true},
+		{"forbidden", []faulty.Fault{faulty.Denied}, false, true},
 	} {
 		for _, id := range []string{"", "known"} {
 			synctest.Test(t, func(t *testing.T) {
 				db := local.Start(t)
 				options := eventlog.Options{Bucket: heatsink.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 3}}
 				setup(t, db.Client(), options)
-				client := &faulty{Client: db.Client()}
+				client := faulty.On(t, db.Client(), nil)
 				logs := open(t, client, options)
-				client.fail(c.faults...)
+				client.Decide(faulty.Script(c.faults...))
 				e := event{Log: "OPS_LOG", At: noon, ID: id, Body: op{N: 1}}
 				receipt, err := logs.Append(t.Context(), e)
 				if (err != nil) != c.fails || errors.As(err, new(*heatsink.UnknownOutcomeError)) != c.unknown {
@@ -290,18 +291,18 @@ func TestAppendUnderFaults(t *testing.T) {
 func TestAppendAllUnderFaults(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		faults []fault
+		faults []faulty.Fault
 		fails  bool
 	}{
-		{"throttled", []fault{tooBusy, partly, tooBusy, partly}, false},
-		{"lost answers", []fault{lostAnswer, lostRequest, lostAnswer}, false},
-		{"some never", append([]fault{noFault}, slices.Repeat([]fault{tooBusy}, 100)...), true},
+		{"throttled", []faulty.Fault{faulty.ThrottledOnDemand, faulty.Partly, faulty.ThrottledOnDemand, faulty.Partly}, false},
+		{"lost answers", []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.LostAnswer}, false},
+		{"some never", append([]faulty.Fault{faulty.None}, slices.Repeat([]faulty.Fault{faulty.ThrottledOnDemand}, 100)...), true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			db := local.Start(t)
 			options := eventlog.Options{Bucket: heatsink.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 6}}
 			setup(t, db.Client(), options)
-			client := &faulty{Client: db.Client()}
+			client := faulty.On(t, db.Client(), nil)
 			logs := open(t, client, options)
 			events := every(time.Hour, noon, "OPS_LOG", 60)
 			for i := range events {
@@ -310,7 +311,7 @@ func TestAppendAllUnderFaults(t *testing.T) {
 				}
 			}
 			events = append(events, events[1])
-			client.fail(c.faults...)
+			client.Decide(faulty.Script(c.faults...))
 			receipts, err := logs.AppendAll(t.Context(), events)
 			failed := map[int]bool{}
 			if batch, ok := errors.AsType[*heatsink.BatchError](err); ok == c.fails && ok {

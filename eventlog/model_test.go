@@ -18,6 +18,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -69,7 +70,7 @@ type model struct {
 	*rapid.T
 	tb      testing.TB
 	db      *local.DB
-	client  *faulty
+	client  *faulty.Client
 	options eventlog.Options
 	logs    *eventlog.Log[op]
 	grown   bool // without buckets: events that are appended again may be stored twice
@@ -89,7 +90,7 @@ func newModel(tb testing.TB, rt *rapid.T) *model {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	m := &model{T: rt, tb: tb, db: db, client: &faulty{Client: db.Client()}, events: map[string]map[string]recorded{}}
+	m := &model{T: rt, tb: tb, db: db, client: faulty.On(rt, db.Client(), nil), events: map[string]map[string]recorded{}}
 	m.options = eventlog.Options{
 		Table:     "logs",
 		Prefix:    rapid.SampledFrom([]string{"", "ALERT#"}).Draw(rt, "prefix"),
@@ -263,13 +264,13 @@ func (m *model) inTable(log, key string) (heatsink.Item, bool) {
 
 // faults makes some of the next requests go wrong.
 func (m *model) faults(t *rapid.T) {
-	m.client.fail(rapid.SliceOfN(rapid.SampledFrom([]fault{noFault, tooBusy, lostRequest, lostAnswer, partly}), 0, 4).Draw(t, "faults")...)
+	m.client.Decide(faulty.Script(rapid.SliceOfN(rapid.SampledFrom([]faulty.Fault{faulty.None, faulty.ThrottledOnDemand, faulty.LostRequest, faulty.LostAnswer, faulty.Partly}), 0, 4).Draw(t, "faults")...))
 }
 
 func (m *model) append(t *rapid.T) {
 	e := m.event(t)
 	m.faults(t)
-	defer m.client.fail()
+	defer m.client.Decide(nil)
 	refused := m.refused(e)
 	receipt, err := m.logs.Append(m.tb.Context(), e)
 	if refused != errors.Is(err, eventlog.ErrEvent) {
@@ -288,7 +289,7 @@ func (m *model) appendAll(t *rapid.T) {
 		refused = refused || m.refused(events[i])
 	}
 	m.faults(t)
-	defer m.client.fail()
+	defer m.client.Decide(nil)
 	receipts, err := m.logs.AppendAll(m.tb.Context(), events)
 	if refused != errors.Is(err, eventlog.ErrEvent) {
 		t.Fatalf("append %v: refused %v, got %v", events, refused, err)
@@ -372,11 +373,12 @@ func (m *model) breakShards(t *rapid.T) {
 		return
 	}
 	after := rapid.IntRange(0, 6).Draw(t, "after")
-	m.client.decide(func(operation string) fault {
-		if after--; operation != "Query of the table" || after >= 0 {
-			return noFault
+	m.client.Decide(func(r faulty.Request) faulty.Fault {
+		query, ok := r.Input.(*dynamodb.QueryInput)
+		if after--; !ok || query.IndexName != nil || after >= 0 {
+			return faulty.None
 		}
-		return forbidden
+		return faulty.Denied
 	})
 }
 
@@ -388,7 +390,7 @@ func (m *model) check(t *rapid.T, what string, got, want []event) {
 
 func (m *model) newest(t *rapid.T) {
 	m.breakShards(t)
-	defer m.client.fail()
+	defer m.client.Decide(nil)
 	log, n := rapid.SampledFrom(modelLogs).Draw(t, "log"), rapid.IntRange(1, 12).Draw(t, "n")
 	want, _ := m.listed(log, m.options.Begin, time.Now().Add(m.options.Settle))
 	slices.Reverse(want)
@@ -405,7 +407,7 @@ func (m *model) ranges(t *rapid.T) {
 		want = want[:min(q.Limit, len(want))]
 	}
 	m.breakShards(t)
-	defer m.client.fail()
+	defer m.client.Decide(nil)
 	var got []event
 	for e, err := range m.logs.Events(m.tb.Context(), q) {
 		if err != nil {
@@ -429,7 +431,7 @@ func (m *model) pages(t *rapid.T) {
 		q.Limit = rapid.IntRange(1, 5).Draw(t, "size")
 		m.breakShards(t)
 		page, err := m.logs.Page(m.tb.Context(), q, token)
-		m.client.fail()
+		m.client.Decide(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -450,7 +452,7 @@ func (m *model) count(t *rapid.T) {
 	}
 	q, want := m.query(t)
 	m.breakShards(t)
-	defer m.client.fail()
+	defer m.client.Decide(nil)
 	n, err := m.logs.Count(m.tb.Context(), q)
 	if err != nil || n != len(want) {
 		t.Fatalf("counted %d, %v, want %d", n, err, len(want))

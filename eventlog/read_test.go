@@ -16,6 +16,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -131,7 +132,7 @@ func TestExpiredEventsAreLeftOut(t *testing.T) {
 }
 
 func TestWrongQueriesAreRefused(t *testing.T) {
-	client := &faulty{Client: local.Start(t).Client()}
+	client := faulty.On(t, local.Start(t).Client(), nil)
 	logs := open(t, client, eventlog.Options{Bucket: heatsink.Day})
 	day := time.Date(2026, 6, 22, 0, 0, 0, 0, time.UTC)
 	whole := eventlog.Query{Log: "LOG", From: day, To: day.AddDate(0, 0, 1)}
@@ -179,8 +180,8 @@ func TestWrongQueriesAreRefused(t *testing.T) {
 			t.Errorf("a consistent index: got %v", err)
 		}
 	}
-	if len(client.sends) > 0 {
-		t.Errorf("sent %v", client.sends)
+	if sent := client.Requests(); len(sent) > 0 {
+		t.Errorf("sent %v", sent)
 	}
 }
 
@@ -308,8 +309,8 @@ func TestIndexWithoutTheAdopted(t *testing.T) {
 
 // Two failures are both told.
 func TestNeitherShardsNorIndex(t *testing.T) {
-	client := &faulty{Client: local.Start(t).Client()}
-	client.decide(func(operation string) fault { return forbidden })
+	client := faulty.On(t, local.Start(t).Client(), nil)
+	client.Decide(faulty.Always(faulty.Denied))
 	logs := open(t, client, eventlog.Options{Index: eventlog.Index{Name: "GSI1"}})
 	_, err := logs.Newest(t.Context(), "LOG", 5)
 	if text := fmt.Sprint(err); strings.Count(text, "AccessDenied") < 2 || !strings.Contains(text, "GSI1") {

@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -71,12 +71,12 @@ func TestTailMissesNothing(t *testing.T) {
 		for writer := range 5 {
 			written.Go(func() {
 				r := rand.New(rand.NewPCG(1, uint64(writer)))
-				late := &delayed{Client: client}
+				late := faulty.On(t, client, nil)
 				logs := open(t, late, options)
 				for i := range 80 {
 					time.Sleep(time.Duration(r.Int64N(int64(30 * time.Second))))
 					skew := time.Duration(r.Int64N(int64(4*time.Second))) - 2*time.Second
-					late.by = time.Duration(r.Int64N(int64(2900 * time.Millisecond)))
+					late.Delay(faulty.Exactly(time.Duration(r.Int64N(int64(2900 * time.Millisecond)))))
 					e := event{Log: "OPS_LOG", At: time.Now().UTC().Add(skew), Body: op{N: writer*80 + i}}
 					if i%2 == 0 {
 						e.ID = fmt.Sprintf("%d-%d", writer, i)
@@ -121,19 +121,6 @@ func TestTailMissesNothing(t *testing.T) {
 			t.Errorf("followed %d events, not the %d that there are, in order", len(got), len(want))
 		}
 	})
-}
-
-// delayed is a client whose writes take a while, in both directions.
-type delayed struct {
-	eventlog.Client
-	by time.Duration
-}
-
-func (d *delayed) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	time.Sleep(d.by / 2)
-	out, err := d.Client.PutItem(ctx, in, options...)
-	time.Sleep(d.by - d.by/2)
-	return out, err
 }
 
 // An event that is acknowledged too late is not returned once a tail has passed its time, and the receipt says so. Who
@@ -253,24 +240,24 @@ func TestTailSurvivesFailures(t *testing.T) {
 		db := local.Start(t)
 		options := eventlog.Options{Bucket: heatsink.Hour, Shards: 3, Retention: 24 * time.Hour, Retry: heatsink.Retry{Attempts: 2}}
 		setup(t, db.Client(), options)
-		client := &faulty{Client: db.Client()}
+		client := faulty.On(t, db.Client(), nil)
 		logs := open(t, client, options)
 		all := every(time.Minute, time.Now().Add(-3*time.Hour), "LOG", 150)
 		appendAll(t, logs, all)
 		tail := newTail(t, logs, "LOG", eventlog.TailOptions{From: all[0].At})
 
 		n := 0
-		client.decide(func(string) fault { // every third query, and all of a minute
+		client.Decide(func(faulty.Request) faulty.Fault { // every third query, and all of a minute
 			if n++; n%3 == 0 || time.Since(all[0].At) < 3*time.Hour+40*time.Second {
-				return tooBusy
+				return faulty.ThrottledOnDemand
 			}
-			return noFault
+			return faulty.None
 		})
 		if got := follow(t, tail, 5*time.Minute); !slices.Equal(got, all) {
 			t.Errorf("got %d events, want %d", len(got), len(all))
 		}
 
-		client.decide(func(string) fault { return forbidden })
+		client.Decide(faulty.Always(faulty.Denied))
 		begun := time.Now()
 		errs := 0
 		for _, err := range tail.Events(t.Context()) {
@@ -289,7 +276,7 @@ func TestTailSurvivesFailures(t *testing.T) {
 				t.Errorf("got %v after %v", err, took)
 			}
 		}
-		client.fail()
+		client.Decide(nil)
 		appendAll(t, logs, []event{{Log: "LOG", Body: op{N: 1000}}})
 		if got := follow(t, tail, time.Minute); len(got) != 1 || got[0].Body.N != 1000 {
 			t.Errorf("then got %v", got)

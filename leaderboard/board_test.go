@@ -22,7 +22,7 @@ const table = "leaderboards"
 func open(t testing.TB, client Client, options Options) *Boards {
 	t.Helper()
 	options.Table = cmp.Or(options.Table, table)
-	if tables, ok := client.(TableClient); ok {
+	if tables, ok := client.(*dynamodb.Client); ok {
 		if err := Setup(context.Background(), tables, options); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -82,10 +83,13 @@ func TestIDsCountExactlyUnderFaults(t *testing.T) {
 		var running sync.WaitGroup
 		for process := range 3 {
 			turn := process
-			flaky := &faulty{Client: client, fault: func(string) fault {
+			flaky := faulty.On(t, client, func(faulty.Request) faulty.Fault {
 				turn++
-				return []fault{noFault, lostAnswer, noFault, tooBusy, brokeDown, noFault, lostAsk, conflict}[turn*7%11%8]
-			}}
+				return []faulty.Fault{
+					faulty.None, faulty.LostAnswer, faulty.Late, faulty.ThrottledOnDemand, faulty.BrokeDown, faulty.None, faulty.LostRequest, faulty.Conflict,
+				}[turn*7%11%8]
+			})
+			flaky.Delay(faulty.Exactly(time.Minute).Of(faulty.Late))
 			board := named(t, open(t, flaky, Options{Mode: Sum, Retry: heatsink.Retry{Attempts: 200, Burst: 10_000}}), "galaxy")
 			for range 2 {
 				running.Go(func() {
@@ -100,6 +104,7 @@ func TestIDsCountExactlyUnderFaults(t *testing.T) {
 			}
 		}
 		running.Wait()
+		time.Sleep(time.Minute) // until what is late has arrived
 		want := map[string]int64{}
 		for i := range 40 {
 			want[fmt.Sprint("p", i%3)] += int64(i) - 5
@@ -120,27 +125,27 @@ func TestIDsCountExactlyUnderFaults(t *testing.T) {
 func TestTransactionFaults(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		faults   []fault
+		faults   []faulty.Fault
 		requests int
 		changed  bool
 		err      string // "": none
 		unknown  bool
 	}{
-		{name: "lost answer", faults: []fault{lostAnswer}, requests: 2, changed: true}, // by the first request, and it says so
-		{name: "throttled", faults: []fault{tooBusy, conflict}, requests: 3, changed: true},
-		{name: "forbidden", faults: []fault{forbidden}, requests: 1, err: "AccessDenied"},
-		{name: "never answered", faults: []fault{lostAnswer, lostAsk, brokeDown}, requests: 3, err: "3 attempts", unknown: true},
-		{name: "always throttled", faults: []fault{tooBusy, tooBusy, conflict}, requests: 3, err: "3 attempts"},
+		{name: "lost answer", faults: []faulty.Fault{faulty.LostAnswer}, requests: 2, changed: true}, // by the first request, and it says so
+		{name: "throttled", faults: []faulty.Fault{faulty.ThrottledOnDemand, faulty.Conflict}, requests: 3, changed: true},
+		{name: "forbidden", faults: []faulty.Fault{faulty.Denied}, requests: 1, err: "AccessDenied"},
+		{name: "never answered", faults: []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.BrokeDown}, requests: 3, err: "3 attempts", unknown: true},
+		{name: "always throttled", faults: []faulty.Fault{faulty.ThrottledOnDemand, faulty.ThrottledOnDemand, faulty.Conflict}, requests: 3, err: "3 attempts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := local.Start(t).Client()
 				open(t, client, Options{})
-				flaky := failing(client, c.faults...)
+				flaky := faulty.On(t, client, faulty.Script(c.faults...))
 				board := named(t, open(t, flaky, Options{Mode: Sum, Retry: heatsink.Retry{Attempts: 3}}), "galaxy")
 				out, err := board.Submit(t.Context(), Submission{Player: "ada", Score: 8, ID: "match-1"})
 				_, unknown := errors.AsType[*heatsink.UnknownOutcomeError](err)
-				if n := flaky.requests("TransactWriteItems"); n != c.requests || out.Changed != c.changed || unknown != c.unknown {
+				if n := flaky.Count("TransactWriteItems"); n != c.requests || out.Changed != c.changed || unknown != c.unknown {
 					t.Errorf("got %+v, %v, after %d requests", out, err, n)
 				}
 				if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -159,15 +164,15 @@ func TestTransactionTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
-		slow := &slowTransactions{Client: client}
+		slow := faulty.On(t, client, faulty.Script(faulty.UnansweredDone))
 		board := named(t, open(t, slow, Options{Mode: Sum, Retry: heatsink.Retry{Timeout: time.Second}}), "galaxy")
 		out, err := board.Submit(t.Context(), Submission{Player: "ada", Score: 8, ID: "match-1"})
-		if err != nil || !out.Changed || out.Entry.Score != 8 || slow.sent != 2 {
-			t.Errorf("got %+v, %v, after %d requests", out, err, slow.sent)
+		if err != nil || !out.Changed || out.Entry.Score != 8 || slow.Count("TransactWriteItems") != 2 {
+			t.Errorf("got %+v, %v, after %d requests", out, err, slow.Count("TransactWriteItems"))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		slow.sent = 0
+		slow.Decide(faulty.Script(faulty.UnansweredDone))
 		_, err = board.Submit(ctx, Submission{Player: "ada", Score: 8, ID: "match-2"})
 		if _, unknown := errors.AsType[*heatsink.UnknownOutcomeError](err); !unknown || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got error %v", err)
@@ -175,29 +180,11 @@ func TestTransactionTimeout(t *testing.T) {
 	})
 }
 
-// slowTransactions is a client whose first transaction is done at once and answered after a minute.
-type slowTransactions struct {
-	Client
-	sent int
-}
-
-func (c *slowTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	out, err := c.Client.TransactWriteItems(context.WithoutCancel(ctx), in, opts...)
-	if c.sent++; c.sent == 1 {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(time.Minute):
-		}
-	}
-	return out, err
-}
-
 // After the transaction, reading back may fail: the score is counted, and the error says so.
 func TestReadingBackFails(t *testing.T) {
 	client := local.Start(t).Client()
 	open(t, client, Options{})
-	flaky := failing(client, noFault, forbidden)
+	flaky := faulty.On(t, client, faulty.Script(faulty.None, faulty.Denied))
 	board := named(t, open(t, flaky, Options{Mode: Sum}), "galaxy")
 	_, err := board.Submit(t.Context(), Submission{Player: "ada", Score: 8, ID: "match-1"})
 	if err == nil || !strings.Contains(err.Error(), "it is counted, but reading it back failed") {
@@ -231,10 +218,10 @@ func TestJudge(t *testing.T) {
 		{&types.IdempotentParameterMismatchException{}, rejected},
 		{&types.ResourceNotFoundException{}, rejected},
 		{&types.InternalServerError{}, unknown},
-		{brokeDown.err(), unknown},
-		{tooBusy.err(), busy},
-		{forbidden.err(), rejected},
-		{lostAnswer.err(), unknown},
+		{faulty.BrokeDown.Err(), unknown},
+		{faulty.ThrottledOnDemand.Err(), busy},
+		{faulty.Denied.Err(), rejected},
+		{faulty.LostAnswer.Err(), unknown},
 		{context.DeadlineExceeded, unknown},
 		{errors.New("?"), unknown},
 	} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -93,16 +94,16 @@ func TestReadsUnderFaults(t *testing.T) {
 		client := local.Start(t).Client()
 		submit(t, named(t, open(t, client, Options{}), "galaxy"), Submission{Player: "ada", Score: 3})
 		turn := 0
-		flaky := &faulty{Client: client, fault: func(string) fault {
+		flaky := faulty.On(t, client, func(faulty.Request) faulty.Fault {
 			turn++
-			return []fault{noFault, tooBusy, lostAnswer, brokeDown}[turn%4]
-		}}
+			return []faulty.Fault{faulty.None, faulty.ThrottledOnDemand, faulty.LostAnswer, faulty.BrokeDown}[turn%4]
+		})
 		board := named(t, open(t, flaky, Options{Retry: heatsink.Retry{Attempts: 200, Burst: 10_000}}), "galaxy")
 		wantLines(t, "top", top(t, board, 5), "1 ada 3")
 		if e, err := board.Rank(t.Context(), "ada"); err != nil || e.Rank != 1 {
 			t.Errorf("got %+v, %v", e, err)
 		}
-		flaky.fault = func(string) fault { return forbidden }
+		flaky.Decide(faulty.Always(faulty.Denied))
 		want := `board "galaxy": 1 of 20 shards missing: Query leaderboards/ranking shard "galaxy#SHARD_`
 		if _, err := board.Top(t.Context(), 5); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -63,15 +64,12 @@ func TestResetGoesOn(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
 		deletes := 0
-		flaky := &faulty{Client: client, fault: func(operation string) fault {
-			if operation != "DeleteItem" {
-				return noFault
-			}
+		flaky := faulty.On(t, client, faulty.Decide(func(faulty.Request) faulty.Fault {
 			if deletes++; deletes == 100 {
-				return forbidden
+				return faulty.Denied
 			}
-			return []fault{noFault, tooBusy, lostAnswer}[deletes%3]
-		}}
+			return []faulty.Fault{faulty.None, faulty.ThrottledOnDemand, faulty.LostAnswer}[deletes%3]
+		}).Of("DeleteItem"))
 		board := named(t, open(t, flaky, Options{Retry: heatsink.Retry{Attempts: 200, Burst: 10_000}}), "galaxy")
 		for i := range 150 {
 			submit(t, board, Submission{Player: fmt.Sprint("p", i), Score: int64(i)})

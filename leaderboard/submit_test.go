@@ -19,6 +19,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -232,10 +233,10 @@ func TestRacesEndAtTheBest(t *testing.T) {
 	client := local.Start(t).Client()
 	flaky := func() Client {
 		turn := 0
-		return &faulty{Client: client, fault: func(string) fault {
+		return faulty.On(t, client, func(faulty.Request) faulty.Fault {
 			turn++
-			return []fault{noFault, noFault, lostAnswer, noFault, tooBusy, noFault, brokeDown, lostAsk}[turn%8]
-		}}
+			return []faulty.Fault{faulty.None, faulty.None, faulty.LostAnswer, faulty.None, faulty.ThrottledOnDemand, faulty.None, faulty.BrokeDown, faulty.LostRequest}[turn%8]
+		})
 	}
 	open(t, client, Options{})
 	best := make(map[string]int64)
@@ -302,21 +303,21 @@ func TestBestAfterALostAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
-		flaky := failing(client)
+		flaky := faulty.On(t, client, nil)
 		board := named(t, open(t, flaky, Options{}), "galaxy")
-		for _, f := range []fault{lostAnswer, brokeDown, lostAsk, tooBusy} {
-			flaky.fault = failing(client, f).fault
+		for _, f := range []faulty.Fault{faulty.LostAnswer, faulty.BrokeDown, faulty.LostRequest, faulty.ThrottledOnDemand} {
+			flaky.Decide(faulty.Script(f))
 			out, err := board.Submit(t.Context(), Submission{Player: fmt.Sprint("player-", f), Score: 8})
 			if err != nil || !out.Changed || out.Entry.Score != 8 {
-				t.Errorf("fault %d: got %+v, %v", f, out, err)
+				t.Errorf("%s: got %+v, %v", f, out, err)
 			}
-			flaky.fault = failing(client, f).fault
+			flaky.Decide(faulty.Script(f))
 			out, err = board.Submit(t.Context(), Submission{Player: fmt.Sprint("player-", f), Score: 7})
 			if err != nil || out.Changed || out.Entry.Score != 8 {
-				t.Errorf("fault %d, worse: got %+v, %v", f, out, err)
+				t.Errorf("%s, worse: got %+v, %v", f, out, err)
 			}
 		}
-		flaky.fault = failing(client, forbidden).fault
+		flaky.Decide(faulty.Script(faulty.Denied))
 		if _, err := board.Submit(t.Context(), Submission{Player: "ada"}); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
 			t.Errorf("got error %v", err)
 		}
@@ -329,13 +330,13 @@ func TestSumWithoutIDAfterALostAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
-		flaky := failing(client, lostAnswer)
+		flaky := faulty.On(t, client, faulty.Script(faulty.LostAnswer))
 		board := named(t, open(t, flaky, Options{Mode: Sum}), "galaxy")
 		_, err := board.Submit(t.Context(), Submission{Player: "ada", Score: 8})
-		if _, ok := errors.AsType[*heatsink.UnknownOutcomeError](err); !ok || flaky.requests("UpdateItem") != 1 {
-			t.Errorf("got error %v after %d requests", err, flaky.requests("UpdateItem"))
+		if _, ok := errors.AsType[*heatsink.UnknownOutcomeError](err); !ok || flaky.Count("UpdateItem") != 1 {
+			t.Errorf("got error %v after %d requests", err, flaky.Count("UpdateItem"))
 		}
-		flaky.fault = failing(client, tooBusy, tooBusy).fault // which is certain, and repeated
+		flaky.Decide(faulty.Script(faulty.ThrottledOnDemand, faulty.ThrottledOnDemand)) // which is certain, and repeated
 		if out := submit(t, board, Submission{Player: "ada", Score: 1}); out.Entry.Score != 9 {
 			t.Errorf("got %+v", out)
 		}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,25 +14,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
 
 // A hot shard is left for another.
 func TestAThrottledShardIsLeftForAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &faulty{Client: start(t), next: func(shardKey string) (fault, time.Duration) {
-			if strings.HasSuffix(shardKey, "#SHARD_0") {
-				return tooBusy, 0
+		client := faulty.On(t, start(t), func(r faulty.Request) faulty.Fault {
+			if strings.HasSuffix(r.Key("pk"), "#SHARD_0") {
+				return faulty.Throttled
 			}
-			return noFault, 0
-		}}
+			return faulty.None
+		})
 		limiter := open(t, client, ratelimit.Options{Algorithm: ratelimit.FixedWindow, Limit: 1000, Shards: 2})
 		for range 100 {
 			if d := allow(t, limiter, "k"); !d.Allowed {
 				t.Fatalf("got %v", d)
 			}
 		}
-		if n := client.sent(); n < 110 || n > 200 {
+		if n := client.Count("UpdateItem"); n < 110 || n > 200 {
 			t.Errorf("%d updates for 100 checks, want one more where the first shard was the hot one", n)
 		}
 	})
@@ -43,7 +43,7 @@ func TestAThrottledShardIsLeftForAnother(t *testing.T) {
 // which would make the overload worse.
 func TestAThrottledTableIsNotAskedShardByShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := always(start(t), tooBusy)
+		client := faulty.On(t, start(t), faulty.Always(faulty.Throttled))
 		limiter := open(t, client, ratelimit.Options{Limit: 1000, Shards: 10})
 		d, err := limiter.Allow(context.Background(), "k")
 		wantError(t, err, ratelimit.ErrUnavailable)
@@ -53,11 +53,12 @@ func TestAThrottledTableIsNotAskedShardByShard(t *testing.T) {
 		if d.Allowed || !d.Failed {
 			t.Errorf("got %+v, want it failed and closed", d)
 		}
-		if n := client.sent(); n != 4 {
+		if n := client.Count("UpdateItem"); n != 4 {
 			t.Errorf("%d updates, want 4", n)
 		}
-		if shards := len(slices.Compact(slices.Sorted(slices.Values(client.keys)))); shards != 2 {
-			t.Errorf("%d shards were asked, want 2: %q", shards, client.keys)
+		keys := client.Keys("UpdateItem", "pk")
+		if shards := len(slices.Compact(slices.Sorted(slices.Values(keys)))); shards != 2 {
+			t.Errorf("%d shards were asked, want 2: %q", shards, keys)
 		}
 	})
 }
@@ -65,9 +66,9 @@ func TestAThrottledTableIsNotAskedShardByShard(t *testing.T) {
 // After a lost answer the update is done again: counted twice perhaps, let through once.
 func TestALostAnswerIsCountedAndAskedAgain(t *testing.T) {
 	for name, options := range everyAlgorithm(5, 1) {
-		for _, lost := range []fault{lostRequest, lostAnswer} {
+		for _, lost := range []faulty.Fault{faulty.LostRequest, faulty.LostAnswer} {
 			synctest.Test(t, func(t *testing.T) {
-				client := failing(start(t), lost)
+				client := faulty.On(t, start(t), faulty.Script(lost))
 				limiter := open(t, client, options)
 				through := 0
 				for range 20 {
@@ -76,11 +77,11 @@ func TestALostAnswerIsCountedAndAskedAgain(t *testing.T) {
 					}
 				}
 				want := 5
-				if lost == lostAnswer && options.Algorithm != ratelimit.SlidingWindow && options.Algorithm != ratelimit.SlidingLog {
+				if lost == faulty.LostAnswer && options.Algorithm != ratelimit.SlidingWindow && options.Algorithm != ratelimit.SlidingLog {
 					want = 4 // the first attempt was applied
 				}
 				if through != want {
-					t.Errorf("%s, fault %d: %d let through, want %d", name, lost, through, want)
+					t.Errorf("%s, %s: %d let through, want %d", name, lost, through, want)
 				}
 			})
 		}
@@ -92,9 +93,7 @@ func TestLostAnswersCostWhatTheyCounted(t *testing.T) {
 	for name, options := range everyAlgorithm(60, 3) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, 6))
-			client := &faulty{Client: start(t), next: func(string) (fault, time.Duration) {
-				return [...]fault{noFault, noFault, lostRequest, lostAnswer, tooBusy}[random.IntN(5)], 0
-			}}
+			client := faulty.On(t, start(t), faulty.Random(random, 60, faulty.LostRequest, faulty.LostAnswer, faulty.Throttled))
 			options.Window = 100 * 24 * time.Hour // so that no token comes meanwhile
 			limiter := open(t, client, options)
 			through := 0
@@ -104,8 +103,14 @@ func TestLostAnswersCostWhatTheyCounted(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 			}
-			if through+client.applied != 60 || client.applied == 0 {
-				t.Errorf("%s: %d let through and %d lost, want 60 together", name, through, client.applied)
+			lost := 0
+			for _, r := range client.Requests() {
+				if r.Operation == "UpdateItem" && r.Fault == faulty.LostAnswer && r.Done {
+					lost++
+				}
+			}
+			if through+lost != 60 || lost == 0 {
+				t.Errorf("%s: %d let through and %d lost, want 60 together", name, through, lost)
 			}
 		})
 	}
@@ -113,18 +118,18 @@ func TestLostAnswersCostWhatTheyCounted(t *testing.T) {
 
 // Open or closed, as the options say, and the decision and the error say so.
 func TestFailsOpenOrClosed(t *testing.T) {
-	for _, fault := range []fault{tooBusy, lostRequest, lostAnswer, forbidden, silence} {
+	for _, fault := range []faulty.Fault{faulty.Throttled, faulty.LostRequest, faulty.LostAnswer, faulty.Denied, faulty.Unanswered} {
 		for _, open1 := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				limiter := open(t, always(start(t), fault), ratelimit.Options{Limit: 1000, FailOpen: open1, Timeout: 3 * time.Second})
+				limiter := open(t, faulty.On(t, start(t), faulty.Always(fault)), ratelimit.Options{Limit: 1000, FailOpen: open1, Timeout: 3 * time.Second})
 				d, err := limiter.Allow(context.Background(), "k")
 				wantError(t, err, ratelimit.ErrUnavailable)
 				if want := (ratelimit.Decision{Allowed: open1, Limit: 1000, Failed: true}); d != want {
-					t.Errorf("fault %d: got %+v, want %+v", fault, d, want)
+					t.Errorf("%s: got %+v, want %+v", fault, d, want)
 				}
 				if took := time.Since(began); took > 3*time.Second {
-					t.Errorf("fault %d: took %v, longer than Timeout", fault, took)
+					t.Errorf("%s: took %v, longer than Timeout", fault, took)
 				}
 			})
 		}
@@ -174,16 +179,7 @@ func TestACancelledCheck(t *testing.T) {
 // While DynamoDB does not answer, checks do not wait for it, but for one now and then that finds out when it does.
 func TestChecksDoNotWaitInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var down sync.Mutex
-		broken := true
-		client := &faulty{Client: start(t), next: func(string) (fault, time.Duration) {
-			down.Lock()
-			defer down.Unlock()
-			if broken {
-				return silence, 0
-			}
-			return noFault, 0
-		}}
+		client := faulty.On(t, start(t), faulty.Always(faulty.Unanswered))
 		limiter := open(t, client, ratelimit.Options{Limit: 1000, FailOpen: true, Timeout: time.Second})
 		began := time.Now()
 		for range 5 {
@@ -192,7 +188,7 @@ func TestChecksDoNotWaitInAnOutage(t *testing.T) {
 		if took := time.Since(began); took != 5*time.Second {
 			t.Fatalf("five checks took %v, want a second each", took)
 		}
-		sent := client.sent()
+		sent := client.Count("UpdateItem")
 		began = time.Now()
 		for range 1000 {
 			d, err := limiter.Allow(context.Background(), "k")
@@ -200,12 +196,10 @@ func TestChecksDoNotWaitInAnOutage(t *testing.T) {
 				t.Fatalf("got %v, %v", d, err)
 			}
 		}
-		if took := time.Since(began); took != 0 || client.sent() != sent {
-			t.Errorf("a thousand more took %v and %d updates, want none", took, client.sent()-sent)
+		if took := time.Since(began); took != 0 || client.Count("UpdateItem") != sent {
+			t.Errorf("a thousand more took %v and %d updates, want none", took, client.Count("UpdateItem")-sent)
 		}
-		down.Lock()
-		broken = false
-		down.Unlock()
+		client.Decide(nil)
 		time.Sleep(100 * time.Millisecond)
 		for i := range 10 {
 			if d := allow(t, limiter, "k"); !d.Allowed || d.Failed || d.Remaining != 999-i {
@@ -218,10 +212,10 @@ func TestChecksDoNotWaitInAnOutage(t *testing.T) {
 // A limiter that fails open still refuses what it knows to be over the limit.
 func TestAnOutageDoesNotForgiveRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &faulty{Client: start(t), next: func(string) (fault, time.Duration) { return noFault, 0 }}
+		client := faulty.On(t, start(t), nil)
 		limiter := open(t, client, ratelimit.Options{Limit: 1, FailOpen: true})
 		allow(t, limiter, "k")
-		client.next = func(string) (fault, time.Duration) { return tooBusy, 0 }
+		client.Decide(faulty.Always(faulty.Throttled))
 		if d := allow(t, limiter, "k"); d.Allowed || d.Failed {
 			t.Errorf("got %v", d)
 		}

@@ -8,12 +8,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
 
 // counting returns a client that takes 5 ms for each update.
-func counting(client ratelimit.Client) *faulty {
-	return &faulty{Client: client, next: func(string) (fault, time.Duration) { return noFault, 5 * time.Millisecond }}
+func counting(t testing.TB, client *dynamodb.Client) *faulty.Client {
+	slow := faulty.On(t, client, nil)
+	slow.Delay(faulty.Exactly(5 * time.Millisecond))
+	return slow
 }
 
 // A process that checks a key a thousand times a second asks DynamoDB now and then.
@@ -23,7 +28,7 @@ func TestLeasesSpareRequests(t *testing.T) {
 			options.Limit = 1000
 		}
 		synctest.Test(t, func(t *testing.T) {
-			client := counting(start(t))
+			client := counting(t, start(t))
 			options.Lease = 50
 			limiter := open(t, client, options)
 			var running sync.WaitGroup
@@ -40,7 +45,7 @@ func TestLeasesSpareRequests(t *testing.T) {
 			if n := through.Load(); n != 1000 {
 				t.Errorf("%s: %d of 1,000 let through", name, n)
 			}
-			if sent := client.sent(); sent > 60 {
+			if sent := client.Count("UpdateItem"); sent > 60 {
 				t.Errorf("%s: %d updates for 1,000 checks", name, sent)
 			}
 		})
@@ -50,7 +55,7 @@ func TestLeasesSpareRequests(t *testing.T) {
 // Those who come while a lease is being taken wait for it, and are part of the next one.
 func TestChecksAtTheSameMomentShareALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := counting(start(t))
+		client := counting(t, start(t))
 		limiter := open(t, client, ratelimit.Options{Algorithm: ratelimit.FixedWindow, Limit: 150, Lease: 2})
 		began := time.Now()
 		var running sync.WaitGroup
@@ -66,7 +71,7 @@ func TestChecksAtTheSameMomentShareALease(t *testing.T) {
 		if n := through.Load(); n != 150 {
 			t.Errorf("%d let through, want 150", n)
 		}
-		if sent, took := client.sent(), time.Since(began); sent > 4 || took > 20*time.Millisecond {
+		if sent, took := client.Count("UpdateItem"), time.Since(began); sent > 4 || took > 20*time.Millisecond {
 			t.Errorf("%d updates in %v, want no more than 4, one after another", sent, took)
 		}
 	})
@@ -177,7 +182,7 @@ func TestLeasesDoNotShortenTheWindow(t *testing.T) {
 // One caller's cancellation is not everybody's.
 func TestACancelledLeaseIsTakenByTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := open(t, counting(start(t)), ratelimit.Options{Limit: 100, Lease: 10})
+		limiter := open(t, counting(t, start(t)), ratelimit.Options{Limit: 100, Lease: 10})
 		ctx, cancel := context.WithCancel(context.Background())
 		var running sync.WaitGroup
 		running.Go(func() {
@@ -209,7 +214,7 @@ func TestACancelledLeaseIsTakenByTheNext(t *testing.T) {
 // When DynamoDB does not answer, those who wait for a lease learn it together, not one after another.
 func TestAFailedLeaseFailsThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := open(t, always(start(t), silence), ratelimit.Options{Limit: 100, Lease: 10, FailOpen: true, Timeout: time.Second})
+		limiter := open(t, faulty.On(t, start(t), faulty.Always(faulty.Unanswered)), ratelimit.Options{Limit: 100, Lease: 10, FailOpen: true, Timeout: time.Second})
 		began := time.Now()
 		var running sync.WaitGroup
 		for range 100 {

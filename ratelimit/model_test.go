@@ -9,8 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
 
@@ -138,7 +140,7 @@ func drawPause(rt *rapid.T, o ratelimit.Options) time.Duration {
 }
 
 // inBubble runs a model in virtual time, on an engine of its own, with a key for each run.
-func inBubble(t *testing.T, run func(rt *rapid.T, client ratelimit.Client, key string)) {
+func inBubble(t *testing.T, run func(rt *rapid.T, client *dynamodb.Client, key string)) {
 	synctest.Test(t, func(t *testing.T) {
 		client := start(t)
 		runs := 0
@@ -151,11 +153,11 @@ func inBubble(t *testing.T, run func(rt *rapid.T, client ratelimit.Client, key s
 	})
 }
 
-// openAll opens a limiter for each of several processes, on clients of their own.
-func openAll(rt *rapid.T, o ratelimit.Options, processes int, client func(i int) ratelimit.Client) []*ratelimit.Limiter {
+// openAll opens a limiter for each of several processes.
+func openAll(rt *rapid.T, o ratelimit.Options, processes int, client ratelimit.Client) []*ratelimit.Limiter {
 	var all []*ratelimit.Limiter
 	for i := range processes {
-		limiter, err := ratelimit.Open(client(i), o)
+		limiter, err := ratelimit.Open(client, o)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -178,9 +180,9 @@ func peek(rt *rapid.T, limiter *ratelimit.Limiter, key string) ratelimit.Decisio
 // Where nothing goes wrong, limiters in several processes let through exactly what the reference does, however many
 // check at the same moment: all there is room for, and nothing else.
 func TestModelIsExact(t *testing.T) {
-	inBubble(t, func(rt *rapid.T, client ratelimit.Client, key string) {
+	inBubble(t, func(rt *rapid.T, client *dynamodb.Client, key string) {
 		r := &reference{Options: drawOptions(rt)}
-		limiters := openAll(rt, r.Options, rapid.IntRange(1, 3).Draw(rt, "processes"), func(int) ratelimit.Client { return client })
+		limiters := openAll(rt, r.Options, rapid.IntRange(1, 3).Draw(rt, "processes"), client)
 		for range rapid.IntRange(1, 15).Draw(rt, "steps") {
 			time.Sleep(drawPause(rt, r.Options))
 			now, room := time.Now(), r.room(time.Now())
@@ -222,10 +224,10 @@ func TestModelIsExact(t *testing.T) {
 
 // Peek says what Allow would, and RetryAfter when that changes: not a moment before, and then for certain.
 func TestModelOfPeekAndRetryAfter(t *testing.T) {
-	inBubble(t, func(rt *rapid.T, client ratelimit.Client, key string) {
+	inBubble(t, func(rt *rapid.T, client *dynamodb.Client, key string) {
 		o := drawOptions(rt)
 		o.Limit, o.Burst = min(o.Limit, 4), min(o.Burst, 4) // as it is used up again and again
-		limiters := openAll(rt, o, 2, func(int) ratelimit.Client { return client })
+		limiters := openAll(rt, o, 2, client)
 		r := &reference{Options: o}
 		for range rapid.IntRange(1, 3).Draw(rt, "steps") {
 			time.Sleep(drawPause(rt, o))
@@ -263,28 +265,23 @@ func TestModelOfPeekAndRetryAfter(t *testing.T) {
 // Whatever is throttled, lost or late, in whatever number of processes, with whatever costs and leases: no stretch of
 // time has more than the limit.
 func TestModelIsNeverOver(t *testing.T) {
-	inBubble(t, func(rt *rapid.T, client ratelimit.Client, key string) {
+	inBubble(t, func(rt *rapid.T, client *dynamodb.Client, key string) {
 		r := &reference{Options: drawOptions(rt)}
 		if rapid.Bool().Draw(rt, "leases") {
 			r.Lease, r.LeaseFor = rapid.IntRange(2, 6).Draw(rt, "lease"), r.Window/7
 		}
-		var mu sync.Mutex
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "faults"), 0))
 		late := rapid.SampledFrom([]time.Duration{0, 20 * time.Millisecond, r.Window / 8}).Draw(rt, "late")
-		limiters := openAll(rt, r.Options, rapid.IntRange(1, 3).Draw(rt, "processes"), func(int) ratelimit.Client {
-			return &faulty{Client: client, next: func(string) (fault, time.Duration) {
-				mu.Lock()
-				defer mu.Unlock()
-				f := [...]fault{noFault, noFault, noFault, tooBusy, lostRequest, lostAnswer}[random.IntN(6)]
-				return f, time.Duration(random.Int64N(int64(late) + 1))
-			}}
-		})
+		flaky := faulty.On(rt, client, faulty.Random(random, 50, faulty.Throttled, faulty.LostRequest, faulty.LostAnswer, faulty.Late))
+		flaky.Delay(faulty.UpTo(random, late))
+		limiters := openAll(rt, r.Options, rapid.IntRange(1, 3).Draw(rt, "processes"), flaky)
 		most := r.Limit
 		if r.Algorithm == ratelimit.TokenBucket {
 			most = r.Burst
 		}
 		most = (most + r.Shards - 1) / r.Shards // the cost must fit a shard
 
+		var mu sync.Mutex
 		var running sync.WaitGroup
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			time.Sleep(drawPause(rt, r.Options))

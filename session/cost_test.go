@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
 )
@@ -111,7 +112,6 @@ func TestCosts(t *testing.T) {
 // 000-13, 000-14: the sessions are counted with 25 COUNT queries side by side, whose pages are summed.
 func TestCountAsksAllShardsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		watch := &pace{each: 5 * time.Millisecond}
 		db := local.Start(t)
 		plain := open(t, db.Client(), session.Options{})
 		const n = 200
@@ -120,28 +120,30 @@ func TestCountAsksAllShardsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		watch.Client = db.Client()
+		const each = 5 * time.Millisecond
+		watch := faulty.On(t, db.Client(), nil)
+		watch.Delay(faulty.Exactly(each))
 		sessions := openOn(t, watch, session.Options{})
 		began := time.Now()
 		got, err := sessions.Count(t.Context())
 		if err != nil || got != n {
 			t.Errorf("counted %d, %v, want %d", got, err, n)
 		}
-		if took := time.Since(began); took != watch.each || watch.queries.Load() != 25 {
-			t.Errorf("took %v and %d queries, want %v and 25", took, watch.queries.Load(), watch.each)
+		if took := time.Since(began); took != each || watch.Count("Query") != 25 {
+			t.Errorf("took %v and %d queries, want %v and 25", took, watch.Count("Query"), each)
 		}
 
 		// One shard holds 3.2 MB now: four pages.
-		watch.queries.Store(0)
 		plain = open(t, db.Client(), session.Options{Table: "one", Shards: 1})
 		for range n {
 			if _, err := plain.Create(t.Context(), "", cart{Note: strings.Repeat("n", 16000)}); err != nil {
 				t.Fatal(err)
 			}
 		}
+		watch = faulty.On(t, db.Client(), nil)
 		got, err = openOn(t, watch, session.Options{Table: "one", Shards: 1}).Count(t.Context())
-		if err != nil || got != n || watch.queries.Load() != 4 {
-			t.Errorf("one shard: counted %d, %v with %d queries, want %d with 4", got, err, watch.queries.Load(), n)
+		if err != nil || got != n || watch.Count("Query") != 4 {
+			t.Errorf("one shard: counted %d, %v with %d queries, want %d with 4", got, err, watch.Count("Query"), n)
 		}
 	})
 }

@@ -15,24 +15,25 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
 )
 
 // Answers that are lost and requests that are refused for their rate do not show: everything is done once.
 func TestLostAnswers(t *testing.T) {
-	for name, script := range map[string][]fault{
-		"lost after": {lostAfter}, "lost before": {lostBefore}, "both": {lostBefore, lostAfter, throttled}, "throttled": {throttled, throttled},
-		"throttled after a loss": {lostAfter, throttled, lostAfter},
+	for name, script := range map[string][]faulty.Fault{
+		"lost after": {faulty.LostAnswer}, "lost before": {faulty.LostRequest}, "both": {faulty.LostRequest, faulty.LostAnswer, faulty.Throttled}, "throttled": {faulty.Throttled, faulty.Throttled},
+		"throttled after a loss": {faulty.LostAnswer, faulty.Throttled, faulty.LostAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
 				db := local.Start(t)
 				plain := open(t, db.Client(), session.Options{})
-				client := &faulty{Client: db.Client()}
+				client := faulty.On(t, db.Client(), nil)
 				sessions := openOn(t, client, session.Options{TouchEvery: -1})
-				fail := func() { client.script = append(client.script[:0:0], script...) }
+				fail := func() { client.Decide(failWrites(script...)) }
 
 				fail()
 				s, err := sessions.Create(ctx, "ann", cart{Items: 1}, session.WithID("one"))
@@ -83,7 +84,7 @@ func TestLostUpdateOvertaken(t *testing.T) {
 		ctx := t.Context()
 		db := local.Start(t)
 		plain := open(t, db.Client(), session.Options{})
-		client := &faulty{Client: db.Client()}
+		client := faulty.On(t, db.Client(), nil)
 		// The first retry comes after this, when somebody else has written.
 		sessions := openOn(t, client, session.Options{Retry: heatsink.Retry{Base: 10 * time.Second, Max: 10 * time.Second}})
 		overtake := func(id string) {
@@ -95,7 +96,7 @@ func TestLostUpdateOvertaken(t *testing.T) {
 			}()
 		}
 		s := create(t, plain, "ann")
-		client.script = []fault{lostAfter}
+		client.Decide(failWrites(faulty.LostAnswer))
 		overtake(s.ID)
 		changed := s
 		changed.Data.Items = 1
@@ -107,7 +108,7 @@ func TestLostUpdateOvertaken(t *testing.T) {
 		}
 
 		s = create(t, plain, "ann")
-		client.script = []fault{lostBefore}
+		client.Decide(failWrites(faulty.LostRequest))
 		overtake(s.ID)
 		changed = s
 		changed.Data.Items = 1
@@ -117,7 +118,7 @@ func TestLostUpdateOvertaken(t *testing.T) {
 		}
 
 		s = create(t, plain, "ann")
-		client.script = []fault{lostAfter}
+		client.Decide(failWrites(faulty.LostAnswer))
 		go func() {
 			time.Sleep(time.Microsecond)
 			if err := plain.Revoke(ctx, s.ID); err != nil {
@@ -138,11 +139,11 @@ func TestVisitOutlivesAFailedTouch(t *testing.T) {
 		var log bytes.Buffer
 		db := local.Start(t)
 		open(t, db.Client(), session.Options{})
-		client := &faulty{Client: db.Client()}
+		client := faulty.On(t, db.Client(), nil)
 		sessions := openOn(t, client, session.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Retry: heatsink.Retry{Attempts: 2}})
 		s := create(t, sessions, "ann")
 		time.Sleep(10 * time.Minute)
-		client.script = []fault{throttled, throttled}
+		client.Decide(failWrites(faulty.Throttled, faulty.Throttled))
 		got, err := sessions.Visit(t.Context(), s.ID)
 		if err != nil || got != s {
 			t.Errorf("got %v, %v, want %v", got, err, s)
@@ -177,25 +178,22 @@ func (b *between) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts .
 	return b.Client.GetItem(ctx, in, opts...)
 }
 
-// Every write, sent again up to a quarter of an hour later, is harmless: no session is revived, none lives longer or
+// Every write, sent again up to a quarter of an hour later, is harmless: no session is revived, faulty.None lives longer or
 // shorter, no data change.
 func TestLateDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		client := &recorder{Client: start(t, local.Options{TTLInterval: time.Second}).Client()}
-		if err := session.Setup(ctx, client.Client.(*dynamodb.Client), session.Options{Table: "sessions"}); err != nil {
+		client := faulty.On(t, start(t, local.Options{TTLInterval: time.Second}).Client(), nil)
+		if err := session.Setup(ctx, client.Direct, session.Options{Table: "sessions"}); err != nil {
 			t.Fatal(err)
 		}
 		sessions := openOn(t, client, session.Options{TouchEvery: -1, Idle: time.Hour, Settle: -1})
 		s := create(t, sessions, "ann", session.WithID("one"))
 		again := func(check func()) {
 			t.Helper()
-			client.mu.Lock()
-			writes := client.writes
-			client.mu.Unlock()
-			for _, w := range writes {
-				if time.Since(w.at) < 15*time.Minute {
-					_ = w.send(ctx) // most conditions fail
+			for _, w := range writesOf(client) {
+				if time.Since(w.At) < 15*time.Minute {
+					_ = w.Again() // most conditions fail
 					check()
 				}
 			}
@@ -267,7 +265,8 @@ func TestLateTouch(t *testing.T) {
 			s := create(t, plain, "ann")
 			time.Sleep(29 * time.Minute)
 			sent := time.Now()
-			late := &delayed{Client: db.Client(), by: 2 * time.Minute}
+			late := faulty.On(t, db.Client(), faulty.Always(faulty.Late).Of("UpdateItem"))
+			late.Delay(faulty.Exactly(2 * time.Minute))
 			if _, err := openOn(t, late, session.Options{}).Touch(t.Context(), s); err == nil {
 				t.Error("a touch without an answer succeeded")
 			}
@@ -281,7 +280,7 @@ func TestLateTouch(t *testing.T) {
 				t.Errorf("expired: %v", err)
 			}
 			time.Sleep(time.Minute)
-			late.arrived.Wait()
+			late.Wait()
 			got, err := plain.Get(t.Context(), s.ID)
 			if revoked {
 				if !errors.Is(err, session.ErrNotFound) {
@@ -294,21 +293,6 @@ func TestLateTouch(t *testing.T) {
 	})
 }
 
-// delayed is a client whose updates have no answer, and arrive later.
-type delayed struct {
-	session.Client
-	by      time.Duration
-	arrived sync.WaitGroup
-}
-
-func (d *delayed) UpdateItem(_ context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	d.arrived.Go(func() {
-		time.Sleep(d.by)
-		_, _ = d.Client.UpdateItem(context.Background(), in, opts...)
-	})
-	return nil, lostBefore.err()
-}
-
 // Requests of one session that count in its data, through a client that loses answers: what was acknowledged is
 // counted once, what was left open once at most.
 func TestChangeCountsOnce(t *testing.T) {
@@ -316,7 +300,9 @@ func TestChangeCountsOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := local.Start(t)
 			plain := open(t, db.Client(), session.Options{})
-			client := &faulty{Client: db.Client(), luck: rand.New(rand.NewPCG(1, 2)), rate: rate}
+			luck := rand.New(rand.NewPCG(1, 2))
+			client := faulty.On(t, db.Client(), faulty.Random(luck, rate, faulty.Throttled, faulty.LostRequest, faulty.LostAnswer, faulty.Late))
+			client.Delay(faulty.UpTo(luck, time.Millisecond))
 			sessions := openOn(t, client, session.Options{Retry: heatsink.Retry{Base: time.Microsecond, Max: time.Millisecond, Burst: 10_000}})
 			s := create(t, plain, "ann")
 			const workers, each = 8, 15
@@ -350,6 +336,7 @@ func TestChangeCountsOnce(t *testing.T) {
 				})
 			}
 			all.Wait()
+			client.Wait()
 			got, err := plain.Get(t.Context(), s.ID)
 			if err != nil || got.Data.Items < done || got.Data.Items > done+open || done+open != workers*each {
 				t.Errorf("counted %d, %v; %d were acknowledged and %d left open", got.Data.Items, err, done, open)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
 )
@@ -44,7 +45,7 @@ func (l *modelled) living() bool { return !l.ended && time.Now().Before(l.Expire
 type model struct {
 	*rapid.T
 	ctx      context.Context
-	client   *recorder
+	client   *faulty.Client
 	sessions *session.Store[cart]
 	options  session.Options
 	lives    []*modelled             // all that ever were
@@ -54,7 +55,7 @@ type model struct {
 }
 
 func newModel(rt *rapid.T, db *local.DB) *model {
-	m := &model{T: rt, ctx: context.Background(), client: &recorder{Client: db.Client()}, revoked: make(map[string]time.Time), unsure: make(map[string]time.Time)}
+	m := &model{T: rt, ctx: context.Background(), client: faulty.On(rt, db.Client(), nil), revoked: make(map[string]time.Time), unsure: make(map[string]time.Time)}
 	m.options = session.Options{
 		Table:            "sessions",
 		Idle:             rapid.SampledFrom([]time.Duration{0, time.Minute, 5 * time.Hour}).Draw(rt, "idle"),
@@ -373,11 +374,12 @@ func (m *model) sleep(rt *rapid.T) { time.Sleep(times.Draw(rt, "for")) }
 
 // again sends a write again, as long as its signature is good. Nothing comes of it.
 func (m *model) again(rt *rapid.T) {
-	first := slices.IndexFunc(m.client.writes, func(w recorded) bool { return time.Since(w.at) < 15*time.Minute })
+	writes := writesOf(m.client)
+	first := slices.IndexFunc(writes, func(w faulty.Request) bool { return time.Since(w.At) < 15*time.Minute })
 	if first < 0 {
 		rt.Skip("nothing was written lately")
 	}
-	_ = m.client.writes[rapid.IntRange(first, len(m.client.writes)-1).Draw(rt, "write")].send(m.ctx)
+	_ = writes[rapid.IntRange(first, len(writes)-1).Draw(rt, "write")].Again()
 	m.check(rt)
 }
 

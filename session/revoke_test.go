@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
 )
@@ -44,7 +45,7 @@ func TestRevokeUserWithAnIndexThatLags(t *testing.T) {
 				if c.survives {
 					want = 1
 				} else if c.options.StrictRevocation {
-					want = 0 // the index lists none, and none has to be
+					want = 0 // the index lists faulty.None, and faulty.None has to be
 				}
 				n, err := sessions.RevokeUser(ctx, "ann")
 				if n != want || err != nil {
@@ -275,7 +276,7 @@ func TestRevokeUserOfMany(t *testing.T) {
 		if n, err := sessions.RevokeUser(short, "eve"); n != 1 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("in half a second: revoked %d, %v", n, err)
 		}
-		client := &faulty{Client: db.Client(), script: []fault{throttled}}
+		client := faulty.On(t, db.Client(), failWrites(faulty.Throttled))
 		for i := range 40 {
 			create(t, sessions, fmt.Sprint("zoe-", i%2))
 		}

@@ -66,6 +66,9 @@ var mayImport = imports{
 	"internal/enginetest": {"local", "internal/peer"},
 	"internal/peer/fetch": {"internal/peer"},
 
+	// What makes the requests of tests go wrong.
+	"internal/faulty": {},
+
 	// Tests about the repository.
 	"internal/lint": {},
 }
