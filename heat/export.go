@@ -3,6 +3,7 @@ package heat
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
@@ -41,34 +42,45 @@ func NewExportReader(table string, options Options) (*ExportReader, error) {
 // maxExportLine is longer than any item: 400 KB, and what JSON and base64 add.
 const maxExportLine = 4 << 20
 
-// Read counts the items of one file. Errors name the line.
+// Read counts the items of one file. Errors name the line. An item without the table's partition key is one of another
+// table, or the key is not that of the table: it is an error. A file may be empty, as some of an export's are.
 func (x *ExportReader) Read(name string, from io.Reader) error {
 	plain := bufio.NewReader(from)
 	var lines io.Reader = plain
 	if head, _ := plain.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
 		unzipped, err := gzip.NewReader(plain)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: not a file of an export in DynamoDB JSON: %w", name, err)
 		}
 		lines = unzipped
 	}
 	scanner := bufio.NewScanner(lines)
 	scanner.Buffer(nil, maxExportLine)
-	for n := 1; scanner.Scan(); n++ {
+	n := 1
+	for ; scanner.Scan(); n++ {
 		line := bytes.TrimSpace(scanner.Bytes())
 		if len(line) == 0 {
 			continue
 		}
-		item, err := exportItem(line)
+		item, err := x.item(line)
 		if err != nil {
-			return fmt.Errorf("%s, line %d: %w", name, n, err)
+			return exportError(name, n, cmp.Or(scanner.Err(), err)) // a file that breaks off ends with half a line
 		}
-		x.inventory.add(item)
+		if item != nil {
+			x.inventory.add(item)
+		}
 	}
 	if err := scanner.Err(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return exportError(name, n, err)
 	}
 	return nil
+}
+
+func exportError(name string, line int, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the file breaks off: %w", err)
+	}
+	return fmt.Errorf("%s, line %d: not an item of an export in DynamoDB JSON: %w", name, line, err)
 }
 
 // Report returns what was counted.
@@ -80,9 +92,9 @@ func (x *ExportReader) Report() Report {
 	}
 }
 
-// exportItem reads a line of an export. Incremental exports have NewImage in place of Item; a deletion has neither and
-// is no item.
-func exportItem(line []byte) (map[string]types.AttributeValue, error) {
+// item reads a line of an export. Incremental exports have NewImage in place of Item; a deletion has neither: it is no
+// item, and returned as nil.
+func (x *ExportReader) item(line []byte) (map[string]types.AttributeValue, error) {
 	var entry struct {
 		Item     map[string]json.RawMessage
 		NewImage map[string]json.RawMessage
@@ -96,8 +108,11 @@ func exportItem(line []byte) (map[string]types.AttributeValue, error) {
 	if fields == nil {
 		fields = entry.NewImage
 	}
-	if fields == nil && entry.Keys == nil {
+	switch {
+	case fields == nil && entry.Keys == nil:
 		return nil, errors.New("no Item")
+	case fields == nil:
+		return nil, nil
 	}
 	item := make(map[string]types.AttributeValue, len(fields))
 	for name, raw := range fields {
@@ -107,7 +122,22 @@ func exportItem(line []byte) (map[string]types.AttributeValue, error) {
 		}
 		item[name] = value
 	}
-	return item, nil
+	return item, x.keyed(fields)
+}
+
+// keyed checks that an item has the partition key of the table, as what a key may be. It need not have those of indexes.
+func (x *ExportReader) keyed(fields map[string]json.RawMessage) error {
+	for _, name := range x.inventory.resources[0].view.names.partition {
+		raw, ok := fields[name]
+		if !ok {
+			return fmt.Errorf("no attribute %q, which is said to be the table's partition key", name)
+		}
+		var kinds struct{ S, N, B json.RawMessage }
+		if err := json.Unmarshal(raw, &kinds); err != nil || kinds.S == nil && kinds.N == nil && kinds.B == nil {
+			return fmt.Errorf("attribute %q is no string, number or binary, and cannot be the table's partition key", name)
+		}
+	}
+	return nil
 }
 
 // exportValue reads a value such as {"S":"text"}. What cannot be a key is only wanted for its size, which is about that of

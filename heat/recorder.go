@@ -43,12 +43,12 @@ func NewRecorder(options Options) *Recorder {
 func (r *Recorder) Describe(ctx context.Context, client Describer, tables ...string) error {
 	var faults []error
 	for _, name := range tables {
-		out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
+		d, err := describe(ctx, client, name)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("describe table %q: %w", name, err))
+			faults = append(faults, err)
 			continue
 		}
-		r.learn(out)
+		r.table(name).learn(d)
 	}
 	return errors.Join(faults...)
 }
@@ -56,6 +56,18 @@ func (r *Recorder) Describe(ctx context.Context, client Describer, tables ...str
 // Describer is the part of the SDK's client that tables are looked up with.
 type Describer interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+}
+
+// describe looks a table up.
+func describe(ctx context.Context, client Describer, table string) (*types.TableDescription, error) {
+	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	if err == nil && out.Table == nil {
+		err = errors.New("the answer has no table")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describe table %q: %w", table, err)
+	}
+	return out.Table, nil
 }
 
 // Report returns what was seen up to now. Totals are since the recorder was made, rates are of late.

@@ -92,11 +92,11 @@ func EstimateScan(ctx context.Context, client Describer, table string, options S
 		return ScanCost{}, err
 	}
 	o := options.withDefaults()
-	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	d, err := describe(ctx, client, table)
 	if err != nil {
-		return ScanCost{}, fmt.Errorf("describe table %q: %w", table, err)
+		return ScanCost{}, err
 	}
-	return o.cost(out.Table), nil
+	return o.cost(d), nil
 }
 
 func (o ScanOptions) cost(d *types.TableDescription) ScanCost {
@@ -147,22 +147,22 @@ type segment struct {
 }
 
 func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (*scan, error) {
-	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	d, err := describe(ctx, client, table)
 	if err != nil {
-		return nil, fmt.Errorf("describe table %q: %w", table, err)
+		return nil, err
 	}
 	ttl, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
 	if err != nil {
 		return nil, fmt.Errorf("describe time to live of table %q: %w", table, err)
 	}
 	attribute := ""
-	if d := ttl.TimeToLiveDescription; d != nil && d.TimeToLiveStatus == types.TimeToLiveStatusEnabled {
-		attribute = aws.ToString(d.AttributeName)
+	if on := ttl.TimeToLiveDescription; on != nil && on.TimeToLiveStatus == types.TimeToLiveStatusEnabled {
+		attribute = aws.ToString(on.AttributeName)
 	}
-	t := newTable(aws.ToString(out.Table.TableName))
-	t.learn(out.Table)
+	t := newTable(aws.ToString(d.TableName))
+	t.learn(d)
 	s := &scan{
-		options: o, client: client, table: table, expected: o.cost(out.Table), due: time.Now(),
+		options: o, client: client, table: table, expected: o.cost(d), due: time.Now(),
 		inventory: newInventory(t.view.Load(), attribute, Options{Entries: o.Entries, Top: o.Top, Redact: o.Redact}),
 	}
 	for i := range o.Segments {
@@ -262,7 +262,7 @@ func (s *scan) report() Report {
 	r := Report{Source: Scan, From: now, To: now, Resources: s.inventory.report(fraction)}
 	if len(s.open) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf(
-			"%d items were looked at, %d of %d segments to their end: the others hold more than was counted", s.items, s.ended, s.options.Segments))
+			"%d items were looked at, %d of %d segments to their end: a key behind that point is not seen, however many items it has, and shares are of what was looked at", s.items, s.ended, s.options.Segments))
 	}
 	r.Notes = append(r.Notes, "a scan shows what is stored, not what is read and written")
 	return r

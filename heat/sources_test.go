@@ -1,6 +1,8 @@
 package heat_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -250,11 +252,27 @@ func TestStreamCheckpoints(t *testing.T) {
 	})
 }
 
+// halfZipped is an export that breaks off in its second item.
+func halfZipped(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	zipped := gzip.NewWriter(&b)
+	_, err := zipped.Write([]byte(`{"Item":{"pk":{"S":"a"}}}` + "\n" + `{"Item":{"pk"`))
+	if err := errors.Join(err, zipped.Flush()); err != nil { // and never closed
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // Broken exports are refused by line, whatever is wrong with them.
 func TestExportErrorsNameTheLine(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no JSON":      {"{\"Item\":{\"pk\":{\"S\":\"a\"}}}\n{", "f, line 2: "},
-		"no item":      {`{}`, "f, line 1: no Item"},
+		"no item":      {`{}`, "f, line 1: not an item of an export in DynamoDB JSON: no Item"},
+		"no key":       {`{"Item":{"id":{"S":"a"}}}`, `f, line 1: not an item of an export in DynamoDB JSON: no attribute "pk"`},
+		"map as key":   {`{"Item":{"pk":{"M":{"S":{"S":"a"}}}}}`, `attribute "pk" is no string, number or binary`},
+		"CSV":          {"pk,sk\na,b\n", "f, line 1: not an item of an export in DynamoDB JSON: invalid character"},
+		"half a gzip":  {halfZipped(t), "f, line 2: not an item of an export in DynamoDB JSON: the file breaks off: unexpected EOF"},
 		"two types":    {`{"Item":{"pk":{"S":"a","N":"1"}}}`, `attribute "pk": a value has one type, not 2`},
 		"unknown type": {`{"Item":{"pk":{"X":"a"}}}`, `unknown type "X"`},
 		"bad base64":   {`{"Item":{"pk":{"B":"%"}}}`, "illegal base64"},

@@ -22,7 +22,7 @@ func (w Workload) validate() error {
 	c.between("Writes", d.Writes, 0, maxRate)
 	c.between("Reads", d.Reads, 0, maxRate)
 	c.between("ItemBytes", float64(d.ItemBytes), 1, MaxItemBytes)
-	c.between("ItemsPerDay", d.ItemsPerDay, 0, maxRate*day.Seconds())
+	c.between("ItemsPerDay", w.ItemsPerDay, 0, maxRate*day.Seconds()) // as it was given: a default follows from the rest
 	c.between("Keys", float64(d.Keys), 0, math.MaxInt)
 	c.between("Share", d.Share, 0, 1)
 	c.between("Zipf", d.Zipf, 0, 10)
@@ -53,7 +53,7 @@ func (c *checks) wrong(format string, args ...any) {
 
 func (c *checks) between(name string, value, least, most float64) {
 	if !(value >= least && value <= most) { // NaN is neither
-		c.wrong("%s is %v: it must be between %v and %v", name, value, least, most)
+		c.wrong("%s is %s: it must be between %s and %s", name, plain(value), plain(least), plain(most))
 	}
 }
 

@@ -14,6 +14,9 @@ type Load struct {
 	HotReads  bool `json:"hotReads"`
 	Throttled bool `json:"throttled"` // more than ten times in five minutes
 
+	// Guessed says that units are more than was observed: the key was held at the limit, so what it wants is not known.
+	Guessed bool `json:"guessed,omitempty"`
+
 	// HottestShare is the part of the table's load that the key has, 0 if unknown. OtherWriteUnits are those of all
 	// other keys, and KeysAbove is how many keys, this one included, are above what a partition takes, as far as it is
 	// known.
@@ -26,7 +29,8 @@ func (w *Workload) load() Load {
 	l := Load{
 		WriteUnits: unitsPerSecond(w.Writes * float64(WriteUnits(w.ItemBytes))),
 		ReadUnits:  w.Reads * w.readWith(Leave, 1, 1, NoBucket).units(),
-		Throttled:  w.Throttles > enoughThrottles,
+		Throttled:  w.Throttles > enoughThrottles && !w.bystander,
+		Guessed:    w.guessed,
 	}
 	l.HotWrites = l.WriteUnits > PartitionWrites
 	l.HotReads = l.ReadUnits > PartitionReads
@@ -77,6 +81,10 @@ func zipfShare(n int, s float64) float64 {
 
 func hotBecause(l Load) []string {
 	var why []string
+	if l.Guessed {
+		why = append(why, "the key was held at what one partition gives: what was served is not all that was wanted, "+
+			"and a little more is planned for")
+	}
 	if l.HotWrites {
 		why = append(why, fmt.Sprintf("%s write units a second are more than the %s of one "+
 			"partition", grouped(l.WriteUnits), grouped(PartitionWrites)))

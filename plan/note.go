@@ -253,6 +253,10 @@ const fewKeys = 10
 // observed is about what was measured, or was not.
 func (n *noting) observed() {
 	p := n.plan
+	if p.Load.Guessed {
+		n.say(Warning, "held-at-the-limit", "what the key wants is not known, only that it is more than one partition "+
+			"gives: measure again once it is spread, and expect to need more")
+	}
 	switch {
 	case p.Load.Throttled && n.idleShards():
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, but the %s have little to do "+
@@ -261,6 +265,10 @@ func (n *noting) observed() {
 	case p.Load.Throttled:
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d: the key needs more shards than "+
 			"it has", grouped(n.Throttles), enoughThrottles)
+	case n.Throttles > 0 && n.bystander:
+		n.say(Info, "beside-a-hot-key", "%s in five minutes, of a key with %s of what a partition takes, are not for "+
+			"its own load: it shares its partition, and the hot key there is the one to spread",
+			count(n.Throttles, "throttle"), percent(float64(p.Load.WriteUnits)/PartitionWrites))
 	case n.Throttles > 0:
 		n.say(Info, "few-throttles", "%s in five minutes is healthy: DynamoDB adapts, and retries see to the rest",
 			count(n.Throttles, "throttle"))

@@ -24,6 +24,14 @@ func grouped[T int | int64 | float64](n T) string {
 	return sign + digits
 }
 
+// plain writes a number as it is typed: 99999999999, and not 9.9999999999e+10.
+func plain(x float64) string {
+	if math.Abs(x) < 1e15 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
 // count writes a number with its noun: 1 shard, 2 shards.
 func count(n int, noun string) string {
 	if n == 1 {

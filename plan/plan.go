@@ -1,5 +1,7 @@
 package plan
 
+import "math"
+
 // Plan is what to do about a key, with everything that speaks for and against it.
 type Plan struct {
 	Verdict  string   `json:"verdict"` // in a sentence
@@ -146,9 +148,13 @@ func (w *Workload) need(l Load) Need {
 	}
 	keys := w.Keys
 	if keys == 0 || l.HottestShare == 0 {
-		keys = 1
+		keys = int(min(math.Ceil(1/share), manyKeys)) // as few as there can be
 	}
-	return NeedOf(max(float64(l.WriteUnits), l.ReadUnits*PartitionWrites/PartitionReads)/share, keys, share)
+	need := NeedOf(max(float64(l.WriteUnits), l.ReadUnits*PartitionWrites/PartitionReads)/share, keys, share)
+	if need == NeedNot && l.Throttled {
+		return NeedEssential // whatever its rates say
+	}
+	return need
 }
 
 // rank compares the strategies for a key that is spread.

@@ -53,20 +53,12 @@ func anyCopy() (string, error) { return copies.ShardKey(%[2]q, time.Time{}, copi
 type field struct{ name, value string }
 
 func (w *Workload) options(p *Plan) string {
-	n := &w.Names
-	fields := []field{{"Table", strconv.Quote(n.Table)}}
-	if w.Table.Index {
-		fields = append(fields,
-			field{"Index", strconv.Quote(n.Index)}, field{"TableKey", fmt.Sprintf("[]string{%q}", n.TableKey)})
-	}
-	fields = append(fields,
-		field{"PartitionKey", strconv.Quote(n.PartitionKey)}, field{"SortKey", strconv.Quote(n.SortKey)},
-		field{"Layout", w.layout(p)})
+	fields := append(w.Names.fields(w.Table.Index), field{"Layout", w.layout(p)})
 	if p.Strategy == Counter {
 		fields = append(fields, field{"ShardBy", `[]string{"slot"}`})
 	}
-	if p.Bucket != NoBucket {
-		fields = append(fields, field{"EventTime", fmt.Sprintf("heatsink.EventTime{Attribute: %q}", n.Time)})
+	if p.Bucket != NoBucket && w.Names.Time != "" {
+		fields = append(fields, field{"EventTime", fmt.Sprintf("heatsink.EventTime{Attribute: %q}", w.Names.Time)})
 	}
 	if w.Existing && !w.bareZero(p) {
 		fields = append(fields, field{"Older", "[]heatsink.Layout{{}}"})
@@ -87,6 +79,48 @@ func (w *Workload) options(p *Plan) string {
 	return b.String()
 }
 
+// fields returns those that have a name in them, without those whose name is not known.
+func (n *Names) fields(index bool) []field {
+	var list []field
+	add := func(name, value string) {
+		if value != "" {
+			list = append(list, field{name, strconv.Quote(value)})
+		}
+	}
+	add("Table", n.Table)
+	if index {
+		add("Index", n.Index)
+		if n.TableKey != "" {
+			list = append(list, field{"TableKey", fmt.Sprintf("[]string{%q}", n.TableKey)})
+		}
+	}
+	add("PartitionKey", n.PartitionKey)
+	add("SortKey", n.SortKey)
+	return list
+}
+
+// blanks says which names are to be filled in.
+func (w *Workload) blanks(p *Plan) []string {
+	n := &w.Names
+	if !n.Blank {
+		return nil
+	}
+	var lines []string
+	if w.Table.Index {
+		lines = append(lines, "TableKey: all key attributes of the table; add its sort key, if it has one.")
+	}
+	if n.PartitionKey == "" {
+		lines = append(lines, "PartitionKey: fill in the partition key's attribute.")
+	}
+	if n.SortKey == "" {
+		lines = append(lines, "SortKey: fill in the sort key's attribute, if there is one.")
+	}
+	if p.Bucket != NoBucket && n.Time == "" {
+		lines = append(lines, "EventTime: fill in the attribute that has an item's time.")
+	}
+	return lines
+}
+
 // explain says in comments what the options do.
 func (w *Workload) explain(p *Plan) []string {
 	first, last := w.keys(p)
@@ -101,7 +135,7 @@ func (w *Workload) explain(p *Plan) []string {
 	if w.Existing && !w.bareZero(p) {
 		lines = append(lines, "What is there already is read along.")
 	}
-	return lines
+	return append(lines, w.blanks(p)...)
 }
 
 // layout writes the layout.

@@ -91,7 +91,7 @@ func (p *Plan) writeNumbers(b *strings.Builder) {
 	}
 	line("load", "%s write and %s read units a second at the peak; one partition takes %s and %s",
 		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(PartitionWrites), grouped(PartitionReads))
-	line("need", "%s", p.Need)
+	line("sharding", "%s", p.Need)
 	line("table", "%s, %s", a.Mode, count(p.Partitions, "partition"))
 	line("a read", "%s, %s units, %s ms at the 99th percentile; %s a month for all reads",
 		count(p.Read.Requests, "request"), grouped(p.Read.Units), grouped(p.Read.P99Millis), dollars(p.Read.Dollars))

@@ -19,7 +19,7 @@ func (w *Workload) verdict(p *Plan) string {
 		return fmt.Sprintf("Do not shard %s, cache it: it is read too much, not written too much.", named(p.Key))
 	}
 	if p.Shards == MaxShards {
-		return fmt.Sprintf("%s is more than one key can take, however it is spread: divide it among several keys first.",
+		return fmt.Sprintf("%s's load is more than one key can take, however it is spread: divide it among several keys first.",
 			named(p.Key))
 	}
 	text := fmt.Sprintf("Spread %s over %s %s", named(p.Key), count(p.Shards, "shard"), w.kindOfShards(p))

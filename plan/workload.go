@@ -32,7 +32,7 @@ type Workload struct {
 	// unknown and left out.
 	Share, Zipf float64
 
-	// Shards is how many shards the key has now, or is thought to need: the plan says what to think of it.
+	// Shards is how many shards the key has now, or is thought to need, for the plan to judge.
 	Shards int
 
 	// Throttles is how many throttles of the key were counted in five minutes. Up to ten are nothing to worry about.
@@ -52,6 +52,9 @@ type Workload struct {
 	Limits Limits
 	Assume Assumptions
 	Names  Names
+
+	guessed   bool // of a key that was held at the limit: its rates are more than was observed
+	bystander bool // its throttles are for other keys
 }
 
 // Mode is how a table pays for its capacity.
@@ -152,6 +155,9 @@ type Names struct {
 	Time                         string
 	Index, TableKey              string
 
+	// Blank leaves names out of the snippet that are not given, and says so in a comment. Without it they have defaults.
+	Blank bool
+
 	// Format is how shard keys are spelt. Default: KEY#SHARD_7.
 	Format Format
 }
@@ -178,14 +184,21 @@ func (w Workload) withDefaults() Workload {
 	set(&a.Latency.P99, max(25*time.Millisecond, a.Latency.P50*5/2))
 	set(&a.Prices, USEast1())
 	set(&w.ItemsPerDay, w.Writes*a.Average*day.Seconds())
-	n := &w.Names
+	w.Names.fill()
+	return w
+}
+
+func (n *Names) fill() {
+	if n.Blank {
+		set(&n.Time, n.SortKey)
+		return
+	}
 	set(&n.Table, "items")
 	set(&n.PartitionKey, "pk")
 	set(&n.SortKey, "sk")
 	set(&n.Time, n.SortKey)
 	set(&n.Index, "by-key")
 	set(&n.TableKey, "id")
-	return w
 }
 
 func set[T comparable](field *T, value T) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/heatsink-go/heatsink/heat"
 )
@@ -71,10 +73,10 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
   heatsink audit orders --cloudwatch --last 3h --json | jq '.findings[].message'
   heatsink audit orders --export data/*.json.gz --key customer`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(a.exports) > 0 { // a shell has made several files of --export *.gz
-				return cobra.MinimumNArgs(1)(cmd, args)
+			if len(a.exports) > 0 && len(args) > 1 {
+				return nil // a shell has made several files of --export *.gz
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return oneTable(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.table = args[0]
@@ -103,15 +105,23 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
 	return cmd
 }
 
+// oneTable is for commands that are about a table, the only argument.
+func oneTable(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("which table? %s TABLE", cmd.CommandPath())
+	case len(args) > 1:
+		return fmt.Errorf("one table at a time: %s %s, and nothing more, not %q", cmd.CommandPath(), args[0], args[1:])
+	}
+	return nil
+}
+
 func (a *audit) run(cmd *cobra.Command) error {
 	threshold, err := a.validate()
-	if err != nil {
-		return err
+	if err := errors.Join(err, a.idle(cmd.Flags())); err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	reports, failed := a.look(cmd.Context(), newScreen(cmd.ErrOrStderr()))
-	if err := cmd.Context().Err(); err != nil {
-		return err // interrupted
-	}
 	if len(reports) == 0 {
 		return failed
 	}
@@ -125,7 +135,7 @@ func (a *audit) run(cmd *cobra.Command) error {
 		return err
 	}
 	if worst, any := heat.Worst(findings); any && threshold != nil && worst >= *threshold {
-		failed = also(failed, fmt.Errorf("--fail-on %s: %s", *threshold, findings[0]))
+		failed = also(failed, fmt.Errorf("--fail-on %s: %s", *threshold, printable(findings[0].String())))
 	}
 	return failed
 }
@@ -156,13 +166,19 @@ func (a *audit) validate() (*heat.Severity, error) {
 	if a.top < 0 {
 		faults = append(faults, fmt.Errorf("--top %d is negative", a.top))
 	}
-	if a.maxRCU <= 0 {
-		faults = append(faults, fmt.Errorf("--max-rcu %v: a rate above 0 is needed", a.maxRCU))
+	if !(a.maxRCU > 0 && a.maxRCU <= maxScanRate) { // NaN is neither
+		faults = append(faults, fmt.Errorf("--max-rcu %v: a rate above 0 is needed, and up to %s", a.maxRCU, thousands(maxScanRate)))
+	}
+	if a.items == 0 {
+		faults = append(faults, errors.New("--items 0: 1 at least is needed, or -1 for all"))
 	}
 	if len(a.exports) > 0 {
 		if _, err := a.exportKeys(); err != nil {
 			faults = append(faults, err)
 		}
+	}
+	if len(a.exclude) > 0 && a.hide != "" {
+		faults = append(faults, errors.New("--exclude cannot see keys that --hash-keys hides"))
 	}
 	for _, pattern := range a.exclude {
 		if _, err := filepath.Match(pattern, ""); err != nil {
@@ -177,6 +193,38 @@ func (a *audit) validate() (*heat.Severity, error) {
 		faults = append(faults, fmt.Errorf("--fail-on: %w", err))
 	}
 	return &threshold, errors.Join(faults...)
+}
+
+// maxScanRate is more than any table has.
+const maxScanRate = 1e9
+
+// scans reports whether items are to be looked at: if that is asked for, and if nothing is.
+func (a *audit) scans() bool {
+	return a.scan || !a.cloudwatch && !a.insights && !a.stream && len(a.exports) == 0
+}
+
+// idle returns an error that names the flags that do nothing.
+func (a *audit) idle(flags *pflag.FlagSet) error {
+	var faults []error
+	if a.hide == "" && flags.Changed("hash-keys") {
+		faults = append(faults, errors.New("--hash-keys needs a secret that is not empty"))
+	}
+	for _, f := range []struct {
+		name, needs string
+		used        bool
+	}{
+		{"follow", "--stream", a.stream},
+		{"from-start", "--stream", a.stream},
+		{"key", "--export", len(a.exports) > 0},
+		{"items", "--scan", a.scans()},
+		{"max-rcu", "--scan", a.scans()},
+		{"last", "--cloudwatch, --insights or --stream", a.cloudwatch || a.insights || a.stream},
+	} {
+		if flags.Changed(f.name) && !f.used {
+			faults = append(faults, fmt.Errorf("--%s does nothing without %s", f.name, f.needs))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 func (a *audit) excluded(key string) bool {

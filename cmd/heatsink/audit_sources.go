@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
@@ -43,8 +44,12 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 		screen.live(fmt.Sprintf("looking at %s", s.name))
 		report, err := s.look(ctx)
 		screen.clear()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if ctx.Err() != nil { // what was seen up to now is worth showing
+			if len(report.Resources) > 0 {
+				report.Notes = append(report.Notes, "interrupted: not all was looked at")
+				reports = append(reports, report)
+			}
+			return reports, ctx.Err()
 		}
 		if faults[i] = err; err == nil {
 			reports = append(reports, report)
@@ -60,7 +65,7 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 
 // sources returns where it was asked to look, what is cheap first. All but an export need an account.
 func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, error) {
-	scan := a.scan || !a.cloudwatch && !a.insights && !a.stream && len(a.exports) == 0
+	scan := a.scans()
 	var c clients
 	if scan || a.cloudwatch || a.insights || a.stream {
 		var err error
@@ -80,10 +85,24 @@ func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, err
 		{a.stream, a.streamSource(c, screen)},
 	} {
 		if s.asked {
-			all = append(all, s.source)
+			all = append(all, s.source.of(c, a.table))
 		}
 	}
 	return all, nil
+}
+
+// of says it where there is no such table.
+func (s auditSource) of(c clients, table string) auditSource {
+	look, cost := s.look, s.cost
+	s.look = func(ctx context.Context) (heat.Report, error) {
+		report, err := look(ctx)
+		return report, c.explain(table, err)
+	}
+	s.cost = func(ctx context.Context) (string, error) {
+		text, err := cost(ctx)
+		return text, c.explain(table, err)
+	}
+	return s
 }
 
 // fixed is a cost that is known without asking.
@@ -124,13 +143,13 @@ func (a *audit) scanSource(c clients, screen *screen) auditSource {
 	o := a.options()
 	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact}
 	options.Progress = func(p heat.ScanProgress) {
-		screen.live(fmt.Sprintf("scan: %d of about %d items, %.0f read units", p.Items, p.Of, p.Units))
+		screen.live(fmt.Sprintf("scan: %s of about %s, %s", thousands(p.Items), count(p.Of, "item"), count(p.Units, "read unit")))
 	}
 	return auditSource{
 		name: heat.Scan,
 		cost: func(ctx context.Context) (string, error) {
 			cost, err := heat.EstimateScan(ctx, c.tables, a.table, options)
-			return fmt.Sprintf("%s at %.0f units a second", cost, a.maxRCU), err
+			return fmt.Sprintf("%s at %s a second", cost, count(a.maxRCU, "unit")), err
 		},
 		look: func(ctx context.Context) (heat.Report, error) { return heat.ScanTable(ctx, c.tables, a.table, options) },
 	}
@@ -175,7 +194,7 @@ func runStream(ctx context.Context, reader *heat.StreamReader, screen *screen) e
 		case err := <-ended:
 			return err
 		case <-ticker.C:
-			text := fmt.Sprintf("stream: %d writes", reader.Records())
+			text := "stream: " + count(reader.Records(), "write")
 			if end, ok := ctx.Deadline(); ok {
 				text += fmt.Sprintf(", %s to go", time.Until(end).Round(time.Second))
 			}
@@ -249,7 +268,11 @@ func (a *audit) readExport(ctx context.Context, screen *screen) (heat.Report, er
 			return heat.Report{}, err
 		}
 	}
-	return reader.Report(), nil
+	report := reader.Report()
+	if stored := report.Resources[0].Stored; stored == nil || stored.Items == 0 { // a file may be empty, but not all
+		return heat.Report{}, fmt.Errorf("%s: no items", strings.Join(files, ", "))
+	}
+	return report, nil
 }
 
 func readExportFile(ctx context.Context, reader *heat.ExportReader, name string) error {

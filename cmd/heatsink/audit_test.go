@@ -138,14 +138,24 @@ func TestAuditRefusesWhatIsWrong(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"audit"}, "accepts 1 arg(s), received 0"},
+		{[]string{"audit"}, "which table? heatsink audit TABLE"},
+		{[]string{"audit", "--export", "a.json", "--key", "pk"}, "which table? heatsink audit TABLE"},
+		{[]string{"audit", "brands", "orders"}, `one table at a time: heatsink audit brands, and nothing more, not ["orders"]`},
+		{[]string{"audit", "brands", "--follow", "1s"}, "heatsink: --follow does nothing without --stream\n"},
+		{[]string{"audit", "brands", "--from-start"}, "--from-start does nothing without --stream"},
+		{[]string{"audit", "brands", "--last", "1h"}, "--last does nothing without --cloudwatch, --insights or --stream"},
+		{[]string{"audit", "brands", "--key", "pk"}, "--key does nothing without --export"},
+		{[]string{"audit", "brands", "--stream", "--items", "5", "--max-rcu", "5"}, "--items does nothing without --scan; --max-rcu does nothing without --scan"},
+		{[]string{"audit", "brands", "--items", "0"}, "--items 0: 1 at least is needed, or -1 for all"},
+		{[]string{"audit", "brands", "--max-rcu", "1e300"}, "--max-rcu 1e+300: a rate above 0 is needed, and up to 1,000,000,000"},
+		{[]string{"audit", "brands", "--max-rcu", "NaN"}, "--max-rcu NaN"},
 		{[]string{"audit", "brands"}, "no AWS region"},
 		{[]string{"audit", "brands", "--export", "missing.json", "--key", "pk", "--scan"}, "no AWS region"},
 		{[]string{"audit", "brands", "--stream", "--follow", "-1s"}, "--follow -1s is negative"},
 		{[]string{"audit", "brands", "--fail-on", "awful"}, `--fail-on: unknown severity "awful"`},
 		{[]string{"audit", "brands", "--max-rcu", "0"}, "--max-rcu 0"},
 		{[]string{"audit", "brands", "--exclude", "[", "--endpoint", endpoint}, "--exclude ["},
-		{[]string{"audit", "nothing", "--endpoint", endpoint}, `describe table "nothing"`},
+		{[]string{"audit", "nothing", "--endpoint", endpoint}, `heatsink: scan: table "nothing" not found at ` + endpoint + "\n"},
 		{[]string{"audit", "brands", "--export", "missing.json", "--key", "pk"}, "missing.json: no such file"},
 		{[]string{"audit", "brands", "--export", "missing.json"}, "--export needs --key NAME"},
 		{[]string{"audit", "brands", "--export", "missing.json", "--key", "=x"}, "NAME or INDEX=NAME is expected"},
@@ -154,6 +164,66 @@ func TestAuditRefusesWhatIsWrong(t *testing.T) {
 		if _, stderr, code := command(t, test.args...); code != 1 || !strings.Contains(stderr, test.want) {
 			t.Errorf("%v: exit %d, %q, want %q", test.args, code, stderr, test.want)
 		}
+	}
+}
+
+// A table that is missing is said to be so with the place, and the reason is still there.
+func TestMissingTableSaysWhere(t *testing.T) {
+	cause := fmt.Errorf("describe: %w", &types.ResourceNotFoundException{})
+	c := clients{tables: dynamodb.New(dynamodb.Options{Region: "eu-west-1"})}
+	err := c.explain("ordres", cause)
+	if missing := (*types.ResourceNotFoundException)(nil); err.Error() != `table "ordres" not found in eu-west-1` || !errors.As(err, &missing) {
+		t.Errorf("got %v", err)
+	}
+	if err := c.explain("ordres", io.EOF); err != io.EOF {
+		t.Errorf("another error: got %v", err)
+	}
+}
+
+// An export that is none, or has another key, is refused with file and line.
+func TestAuditRefusesWhatIsNoExport(t *testing.T) {
+	noAccount(t)
+	for _, test := range []struct{ text, key, want string }{
+		{`{"Item":{"pk":{"S":"a"}}}`, "nosuch", `, line 1: not an item of an export in DynamoDB JSON: no attribute "nosuch"`},
+		{"", "pk", "a.json: no items"},
+		{`{"Keys":{"pk":{"S":"a"}}}`, "pk", "a.json: no items"},
+		{"pk,sk\n", "pk", ", line 1: not an item of an export in DynamoDB JSON: invalid"},
+	} {
+		file := filepath.Join(t.TempDir(), "a.json")
+		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, code := command(t, "audit", "brands", "--export", file, "--key", test.key)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, test.want) || !strings.Contains(stderr, file) {
+			t.Errorf("%q: exit %d, %q, %q", test.text, code, stdout, stderr)
+		}
+	}
+}
+
+// Texts have no plural of one, and nothing of what a source cannot see.
+func TestAuditTexts(t *testing.T) {
+	now := time.Now()
+	report := heat.Report{Source: heat.Stream, From: now.Add(-time.Minute), To: now}
+	one := heat.Flow{Units: 1}
+	for _, test := range []struct {
+		source heat.Source
+		flow   heat.Flow
+		want   string
+	}{
+		{heat.Stream, one, "1 write unit in 1m (0.0/s)"},
+		{heat.Live, one, "1 write unit in 1m (0.0/s), 0 throttled"},
+		{heat.Live, heat.Flow{Units: 12345, Peak: 2000, Throttled: 1500}, "12,345 write units in 1m (205.8/s, at most 2,000 in a second), 1,500 throttled"},
+	} {
+		if report.Source = test.source; flowText(&test.flow, heat.Write, report) != test.want {
+			t.Errorf("got %q, want %q", flowText(&test.flow, heat.Write, report), test.want)
+		}
+	}
+	got := []string{
+		between(1, 1), between(1, 1200), patternText(heat.Pattern{Items: 1}), keysText(heat.Distinct{Keys: 1}),
+		countFindings([]heat.Finding{{Severity: heat.Warning}, {Severity: heat.Warning}, {Severity: heat.Critical}}),
+	}
+	if want := []string{"1 item", "1 to 1,200 items", "1 item", "1 key", "findings: 1 critical, 2 warnings"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -304,10 +374,10 @@ func TestAuditGoesOnWithoutASource(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code = command(t, "audit", "nothing", "--endpoint", endpoint, "--cloudwatch", "--insights", "--scan", "--stream", "--export", file, "--key", "pk")
-	if code != 1 || !strings.Contains(stdout, "nothing by pk: 1 items (100%) under 1 key") {
+	if code != 1 || !strings.Contains(stdout, "nothing by pk: 1 item (100%) under 1 key") {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
-	inOrder(t, stderr, "export of nothing: ", "heatsink: ", "cloudwatch: describe table", "insights: describe table", "scan: describe table", "stream: describe table")
+	inOrder(t, stderr, "export of nothing: ", "heatsink: ", `cloudwatch: table "nothing" not found at http`, `insights: table "nothing"`, `scan: table "nothing"`, `stream: table "nothing"`)
 	if stdout, _, code = command(t, "audit", "nothing", "--endpoint", endpoint, "--cloudwatch", "--scan", "--json"); code != 1 || stdout != "" {
 		t.Errorf("of nothing at all: exit %d, %q", code, stdout)
 	}
@@ -350,7 +420,7 @@ func (c *cancelAt) Write(p []byte) (int, error) {
 	return c.Buffer.Write(p)
 }
 
-// An interrupted audit ends without a word, whatever it was asked to look at.
+// An audit that is interrupted before it has seen anything ends without a word.
 func TestAuditInterrupted(t *testing.T) {
 	endpoint, _ := serveTable(t)
 	for _, at := range []string{"cloudwatch of", "stream of"} {
@@ -434,5 +504,30 @@ func TestPlanOfAReport(t *testing.T) {
 	}
 	if _, stderr, code := command(t, "plan", "--report", file); code != 1 || !strings.Contains(stderr, "not a report") {
 		t.Errorf("of something else: exit %d, %s", code, stderr)
+	}
+}
+
+// An audit that is interrupted shows what it has seen, and says so.
+func TestAuditInterruptedShowsWhatItSaw(t *testing.T) {
+	endpoint, client := serveTable(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var out, errs output
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"audit", "brands", "--endpoint", endpoint, "--stream", "--follow", "10m"}, &out, &errs)
+	}()
+	for i := 0; ; i++ {
+		putBrand(t, client, "PAGE#viral", i)
+		if i > 200 { // about two seconds: it has looked at the stream by now
+			interrupt()
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if code := <-ended; code != 1 {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+	if got := out.String(); !strings.Contains(got, "PAGE#viral") || !strings.Contains(got, "note: interrupted") {
+		t.Errorf("got %s\n%s", got, errs.String())
 	}
 }

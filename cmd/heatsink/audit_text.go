@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -38,7 +39,7 @@ func writeReports(screen *screen, reports []heat.Report, findings []heat.Finding
 			writeResource(screen, &report.Resources[i], report, top)
 		}
 		for _, note := range report.Notes {
-			screen.say("note: %s", note)
+			screen.say("note: %s", printable(note))
 		}
 	}
 	screen.say("")
@@ -79,18 +80,19 @@ func spanText(d time.Duration) string {
 }
 
 func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, top int) {
-	screen.say("%s", screen.bold(headline(r, report)))
+	screen.say("%s", screen.bold(printable(headline(r, report))))
 	table := tabwriter.NewWriter(screen.out, 0, 0, 2, ' ', 0)
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
 		f := r.Flow(d)
 		for i := range f.Keys[:min(top, len(f.Keys))] {
 			k := &f.Keys[i]
-			fmt.Fprintf(table, "  %s\t%.0f %s units\t%.1f/s\t%.1f%%\t%s\n", printable(k.Key), k.Units, d, k.RateLow, 100*k.Share, throttleText(k))
+			fmt.Fprintf(table, "  %s\t%s\t%.1f/s\t%.1f%%\t%s\n",
+				printable(k.Key), count(k.Units, d.String()+" unit"), k.RateLow, 100*k.Share, throttleText(k))
 		}
 	}
 	if r.Stored != nil {
 		for _, k := range r.Stored.Keys[:min(top, len(r.Stored.Keys))] {
-			fmt.Fprintf(table, "  %s\t%s items\t%.1f%%\n", printable(k.Key), between(k.Low, k.Items), 100*k.Share)
+			fmt.Fprintf(table, "  %s\t%s\t%.1f%%\n", printable(k.Key), between(k.Low, k.Items), 100*k.Share)
 		}
 	}
 	_ = table.Flush()
@@ -117,30 +119,51 @@ func headline(r *heat.ResourceReport, report heat.Report) string {
 		parts[0] += " by " + strings.Join(r.Key, ", ")
 	}
 	if s := r.Stored; s != nil {
-		parts = append(parts, fmt.Sprintf("%d items (%.0f%%) under %s", s.Items, 100*s.Fraction, keysText(s.Distinct)))
+		parts = append(parts, fmt.Sprintf("%s (%.0f%%) under %s", count(s.Items, "item"), 100*s.Fraction, keysText(s.Distinct)))
 	}
-	seconds := report.Elapsed().Seconds()
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
 		if f := r.Flow(d); f.Units > 0 || f.Throttled > 0 {
-			parts = append(parts, fmt.Sprintf("%.0f %s units in %s (%.1f/s, at most %.0f in a second), %d throttled",
-				f.Units, d, spanText(report.Elapsed().Round(time.Second)), f.Units/max(1, seconds), f.Peak, f.Throttled))
+			parts = append(parts, flowText(f, d, report))
 		}
 	}
 	return strings.Join(parts, ": ")
+}
+
+// flowText says how much there was, how much of it in a second and what was refused, as far as the source can tell.
+func flowText(f *heat.Flow, d heat.Direction, report heat.Report) string {
+	text := fmt.Sprintf("%s in %s (%.1f/s", count(f.Units, d.String()+" unit"), spanText(report.Elapsed().Round(time.Second)),
+		f.Units/max(1, report.Elapsed().Seconds()))
+	if f.Peak > 0 {
+		text += fmt.Sprintf(", at most %s in a second", thousands(f.Peak))
+	}
+	text += ")"
+	if f.Throttled > 0 || !slices.Contains([]heat.Source{heat.Scan, heat.Stream, heat.Export}, report.Source) {
+		text += fmt.Sprintf(", %s throttled", thousands(f.Throttled))
+	}
+	return text
 }
 
 func throttleText(k *heat.KeyHeat) string {
 	if k.Throttled == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d throttled %s", k.Throttled, k.Reason)
+	return fmt.Sprintf("%s throttled %s", thousands(k.Throttled), printable(k.Reason))
 }
 
 func between(low, high int64) string {
 	if low == high {
-		return fmt.Sprint(low)
+		return count(low, "item")
 	}
-	return fmt.Sprintf("%d to %d", low, high)
+	return thousands(low) + " to " + count(high, "item")
+}
+
+// count writes a number with its noun: 1 item, 1,200 items.
+func count[N int | int64 | float64](n N, noun string) string {
+	number := thousands(n)
+	if number == "1" {
+		return "1 " + noun
+	}
+	return number + " " + noun + "s"
 }
 
 func keysText(d heat.Distinct) string {
@@ -148,17 +171,14 @@ func keysText(d heat.Distinct) string {
 	if d.Error > 0 {
 		about = "about "
 	}
-	if d.Keys == 1 {
-		return about + "1 key"
-	}
-	return fmt.Sprintf("%s%d keys", about, d.Keys)
+	return about + count(d.Keys, "key")
 }
 
 func patternText(p heat.Pattern) string {
 	if p.Items > 0 {
-		return fmt.Sprintf("%d items", p.Items)
+		return count(p.Items, "item")
 	}
-	return fmt.Sprintf("%.0f write and %.0f read units", p.Writes, p.Reads)
+	return fmt.Sprintf("%s write and %s", thousands(p.Writes), count(p.Reads, "read unit"))
 }
 
 func writeFinding(screen *screen, f heat.Finding) {
@@ -168,10 +188,10 @@ func writeFinding(screen *screen, f heat.Finding) {
 	}
 	screen.say("%s  %s: %s", severity, f.Resource, screen.bold(printable(f.Message)))
 	for _, line := range f.Evidence {
-		screen.say("    %s", line)
+		screen.say("    %s", printable(line))
 	}
-	screen.say("    why: %s", f.Cause)
-	screen.say("    do:  %s", f.Remedy)
+	screen.say("    why: %s", printable(f.Cause))
+	screen.say("    do:  %s", printable(f.Remedy))
 }
 
 func countFindings(findings []heat.Finding) string {
@@ -182,8 +202,16 @@ func countFindings(findings []heat.Finding) string {
 	var parts []string
 	for _, s := range []heat.Severity{heat.Critical, heat.Warning, heat.Info} {
 		if counts[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+			parts = append(parts, severityCount(counts[s], s))
 		}
 	}
 	return "findings: " + strings.Join(parts, ", ")
+}
+
+// severityCount writes how many there are: 2 warnings, but 2 critical and 2 info, which are no nouns.
+func severityCount(n int, s heat.Severity) string {
+	if s == heat.Warning {
+		return count(n, s.String())
+	}
+	return fmt.Sprintf("%s %s", thousands(n), s)
 }

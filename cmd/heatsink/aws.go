@@ -4,16 +4,21 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/smithy-go/logging"
 	"github.com/spf13/pflag"
 )
 
@@ -34,7 +39,12 @@ type clients struct {
 }
 
 func (a *account) clients(ctx context.Context) (clients, error) {
-	var options []func(*config.LoadOptions) error
+	options := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+			t.ResponseHeaderTimeout = answerTime
+		})),
+		config.WithLogger(logging.Nop{}), // what matters is in the errors
+	}
 	if a.region != "" {
 		options = append(options, config.WithRegion(a.region))
 	}
@@ -45,9 +55,9 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 	if err != nil {
 		return clients{}, err
 	}
+	cfg.HTTPClient = wholeBodies{cfg.HTTPClient}
 	if a.endpoint != "" {
 		cfg.BaseEndpoint = aws.String(a.endpoint)
-		cfg.HTTPClient = wholeBodies{&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
 		a.local(&cfg)
 	}
 	if cfg.Region == "" {
@@ -67,19 +77,44 @@ func (a *account) local(cfg *aws.Config) {
 	}
 }
 
+// answerTime is how long a server may think about a request.
+const answerTime = 30 * time.Second
+
+// missingTable is an error about a table that is not there, and says where.
+type missingTable struct {
+	table, where string
+	err          error
+}
+
+func (e *missingTable) Error() string { return fmt.Sprintf("table %q not found %s", e.table, e.where) }
+
+func (e *missingTable) Unwrap() error { return e.err }
+
+// explain says where a table was not found, if that is what an error is about.
+func (c clients) explain(table string, err error) error {
+	if missing := (*types.ResourceNotFoundException)(nil); !errors.As(err, &missing) {
+		return err
+	}
+	o := c.tables.Options()
+	if endpoint := aws.ToString(o.BaseEndpoint); endpoint != "" {
+		return &missingTable{table, "at " + endpoint, err}
+	}
+	return &missingTable{table, "in " + o.Region, err}
+}
+
 // wholeBodies sends requests in one piece. Left to itself, the SDK calls a body ended once the answer comes, which net/http,
 // if it was not yet done with it, takes for a failure and closes the connection on the rest of the answer: against an engine
 // on the same machine, which answers at once, that happens (aws-sdk-go-v2, issue 2737).
-type wholeBodies struct{ *http.Client }
+type wholeBodies struct{ aws.HTTPClient }
 
 func (c wholeBodies) Do(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
-		return c.Client.Do(r)
+		return c.HTTPClient.Do(r)
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return c.Client.Do(r)
+	return c.HTTPClient.Do(r)
 }

@@ -73,7 +73,7 @@ func (r rates) line(show *screen, second int, note string) string {
 func cells(units float64) int { return min(int(math.Round(units/1000)), 16) }
 
 // thousands writes a number as people read it: 12,345.
-func thousands[N int | float64](n N) string {
+func thousands[N int | int64 | float64](n N) string {
 	text := fmt.Sprintf("%.0f", math.Abs(float64(n)))
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]

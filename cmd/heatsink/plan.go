@@ -85,6 +85,9 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	var failed error
 	for i := range plans {
 		p := &plans[i]
+		if i > 0 && !f.json {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
 		if err := f.write(cmd, p); err != nil {
 			return err
 		}
@@ -99,6 +102,9 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 func (f *planFlags) plans(cmd *cobra.Command) ([]plan.Plan, error) {
 	if f.report.file != "" {
 		return f.observed(cmd)
+	}
+	if cmd.Flags().Changed("top") {
+		return nil, errors.New("--top does nothing without --report")
 	}
 	workload, err := f.read()
 	if err != nil {

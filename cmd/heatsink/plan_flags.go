@@ -48,7 +48,7 @@ func (f *planFlags) load(cmd *cobra.Command) {
 	flags.IntVar(&w.Keys, "keys", 0, "how many keys the table has (default unknown)")
 	flags.Var((*part)(&w.Share), "share", "the hottest key's part of the table's load, as 30% or 0.3 (default unknown)")
 	flags.Float64Var(&w.Zipf, "zipf", 0, "instead of --share: exponent of the keys' skew, with --keys")
-	flags.IntVar(&w.Shards, "shards", 0, "shards the key has, or is thought to need: what to think of it")
+	flags.IntVar(&w.Shards, "shards", 0, "shards the key has, or is thought to need, to judge")
 	flags.IntVar(&w.Throttles, "throttles", 0, "throttles of the key in five minutes")
 	flags.BoolVar(&w.Unpredictable, "unpredictable", false, "any key may become as hot, such as that of a tenant")
 	flags.BoolVar(&w.Atomic, "atomic", false, "items of the key must be consistent with each other")

@@ -169,7 +169,9 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--prices", bad}, `unknown field "regoin"`},
 		{[]string{"--writes", "1", "--prices", empty}, "no price in it"},
 		{[]string{"--writes", "1", "now"}, `unknown command "now"`},
-		{[]string{"--writes", "-1", "--reads", "-1"}, "; --reads is -1"},
+		{[]string{"--writes", "-1", "--reads", "-1"}, "heatsink: --writes is -1: it must be between 0 and 1000000000000; --reads is -1"},
+		{[]string{"--writes", "1", "--shards", "99999999999"}, "--shards is 99999999999: "},
+		{[]string{"--writes", "1", "--top", "2"}, "--top does nothing without --report"},
 	} {
 		stdout, stderr, code := command(t, append([]string{"plan"}, c.args...)...)
 		if code != 1 || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
@@ -194,12 +196,116 @@ func TestPlanOfSeveralReports(t *testing.T) {
 	other := report(heat.Stream, heat.KeyHeat{Key: "z", Second: 10})
 	other.Resources[0].Index = "byStatus"
 	for _, order := range [][]heat.Report{{scan, insights, stream, live, other}, {other, live, stream, insights, scan}} {
+		var got []plan.KeyRate
 		all := observations(order)
-		slices.SortFunc(all, func(a, b *observation) int { return strings.Compare(a.resource.Index, b.resource.Index) })
-		want := []plan.KeyRate{{Key: "a", WriteUnits: 900, Throttles: 70}, {Key: "b", WriteUnits: 400, ReadUnits: 20}, {Key: "c", WriteUnits: 5, Throttles: 3}}
-		if len(all) != 2 || !slices.Equal(all[0].hottest(9), want) || !slices.Equal(all[1].hottest(9), []plan.KeyRate{{Key: "z", WriteUnits: 10}}) {
-			t.Errorf("got %+v", all)
+		for _, k := range all.hottest(9) {
+			got = append(got, k.KeyRate)
 		}
+		want := []plan.KeyRate{
+			{Key: "a", WriteUnits: 900, Throttles: 70},
+			{Key: "b", WriteUnits: 400, ReadUnits: 20},
+			{Key: "z", WriteUnits: 10},
+			{Key: "c", WriteUnits: 5, Throttles: 3},
+		}
+		if len(all) != 2 || !slices.Equal(got, want) {
+			t.Errorf("got %+v", got)
+		}
+	}
+}
+
+// planReport makes plans of a document in the form of audit's.
+func planReport(t *testing.T, document auditDocument, args ...string) (plans []plan.Plan, text string) {
+	t.Helper()
+	data, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"plan", "--report", file}, args...)
+	stdout, stderr, code := command(t, append(args, "--json")...)
+	if code != 0 {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		var p plan.Plan
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, p)
+	}
+	text, _, _ = command(t, args...)
+	return plans, text
+}
+
+// hotDocument has a key that findings call critical, one at its limit, a bystander, one whose reads are refused, one item,
+// and an index.
+func hotDocument() auditDocument {
+	const writes, reads = "TableWriteKeyRangeThroughputExceeded", "TableReadKeyRangeThroughputExceeded"
+	table := heat.ResourceReport{Resource: heat.Resource{Table: "orders"}, Key: []string{"customer"}}
+	table.Writes.Keys = []heat.KeyHeat{
+		{Key: "refused", RateLow: 960, Units: 9600, Requests: 12000, Throttled: 2400, Reason: writes},
+		{Key: "large", RateLow: 5000, Units: 25000, Requests: 10000},
+		{Key: "beside", RateLow: 30, Units: 300, Requests: 340, Throttled: 40, Reason: writes},
+		{Key: "VIEWS", RateLow: 1500, Items: 1},
+		{Key: "critical", RateLow: 180},
+		{Key: "reading", RateLow: 40},
+	}
+	table.Reads.Keys = []heat.KeyHeat{{Key: "reading", RateLow: 2900, Throttled: 500, Reason: reads}}
+	index := heat.ResourceReport{Resource: heat.Resource{Table: "orders", Index: "byStatus"}, Key: []string{"status"}}
+	index.Writes.Keys = []heat.KeyHeat{{Key: "ACTIVE", RateLow: 4000}, {Key: "DONE", RateLow: 1}}
+	return auditDocument{
+		Reports: []heat.Report{{Source: heat.Live, Resources: []heat.ResourceReport{table, index}}},
+		Findings: []heat.Finding{{
+			Kind: heat.SkewedTenant, Severity: heat.Critical, Resource: table.Resource, Direction: heat.Write, Key: "critical",
+		}},
+	}
+}
+
+// A plan does not contradict the findings that it is made from.
+func TestPlanAgreesWithFindings(t *testing.T) {
+	plans, text := planReport(t, hotDocument(), "--top", "99")
+	by := make(map[string]*plan.Plan)
+	for i := range plans {
+		by[plans[i].Key] = &plans[i]
+	}
+	for key, want := range map[string]plan.Strategy{
+		"refused": plan.Random, "critical": plan.Random, "large": plan.Random, "beside": plan.Leave, "VIEWS": plan.Counter,
+		"reading": plan.Cached, "ACTIVE": plan.ShardedIndex, "DONE": plan.Leave,
+	} {
+		if p := by[key]; p == nil || p.Strategy != want || p.Shard != want.Spreads() || p.Shard && p.Load.WriteUnits <= plan.PartitionWrites {
+			t.Errorf("%s: got %+v, want %s", key, p, want)
+		}
+	}
+	if strings.Contains(text, "need not needed") || strings.Contains(text, "need        not needed") || !strings.Contains(text, "sharding    not needed") {
+		t.Errorf("got %s", text)
+	}
+	if band := by["large"].Formulas.Band; band != plan.Band(5000.0/3) { // of writes with three units each
+		t.Errorf("large: got %+v", band)
+	}
+	if snippet := by["ACTIVE"].Snippet; !strings.Contains(snippet, `[]string{"customer"}`) || !strings.Contains(snippet, `"status"`) || strings.Contains(snippet, `"sk"`) {
+		t.Errorf("got %s", snippet)
+	}
+	// A pattern that is given is kept.
+	if plans, _ = planReport(t, hotDocument(), "--top", "99", "--pattern", "lists"); slices.ContainsFunc(plans, func(p plan.Plan) bool { return p.Strategy == plan.Counter }) {
+		t.Error("a counter in spite of --pattern lists")
+	}
+}
+
+// --top is for all tables and indexes together: what is critical, then what is hottest, with a line between.
+func TestPlanTopOfAll(t *testing.T) {
+	plans, text := planReport(t, hotDocument(), "--top", "3")
+	var keys []string
+	for _, p := range plans {
+		keys = append(keys, p.Key)
+	}
+	if want := []string{"critical", "large", "ACTIVE"}; !slices.Equal(keys, want) {
+		t.Errorf("got %q, want %q", keys, want)
+	}
+	if !strings.Contains(text, "\n\nSpread large ") || !strings.Contains(text, "\n\nSpread ACTIVE ") {
+		t.Errorf("no blank line in %s", text)
 	}
 }
 
@@ -214,9 +320,9 @@ func TestPlanReadsReports(t *testing.T) {
 		{"of none", `{"reports":[]}`, "not a report"},
 		{"of nothing", `{"reports":[{}]}`, "not a report"},
 		{"of another form", `{"report":` + bare + `}`, "not a report"},
-		{"empty", ``, "EOF"},
-		{"broken", bare + `{"source":`, "unexpected EOF"},
-		{"of a list", `[` + bare + `]`, "cannot unmarshal array"},
+		{"empty", ``, "stdin: not a report of heatsink audit or top: it is empty"},
+		{"broken", bare + `{"source":`, "not a report of heatsink audit or top: it breaks off: unexpected EOF"},
+		{"of a list", `[` + bare + `]`, "not a report of heatsink audit or top: json: cannot unmarshal array"},
 	} {
 		var stdout, stderr bytes.Buffer
 		root := newRoot()

@@ -105,7 +105,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	ballast := make([]byte, 32<<20)
 	defer runtime.KeepAlive(ballast)
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	recorder := heat.NewRecorder(heat.Options{NoDescribe: true})
+	recorder := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
 	e, err := engine.Open(s.options(logger, recorder))
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -146,17 +146,33 @@ func (s *server) options(logger *slog.Logger, recorder *heat.Recorder) engine.Op
 
 // handler answers operations and, with physics and for whoever may ask without
 // credentials, what the partitions do, here and in CloudWatch's words, and which
-// keys are hot.
+// keys are hot. Others are told why there is nothing of it.
 func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, operations http.Handler, credentials *wire.Credentials) http.Handler {
-	if !s.throttle || credentials != nil {
-		return operations
-	}
 	mux := http.NewServeMux()
 	mux.Handle("/", operations)
+	if why := untold(s.throttle, credentials != nil); why != "" {
+		nothing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, why, http.StatusNotFound) })
+		mux.Handle(wire.CloudWatchPath, wire.NewNoCloudWatchHandler(why))
+		mux.Handle("GET "+wire.PartitionsPath, nothing)
+		mux.Handle("GET "+heatPath, nothing)
+		return mux
+	}
 	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
 	mux.Handle(wire.CloudWatchPath, wire.NewCloudWatchHandler(e))
 	mux.Handle(heatPath, newHeatHandler(recorder))
 	return mux
+}
+
+// untold says why a server does not tell what its partitions do, "" if it does.
+func untold(physics, credentials bool) string {
+	switch {
+	case !physics:
+		return "there are no metrics, partitions and hot keys without physics: heatsink serve --physics has them"
+	case credentials:
+		return "metrics, partitions and hot keys are only for whoever may ask without credentials: " +
+			"heatsink serve --physics without an access key has them"
+	}
+	return ""
 }
 
 // credentials returns those that clients must use, nil for any.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/engine"
@@ -31,7 +32,10 @@ func observeInto(recorder *heat.Recorder) func(*engine.Access) {
 	}
 }
 
-// newHeatHandler answers GET /heat?table=NAME with a heat.Report of a table and its indexes, or of all tables.
+// mostTopKeys is how many keys the server lists of a flow, at most.
+const mostTopKeys = 1000
+
+// newHeatHandler answers GET /heat?table=NAME&top=50 with a heat.Report of a table and its indexes, or of all tables.
 func newHeatHandler(recorder *heat.Recorder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -39,8 +43,22 @@ func newHeatHandler(recorder *heat.Recorder) http.Handler {
 			http.Error(w, "GET only", http.StatusMethodNotAllowed)
 			return
 		}
+		top := 50
+		if text := r.FormValue("top"); text != "" {
+			var err error
+			if top, err = strconv.Atoi(text); err != nil || top < 0 {
+				http.Error(w, "top is not a number of keys: "+text, http.StatusBadRequest)
+				return
+			}
+		}
 		report := recorder.Report()
 		report.Source = heat.Engine
+		for i := range report.Resources {
+			for _, d := range [...]heat.Direction{heat.Read, heat.Write} {
+				f := report.Resources[i].Flow(d)
+				f.Keys = f.Keys[:min(top, len(f.Keys))]
+			}
+		}
 		if table := r.FormValue("table"); table != "" {
 			report.Resources = slices.DeleteFunc(report.Resources, func(r heat.ResourceReport) bool { return r.Table != table })
 		}

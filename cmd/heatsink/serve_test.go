@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -99,7 +100,7 @@ func client(url, key, secret string) *dynamodb.Client {
 		BaseEndpoint: aws.String(url),
 		Region:       "us-east-1",
 		Retryer:      aws.NopRetryer{},
-		HTTPClient:   wholeBodies{&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}},
+		HTTPClient:   wholeBodies{awshttp.NewBuildableClient()},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: key, SecretAccessKey: secret}, nil
 		}),
@@ -147,6 +148,25 @@ func TestServe(t *testing.T) {
 	}
 	if _, err := tables(t.Context(), c); err == nil {
 		t.Error("the server answers after its end")
+	}
+}
+
+// What only a server with physics tells is refused by others in words, also to an SDK.
+func TestServeWithoutPhysicsSaysSo(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	if err := createTable(t.Context(), client(s.url, "local", "local"), "things"); err != nil {
+		t.Fatal(err)
+	}
+	const want = "heatsink serve --physics has them"
+	for _, path := range []string{"/heat", "/partitions"} {
+		if status, body := ask(t, http.MethodGet, s.url+path); status != http.StatusNotFound || !strings.Contains(body, want) {
+			t.Errorf("GET %s: got %d %s", path, status, body)
+		}
+	}
+	_, stderr, code := command(t, "audit", "things", "--endpoint", s.url, "--cloudwatch")
+	if code != 1 || !strings.Contains(stderr, want) || strings.Contains(stderr, "deserialization") {
+		t.Errorf("audit --cloudwatch: exit %d, %s", code, stderr)
 	}
 }
 

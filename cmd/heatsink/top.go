@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ lines. With --json every round is a line: a report as heatsink audit has it.`,
 		Example: `  heatsink top orders
   heatsink top orders --endpoint http://127.0.0.1:8000 --last 30s
   heatsink top orders --json | jq -c '.resources[].writes.keys[0]'`,
-		Args: cobra.ExactArgs(1),
+		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.table = args[0]
 			return t.run(cmd)
@@ -50,7 +51,7 @@ lines. With --json every round is a line: a report as heatsink audit has it.`,
 	}
 	f := cmd.Flags()
 	t.flags(f)
-	f.IntVarP(&t.keys, "keys", "n", 10, "keys to list, and partitions")
+	f.IntVarP(&t.keys, "keys", "n", 10, "how many keys, and partitions, to list of each table and index")
 	f.DurationVar(&t.every, "every", time.Second, "how often to show them")
 	f.DurationVar(&t.last, "last", 0, "end after this time (default: when interrupted)")
 	f.StringVar(&t.hide, "hash-keys", "", "show keys as hashes with this secret")
@@ -60,19 +61,41 @@ lines. With --json every round is a line: a report as heatsink audit has it.`,
 }
 
 func (t *top) run(cmd *cobra.Command) error {
-	if t.every < 100*time.Millisecond || t.keys < 1 || t.last < 0 {
-		return errors.New("--every is 100ms at least, --keys 1, and --last is not negative")
+	if err := t.validate(cmd); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	c, err := t.clients(ctx)
 	if err != nil {
 		return err
 	}
-	feed, err := t.feed(ctx, c)
+	opening, cancel := context.WithTimeout(ctx, openTime)
+	feed, err := t.feed(opening, c)
+	cancel()
 	if err != nil {
-		return err
+		return c.explain(t.table, err)
 	}
 	return t.follow(ctx, cmd, feed)
+}
+
+// openTime is how long it may take to find out what there is to watch.
+const openTime = 30 * time.Second
+
+func (t *top) validate(cmd *cobra.Command) error {
+	var faults []error
+	if t.every < 100*time.Millisecond {
+		faults = append(faults, fmt.Errorf("--every is 100ms at least, not %v", t.every))
+	}
+	if t.keys < 1 || t.keys > mostTopKeys {
+		faults = append(faults, fmt.Errorf("--keys is 1 to %d, not %d", mostTopKeys, t.keys))
+	}
+	if t.last < 0 {
+		faults = append(faults, fmt.Errorf("--last %v is negative", t.last))
+	}
+	if t.hide == "" && cmd.Flags().Changed("hash-keys") {
+		faults = append(faults, errors.New("--hash-keys needs a secret that is not empty"))
+	}
+	return errors.Join(faults...)
 }
 
 // redact is how keys are hidden, nil if they are not.
@@ -95,17 +118,19 @@ func (t *top) follow(ctx context.Context, cmd *cobra.Command, feed topFeed) erro
 	ticker := time.NewTicker(t.every)
 	defer ticker.Stop()
 	show := t.shower(cmd)
+	var shown time.Time
 	round := func() error {
 		r, err := feed.round(ctx)
 		if err != nil {
 			return err
 		}
+		shown = time.Now()
 		return show(r)
 	}
 	for {
 		select {
 		case err := <-ended:
-			if err == nil && ctx.Err() == nil {
+			if err == nil && ctx.Err() == nil && time.Since(shown) > t.every/2 {
 				return round()
 			}
 			return err

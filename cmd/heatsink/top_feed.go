@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,11 +35,21 @@ type topFeed interface {
 // feed returns the engine at the endpoint if there is one that tells its heat, otherwise the table's stream.
 func (t *top) feed(ctx context.Context, c clients) (topFeed, error) {
 	if endpoint := cmp.Or(t.endpoint, os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"), os.Getenv("AWS_ENDPOINT_URL")); endpoint != "" && !t.stream {
-		feed := &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: t.table, redact: t.redact()}
-		if _, err := feed.round(ctx); err == nil {
+		feed := &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: t.table, keys: t.keys, redact: t.redact()}
+		_, err := feed.round(ctx)
+		if err == nil {
 			return feed, feed.check(ctx, c)
 		}
+		stream, faults := t.streamFeed(ctx, c)
+		if faults != nil {
+			faults = fmt.Errorf("%w; and the server at %s does not tell its heat, as heatsink serve --physics does without credentials: %w", faults, endpoint, err)
+		}
+		return stream, faults
 	}
+	return t.streamFeed(ctx, c)
+}
+
+func (t *top) streamFeed(ctx context.Context, c clients) (topFeed, error) {
 	options := heat.StreamOptions{Recorder: heat.Options{Top: t.keys, Redact: t.redact()}, Poll: min(t.every, time.Second)}
 	reader, err := heat.OpenStream(ctx, c.tables, c.streams, t.table, options)
 	if err != nil {
@@ -59,6 +70,7 @@ func (f streamFeed) round(context.Context) (topRound, error) {
 // engineFeed is a heatsink serve --physics, which counts by itself.
 type engineFeed struct {
 	endpoint, table string
+	keys            int
 	redact          func(dst, key []byte) []byte
 }
 
@@ -85,15 +97,28 @@ func (f *engineFeed) round(ctx context.Context) (topRound, error) {
 	}
 	if f.redact != nil {
 		r.Report.Redact(f.redact)
+		for i := range r.Partitions {
+			hidePlaces(&r.Partitions[i])
+		}
 	}
 	return r, nil
+}
+
+// hidePlaces leaves out where partitions begin, which tells keys where a collection was split.
+func hidePlaces(h *engine.Heat) {
+	for i := range h.Partitions {
+		h.Partitions[i].Lower, h.Partitions[i].Upper = "", ""
+	}
+	for i := range h.Splits {
+		h.Splits[i].Point = ""
+	}
 }
 
 // get asks the engine about the table, for its last seconds where that matters.
 func (f *engineFeed) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	query := url.Values{"table": {f.table}, "last": {"3s"}}
+	query := url.Values{"table": {f.table}, "last": {"3s"}, "top": {strconv.Itoa(f.keys)}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.endpoint+path+"?"+query.Encode(), nil)
 	if err != nil {
 		return err

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
 // serveHotKey runs a server whose partitions take five writes a second, and writes to one key until it is refused.
@@ -61,7 +63,7 @@ func TestTopOfNothing(t *testing.T) {
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	url := serveHotKey(t)
 	for _, test := range []struct{ args, want string }{
-		{"top nothing --last 1s --endpoint " + url, `describe table "nothing"`},
+		{"top nothing --last 1s --endpoint " + url, `table "nothing" not found at http://127.0.0.1`},
 		{"top things --stream --last 1s --endpoint " + url, "stream"},
 		{"top things --last 1s --endpoint http://127.0.0.1:1", `describe table "things"`},
 	} {
@@ -107,5 +109,68 @@ func TestFrame(t *testing.T) {
 	}
 	if got, want := plain.String(), "one\ntwo\nthree\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What is refused comes first, cold keys are left out, and an engine that leaves its limits out draws empty bars.
+func TestTopLines(t *testing.T) {
+	now := time.Date(2026, 11, 15, 12, 0, 1, 0, time.UTC)
+	flow := func(throttled int64, keys ...heat.KeyHeat) heat.Flow {
+		return heat.Flow{
+			Units: 100, Requests: 100, Throttled: throttled, Keys: keys,
+			Trend: []heat.Point{{From: now.Add(-time.Second), For: time.Second, Units: 100, Throttled: throttled}},
+		}
+	}
+	round := topRound{
+		Report: heat.Report{To: now, Source: heat.Engine, Notes: []string{"a note\x1b"}, Resources: []heat.ResourceReport{
+			{Resource: heat.Resource{Table: "orders"}, Writes: flow(0, heat.KeyHeat{Key: "cold"}, heat.KeyHeat{Key: "warm", Rate: 40, Consumed: 40})},
+			{
+				Resource: heat.Resource{Table: "orders", Index: "byStatus"},
+				Writes:   flow(7, heat.KeyHeat{Key: "OPEN", Rate: 2258, Consumed: 950, Second: 986, Refused: 7, Reason: "IndexWriteKeyRangeThroughputExceeded"}),
+			},
+		}},
+		Partitions: []engine.Heat{{Table: "orders", Partitions: []engine.PartitionHeat{{ID: 1}}}},
+	}
+	lines := (&top{table: "orders", keys: 10}).lines(&screen{}, round)
+	want := []string{
+		"orders, by its engine",
+		"orders/byStatus writes: 100 units/s, 7/s refused",
+		"986.0/s    0.0%  ####################  OPEN  wants 2258/s, 7.0/s refused: IndexWriteKeyRangeThroughputExceeded",
+		"orders writes: 100 units/s",
+		"40.0/s    0.0%  #...................  warm",
+		"orders: 1 partition, 0 splits",
+		"....................",
+		`note: "a note\x1b"`,
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("got %d lines: %s", len(lines), strings.Join(lines, "\n"))
+	}
+	for i := range want {
+		if !strings.Contains(lines[i], want[i]) {
+			t.Errorf("line %d: got %q, want %q", i, lines[i], want[i])
+		}
+	}
+}
+
+// Keys that are hidden do not show as the places at which partitions begin.
+func TestTopHidesPlaces(t *testing.T) {
+	h := engine.Heat{Partitions: []engine.PartitionHeat{{Lower: "b881616c696365"}, {Upper: "b881616c696365"}}, Splits: []engine.SplitHeat{{Point: "b881616c696365"}}}
+	hidePlaces(&h)
+	if text, err := json.Marshal(h); err != nil || strings.Contains(string(text), "616c") {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+func TestTopRefusesWhatIsWrong(t *testing.T) {
+	for args, want := range map[string]string{
+		"top t --every 1ms":      "--every is 100ms at least, not 1ms",
+		"top t -n 0":             "--keys is 1 to 1000, not 0",
+		"top t --last -1s":       "--last -1s is negative",
+		"top t --hash-keys= ":    "--hash-keys needs a secret",
+		"top t --every 1ms -n 0": "--keys is 1 to 1000, not 0",
+	} {
+		if _, stderr, code := command(t, strings.Fields(args)...); code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d, %q, want %q", args, code, stderr, want)
+		}
 	}
 }

@@ -14,26 +14,65 @@ import (
 // lines are a round for people.
 func (t *top) lines(screen *screen, r topRound) []string {
 	lines := []string{screen.bold(fmt.Sprintf("%s  %s, by its %s", time.Now().Format(time.TimeOnly), t.table, r.Source))}
-	for i := range r.Resources {
-		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
-			lines = append(lines, t.flowLines(screen, &r.Resources[i], d, r.To)...)
-		}
+	flows := r.flows()
+	for i := range flows {
+		lines = append(lines, t.flowLines(screen, &flows[i], r.To)...)
 	}
-	if len(r.Resources) == 0 {
+	if len(flows) == 0 {
 		lines = append(lines, "nothing yet")
 	}
 	for i := range r.Partitions {
 		lines = append(lines, t.partitionLines(screen, &r.Partitions[i], r.To)...)
 	}
+	for _, note := range r.Notes {
+		lines = append(lines, "note: "+printable(note))
+	}
 	return lines
 }
 
-// flowLines are a direction of a table or index and its hottest keys.
-func (t *top) flowLines(screen *screen, r *heat.ResourceReport, d heat.Direction, now time.Time) []string {
-	f := r.Flow(d)
-	if f.Requests == 0 && f.Units == 0 && f.Throttled == 0 {
-		return nil
+// topFlow is a direction of a table or index that had traffic.
+type topFlow struct {
+	*heat.ResourceReport
+	heat.Direction
+	limit float64 // units a second of one partition
+}
+
+// flows returns those that are refused something first, then the table before its indexes.
+func (r *topRound) flows() []topFlow {
+	var flows []topFlow
+	for i := range r.Resources {
+		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+			if f := r.Resources[i].Flow(d); f.Requests > 0 || f.Units > 0 || f.Throttled > 0 {
+				flows = append(flows, topFlow{&r.Resources[i], d, r.limit(r.Resources[i].Resource, d)})
+			}
+		}
 	}
+	refused := func(f topFlow) int64 { return min(1, lastSecond(f.Flow(f.Direction).Trend, r.To).Throttled) }
+	slices.SortStableFunc(flows, func(a, b topFlow) int { return cmp.Compare(refused(b), refused(a)) })
+	return flows
+}
+
+// limit returns what one partition serves: as the engine says, or as DynamoDB does.
+func (r *topRound) limit(resource heat.Resource, d heat.Direction) float64 {
+	for i := range r.Partitions {
+		h := &r.Partitions[i]
+		if h.Table != resource.Table || h.Index != resource.Index {
+			continue
+		}
+		if limit := map[heat.Direction]int64{heat.Read: h.PartitionReads, heat.Write: h.PartitionWrites}[d]; limit > 0 {
+			return float64(limit)
+		}
+	}
+	return d.Limit()
+}
+
+// tooCold is the rate and the share of a key that is not listed: that something was once read of it is no news.
+const tooCold, tooSmall = 0.05, 0.001
+
+// flowLines are a flow and its hottest keys.
+func (t *top) flowLines(screen *screen, of *topFlow, now time.Time) []string {
+	r, d := of.ResourceReport, of.Direction
+	f := r.Flow(d)
 	second := lastSecond(f.Trend, now)
 	line := fmt.Sprintf("%s %ss: %.0f units/s", r.Resource, d, second.Units)
 	if f.Throttled > 0 {
@@ -43,11 +82,14 @@ func (t *top) flowLines(screen *screen, r *heat.ResourceReport, d heat.Direction
 	lines := []string{line}
 	for i := range f.Keys[:min(len(f.Keys), t.keys)] {
 		k := &f.Keys[i]
-		line := fmt.Sprintf("  %8.1f/s  %5.1f%%  %s  %s", k.Consumed, 100*k.Share, bar(k.Consumed/d.Limit()), printable(k.Key))
-		if k.Refused >= 0.05 {
-			line += fmt.Sprintf("  %.1f/s refused: %s", k.Refused, k.Reason)
+		if k.Rate < tooCold && k.Share < tooSmall {
+			continue
 		}
-		if k.Refused >= 0.05 || max(k.Consumed, k.Second) >= 0.7*d.Limit() {
+		line := fmt.Sprintf("  %8.1f/s  %5.1f%%  %s  %s", max(k.Consumed, k.Second), 100*k.Share, bar(max(k.Consumed, k.Second)/of.limit), printable(k.Key))
+		if k.Refused >= tooCold {
+			line += fmt.Sprintf("  wants %.0f/s, %.1f/s refused: %s", k.Rate, k.Refused, printable(k.Reason))
+		}
+		if k.Refused >= tooCold || max(k.Consumed, k.Second) >= 0.7*of.limit {
 			line = screen.red(line)
 		}
 		lines = append(lines, line)
@@ -69,7 +111,7 @@ func lastSecond(trend []heat.Point, now time.Time) heat.Point {
 // partitionLines are the partitions of a table or index, the busiest first.
 func (t *top) partitionLines(screen *screen, h *engine.Heat, now time.Time) []string {
 	resource := heat.Resource{Table: h.Table, Index: h.Index}
-	lines := []string{fmt.Sprintf("%s: %d partitions, %d splits", resource, len(h.Partitions), len(h.Splits))}
+	lines := []string{fmt.Sprintf("%s: %s, %s", resource, count(len(h.Partitions), "partition"), count(len(h.Splits), "split"))}
 	type partition struct {
 		id    uint64
 		lower string
@@ -110,6 +152,9 @@ func wholeSecond(seconds []engine.SecondHeat, now time.Time) engine.SecondHeat {
 // bar draws how much of what a partition serves is used.
 func bar(part float64) string {
 	const width = 20
-	full := int(min(1, max(0, part))*width + 0.5)
+	if !(part > 0) { // no number, if nobody knows what a partition serves
+		part = 0
+	}
+	full := int(min(1, part)*width + 0.5)
 	return strings.Repeat("#", full) + strings.Repeat(".", width-full)
 }

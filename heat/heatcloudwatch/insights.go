@@ -35,15 +35,15 @@ func Insights(ctx context.Context, client InsightsClient, tables InsightTables, 
 		return heat.Report{}, err
 	}
 	o := options.withDefaults()
-	out, err := tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	all, err := resourcesOf(ctx, tables, table)
 	if err != nil {
-		return heat.Report{}, fmt.Errorf("describe table %q: %w", table, err)
+		return heat.Report{}, err
 	}
 	report := heat.Report{
 		Source: heat.Insights, From: o.from(), To: o.To,
 		Notes: []string{"Contributor Insights counts reads and writes together; rates are of the busiest minute"},
 	}
-	for _, r := range resources(out.Table) {
+	for _, r := range all {
 		rules, off, err := rulesOf(ctx, tables, table, r.Resource)
 		if err != nil {
 			return heat.Report{}, err

@@ -8,6 +8,7 @@ package heatcloudwatch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -32,14 +33,14 @@ func Metrics(ctx context.Context, client MetricsClient, tables heat.Describer, t
 		return heat.Report{}, err
 	}
 	o := options.withDefaults()
-	out, err := tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	all, err := resourcesOf(ctx, tables, table)
 	if err != nil {
-		return heat.Report{}, fmt.Errorf("describe table %q: %w", table, err)
+		return heat.Report{}, err
 	}
 	report := heat.Report{
 		Source: heat.CloudWatch, From: o.from(), To: o.To,
 		Notes:     []string{"CloudWatch has sums by the minute and no keys: a second of heat does not show"},
-		Resources: resources(out.Table),
+		Resources: all,
 	}
 	var questions []*question
 	for i := range report.Resources {
@@ -59,6 +60,18 @@ func Metrics(ctx context.Context, client MetricsClient, tables heat.Describer, t
 		finish(&report.Resources[i])
 	}
 	return report, nil
+}
+
+// resourcesOf looks a table up and returns it and its global indexes, empty.
+func resourcesOf(ctx context.Context, tables heat.Describer, table string) ([]heat.ResourceReport, error) {
+	out, err := tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	if err == nil && out.Table == nil {
+		err = errors.New("the answer has no table")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describe table %q: %w", table, err)
+	}
+	return resources(out.Table), nil
 }
 
 // resources returns a table and its global indexes, empty.

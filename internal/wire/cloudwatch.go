@@ -26,16 +26,27 @@ const CloudWatchPath = "/service/GraniteServiceVersion20100801/operation/"
 func NewCloudWatchHandler(e *engine.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, err := cloudWatch(r.Context(), e, r)
-		status := http.StatusOK
-		if err != nil {
-			status = http.StatusBadRequest
-			answer = cbor.Map{"__type": cbor.String("com.amazonaws.cloudwatch#" + err.kind), "message": cbor.String(err.message)}
-		}
-		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
-		w.Header().Set("Content-Type", "application/cbor")
-		w.WriteHeader(status)
-		_, _ = w.Write(cbor.Encode(answer)) // the client is gone if this fails
+		writeCloudWatch(w, answer, err)
 	})
+}
+
+// NewNoCloudWatchHandler answers everything with an error that says why there are no metrics.
+func NewNoCloudWatchHandler(why string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeCloudWatch(w, nil, &cloudWatchError{"InvalidAction", why})
+	})
+}
+
+func writeCloudWatch(w http.ResponseWriter, answer cbor.Map, err *cloudWatchError) {
+	status := http.StatusOK
+	if err != nil {
+		status = http.StatusBadRequest
+		answer = cbor.Map{"__type": cbor.String("com.amazonaws.cloudwatch#" + err.kind), "message": cbor.String(err.message)}
+	}
+	w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+	w.Header().Set("Content-Type", "application/cbor")
+	w.WriteHeader(status)
+	_, _ = w.Write(cbor.Encode(answer)) // the client is gone if this fails
 }
 
 // cloudWatchError is an answer that is an exception.

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/plan"
+)
+
+// observed is what was seen of tables and indexes.
+type observed []*observation
+
+// observation is what was seen of a table or index: how it is set up, and the rates of its keys.
+type observation struct {
+	resource *heat.ResourceReport
+	rates    []plan.KeyRate
+	by       map[string]heat.Source // which source a key's rates are from
+	critical map[string]bool        // keys that findings say are held at the limit
+}
+
+// hotKey is a key of one of them.
+type hotKey struct {
+	plan.KeyRate
+	of *observation
+}
+
+// trust orders sources, those first whose rates of a key are used when several have some: live calls are counted to the
+// unit, a stream's are worked out, and Contributor Insights has means of a minute, of reads and writes together.
+func trust(s heat.Source) int {
+	at := slices.Index([]heat.Source{heat.Live, heat.Engine, heat.Stream, heat.Insights}, s)
+	if at < 0 {
+		return -1 // somebody's own
+	}
+	return at
+}
+
+// observations returns what reports show of each table and index, also of those without rates of keys, such as a scan's.
+func observations(reports []heat.Report) observed {
+	reports = slices.Clone(reports)
+	slices.SortStableFunc(reports, func(a, b heat.Report) int { return trust(a.Source) - trust(b.Source) })
+	var all observed
+	for _, report := range reports {
+		for i := range report.Resources {
+			r := &report.Resources[i]
+			o := all.of(r.Resource)
+			if o == nil {
+				o = &observation{resource: r, by: make(map[string]heat.Source), critical: make(map[string]bool)}
+				all = append(all, o)
+			}
+			if len(o.rates) == 0 && len(r.Writes.Keys)+len(r.Reads.Keys) > 0 {
+				o.resource = r // the source that knows the keys
+			}
+			o.add(&report, r)
+		}
+	}
+	return all
+}
+
+func (all observed) of(r heat.Resource) *observation {
+	at := slices.IndexFunc(all, func(o *observation) bool { return o.resource.Resource == r })
+	if at < 0 {
+		return nil
+	}
+	return all[at]
+}
+
+// add takes the rates of the keys that no earlier source had, and the throttles of all: a stream shows none.
+func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
+	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+		for i := range r.Flow(d).Keys {
+			k := &r.Flow(d).Keys[i]
+			rate := max(report.Sustained(k), k.Second)
+			by, known := o.by[k.Key]
+			switch {
+			case known && by != report.Source:
+				o.rate(k.Key).throttle(k, d)
+				continue
+			case rate == 0:
+				continue
+			}
+			o.by[k.Key] = report.Source
+			to := o.rate(k.Key)
+			to.throttle(k, d)
+			to.OneItem = to.OneItem || k.Items == 1
+			if d == heat.Write {
+				to.WriteUnits = max(to.WriteUnits, rate)
+				to.ItemBytes = max(to.ItemBytes, itemBytes(k))
+			} else {
+				to.ReadUnits = max(to.ReadUnits, rate)
+			}
+		}
+	}
+}
+
+// keyRate is a plan's, filled in from what was seen.
+type keyRate plan.KeyRate
+
+// bystander is the part of a partition below which a key that is refused suffers from another on its partition.
+const bystander = 0.2
+
+// throttle takes what was refused of a key. Refused reads say nothing about its writes.
+func (to *keyRate) throttle(k *heat.KeyHeat, d heat.Direction) {
+	rate := max(k.RateLow, k.Busiest, k.Second)
+	atLimit := k.Throttled > 0 && strings.HasSuffix(k.Reason, "KeyRangeThroughputExceeded") && rate >= bystander*d.Limit()
+	if d == heat.Write {
+		to.Throttles = max(to.Throttles, int(k.Throttled))
+		to.WritesRefused = to.WritesRefused || atLimit
+	} else {
+		to.ReadsRefused = to.ReadsRefused || atLimit
+	}
+}
+
+// itemBytes is how large a key's items are, as far as the units of its writes tell: 0 if they are a unit each.
+func itemBytes(k *heat.KeyHeat) int {
+	served := k.Requests - k.Throttled
+	if served <= 0 || k.Units <= float64(served) {
+		return 0
+	}
+	return int(math.Ceil(min(1024*k.Units/float64(served), plan.MaxItemBytes)))
+}
+
+func (o *observation) rate(key string) *keyRate {
+	i := slices.IndexFunc(o.rates, func(k plan.KeyRate) bool { return k.Key == key })
+	if i < 0 {
+		i = len(o.rates)
+		o.rates = append(o.rates, plan.KeyRate{Key: key})
+	}
+	return (*keyRate)(&o.rates[i])
+}
+
+// ofKeys are the kinds of findings that say that a key wants more than its partition gives.
+var ofKeys = []heat.Kind{
+	heat.HotKey, heat.DominantKey, heat.LowCardinality, heat.TimeKey, heat.PopularItem, heat.GlobalCounter,
+	heat.SkewedTenant, heat.HotIndex, heat.HotPartition,
+}
+
+// judge takes what findings say of keys whose rates are known: a plan must not contradict them.
+func (all observed) judge(findings []heat.Finding) {
+	for _, f := range findings {
+		o := all.of(f.Resource)
+		if o == nil || o.by[f.Key] == "" || !slices.Contains(ofKeys, f.Kind) {
+			continue
+		}
+		k := o.rate(f.Key)
+		k.OneItem = k.OneItem || f.Kind == heat.GlobalCounter
+		if f.Severity < heat.Critical {
+			continue
+		}
+		o.critical[f.Key] = true
+		if f.Direction == heat.Write {
+			k.WritesRefused = true
+		} else {
+			k.ReadsRefused = true
+		}
+	}
+}
+
+// hottest returns the keys that want most, over all tables and indexes: those that findings call critical first, then by
+// their part of what a partition gives, reads and writes of a key together.
+func (all observed) hottest(most int) []hotKey {
+	var keys []hotKey
+	for _, o := range all {
+		for _, k := range o.rates {
+			keys = append(keys, hotKey{k, o})
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b hotKey) int {
+		return cmp.Or(b.critical()-a.critical(), cmp.Compare(b.part(), a.part()))
+	})
+	return keys[:min(most, len(keys))]
+}
+
+func (k *hotKey) critical() int {
+	if k.of.critical[k.Key] {
+		return 1
+	}
+	return 0
+}
+
+func (k *hotKey) part() float64 {
+	return k.WriteUnits/heat.PartitionWriteUnits + k.ReadUnits/heat.PartitionReadUnits
+}
+
+// placed fills in what reports know of a table or index, where the flags say nothing. What nobody knows stays blank.
+func (all observed) placed(w plan.Workload, r *heat.ResourceReport) plan.Workload {
+	w.Names.Blank = true
+	w.Names.Table = cmp.Or(w.Names.Table, r.Table)
+	if r.Index != "" {
+		w.Table.Index, w.Names.Index = true, cmp.Or(w.Names.Index, r.Index)
+		if table := all.of(heat.Resource{Table: r.Table}); table != nil && len(table.resource.Key) == 1 {
+			w.Names.TableKey = cmp.Or(w.Names.TableKey, table.resource.Key[0])
+		}
+	}
+	if len(r.Key) == 1 {
+		w.Names.PartitionKey = cmp.Or(w.Names.PartitionKey, r.Key[0])
+	}
+	if c := r.Capacity; c != nil {
+		w.Table.Warm.WriteUnits = cmp.Or(w.Table.Warm.WriteUnits, c.WarmWrites)
+		w.Table.Warm.ReadUnits = cmp.Or(w.Table.Warm.ReadUnits, c.WarmReads)
+		if !c.OnDemand && c.WriteUnits > 0 && w.Table.Provisioned == (plan.Throughput{}) {
+			w.Table.Mode = plan.Provisioned
+			w.Table.Provisioned = plan.Throughput{WriteUnits: c.WriteUnits, ReadUnits: c.ReadUnits}
+		}
+	}
+	return w
+}
