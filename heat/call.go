@@ -19,6 +19,7 @@ type call struct {
 	texts     []byte // of the parts' keys
 	attempts  int64  // answers and failures that were seen
 	answered  bool   // some answer shows that there are such tables and indexes
+	unmet     bool   // a condition was not met
 	doubled   bool   // a transaction, which tables charge twice for and indexes do not
 	changes   changes
 }
@@ -29,6 +30,7 @@ type part struct {
 	begin, end int // of the key's text; equal if the key is not known
 	item       uint64
 	weight     float64 // its part of what the call consumes of its table or index, in units where they can be told
+	least      float64 // units that it takes at least if it is served; 0 if its size is not known
 
 	tentative bool // counts only if something was consumed or refused: it is not known to be part of the call
 	moved     bool // its index may have had the item under another key before
@@ -62,7 +64,7 @@ func newCall() *call { return calls.Get().(*call) }
 func (c *call) free() {
 	clear(c.parts)
 	c.changes.reset()
-	c.direction, c.attempts, c.answered, c.doubled = 0, 0, false, false
+	c.direction, c.attempts, c.answered, c.unmet, c.doubled = 0, 0, false, false, false
 	c.parts, c.texts = c.parts[:0], c.texts[:0]
 	if cap(c.texts) <= 64<<10 && cap(c.parts) <= 1024 {
 		calls.Put(c)
@@ -92,6 +94,7 @@ func (c *call) item(v resourceView, item map[string]types.AttributeValue, weight
 func (c *call) written(v *tableView, item map[string]types.AttributeValue) {
 	weight := writeUnits(item)
 	c.item(v.own, item, weight)
+	c.parts[len(c.parts)-1].least = weight
 	for _, index := range v.indexes {
 		if index.names.known() && hasAll(item, index.names.partition) && hasAll(item, index.names.sort) {
 			c.item(index, item, weight)
@@ -217,10 +220,7 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 		}
 		// What was not served because of its key was wanted all the same: the least it can have cost, once.
 		if p.throttled > 0 && p.units == 0 && keyRange(p.reason) {
-			t.wanted = 1
-			if c.direction == Read {
-				t.wanted = 0.5
-			}
+			t.wanted = c.leastOf(p)
 		}
 		if p.end > p.begin {
 			t.key = c.texts[p.begin:p.end]
@@ -233,6 +233,19 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 			f.add(nanos, &t, o.Redact)
 		}
 	}
+}
+
+// leastOf returns the least units that a part takes when it is served: those of the item where it is written whole, which
+// DynamoDB charges even if the old one was smaller; else those of the smallest. One that failed its condition in the end
+// is charged by the item that is there, whatever size it has.
+func (c *call) leastOf(p *part) float64 {
+	switch {
+	case c.direction == Read:
+		return 0.5
+	case c.unmet:
+		return 1
+	}
+	return max(1, p.least)
 }
 
 // Bytes of a unit.

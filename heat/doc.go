@@ -9,7 +9,7 @@
 //	…
 //	report := recorder.Report()
 //	for _, finding := range heat.Explain(report, heat.Rules{}) {
-//		fmt.Println(finding) // critical: Partition key 'POST#12345' has 1,000 requests/sec (hot partition) …
+//		fmt.Println(finding) // critical: posts: Partition key 'POST#12345' has 1,000 requests/sec (hot partition)
 //	}
 //
 // The nouns: a [Recorder] counts the units of every key in a sketch of bounded size, so each figure comes with its error.

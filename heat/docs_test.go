@@ -135,7 +135,7 @@ func TestDocumentedShareOfARefusedKey(t *testing.T) {
 
 // So many refusals in so many minutes are no trouble, and one more is.
 func TestDocumentedThrottlesThatAreNoTrouble(t *testing.T) {
-	few := stated(t, `up to (\w+) in (\w+) minutes are no trouble`)
+	few := stated(t, `up to (\w+) throttles in (\w+) minutes are no trouble`)
 	count, apart := int64(few[0]), time.Duration(few[1])*time.Minute
 	for name, test := range map[string]struct {
 		first, second int64

@@ -544,7 +544,7 @@ func ExampleExplainAll() {
 	}
 	// Output:
 	// critical: views: Partition key 'PAGE#viral' has 900 requests/sec (hot partition); writes are throttled by key range
-	// stream: 900 to 900 write units a second wanted, 900 served; one partition serves 1000
+	// stream: 900 write units a second wanted, 900 served; one partition serves 1000
 	// stream: 90.0% of the write traffic at least
 	// cloudwatch: 700 requests refused by key range
 	// cloudwatch: 250 write units a second served in all

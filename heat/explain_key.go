@@ -16,11 +16,11 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 			continue
 		}
 		shape := shapeIn(r, k.Key)
-		kind, cause, remedy := why(r, d, k, shape)
+		kind, cause, remedy := diagnose(r, d, k, shape, e.beyond(k, d))
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
-			Message:  fmt.Sprintf("Partition key '%s' has %s requests/sec (hot partition)", k.Key, thousands(e.requestRate(flow, k))),
+			Message:  fmt.Sprintf("Partition key '%s' has %s (hot partition)", k.Key, e.pace(flow, k)),
 			Evidence: e.evidence(k, d), Cause: cause, Remedy: remedy,
 		})
 	}
@@ -44,21 +44,44 @@ func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
 	return Info, false
 }
 
-// requestRate returns the requests a second of a key, from its units if they tell.
+// beyond reports whether a key wants more than a partition serves, rather than most of it.
+func (e *explainer) beyond(k *KeyHeat, d Direction) bool {
+	refused := k.Refused >= 0.1 || e.report.Ended && k.Throttled > 0
+	return refused && keyRange(k.Reason) || max(e.report.Sustained(k), k.Second) >= d.Limit()
+}
+
+// pace says how much a key takes. Contributor Insights counts units and no requests.
+func (e *explainer) pace(flow *Flow, k *KeyHeat) string {
+	if e.report.Source == Insights {
+		return thousands(max(e.report.Sustained(k), k.Second)) + " units/sec"
+	}
+	return thousands(e.requestRate(flow, k)) + " requests/sec"
+}
+
+// requestRate returns the requests a second of a key, from what those that were served took, if that is known: refused
+// ones wanted as much. Where none was served it is not known what they took, only that there were no more of them than
+// units wanted and than attempts refused.
 func (e *explainer) requestRate(flow *Flow, k *KeyHeat) float64 {
 	rate := max(e.report.Sustained(k), k.Second)
-	if wanted := k.Units + float64(k.Throttled); wanted > 0 && k.Requests > 0 {
-		return rate * float64(k.Requests) / wanted
+	if served := k.Requests - k.Throttled; served > 0 && k.Units > 0 {
+		return rate * float64(served) / k.Units
 	}
-	if flow.Units > 0 && flow.Requests > 0 {
-		return rate * float64(flow.Requests) / flow.Units
+	if k.Units == 0 && k.Refused > 0 {
+		return min(rate, k.Refused)
+	}
+	if served := flow.Requests - flow.Throttled; served > 0 && flow.Units > 0 {
+		return rate * float64(served) / flow.Units
 	}
 	return rate
 }
 
 func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
+	wanted := fmt.Sprintf("%.0f", k.RateLow)
+	if most := fmt.Sprintf("%.0f", k.Rate); most != wanted {
+		wanted += " to " + most
+	}
 	lines := []string{
-		fmt.Sprintf("%.0f to %.0f %s units a second wanted, %.0f served; one partition serves %.0f", k.RateLow, k.Rate, d, k.Consumed, d.Limit()),
+		fmt.Sprintf("%s %s units a second wanted, %.0f served; one partition serves %.0f", wanted, d, k.Consumed, d.Limit()),
 		fmt.Sprintf("%.1f%% of the %s traffic at least", 100*k.Share, d),
 	}
 	if e.report.Ended && k.Busiest > 1.1*k.Rate {
@@ -75,13 +98,45 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 		lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
 	}
 	if k.Items > 0 {
-		lines = append(lines, fmt.Sprintf("about %d different items", k.Items))
+		lines = append(lines, differentItems(k.Items))
 	}
 	return lines
 }
 
-// why tells the cause of a hot key by its direction, its shape and how many items it is about.
+// manyItems is from how many items on a recorder does not tell how many there are: its count ends a bit above.
+const manyItems = 200
+
+func differentItems(n int64) string {
+	switch {
+	case n == 1:
+		return "one item"
+	case n >= manyItems:
+		return fmt.Sprintf("more than %d different items", manyItems)
+	}
+	return fmt.Sprintf("about %d different items", n)
+}
+
+// why tells the cause of a key that wants more than a partition serves.
 func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
+	return diagnose(r, d, k, shape, true)
+}
+
+// diagnose tells the cause of a hot key by its direction, its shape, how many items it is about, and whether it wants
+// more than a partition serves.
+func diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, beyond bool) (kind Kind, cause, remedy string) {
+	kind, cause, remedy = causeOf(r, d, k, shape)
+	if !beyond {
+		switch {
+		case kind == PopularItem:
+			cause = "one item takes most of what a partition serves"
+		case kind == ReadHot, kind == HotKey && !sharded(shape):
+			cause = "one key takes most of what a partition serves"
+		}
+	}
+	return kind, cause, remedy
+}
+
+func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	fixed := !strings.Contains(shape, "{")
 	switch {
 	case d == Read && k.Items == 1:

@@ -41,8 +41,11 @@ func excess(share float64, keys int64) float64 {
 
 func dominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = why(r, d, k, shape)
-	if kind == HotKey || kind == ReadHot {
+	switch kind {
+	case HotKey, ReadHot:
 		kind, cause = DominantKey, "one key has most of the traffic"
+	case PopularItem:
+		cause = "one item has most of the traffic"
 	}
 	return kind, cause, fmt.Sprintf("nothing while it stays below %.0f units a second; then: %s", d.Limit(), remedy)
 }

@@ -36,6 +36,31 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 			Remedy:   "bucket its key by time so that it does not grow for ever, and add shards above 1,000 writes a second",
 		})
 	}
+	e.heaps(r, said)
+}
+
+// heaps finds keys that hold most of a table, whatever shapes the others have. Of a sample shares mean nothing: it is of
+// some keys, all of whose items are in it.
+func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
+	s := r.Stored
+	if s.Fraction < 1 {
+		return
+	}
+	for _, k := range s.Keys {
+		shape := shapeIn(r, k.Key)
+		if k.Low < e.rules.Items || excess(k.Share, s.Distinct.Keys) < e.rules.Excess || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+			continue
+		}
+		said[about{r.Resource, k.Key}] = true
+		e.add(r, Finding{
+			Kind: DominantKey, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
+			Message: fmt.Sprintf("Partition key '%s' holds %.1f%% of the items", k.Key, 100*k.Share),
+			Evidence: []string{fmt.Sprintf("%d items at least, of %d looked at; a fair share of %s is %.1f%%",
+				k.Low, s.Items, partitionKeys(s.Distinct.Keys), 100/float64(s.Distinct.Keys))},
+			Cause:  "if reads and writes follow the items, they all meet one partition",
+			Remedy: "nothing while it takes less than 1,000 writes and 3,000 reads a second; then bucket its key by time, or add shards: heatsink.Layout{Bucket: …, Shards: …}",
+		})
+	}
 }
 
 // siblings returns how many keys have a shape.

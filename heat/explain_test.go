@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,67 @@ func TestExplainMessages(t *testing.T) {
 	findings = heat.Explain(report(hot), heat.Rules{})
 	if len(findings) != 1 || findings[0].Message != "Partition key 'POST#12345' has 1,000 requests/sec (hot partition)" || findings[0].Severity != heat.Critical {
 		t.Errorf("got %s: %+v", kinds(findings), findings)
+	}
+}
+
+// Evidence says what is known and no more: one figure where two are the same, and no number of items where it ends.
+func TestExplainEvidence(t *testing.T) {
+	for _, test := range []struct {
+		edit func(*heat.KeyHeat)
+		want string
+	}{
+		{func(k *heat.KeyHeat) { k.Rate, k.RateLow = 1041.3, 1040.8 }, "1041 write units a second wanted, 2000 served; one partition serves 1000"},
+		{func(k *heat.KeyHeat) { k.Rate = 2100 }, "2000 to 2100 write units a second wanted, 2000 served; one partition serves 1000"},
+		{func(k *heat.KeyHeat) { k.Items = 1 }, "one item"},
+		{func(k *heat.KeyHeat) { k.Items = 2 }, "about 2 different items"},
+		{func(k *heat.KeyHeat) { k.Items = 199 }, "about 199 different items"},
+		{func(k *heat.KeyHeat) { k.Items = 200 }, "more than 200 different items"},
+		{func(k *heat.KeyHeat) { k.Items = 266 }, "more than 200 different items"},
+	} {
+		flow := hotFlow("POST#viral", 2000, 50)
+		test.edit(&flow.Keys[0])
+		findings := heat.Explain(report(flow), heat.Rules{})
+		if len(findings) != 1 || !slices.Contains(findings[0].Evidence, test.want) {
+			t.Errorf("no %q in %+v", test.want, findings)
+		}
+	}
+}
+
+// Contributor Insights counts units, so the message is about units.
+func TestExplainUnitsOfInsights(t *testing.T) {
+	insights := report(hotFlow("POST#viral", 2000, 0))
+	insights.Source = heat.Insights
+	findings := heat.Explain(insights, heat.Rules{})
+	if len(findings) != 1 || findings[0].Message != "Partition key 'POST#viral' has 2,000 units/sec (hot partition)" {
+		t.Errorf("got %+v", findings)
+	}
+}
+
+// A key is said to want more than a partition serves only if it does, or was refused for it.
+func TestExplainCausesBelowTheLimit(t *testing.T) {
+	const reason = "TableWriteKeyRangeThroughputExceeded"
+	for _, test := range []struct {
+		key   string
+		rate  float64
+		items int64
+		edit  func(*heat.KeyHeat)
+		want  string
+	}{
+		{"user-12345", 813, 50, func(*heat.KeyHeat) {}, "one key takes most of what a partition serves"},
+		{"user-12345", 960, 50, func(*heat.KeyHeat) {}, "one key takes most of what a partition serves"},
+		{"user-12345", 1041, 50, func(*heat.KeyHeat) {}, "more is written to one key than a partition serves"},
+		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Refused, k.Reason = 5, reason }, "more is written to one key than a partition serves"},
+		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Second = 1300 }, "more is written to one key than a partition serves"},
+		{"POST#viral", 813, 1, func(*heat.KeyHeat) {}, "one item takes most of what a partition serves"},
+		{"POST#viral", 1041, 1, func(*heat.KeyHeat) {}, "one item of many is written far more than a partition serves"},
+		{"POST#viral", 90, 1, func(*heat.KeyHeat) {}, "one item has most of the traffic"},
+	} {
+		flow := hotFlow(test.key, test.rate, test.items)
+		test.edit(&flow.Keys[0])
+		findings := heat.Explain(report(flow), heat.Rules{})
+		if len(findings) != 1 || findings[0].Cause != test.want {
+			t.Errorf("%s at %v: got %+v, want %q", test.key, test.rate, findings, test.want)
+		}
 	}
 }
 
@@ -251,6 +313,46 @@ func TestExplainSuspects(t *testing.T) {
 	rules := heat.Rules{Exclude: func(key string) bool { return strings.Contains(key, "loadtest") }}
 	if got := kinds(heat.Explain(report(f), rules)); got != "" {
 		t.Errorf("excluded: got %q", got)
+	}
+}
+
+// A key that holds most of a table is a finding whatever the others look like, if all of the table was looked at.
+func TestExplainAKeyWithMostItems(t *testing.T) {
+	stored := func(fraction float64, keys int64, items map[string]int64) func(*heat.ResourceReport) {
+		return func(r *heat.ResourceReport) {
+			r.Stored = &heat.Stored{Items: 1000, Fraction: fraction, Distinct: heat.Distinct{Keys: keys}}
+			for key, n := range items {
+				r.Stored.Keys = append(r.Stored.Keys, heat.KeyItems{Key: key, Items: n, Low: n, Share: float64(n) / 1000})
+			}
+			r.Patterns = []heat.Pattern{
+				{Shape: "ORG#{n}", Example: "ORG#7", Distinct: heat.Distinct{Keys: 1}, Items: items["ORG#7"]},
+				{Shape: "{id}", Example: "x-1", Distinct: heat.Distinct{Keys: keys - 1}, Items: 1000 - items["ORG#7"]},
+			}
+		}
+	}
+	most := map[string]int64{"ORG#7": 950}
+	for _, test := range []struct {
+		name   string
+		report heat.Report
+		rules  heat.Rules
+		want   string
+	}{
+		{"all of the table", report(heat.Flow{}, stored(1, 51, most)), heat.Rules{}, "warning dominant-key ORG#7"},
+		{"a sample", report(heat.Flow{}, stored(0.9, 51, most)), heat.Rules{}, ""},
+		{"too few items", report(heat.Flow{}, stored(1, 51, most)), heat.Rules{Items: 951}, ""},
+		{"left out", report(heat.Flow{}, stored(1, 51, most)), heat.Rules{Exclude: func(string) bool { return true }}, ""},
+		{"a fair share", report(heat.Flow{}, stored(1, 4, map[string]int64{"ORG#7": 250})), heat.Rules{}, ""},
+		{"the only key", report(heat.Flow{}, stored(1, 1, map[string]int64{"ORG#7": 1000})), heat.Rules{}, ""},
+		{"known as hot", report(hotFlow("ORG#7", 2000, 50), stored(1, 51, most)), heat.Rules{}, "critical hot-key ORG#7"},
+	} {
+		findings := heat.Explain(test.report, test.rules)
+		if got := kinds(findings); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+		if len(findings) == 1 && findings[0].Kind == heat.DominantKey && (findings[0].Message != "Partition key 'ORG#7' holds 95.0% of the items" ||
+			findings[0].Evidence[0] != "950 items at least, of 1000 looked at; a fair share of 51 partition keys is 2.0%") {
+			t.Errorf("%s: got %+v", test.name, findings[0])
+		}
 	}
 }
 

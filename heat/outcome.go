@@ -48,7 +48,7 @@ func (r *Recorder) settleAttempt(c *call, err error) {
 		return
 	}
 	if failed := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &failed) {
-		c.answered = true
+		c.answered, c.unmet = true, true
 		return // an answer like any other
 	}
 	r.outdated(c, err)

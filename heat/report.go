@@ -88,8 +88,9 @@ type KeyHeat struct {
 	Units float64 `json:"units"`
 	Low   float64 `json:"low"`
 
-	// Rate is the units a second that were wanted of late, at most: those consumed, and one (of reads, a half) for every
-	// call that was refused because of its key. RateLow is its lower bound, and what decisions use: no key is called hot because of an error.
+	// Rate is the units a second that were wanted of late, at most: those consumed, and for every call that was refused
+	// because of its key the least it can have cost: the units of an item that it writes whole, else one (of reads, a
+	// half). RateLow is its lower bound, and what decisions use: no key is called hot because of an error.
 	Rate    float64 `json:"rate"`
 	RateLow float64 `json:"rateLow"`
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
@@ -98,17 +97,17 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 	}
 	options.Recorder = options.Recorder.withDefaults()
 	options.Recorder.peaks = true
-	out, err := tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
+	d, err := describe(ctx, tables, name)
 	if err != nil {
-		return nil, fmt.Errorf("describe table %q: %w", name, err)
+		return nil, err
 	}
-	if out.Table.LatestStreamArn == nil {
+	if d.LatestStreamArn == nil {
 		return nil, fmt.Errorf("table %q has no stream: turn one on, or look at the table with a scan", name)
 	}
 	t := newTable(name)
-	t.learn(out.Table)
+	t.learn(d)
 	r := &StreamReader{
-		client: streams, arn: *out.Table.LatestStreamArn, table: t, options: options,
+		client: streams, arn: *d.LatestStreamArn, table: t, options: options,
 		done: maps.Clone(options.Checkpoint), shards: make(map[string]*streamShard),
 	}
 	if r.done == nil {

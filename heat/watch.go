@@ -7,13 +7,16 @@ import (
 	"time"
 )
 
-// Watch explains what source reports every so often and logs findings when they appear, and when they are gone, until ctx
-// ends:
+// Watch explains what source reports every so often and logs findings when they appear, get worse or better, and when they
+// are gone, until ctx ends:
 //
 //	go heat.Watch(ctx, 10*time.Second, recorder.Report, heat.Rules{}, slog.Default())
 //
-// A finding is logged once for as long as it stays, at the level of its severity: Error if it is critical. every is ten
-// seconds if it is not positive. Watch panics at once if the rules contradict themselves.
+// A finding is logged once for as long as it stays, at the level of its severity: Error if it is critical. It is the same
+// finding whatever its severity is. If that gets worse it is logged again at once, at the new level and as "worse: …". What
+// is around a limit must not fill the log, so good news waits for three rounds in a row: "better: …" if the finding was
+// milder in each of them, as severe as the worst of them, and "gone: …" if it was missing, both at level Info. every is
+// how long a round is, ten seconds if it is not positive. Watch panics at once if the rules contradict themselves.
 func Watch(ctx context.Context, every time.Duration, source func() Report, rules Rules, logger *slog.Logger) {
 	if err := rules.Validate(); err != nil {
 		panic(fmt.Sprintf("heat: invalid rules: %v", err))
@@ -23,22 +26,39 @@ func Watch(ctx context.Context, every time.Duration, source func() Report, rules
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	known := make(map[findingID]Finding)
+	w := watch{logger: logger, known: make(map[findingID]*watched)}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			known = logChanges(ctx, logger, known, Explain(source(), rules))
+			w.round(ctx, Explain(source(), rules))
 		}
 	}
 }
 
-// findingID tells findings apart; their figures change all the time.
+// settled is after how many rounds in a row good news is believed.
+const settled = 3
+
+// watch is what was logged up to now.
+type watch struct {
+	logger *slog.Logger
+	known  map[findingID]*watched
+}
+
+// watched is a finding that was logged and is not gone.
+type watched struct {
+	Finding           // as it was last seen
+	said     Severity // as it was last logged
+	milder   int      // rounds in a row in which it was there and milder than that
+	mildness Severity // the worst of these
+	missing  int      // rounds in a row in which it was not there
+}
+
+// findingID tells findings apart; their figures and their severity change all the time.
 type findingID struct {
 	Resource
 	kind      Kind
-	severity  Severity
 	direction Direction
 	subject   string
 }
@@ -48,23 +68,56 @@ func (f Finding) id() findingID {
 	if subject == "" {
 		subject = f.Pattern
 	}
-	return findingID{f.Resource, f.Kind, f.Severity, f.Direction, subject}
+	return findingID{f.Resource, f.Kind, f.Direction, subject}
 }
 
-func logChanges(ctx context.Context, logger *slog.Logger, known map[findingID]Finding, findings []Finding) map[findingID]Finding {
-	now := make(map[findingID]Finding, len(findings))
+// round logs what has changed. Findings come worst first: of several that are the same the first counts.
+func (w *watch) round(ctx context.Context, findings []Finding) {
+	now := make(map[findingID]bool, len(findings))
 	for _, f := range findings {
-		now[f.id()] = f
-		if _, old := known[f.id()]; !old {
-			logger.LogAttrs(ctx, f.Severity.level(), f.Message, f.attributes()...)
+		id := f.id()
+		if now[id] {
+			continue
+		}
+		now[id] = true
+		if known := w.known[id]; known != nil {
+			w.compare(ctx, known, f)
+			continue
+		}
+		w.known[id] = &watched{Finding: f, said: f.Severity}
+		w.logger.LogAttrs(ctx, f.Severity.level(), f.Message, f.attributes()...)
+	}
+	for id, known := range w.known {
+		if now[id] {
+			continue
+		}
+		if known.missing++; known.missing >= settled {
+			delete(w.known, id)
+			w.logger.LogAttrs(ctx, slog.LevelInfo, "gone: "+known.Message, known.attributes()[:3]...)
 		}
 	}
-	for id, f := range known {
-		if _, still := now[id]; !still {
-			logger.LogAttrs(ctx, slog.LevelInfo, "gone: "+f.Message, f.attributes()[:3]...)
-		}
+}
+
+// compare logs a finding that is still there if its severity has changed.
+func (w *watch) compare(ctx context.Context, known *watched, f Finding) {
+	known.Finding, known.missing = f, 0
+	switch {
+	case f.Severity > known.said:
+		known.said, known.milder = f.Severity, 0
+		w.logger.LogAttrs(ctx, f.Severity.level(), "worse: "+f.Message, f.attributes()...)
+		return
+	case f.Severity == known.said:
+		known.milder = 0
+		return
+	case known.milder == 0:
+		known.mildness = f.Severity
 	}
-	return now
+	known.mildness = max(known.mildness, f.Severity)
+	if known.milder++; known.milder >= settled {
+		known.said, known.milder = known.mildness, 0
+		f.Severity = known.said
+		w.logger.LogAttrs(ctx, slog.LevelInfo, "better: "+f.Message, f.attributes()...)
+	}
 }
 
 func (s Severity) level() slog.Level {
@@ -81,6 +134,6 @@ func (f Finding) attributes() []slog.Attr {
 	return []slog.Attr{
 		slog.String("resource", f.Resource.String()), slog.String("kind", string(f.Kind)), slog.String("key", f.Key),
 		slog.String("direction", f.Direction.String()), slog.Any("evidence", f.Evidence),
-		slog.String("cause", f.Cause), slog.String("remedy", f.Remedy),
+		slog.String("cause", f.Cause), slog.String("remedy", f.Remedy), slog.String("severity", f.Severity.String()),
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // Options configure a collector. The zero value is ready to use.
 type Options struct {
-	// Keys is how many keys of each table, index and direction are exported, by rank. Every key is a label value, so keep
+	// Keys is how many keys of each table, index and direction are exported, hottest first. Every key is a label value, so keep
 	// it small, and redact keys that Prometheus should not know. Default: 10. Negative: none.
 	Keys int
 

@@ -71,7 +71,7 @@ func TestCollector(t *testing.T) {
 			t.Errorf("%s is %v (%v), want %v; all: %v", name, v, ok, want, got)
 		}
 	}
-	if got["heatsink_heat_key_units_per_second direction=write key=STATUS#ACTIVE rank=1 table=views"] == 0 {
+	if got["heatsink_heat_key_units_per_second direction=write key=STATUS#ACTIVE table=views"] == 0 {
 		t.Errorf("the hottest key is missing: %v", got)
 	}
 	keys := 0
@@ -93,7 +93,7 @@ func refused() heat.Report {
 			Requests: 500, Retries: 200, Throttled: 500, Errors: 1, Latency: heat.Latency{P50: 1, P99: 2, P999: 3, Max: 4},
 			Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 490}, {Count: 10}},
 			Keys: []heat.KeyHeat{
-				{Key: "a\xff", RateLow: 1000, Throttled: 490, Reason: "IndexWriteKeyRangeThroughputExceeded"}, {Key: "a\xff", Throttled: 10},
+				{Key: "a\xff", RateLow: 1000, Throttled: 490, Refused: 49, Reason: "IndexWriteKeyRangeThroughputExceeded"}, {Key: "a\xff", Throttled: 10, Refused: 1},
 			},
 		},
 	}}}
@@ -106,7 +106,7 @@ func TestCollectorOfWhatIsOnlyRefused(t *testing.T) {
 	for name, want := range map[string]float64{
 		"heatsink_heat_throttles_total direction=write index=byPage reason=IndexWriteKeyRangeThroughputExceeded table=views": 490,
 		"heatsink_heat_throttles_total direction=write index=byPage table=views":                                             10,
-		"heatsink_heat_key_throttles direction=write index=byPage key=a\uFFFD rank=2 table=views":                            10,
+		"heatsink_heat_key_throttles_per_second direction=write index=byPage key=a\uFFFD table=views":                        49,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v; all: %v", name, got[name], want, got)

@@ -16,8 +16,8 @@ type Metric struct {
 // ofFlow are the labels of a metric of a flow, and more.
 func ofFlow(more ...string) []string { return append([]string{"table", "index", "direction"}, more...) }
 
-// What a report is exported as. The throttles of a key are no counter: they begin anew when the recorder takes a key up
-// again, and move to another rank with it.
+// What a report is exported as. The throttles of a key are a rate and no counter: a count would begin anew whenever the
+// recorder takes the key up again.
 var (
 	units = &Metric{
 		Prometheus: "units_total", OpenTelemetry: "units", Unit: "{unit}", Counter: true,
@@ -53,11 +53,11 @@ var (
 	}
 	keyRate = &Metric{
 		Prometheus: "key_units_per_second", OpenTelemetry: "key.rate", Unit: "{unit}/s",
-		Help: "Units a second that one of the hottest keys wants, at least.", Labels: ofFlow("rank", "key"),
+		Help: "Units a second that one of the hottest keys wants, at least.", Labels: ofFlow("key"),
 	}
 	keyThrottles = &Metric{
-		Prometheus: "key_throttles", OpenTelemetry: "key.throttles", Unit: "{request}", Whole: true,
-		Help: "Attempts of one of the hottest keys that were refused.", Labels: ofFlow("rank", "key"),
+		Prometheus: "key_throttles_per_second", OpenTelemetry: "key.throttle_rate", Unit: "{request}/s",
+		Help: "Attempts a second of one of the hottest keys that are refused of late.", Labels: ofFlow("key"),
 	}
 	findings = &Metric{
 		Prometheus: "findings", OpenTelemetry: "findings", Unit: "{finding}", Whole: true,

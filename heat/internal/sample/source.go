@@ -3,7 +3,7 @@ package sample
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/heatsink-go/heatsink/heat"
@@ -66,10 +66,14 @@ func seen(f *heat.Flow) bool {
 
 type samples []Sample
 
-// add adds a sample. Labels are UTF-8 in all systems, and one that is not would keep the others from being exported.
+// label returns a text as the value of a label. Labels are UTF-8 in all systems, and one that is not would keep the others
+// from being exported.
+func label(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
+// add adds a sample.
 func (s *samples) add(m *Metric, value float64, labels ...string) {
-	for i, label := range labels {
-		labels[i] = strings.ToValidUTF8(label, "\uFFFD")
+	for i := range labels {
+		labels[i] = label(labels[i])
 	}
 	*s = append(*s, Sample{m, labels, value})
 }
@@ -92,12 +96,26 @@ func (s *samples) flow(f *heat.Flow, most int, at ...string) {
 		add(latency, f.Latency.P99.Seconds(), "99")
 		add(latency, f.Latency.P999.Seconds(), "99.9")
 	}
-	for i := range f.Keys[:min(len(f.Keys), most)] {
-		k := &f.Keys[i]
-		rank := strconv.Itoa(i + 1) // tells keys apart that have become the same text
-		add(keyRate, k.RateLow, rank, k.Key)
-		add(keyThrottles, float64(k.Throttled), rank, k.Key)
+	for _, k := range hottest(f.Keys[:min(len(f.Keys), most)]) {
+		add(keyRate, k.RateLow, k.Key)
+		add(keyThrottles, k.Refused, k.Key)
 	}
+}
+
+// hottest returns keys with texts that can be labels, each once. Of keys that have become the same text, as Redact and
+// odd bytes make them, it is the highest figure: more than that no single key has.
+func hottest(all []heat.KeyHeat) []heat.KeyHeat {
+	var keys []heat.KeyHeat
+	for _, k := range all {
+		k.Key = label(k.Key)
+		i := slices.IndexFunc(keys, func(known heat.KeyHeat) bool { return known.Key == k.Key })
+		if i < 0 {
+			keys = append(keys, k)
+			continue
+		}
+		keys[i].RateLow, keys[i].Refused = max(keys[i].RateLow, k.RateLow), max(keys[i].Refused, k.Refused)
+	}
+	return keys
 }
 
 func (s *samples) findings(all []heat.Finding) {

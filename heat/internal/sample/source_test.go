@@ -47,7 +47,7 @@ func TestSamplesOfAFlow(t *testing.T) {
 			Throttles: []heat.ThrottleCount{{Reason: reason, Count: 49}, {Count: 1}},
 			Latency:   heat.Latency{P50: time.Millisecond, P99: 20 * time.Millisecond, P999: time.Second, Max: 2 * time.Second},
 			Keys: []heat.KeyHeat{
-				{Key: "PAGE#viral", RateLow: 1500, Throttled: 50, Reason: reason}, {Key: "PAGE#2", RateLow: 980}, {Key: "PAGE#3"},
+				{Key: "PAGE#viral", RateLow: 1500, Throttled: 50, Refused: 12.5, Reason: reason}, {Key: "PAGE#2", RateLow: 980}, {Key: "PAGE#3"},
 			},
 		},
 	}}}
@@ -57,8 +57,8 @@ func TestSamplesOfAFlow(t *testing.T) {
 		"throttles" + at + " reason=" + reason + ": 49", "throttles" + at + ": 1",
 		"keys" + at + ": 7", "peak" + at + ": 99",
 		"latency" + at + " percentile=50: 0.001", "latency" + at + " percentile=99: 0.02", "latency" + at + " percentile=99.9: 1",
-		"key.rate" + at + " rank=1 key=PAGE#viral: 1500", "key.throttles" + at + " rank=1 key=PAGE#viral: 50",
-		"key.rate" + at + " rank=2 key=PAGE#2: 980", "key.throttles" + at + " rank=2 key=PAGE#2: 0",
+		"key.rate" + at + " key=PAGE#viral: 1500", "key.throttle_rate" + at + " key=PAGE#viral: 12.5",
+		"key.rate" + at + " key=PAGE#2: 980", "key.throttle_rate" + at + " key=PAGE#2: 0",
 		"findings table=views index=byPage kind=hot-key severity=critical: 2",
 	}
 	got := lines(source(t, report, 2).Samples())
@@ -67,6 +67,26 @@ func TestSamplesOfAFlow(t *testing.T) {
 	}
 	if n := len(source(t, report, -1).Samples()); n != len(got)-4 {
 		t.Errorf("without keys there are %d samples, with two of them %d", n, len(got))
+	}
+}
+
+// A key keeps its series when the order of the keys changes.
+func TestSeriesOfKeysDoNotDependOnTheirOrder(t *testing.T) {
+	labels := func(keys ...string) []string {
+		flow := heat.Flow{Units: 1}
+		for i, key := range keys {
+			flow.Keys = append(flow.Keys, heat.KeyHeat{Key: key, RateLow: float64(9 - i)})
+		}
+		report := heat.Report{Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: flow}}}
+		var all []string
+		for _, s := range source(t, report, 0).Samples() {
+			all = append(all, s.Prometheus+" "+strings.Join(s.Values, ","))
+		}
+		slices.Sort(all)
+		return all
+	}
+	if a, b := labels("x", "y", "z"), labels("z", "x", "y"); !slices.Equal(a, b) {
+		t.Errorf("got %q and %q", a, b)
 	}
 }
 
@@ -116,14 +136,23 @@ func TestSamplesOfWhatIsOnlyRefused(t *testing.T) {
 	}
 }
 
-// Keys that are no UTF-8, or whose beginnings are the same, are samples like any other.
+// Keys that are no UTF-8, or that Redact made the same, are samples like any other, and no two of a metric have the same
+// labels: of such keys it is the hottest.
 func TestSamplesOfOddKeys(t *testing.T) {
 	report := heat.Report{Resources: []heat.ResourceReport{{
 		Resource: heat.Resource{Table: "t"},
-		Reads:    heat.Flow{Units: 1, Keys: []heat.KeyHeat{{Key: "a\xff"}, {Key: "a\xff"}, {Key: ""}, {Key: "Straße"}}},
+		Reads: heat.Flow{Units: 1, Keys: []heat.KeyHeat{
+			{Key: "a\xff", RateLow: 9, Refused: 1}, {Key: "a\xfe", RateLow: 7, Refused: 2}, {Key: ""}, {Key: "Straße"},
+		}},
 	}}}
 	seen := make(map[string]bool)
-	for _, s := range source(t, report, 0).Samples() {
+	samples := source(t, report, 0).Samples()
+	for _, want := range []string{"key.rate table=t direction=read key=a\uFFFD: 9", "key.throttle_rate table=t direction=read key=a\uFFFD: 2"} {
+		if !slices.Contains(lines(samples), want) {
+			t.Errorf("no %q in %q", want, lines(samples))
+		}
+	}
+	for _, s := range samples {
 		id := s.Prometheus + "\x00" + strings.Join(s.Values, "\x00")
 		if seen[id] || !utf8.ValidString(id) {
 			t.Errorf("%q: twice, or no UTF-8", id)
@@ -133,7 +162,10 @@ func TestSamplesOfOddKeys(t *testing.T) {
 }
 
 func TestTenKeysUnlessSaidOtherwise(t *testing.T) {
-	reads := heat.Flow{Units: 1, Keys: make([]heat.KeyHeat, 25)}
+	reads := heat.Flow{Units: 1}
+	for i := range 25 {
+		reads.Keys = append(reads.Keys, heat.KeyHeat{Key: fmt.Sprint(i)})
+	}
 	report := heat.Report{Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Reads: reads}}}
 	for keys, want := range map[int]int{0: 10, 1: 1, 25: 25, 99: 25, -1: 0} {
 		n := 0
