@@ -451,11 +451,12 @@ func TestTop(t *testing.T) {
 			}
 			ended <- out.String()
 		}()
-		out := ""
-		for ; out == ""; i++ { // until it ends, as nobody knows when it begins
+		out, running := "", true
+		for ; running; i++ { // until it ends, as nobody knows when it begins
 			putBrand(t, client, "PAGE#viral", i)
 			select {
 			case out = <-ended:
+				running = false
 			case <-time.After(10 * time.Millisecond):
 			}
 		}
