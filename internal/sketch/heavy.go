@@ -37,7 +37,8 @@ type Heavy[P any] struct {
 	filter  []float64 // weights of keys without an entry, scaled; as many as a power of two
 }
 
-// cellsPerEntry is how many cells the filter has: with eight, one in nine of keys that are all alike gets an entry.
+// cellsPerEntry is how many cells the filter has. With eight, of keys that are all alike three in ten take an entry over each
+// time they come; without a filter all of them would.
 const cellsPerEntry = 8
 
 type moment struct {
