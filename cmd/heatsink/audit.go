@@ -62,7 +62,8 @@ that the stream or Insights show, with the evidence of each. If one cannot be lo
 others are, and the command fails in the end.
 
 A finding has a severity: info, worth knowing; warning, will hurt when traffic grows;
-critical, hurts now. With --fail-on the exit code is 1 if there is one that severe.
+critical, hurts now. With --fail-on the exit code is 1 if there is one that severe;
+it is 2 if something could not be looked at.
 
 With --json, stdout is one JSON document: "reports", one of each source, which heatsink plan
 --report reads, and "findings".`,
@@ -135,7 +136,11 @@ func (a *audit) run(cmd *cobra.Command) error {
 		return err
 	}
 	if worst, any := heat.Worst(findings); any && threshold != nil && worst >= *threshold {
-		failed = also(failed, fmt.Errorf("--fail-on %s: %s", *threshold, printable(findings[0].String())))
+		verdict := fmt.Sprintf("--fail-on %s: %s", *threshold, printable(findings[0].String()))
+		if failed == nil {
+			return &badNews{verdict}
+		}
+		failed = also(failed, errors.New(verdict)) // that not all could be looked at weighs more
 	}
 	return failed
 }

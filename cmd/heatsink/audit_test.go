@@ -161,7 +161,7 @@ func TestAuditRefusesWhatIsWrong(t *testing.T) {
 		{[]string{"audit", "brands", "--export", "missing.json", "--key", "=x"}, "NAME or INDEX=NAME is expected"},
 		{[]string{"top", "brands", "--every", "1ms"}, "--every is 100ms at least"},
 	} {
-		if _, stderr, code := command(t, test.args...); code != 1 || !strings.Contains(stderr, test.want) {
+		if _, stderr, code := command(t, test.args...); code != 2 || !strings.Contains(stderr, test.want) {
 			t.Errorf("%v: exit %d, %q, want %q", test.args, code, stderr, test.want)
 		}
 	}
@@ -194,7 +194,7 @@ func TestAuditRefusesWhatIsNoExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		stdout, stderr, code := command(t, "audit", "brands", "--export", file, "--key", test.key)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, test.want) || !strings.Contains(stderr, file) {
+		if code != 2 || stdout != "" || !strings.Contains(stderr, test.want) || !strings.Contains(stderr, file) {
 			t.Errorf("%q: exit %d, %q, %q", test.text, code, stdout, stderr)
 		}
 	}
@@ -365,7 +365,7 @@ func TestAuditGoesOnWithoutASource(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Reports) != 1 || got.Reports[0].Source != heat.Scan || got.Findings == nil {
 		t.Errorf("got %s, %v", stdout, err)
 	}
-	if code != 1 || !strings.Contains(stderr, `heatsink: stream: table "quiet" has no stream`) {
+	if code != 2 || !strings.Contains(stderr, `heatsink: stream: table "quiet" has no stream`) {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 
@@ -374,11 +374,11 @@ func TestAuditGoesOnWithoutASource(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code = command(t, "audit", "nothing", "--endpoint", endpoint, "--cloudwatch", "--insights", "--scan", "--stream", "--export", file, "--key", "pk")
-	if code != 1 || !strings.Contains(stdout, "nothing by pk: 1 item (100%) under 1 key") {
+	if code != 2 || !strings.Contains(stdout, "nothing by pk: 1 item (100%) under 1 key") {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
 	inOrder(t, stderr, "export of nothing: ", "heatsink: ", `cloudwatch: table "nothing" not found at http`, `insights: table "nothing"`, `scan: table "nothing"`, `stream: table "nothing"`)
-	if stdout, _, code = command(t, "audit", "nothing", "--endpoint", endpoint, "--cloudwatch", "--scan", "--json"); code != 1 || stdout != "" {
+	if stdout, _, code = command(t, "audit", "nothing", "--endpoint", endpoint, "--cloudwatch", "--scan", "--json"); code != 2 || stdout != "" {
 		t.Errorf("of nothing at all: exit %d, %q", code, stdout)
 	}
 }
@@ -428,7 +428,7 @@ func TestAuditInterrupted(t *testing.T) {
 		var stdout bytes.Buffer
 		stderr := &cancelAt{text: at, cancel: cancel}
 		code := run(ctx, []string{"audit", "brands", "--endpoint", endpoint, "--cloudwatch", "--scan", "--stream", "--follow", "1h"}, &stdout, stderr)
-		if code != 1 || stdout.Len() > 0 || strings.Contains(stderr.String(), "heatsink: ") {
+		if code != 2 || stdout.Len() > 0 || strings.Contains(stderr.String(), "heatsink: ") {
 			t.Errorf("at %q: exit %d, %q, %q", at, code, stdout.String(), stderr.String())
 		}
 	}
@@ -490,20 +490,20 @@ func TestPlanOfAReport(t *testing.T) {
 	if code != 0 || len(lines) != 2 || !strings.Contains(lines[0], `"verdict"`) {
 		t.Errorf("exit %d, %s, %s", code, stderr, stdout)
 	}
-	if _, stderr, code := command(t, "plan", "--report", file, "--writes", "5"); code != 1 || !strings.Contains(stderr, "do not go with it") {
+	if _, stderr, code := command(t, "plan", "--report", file, "--writes", "5"); code != 2 || !strings.Contains(stderr, "do not go with it") {
 		t.Errorf("with --writes: exit %d, %s", code, stderr)
 	}
 	stdout, _, _ = command(t, "audit", "brands", "--endpoint", endpoint, "--json")
 	if err := os.WriteFile(file, []byte(stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := command(t, "plan", "--report", file); code != 1 || !strings.Contains(stderr, "a report from scan has no rates of keys") {
+	if _, stderr, code := command(t, "plan", "--report", file); code != 2 || !strings.Contains(stderr, "a report from scan has no rates of keys") {
 		t.Errorf("of a scan: exit %d, %s", code, stderr)
 	}
 	if err := os.WriteFile(file, []byte(`{"a":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := command(t, "plan", "--report", file); code != 1 || !strings.Contains(stderr, "not a report") {
+	if _, stderr, code := command(t, "plan", "--report", file); code != 2 || !strings.Contains(stderr, "not a report") {
 		t.Errorf("of something else: exit %d, %s", code, stderr)
 	}
 }
@@ -525,7 +525,7 @@ func TestAuditInterruptedShowsWhatItSaw(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if code := <-ended; code != 1 {
+	if code := <-ended; code != 2 {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
 	if got := out.String(); !strings.Contains(got, "PAGE#viral") || !strings.Contains(got, "note: interrupted") {

@@ -42,9 +42,8 @@ whose partitions throttle as DynamoDB's do, and read everything back:
   2. ten shards, on a table with 40 partitions
   3. ten shards, on a new on-demand table, which has four
 
-Nothing is installed, no port is opened, no AWS account is used. It fails, with
-exit code 1, if a write that was acknowledged is not there, or is there twice,
-or out of order.
+Nothing is installed, no port is opened, no AWS account is used. It fails if
+a write that was acknowledged is not there, or is there twice, or out of order.
 
 With --json, stdout is one JSON document. Rates are per second, over the seconds
 that count: all but the first.

@@ -208,7 +208,7 @@ func TestDemoMistakes(t *testing.T) {
 		{"--fast", "unknown flag: --fast"},
 	} {
 		stdout, stderr, code := command(t, "demo", c.flag)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, c.want) {
+		if code != 2 || stdout != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", c.flag, code, stdout, stderr)
 		}
 	}

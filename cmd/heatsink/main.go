@@ -36,8 +36,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if !errors.Is(err, context.Canceled) {
 		fmt.Fprintf(stderr, "heatsink: %v\n", err)
 	}
-	return 1
+	if verdict := (*badNews)(nil); errors.As(err, &verdict) {
+		return 1
+	}
+	return 2
 }
+
+// badNews is the answer to what was asked with --fail-on, and no failure of the command: who calls it from a script must be
+// able to tell the two.
+type badNews struct{ text string }
+
+func (n *badNews) Error() string { return n.text }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

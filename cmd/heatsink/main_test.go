@@ -69,7 +69,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// What is wrong is said in one line on stderr, and the exit code is 1.
+// What is wrong is said in one line on stderr, and the exit code is 2.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -85,7 +85,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			stdout, stderr, code := command(t, c.args...)
-			if code != 1 || stdout != "" {
+			if code != 2 || stdout != "" {
 				t.Errorf("exit %d, stdout %q", code, stdout)
 			}
 			if !strings.HasPrefix(stderr, "heatsink: ") || !strings.Contains(stderr, c.want) {
@@ -100,7 +100,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, []string{"demo", "--json"}, &stdout, &stderr); code != 1 || stdout.Len()+stderr.Len() > 0 {
+	if code := run(ctx, []string{"demo", "--json"}, &stdout, &stderr); code != 2 || stdout.Len()+stderr.Len() > 0 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want 1 and silence", code, &stdout, &stderr)
 	}
 }

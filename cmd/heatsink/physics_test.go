@@ -155,7 +155,7 @@ func TestServePhysicsMistakes(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		args := append([]string{"serve", "--addr", "127.0.0.1:0", "--data", dir}, c.args...)
 		stdout, stderr, code := command(t, args...)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, c.want) {
+		if code != 2 || stdout != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit %d, stdout %q, stderr %q; want %q", c.args, code, stdout, stderr, c.want)
 		}
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -58,7 +58,7 @@ With --json, stdout is one JSON document, of a report one a line:
   snippet       Go declarations for package heatsink
   assumed       factor, confidence, target, average, latency, prices and their date
 
-The exit code is 1 if a flag is wrong, or if there is a note of --fail-on or worse.`,
+The exit code is 1 if there is a note of --fail-on or worse, and 2 if a flag is wrong.`,
 		Example: `  heatsink plan --writes 5000 --item-size 1KB
   heatsink plan --key OPS_LOG --writes 3 --reads 0.1 --pattern times --window 7d
   heatsink plan --key ORDERS --writes 3000 --reads 500 --pattern points --partitions 20
@@ -92,7 +92,7 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 		if worst, ok := p.Worst(); ok && threshold != nil && worst >= *threshold {
-			failed = errors.Join(failed, fmt.Errorf("--fail-on %s: %s: %s", *threshold, p.Notes[0].Code, p.Notes[0].Text))
+			failed = errors.Join(failed, &badNews{fmt.Sprintf("--fail-on %s: %s: %s", *threshold, p.Notes[0].Code, p.Notes[0].Text)})
 		}
 	}
 	return failed

@@ -174,7 +174,7 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--top", "2"}, "--top does nothing without --report"},
 	} {
 		stdout, stderr, code := command(t, append([]string{"plan"}, c.args...)...)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+		if code != 2 || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q, want %q", c.args, code, stdout, stderr, c.want)
 		}
 	}

@@ -165,7 +165,7 @@ func TestServeWithoutPhysicsSaysSo(t *testing.T) {
 		}
 	}
 	_, stderr, code := command(t, "audit", "things", "--endpoint", s.url, "--cloudwatch")
-	if code != 1 || !strings.Contains(stderr, want) || strings.Contains(stderr, "deserialization") {
+	if code != 2 || !strings.Contains(stderr, want) || strings.Contains(stderr, "deserialization") {
 		t.Errorf("audit --cloudwatch: exit %d, %s", code, stderr)
 	}
 }
@@ -185,7 +185,7 @@ func TestServeKeepsADirectory(t *testing.T) {
 
 	// Nobody else may use the directory meanwhile, and nobody comes to harm.
 	stdout, stderr, code := command(t, "serve", "--addr", "127.0.0.1:0", "--data", dir)
-	if code != 1 || stdout != "" || !strings.Contains(stderr, dir) || !strings.Contains(stderr, "in use by another process") {
+	if code != 2 || stdout != "" || !strings.Contains(stderr, dir) || !strings.Contains(stderr, "in use by another process") {
 		t.Errorf("a second server on the directory: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	if _, err := tables(t.Context(), client(s.url, "local", "local")); err != nil {
@@ -211,7 +211,7 @@ func TestServeRefusesDirectories(t *testing.T) {
 	}
 	for dir, want := range map[string]string{foreign: "thesis.tex", newer: "newer heatsink"} {
 		stdout, stderr, code := command(t, "serve", "--addr", "127.0.0.1:0", "--data", dir)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, dir) || !strings.Contains(stderr, want) {
+		if code != 2 || stdout != "" || !strings.Contains(stderr, dir) || !strings.Contains(stderr, want) {
 			t.Errorf("exit %d, stdout %q, stderr %q; want %q named", code, stdout, stderr, want)
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
@@ -225,7 +225,7 @@ func TestServeRefusesOpenDoors(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:8000"} {
 		stdout, stderr, code := command(t, "serve", "--addr", addr)
-		if code != 1 || stdout != "" {
+		if code != 2 || stdout != "" {
 			t.Errorf("%s: exit %d, stdout %q", addr, code, stdout)
 		}
 		for _, want := range []string{addr, accessKeyEnv, secretKeyEnv, "--access-key", "127.0.0.1"} {
@@ -266,7 +266,7 @@ func TestServeBadAddresses(t *testing.T) {
 		"no such host.test:800": "no such host",
 	} {
 		stdout, stderr, code := command(t, "serve", "--addr", addr)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, addr) {
+		if code != 2 || stdout != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, addr) {
 			t.Errorf("--addr %q: exit %d, stdout %q, stderr %q; want %q in it", addr, code, stdout, stderr, want)
 		}
 	}
@@ -276,7 +276,7 @@ func TestServeBadAddresses(t *testing.T) {
 func TestServeBadAddressLeavesNoDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	if _, _, code := command(t, "serve", "--addr", "0.0.0.0:0", "--data", dir); code != 1 {
+	if _, _, code := command(t, "serve", "--addr", "0.0.0.0:0", "--data", dir); code != 2 {
 		t.Errorf("exit %d", code)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -353,7 +353,7 @@ func TestServeMistakesShowNoSecret(t *testing.T) {
 	} {
 		args := append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...)
 		stdout, stderr, code := command(t, args...)
-		if c.want != "" && (code != 1 || !strings.Contains(stderr, c.want)) {
+		if c.want != "" && (code != 2 || !strings.Contains(stderr, c.want)) {
 			t.Errorf("%v: exit %d, stderr %q; want %q", args, code, stderr, c.want)
 		}
 		if strings.Contains(stdout+stderr, testSecret) {

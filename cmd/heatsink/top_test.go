@@ -67,7 +67,7 @@ func TestTopOfNothing(t *testing.T) {
 		{"top things --stream --last 1s --endpoint " + url, "stream"},
 		{"top things --last 1s --endpoint http://127.0.0.1:1", `describe table "things"`},
 	} {
-		if _, stderr, code := command(t, strings.Fields(test.args)...); code != 1 || !strings.Contains(stderr, test.want) {
+		if _, stderr, code := command(t, strings.Fields(test.args)...); code != 2 || !strings.Contains(stderr, test.want) {
 			t.Errorf("%s: exit %d, %q, want %q", test.args, code, stderr, test.want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestTopRefusesWhatIsWrong(t *testing.T) {
 		"top t --hash-keys= ":    "--hash-keys needs a secret",
 		"top t --every 1ms -n 0": "--keys is 1 to 1000, not 0",
 	} {
-		if _, stderr, code := command(t, strings.Fields(args)...); code != 1 || !strings.Contains(stderr, want) {
+		if _, stderr, code := command(t, strings.Fields(args)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %q, want %q", args, code, stderr, want)
 		}
 	}
