@@ -125,7 +125,7 @@ type ThrottleCount struct {
 	Count  int64  `json:"count"`
 }
 
-// Latency is how long attempts took, throttled ones included.
+// Latency is how long calls took as the caller saw it, retries and their waits included.
 type Latency struct {
 	P50  time.Duration `json:"p50"`
 	P99  time.Duration `json:"p99"`
