@@ -9,24 +9,24 @@ import "slices"
 // base has another version than it had before the slot was seen to be there. Names are only taken out of the base when
 // their slots are gone.
 type fold struct {
-	todo   []slotID // to be frozen, with the base known
+	due    []slotID // to be frozen, with the base known
 	frozen []slot   // seen after the base was
 	base   base
 	known  bool // base is
 }
 
 // foldOf returns a fold of slots.
-func foldOf(ids []slotID) fold { return fold{todo: ids} }
+func foldOf(ids []slotID) fold { return fold{due: ids} }
 
 // next returns the request to send, and false if the fold has ended.
 func (f fold) next() (request, bool) {
 	switch {
-	case len(f.todo) == 0 && len(f.frozen) == 0:
+	case len(f.due) == 0 && len(f.frozen) == 0:
 		return request{}, false
 	case !f.known:
 		return request{operation: readBase}, true
-	case len(f.todo) > 0:
-		return request{operation: freezeSlot, id: f.todo[0]}, true
+	case len(f.due) > 0:
+		return request{operation: freezeSlot, id: f.due[0]}, true
 	}
 	r := request{operation: includeIDs, version: f.base.version}
 	for _, s := range f.frozen {
@@ -44,7 +44,7 @@ func (f fold) step(r request, a answer) fold {
 	case r.operation == readBase:
 		return f.with(a.base)
 	case r.operation == freezeSlot:
-		f.todo = f.todo[1:]
+		f.due = f.due[1:]
 		if a.outcome == done {
 			f.frozen = append(f.frozen[:len(f.frozen):len(f.frozen)], *a.slot)
 		}
@@ -59,16 +59,16 @@ func (f fold) step(r request, a answer) fold {
 
 // again starts over: all slots must be seen once more after the base was.
 func (f fold) again() fold {
-	todo := slices.Clone(f.todo)
+	due := slices.Clone(f.due)
 	for _, s := range f.frozen {
-		todo = append(todo, s.id)
+		due = append(due, s.id)
 	}
-	return fold{todo: todo}
+	return fold{due: due}
 }
 
 // with returns the fold with what is known about the base. What it includes already needs no more.
 func (f fold) with(b base) fold {
 	f.base, f.known = b, true
-	f.todo = slices.DeleteFunc(slices.Clone(f.todo), b.included.has)
+	f.due = slices.DeleteFunc(slices.Clone(f.due), b.included.has)
 	return f
 }

@@ -135,7 +135,7 @@ func (c *Counter) foldSlots(ctx context.Context, key string, ids []slotID) error
 
 // sweepSlots removes slots that are included.
 func (c *Counter) sweepSlots(ctx context.Context, key string, ids []slotID) error {
-	s := sweep{todo: ids}
+	s := sweep{due: ids}
 	for steps := 0; ; steps++ {
 		r, more := s.next()
 		if !more {

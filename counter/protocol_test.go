@@ -307,7 +307,7 @@ func (c scenario) sweepSteps(w world, next func(step, world)) {
 		if c.blunder == namesFirst {
 			n.sweep = sweep{}
 			if r.operation == unlistIDs {
-				n.sweep.todo = r.ids
+				n.sweep.due = r.ids
 			}
 		}
 		_, more := n.sweep.next()
@@ -321,7 +321,7 @@ func (c scenario) sweepSteps(w world, next func(step, world)) {
 	default:
 		for _, id := range slices.Sorted(maps.Keys(w.model.base.included)) {
 			n := w
-			n.sweeping, n.sweep = true, sweep{todo: []slotID{id}}
+			n.sweeping, n.sweep = true, sweep{due: []slotID{id}}
 			if c.blunder == namesFirst {
 				n.sweep = sweep{gone: []slotID{id}}
 			}

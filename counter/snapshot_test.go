@@ -58,7 +58,7 @@ func (l lookout) successors(w looking, next func(looking)) {
 	}
 	if _, there := w.model.slots[l.folds]; there && !w.folding {
 		n := w
-		n.folding, n.fold, n.sweep = true, foldOf([]slotID{l.folds}), sweep{todo: []slotID{l.folds}}
+		n.folding, n.fold, n.sweep = true, foldOf([]slotID{l.folds}), sweep{due: []slotID{l.folds}}
 		next(n)
 	}
 	if w.folding {
@@ -161,10 +161,10 @@ func (w looking) key() string {
 	k.slots(w.listing.slots)
 	k.downs(reading{slots: w.listing.slots})
 	k.flags(w.folding, w.begun, w.fold.known, w.snapshot.ended, w.snapshot.exact)
-	k.ids(w.fold.todo...)
+	k.ids(w.fold.due...)
 	k.slots(w.fold.frozen)
 	k.base(w.fold.base)
-	k.ids(w.sweep.todo...)
+	k.ids(w.sweep.due...)
 	k.ids(w.sweep.gone...)
 	for _, g := range []reading{w.snapshot.reading, w.snapshot.previous, w.snapshot.atOnce} {
 		k.reading(g)

@@ -28,13 +28,13 @@ func (w world) key() string {
 	for i := range 2 {
 		f, z := w.folds[i], w.resets[i]
 		k.flags(w.folding[i], w.folded[i], f.known, w.resetting[i], w.reset[i], z.lost, z.ended, z.unknown)
-		k.ids(f.todo...)
+		k.ids(f.due...)
 		k.slots(f.frozen)
 		k.base(f.base)
 		k.reading(z.reading)
 		k.numbers(int64(w.applied[i]))
 	}
-	k.ids(w.sweep.todo...)
+	k.ids(w.sweep.due...)
 	k.ids(w.sweep.gone...)
 	k.reading(w.reader)
 	for _, l := range w.listings {

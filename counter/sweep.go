@@ -4,15 +4,15 @@ package counter
 // base, which gets a new version by that. A reader that saw a slot and then the base without its name finds that
 // version.
 type sweep struct {
-	todo []slotID // to be deleted
+	due  []slotID // to be deleted
 	gone []slotID // deleted, still in the base
 }
 
 // next returns the request to send, and false if the sweep has ended.
 func (s sweep) next() (request, bool) {
 	switch {
-	case len(s.todo) > 0:
-		return request{operation: deleteSlot, id: s.todo[0]}, true
+	case len(s.due) > 0:
+		return request{operation: deleteSlot, id: s.due[0]}, true
 	case len(s.gone) > 0:
 		return request{operation: unlistIDs, ids: s.gone}, true
 	}
@@ -28,8 +28,8 @@ func (s sweep) step(r request, a answer) sweep {
 		return sweep{}
 	}
 	if a.outcome == done || a.slot == nil {
-		s.gone = append(s.gone[:len(s.gone):len(s.gone)], s.todo[0])
+		s.gone = append(s.gone[:len(s.gone):len(s.gone)], s.due[0])
 	}
-	s.todo = s.todo[1:] // a slot that is there and not frozen is none to be removed
+	s.due = s.due[1:] // a slot that is there and not frozen is none to be removed
 	return s
 }

@@ -99,13 +99,18 @@ func (t *top) flowLines(screen *screen, of *topFlow, now time.Time) []string {
 
 // lastSecond returns the last whole second of a trend, empty if nothing happened in it.
 func lastSecond(trend []heat.Point, now time.Time) heat.Point {
+	return lastWhole(trend, now, func(p heat.Point) time.Time { return p.From })
+}
+
+// lastWhole returns which of some seconds is the last that is over, empty if it is not among them.
+func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none S) {
 	second := now.Truncate(time.Second).Add(-time.Second)
-	for _, p := range slices.Backward(trend) {
-		if p.From.Equal(second) {
-			return p
+	for _, s := range slices.Backward(seconds) {
+		if start(s).Equal(second) {
+			return s
 		}
 	}
-	return heat.Point{}
+	return none
 }
 
 // partitionLines are the partitions of a table or index, the busiest first.
@@ -120,7 +125,7 @@ func (t *top) partitionLines(screen *screen, h *engine.Heat, now time.Time) []st
 	}
 	var busiest []partition
 	for _, p := range h.Partitions {
-		second := wholeSecond(p.Seconds, now)
+		second := lastWhole(p.Seconds, now, func(s engine.SecondHeat) time.Time { return s.Start })
 		load := max(second.WriteUnits/float64(h.PartitionWrites), second.ReadUnits/float64(h.PartitionReads))
 		busiest = append(busiest, partition{p.ID, cmp.Or(p.Lower, "the lowest hash"), load, second})
 	}
@@ -136,17 +141,6 @@ func (t *top) partitionLines(screen *screen, h *engine.Heat, now time.Time) []st
 		lines = append(lines, fmt.Sprintf("  and %d more", more))
 	}
 	return lines
-}
-
-// wholeSecond is lastSecond of a partition.
-func wholeSecond(seconds []engine.SecondHeat, now time.Time) engine.SecondHeat {
-	second := now.Truncate(time.Second).Add(-time.Second)
-	for _, s := range slices.Backward(seconds) {
-		if s.Start.Equal(second) {
-			return s
-		}
-	}
-	return engine.SecondHeat{}
 }
 
 // bar draws how much of what a partition serves is used.

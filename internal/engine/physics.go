@@ -24,7 +24,7 @@ func (e *Engine) newPartitions(t *table, now time.Time) error {
 	d := &t.record.Description
 	set, err := e.newSet(now, t.record.ID, store.BaseIndex, partition.Config{
 		Resource:     d.ARN,
-		Owner:        &resource{table: t.name, keys: t.keys},
+		Owner:        newResource(t.name, "", t.keys),
 		LocalIndexes: t.hasLocalIndex(),
 		Capacity:     d.capacity(d.Provisioned, d.OnDemand, d.Warm),
 		Bytes:        t.usage.bytes.Load(),
@@ -38,7 +38,7 @@ func (e *Engine) newPartitions(t *table, now time.Time) error {
 		in := t.index(x.IndexName)
 		in.partitions, err = e.newSet(now, t.record.ID, in.id, partition.Config{
 			Resource: x.ARN,
-			Owner:    &resource{table: t.name, index: in.name, keys: in.keys},
+			Owner:    newResource(t.name, in.name, in.keys),
 			Index:    true,
 			Capacity: d.capacity(x.Provisioned, x.OnDemand, x.Warm),
 			Bytes:    in.usage.bytes.Load(),

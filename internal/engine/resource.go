@@ -16,7 +16,16 @@ import (
 type resource struct {
 	table, index string
 	keys         keySchema
+	names        []string                 // of the partition key's attributes
 	insights     atomic.Pointer[insights] // nil while they are off
+}
+
+func newResource(table, index string, keys keySchema) *resource {
+	r := &resource{table: table, index: index, keys: keys}
+	for _, part := range keys.hash {
+		r.names = append(r.names, part.Name)
+	}
+	return r
 }
 
 func resourceOf(s *partition.Set) *resource { return s.Owner().(*resource) }
@@ -25,7 +34,7 @@ func resourceOf(s *partition.Set) *resource { return s.Owner().(*resource) }
 type Access struct {
 	At           time.Time
 	Table, Index string
-	KeyNames     []string // the attributes of the partition key
+	KeyNames     []string // the attributes of the partition key; not to be changed
 	Key          []string // their values as text, binary ones as base64; nil for a scan
 	Sort         []string // likewise of the sort key, if it was about a single item; nil if it was not
 
@@ -46,10 +55,7 @@ func (e *Engine) observe(now time.Time, throttle *partition.Throttle, charges ..
 		if throttle != nil && reason == "" {
 			continue
 		}
-		a := Access{At: now, Table: of.table, Index: of.index, ReadUnits: c.Read, WriteUnits: c.Write, Reason: reason}
-		for _, part := range of.keys.hash {
-			a.KeyNames = append(a.KeyNames, part.Name)
-		}
+		a := Access{At: now, Table: of.table, Index: of.index, KeyNames: of.names, ReadUnits: c.Read, WriteUnits: c.Write, Reason: reason}
 		a.Key, a.Sort = of.key(c.Place)
 		if len(of.keys.sort) == 0 && of.index == "" {
 			a.Sort = []string{} // a key is an item
