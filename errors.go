@@ -19,6 +19,9 @@ var (
 	ErrToken = errors.New("invalid page token")
 	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
 	ErrNotFound = errors.New("item not found")
+	// ErrTooNarrow is wrapped when something shows that a key has items in more shards than the collection reads: its
+	// queries would miss them. Raise Layout.Shards or Width.Read wherever the key is read.
+	ErrTooNarrow = errors.New("the collection reads fewer shards than there are")
 	// ErrScattered is wrapped when an operation needs to know which shard an item is in, and the layout does not say.
 	ErrScattered = errors.New("the layout does not say which shard the item is in")
 )
