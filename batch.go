@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 const (
@@ -135,17 +136,17 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 		out, err := c.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems:           map[string][]types.WriteRequest{c.options.Table: puts},
 			ReturnConsumedCapacity: meters.wanted(),
-		}, once)
+		}, dispatch.Once)
 		if err == nil {
 			for _, consumed := range out.ConsumedCapacity {
 				cost.WriteUnits += units(&consumed)
 			}
 			sent := len(pending)
 			if pending = c.unprocessed(r, pending, out); len(pending) > 0 {
-				err = &unprocessedError{len(pending), sent}
+				err = &dispatch.UnprocessedError{Left: len(pending), Of: sent}
 			}
 		}
-		if hotShard(err) {
+		if dispatch.HotKey(err) {
 			for _, e := range pending {
 				if e.random {
 					c.chooser.throttled(&e.spot, e.shard)

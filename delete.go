@@ -6,6 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // delete deletes an item where it is. If that may be in several shards it is looked for first, and deleted from the first
@@ -25,7 +27,7 @@ func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.Del
 		r := &request{operation: "DeleteItem", target: at.target}
 		var out *dynamodb.DeleteItemOutput
 		err := c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
-			out, err = c.client.DeleteItem(ctx, in, once)
+			out, err = c.client.DeleteItem(ctx, in, dispatch.Once)
 			return err
 		})
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // maxBatchGet is how many keys a BatchGetItem takes.
@@ -166,10 +168,10 @@ func (c *core) getOne(ctx context.Context, cost *Cost, key Item, at target, in *
 	one := *in
 	one.Key = key
 	var out *dynamodb.GetItemOutput
-	err := c.run(ctx, cost, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
-		out, err = c.client.GetItem(ctx, &one, once)
+	err := c.read(ctx, cost, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
+		out, err = c.client.GetItem(ctx, &one, dispatch.Once)
 		return err
-	}, nil)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +222,7 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 		return i, ok
 	}
 	r := &request{operation: "BatchGetItem", target: homes[0]}
-	return c.run(ctx, cost, r, func(ctx context.Context, _ int) error {
+	return c.read(ctx, cost, r, func(ctx context.Context, _ int) error {
 		out, err := c.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{c.options.Table: {
 				Keys:                     keys,
@@ -230,7 +232,7 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 				AttributesToGet:          in.AttributesToGet,
 			}},
 			ReturnConsumedCapacity: in.ReturnConsumedCapacity,
-		}, once)
+		}, dispatch.Once)
 		if err != nil {
 			return err
 		}
@@ -252,11 +254,11 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 		if len(left) == 0 {
 			return nil
 		}
-		err = &unprocessedError{len(left), len(keys)}
+		err = &dispatch.UnprocessedError{Left: len(left), Of: len(keys)}
 		keys = left
 		if i, ok := home(keys[0]); ok {
 			r.target = homes[i]
 		}
 		return err
-	}, nil)
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -200,7 +201,7 @@ func TestGetFails(t *testing.T) {
 		}
 		_, err = openItems(t, faulty.On(t, engine, faulty.Always(faulty.Partly)), Options{Layout: Layout{Shards: 90}, Retry: Retry{Attempts: 3}}).Get(ctx, ov("pk", "a", "sk", "1"))
 		failed, ok = errors.AsType[*ShardError](err)
-		if !ok || failed.Attempts != 3 || !errors.As(err, new(*unprocessedError)) {
+		if !ok || failed.Attempts != 3 || !errors.As(err, new(*dispatch.UnprocessedError)) {
 			t.Errorf("got %v, want keys left unprocessed", err)
 		}
 

@@ -149,24 +149,12 @@ func (n fixed) Width(context.Context, string, time.Time) (Width, error) {
 }
 
 const (
-	defaultAttempts       = 6
-	defaultBudget         = 0.2
-	defaultBurst          = 100
-	defaultBackoff        = 20 * time.Millisecond
-	defaultMaxBackoff     = 2 * time.Second
 	defaultMaxConcurrency = 256
 	defaultReadMemory     = 64 << 20
 )
 
 // withDefaults fills in what the caller left out.
 func (o Options) withDefaults() Options {
-	o.Retry.Attempts = orDefault(o.Retry.Attempts, defaultAttempts)
-	if o.Retry.Budget >= 0 {
-		o.Retry.Burst = orDefault(o.Retry.Burst, defaultBurst)
-	}
-	o.Retry.Budget = max(orDefault(o.Retry.Budget, defaultBudget), 0)
-	o.Retry.Base = orDefault(o.Retry.Base, defaultBackoff)
-	o.Retry.Max = orDefault(o.Retry.Max, defaultMaxBackoff)
 	o.MaxConcurrency = orDefault(o.MaxConcurrency, defaultMaxConcurrency)
 	o.ReadMemory = orDefault(o.ReadMemory, defaultReadMemory)
 	if o.Logger == nil {

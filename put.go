@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // put writes an item to its shard.
@@ -53,8 +55,8 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 			}
 			in = &again
 		}
-		out, err = c.client.PutItem(ctx, in, once)
-		if p.random && hotShard(err) {
+		out, err = c.client.PutItem(ctx, in, dispatch.Once)
+		if p.random && dispatch.HotKey(err) {
 			c.chooser.throttled(&p.spot, p.shard)
 		}
 		if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok && r.lost && sameItem(failed.Item, in.Item) {

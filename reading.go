@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // placeholder begins the names and values that heatsink adds to expressions, after their # or :.
@@ -236,20 +238,13 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput)
 	var cost Cost
 	defer func() { r.meters.add(cost) }()
 	query := &request{operation: "Query", target: target{cu.shardKey, cu.source.shard()}}
-	err := c.run(ctx, &cost, query, func(context.Context, int) error {
-		pass, err := c.readers.acquire(ctx) // waiting for one's turn is not part of the attempt's time
-		if err != nil {
-			return err
-		}
-		ctx, cancel := c.withTimeout(ctx)
-		defer cancel()
-		out, err = c.client.Query(ctx, in, once)
-		c.readers.release(pass, judge(err) == throttled)
-		if tooFast(err) {
+	err := c.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
+		out, err = c.client.Query(ctx, in, dispatch.Once)
+		if dispatch.TooFast(err) {
 			r.throttled.Store(true)
 		}
 		return err
-	}, nil)
+	})
 	if err != nil {
 		if failed, ok := errors.AsType[*ShardError](err); ok {
 			failed.Index = c.options.Index

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // update changes an item where it is.
@@ -36,7 +38,7 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		r := &request{operation: "UpdateItem", target: at.target}
 		var out *dynamodb.UpdateItemOutput
 		err := c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
-			out, err = c.client.UpdateItem(ctx, in, once)
+			out, err = c.client.UpdateItem(ctx, in, dispatch.Once)
 			return err
 		})
 		if err != nil {
