@@ -54,7 +54,8 @@ func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.cor
 // with ErrScattered.
 //
 // Throttled, a random write tries another shard. If an answer is lost the item may have been written, so from then on it
-// is only sent to that same shard.
+// is only sent to that same shard. If its condition fails then, the error is an UnknownOutcomeError: the item that stands
+// against it may be the own one, or an equal one of somebody else. With Options.Version heatsink can tell.
 func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.PutItemInput)) (Written[T], error) {
 	raw, err := encode(item)
 	if err != nil {
@@ -111,17 +112,11 @@ func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dyn
 }
 
 // BatchPut writes items as Put does, with BatchWriteItem, 25 at a time. What DynamoDB leaves unprocessed is sent again.
-// Items that could not be written are in a BatchError; everything else has been written. Of items with the same key the
-// last one stands.
+// Items that could not be written are in a BatchError, whether they lack a key, are too large or met a fault; everything
+// else has been written. Of items with the same key the last one stands. An item that only DynamoDB finds fault with is
+// looked for by halves, which takes up to ten requests more.
 func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
-	raws := make([]Item, len(items))
-	for i, item := range items {
-		var err error
-		if raws[i], err = encode(item); err != nil {
-			return fmt.Errorf("item %d: %w", i, err)
-		}
-	}
-	return c.core.batchPut(ctx, raws)
+	return c.core.batchPut(ctx, len(items), func(i int) (Item, error) { return encode(items[i]) })
 }
 
 // TransactPut returns Put's request as a part of a transaction of the caller's own. The shard is chosen now: if the

@@ -1,6 +1,8 @@
 package heatsink
 
 import (
+	"sync/atomic"
+
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
@@ -14,6 +16,7 @@ type core struct {
 	sizes         sizes
 	passing       passRates
 	tail          tail
+	lastVersion   atomic.Uint64 // the time in the last version that was made
 }
 
 func newCore(client Client, options Options) (*core, error) {

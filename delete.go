@@ -24,6 +24,13 @@ func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.Del
 		in.TableName, in.Key = &c.options.Table, at.key
 		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
 
+		if c.options.Version != "" {
+			out, err := c.bury(ctx, cost, at, in, like)
+			if err != nil {
+				return nil, nil, err
+			}
+			return out.Attributes, out.ConsumedCapacity, nil
+		}
 		r := &request{operation: "DeleteItem", target: at.target}
 		var out *dynamodb.DeleteItemOutput
 		err := c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
@@ -36,4 +43,21 @@ func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.Del
 		}
 		return out.Attributes, out.ConsumedCapacity, nil
 	})
+}
+
+// bury deletes an item of a collection with versions: it puts a tombstone in its place.
+func (c *core) bury(ctx context.Context, cost *Cost, at *location, in *dynamodb.DeleteItemInput, like Item) (*dynamodb.PutItemOutput, error) {
+	put, err := c.tombstone(at.key, in)
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.sendPut(ctx, cost, &request{operation: "PutItem"}, &placement{target: at.target}, put, gone)
+	if err != nil {
+		c.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
+		return nil, err
+	}
+	if c.buried(out.Attributes) {
+		out.Attributes = nil
+	}
+	return out, nil
 }

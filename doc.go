@@ -36,9 +36,19 @@
 // # What it promises
 //
 // Reads are exact: each item that was there all the time is returned once, in the order DynamoDB gives to sort keys, across
-// shards, pages, directions and growing layouts. Nothing that was acknowledged is lost, and no item is written twice, whatever
-// is throttled or times out: heatsink repeats requests itself, and after a lost answer only ever on the same shard. What is
-// read from many shards is no snapshot, as a Query of many pages is none.
+// shards, pages, directions and growing layouts. What is read from many shards is no snapshot, as a Query of many pages is
+// none.
+//
+// A write that returns nil has happened, in one shard, whatever was throttled or timed out: heatsink repeats requests itself,
+// and after a lost answer only ever on the same shard. A write that returns an [UnknownOutcomeError] may have happened or may
+// still happen; any other error means that it did not and will not.
+//
+// One thing can undo an acknowledged write. An attempt that was given up, by Retry.Timeout or because its connection broke,
+// may still be on its way when its repetition has succeeded. It can arrive up to 15 minutes later, which is how long DynamoDB
+// accepts its signature, and replace what another Put or Update of the same item has written since, or bring back what a
+// Delete has removed. That takes a lost answer and two writes of one item within minutes, so items that are written once
+// are safe. Where it must not happen, name an attribute as Options.Version: then a late attempt changes nothing, a
+// conditional Put knows its own item again, and even an ADD is repeated safely.
 //
 // # Changing a layout
 //

@@ -68,7 +68,7 @@ func (c *core) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.
 	var merged Item
 	now := time.Now()
 	for _, item := range slices.Backward(items) { // the lowest shard last, so that its attributes stand
-		if item == nil || c.expired(item, now) {
+		if c.absent(item, now) {
 			continue
 		}
 		if merged == nil {
@@ -103,6 +103,9 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 	if c.options.TTL != "" {
 		need = append(need, c.options.TTL)
 	}
+	if c.options.Version != "" {
+		need = append(need, c.options.Version) // to tell what was deleted
+	}
 	g.added, err = project(g.in, need)
 	return g, err
 }
@@ -114,7 +117,7 @@ func (g *getting) first(err error, items ...Item) (Item, error) {
 	}
 	now := time.Now()
 	for _, item := range items {
-		if item == nil || g.core.expired(item, now) {
+		if g.core.absent(item, now) {
 			continue
 		}
 		g.core.restoreLike(item, g.like)

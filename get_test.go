@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,4 +241,31 @@ func TestGetNothingUnprocessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantItem(t, "read", got, item)
+}
+
+// MaxConcurrency holds for Get, whose batches count as reads.
+func TestGetKeepsToMaxConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		client := faulty.On(t, onItems(t), nil)
+		client.Delay(faulty.Exactly(time.Second))
+		views := openItems(t, client, Options{Layout: Layout{Shards: 800}, MaxConcurrency: 2})
+		start := time.Now()
+		if _, err := views.Get(ctx, ov("pk", "a", "sk", "1")); !errors.Is(err, ErrNotFound) {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took != 4*time.Second {
+			t.Errorf("8 batches of a second, two at a time, took %s", took)
+		}
+		var all sync.WaitGroup
+		start = time.Now()
+		one := openItems(t, client, Options{Layout: Layout{Shards: 8, Strategy: Calculated}, MaxConcurrency: 5})
+		for i := range 20 {
+			all.Go(func() { _, _ = one.Get(ctx, ov("pk", "a", "sk", fmt.Sprint(i))) })
+		}
+		all.Wait()
+		if took := time.Since(start); took != 4*time.Second {
+			t.Errorf("20 gets of a second, five at a time, took %s", took)
+		}
+	})
 }

@@ -44,13 +44,17 @@ func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, er
 			in.ProjectionExpression = aws.String("#hs_pk, #hs_ttl")
 			in.ExpressionAttributeNames["#hs_ttl"] = ttl
 		}
+		if version := c.options.Version; version != "" {
+			in.ProjectionExpression = aws.String(*in.ProjectionExpression + ", #hs_v")
+			in.ExpressionAttributeNames["#hs_v"] = version
+		}
 		items, err := c.find(ctx, cost, key, homes, in)
 		if err != nil {
 			return nil, err
 		}
 		now := time.Now()
 		random := c.options.Layout.Strategy == Random
-		switch i := slices.IndexFunc(items, func(item Item) bool { return item != nil && !c.expired(item, now) }); {
+		switch i := slices.IndexFunc(items, func(item Item) bool { return !c.absent(item, now) }); {
 		case i >= 0:
 			at.target, at.found = homes[i], random
 		case random:

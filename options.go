@@ -75,6 +75,17 @@ type Options struct {
 	TTL      string
 	TTLAfter time.Duration
 
+	// Version names an attribute in which heatsink keeps a version of every item, a string that grows with each write. It is
+	// for collections whose writes must neither be undone by an attempt that arrives late nor be done twice: see "What it
+	// promises" in the package documentation. Every program that writes the table must have it, and it needs TTL. Items from
+	// before have no version until they are written next.
+	//
+	// A write costs the same units, for about 40 bytes more, and a second request where another writer's clock is ahead.
+	// Update finds out whether a lost attempt was done, so that even an ADD is repeated; it changes only what is there, and
+	// is ErrNotFound otherwise. Delete leaves a small item behind that expires after an hour; until DynamoDB has removed it,
+	// reads pass over it and pay for it. BatchPut sends a PutItem for each item. Transactions are refused.
+	Version string
+
 	// TokenKey signs page tokens, so that they can be handed to people. Default: tokens are checked for damage, not
 	// for forgery.
 	TokenKey []byte
@@ -247,6 +258,7 @@ func (o Options) validate() error {
 	if o.EventTime.Unit > UnixMilliseconds {
 		wrong("EventTime.Unit is %d", o.EventTime.Unit)
 	}
+	o.checkVersion(wrong)
 	if o.TTLAfter != 0 && o.TTL == "" {
 		wrong("TTLAfter is set without TTL")
 	}

@@ -113,20 +113,28 @@ func (r *reading) check() error {
 	return nil
 }
 
-// addFilter leaves out what has expired.
+// addFilter leaves out what has expired or was deleted.
 func (r *reading) addFilter() {
-	filter := r.query.Filter
-	if r.core.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
-		r.core.addAlive(r.names, r.values)
-		if filter == "" {
-			filter = alive
-		} else {
-			filter = "(" + filter + ") AND " + alive
-		}
+	c := r.core
+	var parts []string
+	if c.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
+		c.addAlive(r.names, r.values)
+		parts = append(parts, alive)
 	}
-	if filter != "" {
-		r.filter = &filter
+	if c.options.Version != "" && c.options.Index == "" { // no index lists tombstones
+		c.addUnburied(r.names, r.values)
+		parts = append(parts, unburied)
 	}
+	switch filter := r.query.Filter; {
+	case filter == "" && len(parts) == 0:
+		return
+	case filter != "" && len(parts) == 0:
+		parts = append(parts, filter)
+	case filter != "":
+		parts = slices.Insert(parts, 0, "("+filter+")")
+	}
+	filter := strings.Join(parts, " AND ")
+	r.filter = &filter
 }
 
 // sortedByTTL reports whether the sort key is the time to live. No filter may name a key, so take leaves out what has

@@ -15,6 +15,9 @@ import (
 // item that the index does not list was nowhere.
 func (c *core) decodeStored(stored Item) (Item, Place, error) {
 	o := &c.options
+	if c.buried(stored) {
+		return nil, Place{}, ErrNotFound
+	}
 	item := maps.Clone(stored)
 	if !c.listed(item) {
 		return item, Place{}, nil

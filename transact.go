@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -9,6 +10,9 @@ import (
 
 // transactPut returns a put as part of a transaction.
 func (c *core) transactPut(ctx context.Context, item Item, edits []func(*types.Put)) (types.TransactWriteItem, error) {
+	if err := c.untransacted(); err != nil {
+		return types.TransactWriteItem{}, err
+	}
 	put := &types.Put{TableName: &c.options.Table, Item: c.withKeyOf(item, c.withTTL(item))}
 	for _, edit := range edits {
 		edit(put)
@@ -73,8 +77,20 @@ func (c *core) transactCheck(ctx context.Context, like Item, edits []func(*types
 	return types.TransactWriteItem{ConditionCheck: check}, nil
 }
 
+// untransacted refuses transactions on a collection with versions: a part that was built before another write has an older
+// version, and so would be refused without a reason that the caller could see.
+func (c *core) untransacted() error {
+	if c.options.Version == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: transactions cannot keep Options.Version %q: leave Version out, or write items one by one", ErrOptions, c.options.Version)
+}
+
 // onlyKey returns the table's key of an item, if there is only one shard that it can be in.
 func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
+	if err := c.untransacted(); err != nil {
+		return nil, err
+	}
 	key, err := c.keyOf(like)
 	if err != nil || c.options.Index != "" {
 		return key, err

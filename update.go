@@ -29,6 +29,13 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		}
 		in.TableName, in.Key = &c.options.Table, at.key
 		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
+		versioned, err := c.versioned(len(in.Expected) > 0 || len(in.AttributeUpdates) > 0)
+		if err == nil && versioned {
+			err = checkPlaceholders(in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
 		repeatable := idempotent(in) && !wantsOld(in.ReturnValues)
 		wanted := in.ReturnValuesOnConditionCheckFailure
 		if err := c.complete(ctx, in, at, like); err != nil {
@@ -37,7 +44,15 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 
 		r := &request{operation: "UpdateItem", target: at.target}
 		var out *dynamodb.UpdateItemOutput
-		err := c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
+		if versioned {
+			out, err := c.updateVersion(ctx, cost, r, in)
+			if err != nil {
+				c.failedCondition(err, wanted, like)
+				return nil, nil, err
+			}
+			return out.Attributes, out.ConsumedCapacity, nil
+		}
+		err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
 			out, err = c.client.UpdateItem(ctx, in, dispatch.Once)
 			return err
 		})
@@ -53,6 +68,34 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 	})
 }
 
+// updateVersion sends an update of a collection with versions. As the item then tells whether the update was done, any may
+// be repeated that need not return what only the first attempt sees. It changes what is there, and creates nothing: the
+// error is ErrNotFound.
+func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
+	claim := c.newClaim("")
+	whole := in.ReturnValues == types.ReturnValueAllNew
+	repeatable := whole || in.ReturnValues == "" || in.ReturnValues == types.ReturnValueNone
+	err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) error {
+		left, err := claim.contest(cost, r.lost, func() error {
+			var err error
+			out, err = c.client.UpdateItem(ctx, claim.update(in), dispatch.Once)
+			return err
+		})
+		if left != nil {
+			out = &dynamodb.UpdateItemOutput{}
+			if whole {
+				out.Attributes = left
+			}
+		}
+		return err
+	})
+	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+	if ok && !r.lost && (failed.Item == nil || c.buried(failed.Item)) {
+		return nil, ErrNotFound
+	}
+	return out, err
+}
+
 // complete adds to the caller's update what heatsink needs of it: that it keeps an index's listing, and creates nothing
 // where an item was found.
 func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item) error {
@@ -64,7 +107,7 @@ func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *l
 		at.target = t
 		return setListing(in, listing)
 	}
-	if at.found {
+	if at.found && c.options.Version == "" {
 		return c.onlyIfThere(in)
 	}
 	return nil

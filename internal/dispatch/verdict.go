@@ -45,6 +45,9 @@ func Judge(err error) Verdict {
 	if errors.As(err, new(*UnprocessedError)) {
 		return Refused
 	}
+	if errors.As(err, new(*RejectedError)) {
+		return Rejected
+	}
 	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		return judgeReasons(canceled.CancellationReasons)
 	}
@@ -153,7 +156,7 @@ func HotKey(err error) bool {
 // Invalid reports whether DynamoDB rejected a request for what it says, which is the caller's mistake.
 func Invalid(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
-	return ok && api.ErrorCode() == "ValidationException"
+	return ok && (api.ErrorCode() == "ValidationException" || api.ErrorCode() == "SerializationException")
 }
 
 // sent reports whether an attempt that ended with err can have left the process.
@@ -165,6 +168,13 @@ type NotSentError struct{ Err error }
 func (e *NotSentError) Error() string { return e.Err.Error() }
 
 func (e *NotSentError) Unwrap() error { return e.Err }
+
+// RejectedError is an answer that makes the sender give up, although DynamoDB has nothing against the request.
+type RejectedError struct{ Err error }
+
+func (e *RejectedError) Error() string { return e.Err.Error() }
+
+func (e *RejectedError) Unwrap() error { return e.Err }
 
 // UnprocessedError is the part of a batch that DynamoDB had no capacity for. DynamoDB says so without an error.
 type UnprocessedError struct{ Left, Of int }
