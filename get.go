@@ -41,6 +41,11 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 		return item, err
 	}
 	items, err := c.find(ctx, &cost, g.key, homes[1:], g.in)
+	for i, item := range items {
+		if item != nil && c.otherItem(item, like) {
+			items[i] = nil
+		}
+	}
 	return g.first(err, items...)
 }
 
@@ -98,8 +103,13 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 	g.in.TableName = &c.options.Table
 	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
 	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
-	if c.options.TTL != "" {
-		need = append(need, c.options.TTL)
+	if c.options.Index == "" {
+		need = append(need, c.beside()...)
+	} else if c.options.ShardAttribute != "" {
+		need = append(need, c.options.ShardAttribute) // to tell whether queries read its shard
+	}
+	if ttl := c.options.TTL; ttl != "" && !slices.Contains(need, ttl) {
+		need = append(need, ttl)
 	}
 	g.added, err = project(g.in, need)
 	return g, err

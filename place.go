@@ -202,7 +202,8 @@ func targetIn(layout *Layout, s *spot, shard int) (target, error) {
 // homes returns the shards of a table that may have an item, those that count first in front:
 //
 //   - calculated, the one shard that its id says; if widths change, those of all widths the key may have had, the present
-//     one first and then from wide to narrow;
+//     one first and then from wide to narrow; and the bare key if the format has one, where the item is if it was written
+//     before there were shards;
 //   - random, or if every shard is asked for, all shards from 0 on;
 //   - and then what older layouts say.
 func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, error) {
@@ -245,25 +246,41 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 				return nil, err
 			}
 		}
+		if layout.Format.BareZero {
+			if err := add(c.target(&s, 0)); err != nil {
+				return nil, err
+			}
+		}
 	}
 
 	for _, older := range c.options.Older {
-		first, end := 0, max(older.Shards, 1)
+		shards := everyShardOf(&older)
 		if !every && older.Strategy == Calculated && older.Shards > 1 {
 			id, err := c.id(like)
 			if err != nil {
 				return nil, err
 			}
-			first = older.Shard(id)
-			end = first + 1
+			shards = []int{older.Shard(id)}
+			if older.Format.BareZero {
+				shards = append(shards, 0)
+			}
 		}
-		for shard := first; shard < end; shard++ {
+		for _, shard := range shards {
 			if err := add(targetIn(&older, &s, shard)); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return homes, nil
+}
+
+// everyShardOf returns the shards of a layout, from 0 on.
+func everyShardOf(l *Layout) []int {
+	shards := make([]int, max(l.Shards, 1))
+	for i := range shards {
+		shards[i] = i
+	}
+	return shards
 }
 
 // onlyHome returns the one shard of a table that may have an item. If there are several it is ErrScattered, for which why is
@@ -274,9 +291,49 @@ func (c *core) onlyHome(ctx context.Context, like Item, why string) (target, err
 		return target{}, err
 	}
 	if n := len(homes); n > 1 {
-		return target{}, fmt.Errorf("%w: key %s has %d that it may be in, and %s", ErrScattered, describe(like[c.options.PartitionKey]), n, why)
+		return target{}, fmt.Errorf("%w: the item of key %s may be in any of %d, such as %q and %q, but %s",
+			ErrScattered, describe(like[c.options.PartitionKey]), n, homes[0].shardKey, homes[1].shardKey, why)
 	}
 	return homes[0], nil
+}
+
+// otherItem reports whether an item that was found in one of the homes of like is another one: it has the same key, but not
+// the same attributes that the shard is calculated from. Where it has none of them, as an item that an update created, it
+// may be the same.
+func (c *core) otherItem(found, like Item) bool {
+	for _, name := range c.beside() {
+		if v := found[name]; v != nil && !sameItem(Item{name: v}, Item{name: like[name]}) {
+			return true
+		}
+	}
+	return false
+}
+
+// surelySame reports whether an item that was found in one of the homes of like is like's for certain.
+func (c *core) surelySame(found, like Item) bool {
+	for _, name := range c.beside() {
+		if v := found[name]; v == nil || !sameItem(Item{name: v}, Item{name: like[name]}) {
+			return false
+		}
+	}
+	return true
+}
+
+// beside returns the attributes that tell items of the same key apart: those that the shard is calculated from and that are
+// not part of the key.
+func (c *core) beside() []string {
+	if !c.calculates() {
+		return nil
+	}
+	key := c.keyNames()
+	return slices.DeleteFunc(slices.Clone(c.options.ShardBy), func(name string) bool { return slices.Contains(key[:], name) })
+}
+
+// calculates reports whether the shard of some item is calculated, in the layout or an older one.
+func (c *core) calculates() bool {
+	o := &c.options
+	return o.Layout.Strategy == Calculated && (o.Layout.Shards > 1 || c.adaptive()) ||
+		slices.ContainsFunc(o.Older, func(l Layout) bool { return l.Strategy == Calculated && l.Shards > 1 })
 }
 
 // keyNames returns the names of the table's key attributes, "" where there is none.

@@ -84,7 +84,7 @@ func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
 func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
 	p, err := c.place(ctx, item)
 	if err == nil && conditional && c.options.Index == "" {
-		_, err = c.onlyHome(ctx, item, "a condition would see one of them only")
+		_, err = c.onlyHome(ctx, item, "a condition checks only one; without the condition Put replaces what its own shard has")
 	}
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
 	if err != nil || c.options.Index != "" {
 		return key, err
 	}
-	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it")
+	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it; send Update or Delete by themselves")
 	if err != nil {
 		return nil, err
 	}
