@@ -203,11 +203,14 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 // were read in some other way, from a stream, a scan or an export. It knows the shards of wider layouts, too.
 func (c *Collection[T]) Decode(stored Item) (T, Place, error) {
 	raw, place, err := c.core.decodeStored(stored)
-	if err != nil {
+	if raw == nil {
 		var none T
 		return none, place, err
 	}
-	item, err := decode[T](raw)
+	item, wrong := decode[T](raw)
+	if wrong != nil {
+		return item, place, wrong
+	}
 	return item, place, err
 }
 
@@ -258,17 +261,22 @@ type Page[T any] struct {
 // written turns the untyped result of a write into a typed one.
 func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }
 
-// one reads a single item that is like another.
+// one reads a single item that is like another. There may be both an item and an error.
 func one[T any](like T, read func(Item) (Item, error)) (T, error) {
 	var none T
 	raw, err := encode(like)
 	if err != nil {
 		return none, err
 	}
-	if raw, err = read(raw); err != nil {
+	raw, err = read(raw)
+	if raw == nil {
 		return none, err
 	}
-	return decode[T](raw)
+	item, wrong := decode[T](raw)
+	if wrong != nil {
+		return item, wrong
+	}
+	return item, err
 }
 
 // encode returns a map that is the caller's own if T is Item: it must not be changed.

@@ -98,6 +98,6 @@ func (c *core) change(ctx context.Context, like Item, send func(cost *Cost, at *
 		return w, err
 	}
 	cost.WriteUnits += units(consumed)
-	c.restoreLike(attributes, like)
+	c.returned(ctx, attributes, like)
 	return Written[Item]{ShardKey: at.shardKey, Shard: at.shard, Attributes: attributes}, nil
 }

@@ -61,6 +61,11 @@ type Options struct {
 	// item that is put again is there twice, unless it is deleted first.
 	Older []Layout
 
+	// OnePerShard says that a key has at most one item in each shard: the parts of an item that GetMerged puts together, or
+	// the parts of a sum. Put replaces what its shard has. Only with it can a key be spread in a table that has no sort
+	// key, where a second item of a shard replaces the first; the layout must be Calculated, from ShardBy.
+	OnePerShard bool
+
 	// ShardBy names the attributes from which a Calculated layout works out the shard. Default: the sort key; with an
 	// Index, the table's key. The id that is hashed is the text of a single attribute, a number's without trailing zeros
 	// or exponent; of several, each is its type (S, N or B), its length as a varint, and its text.
@@ -126,26 +131,6 @@ type Retry struct {
 
 	// Timeout is how long one attempt may take before it counts as unanswered. Default: as long as ctx allows.
 	Timeout time.Duration
-}
-
-// Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read.
-type Width struct{ Write, Read int }
-
-// Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
-// At all times every reader's Read must be at least every writer's Write, so it never shrinks and grows before Write does.
-//
-// With a Calculated layout all widths are powers of two. Get, Update and Delete then look for an item where narrower widths
-// have put it, too. Put does not: an item that is put again after its key has grown may be there twice, so change such items
-// with Update.
-type Widths interface {
-	Width(ctx context.Context, key string, bucket time.Time) (Width, error)
-}
-
-// fixed is the width of a layout that does not change.
-type fixed int
-
-func (n fixed) Width(context.Context, string, time.Time) (Width, error) {
-	return Width{Write: int(n), Read: int(n)}, nil
 }
 
 const (
@@ -250,8 +235,13 @@ func (o Options) validate() error {
 			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
 		}
 	}
-	if o.Layout.Shards > 0 && o.Layout.Strategy == Calculated && len(o.ShardBy) == 0 && o.Index == "" && o.SortKey == "" {
-		wrong("a Calculated layout needs ShardBy: there is no sort key to calculate from")
+	if err := checkWidths(o.Widths, o.Layout.Strategy); err != nil {
+		errs = append(errs, fmt.Errorf("Widths: %w", err))
+	}
+	if o.Index == "" && o.SortKey == "" {
+		errs = append(errs, o.validateWithoutSortKey()...)
+	} else if o.OnePerShard {
+		wrong("OnePerShard is set, but the items of a shard have sort keys or a key of their own: leave it out")
 	}
 	if o.Layout.Bucket != NoBucket && o.EventTime.Attribute == "" {
 		wrong("a layout by %v needs EventTime: name the attribute that holds an item's time", o.Layout.Bucket)
@@ -275,4 +265,33 @@ func (o Options) validate() error {
 		wrong("MaxConcurrency and ReadMemory cannot be negative")
 	}
 	return errors.Join(errs...)
+}
+
+// validateWithoutSortKey returns what is wrong with options for a table whose items have only a partition key. A shard of a
+// key is then one item, which the next put there replaces.
+func (o *Options) validateWithoutSortKey() (errs []error) {
+	wrong := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
+	}
+	spread := fmt.Sprintf("%d shards", o.Layout.Shards)
+	if o.Widths != nil {
+		spread = "Widths"
+	}
+	switch {
+	case o.Layout.Shards < 2 && o.Widths == nil:
+	case o.Layout.Strategy == Random:
+		wrong("a Random layout with %s needs a SortKey: without one a shard holds one item, and Put would replace others; "+
+			"store the items by a key of their own and spread an Index", spread)
+	case !o.OnePerShard:
+		wrong("a Calculated layout with %s needs a SortKey: without one a shard holds one item, and Put would replace those of "+
+			"other ids; set OnePerShard if that is meant, as for the parts of one item", spread)
+	case len(o.ShardBy) == 0:
+		wrong("a Calculated layout needs ShardBy: there is no sort key to calculate from")
+	}
+	for i, l := range o.Older {
+		if l.Strategy == Calculated && l.Shards > 1 && len(o.ShardBy) == 0 {
+			wrong("Older[%d] is Calculated and needs ShardBy: there is no sort key to calculate from", i)
+		}
+	}
+	return errs
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +48,9 @@ func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 	if p.spot, err = c.spot(ctx, item); err != nil {
 		return nil, err
 	}
+	if err := c.checkOlder(&p.spot); err != nil {
+		return nil, err
+	}
 	switch layout := &c.options.Layout; {
 	case p.width.Write == 1:
 		return p, c.move(p, 0)
@@ -61,6 +63,18 @@ func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 	}
 	p.random = true
 	return p, c.move(p, c.chooser.choose(&p.spot, p.width.Write, nil))
+}
+
+// checkOlder returns an error if an older layout does not take a key: reads, which ask its shards, too, would refuse the key of
+// an item that was written.
+func (c *core) checkOlder(s *spot) error {
+	for i := range c.options.Older {
+		older := &c.options.Older[i]
+		if _, err := targetIn(older, s, max(older.Shards, 1)-1); err != nil {
+			return fmt.Errorf("key %s could not be read again, as Older[%d] refuses it: %w", excerpt(s.key), i, err)
+		}
+	}
+	return nil
 }
 
 // move puts the item in a shard of its key, unless there is an error.
@@ -110,6 +124,16 @@ func (c *core) unlist(item Item) {
 // listed reports whether an item is in the collection: one without the index's key is in the table only.
 func (c *core) listed(item Item) bool {
 	return c.options.Index == "" || !empty(item[c.options.PartitionKey])
+}
+
+// checkListed returns an error unless an item that an index is to list has all that the index needs: DynamoDB stores one without
+// the sort key, and does not list it.
+func (c *core) checkListed(item Item) error {
+	if sortKey := c.options.SortKey; c.options.Index != "" && sortKey != "" && empty(item[sortKey]) {
+		return fmt.Errorf("%w: sort key %q of index %s is %s, so that the item would not be listed: set it, or leave %q out to keep the item off the list",
+			ErrItem, sortKey, c.options.Index, describe(item[sortKey]), c.options.PartitionKey)
+	}
+	return nil
 }
 
 // empty reports whether an attribute is missing, or is what a struct's field has that was not set.
@@ -162,11 +186,10 @@ func (c *core) width(ctx context.Context, key string, bucket time.Time) (Width, 
 	if err != nil {
 		return w, fmt.Errorf("width of key %q: %w", key, err)
 	}
-	if w.Write < 1 || w.Write > w.Read || w.Read > MaxShards {
-		return w, fmt.Errorf("width of key %q: got %+v, want 1 ≤ Write ≤ Read ≤ %d", key, w, MaxShards)
-	}
-	if c.adaptive() && c.options.Layout.Strategy == Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
-		return w, fmt.Errorf("width of key %q: got %+v, want powers of two, as the layout is calculated", key, w)
+	if c.adaptive() {
+		if err := w.checkFor(c.options.Layout.Strategy); err != nil {
+			return w, fmt.Errorf("key %q: %w", key, err)
+		}
 	}
 	return w, nil
 }

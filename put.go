@@ -68,7 +68,7 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 		return w, err
 	}
 	cost.WriteUnits += units(out.ConsumedCapacity)
-	c.restoreLike(out.Attributes, item)
+	c.returned(ctx, out.Attributes, item)
 	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: out.Attributes}, nil
 }
 
@@ -83,6 +83,9 @@ func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
 // have no other that it could be in.
 func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
 	p, err := c.place(ctx, item)
+	if err == nil && p.listed {
+		err = c.checkListed(item)
+	}
 	if err == nil && conditional && c.options.Index == "" {
 		_, err = c.onlyHome(ctx, item, "a condition checks only one; without the condition Put replaces what its own shard has")
 	}
