@@ -37,6 +37,14 @@ type placement struct {
 // place decides where an item goes. Of a random layout it chooses a shard. It is asked after the edits of a put, as they may
 // change what the place is worked out from: an item is where its own attributes say.
 func (c *core) place(ctx context.Context, item Item) (*placement, error) {
+	if err := c.checkListed(item); err != nil {
+		return nil, err
+	}
+	return c.placeLike(ctx, item)
+}
+
+// placeLike is place for what has the key of an item and what its place is worked out from, and maybe nothing else.
+func (c *core) placeLike(ctx context.Context, item Item) (*placement, error) {
 	if err := c.checkKey(item); err != nil {
 		return nil, err
 	}
@@ -129,7 +137,7 @@ func (c *core) listed(item Item) bool {
 // checkListed returns an error unless an item that an index is to list has all that the index needs: DynamoDB stores one without
 // the sort key, and does not list it.
 func (c *core) checkListed(item Item) error {
-	if sortKey := c.options.SortKey; c.options.Index != "" && sortKey != "" && empty(item[sortKey]) {
+	if sortKey := c.options.SortKey; c.options.Index != "" && sortKey != "" && c.listed(item) && empty(item[sortKey]) {
 		return fmt.Errorf("%w: sort key %q of index %s is %s, so that the item would not be listed: set it, or leave %q out to keep the item off the list",
 			ErrItem, sortKey, c.options.Index, describe(item[sortKey]), c.options.PartitionKey)
 	}

@@ -83,9 +83,6 @@ func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
 // have no other that it could be in.
 func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
 	p, err := c.place(ctx, item)
-	if err == nil && p.listed {
-		err = c.checkListed(item)
-	}
 	if err == nil && conditional && c.options.Index == "" {
 		_, err = c.onlyHome(ctx, item, "a condition checks only one; without the condition Put replaces what its own shard has")
 	}

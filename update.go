@@ -70,7 +70,7 @@ func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *l
 
 // listing returns where an index lists an item from now on, and the attributes that make it so.
 func (c *core) listing(ctx context.Context, like Item) (target, Item, error) {
-	p, err := c.place(ctx, like)
+	p, err := c.placeLike(ctx, like)
 	if err != nil {
 		return target{}, nil, err
 	}
