@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -33,8 +34,12 @@ func (c *core) transactUpdate(ctx context.Context, like Item, edits []func(*type
 		edit(update)
 	}
 	update.TableName, update.Key = &c.options.Table, key
+	assigned := assignments(aws.ToString(update.UpdateExpression), update.ExpressionAttributeNames, update.ExpressionAttributeValues)
+	if err := c.checkAssignments(assigned, like); err != nil {
+		return types.TransactWriteItem{}, err
+	}
 	if c.options.Index != "" && c.listed(like) {
-		_, listing, err := c.listing(ctx, like)
+		_, listing, err := c.listing(ctx, like, assigned)
 		if err == nil {
 			err = setAttributes(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
 		}
