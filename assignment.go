@@ -186,4 +186,6 @@ func (c *core) sameBucket(attribute string, value types.AttributeValue, like Ite
 }
 
 // describeKey tells which item an error is about.
-func describeKey(like Item, name string) string { return strings.TrimPrefix(describe(like[name]), "the string ") }
+func describeKey(like Item, name string) string {
+	return strings.TrimPrefix(describe(like[name]), "the string ")
+}

@@ -22,6 +22,7 @@ func newCore(client Client, options Options) (*core, error) {
 		return nil, err
 	}
 	options = options.withDefaults()
+	options.warn()
 	return &core{
 		client:       client,
 		options:      options,

@@ -53,12 +53,16 @@ type Options struct {
 	// Layout says how the logical key becomes the stored one.
 	Layout Layout
 
-	// Widths says how many shards a key has right now, for keys that differ or change. Default: Layout.Shards, always.
+	// Widths says how many shards a key has right now, for keys that differ or change: a Width for all keys, a WidthTable,
+	// LiveWidths, or your own. Layout.Shards then has no effect, and the key has a suffix even at a width of 1, unless the
+	// format has BareZero. Default: Layout.Shards, always.
 	Widths Widths
 
-	// Older lists layouts under which items were stored before: they are read along with Layout and never written. The
-	// unsharded past of a bucketed collection is Older: []Layout{{}}. They have no buckets. Put does not know of them: an
-	// item that is put again is there twice, unless it is deleted first.
+	// Older lists layouts under which items were stored before. Query, Count and what builds on them read their shards as
+	// well. Get, Update and Delete look there if the item is not where Layout puts it. Nothing is put there: with a Random
+	// or a Calculated layout, an item that is put again is there twice, unless it is deleted first. A conditional Put is
+	// ErrScattered. The unsharded past is Older: []Layout{{}}. Older layouts have no buckets, and every one must take the
+	// keys that are written. docs/layouts.md has a table of what happens to items that were written before.
 	Older []Layout
 
 	// OnePerShard says that a key has at most one item in each shard: the parts of an item that GetMerged puts together, or
@@ -110,7 +114,8 @@ type Options struct {
 	Rand rand.Source
 
 	// Logger is told at debug level about what callers do not see: each request that is repeated, and items that are read
-	// again for want of ReadMemory. Default: nobody.
+	// again for want of ReadMemory. At warning level it is told about a layout that Open accepts although it is uneven, and
+	// about items that writes return and that queries do not read: see ErrTooNarrow. Default: nobody.
 	Logger *slog.Logger
 }
 
@@ -265,6 +270,16 @@ func (o Options) validate() error {
 		wrong("MaxConcurrency and ReadMemory cannot be negative")
 	}
 	return errors.Join(errs...)
+}
+
+// warn tells the Logger about options that work, but not well.
+func (o *Options) warn() {
+	_, one := o.Widths.(fixed)
+	if l := &o.Layout; l.Strategy == Calculated && l.Hash == Product && (l.Shards > 1 || !one) {
+		o.Logger.Warn("the hash Product is uneven: it puts most ids in a few shards, and of some ids all in one; use XXHash, or for "+
+			"items that Product has placed, XXHash with this layout among Older; see docs/layouts.md and Layout.Evenness",
+			"table", o.Table, "layout", l.String())
+	}
 }
 
 // validateWithoutSortKey returns what is wrong with options for a table whose items have only a partition key. A shard of a

@@ -1,8 +1,11 @@
 package heatsink
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,5 +67,35 @@ func TestOnePerShard(t *testing.T) {
 	got, err := profiles.GetMerged(ctx, ov("pk", "user"))
 	if err != nil || got["a0"] == nil || got["a1"] == nil || got["a2"] == nil || got["a3"] == nil {
 		t.Errorf("got %s, %v, want four parts", showItem(got), err)
+	}
+}
+
+// Open says that Product is uneven, and nothing about other layouts.
+func TestOpenWarnsOfProduct(t *testing.T) {
+	product := Layout{Shards: 200, Strategy: Calculated, Hash: Product}
+	var ids []string
+	for i := range 10_000 {
+		ids = append(ids, fmt.Sprintf("order-%05d", i))
+	}
+	if e := product.Evenness(slices.Values(ids)); e.Max != len(ids) {
+		t.Errorf("the fullest shard has %d of %d ids: the warning is out of date", e.Max, len(ids))
+	}
+	for name, c := range map[string]struct {
+		options Options
+		warns   bool
+	}{
+		"product":              {Options{Layout: product}, true},
+		"product with widths":  {Options{Layout: product.WithShards(0), Widths: Width{4, 8}}, true},
+		"product of one shard": {Options{Layout: product.WithShards(1)}, false},
+		"random":               {Options{Layout: Layout{Shards: 200, Hash: Product}}, false},
+		"xxhash":               {Options{Layout: Layout{Shards: 200, Strategy: Calculated}}, false},
+		"older product":        {Options{Layout: Layout{Shards: 200, Strategy: Calculated, Format: ShardHash}, Older: []Layout{product}}, false},
+	} {
+		var log bytes.Buffer
+		c.options.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		openItems(t, &dynamodb.Client{}, c.options)
+		if warns := strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), "XXHash"); warns != c.warns || !c.warns && log.Len() > 0 {
+			t.Errorf("%s: logged %q, want a warning: %t", name, &log, c.warns)
+		}
 	}
 }

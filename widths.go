@@ -114,7 +114,9 @@ type WidthTable struct {
 }
 
 // Width returns the width of a key, the same for all buckets.
-func (t WidthTable) Width(_ context.Context, key string, _ time.Time) (Width, error) { return t.of(key), nil }
+func (t WidthTable) Width(_ context.Context, key string, _ time.Time) (Width, error) {
+	return t.of(key), nil
+}
 
 func (t *WidthTable) of(key string) Width {
 	if w, ok := t.Keys[key]; ok {
