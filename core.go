@@ -8,8 +8,9 @@ import (
 // core is a collection without its type: it does the work.
 type core struct {
 	client                    Client
-	options                   Options // with defaults
-	readRetries, writeRetries *budget // of the whole collection: reads must not spend what writes need
+	options                   Options  // with defaults
+	readRetries, writeRetries *budget  // of the whole collection: reads must not spend what writes need
+	beside                    []string // attributes that tell items of the same key apart
 	chooser                   *chooser
 	readers                   *limiter
 	sizes                     sizes
@@ -23,14 +24,16 @@ func newCore(client Client, options Options) (*core, error) {
 	}
 	options = options.withDefaults()
 	options.warn()
-	return &core{
+	c := &core{
 		client:       client,
 		options:      options,
 		readRetries:  newBudget(options.Retry),
 		writeRetries: newBudget(options.Retry),
 		chooser:      newChooser(options.Rand),
 		readers:      newLimiter(options.MaxConcurrency),
-	}, nil
+	}
+	c.beside = c.findBeside()
+	return c, nil
 }
 
 // once turns the SDK's own retries off: it would repeat a request without knowing whether another shard will do.

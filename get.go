@@ -126,7 +126,7 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
 	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
 	if c.options.Index == "" {
-		need = append(need, c.beside()...)
+		need = append(need, c.beside...)
 	} else if c.options.ShardAttribute != "" {
 		need = append(need, c.options.ShardAttribute) // to tell whether queries read its shard
 	}

@@ -52,7 +52,7 @@ func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Ite
 		ProjectionExpression:     aws.String("#hs_pk"),
 		ExpressionAttributeNames: map[string]string{"#hs_pk": c.options.PartitionKey},
 	}
-	need := c.beside()
+	need := slices.Clone(c.beside)
 	if ttl := c.options.TTL; ttl != "" && !slices.Contains(need, ttl) {
 		need = append(need, ttl)
 	}

@@ -332,7 +332,7 @@ func (c *core) onlyHome(ctx context.Context, like Item, why string) (target, err
 // the same attributes that the shard is calculated from. Where it has none of them, as an item that an update created, it
 // may be the same.
 func (c *core) otherItem(found, like Item) bool {
-	for _, name := range c.beside() {
+	for _, name := range c.beside {
 		if v := found[name]; v != nil && !sameItem(Item{name: v}, Item{name: like[name]}) {
 			return true
 		}
@@ -342,7 +342,7 @@ func (c *core) otherItem(found, like Item) bool {
 
 // surelySame reports whether an item that was found in one of the homes of like is like's for certain.
 func (c *core) surelySame(found, like Item) bool {
-	for _, name := range c.beside() {
+	for _, name := range c.beside {
 		if v := found[name]; v == nil || !sameItem(Item{name: v}, Item{name: like[name]}) {
 			return false
 		}
@@ -350,9 +350,9 @@ func (c *core) surelySame(found, like Item) bool {
 	return true
 }
 
-// beside returns the attributes that tell items of the same key apart: those that the shard is calculated from and that are
+// findBeside returns the attributes that tell items of the same key apart: those that the shard is calculated from and that are
 // not part of the key.
-func (c *core) beside() []string {
+func (c *core) findBeside() []string {
 	if !c.calculates() {
 		return nil
 	}
