@@ -12,6 +12,7 @@ type core struct {
 	options       Options              // with defaults
 	reads, writes *dispatch.Dispatcher // two, as reads must not spend the retries that writes need
 	readers       *dispatch.Limiter
+	beside        []string // attributes that tell items of the same key apart
 	chooser       *chooser
 	sizes         sizes
 	passing       passRates
@@ -24,15 +25,18 @@ func newCore(client Client, options Options) (*core, error) {
 		return nil, err
 	}
 	options = options.withDefaults()
+	options.warn()
 	chooser := newChooser(options.Rand)
 	readers := dispatch.NewLimiter(options.MaxConcurrency)
 	retry := dispatch.Retry(options.Retry)
-	return &core{
+	c := &core{
 		client:  client,
 		options: options,
 		reads:   dispatch.New(retry, readers, chooser.uint64N),
 		writes:  dispatch.New(retry, nil, chooser.uint64N),
 		readers: readers,
 		chooser: chooser,
-	}, nil
+	}
+	c.beside = c.findBeside()
+	return c, nil
 }

@@ -52,10 +52,15 @@
 //
 // # Changing a layout
 //
-// More shards of a Random layout: raise Layout.Shards in all readers first, then in the writers. Fewer: in the writers first,
-// and in the readers once the shards that go are empty. A key without shards gets some without moving an item if the format
-// has BareZero, or if the layout it had is one of the Older ones. With a Calculated layout the number of shards is part of
-// where an item is: leave it as it is, or see [Widths].
+// Readers must know a shard before writers use it. In a fleet whose processes do both, more shards take two deployments: first
+// Options.Widths with [Width]{Write: 4, Read: 16} everywhere, then with {Write: 16, Read: 16}. Fewer take the way back:
+// {Write: 4, Read: 16} everywhere, and {Write: 4, Read: 4} once the shards that go are empty. A Random layout can drop Widths
+// at the end, and have the number in Layout.Shards. With a Calculated layout the number of shards is part of where an item
+// is: its widths are powers of two, Widths stay, and items are changed with Update meanwhile, as a Put may add a copy.
+//
+// A key without shards gets some without moving an item if the format has BareZero, or if the layout it had is one of the
+// Older ones. The page docs/layouts.md has the steps, and a table of what each operation does to items that were there
+// before.
 //
 // Nothing here is global, nothing is logged without a Logger, and what an operation starts has ended when it returns; only a
 // [Cache] may be loading in the background until it is closed. Package [github.com/heatsink-go/heatsink/local] is a DynamoDB

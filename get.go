@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,7 +18,8 @@ import (
 // maxBatchGet is how many keys a BatchGetItem takes.
 const maxBatchGet = 100
 
-// get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it.
+// get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it. With
+// ErrTooNarrow it returns the item as well.
 func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
 	var cost Cost
 	defer func() { metersOf(ctx).add(cost) }()
@@ -27,7 +29,11 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 	}
 	if c.options.Index != "" {
 		item, err := c.getOne(ctx, &cost, g.key, c.tableTarget(g.key), g.in)
-		return g.first(err, item)
+		narrow := c.checkListing(ctx, item)
+		if item, err = g.first(err, item); err != nil {
+			return nil, err
+		}
+		return item, narrow
 	}
 	homes, err := c.homes(ctx, like, false)
 	if err != nil {
@@ -43,7 +49,28 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 		return item, err
 	}
 	items, err := c.find(ctx, &cost, g.key, homes[1:], g.in)
+	for i, item := range items {
+		if item != nil && c.otherItem(item, like) {
+			items[i] = nil
+		}
+	}
 	return g.first(err, items...)
+}
+
+// checkListing returns ErrTooNarrow if an index lists an item in a shard that queries do not read. Whatever else may be odd
+// about the listing is no reason to withhold the item.
+func (c *core) checkListing(ctx context.Context, item Item) error {
+	if item == nil || !c.listed(item) {
+		return nil
+	}
+	place, err := c.placeOf(item)
+	if err != nil {
+		return nil
+	}
+	if err = c.checkRead(ctx, item, place); errors.Is(err, ErrTooNarrow) {
+		return err
+	}
+	return nil
 }
 
 // getMerged reads what all shards have under the key that like has, and puts it together.
@@ -100,8 +127,13 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 	g.in.TableName = &c.options.Table
 	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
 	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
-	if c.options.TTL != "" {
-		need = append(need, c.options.TTL)
+	if c.options.Index == "" {
+		need = append(need, c.beside...)
+	} else if c.options.ShardAttribute != "" {
+		need = append(need, c.options.ShardAttribute) // to tell whether queries read its shard
+	}
+	if ttl := c.options.TTL; ttl != "" && !slices.Contains(need, ttl) {
+		need = append(need, ttl)
 	}
 	if c.options.Version != "" {
 		need = append(need, c.options.Version) // to tell what was deleted

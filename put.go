@@ -44,7 +44,7 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 		return w, err
 	}
 	cost.WriteUnits += units(out.ConsumedCapacity)
-	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: c.replaced(out.Attributes, item)}, nil
+	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: c.replaced(ctx, out.Attributes, item)}, nil
 }
 
 // sendPut sends a put to its place, and elsewhere as long as that is harmless. mark is that of a tombstone's version.
@@ -86,11 +86,11 @@ func (c *core) sendPut(ctx context.Context, cost *Cost, r *request, p *placement
 }
 
 // replaced returns the item that a put or a delete has replaced, as the caller knows it: nil if it was a tombstone.
-func (c *core) replaced(old, like Item) Item {
+func (c *core) replaced(ctx context.Context, old, like Item) Item {
 	if c.buried(old) {
 		return nil
 	}
-	c.restoreLike(old, like)
+	c.returned(ctx, old, like)
 	return old
 }
 
@@ -106,7 +106,7 @@ func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
 func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
 	p, err := c.place(ctx, item)
 	if err == nil && conditional && c.options.Index == "" {
-		_, err = c.onlyHome(ctx, item, "a condition would see one of them only")
+		_, err = c.onlyHome(ctx, item, "a condition checks only one; without the condition Put replaces what its own shard has")
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -37,8 +38,12 @@ func (c *core) transactUpdate(ctx context.Context, like Item, edits []func(*type
 		edit(update)
 	}
 	update.TableName, update.Key = &c.options.Table, key
+	assigned := assignments(aws.ToString(update.UpdateExpression), update.ExpressionAttributeNames, update.ExpressionAttributeValues)
+	if err := c.checkAssignments(assigned, like); err != nil {
+		return types.TransactWriteItem{}, err
+	}
 	if c.options.Index != "" && c.listed(like) {
-		_, listing, err := c.listing(ctx, like)
+		_, listing, err := c.listing(ctx, like, assigned)
 		if err == nil {
 			err = setAttributes(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
 		}
@@ -95,7 +100,7 @@ func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
 	if err != nil || c.options.Index != "" {
 		return key, err
 	}
-	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it")
+	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it; send Update or Delete by themselves")
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -33,12 +35,17 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		if err == nil && versioned {
 			err = checkPlaceholders(in.ExpressionAttributeNames, in.ExpressionAttributeValues)
 		}
+		assigned := append(assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
+			legacyAssignments(in.AttributeUpdates)...)
+		if err == nil {
+			err = c.checkAssignments(assigned, like)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
 		repeatable := idempotent(in) && !wantsOld(in.ReturnValues)
 		wanted := in.ReturnValuesOnConditionCheckFailure
-		if err := c.complete(ctx, in, at, like); err != nil {
+		if err := c.complete(ctx, in, at, like, assigned); err != nil {
 			return nil, nil, err
 		}
 
@@ -98,9 +105,9 @@ func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dy
 
 // complete adds to the caller's update what heatsink needs of it: that it keeps an index's listing, and creates nothing
 // where an item was found.
-func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item) error {
+func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item, assigned []assignment) error {
 	if c.options.Index != "" && c.listed(like) {
-		t, listing, err := c.listing(ctx, like)
+		t, listing, err := c.listing(ctx, like, assigned)
 		if err != nil {
 			return err
 		}
@@ -113,14 +120,20 @@ func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *l
 	return nil
 }
 
-// listing returns where an index lists an item from now on, and the attributes that make it so.
-func (c *core) listing(ctx context.Context, like Item) (target, Item, error) {
-	p, err := c.place(ctx, like)
+// listing returns where an index lists an item from now on, and the attributes that make it so. The event time is among them,
+// unless the update sets it itself: an item that says another one than like would be listed in a bucket that is not its own.
+func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (target, Item, error) {
+	p, err := c.placeLike(ctx, like)
 	if err != nil {
 		return target{}, nil, err
 	}
-	listing := make(Item, 2)
+	listing := make(Item, 3)
 	c.list(p, listing)
+	o, at := &c.options, c.options.EventTime.Attribute
+	if o.Layout.Bucket != NoBucket && !slices.Contains(o.TableKey, at) &&
+		!slices.ContainsFunc(assigned, func(a assignment) bool { return a.attribute == at }) {
+		listing[at] = like[at]
+	}
 	return p.target, listing, nil
 }
 

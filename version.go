@@ -242,12 +242,12 @@ func (c *core) versioned(legacy bool) (bool, error) {
 }
 
 // tombstone returns the put that a delete is in a collection with versions.
-func (c *core) tombstone(key Item, in *dynamodb.DeleteItemInput) (*dynamodb.PutItemInput, error) {
+func (c *core) tombstone(in *dynamodb.DeleteItemInput) (*dynamodb.PutItemInput, error) {
 	if len(in.Expected) > 0 {
 		_, err := c.versioned(true)
 		return nil, err
 	}
-	item := maps.Clone(key)
+	item := maps.Clone(in.Key)
 	item[c.options.TTL] = epochSeconds(time.Now().Add(tombstoneLife))
 	return &dynamodb.PutItemInput{
 		TableName:                           in.TableName,
