@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ type rowReport struct {
 // breakRows runs the written breaks of the rows whose ids begin with one of ids, or of all of them, each against the
 // tests that its row names. The code is 1 if a row has no break, or one that its tests do not notice.
 func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (code int, err error) {
-	root, err := moduleRoot(ctx, o.dir)
+	root, module, err := moduleRoot(ctx, o.dir)
 	if err != nil {
 		return 0, err
 	}
@@ -48,7 +49,7 @@ func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (
 	}
 	defer os.RemoveAll(work)
 	t := &trial{
-		root: root, work: work, least: o.least, progress: o.progress, jobs: jobs,
+		root: root, module: module, work: work, least: o.least, progress: o.progress, jobs: jobs,
 		packages: map[string]*tests{}, took: map[string]time.Duration{},
 	}
 	if err := t.unbroken(ctx); err != nil {
@@ -60,13 +61,14 @@ func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (
 	return t.report(len(rows), missing, stdout)
 }
 
-// moduleRoot is the directory of the module around dir.
-func moduleRoot(ctx context.Context, dir string) (string, error) {
-	out, err := command(ctx, dir, nil, "go", "list", "-m", "-f", "{{.Dir}}")
+// moduleRoot returns the directory and the path of the module around dir.
+func moduleRoot(ctx context.Context, dir string) (root, module string, err error) {
+	out, err := command(ctx, dir, nil, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}")
 	if err != nil {
-		return "", fmt.Errorf("go list -m: %w\n%s", err, out)
+		return "", "", fmt.Errorf("go list -m: %w\n%s", err, out)
 	}
-	return strings.TrimSpace(out), nil
+	module, root, _ = strings.Cut(strings.TrimSpace(out), " ")
+	return root, module, nil
 }
 
 func selectRows(rows []requirement, ids []string) (selected []requirement, err error) {
@@ -113,7 +115,9 @@ func plan(rows []requirement, breaks []rowBreak) (jobs []*job, missing []string)
 
 // A trial tries the jobs side by side.
 type trial struct {
-	root, work string
+	root       string
+	module     string // the import path of root
+	work       string
 	least      time.Duration
 	progress   io.Writer
 	jobs       []*job
@@ -174,18 +178,22 @@ func (t *trial) try(ctx context.Context, j *job, dir string) error {
 	if err != nil {
 		return err
 	}
-	path, err := overlay(dir, file, []byte(broken))
+	overlaid, err := overlay(dir, file, []byte(broken))
 	if err != nil {
 		return err
 	}
 	packages, named := byPackage(j.proofs)
+	packages = t.concerned(packages, j.file)
+	if len(packages) == 0 {
+		return fmt.Errorf("%s: %s: no test that the row names is built from %s", j.at, j.row, j.file)
+	}
 	for _, pkg := range packages {
 		binary := filepath.Join(dir, "row.test")
 		p := t.packages[pkg]
-		if _, err := p.build(ctx, path, binary); err != nil {
+		if _, err := p.build(ctx, overlaid, binary); err != nil {
 			return fmt.Errorf("%s: %s: %w", j.at, j.row, err)
 		}
-		o, err := p.run(ctx, path, binary, pattern(named[pkg]), max(t.least, 3*t.took[pkg]))
+		o, err := p.run(ctx, overlaid, binary, pattern(named[pkg]), max(t.least, 3*t.took[pkg]))
 		if err != nil {
 			return err
 		}
@@ -198,6 +206,21 @@ func (t *trial) try(ctx context.Context, j *job, dir string) error {
 		}
 	}
 	return nil
+}
+
+// concerned returns the packages whose tests are built from a file: no others can notice its break. The file's own
+// package comes first, which is built the fastest.
+func (t *trial) concerned(packages []string, file string) (concerned []string) {
+	at := path.Join(t.module, path.Dir(file))
+	for _, pkg := range packages {
+		switch p := t.packages[pkg]; {
+		case p.path == at:
+			concerned = slices.Insert(concerned, 0, pkg)
+		case slices.Contains(p.deps, at):
+			concerned = append(concerned, pkg)
+		}
+	}
+	return concerned
 }
 
 // byPackage groups tests by their packages, which keep their order.

@@ -26,6 +26,7 @@ type tests struct {
 	dir   string   // absolute
 	path  string   // the import path
 	files []string // absolute, without the tests
+	deps  []string // the import paths of all that the tests are built from
 	rapid bool     // the tests take the flags of pgregory.net/rapid
 }
 
@@ -59,7 +60,11 @@ func loadTests(ctx context.Context, dir, pattern string) (*tests, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list -deps %s: %w\n%s", pattern, err, deps)
 	}
-	p.rapid = slices.Contains(strings.Split(deps, "\n"), "pgregory.net/rapid")
+	for line := range strings.Lines(deps) {
+		path, _, _ := strings.Cut(strings.TrimSpace(line), " ") // "path [path.test]" is the package with its tests
+		p.deps = append(p.deps, path)
+	}
+	p.rapid = slices.Contains(p.deps, "pgregory.net/rapid")
 	return p, nil
 }
 

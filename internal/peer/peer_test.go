@@ -101,8 +101,8 @@ func outcomeOfStart() (outcome string) {
 
 type bystander struct{ testing.TB }
 
-func (bystander) Helper()          {}
-func (bystander) Skip(args ...any) { panic("skipped: " + fmt.Sprint(args...)) }
+func (bystander) Helper()                          {}
+func (bystander) Skip(args ...any)                 { panic("skipped: " + fmt.Sprint(args...)) }
 func (bystander) Skipf(format string, args ...any) { panic("skipped: " + fmt.Sprintf(format, args...)) }
 
 func (bystander) Fatalf(format string, args ...any) { panic("failed: " + fmt.Sprintf(format, args...)) }
