@@ -18,10 +18,11 @@ import (
 
 // A rowReport is the last line of a run on rows.
 type rowReport struct {
-	Rows   int      `json:"rows"`
-	Breaks int      `json:"breaks"`
-	Caught int      `json:"caught"`
-	Missed []string `json:"missed"` // rows without a break, and "row file:line" of breaks that no named test noticed
+	Rows     int      `json:"rows"`
+	Breaks   int      `json:"breaks"`
+	Caught   int      `json:"caught"`
+	Missed   []string `json:"missed"`             // rows without a break, and "row file:line" of breaks that no named test noticed
+	Unproved []string `json:"unproved,omitempty"` // rows that name no test yet
 }
 
 // breakRows runs the written breaks of the rows whose ids begin with one of ids, or of all of them, each against the
@@ -42,7 +43,7 @@ func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (
 	if err != nil {
 		return 0, err
 	}
-	jobs, missing := plan(rows, breaks)
+	jobs, missing, unproved := plan(rows, breaks)
 	work, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return 0, err
@@ -58,7 +59,7 @@ func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (
 	if err := t.run(ctx, o.parallel); err != nil {
 		return 0, err
 	}
-	return t.report(len(rows), missing, stdout)
+	return t.report(rowReport{Rows: len(rows), Breaks: len(jobs), Missed: missing, Unproved: unproved}, stdout)
 }
 
 // moduleRoot returns the directory and the path of the module around dir.
@@ -96,33 +97,37 @@ type job struct {
 	by     string // the package whose tests noticed it, and how
 }
 
-// plan joins rows and breaks, and says which rows have none.
-func plan(rows []requirement, breaks []rowBreak) (jobs []*job, missing []string) {
+// plan joins rows and breaks. It says which rows have no break, and which cannot have one, as they name no test yet.
+func plan(rows []requirement, breaks []rowBreak) (jobs []*job, missing, unproved []string) {
+	missing = []string{}
 	for _, r := range rows {
-		none := true
+		if len(r.proofs) == 0 {
+			unproved = append(unproved, r.id)
+			continue
+		}
+		before := len(jobs)
 		for _, b := range breaks {
 			if b.row == r.id {
-				none = false
 				jobs = append(jobs, &job{rowBreak: b, proofs: r.proofs})
 			}
 		}
-		if none {
+		if len(jobs) == before {
 			missing = append(missing, r.id)
 		}
 	}
-	return jobs, missing
+	return jobs, missing, unproved
 }
 
 // A trial tries the jobs side by side.
 type trial struct {
-	root       string
-	module     string // the import path of root
-	work       string
-	least      time.Duration
-	progress   io.Writer
-	jobs       []*job
-	packages   map[string]*tests
-	took       map[string]time.Duration // by the tests of a package as they are
+	root     string
+	module   string // the import path of root
+	work     string
+	least    time.Duration
+	progress io.Writer
+	jobs     []*job
+	packages map[string]*tests
+	took     map[string]time.Duration // by the tests of a package as they are
 
 	mu     sync.Mutex
 	next   int
@@ -274,9 +279,14 @@ func (t *trial) unbroken(ctx context.Context) error {
 }
 
 // report prints a line for each break, and the sum as JSON in the last line.
-func (t *trial) report(rows int, missing []string, stdout io.Writer) (code int, err error) {
-	r := rowReport{Rows: rows, Breaks: len(t.jobs), Missed: missing}
+func (t *trial) report(r rowReport, stdout io.Writer) (code int, err error) {
 	table := tabwriter.NewWriter(stdout, 0, 4, 2, ' ', 0)
+	for _, row := range r.Missed {
+		fmt.Fprintf(table, "%s\tNO BREAK\n", row)
+	}
+	for _, row := range r.Unproved {
+		fmt.Fprintf(table, "%s\tnot yet proved\n", row)
+	}
 	for _, j := range t.jobs {
 		verdict := j.by
 		if j.by == "" {
@@ -287,16 +297,11 @@ func (t *trial) report(rows int, missing []string, stdout io.Writer) (code int, 
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t+ %s\n", j.row, verdict, j.file, j.to)
 	}
-	for _, row := range missing {
-		fmt.Fprintf(table, "%s\tNO BREAK\n", row)
-	}
 	if err := table.Flush(); err != nil {
 		return 0, err
 	}
 	if len(r.Missed) > 0 {
 		code = 1
-	} else {
-		r.Missed = []string{}
 	}
 	return code, json.NewEncoder(stdout).Encode(r)
 }

@@ -17,6 +17,7 @@ import (
 
 const (
 	buildTime = 10 * time.Minute // a build that takes longer hangs
+	linger    = 30 * time.Second // how long a process outside the group may keep the output of a dead one open
 	memory    = 6 << 30          // bytes of addresses of one test process
 	kept      = 16 << 10         // bytes of output that are kept of a process
 )
@@ -162,7 +163,7 @@ func command(ctx context.Context, dir string, env []string, argv ...string) (out
 	out.limit = limit
 	cmd.Stdout, cmd.Stderr = &out, &out
 	ownGroup(cmd)
-	cmd.WaitDelay = 5 * time.Second // in case something outside the group keeps the output open
+	cmd.WaitDelay = linger
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
