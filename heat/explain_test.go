@@ -7,7 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/heat"
 )
@@ -75,8 +79,9 @@ func nine() map[string]float64 {
 	return all
 }
 
-// 003-15, X05: both forms of the message.
+// 003-15, X05: both forms of the message, of figures and of what a recorder measures on the engine.
 func TestExplainMessages(t *testing.T) {
+	t.Run("measured", func(t *testing.T) { synctest.Test(t, messagesOfMeasurements) })
 	dominant := shares(map[string]float64{"STATUS#ACTIVE": 85, "STATUS#BANNED": 10, "STATUS#NEW": 5})
 	findings := heat.Explain(report(dominant), heat.Rules{})
 	if len(findings) != 1 || findings[0].Message != "Partition STATUS#ACTIVE receiving 85% of traffic" || findings[0].Kind != heat.LowCardinality {
@@ -88,6 +93,47 @@ func TestExplainMessages(t *testing.T) {
 	findings = heat.Explain(report(hot), heat.Rules{})
 	if len(findings) != 1 || findings[0].Message != "Partition key 'POST#12345' has 1,000 requests/sec (hot partition)" || findings[0].Severity != heat.Critical {
 		t.Errorf("got %s: %+v", kinds(findings), findings)
+	}
+}
+
+// messagesOfMeasurements writes a table of statuses and a table of posts, in virtual time.
+func messagesOfMeasurements(t *testing.T) {
+	db := start(t, nil)
+	recorder := heat.NewRecorder(heat.Options{})
+	client := db.Client(recorder.Option)
+	if err := db.CreateTable(t.Context(), "posts", "pk", "sk"); err != nil {
+		t.Fatal(err)
+	}
+	write := func(table string, i item) {
+		t.Helper()
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	statuses := slices.Concat(slices.Repeat([]string{"ACTIVE"}, 17), []string{"BANNED", "BANNED", "NEW"})
+	body := text(strings.Repeat("x", 1500)) // two write units
+	for ms := range 6000 {
+		if ms%10 == 0 {
+			write("views", key("STATUS#"+statuses[ms/10%20], fmt.Sprint(ms)))
+		}
+		viral := key("POST#12345", fmt.Sprint(ms))
+		viral["body"] = body
+		write("posts", viral)
+		if ms%100 == 0 {
+			write("posts", key(fmt.Sprint("POST#", ms), "1"))
+		}
+		time.Sleep(time.Millisecond)
+	}
+	var messages []string
+	for _, f := range heat.Explain(recorder.Report(), heat.Rules{}) {
+		messages = append(messages, f.String())
+	}
+	want := []string{
+		"critical: posts: Partition key 'POST#12345' has 1,000 requests/sec (hot partition)",
+		"warning: views: Partition STATUS#ACTIVE receiving 85% of traffic",
+	}
+	if !slices.Equal(messages, want) {
+		t.Errorf("got  %q\nwant %q", messages, want)
 	}
 }
 
@@ -194,6 +240,20 @@ func TestExplainTellsTheCause(t *testing.T) {
 	}
 }
 
+// X07: the worst comes first, whatever comes first in the report; what is as bad stays in the report's order.
+func TestExplainOrdersBySeverity(t *testing.T) {
+	writes := hotFlow("user#loadtest#7", 750, 200)
+	writes.Keys = append(writes.Keys, hotFlow("user-2", 2000, 200).Keys[0], hotFlow("user-3", 800, 200).Keys[0])
+	r := report(writes)
+	r.Resources[0].Reads = hotFlow("CONFIG", 5000, 12)
+	got := kinds(heat.Explain(r, heat.Rules{Excess: 1}))
+	want := "critical hot-key user-2; critical read-hot CONFIG; " +
+		"warning hot-key user#loadtest#7; warning hot-key user-3; info suspicious-key user#loadtest#7"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // A key that is read too much wants a cache, and the finding says not to shard.
 func TestExplainReadHotKeys(t *testing.T) {
 	r := report(heat.Flow{})
@@ -213,7 +273,8 @@ func TestExplainUsesTheLowerBound(t *testing.T) {
 	}
 }
 
-// What sharding does not cure is said to be something else.
+// X24: only key-range reasons mean a hot partition. What sharding does not cure is said to be something else, also where a
+// key that is far below the limit has most of the refusals.
 func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
 	for reason, want := range map[string]heat.Kind{
 		"TableWriteProvisionedThroughputExceeded": heat.TableThrottled,
@@ -224,6 +285,19 @@ func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
 		findings := heat.Explain(report(f), heat.Rules{})
 		if len(findings) != 1 || findings[0].Kind != want || !strings.Contains(findings[0].Remedy, "do not shard") {
 			t.Errorf("%s: got %+v", reason, findings)
+		}
+		refused := func(reason string) heat.Report {
+			f := hotFlow("user-12345", 300, 200)
+			f.Throttled, f.Throttles = 1000, []heat.ThrottleCount{{Reason: reason, Count: 1000}}
+			f.Keys[0].Refused, f.Keys[0].Throttled, f.Keys[0].Reason = 17, 1000, reason
+			return report(f)
+		}
+		if got := kinds(heat.Explain(refused(reason), heat.Rules{Excess: 1})); got != fmt.Sprintf("critical %s ", want) {
+			t.Errorf("%s, of a key: got %q, want %q alone", reason, got, want)
+		}
+		const hot = "TableWriteKeyRangeThroughputExceeded"
+		if got := kinds(heat.Explain(refused(hot), heat.Rules{Excess: 1})); got != "critical hot-key user-12345" {
+			t.Errorf("%s, of a key: got %q", hot, got)
 		}
 	}
 }
