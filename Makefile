@@ -14,6 +14,9 @@ PKG      ?= ./...
 BENCH    ?= .
 COUNT    ?= 10
 BENCHOUT ?= bench.txt
+N        ?= 50
+SEED     ?= 1
+ROWS     ?=
 PEERS    := .peers
 
 TOOL    := go tool -modfile=tools.mod
@@ -120,3 +123,11 @@ $(PEERS)/node_modules/.package-lock.json:
 	$(call heading,npm install of dynalite into $(PEERS))
 	@mkdir -p $(PEERS)
 	@npm install --prefix $(PEERS) --no-audit --no-fund dynalite@4
+
+.PHONY: mutants
+mutants: ## break PKG in N random ways (50, SEED=1) and list the breaks that its tests do not notice
+	@go run ./internal/mutants -pkg '$(PKG)' -n '$(N)' -seed '$(SEED)'
+
+.PHONY: row-breaks
+row-breaks: ## break what each requirement states and see its tests fail (ROWS=000-01,X05 or all)
+	@go run ./internal/mutants -rows $(ROWS)

@@ -69,8 +69,9 @@ var mayImport = imports{
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
 
-	// Tests about the repository.
-	"internal/lint": {},
+	// Tests about the repository, and about its tests.
+	"internal/lint":    {},
+	"internal/mutants": {},
 }
 
 // theEngine must not end up in the binary of somebody who only uses the library.

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+// A rowReport is the last line of a run on rows.
+type rowReport struct {
+	Rows   int      `json:"rows"`
+	Breaks int      `json:"breaks"`
+	Caught int      `json:"caught"`
+	Missed []string `json:"missed"` // rows without a break, and "row file:line" of breaks that no named test noticed
+}
+
+// breakRows runs the written breaks of the rows whose ids begin with one of ids, or of all of them, each against the
+// tests that its row names. The code is 1 if a row has no break, or one that its tests do not notice.
+func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (code int, err error) {
+	root, err := moduleRoot(ctx, o.dir)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := readRequirements(root)
+	if err != nil {
+		return 0, err
+	}
+	if rows, err = selectRows(rows, ids); err != nil {
+		return 0, err
+	}
+	breaks, err := readRowBreaks(root)
+	if err != nil {
+		return 0, err
+	}
+	jobs, missing := plan(rows, breaks)
+	work, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(work)
+	t := &trial{
+		root: root, work: work, least: o.least, progress: o.progress, jobs: jobs,
+		packages: map[string]*tests{}, took: map[string]time.Duration{},
+	}
+	if err := t.unbroken(ctx); err != nil {
+		return 0, err
+	}
+	if err := t.run(ctx, o.parallel); err != nil {
+		return 0, err
+	}
+	return t.report(len(rows), missing, stdout)
+}
+
+// moduleRoot is the directory of the module around dir.
+func moduleRoot(ctx context.Context, dir string) (string, error) {
+	out, err := command(ctx, dir, nil, "go", "list", "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return "", fmt.Errorf("go list -m: %w\n%s", err, out)
+	}
+	return strings.TrimSpace(out), nil
+}
+
+func selectRows(rows []requirement, ids []string) (selected []requirement, err error) {
+	if len(ids) == 0 {
+		return rows, nil
+	}
+	for _, id := range ids {
+		matches := func(r requirement) bool { return strings.HasPrefix(r.id, id) }
+		if !slices.ContainsFunc(rows, matches) {
+			return nil, fmt.Errorf("row %s: docs/requirements.md has none", id)
+		}
+	}
+	for _, r := range rows {
+		if slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(r.id, id) }) {
+			selected = append(selected, r)
+		}
+	}
+	return selected, nil
+}
+
+// A job is one break and what became of it.
+type job struct {
+	rowBreak
+	proofs []proof
+	by     string // the package whose tests noticed it, and how
+}
+
+// plan joins rows and breaks, and says which rows have none.
+func plan(rows []requirement, breaks []rowBreak) (jobs []*job, missing []string) {
+	for _, r := range rows {
+		none := true
+		for _, b := range breaks {
+			if b.row == r.id {
+				none = false
+				jobs = append(jobs, &job{rowBreak: b, proofs: r.proofs})
+			}
+		}
+		if none {
+			missing = append(missing, r.id)
+		}
+	}
+	return jobs, missing
+}
+
+// A trial tries the jobs side by side.
+type trial struct {
+	root, work string
+	least      time.Duration
+	progress   io.Writer
+	jobs       []*job
+	packages   map[string]*tests
+	took       map[string]time.Duration // by the tests of a package as they are
+
+	mu     sync.Mutex
+	next   int
+	done   int
+	faults []error
+}
+
+func (t *trial) run(ctx context.Context, parallel int) error {
+	var workers sync.WaitGroup
+	for n := range parallel {
+		workers.Go(func() {
+			dir := filepath.Join(t.work, fmt.Sprint("worker-", n))
+			for j := t.take(ctx); j != nil; j = t.take(ctx) {
+				t.note(j, t.try(ctx, j, dir))
+			}
+		})
+	}
+	workers.Wait()
+	return errors.Join(append(t.faults, ctx.Err())...)
+}
+
+func (t *trial) take(ctx context.Context) *job {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.next == len(t.jobs) || ctx.Err() != nil {
+		return nil
+	}
+	t.next++
+	return t.jobs[t.next-1]
+}
+
+func (t *trial) note(j *job, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done++
+	text := "caught by " + j.by
+	switch {
+	case err != nil:
+		t.faults = append(t.faults, err)
+		text = err.Error()
+	case j.by == "":
+		text = "MISSED"
+	}
+	fmt.Fprintf(t.progress, "%d of %d, %s: %s\n", t.done, len(t.jobs), j.row, text)
+}
+
+// try breaks one line and runs the named tests, package by package, until one fails.
+func (t *trial) try(ctx context.Context, j *job, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	file, broken, err := j.open(t.root)
+	if err != nil {
+		return err
+	}
+	path, err := overlay(dir, file, []byte(broken))
+	if err != nil {
+		return err
+	}
+	packages, named := byPackage(j.proofs)
+	for _, pkg := range packages {
+		binary := filepath.Join(dir, "row.test")
+		p := t.packages[pkg]
+		if _, err := p.build(ctx, path, binary); err != nil {
+			return fmt.Errorf("%s: %s: %w", j.at, j.row, err)
+		}
+		o, err := p.run(ctx, path, binary, pattern(named[pkg]), max(t.least, 3*t.took[pkg]))
+		if err != nil {
+			return err
+		}
+		if !o.passed {
+			j.by = pkg
+			if o.timeout {
+				j.by += " (its time limit)"
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// byPackage groups tests by their packages, which keep their order.
+func byPackage(proofs []proof) (packages []string, named map[string][]string) {
+	named = map[string][]string{}
+	for _, p := range proofs {
+		if named[p.pkg] == nil {
+			packages = append(packages, p.pkg)
+		}
+		if !slices.Contains(named[p.pkg], p.test) {
+			named[p.pkg] = append(named[p.pkg], p.test)
+		}
+	}
+	return packages, named
+}
+
+// pattern is for -test.run: these tests and no others.
+func pattern(named []string) string { return "^(" + strings.Join(named, "|") + ")$" }
+
+// unbroken sees that the named tests pass as they are: if one fails, every break would seem to be caught.
+func (t *trial) unbroken(ctx context.Context) error {
+	var all []proof
+	for _, j := range t.jobs {
+		all = append(all, j.proofs...)
+	}
+	nothing, err := writeOverlay(t.work, map[string]string{})
+	if err != nil {
+		return err
+	}
+	packages, named := byPackage(all)
+	for _, pkg := range packages {
+		p, err := loadTests(ctx, t.root, pkg)
+		if err != nil {
+			return err
+		}
+		binary := filepath.Join(t.work, "whole.test")
+		if _, err := p.build(ctx, nothing, binary); err != nil {
+			return fmt.Errorf("package %s as it is: %w", pkg, err)
+		}
+		o, err := p.run(ctx, nothing, binary, pattern(named[pkg]), buildTime)
+		if err != nil {
+			return err
+		}
+		if !o.passed {
+			return fmt.Errorf("package %s: tests that rows name fail as they are; mend them first\n%s", pkg, o.output)
+		}
+		t.packages[pkg], t.took[pkg] = p, o.took
+		fmt.Fprintf(t.progress, "%s: %d tests pass as they are, in %s\n", pkg, len(named[pkg]), o.took.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// report prints a line for each break, and the sum as JSON in the last line.
+func (t *trial) report(rows int, missing []string, stdout io.Writer) (code int, err error) {
+	r := rowReport{Rows: rows, Breaks: len(t.jobs), Missed: missing}
+	table := tabwriter.NewWriter(stdout, 0, 4, 2, ' ', 0)
+	for _, j := range t.jobs {
+		verdict := j.by
+		if j.by == "" {
+			verdict = "MISSED"
+			r.Missed = append(r.Missed, j.row+" "+j.at)
+		} else {
+			r.Caught++
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t+ %s\n", j.row, verdict, j.file, j.to)
+	}
+	for _, row := range missing {
+		fmt.Fprintf(table, "%s\tNO BREAK\n", row)
+	}
+	if err := table.Flush(); err != nil {
+		return 0, err
+	}
+	if len(r.Missed) > 0 {
+		code = 1
+	} else {
+		r.Missed = []string{}
+	}
+	return code, json.NewEncoder(stdout).Encode(r)
+}

@@ -1,0 +1,2 @@
+// Package failing has a test that fails before anything is broken.
+package failing
