@@ -316,7 +316,15 @@ func TestExplainAHotPartitionWithoutAKey(t *testing.T) {
 	findings := heat.Explain(report(f(11), room), heat.Rules{})
 	if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
 		!strings.Contains(strings.Join(findings[0].Evidence, " "), "1000 of 10000 write units a second served in all (10%)") {
-		t.Errorf("got %+v", findings)
+		t.Fatalf("got %+v", findings)
+	}
+	const hot = "A hot partition: writes throttled by key range"
+	full := func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{WriteUnits: 1000} }
+	if message := findings[0].Message; message != hot+" while the table has room" {
+		t.Errorf("10%% of the capacity: got %q", message)
+	}
+	if findings := heat.Explain(report(f(11), full), heat.Rules{}); len(findings) != 1 || findings[0].Message != hot {
+		t.Errorf("all of the capacity: got %+v", findings)
 	}
 	if findings := heat.Explain(report(f(10), room), heat.Rules{}); len(findings) != 1 || findings[0].Severity != heat.Info {
 		t.Errorf("ten throttles: got %+v", findings)

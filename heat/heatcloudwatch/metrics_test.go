@@ -62,7 +62,8 @@ func TestMetricsShowAHotPartition(t *testing.T) {
 			t.Errorf("throttled %d: %+v", w.Throttled, w.Throttles)
 		}
 		findings := heat.Explain(report, heat.Rules{})
-		if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical {
+		if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
+			findings[0].Message != "A hot partition: writes throttled by key range while the table has room" {
 			t.Errorf("got %+v", findings)
 		}
 	})
