@@ -12,8 +12,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local"
 )
 
 var noon = time.Date(2026, 6, 22, 12, 0, 0, 0, time.UTC)
@@ -276,6 +278,7 @@ func TestExplainUsesTheLowerBound(t *testing.T) {
 // X24: only key-range reasons mean a hot partition. What sharding does not cure is said to be something else, also where a
 // key that is far below the limit has most of the refusals.
 func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
+	t.Run("measured", func(t *testing.T) { synctest.Test(t, throttledTable) })
 	for reason, want := range map[string]heat.Kind{
 		"TableWriteProvisionedThroughputExceeded": heat.TableThrottled,
 		"TableWriteAccountLimitExceeded":          heat.AccountThrottled,
@@ -299,6 +302,43 @@ func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
 		if got := kinds(heat.Explain(refused(hot), heat.Rules{Excess: 1})); got != "critical hot-key user-12345" {
 			t.Errorf("%s, of a key: got %q", hot, got)
 		}
+	}
+}
+
+// throttledTable writes twice as much to one key as its table is provisioned for, which is far below what a partition
+// serves: a recorder takes the reason from DynamoDB's exceptions.
+func throttledTable(t *testing.T) {
+	db := start(t, &local.Physics{})
+	if _, err := db.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("small"), BillingMode: types.BillingModeProvisioned,
+		ProvisionedThroughput: &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(150), WriteCapacityUnits: aws.Int64(150)},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	recorder := heat.NewRecorder(heat.Options{})
+	client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+	for i := range 5000 { // 250 and 50 a second for 20 seconds
+		pk := "ORDER#12345"
+		if i%6 == 5 {
+			pk = fmt.Sprint("ORDER#", i%5000)
+		}
+		_, _ = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("small"), Item: key(pk, fmt.Sprint(i))})
+		time.Sleep(time.Second / 300)
+	}
+	w := resource(t, recorder.Report(), "small").Writes
+	if len(w.Throttles) != 1 || w.Throttles[0].Reason != "TableWriteProvisionedThroughputExceeded" || w.Throttled < 500 {
+		t.Fatalf("%d throttled: %+v", w.Throttled, w.Throttles)
+	}
+	if got := kinds(heat.Explain(recorder.Report(), heat.Rules{Excess: 1})); got != "critical table-throttled " {
+		t.Errorf("got %q, want table-throttled alone", got)
 	}
 }
 
