@@ -59,10 +59,12 @@ func excess(share float64, keys int64) float64 {
 
 func whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = why(r, d, k, shape)
-	switch kind {
-	case HotKey, ReadHot:
+	switch {
+	case kind == ReadHot && !strings.Contains(shape, "{"):
+		kind, cause = LowCardinality, "the partition key has one value for all of this"
+	case kind == HotKey, kind == ReadHot:
 		kind, cause = DominantKey, "one key has most of the traffic"
-	case PopularItem:
+	case kind == PopularItem:
 		cause = "one item has most of the traffic"
 	}
 	return kind, cause, fmt.Sprintf("nothing while it stays below %.0f units a second; then: %s", d.Limit(), remedy)

@@ -89,6 +89,20 @@ func TestExplainMessages(t *testing.T) {
 	if len(findings) != 1 || findings[0].Message != "Partition STATUS#ACTIVE receiving 85% of traffic" || findings[0].Kind != heat.LowCardinality {
 		t.Errorf("got %s: %+v", kinds(findings), findings)
 	}
+	// Of reads as well, where the key's design is still what is wrong, unless it is one item that is read.
+	for items, want := range map[int64]heat.Kind{50: heat.LowCardinality, 1: heat.PopularItem} {
+		read := report(heat.Flow{}, func(r *heat.ResourceReport) {
+			r.Reads = shares(map[string]float64{"STATUS#ACTIVE": 85, "STATUS#BANNED": 10, "STATUS#NEW": 5})
+			for i := range r.Reads.Keys {
+				r.Reads.Keys[i].Items = items
+			}
+			r.Patterns = []heat.Pattern{{Shape: "STATUS#ACTIVE", Example: "STATUS#ACTIVE", Distinct: heat.Distinct{Keys: 1}, Reads: 8500}}
+		})
+		findings := heat.Explain(read, heat.Rules{})
+		if len(findings) != 1 || findings[0].Message != "Partition STATUS#ACTIVE receiving 85% of traffic" || findings[0].Kind != want || findings[0].Direction != heat.Read {
+			t.Errorf("reads of %d items: got %s: %+v, want %s", items, kinds(findings), findings, want)
+		}
+	}
 	hot := heat.Flow{Units: 60_000, Requests: 60_000, Distinct: heat.Distinct{Keys: 1000}, Keys: []heat.KeyHeat{{
 		Key: "POST#12345", Units: 60_000, Low: 60_000, Rate: 1000, RateLow: 1000, Consumed: 1000, Share: 0.9, Requests: 60_000, Items: 60,
 	}}}
