@@ -196,6 +196,9 @@ func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] 
 //
 // With q.Partial there may be both a page, without Next, and a GatherError.
 func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
+	if err := q.whole("a page", "a token cannot say which shards were drawn; use Query"); err != nil {
+		return Page[T]{}, err
+	}
 	raw, err := c.core.page(ctx, q, token)
 	page := Page[T]{Next: raw.Next}
 	for _, item := range raw.Items {
@@ -246,6 +249,9 @@ func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { retur
 
 // Distribution counts the items of every shard that q reads, and judges how even they are.
 func (c *Collection[T]) Distribution(ctx context.Context, q Query) (Evenness, error) {
+	if err := q.whole("a distribution", "it compares all shards; leave Sample out"); err != nil {
+		return Evenness{}, err
+	}
 	return c.core.distribution(ctx, q)
 }
 

@@ -89,14 +89,19 @@ func (cu *cursor) push(entries []entry) {
 	cu.head = 0
 }
 
-// cursors returns the cursors of a bucket's shards, or of the only ones without buckets.
+// cursors returns the cursors of a bucket's shards, or of the only ones without buckets: of a sample of them if the query
+// asks for one.
 func (r *reading) cursors(ctx context.Context, bucket time.Time) ([]*cursor, error) {
 	c := r.core
 	width, err := c.width(ctx, r.query.Key, bucket)
 	if err != nil {
 		return nil, err
 	}
-	return r.cursorsOf(0, c.layout(width.Read), bucket)
+	cursors, err := r.cursorsOf(0, c.layout(width.Read), bucket)
+	if err != nil {
+		return nil, err
+	}
+	return r.sampled(cursors), nil
 }
 
 // olderCursors returns the cursors of the layouts that are read along.

@@ -20,6 +20,12 @@ type Query struct {
 	// Limit is the most items to return, after the filter. Zero: all. Page needs it.
 	Limit int
 
+	// Sample reads only so many of the key's shards, in every bucket, and returns what these have: for a fraction of the
+	// cost, a fraction of the items. Every read draws its shards anew, each with the same chance. Zero, or as many as there
+	// are: all shards. An estimate of the whole is what was read, times Plan's Shards without Sample, divided by those with
+	// it. Page and Distribution refuse a sample with ErrQuery, and so does any read of a collection with Older layouts.
+	Sample int
+
 	// Filter and Projection are DynamoDB's expressions, with their Names and Values. A filter saves no capacity.
 	Filter, Projection string
 	Names              map[string]string

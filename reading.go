@@ -80,6 +80,10 @@ func (r *reading) check() error {
 		return wrong("Limit is negative: %d", q.Limit)
 	case q.Ahead < 0:
 		return wrong("Ahead is negative: %d", q.Ahead)
+	case q.Sample < 0:
+		return wrong("Sample is negative: %d", q.Sample)
+	case q.Sample > 0 && len(o.Older) > 0:
+		return wrong("Sample is %d, but the collection has Older layouts, and nobody knows which part of the items their shards hold: read all shards", q.Sample)
 	case q.Sort.op != everything && o.SortKey == "":
 		return wrong("Sort is set, but the collection has no SortKey")
 	case q.Consistent && o.Index != "":

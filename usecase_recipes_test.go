@@ -205,6 +205,15 @@ func statusIndex(t *testing.T, client *dynamodb.Client) {
 	if !slices.Equal(active, batch) || cost.Requests != 10 {
 		t.Errorf("%d active users with %d requests", len(active), cost.Requests)
 	}
+	some, cost := read(t, users, heatsink.Query{Key: "STATUS#ACTIVE", Sample: 1})
+	if len(some) == 0 || len(some) > 50 || cost.Requests != 1 { // a tenth of 200 or so
+		t.Errorf("a sample of one shard has %d active users, with %d requests", len(some), cost.Requests)
+	}
+	for _, u := range some {
+		if heatsink.XXHash.Shard(u.ID, 10) != heatsink.XXHash.Shard(some[0].ID, 10) {
+			t.Errorf("a sample of one shard has %s and %s, of two", some[0].ID, u.ID)
+		}
+	}
 	stored, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(table), Key: heatsink.Item{"id": &types.AttributeValueMemberS{Value: "u-000"}},
 	})

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -134,6 +135,13 @@ func TestSourcesAgreeOnTheTopKeys(t *testing.T) {
 			if findings := heat.Explain(report, heat.Rules{}); len(findings) == 0 || findings[0].Key != want[0] {
 				t.Errorf("%s: %s, want one about %s first", report.Source, kinds(findings), want[0])
 			}
+		}
+		stream := readStream(t, db)
+		if note := strings.Join(stream.Notes, "; "); !strings.Contains(note, "no reads and no throttled requests") {
+			t.Errorf("the stream's notes are %q: they do not say what it leaves out", note)
+		}
+		if r := resource(t, stream, "orders"); r.Reads.Requests != 0 || r.Writes.Throttled != 0 || resource(t, live, "orders").Writes.Throttled == 0 {
+			t.Errorf("the stream shows %d reads and %d throttles", r.Reads.Requests, r.Writes.Throttled)
 		}
 		compareThrottles(t, live, insights)
 		compareMetrics(t, live, readMetrics(t, db))

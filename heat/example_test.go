@@ -47,7 +47,7 @@ func ExampleRecorder() {
 	// Output:
 	// STATUS#ACTIVE took 160 write units
 	// STATUS#BANNED took 40 write units
-	// warning: users: Partition key STATUS#ACTIVE has a single value: hot by design
+	// warning: users: Partition STATUS#ACTIVE receiving 80% of traffic
 }
 
 // An audit of what a table holds, no faster than 50 read units a second.

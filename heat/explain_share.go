@@ -9,13 +9,10 @@ import (
 // be. Shares are of late, so there must be enough of late. What is already said of a key is not said again.
 func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]bool) {
 	flow := r.Flow(d)
-	if flow.Requests < e.rules.Sample || flow.Distinct.Keys < 2 {
-		return
-	}
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		shape := shapeIn(r, k.Key)
-		if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || 60*e.report.Sustained(k) < float64(e.rules.Sample) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
@@ -25,9 +22,30 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 			Evidence: append(e.evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%",
 				flow.Distinct.Keys, 100/float64(flow.Distinct.Keys))),
 		}
-		f.Kind, f.Cause, f.Remedy = dominant(r, d, k, shape)
+		f.Kind, f.Cause, f.Remedy = whyDominant(r, d, k, shape)
 		e.add(r, f)
 	}
+}
+
+// dominates reports whether a key has far more than its fair share of a flow that is large enough to tell.
+func (e *explainer) dominates(flow *Flow, k *KeyHeat) bool {
+	if flow.Requests < e.rules.Sample || flow.Distinct.Keys < 2 {
+		return false
+	}
+	return excess(k.Share, flow.Distinct.Keys) >= e.rules.Excess && 60*e.report.Sustained(k) >= float64(e.rules.Sample)
+}
+
+// dominant reports whether dominance has something to say of a key.
+func (e *explainer) dominant(r *ResourceReport, key string) bool {
+	for _, d := range [...]Direction{Write, Read} {
+		flow := r.Flow(d)
+		for i := range flow.Keys {
+			if k := &flow.Keys[i]; k.Key == key && e.dominates(flow, k) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // excess returns how much of what is not its fair share a key has: 0 for a fair share, 1 for everything.
@@ -39,19 +57,21 @@ func excess(share float64, keys int64) float64 {
 	return (share - fair) / (1 - fair)
 }
 
-func dominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
+func whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = why(r, d, k, shape)
-	switch kind {
-	case HotKey, ReadHot:
+	switch {
+	case kind == ReadHot && !strings.Contains(shape, "{"):
+		kind, cause = LowCardinality, "the partition key has one value for all of this"
+	case kind == HotKey, kind == ReadHot:
 		kind, cause = DominantKey, "one key has most of the traffic"
-	case PopularItem:
+	case kind == PopularItem:
 		cause = "one item has most of the traffic"
 	}
 	return kind, cause, fmt.Sprintf("nothing while it stays below %.0f units a second; then: %s", d.Limit(), remedy)
 }
 
 // designs finds patterns that are hot by design, whatever they serve today: one value of the key for everything, or for
-// everything of now.
+// everything of now. A single value that has most of the traffic is left to dominance, which has figures.
 func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 	for i := range r.Patterns {
 		p := &r.Patterns[i]
@@ -60,6 +80,9 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 		}
 		switch {
 		case p.Distinct.Keys == 1 && !strings.Contains(p.Shape, "{"):
+			if e.dominant(r, p.Example) {
+				continue
+			}
 			said[about{r.Resource, p.Shape}] = true
 			e.add(r, Finding{
 				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,

@@ -7,9 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local"
 )
 
 var noon = time.Date(2026, 6, 22, 12, 0, 0, 0, time.UTC)
@@ -75,12 +81,27 @@ func nine() map[string]float64 {
 	return all
 }
 
-// 003-15, X05: both forms of the message.
+// 003-15, X05: both forms of the message, of figures and of what a recorder measures on the engine.
 func TestExplainMessages(t *testing.T) {
+	t.Run("measured", func(t *testing.T) { synctest.Test(t, messagesOfMeasurements) })
 	dominant := shares(map[string]float64{"STATUS#ACTIVE": 85, "STATUS#BANNED": 10, "STATUS#NEW": 5})
 	findings := heat.Explain(report(dominant), heat.Rules{})
 	if len(findings) != 1 || findings[0].Message != "Partition STATUS#ACTIVE receiving 85% of traffic" || findings[0].Kind != heat.LowCardinality {
 		t.Errorf("got %s: %+v", kinds(findings), findings)
+	}
+	// Of reads as well, where the key's design is still what is wrong, unless it is one item that is read.
+	for items, want := range map[int64]heat.Kind{50: heat.LowCardinality, 1: heat.PopularItem} {
+		read := report(heat.Flow{}, func(r *heat.ResourceReport) {
+			r.Reads = shares(map[string]float64{"STATUS#ACTIVE": 85, "STATUS#BANNED": 10, "STATUS#NEW": 5})
+			for i := range r.Reads.Keys {
+				r.Reads.Keys[i].Items = items
+			}
+			r.Patterns = []heat.Pattern{{Shape: "STATUS#ACTIVE", Example: "STATUS#ACTIVE", Distinct: heat.Distinct{Keys: 1}, Reads: 8500}}
+		})
+		findings := heat.Explain(read, heat.Rules{})
+		if len(findings) != 1 || findings[0].Message != "Partition STATUS#ACTIVE receiving 85% of traffic" || findings[0].Kind != want || findings[0].Direction != heat.Read {
+			t.Errorf("reads of %d items: got %s: %+v, want %s", items, kinds(findings), findings, want)
+		}
 	}
 	hot := heat.Flow{Units: 60_000, Requests: 60_000, Distinct: heat.Distinct{Keys: 1000}, Keys: []heat.KeyHeat{{
 		Key: "POST#12345", Units: 60_000, Low: 60_000, Rate: 1000, RateLow: 1000, Consumed: 1000, Share: 0.9, Requests: 60_000, Items: 60,
@@ -88,6 +109,47 @@ func TestExplainMessages(t *testing.T) {
 	findings = heat.Explain(report(hot), heat.Rules{})
 	if len(findings) != 1 || findings[0].Message != "Partition key 'POST#12345' has 1,000 requests/sec (hot partition)" || findings[0].Severity != heat.Critical {
 		t.Errorf("got %s: %+v", kinds(findings), findings)
+	}
+}
+
+// messagesOfMeasurements writes a table of statuses and a table of posts, in virtual time.
+func messagesOfMeasurements(t *testing.T) {
+	db := start(t, nil)
+	recorder := heat.NewRecorder(heat.Options{})
+	client := db.Client(recorder.Option)
+	if err := db.CreateTable(t.Context(), "posts", "pk", "sk"); err != nil {
+		t.Fatal(err)
+	}
+	write := func(table string, i item) {
+		t.Helper()
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	statuses := slices.Concat(slices.Repeat([]string{"ACTIVE"}, 17), []string{"BANNED", "BANNED", "NEW"})
+	body := text(strings.Repeat("x", 1500)) // two write units
+	for ms := range 6000 {
+		if ms%10 == 0 {
+			write("views", key("STATUS#"+statuses[ms/10%20], fmt.Sprint(ms)))
+		}
+		viral := key("POST#12345", fmt.Sprint(ms))
+		viral["body"] = body
+		write("posts", viral)
+		if ms%100 == 0 {
+			write("posts", key(fmt.Sprint("POST#", ms), "1"))
+		}
+		time.Sleep(time.Millisecond)
+	}
+	var messages []string
+	for _, f := range heat.Explain(recorder.Report(), heat.Rules{}) {
+		messages = append(messages, f.String())
+	}
+	want := []string{
+		"critical: posts: Partition key 'POST#12345' has 1,000 requests/sec (hot partition)",
+		"warning: views: Partition STATUS#ACTIVE receiving 85% of traffic",
+	}
+	if !slices.Equal(messages, want) {
+		t.Errorf("got  %q\nwant %q", messages, want)
 	}
 }
 
@@ -194,6 +256,20 @@ func TestExplainTellsTheCause(t *testing.T) {
 	}
 }
 
+// X07: the worst comes first, whatever comes first in the report; what is as bad stays in the report's order.
+func TestExplainOrdersBySeverity(t *testing.T) {
+	writes := hotFlow("user#loadtest#7", 750, 200)
+	writes.Keys = append(writes.Keys, hotFlow("user-2", 2000, 200).Keys[0], hotFlow("user-3", 800, 200).Keys[0])
+	r := report(writes)
+	r.Resources[0].Reads = hotFlow("CONFIG", 5000, 12)
+	got := kinds(heat.Explain(r, heat.Rules{Excess: 1}))
+	want := "critical hot-key user-2; critical read-hot CONFIG; " +
+		"warning hot-key user#loadtest#7; warning hot-key user-3; info suspicious-key user#loadtest#7"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // A key that is read too much wants a cache, and the finding says not to shard.
 func TestExplainReadHotKeys(t *testing.T) {
 	r := report(heat.Flow{})
@@ -213,8 +289,10 @@ func TestExplainUsesTheLowerBound(t *testing.T) {
 	}
 }
 
-// What sharding does not cure is said to be something else.
+// X24: only key-range reasons mean a hot partition. What sharding does not cure is said to be something else, also where a
+// key that is far below the limit has most of the refusals.
 func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
+	t.Run("measured", func(t *testing.T) { synctest.Test(t, throttledTable) })
 	for reason, want := range map[string]heat.Kind{
 		"TableWriteProvisionedThroughputExceeded": heat.TableThrottled,
 		"TableWriteAccountLimitExceeded":          heat.AccountThrottled,
@@ -225,6 +303,56 @@ func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
 		if len(findings) != 1 || findings[0].Kind != want || !strings.Contains(findings[0].Remedy, "do not shard") {
 			t.Errorf("%s: got %+v", reason, findings)
 		}
+		refused := func(reason string) heat.Report {
+			f := hotFlow("user-12345", 300, 200)
+			f.Throttled, f.Throttles = 1000, []heat.ThrottleCount{{Reason: reason, Count: 1000}}
+			f.Keys[0].Refused, f.Keys[0].Throttled, f.Keys[0].Reason = 17, 1000, reason
+			return report(f)
+		}
+		if got := kinds(heat.Explain(refused(reason), heat.Rules{Excess: 1})); got != fmt.Sprintf("critical %s ", want) {
+			t.Errorf("%s, of a key: got %q, want %q alone", reason, got, want)
+		}
+		const hot = "TableWriteKeyRangeThroughputExceeded"
+		if got := kinds(heat.Explain(refused(hot), heat.Rules{Excess: 1})); got != "critical hot-key user-12345" {
+			t.Errorf("%s, of a key: got %q", hot, got)
+		}
+	}
+}
+
+// throttledTable writes twice as much to one key as its table is provisioned for, which is far below what a partition
+// serves: a recorder takes the reason from DynamoDB's exceptions.
+func throttledTable(t *testing.T) {
+	db := start(t, &local.Physics{})
+	if _, err := db.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("small"), BillingMode: types.BillingModeProvisioned,
+		ProvisionedThroughput: &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(150), WriteCapacityUnits: aws.Int64(150)},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	recorder := heat.NewRecorder(heat.Options{})
+	client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+	for i := range 5000 { // 250 and 50 a second for 20 seconds
+		pk := "ORDER#12345"
+		if i%6 == 5 {
+			pk = fmt.Sprint("ORDER#", i%5000)
+		}
+		_, _ = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("small"), Item: key(pk, fmt.Sprint(i))})
+		time.Sleep(time.Second / 300)
+	}
+	w := resource(t, recorder.Report(), "small").Writes
+	if len(w.Throttles) != 1 || w.Throttles[0].Reason != "TableWriteProvisionedThroughputExceeded" || w.Throttled < 500 {
+		t.Fatalf("%d throttled: %+v", w.Throttled, w.Throttles)
+	}
+	if got := kinds(heat.Explain(recorder.Report(), heat.Rules{Excess: 1})); got != "critical table-throttled " {
+		t.Errorf("got %q, want table-throttled alone", got)
 	}
 }
 
@@ -242,7 +370,15 @@ func TestExplainAHotPartitionWithoutAKey(t *testing.T) {
 	findings := heat.Explain(report(f(11), room), heat.Rules{})
 	if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
 		!strings.Contains(strings.Join(findings[0].Evidence, " "), "1000 of 10000 write units a second served in all (10%)") {
-		t.Errorf("got %+v", findings)
+		t.Fatalf("got %+v", findings)
+	}
+	const hot = "A hot partition: writes throttled by key range"
+	full := func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{WriteUnits: 1000} }
+	if message := findings[0].Message; message != hot+" while the table has room" {
+		t.Errorf("10%% of the capacity: got %q", message)
+	}
+	if findings := heat.Explain(report(f(11), full), heat.Rules{}); len(findings) != 1 || findings[0].Message != hot {
+		t.Errorf("all of the capacity: got %+v", findings)
 	}
 	if findings := heat.Explain(report(f(10), room), heat.Rules{}); len(findings) != 1 || findings[0].Severity != heat.Info {
 		t.Errorf("ten throttles: got %+v", findings)

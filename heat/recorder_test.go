@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -264,6 +265,60 @@ func TestPartitionLimits(t *testing.T) {
 	if heat.Read.Limit() != 3000 || heat.Write.Limit() != 1000 || heat.PartitionReadUnits != 3000 || heat.PartitionWriteUnits != 1000 {
 		t.Error("a partition serves 3,000 read and 1,000 write units a second")
 	}
+}
+
+// slow is an HTTP client whose answers take a while.
+type slow struct {
+	dynamodb.HTTPClient
+	took time.Duration
+}
+
+func (s *slow) Do(request *http.Request) (*http.Response, error) {
+	time.Sleep(s.took)
+	return s.HTTPClient.Do(request)
+}
+
+// X08: each percentile is its own: of a thousand calls, 980 take 10 ms, 15 take 100 ms, four a second and one three.
+func TestRecorderTellsPercentilesApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := start(t, nil)
+		recorder := heat.NewRecorder(heat.Options{})
+		if err := recorder.Describe(t.Context(), db.Client(), "views"); err != nil {
+			t.Fatal(err)
+		}
+		network := &slow{}
+		client := db.Client(recorder.Option, func(o *dynamodb.Options) {
+			network.HTTPClient, o.HTTPClient = o.HTTPClient, network
+		})
+		for _, calls := range []struct {
+			n    int
+			took time.Duration
+		}{{1, 3 * time.Second}, {4, time.Second}, {980, 10 * time.Millisecond}, {15, 100 * time.Millisecond}} {
+			network.took = calls.took
+			for i := range calls.n {
+				if _, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("views"), Key: key("a", fmt.Sprint(i))}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		got := resource(t, recorder.Report(), "views").Reads
+		for _, l := range []struct {
+			name      string
+			got, want time.Duration
+		}{
+			{"p50", got.Latency.P50, 10 * time.Millisecond},
+			{"p99", got.Latency.P99, 100 * time.Millisecond},
+			{"p99.9", got.Latency.P999, time.Second},
+			{"max", got.Latency.Max, 3 * time.Second},
+		} {
+			if math.Abs(float64(l.got-l.want)) > 0.01*float64(l.want) {
+				t.Errorf("%s: got %v, want %v within 1 %%", l.name, l.got, l.want)
+			}
+		}
+		if got.Requests != 1000 || got.Errors != 0 || got.Throttled != 0 || got.Retries != 0 {
+			t.Errorf("got %d requests, %d errors, %d throttles, %d retries, want 1000 that went well", got.Requests, got.Errors, got.Throttled, got.Retries)
+		}
+	})
 }
 
 // X08: percentiles of what callers waited, and the numbers of retries, throttles and errors: of a call that was throttled

@@ -148,6 +148,9 @@ func TestTradeOffs(t *testing.T) {
 	if p.Trade.GainBound != 17 || p.Trade.Gain != 8 || p.Trade.ReadRequests != 17 || p.Trade.KeyBytes != len("#SHARD_16") || p.Trade.Outweighs {
 		t.Errorf("got %+v", p.Trade)
 	}
+	if want := 9.0 / 1024; p.Trade.StorageShare != want { // of an item of 1 KB
+		t.Errorf("got %v of an item for the shard, want %v", p.Trade.StorageShare, want)
+	}
 	all := strings.Join(p.Costs, "\n")
 	for _, want := range []string{
 		"× 8 the writes, of at most × 17", "no shard takes more than 1,000 units", "× 17 requests", "instead of 1",

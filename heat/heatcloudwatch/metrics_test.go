@@ -62,8 +62,83 @@ func TestMetricsShowAHotPartition(t *testing.T) {
 			t.Errorf("throttled %d: %+v", w.Throttled, w.Throttles)
 		}
 		findings := heat.Explain(report, heat.Rules{})
-		if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical {
+		if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
+			findings[0].Message != "A hot partition: writes throttled by key range while the table has room" {
 			t.Errorf("got %+v", findings)
+		}
+	})
+}
+
+// failing is a CloudWatch that has seen DynamoDB fail, as the engine never does. It remembers what it was asked.
+type failing struct {
+	*cloudwatch.Client
+	asked   map[string]int     // metrics
+	periods map[int32]int      // seconds
+	errors  map[string]float64 // SystemErrors by operation, in the last minute
+}
+
+func (f *failing) GetMetricData(ctx context.Context, in *cloudwatch.GetMetricDataInput, o ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error) {
+	out, err := f.Client.GetMetricData(ctx, in, o...)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range in.MetricDataQueries {
+		metric := q.MetricStat.Metric
+		f.asked[*metric.MetricName]++
+		f.periods[*q.MetricStat.Period]++
+		if *metric.MetricName != "SystemErrors" {
+			continue
+		}
+		for _, d := range metric.Dimensions {
+			if n := f.errors[*d.Value]; *d.Name == "Operation" && n > 0 {
+				result := &out.MetricDataResults[i]
+				if *result.Id != *q.Id {
+					return nil, fmt.Errorf("answer %d is %q, want that to %q", i, *result.Id, *q.Id)
+				}
+				result.Timestamps, result.Values = []time.Time{in.EndTime.Add(-time.Minute)}, []float64{n}
+			}
+		}
+	}
+	return out, nil
+}
+
+// 004-13: SystemErrors are reported, apart from throttles and by direction; UserErrors are not even asked for.
+func TestMetricsReportSystemErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Physics: &local.Physics{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		metrics := &failing{
+			Client: db.CloudWatchClient(), asked: map[string]int{}, periods: map[int32]int{},
+			errors: map[string]float64{"PutItem": 7, "TransactWriteItems": 2, "Query": 3},
+		}
+		report, err := heatcloudwatch.Metrics(t.Context(), metrics, db.Client(), "views", heatcloudwatch.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := report.Resources[0]
+		if r.Writes.Errors != 9 || r.Reads.Errors != 3 || r.Writes.Throttled != 0 || r.Reads.Throttled != 0 {
+			t.Errorf("got %d failed writes, %d failed reads, %d and %d throttles, want 9, 3 and none", r.Writes.Errors, r.Reads.Errors, r.Writes.Throttled, r.Reads.Throttled)
+		}
+		findings := heat.Explain(report, heat.Rules{})
+		if len(findings) != 2 {
+			t.Fatalf("got %v, want one finding for writes and one for reads", findings)
+		}
+		for i, want := range []string{"9 write requests failed inside DynamoDB", "3 read requests failed inside DynamoDB"} {
+			if f := findings[i]; f.Kind != heat.SystemErrors || f.Severity != heat.Warning || f.Message != want {
+				t.Errorf("got %s %s, want %q", f.Kind, f, want)
+			}
+		}
+		if metrics.asked["UserErrors"] != 0 || metrics.asked["WriteKeyRangeThroughputThrottleEvents"] != 1 {
+			t.Errorf("asked for %v", metrics.asked)
+		}
+		if len(metrics.periods) != 1 || metrics.periods[60] == 0 {
+			t.Errorf("asked for sums of so many seconds: %v, want 60 only", metrics.periods)
 		}
 	})
 }

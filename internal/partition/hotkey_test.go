@@ -162,7 +162,7 @@ func TestLatencyOfHotAndSpreadKeys(t *testing.T) {
 	}
 	p50, p99, p999, errors := measure(1)
 	t.Logf("one key:  p50 %v, p99 %v, p99.9 %v, %.1f %% errors", p50, p99, p999, 100*errors)
-	if p50 < 50*time.Millisecond || p99 < 2*time.Second || errors < 0.1 {
+	if p50 < 50*time.Millisecond || p99 < 2*time.Second || p999 < max(p99, 4*time.Second) || errors < 0.1 {
 		t.Error("a hot key is not slow, or does not fail")
 	}
 	p50, p99, p999, errors = measure(10)
