@@ -12,7 +12,7 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		severity, hot := e.heat(k, d)
-		if !hot || e.excluded(k.Key) {
+		if !hot || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
 			continue
 		}
 		shape := shapeIn(r, k.Key)

@@ -3,6 +3,7 @@ package heat
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -32,8 +33,17 @@ type Options struct {
 	// from several goroutines. Two keys that become the same text are still counted apart.
 	Redact func(dst, key []byte) []byte
 
+	// Layouts tell how shards are spelt, and how many readers ask for. Then every key is looked at: a report counts what
+	// is in shards beyond these, and how evenly keys are spread, and Explain says what is wrong with it. Default: none;
+	// then keys that end in #SHARD_n or #SHARD#n are taken for shards as far as the report lists them.
+	Layouts []Layout
+
 	peaks bool // keys that were once busy are remembered
 }
+
+// Validate returns what is wrong with the options, all of it. NewRecorder panics with that: who takes options from
+// elsewhere asks first.
+func (o Options) Validate() error { return o.validate() }
 
 func (o Options) validate() error {
 	var faults []error
@@ -51,6 +61,7 @@ func (o Options) validate() error {
 			faults = append(faults, fmt.Errorf("a partition key has one to four attributes, Keys has %d for %q", len(names), resource))
 		}
 	}
+	faults = append(faults, validateLayouts(o.Layouts))
 	return errors.Join(faults...)
 }
 
@@ -64,5 +75,6 @@ func (o Options) withDefaults() Options {
 	if o.Top == 0 {
 		o.Top = 50
 	}
+	o.Layouts = slices.Clone(o.Layouts)
 	return o
 }

@@ -35,7 +35,7 @@ type StreamOptions struct {
 	// Poll is how long a shard without news is left alone. Default: one second. DynamoDB allows five reads a second.
 	Poll time.Duration
 
-	// Recorder has the options of counting: Entries, Decay, Top and Redact.
+	// Recorder has the options of counting: Entries, Decay, Top, Redact and Layouts.
 	Recorder Options
 }
 

@@ -130,8 +130,12 @@ func (a *audit) insightsSource(c clients) auditSource {
 			spanText(o.Last)),
 		look: func(ctx context.Context) (heat.Report, error) {
 			report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, o)
-			if redact := a.options().Redact; redact != nil {
-				report.Redact(redact)
+			options := a.options()
+			if err := report.Fold(options.Layouts...); err != nil {
+				return heat.Report{}, err
+			}
+			if options.Redact != nil {
+				report.Redact(options.Redact)
 			}
 			return report, err
 		},
@@ -141,7 +145,7 @@ func (a *audit) insightsSource(c clients) auditSource {
 // scanSource looks at a sample of the items.
 func (a *audit) scanSource(c clients, screen *screen) auditSource {
 	o := a.options()
-	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact}
+	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}
 	options.Progress = func(p heat.ScanProgress) {
 		screen.live(fmt.Sprintf("scan: %s of about %s, %s", thousands(p.Items), count(p.Of, "item"), count(p.Units, "read unit")))
 	}
