@@ -3,7 +3,9 @@ package heat
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -56,12 +58,29 @@ func (o Options) validate() error {
 	if o.Top < 0 {
 		faults = append(faults, fmt.Errorf("negative Top %d", o.Top))
 	}
-	for resource, names := range o.Keys {
-		if len(names) == 0 || len(names) > 4 {
-			faults = append(faults, fmt.Errorf("a partition key has one to four attributes, Keys has %d for %q", len(names), resource))
-		}
+	for _, resource := range slices.Sorted(maps.Keys(o.Keys)) {
+		faults = append(faults, validateKey(resource, o.Keys[resource]))
 	}
 	faults = append(faults, validateLayouts(o.Layouts))
+	return errors.Join(faults...)
+}
+
+// validateKey returns what is wrong with the names of the partition key of a table or index.
+func validateKey(resource string, names []string) error {
+	var faults []error
+	if len(names) == 0 || len(names) > 4 {
+		faults = append(faults, fmt.Errorf("a partition key has one to four attributes, Keys has %d for %q", len(names), resource))
+	} else if len(names) > 1 && !strings.Contains(resource, "/") {
+		faults = append(faults, fmt.Errorf("table %q has one partition key, Keys has %d attributes %q: leave the sort key out", resource, len(names), names))
+	}
+	for i, name := range names {
+		switch {
+		case name == "":
+			faults = append(faults, fmt.Errorf("Keys has an attribute without a name for %q", resource))
+		case slices.Contains(names[:i], name):
+			faults = append(faults, fmt.Errorf("Keys names %q twice for %q", name, resource))
+		}
+	}
 	return errors.Join(faults...)
 }
 

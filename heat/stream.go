@@ -220,15 +220,23 @@ func (r *StreamReader) discover(ctx context.Context, first bool) error {
 		if err != nil {
 			return fmt.Errorf("describe stream of table %q: %w", r.table.name, err)
 		}
+		if out.StreamDescription == nil {
+			return fmt.Errorf("describe stream of table %q: the answer has no stream", r.table.name)
+		}
 		r.setKind(out.StreamDescription.StreamViewType)
 		for i := range out.StreamDescription.Shards {
 			if err := r.add(ctx, &out.StreamDescription.Shards[i], first); err != nil {
 				return err
 			}
 		}
-		if start = out.StreamDescription.LastEvaluatedShardId; start == nil {
+		next := out.StreamDescription.LastEvaluatedShardId
+		switch {
+		case next == nil:
 			return nil
+		case start != nil && *start == *next:
+			return fmt.Errorf("describe stream of table %q: the same shards are answered again", r.table.name)
 		}
+		start = next
 	}
 }
 
