@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -190,25 +191,33 @@ func FuzzExport(f *testing.F) {
 	})
 }
 
-// A shard is what a layout makes of any key, or nothing.
+// What the library reads as a shard key of a layout is one to heat: in its place, or a stray if readers have fewer shards.
 func FuzzShardKeys(f *testing.F) {
-	f.Add([]byte("A#2024-12-02T15#SHARD_7"), 4, "", "", 0, false)
-	f.Add([]byte("A#2024#007"), 200, "#", "year", 3, true)
-	f.Fuzz(func(t *testing.T, key []byte, shards int, prefix, bucket string, width int, bare bool) {
-		layout := heat.Layout{Shards: shards, Prefix: prefix, Bucket: bucket, Width: width, BareZero: bare, First: len(key) % 2}
-		if layout.Validate() != nil || len(key) == 0 {
+	buckets := []heatsink.Bucket{heatsink.NoBucket, heatsink.Hour, heatsink.Day, heatsink.Week, heatsink.Month, heatsink.Year}
+	f.Add("A#2024-12-02T15#SHARD_7", 4, "", uint8(1), 0, 0, false)
+	f.Add("A#2024#007", 200, "#", uint8(5), 1, 3, true)
+	f.Add("A#2024-12-02", 9, "-", uint8(2), 1, 2, true)
+	f.Fuzz(func(t *testing.T, key string, shards int, prefix string, bucket uint8, first, width int, bare bool) {
+		l := heatsink.Layout{
+			Shards: shards, Bucket: buckets[int(bucket)%len(buckets)],
+			Format: heatsink.Format{ShardPrefix: prefix, First: first, Width: width, BareZero: bare},
+		}
+		if l.Validate() != nil || shards < 1 || key == "" {
 			return
 		}
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{layout}})
-		heat.Observe(recorder, "views", heat.Write, key, 1)
+		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{toldOf(l)}})
+		heat.Observe(recorder, "views", heat.Write, []byte(key), 1)
+		var got heat.Sharded
 		for _, s := range recorder.Report().Resources[0].Writes.Sharded {
-			if s.Count+s.Stray != 1 || len(s.Strays) != int(s.Stray) {
-				t.Errorf("%s: %q: %+v", layout, key, s)
-			}
-			if bytes.Equal(key, []byte(prefix)) {
-				t.Errorf("%s: %q is no shard of the empty key", layout, key)
-			}
+			got = s
 		}
 		heat.Explain(recorder.Report(), heat.Rules{})
+		place, err := l.WithShards(heatsink.MaxShards).Parse(key)
+		if asked := place.Shard < shards; err == nil && (got.Count != 1 == asked || got.Stray != 1 != asked) {
+			t.Errorf("%s: %q is shard %d: %+v", l, key, place.Shard, got)
+		}
+		if _, err := l.Parse(key); err == nil && got.Stray > 0 {
+			t.Errorf("%s: readers ask for %q: %+v", l, key, got)
+		}
 	})
 }
