@@ -89,8 +89,8 @@ func TestKeysOfOptions(t *testing.T) {
 		want string
 	}{
 		{map[string][]string{"orders": {"pk", "sk"}}, `table "orders" has one partition key, Keys has 2 attributes ["pk" "sk"]`},
-		{map[string][]string{"orders/byStatus": {"a", "a"}}, `Keys names "a" twice for "orders/byStatus"`},
-		{map[string][]string{"orders": {""}}, `Keys has an attribute without a name for "orders"`},
+		{map[string][]string{"orders/byStatus": {"a", "a"}}, `the key of "orders/byStatus" in Keys has the attribute "a" twice`},
+		{map[string][]string{"orders": {""}}, `the key of "orders" in Keys has an attribute without a name`},
 	} {
 		if err := (heat.Options{Keys: test.keys}).Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want %s", test.keys, err, test.want)

@@ -76,9 +76,9 @@ func validateKey(resource string, names []string) error {
 	for i, name := range names {
 		switch {
 		case name == "":
-			faults = append(faults, fmt.Errorf("Keys has an attribute without a name for %q", resource))
+			faults = append(faults, fmt.Errorf("the key of %q in Keys has an attribute without a name", resource))
 		case slices.Contains(names[:i], name):
-			faults = append(faults, fmt.Errorf("Keys names %q twice for %q", name, resource))
+			faults = append(faults, fmt.Errorf("the key of %q in Keys has the attribute %q twice", resource, name))
 		}
 	}
 	return errors.Join(faults...)

@@ -246,6 +246,12 @@ func (a *audit) idle(flags *pflag.FlagSet) error {
 			faults = append(faults, fmt.Errorf("--%s does nothing without %s", f.name, f.needs))
 		}
 	}
+	if flags.Changed("last") && a.last == 0 {
+		faults = append(faults, errors.New("--last 0s: a time above 0 is needed"))
+	}
+	if flags.Changed("follow") && a.follow == 0 {
+		faults = append(faults, errors.New("--follow 0s: a time above 0 is needed"))
+	}
 	return errors.Join(faults...)
 }
 

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +36,7 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 	for i, s := range sources {
 		text, err := s.cost(ctx)
 		if faults[i] = err; err == nil {
-			screen.say("%s of %s: %s", s.name, a.table, text)
+			screen.say("%s of %s: %s", s.name, printable(a.table), text)
 		}
 	}
 	for i, s := range sources {
@@ -213,7 +215,7 @@ func (a *audit) exportSource(screen *screen) auditSource {
 		cost: func(context.Context) (string, error) {
 			files, err := a.exportFiles()
 			if len(files) == 1 {
-				return files[0] + "; no capacity of the table", err
+				return printable(files[0]) + "; no capacity of the table", err
 			}
 			return fmt.Sprintf("%d files; no capacity of the table", len(files)), err
 		},
@@ -230,6 +232,17 @@ func (a *audit) exportKeys() (map[string][]string, error) {
 			return nil, err
 		}
 		keys[resource] = append(keys[resource], name)
+	}
+	for _, resource := range slices.Sorted(maps.Keys(keys)) {
+		names := keys[resource]
+		for i, name := range names {
+			if slices.Contains(names[:i], name) {
+				return nil, fmt.Errorf("--key names %q twice for %q", name, resource)
+			}
+		}
+	}
+	if names := keys[a.table]; len(names) > 1 {
+		return nil, fmt.Errorf("table %q has one partition key, --key gives %q: leave the sort key out", a.table, names)
 	}
 	if len(keys[a.table]) == 0 {
 		return nil, errors.New("--export needs --key NAME: an export does not tell the table's partition key")
@@ -267,7 +280,7 @@ func (a *audit) readExport(ctx context.Context, screen *screen) (heat.Report, er
 		return heat.Report{}, err
 	}
 	for _, name := range files {
-		screen.live("export: " + name)
+		screen.live("export: " + printable(name))
 		if err := readExportFile(ctx, reader, name); err != nil {
 			return heat.Report{}, err
 		}
