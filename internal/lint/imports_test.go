@@ -67,6 +67,9 @@ var mayImport = imports{
 	"internal/enginetest": {"local", "internal/peer"},
 	"internal/peer/fetch": {"internal/peer"},
 
+	// What shows the project's figures.
+	"internal/proof/library": {everything},
+
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
 
