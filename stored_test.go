@@ -45,17 +45,25 @@ func TestDecodeTooNarrow(t *testing.T) {
 		{
 			"width of another key",
 			Options{Widths: WidthTable{Default: Width{1, 1}, Keys: map[string]Width{"b": {8, 8}}}},
-			ov("pk", "a#SHARD_4", "sk", "1"), Place{Key: "a", Shard: 4}, false,
+			ov("pk", "a#SHARD_4", "sk", "1"),
+			Place{Key: "a", Shard: 4},
+			false,
 		},
 		{
-			"bucket", Options{Layout: Layout{Shards: 4, Bucket: Day}, EventTime: day},
-			ov("pk", "a#2026-02-27#SHARD_4", "sk", "1"), Place{Key: "a", Shard: 4, Bucket: firstDay}, false,
+			"bucket",
+			Options{Layout: Layout{Shards: 4, Bucket: Day}, EventTime: day},
+			ov("pk", "a#2026-02-27#SHARD_4", "sk", "1"),
+			Place{Key: "a", Shard: 4, Bucket: firstDay},
+			false,
 		},
 		{"older is wider", Options{Layout: Layout{Shards: 2}, Older: []Layout{{Shards: 8}}}, ov("pk", "a#SHARD_5", "sk", "1"), Place{Key: "a", Shard: 5}, true},
 		{"older is not", Options{Layout: Layout{Shards: 2}, Older: []Layout{{Shards: 8, Format: ShardHash}}}, ov("pk", "a#SHARD#8", "sk", "1"), Place{Key: "a", Shard: 8}, false},
 		{
-			"number", Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 4, Strategy: Calculated}, ShardAttribute: "shard"},
-			ov("pk", "a", "sk", "1", "id", "u", "shard", 4), Place{Key: "a", Shard: 4}, false,
+			"number",
+			Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 4, Strategy: Calculated}, ShardAttribute: "shard"},
+			ov("pk", "a", "sk", "1", "id", "u", "shard", 4),
+			Place{Key: "a", Shard: 4},
+			false,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
