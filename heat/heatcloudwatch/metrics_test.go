@@ -74,7 +74,7 @@ type failing struct {
 	*cloudwatch.Client
 	asked   map[string]int     // metrics
 	periods map[int32]int      // seconds
-	errors  map[string]float64 // SystemErrors by operation, in the last minute
+	sums    map[string]float64 // of the last minute, by metric and, if it has one, operation
 }
 
 func (f *failing) GetMetricData(ctx context.Context, in *cloudwatch.GetMetricDataInput, o ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error) {
@@ -86,17 +86,18 @@ func (f *failing) GetMetricData(ctx context.Context, in *cloudwatch.GetMetricDat
 		metric := q.MetricStat.Metric
 		f.asked[*metric.MetricName]++
 		f.periods[*q.MetricStat.Period]++
-		if *metric.MetricName != "SystemErrors" {
-			continue
-		}
+		name := *metric.MetricName
 		for _, d := range metric.Dimensions {
-			if n := f.errors[*d.Value]; *d.Name == "Operation" && n > 0 {
-				result := &out.MetricDataResults[i]
-				if *result.Id != *q.Id {
-					return nil, fmt.Errorf("answer %d is %q, want that to %q", i, *result.Id, *q.Id)
-				}
-				result.Timestamps, result.Values = []time.Time{in.EndTime.Add(-time.Minute)}, []float64{n}
+			if *d.Name == "Operation" {
+				name += " " + *d.Value
 			}
+		}
+		if n := f.sums[name]; n > 0 {
+			result := &out.MetricDataResults[i]
+			if *result.Id != *q.Id {
+				return nil, fmt.Errorf("answer %d is %q, want that to %q", i, *result.Id, *q.Id)
+			}
+			result.Timestamps, result.Values = []time.Time{in.EndTime.Add(-time.Minute)}, []float64{n}
 		}
 	}
 	return out, nil
@@ -115,7 +116,7 @@ func TestMetricsReportSystemErrors(t *testing.T) {
 		}
 		metrics := &failing{
 			Client: db.CloudWatchClient(), asked: map[string]int{}, periods: map[int32]int{},
-			errors: map[string]float64{"PutItem": 7, "TransactWriteItems": 2, "Query": 3},
+			sums: map[string]float64{"SystemErrors PutItem": 7, "SystemErrors TransactWriteItems": 2, "SystemErrors Query": 3},
 		}
 		report, err := heatcloudwatch.Metrics(t.Context(), metrics, db.Client(), "views", heatcloudwatch.Options{})
 		if err != nil {
@@ -139,6 +140,15 @@ func TestMetricsReportSystemErrors(t *testing.T) {
 		}
 		if len(metrics.periods) != 1 || metrics.periods[60] == 0 {
 			t.Errorf("asked for sums of so many seconds: %v, want 60 only", metrics.periods)
+		}
+
+		// Throttles alert whatever metric counts them, also without a reason.
+		metrics.sums = map[string]float64{"WriteThrottleEvents": 4}
+		if report, err = heatcloudwatch.Metrics(t.Context(), metrics, db.Client(), "views", heatcloudwatch.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if findings := heat.Explain(report, heat.Rules{}); len(findings) != 1 || findings[0].Kind != heat.Throttled || findings[0].Direction != heat.Write {
+			t.Errorf("four throttles without a reason: got %v, want an alert", findings)
 		}
 	})
 }
