@@ -443,8 +443,8 @@ func TestLayoutsAreValidated(t *testing.T) {
 func TestRandomShardsAreNotUneven(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	trials, alarms := 0, 0
-	for _, shards := range []int{2, 3, 4, 10, 16, 64, 200} {
-		for _, items := range []int{10, 100, 150, 300, 1000, 3000} {
+	for _, shards := range []int{2, 3, 10, 200} {
+		for _, items := range []int{10, 100, 300, 3000} {
 			for range 1000 {
 				counts := make([]int64, shards)
 				for range items {
@@ -475,7 +475,7 @@ func TestRandomShardsAreNotUneven(t *testing.T) {
 	t.Logf("%d alarms in %d trials", alarms, trials)
 }
 
-// evenly is how a test spreads writes: how many each shard has, and of how many different items.
+// What is uneven and what only looks so, by writes of each stored key.
 func TestWhatIsUneven(t *testing.T) {
 	layout := heat.Layout{Shards: 8}
 	for _, test := range []struct {
