@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -100,14 +101,14 @@ func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamo
 // shards, 100 at a time, of which the lowest that has the item wins. Of what edit changes, a BatchGetItem heeds
 // ConsistentRead, the projection and its names.
 func (c *Collection[T]) Get(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
-	return one[T](like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
+	return one(c.core, like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
 }
 
 // GetMerged reads what every shard has under the key that like has and returns it as one item: the attributes of all, and
 // the lowest shard's where several have the same. It is for items that were too large or too hot for one place and whose
 // parts were put in shards of their own. ErrNotFound if there is none.
 func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
-	return one[T](like, func(raw Item) (Item, error) { return c.core.getMerged(ctx, raw, edit) })
+	return one(c.core, like, func(raw Item) (Item, error) { return c.core.getMerged(ctx, raw, edit) })
 }
 
 // BatchPut writes items as Put does, with BatchWriteItem, 25 at a time. What DynamoDB leaves unprocessed is sent again.
@@ -164,17 +165,23 @@ func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(
 
 // Query returns the items that q asks for, in order: by bucket, then by sort key as DynamoDB orders it, then by shard;
 // with q.Reverse exactly the other way round. Nothing is sent before the loop starts, and ranging again reads again.
-// An error is the last pair. Leaving the loop cancels what is under way and waits for it.
+// Leaving the loop cancels what is under way and waits for it.
+//
+// An item that cannot be decoded comes as a zero T with a *DecodeError, in its place; whoever stays in the loop gets the
+// next item. Any other error is the last pair.
 func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		var none T
 		for raw, err := range c.core.query(ctx, q) {
 			if err != nil {
-				var none T
 				yield(none, err)
 				return
 			}
-			item, err := decode[T](raw)
-			if !yield(item, err) || err != nil {
+			item, err := decodeRow[T](raw)
+			if err != nil {
+				item = none
+			}
+			if !yield(item, err) {
 				return
 			}
 		}
@@ -185,16 +192,25 @@ func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] 
 // together are what Query returns, whatever the page sizes, also if the layout has grown in between. From and To may move
 // from page to page, as a range that ends now does; everything else must stay.
 //
-// With q.Partial there may be both a page, without Next, and a GatherError.
+// With q.Partial there may be both a page, without Next, and a GatherError. Items that cannot be decoded are left out: the
+// error wraps a *DecodeError for each of them, beside the other items of the page and its Next, which goes on behind them.
 func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
 	raw, err := c.core.page(ctx, q, token)
 	page := Page[T]{Next: raw.Next}
-	for _, item := range raw.Items {
-		decoded, err := decode[T](item)
+	var bad decodeErrors
+	for _, w := range raw.Items {
+		item, err := decodeRow[T](w)
 		if err != nil {
-			return Page[T]{}, err
+			bad = append(bad, err)
+			continue
 		}
-		page.Items = append(page.Items, decoded)
+		page.Items = append(page.Items, item)
+	}
+	if len(bad) > 0 && err != nil {
+		return page, errors.Join(err, bad)
+	}
+	if len(bad) > 0 {
+		return page, bad
 	}
 	return page, err
 }
@@ -208,6 +224,9 @@ func (c *Collection[T]) Decode(stored Item) (T, Place, error) {
 		return none, place, err
 	}
 	item, err := decode[T](raw)
+	if failed, ok := err.(*DecodeError); ok {
+		failed.Key = pick(raw, c.core.allKeys())
+	}
 	return item, place, err
 }
 
@@ -259,16 +278,21 @@ type Page[T any] struct {
 func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }
 
 // one reads a single item that is like another.
-func one[T any](like T, read func(Item) (Item, error)) (T, error) {
+func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	var none T
-	raw, err := encode(like)
+	key, err := encode(like)
 	if err != nil {
 		return none, err
 	}
-	if raw, err = read(raw); err != nil {
+	raw, err := read(key)
+	if err != nil {
 		return none, err
 	}
-	return decode[T](raw)
+	v, err := decode[T](raw)
+	if failed, ok := err.(*DecodeError); ok {
+		failed.Key = pick(key, c.allKeys())
+	}
+	return v, err
 }
 
 // encode returns a map that is the caller's own if T is Item: it must not be changed.

@@ -81,8 +81,12 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 	counts := make([]int, len(cursors))
 	memory := newSharedRoom(r.core.options.ReadMemory)
 	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
-		if r.timed() || r.sortedByTTL() { // only the items tell
-			return r.each(ctx, cu, memory, func(Item) error { counts[i]++; return nil })
+		if cu.timed || r.sortedByTTL() { // only the items tell
+			return r.each(ctx, cu, memory, func(w row) error {
+				_, err := decodeRow[Item](w)
+				counts[i]++
+				return err
+			})
 		}
 		for start := cu.start; ; {
 			in := r.input(cu, start, 0)

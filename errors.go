@@ -3,6 +3,8 @@ package heatsink
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -95,15 +97,38 @@ func (e *UnknownOutcomeError) Error() string { return "outcome unknown: " + e.Er
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 
-// DecodeError is an item that does not fit the collection's type. It is there to be looked at, with the logical key.
+// DecodeError is an item that does not fit the collection's type, or whose event time cannot be read. Query and Page go on
+// behind it; other reads end with it. To read whatever is there, use As with Item.
 type DecodeError struct {
-	Item Item
+	Key  Item // the key attributes that are known, with the logical partition key; nil where there was no key to go by
+	Item Item // as it was read, with the logical key
 	Err  error
 }
 
-func (e *DecodeError) Error() string { return "decode item: " + e.Err.Error() }
+func (e *DecodeError) Error() string {
+	if len(e.Key) == 0 {
+		return "decode item: " + e.Err.Error()
+	}
+	var key []string
+	for _, name := range slices.Sorted(maps.Keys(e.Key)) {
+		key = append(key, name+" "+describe(e.Key[name]))
+	}
+	return fmt.Sprintf("decode item with %s: %v", strings.Join(key, ", "), e.Err)
+}
 
 func (e *DecodeError) Unwrap() error { return e.Err }
+
+// decodeErrors are the items of a page that could not be decoded.
+type decodeErrors []error
+
+func (e decodeErrors) Error() string {
+	if len(e) == 1 {
+		return e[0].Error()
+	}
+	return fmt.Sprintf("%d items of the page do not decode, the first: %v", len(e), e[0])
+}
+
+func (e decodeErrors) Unwrap() []error { return e }
 
 // BatchError lists the items of a batch that were not written, or may not have been: see each one's error. All others
 // were.

@@ -9,16 +9,16 @@ import (
 )
 
 // query is Collection.Query.
-func (c *core) query(ctx context.Context, q Query) iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
+func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
 		r, err := c.prepare(ctx, q)
 		if err != nil {
-			yield(nil, err)
+			yield(row{}, err)
 			return
 		}
 		g, err := r.gather(ctx, nil)
 		if err != nil {
-			yield(nil, err)
+			yield(row{}, err)
 			return
 		}
 		defer g.close()
@@ -28,46 +28,46 @@ func (c *core) query(ctx context.Context, q Query) iter.Seq2[Item, error] {
 				break
 			}
 			if err != nil {
-				yield(nil, err)
+				yield(row{}, err)
 				return
 			}
-			if !yield(r.finish(e.item), nil) {
+			if !yield(r.row(e), nil) {
 				return
 			}
 		}
 		if len(g.missing) > 0 {
-			yield(nil, g.failure())
+			yield(row{}, g.failure())
 		}
 	}
 }
 
 // page is Collection.Page.
-func (c *core) page(ctx context.Context, q Query, token string) (Page[Item], error) {
+func (c *core) page(ctx context.Context, q Query, token string) (Page[row], error) {
 	r, err := c.prepare(ctx, q)
 	if err != nil {
-		return Page[Item]{}, err
+		return Page[row]{}, err
 	}
 	if q.Limit == 0 {
-		return Page[Item]{}, errNoLimit
+		return Page[row]{}, errNoLimit
 	}
 	var from *position
 	if token != "" {
 		p, err := parseToken(token, r.fingerprint, c.options.TokenKey)
 		if err != nil {
-			return Page[Item]{}, err
+			return Page[row]{}, err
 		}
 		if err := r.checkPosition(p); err != nil {
-			return Page[Item]{}, err
+			return Page[row]{}, err
 		}
 		from = &p
 	}
 	g, err := r.gather(ctx, from)
 	if err != nil {
-		return Page[Item]{}, err
+		return Page[row]{}, err
 	}
 	defer g.close()
 
-	var page Page[Item]
+	var page Page[row]
 	var older *position
 	if from != nil {
 		older = from.older
@@ -78,14 +78,14 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[Item], err
 			break
 		}
 		if err != nil {
-			return Page[Item]{}, err
+			return Page[row]{}, err
 		}
 		last := len(page.Items) == q.Limit-1 && g.more() && len(g.missing) == 0
 		along := cu.stage == nil && !g.bucket().IsZero()
 		if last || along {
 			p, err := r.position(g.bucket(), e, cu)
 			if err != nil {
-				return Page[Item]{}, err
+				return Page[row]{}, err
 			}
 			if along {
 				older = &position{source: p.source, sort: p.sort, table: p.table}
@@ -94,7 +94,7 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[Item], err
 				page.Next = p.token(r.fingerprint, c.options.TokenKey)
 			}
 		}
-		page.Items = append(page.Items, r.finish(e.item))
+		page.Items = append(page.Items, r.row(e))
 	}
 	if len(g.missing) > 0 {
 		page.Next = "" // one position cannot say what is owed

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -177,8 +178,7 @@ func topLevel(projection string, names map[string]string) []string {
 	return attributes
 }
 
-// timed reports whether items have to be compared with From and To one by one: where whole buckets are asked for, and
-// nothing but buckets is read, they have not.
+// timed reports whether some items have to be compared with From and To one by one.
 func (r *reading) timed() bool {
 	q, o := r.query, r.core.options
 	if q.From.IsZero() {
@@ -186,6 +186,16 @@ func (r *reading) timed() bool {
 	}
 	b := o.Layout.Bucket
 	return b == NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
+}
+
+// timedIn reports whether the items of a bucket, or without one, have to be compared with From and To: not where all of
+// the bucket is asked for.
+func (r *reading) timedIn(bucket time.Time) bool {
+	q, b := r.query, r.core.options.Layout.Bucket
+	if q.From.IsZero() {
+		return false
+	}
+	return bucket.IsZero() || bucket.Before(q.From) || q.To.Before(b.Next(bucket))
 }
 
 // input returns the request for a page of a shard.
@@ -270,11 +280,23 @@ func (r *reading) finish(item Item) Item {
 	return item
 }
 
-// inTime reports whether an item's time is in the query's range. One whose time cannot be read is if its bucket is.
-func (r *reading) inTime(cu *cursor, item Item) bool {
-	at, err := r.core.options.EventTime.of(item)
-	if err != nil {
-		return cu.bucketed
+// inTime reports whether an entry's time is in the query's range. An entry is bad, and returned as such, if nobody can tell:
+// its time cannot be read, or is missing where all items have one. An index that has no times ends the read.
+func (r *reading) inTime(cu *cursor, e *entry) (bool, error) {
+	o := &r.core.options
+	name := o.EventTime.Attribute
+	_, null := e.item[name].(*types.AttributeValueMemberNULL)
+	switch missing := e.item[name] == nil || null; {
+	case missing && o.Index != "":
+		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no event time %q to compare with From and To: "+
+			"have the index project the attribute, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index, cu.shardKey, name)
+	case missing && !cu.bucketed:
+		return false, nil
 	}
-	return !at.Before(r.query.From) && at.Before(r.query.To)
+	at, err := o.EventTime.of(e.item)
+	if err != nil {
+		e.bad = err
+		return true, nil
+	}
+	return !at.Before(r.query.From) && at.Before(r.query.To), nil
 }

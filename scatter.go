@@ -34,7 +34,7 @@ func (r *reading) fitting(n int) int {
 }
 
 // each reads a whole shard, in order, with memory that it shares with others.
-func (r *reading) each(ctx context.Context, cu *cursor, memory *sharedRoom, visit func(Item) error) error {
+func (r *reading) each(ctx context.Context, cu *cursor, memory *sharedRoom, visit func(row) error) error {
 	pages, further := firstPages, 0
 	for start, done := cu.start, cu.done; !done; pages = leastPages {
 		items := max(r.fitting(r.core.options.MaxConcurrency), further)
@@ -48,7 +48,7 @@ func (r *reading) each(ctx context.Context, cu *cursor, memory *sharedRoom, visi
 			return err
 		}
 		for _, e := range f.entries {
-			if err := visit(r.finish(e.item)); err != nil {
+			if err := visit(r.row(e)); err != nil {
 				return err
 			}
 		}
