@@ -25,6 +25,9 @@ func newOrdinal(layout, shard int) ordinal { return ordinal(layout<<shardBits | 
 
 func (o ordinal) shard() int { return int(o & shardMask) }
 
+// layout returns 0 for the collection's own, and n for the nth of Options.Older, counted from 1.
+func (o ordinal) layout() int { return int(o >> shardBits) }
+
 // entry is an item that has been read and not returned.
 type entry struct {
 	sort sortValue
@@ -147,15 +150,15 @@ func without(older, own []*cursor) []*cursor {
 	})
 }
 
-// resume makes a cursor go on behind a position. Of the items with the position's own sort key, those of shards that come
-// first in the order have all been returned and those of shards that come later have not.
-func (r *reading) resume(cu *cursor, p position) {
+// resume makes a cursor go on behind a position, at which its shard was source. Of the items with the position's own sort
+// key, those of shards that come first in the order have all been returned and those of shards that come later have not.
+func (r *reading) resume(cu *cursor, source ordinal, p position) {
 	reverse := r.query.Reverse
-	passed := cu.source < p.source
+	passed := source < p.source
 	if reverse {
-		passed = cu.source > p.source
+		passed = source > p.source
 	}
-	same := cu.source == p.source
+	same := source == p.source
 	o := r.core.options
 	switch {
 	case o.SortKey == "" && o.Index == "":

@@ -17,7 +17,8 @@ var (
 	ErrItem = errors.New("invalid item")
 	// ErrQuery is wrapped when a Query asks for something that cannot be.
 	ErrQuery = errors.New("invalid query")
-	// ErrToken is wrapped when a page token is damaged, forged, or belongs to another query.
+	// ErrToken is wrapped when a page token is damaged, forged, belongs to another query, or was issued when more shards
+	// were read: begin with the first page.
 	ErrToken = errors.New("invalid page token")
 	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
 	ErrNotFound = errors.New("item not found")

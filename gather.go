@@ -83,7 +83,7 @@ func (r *reading) gather(ctx context.Context, from *position) (*gather, error) {
 		}
 		for _, cu := range g.older {
 			if at != nil {
-				r.resume(cu, *at)
+				r.resume(cu, cu.source, *at)
 			}
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
 // query is Collection.Query.
@@ -52,11 +53,11 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 	}
 	var from *position
 	if token != "" {
-		p, err := parseToken(token, r.fingerprint, c.options.TokenKey)
+		p, err := parseToken(token, r.fingerprint, c.options.TokenKeys)
 		if err != nil {
 			return Page[row]{}, err
 		}
-		if err := r.checkPosition(p); err != nil {
+		if err := r.checkPosition(ctx, p); err != nil {
 			return Page[row]{}, err
 		}
 		from = &p
@@ -83,7 +84,7 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 		last := len(page.Items) == q.Limit-1 && g.more() && len(g.missing) == 0
 		along := cu.stage == nil && !g.bucket().IsZero()
 		if last || along {
-			p, err := r.position(g.bucket(), e, cu)
+			p, err := g.position(e, cu)
 			if err != nil {
 				return Page[row]{}, err
 			}
@@ -91,7 +92,7 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 				older = &position{source: p.source, sort: p.sort, table: p.table}
 			}
 			if p.older = older; last {
-				page.Next = p.token(r.fingerprint, c.options.TokenKey)
+				page.Next = p.token(r.fingerprint, c.options.TokenKeys)
 			}
 		}
 		page.Items = append(page.Items, r.row(e))
@@ -103,25 +104,67 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 	return page, nil
 }
 
-// position returns the place of an entry that the query is to go on behind.
-func (r *reading) position(bucket time.Time, e entry, cu *cursor) (position, error) {
-	p := position{bucket: bucket, source: cu.source, sort: e.sort}
+// position returns the place of the entry that was returned last.
+func (g *gather) position(e entry, cu *cursor) (position, error) {
+	p := position{bucket: g.bucket(), width: len(g.opened[0].cursors), source: cu.source, sort: e.sort}
+	o := &g.read.core.options
 	var err error
-	if r.core.options.Index != "" {
-		p.table, err = keyValues(r.core.options.TableKey, e.item)
+	if o.Index != "" {
+		p.table, err = keyValues(o.TableKey, e.item)
 	}
 	return p, err
 }
 
-// checkPosition refuses a position that cannot be one of this query's.
-func (r *reading) checkPosition(p position) error {
-	o := r.core.options
+// checkPosition refuses a position that cannot be one of this query's, and one of more shards than are read now.
+func (r *reading) checkPosition(ctx context.Context, p position) error {
+	o := &r.core.options
 	bucketed := o.Layout.Bucket != NoBucket
-	if bucketed == p.bucket.IsZero() || (p.sort.kind == 0) != (o.SortKey == "") || len(p.table) != len(o.TableKey) || p.older != nil && !bucketed {
+	unfit := fmt.Errorf("%w: it does not fit the collection", ErrToken)
+	if bucketed == p.bucket.IsZero() || p.width < 1 || p.older != nil && !bucketed {
+		return unfit
+	}
+	if _, err := o.Layout.Bucket.Text(p.bucket); err != nil || !o.Layout.Bucket.Start(p.bucket).Equal(p.bucket) {
+		return unfit
+	}
+	if err := r.checkPlace(p, p.width); err != nil {
+		return err
+	}
+	if p.older != nil {
+		if err := r.checkPlace(*p.older, 0); err != nil {
+			return err
+		}
+	}
+	// in buckets, an item of an older layout is itself the last of those
+	if along := p.source.layout() > 0; along && bucketed && (p.older == nil || p.older.source != p.source || p.older.sort != p.sort) {
+		return unfit
+	}
+	width, err := r.core.width(ctx, r.query.Key, p.bucket)
+	if err != nil {
+		return err
+	}
+	if p.width > width.Read {
+		return fmt.Errorf("%w: %w: query %s key %q: it was issued when %d shards were read, and now %d are: "+
+			"raise Layout.Shards or Width.Read again", ErrToken, ErrTooNarrow, o.Table, r.query.Key, p.width, width.Read)
+	}
+	return nil
+}
+
+// checkPlace refuses a place that no item of the query can have, where the layout has so many shards.
+func (r *reading) checkPlace(p position, shards int) error {
+	o := &r.core.options
+	if n := p.source.layout(); n > len(o.Older) {
+		return fmt.Errorf("%w: it is of an older layout that there is not", ErrToken)
+	} else if n > 0 {
+		shards = max(o.Older[n-1].Shards, 1)
+	}
+	if p.source.shard() >= shards {
+		return fmt.Errorf("%w: it is of shard %d, but there are %d", ErrToken, p.source.shard(), shards)
+	}
+	if (p.sort.kind == attr.Invalid) != (o.SortKey == "") || len(p.table) != len(o.TableKey) {
 		return fmt.Errorf("%w: it does not fit the collection", ErrToken)
 	}
-	if p.older != nil && ((p.older.sort.kind == 0) != (o.SortKey == "") || len(p.older.table) != len(o.TableKey)) {
-		return fmt.Errorf("%w: it does not fit the collection", ErrToken)
+	if !r.interval.has(p.sort) {
+		return fmt.Errorf("%w: it is of a sort key that is not in the query's Sort", ErrToken)
 	}
 	return nil
 }

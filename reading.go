@@ -25,7 +25,7 @@ type reading struct {
 	query       Query
 	key         types.AttributeValue // the logical key, to put back into items
 	interval    interval
-	fingerprint uint64
+	fingerprint fingerprints
 	meters      *meterLink
 	throttled   atomic.Bool // some request was
 
@@ -63,7 +63,7 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 	r.addProjection()
 	r.allNames = maps.Clone(r.names)
 	r.allNames["#hs_sk"] = c.options.SortKey
-	r.fingerprint = r.fingerprintOf()
+	r.fingerprint = r.fingerprintsOf()
 	return r, nil
 }
 

@@ -204,6 +204,16 @@ func (iv interval) compare(v sortValue) int {
 	return 0
 }
 
+// has reports whether v is in the interval, and of its kind.
+func (iv interval) has(v sortValue) bool {
+	for _, end := range []bound{iv.lo, iv.hi} {
+		if end.set && end.value.kind != v.kind {
+			return false
+		}
+	}
+	return iv.compare(v) == 0
+}
+
 func (iv interval) empty() bool {
 	if !iv.lo.set || !iv.hi.set {
 		return false

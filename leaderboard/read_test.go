@@ -122,7 +122,7 @@ func crowd(t *testing.T, board Board, n int) []string {
 }
 
 func TestPagesAreTheBoard(t *testing.T) {
-	board := boardOf(t, Options{Shards: 5, TokenKey: []byte("sixteen bytes...")})
+	board := boardOf(t, Options{Shards: 5, TokenKeys: [][]byte{[]byte("sixteen bytes...")}})
 	want := crowd(t, board, 83)
 	for _, size := range []int{1, 7, 50, 82, 83, 84, 0} {
 		var got []string
