@@ -246,12 +246,12 @@ func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 	return c.core.candidates(ctx, raw)
 }
 
-// Plan returns what q will read, without reading it.
+// Plan returns what q will read, without reading it. q.MaxRequests does not matter.
 func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) { return c.core.plan(ctx, q) }
 
-// Count returns the number of items that q asks for, q.Limit at most. The shards count in parallel, and no item is
-// transferred; DynamoDB charges as if it were. Only if From and To are not the borders of buckets, or there are Older layouts
-// beside them, are items read to compare their times.
+// Count returns the number of items that q asks for. The shards count in parallel, and no item is transferred; DynamoDB
+// charges as if it were. Items are read only to compare their times: without buckets, in Older layouts, and in buckets that
+// From or To cut. With q.Limit it stops there, and reads the keys of about as many items as a Query with that Limit.
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { return c.core.count(ctx, q) }
 
 // Distribution counts the items of every shard that q reads, and judges how even they are.

@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,15 +27,39 @@ func (c *core) count(ctx context.Context, q Query) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if q.Limit > 0 {
+		return r.countSome(ctx)
+	}
 	counts, err := r.counts(ctx)
 	total := 0
 	for _, n := range counts {
 		total += n
 	}
-	if q.Limit > 0 {
-		total = min(total, q.Limit)
-	}
 	return total, err
+}
+
+// countSome counts up to the query's limit. It reads the keys of as many items as a Query with that limit does, because only
+// a read in order knows how much to ask each shard for, and when to stop.
+func (r *reading) countSome(ctx context.Context) (n int, err error) {
+	r.projectKeys()
+	g, err := r.gather(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer g.close()
+	for {
+		e, _, err := g.next()
+		if errors.Is(err, errEnd) {
+			return n, g.missed(nil)
+		}
+		if err != nil {
+			return n, err
+		}
+		if _, err := decodeRow[Item](r.row(e)); err != nil {
+			return n, err
+		}
+		n++
+	}
 }
 
 // distribution is Collection.Distribution.
@@ -74,6 +99,9 @@ var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // counts returns the number of items in every shard.
 func (r *reading) counts(ctx context.Context) ([]int, error) {
+	if err := r.checkRequests(ctx); err != nil {
+		return nil, err
+	}
 	cursors, err := r.everyShard(ctx)
 	if err != nil {
 		return nil, err

@@ -15,11 +15,15 @@ var (
 	ErrOptions = errors.New("invalid options")
 	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
 	ErrItem = errors.New("invalid item")
-	// ErrQuery is wrapped when a Query asks for something that cannot be.
+	// ErrQuery is wrapped when a Query asks for something that cannot be, also if it is DynamoDB that finds so: then the
+	// error is a *ShardError with its ValidationException.
 	ErrQuery = errors.New("invalid query")
 	// ErrToken is wrapped when a page token is damaged, forged, belongs to another query, or was issued when more shards
 	// were read: begin with the first page.
 	ErrToken = errors.New("invalid page token")
+	// ErrTooManyRequests is wrapped when a read takes more requests than Query.MaxRequests allows. It is wrapped together
+	// with ErrQuery if that was known before the first was sent.
+	ErrTooManyRequests = errors.New("too many requests")
 	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
 	ErrNotFound = errors.New("item not found")
 	// ErrTooNarrow is wrapped when something shows that a key has items in more shards than the collection reads: its
@@ -55,7 +59,8 @@ func (e *ShardError) Error() string {
 func (e *ShardError) Unwrap() error { return e.Err }
 
 // GatherError is the end of a read that could not reach every shard. With Query.Partial it comes beside what the others
-// had: as the last pair of a sequence, or together with a page, a count or a fold.
+// had: as the last pair of a sequence, or together with a page, a count or a fold. A request that DynamoDB rejects, as it
+// would for any shard, ends a read with the *ShardError alone.
 type GatherError struct {
 	Shards []*ShardError // the shards that are missing, in order; at least one
 	Of     int           // how many shards were to be read

@@ -20,6 +20,9 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 	if err != nil {
 		return total, err
 	}
+	if err := r.checkRequests(ctx); err != nil {
+		return total, err
+	}
 	cursors, err := r.everyShard(ctx)
 	if err != nil {
 		return total, err

@@ -17,6 +17,12 @@ func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {
 			yield(row{}, err)
 			return
 		}
+		if q.Limit == 0 {
+			if err := r.checkRequests(ctx); err != nil {
+				yield(row{}, err)
+				return
+			}
+		}
 		g, err := r.gather(ctx, nil)
 		if err != nil {
 			yield(row{}, err)
@@ -36,8 +42,8 @@ func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {
 				return
 			}
 		}
-		if len(g.missing) > 0 {
-			yield(row{}, g.failure())
+		if err := g.missed(nil); err != nil {
+			yield(row{}, err)
 		}
 	}
 }
@@ -69,50 +75,82 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 	defer g.close()
 
 	var page Page[row]
+	var last found
 	var older *position
 	if from != nil {
 		older = from.older
 	}
-	for len(page.Items) < q.Limit {
+	var short error // why the page has less than its limit
+	for n := range q.Limit {
 		e, cu, err := g.next()
 		if errors.Is(err, errEnd) {
+			break
+		}
+		if errors.Is(err, ErrTooManyRequests) && n > 0 {
+			short = err
 			break
 		}
 		if err != nil {
 			return Page[row]{}, err
 		}
-		last := len(page.Items) == q.Limit-1 && g.more() && len(g.missing) == 0
-		along := cu.stage == nil && !g.bucket().IsZero()
-		if last || along {
-			p, err := g.position(e, cu)
+		if n > 0 {
+			page.Items = append(page.Items, r.row(last.entry))
+		}
+		last = found{e, g.position(e, cu)}
+		if cu.stage == nil && !last.at.bucket.IsZero() {
+			at, err := r.place(last)
 			if err != nil {
 				return Page[row]{}, err
 			}
-			if along {
-				older = &position{source: p.source, sort: p.sort, table: p.table}
-			}
-			if p.older = older; last {
-				page.Next = p.token(r.fingerprint, c.options.TokenKeys)
-			}
+			older = &position{source: at.source, sort: at.sort, table: at.table}
 		}
-		page.Items = append(page.Items, r.row(e))
+		last.at.older = older
 	}
-	if len(g.missing) > 0 {
-		page.Next = "" // one position cannot say what is owed
-		return page, g.failure()
+	if last.at.width == 0 {
+		return page, g.missed(nil)
 	}
-	return page, nil
+	if len(g.missing) == 0 && (short != nil || len(page.Items) == q.Limit-1 && g.more()) {
+		at, err := r.place(last)
+		if err != nil {
+			return Page[row]{}, err
+		}
+		page.Next = at.token(r.fingerprint, c.options.TokenKeys)
+	}
+	page.Items = append(page.Items, r.row(last.entry))
+	return page, g.missed(short) // one position cannot say what missing shards owe: without Next
 }
 
-// position returns the place of the entry that was returned last.
-func (g *gather) position(e entry, cu *cursor) (position, error) {
-	p := position{bucket: g.bucket(), width: len(g.opened[0].cursors), source: cu.source, sort: e.sort}
-	o := &g.read.core.options
+// found is an entry and its place, which is not complete: see place.
+type found struct {
+	entry
+	at position
+}
+
+// missed returns the error of a partial read, with the reason why it ended early if there is one; nil if it is not partial.
+func (g *gather) missed(short error) error {
+	if len(g.missing) == 0 {
+		return nil
+	}
+	if short != nil {
+		return errors.Join(g.failure(), short)
+	}
+	return g.failure()
+}
+
+// position returns the place of the entry that was returned last, without its key in the table.
+func (g *gather) position(e entry, cu *cursor) position {
+	return position{bucket: g.bucket(), width: len(g.opened[0].cursors), source: cu.source, sort: e.sort}
+}
+
+// place returns the place of an entry with its key in the table, if this is an index. It is to be asked before the entry is
+// made a row, which may not have that key.
+func (r *reading) place(f found) (position, error) {
+	o := &r.core.options
 	var err error
 	if o.Index != "" {
-		p.table, err = keyValues(o.TableKey, e.item)
+		f.at.table, err = keyValues(o.TableKey, f.item)
 	}
-	return p, err
+	return f.at, err
 }
 
 // checkPosition refuses a position that cannot be one of this query's, and one of more shards than are read now.

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
 // placeholder begins the names and values that heatsink adds to expressions, after their # or :.
@@ -60,7 +61,9 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 		r.values = make(Item, 4)
 	}
 	r.addFilter()
-	r.addProjection()
+	if err := r.addProjection(); err != nil {
+		return nil, err
+	}
 	r.allNames = maps.Clone(r.names)
 	r.allNames["#hs_sk"] = c.options.SortKey
 	r.fingerprint = r.fingerprintsOf()
@@ -92,7 +95,14 @@ func (r *reading) check() error {
 	case q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
 	case o.Layout.Bucket.Count(q.From, q.To) > MaxShardKeys:
-		return wrong("From %v to %v has more than %d buckets", q.From, q.To, MaxShardKeys)
+		return wrong("From %v to %v has more than %d buckets: read a shorter time, or in steps", q.From, q.To, MaxShardKeys)
+	}
+	if q.From.Before(q.To) { // before the buckets between are read
+		for name, at := range map[string]time.Time{"From": q.From, "To": q.To.Add(-1)} {
+			if _, err := o.Layout.Bucket.Text(at); err != nil {
+				return wrong("%s: %w", name, err)
+			}
+		}
 	}
 	for _, expression := range []string{q.Filter, q.Projection} {
 		if strings.Contains(expression, "#"+placeholder) || strings.Contains(expression, ":"+placeholder) {
@@ -136,11 +146,48 @@ func (r *reading) sortedByTTL() bool {
 }
 
 // addProjection asks for what the merge needs beside what the caller asked for.
-func (r *reading) addProjection() {
+func (r *reading) addProjection() error {
 	if r.query.Projection == "" {
-		return
+		return nil
 	}
-	o := r.core.options
+	asked := topLevel(r.query.Projection, r.query.Names)
+	needed := r.needed()
+	for path := range strings.SplitSeq(r.query.Projection, ",") {
+		if i := slices.Index(needed, topLevel(path, r.query.Names)[0]); i >= 0 && strings.ContainsAny(path, ".[") {
+			return fmt.Errorf("%w: Projection has %q, a part of %q: ask for all of the attribute, which the read needs", ErrQuery, strings.TrimSpace(path), needed[i])
+		}
+	}
+	projection := r.query.Projection
+	for _, name := range needed {
+		if !slices.Contains(asked, name) && !slices.Contains(r.added, name) {
+			projection += ", " + r.add(name)
+		}
+	}
+	r.projection = &projection
+	return nil
+}
+
+// projectKeys asks for what the merge needs and nothing else, for who is not interested in items.
+func (r *reading) projectKeys() {
+	needed := r.needed()
+	if len(needed) == 0 {
+		needed = append(needed, r.core.options.PartitionKey)
+	}
+	var aliases []string
+	for _, name := range needed {
+		if !slices.Contains(r.added, name) {
+			aliases = append(aliases, r.add(name))
+		}
+	}
+	projection := strings.Join(aliases, ", ")
+	r.projection = &projection
+	r.allNames = maps.Clone(r.names)
+	r.allNames["#hs_sk"] = r.core.options.SortKey
+}
+
+// needed returns the attributes that the merge cannot do without.
+func (r *reading) needed() []string {
+	o := &r.core.options
 	needed := slices.Clone(o.TableKey)
 	if o.SortKey != "" {
 		needed = append(needed, o.SortKey)
@@ -148,28 +195,25 @@ func (r *reading) addProjection() {
 	if r.timed() {
 		needed = append(needed, o.EventTime.Attribute)
 	}
-	asked := topLevel(r.query.Projection, r.query.Names)
-	projection := r.query.Projection
-	for _, name := range needed {
-		if slices.Contains(asked, name) || slices.Contains(r.added, name) {
-			continue
-		}
-		alias := "#hs_p" + strconv.Itoa(len(r.added))
-		r.names[alias] = name
-		r.added = append(r.added, name)
-		projection += ", " + alias
-	}
-	r.projection = &projection
+	return needed
+}
+
+// add returns a name in expressions for an attribute that only heatsink asks for.
+func (r *reading) add(name string) string {
+	alias := "#hs_p" + strconv.Itoa(len(r.added))
+	r.names[alias] = name
+	r.added = append(r.added, name)
+	return alias
 }
 
 // topLevel returns the attributes that the paths of a projection begin with.
 func topLevel(projection string, names map[string]string) []string {
 	var attributes []string
 	for path := range strings.SplitSeq(projection, ",") {
-		path = strings.TrimSpace(path)
 		if end := strings.IndexAny(path, ".["); end >= 0 {
 			path = path[:end]
 		}
+		path = strings.TrimSpace(path)
 		if name, ok := names[path]; ok {
 			path = name
 		}
@@ -263,12 +307,21 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput)
 	if err != nil {
 		if failed, ok := errors.AsType[*ShardError](err); ok {
 			failed.Index = c.options.Index
+			if invalid(failed.Err) {
+				failed.Err = fmt.Errorf("%w: %w", ErrQuery, failed.Err)
+			}
 		}
 		return nil, err
 	}
 	cost.Items = int(out.ScannedCount)
 	cost.ReadUnits = units(out.ConsumedCapacity)
 	return out, nil
+}
+
+// invalid reports whether DynamoDB found a request not to be a valid one.
+func invalid(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && api.ErrorCode() == "ValidationException"
 }
 
 // finish makes an item what the caller put and asked for.

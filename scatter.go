@@ -115,8 +115,13 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 	if _, shard := errors.AsType[*ShardError](cause); cause != nil && !shard {
 		return cause
 	}
+	slices.SortFunc(failed, func(a, b *ShardError) int { return a.Shard - b.Shard })
+	for _, shard := range failed {
+		if judge(shard.Err) == rejected { // as it would be of any shard
+			return shard
+		}
+	}
 	if len(failed) > 0 {
-		slices.SortFunc(failed, func(a, b *ShardError) int { return a.Shard - b.Shard })
 		return &GatherError{Shards: failed, Of: len(cursors)}
 	}
 	return nil

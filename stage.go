@@ -62,9 +62,8 @@ func (g *gather) open() error {
 	if g.want < 0 || len(g.opened) > 0 && g.sure() {
 		ahead = max(ahead, g.ahead, 1)
 	}
-	for len(g.buckets) > 0 && (len(g.opened) == 0 || len(g.opened) <= ahead) {
+	for len(g.buckets) > 0 && (len(g.opened) == 0 || len(g.opened) <= ahead && !g.full) {
 		s := &stage{bucket: g.buckets[0]}
-		g.buckets = g.buckets[1:]
 		var err error
 		if s.cursors, err = g.read.cursors(g.ctx, s.bucket); err != nil {
 			return err
@@ -74,11 +73,21 @@ func (g *gather) open() error {
 				return err
 			}
 		}
-		for _, cu := range s.cursors {
-			cu.stage = s
-		}
 		if s.bucket.IsZero() {
 			g.older = without(g.older, s.cursors)
+		}
+		if len(g.opened) == 0 {
+			g.reached = s.bucket
+		}
+		if n := g.firstRequests(s.cursors); g.allowed >= 0 && n > g.allowed {
+			if g.full = true; len(g.opened) == 0 {
+				return g.exceeded(n)
+			}
+			return nil // it may not be needed
+		}
+		g.buckets = g.buckets[1:]
+		for _, cu := range s.cursors {
+			cu.stage = s
 		}
 		g.opened = append(g.opened, s)
 		g.stages++
@@ -91,6 +100,23 @@ func (g *gather) open() error {
 		}
 	}
 	return nil
+}
+
+// firstRequests returns how many requests it takes at least to return the first item of a bucket: one for each shard that
+// is to be read.
+func (g *gather) firstRequests(own []*cursor) int {
+	n := 0
+	for _, cu := range own {
+		if !cu.done {
+			n++
+		}
+	}
+	for _, cu := range g.older {
+		if !cu.done && !cu.begun && !cu.fetching {
+			n++
+		}
+	}
+	return n
 }
 
 // resume makes the layout's own shards go on behind the position. One that has been added since may have been an older
