@@ -58,8 +58,12 @@ func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
 	if n > enough || len(o.Older) == 0 {
 		return n, nil
 	}
-	cursors, err := r.everyShard(ctx)
-	return len(cursors), err
+	if o.Layout.Bucket == NoBucket { // some may be the layout's own
+		cursors, err := r.everyShard(ctx)
+		return len(cursors), err
+	}
+	older, err := r.olderCursors()
+	return n + len(older), err
 }
 
 // extent says over how much time a read goes, for errors.

@@ -3,6 +3,7 @@ package heatsink
 import (
 	"context"
 	"errors"
+	"math"
 	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -14,11 +15,11 @@ func (c *core) plan(ctx context.Context, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	cursors, err := r.everyShard(ctx)
+	n, err := r.shardCount(ctx, math.MaxInt)
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Buckets: len(r.buckets()), Shards: len(cursors), Requests: len(cursors)}, nil
+	return Plan{Buckets: c.options.Layout.Bucket.Count(q.From, q.To), Shards: n, Requests: n}, nil
 }
 
 // count is Collection.Count.

@@ -44,6 +44,7 @@ type Query struct {
 	//
 	// Without a Limit it is checked before the first request is sent: there must not be more shards, in all buckets, as each
 	// takes one request at least. The error wraps ErrQuery and ErrTooManyRequests. How many pages a shard has does not count.
+	// More than MaxShardKeys buckets, or shards to count or fold, are refused in any case.
 	//
 	// With a Limit it is checked while reading, and ErrTooManyRequests ends a read that needs more. A Page that has found
 	// something by then is not an error: it is shorter than its Limit, and has a Next to go on with.

@@ -95,7 +95,7 @@ func (r *reading) check() error {
 	case q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
 	case o.Layout.Bucket.Count(q.From, q.To) > MaxShardKeys:
-		return wrong("From %v to %v has more than %d buckets: read a shorter time, or in steps", q.From, q.To, MaxShardKeys)
+		return wrong("%w: From %v to %v has more than %d buckets: read a shorter time, or in steps", ErrTooManyRequests, q.From, q.To, MaxShardKeys)
 	}
 	if q.From.Before(q.To) { // before the buckets between are read
 		for name, at := range map[string]time.Time{"From": q.From, "To": q.To.Add(-1)} {

@@ -21,7 +21,8 @@ func (r *reading) everyShard(ctx context.Context) ([]*cursor, error) {
 			return nil, err
 		}
 		if all = append(all, cursors...); len(all) > MaxShardKeys {
-			return nil, fmt.Errorf("%w: more than %d shards in the buckets from %v to %v", ErrQuery, MaxShardKeys, r.query.From, r.query.To)
+			return nil, fmt.Errorf("%w: %w: more than %d shards in the buckets from %v to %v: read a shorter time, or in steps",
+				ErrQuery, ErrTooManyRequests, MaxShardKeys, r.query.From, r.query.To)
 		}
 	}
 	return append(all, without(older, all)...), nil

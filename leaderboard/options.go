@@ -103,6 +103,9 @@ const (
 	defaultTop      = 100
 )
 
+// anyNumber of requests may read a board: it has as many shards as the options say, and no buckets.
+const anyNumber = -1
+
 func (o Options) withDefaults() Options {
 	o.Index = cmp.Or(o.Index, defaultIndex)
 	o.Shards = cmp.Or(o.Shards, defaultShards)

@@ -86,6 +86,9 @@ const (
 	defaultSettle = time.Second
 )
 
+// anyNumber of requests may read the list: it has as many shards as the options say, and no buckets.
+const anyNumber = -1
+
 func (o Options) withDefaults() Options {
 	o.Idle = cmp.Or(o.Idle, defaultIdle)
 	o.Shards = cmp.Or(o.Shards, defaultShards)
