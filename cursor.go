@@ -250,7 +250,11 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 	sortKey := r.core.options.SortKey
 	mortal, now := r.sortedByTTL(), time.Now()
 	var page pageWeight
-	defer func() { r.core.sizes.saw(page) }()
+	defer func() {
+		if !r.light {
+			r.core.sizes.saw(page)
+		}
+	}()
 	f.entries = make([]entry, 0, len(items))
 	for _, item := range items {
 		e := entry{item: item, size: page.add(item)}

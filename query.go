@@ -11,7 +11,7 @@ type Query struct {
 	Sort Range
 
 	// From and To narrow the event time to [From, To). A layout with buckets needs them, and reads all of every bucket
-	// that they touch: to spare what is outside, narrow Sort as well.
+	// that they touch: to spare what is outside, narrow Sort as well. EventTime says what becomes of items without a time.
 	From, To time.Time
 
 	// Reverse reads from the end.

@@ -36,6 +36,7 @@ type reading struct {
 	filter     *string
 	projection *string
 	added      []string // attributes that only heatsink asked for
+	light      bool     // items come without what the caller put: their sizes say nothing about others
 }
 
 // prepare checks a query and makes it ready.
@@ -180,7 +181,7 @@ func (r *reading) projectKeys() {
 		}
 	}
 	projection := strings.Join(aliases, ", ")
-	r.projection = &projection
+	r.projection, r.light = &projection, true
 	r.allNames = maps.Clone(r.names)
 	r.allNames["#hs_sk"] = r.core.options.SortKey
 }
