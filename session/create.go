@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
 )
@@ -53,16 +54,34 @@ func (s *Store[T]) Create(ctx context.Context, user string, data T, options ...C
 		in.ConditionExpression = aws.String("attribute_not_exists(#id) OR #expires <= :now")
 		in.ExpressionAttributeNames = map[string]string{"#id": n.ID, "#expires": n.Expires}
 		in.ExpressionAttributeValues = heatsink.Item{":now": seconds(r.created)}
+		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	})
-	if _, taken := refused(err); taken {
-		err = fmt.Errorf("%w: %w", ErrExists, err)
-	}
-	if err != nil {
+	if err = s.taken(r, err); err != nil {
 		return Session[T]{}, fmt.Errorf("create session %q: %w", r.handle, err)
 	}
 	created, err := fromRecord[T](r) // from what is stored, so that it is what Get returns
 	created.ID = id
 	return created, err
+}
+
+// taken says what it means that a session could not be created because its id is taken. After a lost answer that may be
+// by the session itself, which others may have touched since: its version has a part that no other session has.
+func (s *Store[T]) taken(r record, err error) error {
+	item, prevented := refused(err)
+	switch {
+	case !prevented:
+		return err
+	case !lost(err):
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	}
+	there, fault := s.options.Names.record(item, time.Time{})
+	switch {
+	case fault != nil: // it was revoked, or deleted, and nobody knows whether it was this one
+		return err
+	case there.version.sameSession(r.version):
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrExists, err)
 }
 
 // newRecord returns a session as it is to be stored, but for its version, and its id.

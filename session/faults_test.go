@@ -347,3 +347,56 @@ func TestChangeCountsOnce(t *testing.T) {
 		})
 	}
 }
+
+// A session whose answer was lost, and that others have touched, changed or revoked before it is created again, is told
+// from another session with its id.
+func TestCreateAgainAfterALostAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault   faulty.Fault
+		between func(t *testing.T, others *session.Store[cart])
+		want    error // nil: it is created
+		unknown bool
+	}{
+		"touched": {faulty.LostAnswer, func(t *testing.T, others *session.Store[cart]) {
+			if _, err := others.Visit(t.Context(), "one"); err != nil {
+				t.Error(err)
+			}
+		}, nil, false},
+		"changed": {faulty.LostAnswer, func(t *testing.T, others *session.Store[cart]) {
+			if _, err := others.Change(t.Context(), "one", func(c *cart) error { c.Items++; return nil }); err != nil {
+				t.Error(err)
+			}
+		}, nil, false},
+		"revoked": {faulty.LostAnswer, func(t *testing.T, others *session.Store[cart]) {
+			if err := others.Revoke(t.Context(), "one"); err != nil {
+				t.Error(err)
+			}
+		}, nil, true},
+		"another's": {faulty.LostRequest, func(t *testing.T, others *session.Store[cart]) {
+			if _, err := others.Create(t.Context(), "ann", cart{Items: 1}, session.WithID("one")); err != nil {
+				t.Error(err)
+			}
+		}, session.ErrExists, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				db := local.Start(t)
+				others := open(t, db.Client(), session.Options{TouchEvery: -1})
+				client := faulty.On(t, db.Client(), failWrites(c.fault))
+				sessions := openOn(t, client, session.Options{Retry: heatsink.Retry{Base: time.Minute, Max: time.Minute}})
+				var all sync.WaitGroup
+				all.Go(func() {
+					_, err := sessions.Create(t.Context(), "ann", cart{Items: 1}, session.WithID("one"))
+					unknown := errors.As(err, new(*heatsink.UnknownOutcomeError)) && !errors.Is(err, session.ErrExists)
+					if unknown != c.unknown || !c.unknown && !errors.Is(err, c.want) {
+						t.Errorf("got %v, want %v, unknown %v", err, c.want, c.unknown)
+					}
+				})
+				synctest.Wait()
+				time.Sleep(time.Millisecond)
+				c.between(t, others)
+				all.Wait()
+			})
+		})
+	}
+}
