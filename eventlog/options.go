@@ -29,6 +29,11 @@ type Options struct {
 	// it is named otherwise, if there are both a Prefix and a Bucket.
 	Time string
 
+	// Mark, if set, names an attribute that Append gives to events with an id of the caller's: 15 bytes that no other
+	// append has. By it an append whose answer was lost knows its own event from an equal one of another process, so
+	// that Receipt.Duplicate is always right. Default: none: such a receipt is Unsure.
+	Mark string
+
 	// Prefix is what sort keys have before the time, such as "ALERT#". Default: nothing.
 	Prefix string
 
@@ -159,7 +164,7 @@ func (o *Options) layout() heatsink.Layout {
 // attributes returns the names of the attributes that the log gives to every item.
 func (o *Options) attributes() []string {
 	names := []string{o.PartitionKey, o.SortKey}
-	for _, name := range []string{o.TTL, o.Time, o.Index.PartitionKey, o.Index.SortKey} {
+	for _, name := range []string{o.TTL, o.Time, o.Mark, o.Index.PartitionKey, o.Index.SortKey} {
 		if name != "" {
 			names = append(names, name)
 		}
