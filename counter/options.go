@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Options say where counters are and how they are kept. Only Table is needed.
@@ -34,11 +35,11 @@ type Options struct {
 	Interval time.Duration
 
 	// Idle is after how long without Adds this process gives a counter up: it folds its slot and forgets about it.
-	// Default: 5 minutes.
+	// Default: 5 minutes. At least 100 ms.
 	Idle time.Duration
 
 	// Dead is after how long without a write somebody else's slot is taken for that of a process that has died, and
-	// folded. If it only slept, it finds out and goes on with a new one. Default: 10 minutes.
+	// folded. If it only slept, it finds out and goes on with a new one. Default: 10 minutes. At least 100 ms.
 	Dead time.Duration
 
 	// Retention is for how long a folded slot stays in the table, by the clocks of who folded and who removes it. That
@@ -52,7 +53,7 @@ type Options struct {
 	Retention time.Duration
 
 	// FoldEvery is how often, on average, this process looks after each counter that it adds to, as Fold does. Default:
-	// 1 hour. Negative: never, so that somebody has to call Fold.
+	// 1 hour. At least 100 ms. Negative: never, so that somebody has to call Fold.
 	FoldEvery time.Duration
 
 	// MaxCounters is how many counters this process keeps in memory, about 1 KB each. With more, those that were not
@@ -89,6 +90,8 @@ const (
 	// minutes more of the time between.
 	minRetention = 4*15*time.Minute + 2*time.Minute
 
+	minUpkeep = 100 * time.Millisecond
+
 	longest = 100 * 365 * 24 * time.Hour // so that sums do not overflow
 )
 
@@ -119,6 +122,9 @@ func (o Options) validate() error {
 	if o.Table == "" {
 		wrong("Table is empty")
 	}
+	if err := schema.CheckNames(o.PartitionKey, o.SortKey); err != nil {
+		wrong("%w", err)
+	}
 	if o.PartitionKey == o.SortKey {
 		wrong("PartitionKey and SortKey are both %q", o.SortKey)
 	}
@@ -136,8 +142,9 @@ func (o Options) validate() error {
 	if o.Interval < minInterval || o.Interval > maxInterval {
 		wrong("Interval is %v: from %v to %v", o.Interval, minInterval, maxInterval)
 	}
-	if o.Idle < 0 || o.Dead < 0 {
-		wrong("Idle and Dead cannot be negative: %v, %v", o.Idle, o.Dead)
+	if o.Idle < minUpkeep || o.Dead < minUpkeep || o.FoldEvery >= 0 && o.FoldEvery < minUpkeep {
+		wrong("Idle, Dead and FoldEvery are %v, %v and %v, want %v or more: below, the upkeep of counters would be most of the requests",
+			o.Idle, o.Dead, o.FoldEvery, minUpkeep)
 	}
 	if o.Retention < minRetention {
 		wrong("Retention is %v, want %v or more: copies of requests that arrive later would be counted again",

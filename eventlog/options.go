@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Options describe logs: the table they are in, how they are spread, how long they are kept. Only Table is needed, but
@@ -180,6 +181,9 @@ func (o *Options) validate() error {
 		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
 	}
 	names := o.attributes()
+	if err := schema.CheckNames(names...); err != nil {
+		wrong("%w", err)
+	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			wrong("two attributes are named %q", name)

@@ -117,7 +117,7 @@ func (b *Boards) pause(ctx context.Context, attempt int) bool {
 	if base := cmp.Or(b.options.Retry.Base, 20*time.Millisecond); attempt <= 32 && base <= longest>>(attempt-1) {
 		longest = base << (attempt - 1)
 	}
-	timer := time.NewTimer(mathrand.N(longest + 1))
+	timer := time.NewTimer(mathrand.N(max(longest, 1))) // below longest, which may be the greatest there is
 	defer timer.Stop()
 	select {
 	case <-timer.C:

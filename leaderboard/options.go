@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Mode says what a player's score is.
@@ -156,6 +157,9 @@ func (o Options) validate() error {
 	}
 	if o.Retention > 0 && o.Period == heatsink.NoBucket {
 		wrong("Retention needs a Period: a board for all time does not end")
+	}
+	if err := schema.CheckNames(o.Names.all()...); err != nil {
+		wrong("%w", err)
 	}
 	seen := make(map[string]bool)
 	for _, name := range o.Names.all() {
