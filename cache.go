@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,23 @@ import (
 // ErrCacheClosed is returned by a Cache that was closed, also to those who were waiting at that moment.
 var ErrCacheClosed = errors.New("cache is closed")
 
+// ErrCacheStuck is returned by a Cache instead of starting a load while 1,000 others still run whose contexts have ended.
+// Loads must return when their context ends.
+var ErrCacheStuck = errors.New("cache is stuck: 1,000 loads ignore that their contexts have ended")
+
+var (
+	errLoadTimeout = errors.New("cache: the load took longer than CacheOptions.LoadTimeout")
+	errLoadGivenUp = errors.New("cache: the load was given up: nobody waits for it, and newer loads take its place")
+)
+
+const (
+	// maxUnattended is how many loads that nobody waits for go on at most.
+	maxUnattended = 1000
+
+	// maxStuck is how many loads may ignore that they were given up before no others are started.
+	maxStuck = 1000
+)
+
 // errLoadExited is returned when load ended its goroutine, as t.FailNow does, and so has no result.
 var errLoadExited = errors.New("cache: load called runtime.Goexit")
 
@@ -24,9 +42,13 @@ type CacheOptions struct {
 	// not kept, but simultaneous loads are still shared.
 	TTL time.Duration
 
-	// Stale is for how much longer than TTL an old value may be returned while one load in the background, which may
-	// take TTL and Stale together, replaces it. Default: none: whoever finds an old value waits for a new one.
+	// Stale is for how much longer than TTL an old value may be returned while one load in the background replaces it.
+	// Default: none: whoever finds an old value waits for a new one.
 	Stale time.Duration
+
+	// LoadTimeout is how long a load may take, whether or not anybody waits for it. Then its context ends. Default: 5
+	// minutes. None: a load may take any time.
+	LoadTimeout time.Duration
 
 	// Entries is how many values are kept. When there are more, the least recently used one goes. Default: 1,000.
 	// None: as with TTL.
@@ -44,6 +66,8 @@ func (o CacheOptions) withDefaults() CacheOptions {
 		Stale:   min(max(o.Stale, 0), forever),
 		Entries: max(cmp.Or(o.Entries, 1000), 0),
 		Jitter:  min(max(o.Jitter, 0), 1),
+
+		LoadTimeout: min(max(cmp.Or(o.LoadTimeout, 5*time.Minute), 0), forever),
 	}
 }
 
@@ -51,11 +75,20 @@ func (o CacheOptions) withDefaults() CacheOptions {
 // callers as there are. Its methods may be called concurrently.
 //
 // At most one load per key runs at a time, in a goroutine of its own; those who need its result wait for it together.
-// Its context has the values of the context of the call that asked for it, but not its deadline; it is cancelled when
-// nobody waits any more, and by Close. Such a load no longer counts: the next one does not wait for it to end.
+// Its context has the values of the context of the call that asked for it, but not its deadline: the load goes on when
+// its callers have left, so that impatient callers find its value later. The context ends after
+// CacheOptions.LoadTimeout, and by Close.
 //
-// A load's error goes to everybody who waited for it, and is not kept. So does a panic: it continues in their goroutines.
-// Of a load in the background nobody hears; if it fails, the old value is used until that is too old.
+// A load whose context has ended is still the key's only one until it returns. Those who come meanwhile wait for it to
+// return, and then for the next one. So a load that never returns blocks its key: callers get the error of their own
+// context.
+//
+// At most 1,000 loads go on with nobody waiting, for all keys together. If there are more, the context of the one that
+// was left first ends. If 1,000 such loads do not return, no other is started: see ErrCacheStuck.
+//
+// A load's error goes to everybody who waits for it, and is not kept. So does a panic: it continues in their goroutines.
+// Of a load that nobody waits for nobody hears; if it replaces an old value and fails, the old value is used until that
+// is too old.
 //
 // The loads of one key must be interchangeable and must not ask the cache for that key. Callers share the values and must
 // not change them.
@@ -67,6 +100,8 @@ type Cache[V any] struct {
 	entries map[string]*cacheEntry[V]
 	recent  cacheEntry[V]              // head of the ring of entries: next is the most recently used, prev the least
 	flights map[string]*cacheFlight[V] // the load under way for a key
+	alone   list.List                  // of flights under way that nobody waits for: the front was left first
+	stuck   int                        // loads that were given up and have not returned
 	closed  bool
 	running sync.WaitGroup // every goroutine of the cache; added to under mu and only while open
 }
@@ -93,7 +128,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Contex
 			e.unlink()
 			e.linkAfter(&c.recent)
 			value := e.value
-			if old >= 0 && c.flights[key] == nil {
+			if old >= 0 && c.flights[key] == nil && c.alone.Len() < maxUnattended {
 				c.refresh(ctx, key, load)
 			}
 			c.mu.Unlock()
@@ -102,10 +137,10 @@ func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Contex
 		c.drop(e)
 	}
 	f := c.flights[key]
-	if f == nil || f.forgotten {
+	if f == nil || f.forgotten || f.ctx.Err() != nil {
 		return c.loadNext(ctx, key, load)
 	}
-	f.waiting++
+	c.join(f)
 	c.mu.Unlock()
 	return c.wait(ctx, f)
 }
@@ -141,7 +176,7 @@ func (c *Cache[V]) Close() {
 	c.recent.prev, c.recent.next = &c.recent, &c.recent
 	for _, f := range c.flights {
 		f.forgotten = true
-		f.cancel()
+		f.cancel(ErrCacheClosed)
 	}
 	c.mu.Unlock()
 	c.running.Wait()
@@ -167,32 +202,40 @@ func (c *Cache[V]) next(ctx context.Context, key string, load func(context.Conte
 		return nil, err
 	}
 	under := c.flights[key]
-	if under == nil {
+	switch {
+	case under == nil && c.stuck >= maxStuck:
+		return nil, fmt.Errorf("load %q: %w", key, ErrCacheStuck)
+	case under == nil:
 		f := newCacheFlight(ctx, key, load)
+		f.waiting = 1
 		c.start(f)
 		return f, nil
-	}
-	if under.next == nil {
+	case under.next == nil:
 		under.next = newCacheFlight(ctx, key, load)
-	} else {
-		under.next.waiting++
 	}
+	under.next.waiting++
 	return under.next, nil
 }
 
-// refresh starts a load that the cache itself waits for, but not forever: a load that hangs must not be the last one.
+// refresh starts a load that nobody waits for.
 func (c *Cache[V]) refresh(ctx context.Context, key string, load func(context.Context) (V, error)) {
 	f := newCacheFlight(ctx, key, load)
 	c.start(f)
-	c.running.Go(func() {
-		patience := time.NewTimer(c.options.TTL + c.options.Stale)
-		defer patience.Stop()
-		select {
-		case <-f.landed:
-		case <-patience.C:
-			c.leave(f)
-		}
-	})
+	f.alone = c.alone.PushBack(f)
+}
+
+// join counts a caller in for a flight that is under way.
+func (c *Cache[V]) join(f *cacheFlight[V]) {
+	f.waiting++
+	c.attend(f)
+}
+
+// attend takes a flight out of those that nobody waits for.
+func (c *Cache[V]) attend(f *cacheFlight[V]) {
+	if f.alone != nil {
+		c.alone.Remove(f.alone)
+		f.alone = nil
+	}
 }
 
 // wait waits for a flight that the caller was counted in for.
@@ -210,7 +253,7 @@ func (c *Cache[V]) wait(ctx context.Context, f *cacheFlight[V]) (V, error) {
 	}
 }
 
-// leave ends one's waiting. A flight that nobody waits for is given up.
+// leave ends one's waiting. A flight that nobody waits for goes on alone if it is under way, and never starts if not.
 func (c *Cache[V]) leave(f *cacheFlight[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,52 +261,70 @@ func (c *Cache[V]) leave(f *cacheFlight[V]) {
 	if f.waiting > 0 {
 		return
 	}
-	f.cancel()
 	switch under := c.flights[f.key]; {
 	case under == f:
-		c.startNext(f)
+		f.alone = c.alone.PushBack(f)
+		if c.alone.Len() > maxUnattended {
+			c.giveUp(c.alone.Front().Value.(*cacheFlight[V]))
+		}
 	case under != nil && under.next == f:
 		under.next = nil
 	}
 }
 
+// giveUp ends the context of a load that nobody waits for. Until it returns it is the only one of its key.
+func (c *Cache[V]) giveUp(f *cacheFlight[V]) {
+	c.attend(f)
+	f.cancel(errLoadGivenUp)
+	f.givenUp = true
+	c.stuck++
+}
+
 func (c *Cache[V]) start(f *cacheFlight[V]) {
 	c.flights[f.key] = f
+	f.begin(c.options.LoadTimeout)
 	c.running.Go(func() {
 		defer c.land(f) // deferred: load may panic or end the goroutine
 		f.fly()
 	})
 }
 
-// land hands out the result of a flight and keeps it, unless it was given up or forgotten. Since flights for one key
-// follow each other, what is kept is never replaced by something older.
+// land hands out the result of a flight and keeps it, unless it was forgotten. Since flights for one key follow each
+// other, what is kept is never replaced by something older.
 func (c *Cache[V]) land(f *cacheFlight[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.cancel() // whatever load has left behind
-	if c.flights[f.key] == f {
-		if f.err == nil && !f.forgotten {
-			c.keep(f.key, f.value)
-		}
-		c.startNext(f)
+	timedOut := context.Cause(f.ctx) == errLoadTimeout
+	f.cancel(nil) // whatever load has left behind
+	f.end()
+	c.attend(f)
+	if f.givenUp {
+		c.stuck--
 	}
-	if c.closed && f.err != nil {
-		f.err = ErrCacheClosed
+	if f.err == nil && !f.forgotten {
+		c.keep(f.key, f.value)
 	}
-	close(f.landed)
-}
-
-// startNext starts what follows the flight that was under way, if anything.
-func (c *Cache[V]) startNext(f *cacheFlight[V]) {
 	delete(c.flights, f.key)
 	switch {
-	case f.next == nil:
+	case f.err == nil:
 	case c.closed:
-		f.next.cancel()
-		f.next.err = ErrCacheClosed
-		close(f.next.landed)
+		f.err = ErrCacheClosed
+	case timedOut:
+		f.err = fmt.Errorf("load %q: %w, which is %v: %w", f.key, errLoadTimeout, c.options.LoadTimeout, f.err)
+	}
+	close(f.landed)
+	c.follow(f.next)
+}
+
+// follow starts the flight that was waiting for another to land, if there is one.
+func (c *Cache[V]) follow(f *cacheFlight[V]) {
+	switch {
+	case f == nil:
+	case c.closed:
+		f.err = ErrCacheClosed
+		close(f.landed)
 	default:
-		c.start(f.next)
+		c.start(f)
 	}
 }
 
@@ -310,11 +371,15 @@ func (e *cacheEntry[V]) linkAfter(other *cacheEntry[V]) {
 // changes; the result may be read once landed is closed.
 type cacheFlight[V any] struct {
 	key       string
-	run       func() (V, error) // load, with its context
-	cancel    context.CancelFunc
+	load      func(context.Context) (V, error)
+	ctx       context.Context // of the call that asked for it, then of the load
+	cancel    context.CancelCauseFunc
+	end       context.CancelFunc // stops the timer
 	waiting   int
+	alone     *list.Element // in Cache.alone, if it is there
+	givenUp   bool
 	forgotten bool
-	next      *cacheFlight[V] // starts when this one has landed or is given up
+	next      *cacheFlight[V] // starts when this one has landed
 
 	landed   chan struct{}
 	value    V
@@ -322,15 +387,17 @@ type cacheFlight[V any] struct {
 	panicked *loadPanic
 }
 
-// newCacheFlight returns a flight that one caller waits for.
+// newCacheFlight returns a flight that nobody waits for yet.
 func newCacheFlight[V any](ctx context.Context, key string, load func(context.Context) (V, error)) *cacheFlight[V] {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	return &cacheFlight[V]{
-		key:     key,
-		run:     func() (V, error) { return load(ctx) },
-		cancel:  cancel,
-		waiting: 1,
-		landed:  make(chan struct{}),
+	return &cacheFlight[V]{key: key, load: load, ctx: context.WithoutCancel(ctx), landed: make(chan struct{})}
+}
+
+// begin makes the context of the load, which may take so long; 0 is any time.
+func (f *cacheFlight[V]) begin(timeout time.Duration) {
+	f.ctx, f.cancel = context.WithCancelCause(f.ctx)
+	f.end = func() {}
+	if timeout > 0 {
+		f.ctx, f.end = context.WithTimeoutCause(f.ctx, timeout, errLoadTimeout)
 	}
 }
 
@@ -342,7 +409,7 @@ func (f *cacheFlight[V]) fly() {
 			f.panicked = &loadPanic{value, debug.Stack()}
 		}
 	}()
-	f.value, f.err = f.run()
+	f.value, f.err = f.load(f.ctx)
 }
 
 // A loadPanic carries a panic from the goroutine of a load to the goroutines that wait for it.

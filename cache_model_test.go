@@ -113,24 +113,27 @@ func TestCacheModel(t *testing.T) {
 	})
 }
 
-// Callers come and go at random while loads take their time. Whatever happens: a key has one load at a time that was not
-// given up, fresh reads show what was written before them, and nobody sees the past after the present.
+// Callers come and go at random while loads take their time. Whatever happens: a key has one load at a time, which goes on
+// for LoadTimeout though its callers have left, fresh reads show what was written before them, and nobody sees the past
+// after the present.
 func TestCacheTraffic(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rapid.SyncTest(rt, func(rt *rapid.T) {
 			seconds := rapid.Map(rapid.IntRange(0, 5), func(n int) time.Duration { return time.Duration(n) * time.Second })
+			timeout := time.Second + seconds.Draw(rt, "timeout")
 			cache := heatsink.NewCache[int64](heatsink.CacheOptions{
-				TTL: time.Second + seconds.Draw(rt, "ttl"), Stale: seconds.Draw(rt, "stale"),
+				TTL: time.Second + seconds.Draw(rt, "ttl"), Stale: seconds.Draw(rt, "stale"), LoadTimeout: timeout,
 			})
 			var (
 				faults  = make(chan string, 100)
 				callers sync.WaitGroup
-				mu      sync.Mutex
-				flying  []context.Context // of the loads under way
+				flying  atomic.Int64 // loads under way
+				closing atomic.Bool
 				written atomic.Int64
 				seen    atomic.Int64 // the newest value that was returned
 			)
 			defer cache.Close()
+			defer closing.Store(true)
 			defer callers.Wait()
 			fault := func(format string, args ...any) {
 				select {
@@ -142,16 +145,17 @@ func TestCacheTraffic(t *testing.T) {
 				takes, patience := seconds.Draw(rt, "takes"), time.Second/2+seconds.Draw(rt, "patience")
 				stubborn, broken := rapid.Bool().Draw(rt, "stubborn"), rapid.IntRange(0, 3).Draw(rt, "broken") == 0
 				load := func(ctx context.Context) (int64, error) {
-					mu.Lock()
-					flying = slices.DeleteFunc(flying, func(ctx context.Context) bool { return ctx.Err() != nil })
-					if flying = append(flying, ctx); len(flying) > 1 {
-						fault("%d loads at a time", len(flying))
+					if n := flying.Add(1); n > 1 {
+						fault("%d loads at a time", n)
 					}
-					mu.Unlock()
-					value := written.Load()
+					defer flying.Add(-1)
+					begun, value := time.Now(), written.Load()
 					select {
 					case <-time.After(takes):
 					case <-ctx.Done():
+						if took := time.Since(begun); took != timeout && !closing.Load() {
+							fault("cancelled after %v, want %v", took, timeout)
+						}
 						if !stubborn {
 							return 0, ctx.Err()
 						}
@@ -171,7 +175,7 @@ func TestCacheTraffic(t *testing.T) {
 					}
 					got, err := get(ctx, "key", load)
 					if errors.Is(err, context.Canceled) {
-						fault("got the error of a load that was given up")
+						fault("got the error of a load that was cancelled")
 					}
 					if err != nil {
 						return

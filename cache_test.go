@@ -253,10 +253,10 @@ func TestCacheStaleFailure(t *testing.T) {
 	}
 }
 
-// Callers join a load in the background once the old value is too old, and then it is theirs. If there are none, the
-// cache gives it up in the end.
+// Callers join a load in the background once the old value is too old. After LoadTimeout its context ends, and callers
+// get the next one.
 func TestCacheStaleLoadTakesLong(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second}
+	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, LoadTimeout: 90 * time.Second}
 	for _, test := range []struct {
 		name        string
 		takes, come time.Duration // after the load began
@@ -264,8 +264,8 @@ func TestCacheStaleLoadTakesLong(t *testing.T) {
 		gone        int64
 	}{
 		{"joined", time.Minute, 30 * time.Second, 2, 0},
-		{"joined just in time", 2 * time.Minute, 90*time.Second - 1, 2, 0},
-		{"given up", 2 * time.Minute, 90 * time.Second, 3, 1},
+		{"joined just in time", 90*time.Second - 1, 90*time.Second - 2, 2, 0},
+		{"given up", 90*time.Second + 1, 90 * time.Second, 3, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &cacheSource{}
@@ -274,6 +274,8 @@ func TestCacheStaleLoadTakesLong(t *testing.T) {
 				time.Sleep(time.Minute)
 				s.takes = test.takes
 				c.get(1)
+				synctest.Wait()
+				s.takes = time.Second // the next one
 				time.Sleep(test.come)
 				synctest.Wait()
 				c.get(test.want)
@@ -498,30 +500,47 @@ func TestCacheCancellation(t *testing.T) {
 			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
 			callers.Go(func() { givesUp(c, 5*time.Second, c.cache.Get) })
 			callers.Wait()
-			wantGone(c, 1)
-			c.get(2)
+			wantGone(c, 0)
+			c.get(1) // it went on
+			c.wantLoads(1)
 		})
 	})
 	t.Run("a stubborn load", func(t *testing.T) {
 		s := &cacheSource{takes: 10 * time.Second, stubborn: true}
-		withCache(t, heatsink.CacheOptions{}, s, func(c cacheCaller) {
+		withCache(t, heatsink.CacheOptions{LoadTimeout: 3 * time.Second}, s, func(c cacheCaller) {
 			givesUp(c, 5*time.Second, c.cache.Get)
 			wantGone(c, 1)
 			s.takes = time.Second
-			c.get(2) // without waiting for the first, which comes back in 4 s
-			time.Sleep(10 * time.Second)
+			begin := time.Now()
+			c.get(2) // after the first, which comes back in 5 s
+			if took := time.Since(begin); took != 6*time.Second {
+				t.Errorf("took %v, want 5s until the first returns and 1s", took)
+			}
+			c.get(2)
+			c.wantLoads(2)
+		})
+	})
+	t.Run("a load that takes too long", func(t *testing.T) {
+		s := &cacheSource{takes: 10 * time.Second}
+		withCache(t, heatsink.CacheOptions{LoadTimeout: 3 * time.Second}, s, func(c cacheCaller) {
+			begin := time.Now()
+			_, err := c.cache.Get(context.Background(), "key", c.load)
+			if took := time.Since(begin); took != 3*time.Second || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "LoadTimeout, which is 3s") {
+				t.Errorf("got %v after %v, want the load's timeout after 3s", err, took)
+			}
+			s.takes = time.Second
 			c.get(2)
 		})
 	})
-	t.Run("fresh reads behind one given up", func(t *testing.T) {
+	t.Run("fresh reads behind one that was left", func(t *testing.T) {
 		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
 			var callers sync.WaitGroup
 			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
 			time.Sleep(time.Second)
 			begin := time.Now()
 			c.fresh(2)
-			if took := time.Since(begin); took != 11*time.Second {
-				t.Errorf("took %v, want 1s until the first is given up and 10s", took)
+			if took := time.Since(begin); took != 19*time.Second {
+				t.Errorf("took %v, want 9s until the first returns and 10s", took)
 			}
 			callers.Wait()
 		})
@@ -558,6 +577,126 @@ func TestCacheCancellation(t *testing.T) {
 	})
 }
 
+// However many callers are impatient, a key has one load, and its value is there for those who come later.
+func TestCacheImpatientCallers(t *testing.T) {
+	for _, callers := range []int{500, 50_000} {
+		for _, together := range []bool{true, false} {
+			withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 2 * time.Minute}, func(c cacheCaller) {
+				var all sync.WaitGroup
+				for range callers {
+					call := func() {
+						ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+						defer cancel()
+						if _, err := c.cache.Get(ctx, "key", c.load); err != context.DeadlineExceeded {
+							t.Errorf("got %v, want the caller's deadline", err)
+						}
+					}
+					if together {
+						all.Go(call)
+					} else {
+						call()
+					}
+				}
+				all.Wait()
+				c.get(1)
+				c.wantLoads(1)
+			})
+		}
+	}
+}
+
+// A load that never returns blocks its key and nothing else: whoever asks for it ends with the own context, there is no
+// second load, and nothing is left of the callers.
+func TestCacheLoadNeverReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := heatsink.NewCache[int](heatsink.CacheOptions{LoadTimeout: time.Second})
+		var loads atomic.Int64
+		release := make(chan struct{})
+		hang := func(context.Context) (int, error) {
+			loads.Add(1)
+			<-release
+			return int(loads.Load()), nil
+		}
+		call := func(i int) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+			defer cancel()
+			get := []cacheRead{cache.Get, cache.GetFresh}[i%2]
+			if _, err := get(ctx, "key", hang); err != context.DeadlineExceeded {
+				t.Errorf("got %v, want the caller's deadline", err)
+			}
+			if i%10 == 9 {
+				cache.Forget("key")
+			}
+		}
+		call(0)
+		synctest.Wait()
+		before := runtime.NumGoroutine()
+		for i := range 5000 {
+			call(i)
+		}
+		synctest.Wait()
+		if got := loads.Load(); got != 1 {
+			t.Errorf("got %d loads, want 1", got)
+		}
+		if after := runtime.NumGoroutine(); after > before+5 { // those of other tests come and go
+			t.Errorf("%d goroutines have become %d", before, after)
+		}
+		other, err := cache.Get(context.Background(), "other", func(context.Context) (int, error) { return 7, nil })
+		if err != nil || other != 7 {
+			t.Errorf("another key: got %d, %v, want 7", other, err)
+		}
+		close(release)
+		synctest.Wait()
+		if got, err := cache.Get(context.Background(), "key", hang); err != nil || got != 2 { // the first was forgotten
+			t.Errorf("got %d, %v, want 2", got, err)
+		}
+		cache.Close()
+	})
+}
+
+// Loads that nobody waits for are bounded for all keys together: those left first are given up, and if they do not
+// return, no more are started.
+func TestCacheUnattendedLoadsAreBounded(t *testing.T) {
+	for _, stubborn := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			cache := heatsink.NewCache[int](heatsink.CacheOptions{LoadTimeout: -1})
+			var running, most atomic.Int64
+			release := make(chan struct{})
+			hang := func(ctx context.Context) (int, error) {
+				most.Store(max(most.Load(), running.Add(1)))
+				defer running.Add(-1)
+				if stubborn {
+					<-release
+				}
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			var stuck int
+			for i := range 5000 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+				_, err := cache.Get(ctx, strconv.Itoa(i), hang)
+				cancel()
+				switch {
+				case errors.Is(err, heatsink.ErrCacheStuck):
+					stuck++
+				case err != context.DeadlineExceeded:
+					t.Errorf("got %v", err)
+				}
+				synctest.Wait()
+			}
+			want, wantStuck := int64(1001), 0
+			if stubborn {
+				want, wantStuck = 2000, 3000
+			}
+			if most.Load() != want || stuck != wantStuck {
+				t.Errorf("stubborn %v: got %d loads at a time and %d refused, want %d and %d", stubborn, most.Load(), stuck, want, wantStuck)
+			}
+			close(release)
+			cache.Close()
+		})
+	}
+}
+
 func TestCacheLoadContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type name struct{}
@@ -566,8 +705,8 @@ func TestCacheLoadContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), name{}, "first"), time.Second)
 		defer cancel()
 		seen, err := cache.Get(ctx, "key", func(ctx context.Context) (context.Context, error) {
-			if deadline, ok := ctx.Deadline(); ok {
-				t.Errorf("got a deadline, %v, want none", deadline)
+			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 5*time.Minute {
+				t.Errorf("got the deadline %v, %v, want that of LoadTimeout", deadline, ok)
 			}
 			return ctx, ctx.Err()
 		})

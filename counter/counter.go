@@ -55,6 +55,11 @@ func Open(client Client, options Options) (*Counter, error) {
 	if client == nil {
 		return nil, fmt.Errorf("%w: there is no client", heatsink.ErrOptions)
 	}
+	return newCounter(client, options)
+}
+
+// newCounter is Open for options that have their defaults and are valid.
+func newCounter(client Client, options Options) (*Counter, error) {
 	s, err := newStore(client, options)
 	if err != nil {
 		return nil, err

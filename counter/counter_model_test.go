@@ -89,12 +89,12 @@ func (m *countersModel) draw(rt *rapid.T) {
 
 // start starts a process. It is in a hurry, as rapid allows 24 hours to everything, virtual ones included.
 func (m *countersModel) start(rt *rapid.T) {
-	c, err := Open(m.client, Options{
+	c, err := newCounter(m.client, Options{
 		Table: "counters", Shards: rapid.IntRange(1, 3).Draw(rt, "shards"),
 		MaxCounters: rapid.IntRange(1, 3).Draw(rt, "counters"),
 		Idle:        2 * time.Second, Dead: 3 * time.Second, Retention: 10 * time.Second, FoldEvery: 5 * time.Second,
 		Retry: heatsink.Retry{Attempts: rapid.IntRange(1, 3).Draw(rt, "attempts"), Burst: 1000},
-	})
+	}.withDefaults())
 	if err != nil {
 		rt.Fatal(err)
 	}

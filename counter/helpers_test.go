@@ -20,11 +20,18 @@ func aTable(t testing.TB) *faulty.Client {
 	return faulty.On(t, client, nil)
 }
 
-// open opens counters in the table of aTable, and closes them when the test ends.
+// open opens counters in the table of aTable, and closes them when the test ends. A Retention may be short: requests
+// are late as the test has it.
 func open(t testing.TB, client Client, options Options) *Counter {
 	t.Helper()
 	options.Table = "counters"
-	c, err := Open(client, options)
+	options = options.withDefaults()
+	checked := options
+	checked.Retention = max(checked.Retention, minRetention)
+	if err := checked.validate(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := newCounter(client, options)
 	if err != nil {
 		t.Fatal(err)
 	}

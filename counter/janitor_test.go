@@ -160,7 +160,9 @@ func TestCrowdOfFoldedSlots(t *testing.T) {
 			}
 		}
 		folds(t, c, "VIEWS", Folded{Slots: 100})
-		time.Sleep(30 * time.Minute)
+		time.Sleep(minRetention - time.Minute)
+		folds(t, c, "VIEWS", Folded{Slots: 100})
+		time.Sleep(time.Minute + time.Second)
 		folds(t, c, "VIEWS", Folded{Slots: 100, Removed: 100})
 		isTotal(t, c, "VIEWS", 100)
 	})

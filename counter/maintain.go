@@ -11,10 +11,8 @@ const (
 	// foldsAtOnce is how many slots are folded with one write of the base.
 	foldsAtOnce = 25
 
-	// crowd is how many included slots make the base larger than it should be. Then they are removed after
-	// shortRetention, which is longer than DynamoDB takes a signed request for valid.
-	crowd          = 40
-	shortRetention = 20 * time.Minute
+	// crowd is how many included slots make the base larger than it should be. Then they are removed after minRetention.
+	crowd = 40
 
 	// maxIncluded is how many names a base may have: it must stay well below the 400 KB of an item.
 	maxIncluded = 5000
@@ -91,12 +89,13 @@ func (c *Counter) ownSlot(key string) slotID {
 }
 
 // old returns the slots that may be removed: those included for long, and those that somebody did not get to the end
-// with. Nothing becomes wrong if they are removed too early, but their owners, should they live, cannot find out any
-// more what was counted. So two clocks have to agree, that of the owner and that of whoever froze the slot.
+// with. If they are removed too early, their owners, should they live, cannot find out any more what was counted, and
+// late copies of their requests open them again. So two clocks have to agree, that of the owner and that of whoever
+// froze the slot.
 func (c *Counter) old(g reading, now time.Time) (ids []slotID) {
 	retention := c.options.Retention
 	if len(g.base.included) > crowd {
-		retention = min(retention, shortRetention)
+		retention = min(retention, minRetention)
 	}
 	there := make(set, len(g.slots))
 	for _, s := range g.slots {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Options say where counters are and how they are kept. Only Table is needed.
@@ -34,20 +35,25 @@ type Options struct {
 	Interval time.Duration
 
 	// Idle is after how long without Adds this process gives a counter up: it folds its slot and forgets about it.
-	// Default: 5 minutes.
+	// Default: 5 minutes. At least 100 ms.
 	Idle time.Duration
 
 	// Dead is after how long without a write somebody else's slot is taken for that of a process that has died, and
-	// folded. If it only slept, it finds out and goes on with a new one. Default: 10 minutes.
+	// folded. If it only slept, it finds out and goes on with a new one. Default: 10 minutes. At least 100 ms.
 	Dead time.Duration
 
-	// Retention is for how long a folded slot stays in the table. Of a process that slept for longer, Adds that were on
-	// their way fail with ErrUncertain. Of a counter that has gathered more than 40 of them, they stay for 20 minutes.
-	// Default: 24 hours.
+	// Retention is for how long a folded slot stays in the table, by the clocks of who folded and who removes it. That
+	// bounds two things. Of a process that slept for longer, Adds that were on their way fail with ErrUncertain. And
+	// copies of a process's requests that the network delivers later than that are counted again, because the slot that
+	// made them harmless is gone.
+	//
+	// DynamoDB takes a request up to 15 minutes from the time it was signed at, and each of the clocks may be 15 minutes
+	// off: so no copy can be later than an hour, and less than 62 minutes is refused. Of a counter that has gathered
+	// more than 40 folded slots, they stay for 62 minutes. Default: 24 hours.
 	Retention time.Duration
 
 	// FoldEvery is how often, on average, this process looks after each counter that it adds to, as Fold does. Default:
-	// 1 hour. Negative: never, so that somebody has to call Fold.
+	// 1 hour. At least 100 ms. Negative: never, so that somebody has to call Fold.
 	FoldEvery time.Duration
 
 	// MaxCounters is how many counters this process keeps in memory, about 1 KB each. With more, those that were not
@@ -78,6 +84,15 @@ const (
 	maxShards     = 1024
 
 	defaultTimeout = 2 * time.Second
+
+	// minRetention is longer than a request can be late: the clock of who signed it may be 15 minutes ahead of
+	// DynamoDB's, which takes it for 15 minutes more, and the clocks of who froze and who removes the slot may make 30
+	// minutes more of the time between.
+	minRetention = 4*15*time.Minute + 2*time.Minute
+
+	minUpkeep = 100 * time.Millisecond
+
+	longest = 100 * 365 * 24 * time.Hour // so that sums do not overflow
 )
 
 func (o Options) withDefaults() Options {
@@ -88,7 +103,7 @@ func (o Options) withDefaults() Options {
 	o.Idle = cmp.Or(o.Idle, 5*time.Minute)
 	o.Dead = cmp.Or(o.Dead, 10*time.Minute)
 	o.Retention = cmp.Or(o.Retention, 24*time.Hour)
-	o.FoldEvery = cmp.Or(o.FoldEvery, time.Hour)
+	o.FoldEvery = min(cmp.Or(o.FoldEvery, time.Hour), longest)
 	o.MaxCounters = cmp.Or(o.MaxCounters, 10_000)
 	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, 64)
 	o.Retry.Timeout = cmp.Or(o.Retry.Timeout, defaultTimeout)
@@ -107,6 +122,9 @@ func (o Options) validate() error {
 	if o.Table == "" {
 		wrong("Table is empty")
 	}
+	if err := schema.CheckNames(o.PartitionKey, o.SortKey); err != nil {
+		wrong("%w", err)
+	}
 	if o.PartitionKey == o.SortKey {
 		wrong("PartitionKey and SortKey are both %q", o.SortKey)
 	}
@@ -124,8 +142,13 @@ func (o Options) validate() error {
 	if o.Interval < minInterval || o.Interval > maxInterval {
 		wrong("Interval is %v: from %v to %v", o.Interval, minInterval, maxInterval)
 	}
-	if o.Idle < 0 || o.Dead < 0 || o.Retention < 0 {
-		wrong("Idle, Dead and Retention cannot be negative: %v, %v, %v", o.Idle, o.Dead, o.Retention)
+	if o.Idle < minUpkeep || o.Dead < minUpkeep || o.FoldEvery >= 0 && o.FoldEvery < minUpkeep {
+		wrong("Idle, Dead and FoldEvery are %v, %v and %v, want %v or more: below, the upkeep of counters would be most of the requests",
+			o.Idle, o.Dead, o.FoldEvery, minUpkeep)
+	}
+	if o.Retention < minRetention {
+		wrong("Retention is %v, want %v or more: copies of requests that arrive later would be counted again",
+			o.Retention, minRetention)
 	}
 	if o.MaxCounters < 0 || o.MaxConcurrency < 0 {
 		wrong("MaxCounters and MaxConcurrency cannot be negative: %d, %d", o.MaxCounters, o.MaxConcurrency)

@@ -61,7 +61,7 @@ func child(url string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	c, err := Open(clientOf(url), childOptions(retention))
+	c, err := newCounter(clientOf(url), childOptions(retention).withDefaults())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

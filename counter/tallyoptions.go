@@ -79,6 +79,9 @@ func (o TallyOptions) validate() error {
 	if o.Table == "" {
 		wrong("Table is empty")
 	}
+	if err := schema.CheckNames(o.PartitionKey, o.SortKey, o.Attribute); err != nil {
+		wrong("%w", err)
+	}
 	if o.SortKey == "" && o.SortValue != "" {
 		wrong("SortValue is %q, but there is no SortKey", o.SortValue)
 	}

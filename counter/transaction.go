@@ -70,7 +70,7 @@ func (t *Tally) addOnce(ctx context.Context, key string, delta int64, token stri
 		if v == dispatch.Rejected || attempt == cmp.Or(t.options.Retry.Attempts, dispatch.DefaultAttempts) {
 			return uncertain, err
 		}
-		longest := min(minInterval<<(attempt-1), maxInterval)
+		longest := min(minInterval<<min(attempt-1, 10), maxInterval)
 		select {
 		case <-ctx.Done():
 			return uncertain, fmt.Errorf("%w after: %w", context.Cause(ctx), err)

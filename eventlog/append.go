@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -22,8 +23,14 @@ type Receipt struct {
 	At time.Time
 	ID string
 
-	// Duplicate says that the event was there already, and was left as it is.
+	// Duplicate says that the event was there already, put by another append, and was left as it is. With Options.Mark
+	// one of any number of Appends of an event is told that it is none, also if answers are lost.
 	Duplicate bool
+
+	// Unsure says that the event is there, but an answer was lost, and Duplicate may be wrong: it is true if what is
+	// stored differs from the event, and an equal event of another append looks like one's own. With Options.Mark a
+	// receipt never is Unsure.
+	Unsure bool
 
 	// Late says that the append was acknowledged later than Options.Settle after the event's time: tails may have
 	// passed it.
@@ -37,7 +44,7 @@ type Receipt struct {
 // stays.
 func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 	c := l.core
-	r, err := newRecord(c, event, time.Now())
+	r, err := newRecord(c, event, time.Now(), true)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -46,13 +53,7 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 		return r.Receipt, err
 	}
 	if r.known {
-		_, err = home.Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
-			in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
-			in.ExpressionAttributeNames = map[string]string{"#pk": c.options.PartitionKey}
-		})
-		if there := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &there) {
-			r.Duplicate, err = true, nil
-		}
+		err = c.putOnce(ctx, home, r)
 	} else {
 		_, err = home.Put(ctx, r.item)
 	}
@@ -61,6 +62,37 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 	}
 	c.acknowledge(ctx, r)
 	return r.Receipt, nil
+}
+
+// putOnce writes a record unless it is there, and notes if it was. After a lost answer it may have been there because of
+// the lost attempt: the mark says whose it is, if there is one.
+func (c *core) putOnce(ctx context.Context, home *items, r *record) error {
+	_, err := home.Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
+		in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
+		in.ExpressionAttributeNames = map[string]string{"#pk": c.options.PartitionKey}
+		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	})
+	there, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+	if !ok {
+		return err
+	}
+	switch lost := errors.As(err, new(*heatsink.UnknownOutcomeError)); {
+	case !lost:
+		r.Duplicate = true
+	case there.Item == nil:
+		return err // something on the way has dropped it, so nobody knows whose it is
+	case c.options.Mark == "":
+		r.Unsure, r.Duplicate = true, !reflect.DeepEqual(there.Item, r.item)
+	default:
+		r.Duplicate = !sameText(there.Item[c.options.Mark], r.item[c.options.Mark])
+	}
+	return nil
+}
+
+func sameText(a, b types.AttributeValue) bool {
+	s, ok := a.(*types.AttributeValueMemberS)
+	t, also := b.(*types.AttributeValueMemberS)
+	return ok && also && s.Value == t.Value
 }
 
 // AppendAll adds events to their logs as Append does, up to 25 with a request, and returns a receipt for each. Nothing
@@ -73,7 +105,7 @@ func (l *Log[T]) AppendAll(ctx context.Context, events []Event[T]) ([]Receipt, e
 	records := make([]*record, len(events))
 	for i, event := range events {
 		var err error
-		if records[i], err = newRecord(c, event, now); err != nil {
+		if records[i], err = newRecord(c, event, now, false); err != nil {
 			return nil, fmt.Errorf("event %d: %w", i, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -381,4 +382,76 @@ func TestTimeOfExpiry(t *testing.T) {
 			t.Errorf("item %d expires at %s, want %s", i, got, want)
 		}
 	}
+}
+
+// Of two processes that append equal events, one is told that it was the first, whichever requests and answers are lost
+// on the way.
+func TestDuplicateAfterLostAnswers(t *testing.T) {
+	faults := []faulty.Fault{faulty.None, faulty.LostRequest, faulty.LostAnswer, faulty.UnansweredDone, faulty.ThrottledOnDemand}
+	tries := 0
+	for _, first := range faults {
+		for _, second := range faults {
+			for _, delay := range []time.Duration{0, time.Second, time.Minute} { // of the second, behind the first
+				tries++
+				synctest.Test(t, func(t *testing.T) {
+					db := local.Start(t)
+					options := eventlog.Options{
+						Mark: "append", Begin: noon, Settle: 24 * 365 * 100 * time.Hour,
+						Retry: heatsink.Retry{Attempts: 3, Timeout: 10 * time.Second, Base: 30 * time.Second, Max: 30 * time.Second},
+					}
+					setup(t, db.Client(), options)
+					e := event{Log: "OPS_LOG", At: noon, ID: "known", Body: op{N: 1}}
+					var all sync.WaitGroup
+					var original atomic.Int64
+					for i, fault := range []faulty.Fault{first, second} {
+						client := faulty.On(t, db.Client(), nil)
+						logs := open(t, client, options)
+						client.Decide(faulty.Script(fault))
+						all.Go(func() {
+							time.Sleep(time.Duration(i) * delay)
+							receipt, err := logs.Append(t.Context(), e)
+							if err != nil {
+								t.Errorf("%v and %v: got %v", first, second, err)
+							}
+							if !receipt.Duplicate {
+								original.Add(1)
+							}
+						})
+					}
+					all.Wait()
+					if items := stored(t, db.Client(), "logs"); len(items) != 1 || len(attribute(items[0], "append")) != 15 {
+						t.Errorf("got %v, want one event with a mark", items)
+					}
+					if n := original.Load(); n != 1 {
+						t.Errorf("%v and, %v behind, %v: %d appends were the first, want 1", first, delay, second, n)
+					}
+				})
+			}
+		}
+	}
+	t.Logf("%d pairs of faults", tries)
+}
+
+// Without a mark, an append whose answer was lost and that finds another body is most likely a duplicate, and says that it
+// is not sure.
+func TestUnsureAfterALostAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := local.Start(t)
+		options := eventlog.Options{Begin: noon, Retry: heatsink.Retry{Base: time.Minute, Max: time.Minute}}
+		others := setup(t, db.Client(), options)
+		logs := open(t, faulty.On(t, db.Client(), faulty.Script(faulty.LostRequest)), options)
+		e := event{Log: "OPS_LOG", At: noon, ID: "known", Body: op{N: 1}}
+		var all sync.WaitGroup
+		all.Go(func() {
+			if receipt, err := logs.Append(t.Context(), e); err != nil || !receipt.Duplicate || !receipt.Unsure {
+				t.Errorf("got %+v, %v, want a duplicate that is not sure", receipt, err)
+			}
+		})
+		synctest.Wait()
+		e.Body.N = 2
+		if receipt, err := others.Append(t.Context(), e); err != nil || receipt.Duplicate || receipt.Unsure {
+			t.Errorf("got %+v, %v, want the first", receipt, err)
+		}
+		all.Wait()
+	})
 }

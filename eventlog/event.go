@@ -39,16 +39,18 @@ type record struct {
 	log   string
 	key   string // the sort key
 	known bool   // the caller gave the id
-	past  bool   // it was late before it was sent
-	item  heatsink.Item
+	// marked says that it gets Options.Mark: it is appended by itself, so that it matters who was the first.
+	marked bool
+	past   bool // it was late before it was sent
+	item   heatsink.Item
 }
 
-// newRecord checks an event and makes an item of it.
-func newRecord[T any](c *core, e Event[T], now time.Time) (*record, error) {
+// newRecord checks an event, which is appended alone or with others, and makes an item of it.
+func newRecord[T any](c *core, e Event[T], now time.Time, alone bool) (*record, error) {
 	wrong := func(format string, args ...any) (*record, error) {
 		return nil, fmt.Errorf("%w: log %q: "+format, append([]any{ErrEvent, e.Log}, args...)...)
 	}
-	r := &record{log: e.Log, known: e.ID != ""}
+	r := &record{log: e.Log, known: e.ID != "", marked: alone && e.ID != ""}
 	r.At, r.ID = e.At, e.ID
 	if err := c.checkEvent(r, now); err != nil {
 		return wrong("%w", err)
@@ -117,6 +119,9 @@ func (c *core) complete(r *record) error {
 	set(o.PartitionKey, r.log)
 	set(o.SortKey, r.key)
 	set(o.Time, text)
+	if r.marked {
+		set(o.Mark, c.ids.id())
+	}
 	if o.Retention > 0 {
 		end := r.At.Add(o.Retention + time.Second - 1) // rounded up
 		r.item[o.TTL] = &types.AttributeValueMemberN{Value: strconv.FormatInt(end.Unix(), 10)}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Options describe logs: the table they are in, how they are spread, how long they are kept. Only Table is needed, but
@@ -28,6 +29,11 @@ type Options struct {
 	// Time, if set, names an attribute that holds the time once more, as a text. It has to be there, and is "at" unless
 	// it is named otherwise, if there are both a Prefix and a Bucket.
 	Time string
+
+	// Mark, if set, names an attribute that Append gives to events with an id of the caller's: 15 bytes that no other
+	// append has. By it an append whose answer was lost knows its own event from an equal one of another process, so
+	// that Receipt.Duplicate is always right. Default: none: such a receipt is Unsure.
+	Mark string
 
 	// Prefix is what sort keys have before the time, such as "ALERT#". Default: nothing.
 	Prefix string
@@ -163,7 +169,7 @@ func (o *Options) layout() heatsink.Layout {
 // attributes returns the names of the attributes that the log gives to every item.
 func (o *Options) attributes() []string {
 	names := []string{o.PartitionKey, o.SortKey}
-	for _, name := range []string{o.TTL, o.Time, o.Index.PartitionKey, o.Index.SortKey} {
+	for _, name := range []string{o.TTL, o.Time, o.Mark, o.Index.PartitionKey, o.Index.SortKey} {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -179,6 +185,9 @@ func (o *Options) validate() error {
 		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
 	}
 	names := o.attributes()
+	if err := schema.CheckNames(names...); err != nil {
+		wrong("%w", err)
+	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			wrong("two attributes are named %q", name)

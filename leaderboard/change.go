@@ -15,7 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// change is what a submission asks DynamoDB to do to an entry.
+// change is what a submission in mode Sum asks DynamoDB to do to an entry.
 type change struct {
 	sets      []string
 	condition string
@@ -23,8 +23,8 @@ type change struct {
 	values    heatsink.Item
 }
 
-// change returns what a submission, complete and checked, does in the boards' mode. In every mode a player who is not
-// on the board yet gets there; and an entry of another mode is left alone.
+// change returns what a submission, complete and checked, does to a sum. A player who is not on the board yet gets
+// there; and an entry of another mode is left alone.
 func (x box) change(s Submission) *change {
 	names := x.options.Names
 	c := &change{names: make(map[string]string), values: make(heatsink.Item)}
@@ -37,18 +37,7 @@ func (x box) change(s Submission) *change {
 	for i, name := range slices.Sorted(maps.Keys(s.Attributes)) {
 		c.set("x"+strconv.Itoa(i), name, s.Attributes[name])
 	}
-	switch x.options.Mode {
-	case Sum:
-		c.sum(s, names)
-	default:
-		c.set("score", names.Score, number(strconv.FormatInt(s.Score, 10)))
-		c.set("place", names.Place, number(place(s.Score, tie(s.At, s.Player))))
-		if x.options.Mode == Best {
-			c.unless("#place < :place") // of equal scores the earlier one has the higher place
-		} else {
-			c.unless("#at <= :at")
-		}
-	}
+	c.sum(s, names)
 	return c
 }
 

@@ -1,7 +1,7 @@
 // Package leaderboard keeps leaderboards in DynamoDB: the best, the latest or the summed score of every player, in
 // order, however many scores arrive.
 //
-// A player's entry on a board is one item of its own, changed by one conditional UpdateItem without looking first. A
+// A player's entry on a board is one item of its own, changed by one conditional write without looking first. A
 // global index lists the entries of a board in order of score, under a key that is spread over 20 shards, so that the
 // board takes twenty times what one key does, and the first n are read as about n items, not as the whole board.
 //

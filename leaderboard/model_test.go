@@ -35,7 +35,7 @@ func (m *modelBoard) submit(s Submission) (changed, overflow bool) {
 	next := modelEntry{s.Player, s.Score, s.At}
 	switch m.mode {
 	case Best:
-		changed = !ok || s.Score > old.score || s.Score == old.score && s.At.UnixMilli() < old.at.UnixMilli()
+		changed = !ok || s.Score > old.score || s.Score == old.score && s.At.Before(old.at)
 	case Latest:
 		changed = !ok || !s.At.Before(old.at)
 	case Sum:

@@ -8,15 +8,19 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Mode says what a player's score is.
 type Mode uint8
 
 const (
-	// Best is the highest score submitted. The outcome is the same in whatever order submissions arrive.
+	// Best is the highest score submitted; of equal ones the earliest, to the nanosecond; of those with the same time,
+	// the one whose Attributes have the greatest hash. So the outcome, attributes included, is the same in whatever
+	// order and however often submissions arrive.
 	Best Mode = iota
-	// Latest is the score with the latest time; of those with the same time, to the nanosecond, the last to arrive.
+	// Latest is the score with the latest time; of those with the same time, to the nanosecond, the last to arrive. A
+	// repetition arrives again.
 	Latest
 	// Sum is all scores added up.
 	Sum
@@ -61,7 +65,10 @@ type Options struct {
 	// put a Latest score for years. Default: one hour. Negative: any time.
 	Ahead time.Duration
 
-	// EventTTL is how long the IDs of submissions in mode Sum are remembered. Default: 24 hours.
+	// EventTTL is how long the IDs of submissions in mode Sum are remembered: one that arrives later with the same ID may
+	// be counted again. Default: 24 hours. At least 62 minutes, so that no request can arrive later that was sent once
+	// and repeated by the network: DynamoDB takes a request up to 15 minutes from the time that it was signed at, and
+	// the clocks of those who sign and who remember may each be 15 minutes off.
 	EventTTL time.Duration
 
 	// Names are the names of the attributes.
@@ -93,6 +100,7 @@ type Names struct {
 	Mode    string // the board's mode. Default: "mode"
 	Total   string // a number that sums need to find their place. Default: "total"
 	TTL     string // the table's time to live: when DynamoDB deletes the item. Default: "ttl"
+	Hash    string // a hash of a submission's Attributes, if it has any. Default: "attributes_hash"
 }
 
 const (
@@ -101,6 +109,9 @@ const (
 	defaultAhead    = time.Hour
 	defaultEventTTL = 24 * time.Hour
 	defaultTop      = 100
+
+	// minEventTTL is four times the 15 minutes by which a signature may differ from DynamoDB's clock, and some.
+	minEventTTL = 62 * time.Minute
 )
 
 // anyNumber of requests may read a board: it has as many shards as the options say, and no buckets.
@@ -120,6 +131,7 @@ func (o Options) withDefaults() Options {
 	o.Names.Mode = cmp.Or(o.Names.Mode, "mode")
 	o.Names.Total = cmp.Or(o.Names.Total, "total")
 	o.Names.TTL = cmp.Or(o.Names.TTL, "ttl")
+	o.Names.Hash = cmp.Or(o.Names.Hash, "attributes_hash")
 	return o
 }
 
@@ -141,11 +153,17 @@ func (o Options) validate() error {
 	if o.Period > heatsink.Year {
 		wrong("unknown Period %d", uint8(o.Period))
 	}
-	if o.Retention < 0 || o.EventTTL < 0 {
-		wrong("Retention and EventTTL cannot be negative: %v, %v", o.Retention, o.EventTTL)
+	if o.Retention < 0 {
+		wrong("Retention cannot be negative: %v", o.Retention)
+	}
+	if o.EventTTL < minEventTTL {
+		wrong("EventTTL is %v, want %v or more: a request that is late by less could be counted twice", o.EventTTL, minEventTTL)
 	}
 	if o.Retention > 0 && o.Period == heatsink.NoBucket {
 		wrong("Retention needs a Period: a board for all time does not end")
+	}
+	if err := schema.CheckNames(o.Names.all()...); err != nil {
+		wrong("%w", err)
 	}
 	seen := make(map[string]bool)
 	for _, name := range o.Names.all() {
@@ -159,7 +177,7 @@ func (o Options) validate() error {
 
 // all returns every name.
 func (n Names) all() []string {
-	return []string{n.Player, n.Board, n.Listing, n.Place, n.Score, n.At, n.Mode, n.Total, n.TTL}
+	return []string{n.Player, n.Board, n.Listing, n.Place, n.Score, n.At, n.Mode, n.Total, n.TTL, n.Hash}
 }
 
 // collection returns the options of the heatsink collection that boards are in.

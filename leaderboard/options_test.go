@@ -17,7 +17,7 @@ import (
 func TestOpenNamesEveryFault(t *testing.T) {
 	client := local.Start(t).Client()
 	options := Options{
-		Shards: -1, Mode: 9, Period: 99, Retention: -1, EventTTL: -1,
+		Shards: -1, Mode: 9, Period: 99, Retention: -1, EventTTL: time.Hour,
 		Names: Names{Score: "place", At: "ttl"},
 	}
 	_, err := Open(client, options)
@@ -29,7 +29,8 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		"there may be 1 to 65536 Shards, not -1",
 		"unknown Mode 9",
 		"unknown Period 99",
-		"Retention and EventTTL cannot be negative",
+		"Retention cannot be negative",
+		"EventTTL is 1h0m0s, want 1h2m0s or more: a request that is late by less could be counted twice",
 		`two attributes are called "place"`,
 		`two attributes are called "ttl"`,
 	} {
@@ -81,6 +82,7 @@ func TestNames(t *testing.T) {
 	client := local.Start(t).Client()
 	names := Names{
 		Player: "PK", Board: "SK", Listing: "GSI1PK", Place: "GSI1SK", Score: "points", At: "when", Mode: "kind", Total: "sum", TTL: "expires",
+		Hash: "hash",
 	}
 	options := Options{Table: "app", Index: "GSI1", Names: names, Mode: Sum, Period: heatsink.Month, Retention: time.Hour}
 	board := named(t, open(t, client, options), "galaxy")
@@ -88,6 +90,9 @@ func TestNames(t *testing.T) {
 	submit(t, board, Submission{Player: "ada", Score: 4})
 	submit(t, board, Submission{Player: "bob", Score: 9})
 	wantLines(t, "top", top(t, board, 0), "1 bob 9", "2 ada 7")
+	options.Mode = Best
+	best := named(t, open(t, client, options), "best")
+	submit(t, best, Submission{Player: "ada", Score: 3, Attributes: heatsink.Item{"car": text("red")}})
 	out, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("app")})
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +109,7 @@ func TestNames(t *testing.T) {
 		}
 		delete(seen, name)
 	}
+	delete(seen, "car")
 	if len(seen) > 0 {
 		t.Errorf("items have %v as well", seen)
 	}

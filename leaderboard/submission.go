@@ -26,8 +26,9 @@ type Submission struct {
 	// is lost is not repeated: the error is a heatsink.UnknownOutcomeError. In the other modes it does not matter.
 	ID string
 
-	// Attributes are kept with the entry as long as the score is, such as a name to show. They make every entry of a
-	// board larger, and reads of it dearer.
+	// Attributes are kept with the entry as long as the score is, such as a name to show. In modes Best and Latest they
+	// replace all that an earlier submission brought along; in mode Sum each stays until another of its name arrives.
+	// They make every entry of a board larger, and reads of it dearer.
 	Attributes heatsink.Item
 }
 
@@ -37,7 +38,7 @@ type Outcome struct {
 	Entry Entry
 
 	// Changed is whether the submission has changed it. A score that is not better, or not later, does not, and neither
-	// does one whose ID was counted already.
+	// does one whose ID was counted already. If an answer was lost and the entry is equal to the submission, it is true.
 	Changed bool
 }
 

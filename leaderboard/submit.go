@@ -37,25 +37,39 @@ func (b Board) submit(ctx context.Context, s Submission) (Outcome, error) {
 	if x.over() {
 		return Outcome{}, fmt.Errorf("%w: since %v, and the score is of %v", ErrOver, x.expires, s.At)
 	}
-	c := x.change(s)
-	if x.options.Mode == Sum && s.ID != "" {
-		return x.submitOnce(ctx, s, c)
+	switch {
+	case x.options.Mode != Sum:
+		return x.replace(ctx, s)
+	case s.ID != "":
+		return x.submitOnce(ctx, s, x.change(s))
 	}
-	written, err := x.entries.Update(ctx, x.like(s.Player), c.edit)
+	written, err := x.entries.Update(ctx, x.like(s.Player), x.change(s).edit)
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return x.refused(s, failed.Item, err)
+	}
 	if err != nil {
-		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
-		if !ok {
-			return Outcome{}, err
-		}
-		out, why := x.refused(s, failed.Item, err)
-		_, lost := errors.AsType[*heatsink.UnknownOutcomeError](err)
-		if lost && samePlace(out.Entry.place, textOf(c.values[":place"])) {
-			out.Changed = true // the lost answer was a yes
-		}
-		return out, why
+		return Outcome{}, err
 	}
 	entry, err := x.entry(written.Attributes)
 	return Outcome{Entry: entry, Changed: true}, err
+}
+
+// replace is submit in modes Best and Latest.
+func (x box) replace(ctx context.Context, s Submission) (Outcome, error) {
+	r := x.replacement(s)
+	_, err := x.entries.Put(ctx, r.item, r.edit)
+	if err == nil {
+		entry, err := x.entry(r.item)
+		return Outcome{Entry: entry, Changed: true}, err
+	}
+	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+	if !ok {
+		return Outcome{}, err
+	}
+	out, why := x.refused(s, failed.Item, err)
+	_, lost := errors.AsType[*heatsink.UnknownOutcomeError](err)
+	out.Changed = why == nil && lost && r.is(failed.Item, x.options.Names) // the lost answer was a yes
+	return out, why
 }
 
 // refused tells why the condition of a submission failed, from the item that it failed for.

@@ -35,7 +35,7 @@ func (c *check) run(ctx context.Context) (granted int, d Decision, err error) {
 	l := c.limiter
 	open := c.entry.open(l.shares, c.need, c.now)
 	if len(open) > 0 {
-		if err := l.outage.begin(c.now); err != nil {
+		if err := l.outage.begin(time.Now()); err != nil {
 			d, err := l.failed(ctx, err)
 			return 0, d, err
 		}

@@ -14,8 +14,12 @@
 // # What it promises
 //
 // No more than the limit is let through, whatever number of processes check at once, whatever is throttled, lost or
-// late. A check is one conditional update, which counts and compares in one; there is no moment in between. A check
-// counts at the time it began, a SlidingWindow's at the latest when it ends.
+// late. A check is one conditional update, which counts and compares in one; there is no moment in between.
+//
+// A check counts at the time it began: when Allow was called, by the clock of its process, not when it returns. That is
+// so however slow requests are, and also if a check waits for a lease. A check that begins before a fixed window ends
+// is counted in that window, even if it returns in the next. There is one exception: a SlidingWindow counts a check
+// that is overtaken by later ones at their time, which is at the latest when it ends.
 //
 // No less is let through than that, either: what is refused is over the limit. The exceptions are stated where they
 // are: the parts of a SlidingWindow; costs above one on several shards (AllowN); a lost answer, after which the check

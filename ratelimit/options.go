@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"time"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Options describe a limiter. Table and Limit are all it takes: then at most Limit are let through in any hour. All
@@ -141,6 +143,10 @@ func (o Options) validate() error {
 	check(o.Window > 0 && o.Window <= maxWindow && o.Window%time.Millisecond == 0,
 		"Window is %v; whole milliseconds up to %v can be", o.Window, maxWindow)
 	check(o.Shards >= 1 && o.Shards <= maxShards, "Shards is %d; 1 to %d can be", o.Shards, maxShards)
+	if err := schema.CheckNames(o.PartitionKey, o.SortKey, o.TTL); err != nil {
+		check(false, "%w", err)
+	}
+	check(utf8.ValidString(o.Name), "Name %q is not valid UTF-8", o.Name)
 	check(len(o.Name) <= maxName, "Name has %d bytes; %d can be", len(o.Name), maxName)
 	check(o.Timeout > 0, "Timeout is negative: %v", o.Timeout)
 	check(o.Memory > 0, "Memory is negative: %d", o.Memory)

@@ -56,19 +56,32 @@ func (s *Store[T]) Create(ctx context.Context, user string, data T, options ...C
 		in.ExpressionAttributeValues = heatsink.Item{":now": seconds(r.created)}
 		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	})
-	if there, taken := refused(err); taken {
-		if lost(err) && n.isOf(there, r.version) {
-			err = nil // the attempt whose answer was lost has created it
-		} else {
-			err = fmt.Errorf("%w: %w", ErrExists, err)
-		}
-	}
-	if err != nil {
+	if err = s.taken(r, err); err != nil {
 		return Session[T]{}, fmt.Errorf("create session %q: %w", r.handle, err)
 	}
 	created, err := fromRecord[T](r) // from what is stored, so that it is what Get returns
 	created.ID = id
 	return created, err
+}
+
+// taken says what it means that a session could not be created because its id is taken. After a lost answer that may be
+// by the session itself, which others may have touched since: its version has a part that no other session has.
+func (s *Store[T]) taken(r record, err error) error {
+	item, prevented := refused(err)
+	switch {
+	case !prevented:
+		return err
+	case !lost(err):
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	}
+	there, fault := s.options.Names.record(item, time.Time{})
+	switch {
+	case fault != nil: // it was revoked, or deleted, and nobody knows whether it was this one
+		return err
+	case there.version.sameSession(r.version):
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrExists, err)
 }
 
 // newRecord returns a session as it is to be stored, but for its version, and its id.

@@ -16,9 +16,9 @@ import (
 const listKey = "SESSIONS"
 
 // keep is how long an item stays in the table after its session is over. A request that was sent twice and arrives
-// late must find that the session it is about is over, or else a Create would start it again: an hour is longer than
-// a request can be on its way, as DynamoDB refuses those that were signed more than 15 minutes ago. It also leaves
-// DynamoDB's clock and the caller's room to differ.
+// late must find that the session it is about is over, or else a Create would start it again. DynamoDB refuses requests
+// whose signature is more than 15 minutes off. If the sender's clock is ahead by as much, one may arrive 30 minutes after
+// it was sent, and the clock of who revokes may be 15 minutes behind: an hour is longer than these 45 minutes.
 const keep = time.Hour
 
 // record is a session as it is stored, but for its data. One that was revoked has no version.
@@ -154,13 +154,3 @@ func seconds(t time.Time) types.AttributeValue { return number(t.Unix()) }
 
 // deletion returns when DynamoDB may delete a session that expires at a time.
 func deletion(expires time.Time) types.AttributeValue { return seconds(expires.Add(keep)) }
-
-// isOf reports whether an item is the session that a version is of, whatever was written to it since.
-func (n *Names) isOf(item heatsink.Item, v version) bool {
-	text, _ := item[n.Version].(*types.AttributeValueMemberS)
-	if text == nil {
-		return false
-	}
-	stored, err := parseVersion(text.Value)
-	return err == nil && stored.sameSession(v)
-}

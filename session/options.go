@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
 // Options describe a Store. Table is all that is needed. All processes of an application should use the same; Idle,
@@ -137,6 +138,9 @@ func (o Options) validate() error {
 		wrong("Shards is %d, want 1 to %d", o.Shards, heatsink.MaxShards)
 	}
 	names := o.Names.attributes()
+	if err := schema.CheckNames(names...); err != nil {
+		wrong("%w", err)
+	}
 	for i, name := range names {
 		for _, other := range names[:i] {
 			if name == other {
