@@ -168,6 +168,15 @@ func (l Layout) Draw(r *rand.Rand) int {
 	return r.IntN(l.Shards)
 }
 
+// Turn returns the shard of the nth write, counted from 0, if shards take turns: after any number of writes, no shard has
+// more than one more than another. Draw needs head room for chance instead, but no counter that all writers share.
+func (l Layout) Turn(n uint64) int {
+	if l.Shards < 2 {
+		return 0
+	}
+	return int(n % uint64(l.Shards))
+}
+
 // ShardKey returns the partition key to store for a key. at is the time of the event that the item tells of, not of the
 // write; without a bucket it is ignored. The error wraps ErrKey, ErrTime, ErrShard or ErrLayout.
 //

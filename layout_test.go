@@ -505,32 +505,31 @@ func TestDraw(t *testing.T) {
 func TestTurnsAndDraws(t *testing.T) {
 	l := Layout{Shards: 10}
 	r := rand.New(rand.NewPCG(25, 0))
-	turns, draws := map[string]int{}, map[string]int{}
-	for i := range 10_000 {
-		for counts, shard := range map[*map[string]int]int{&turns: i % l.Shards, &draws: l.Draw(r)} {
-			key, err := l.ShardKey("EVENTS", noTime, shard)
-			if err != nil {
-				t.Fatal(err)
-			}
-			(*counts)[key]++
+	turns, draws := make([]int, 10), make([]int, 10)
+	for n := range uint64(10_000) {
+		turns[l.Turn(n)]++
+		draws[l.Draw(r)]++
+		if e := NewEvenness(turns); e.Max-e.Min > 1 {
+			t.Fatalf("after %d turns: %v", n+1, e)
 		}
 	}
-	keys, err := l.ShardKeys("EVENTS", noTime, noTime)
-	if err != nil {
-		t.Fatal(err)
+	if in := NewEvenness(turns); in.Min != 1000 || in.Max != 1000 {
+		t.Errorf("in turn: %v, want 1000 each", in)
 	}
-	fullest := 0
-	for _, key := range keys {
-		if turns[key] != 1000 {
-			t.Errorf("%s: got %d in turn, want 1000", key, turns[key])
-		}
-		if n := draws[key]; n < 880 || n > 1120 {
-			t.Errorf("%s: got %d at random, want 1000 ± 120", key, n)
-		}
-		fullest = max(fullest, draws[key])
+	at := NewEvenness(draws)
+	if at.Min < 880 || at.Max > 1120 || at.Skewed() {
+		t.Errorf("at random: %v, want 1000 ± 120 each", at)
 	}
-	if len(turns) != 10 || len(draws) != 10 || fullest <= 1000 {
-		t.Errorf("got %d and %d shards, the fullest with %d", len(turns), len(draws), fullest)
+	if at.Max <= 1000 {
+		t.Errorf("at random: %v, so chance needs no head room", at)
+	}
+	for _, shards := range []int{0, 1} {
+		if got := l.WithShards(shards).Turn(7); got != 0 {
+			t.Errorf("%d shards: got shard %d, want 0", shards, got)
+		}
+	}
+	if got := l.Turn(1<<64 - 1); got != 5 {
+		t.Errorf("the last number of all: got shard %d, want 5", got)
 	}
 }
 

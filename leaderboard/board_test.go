@@ -143,9 +143,10 @@ func bestOfEveryPlayer(t *testing.T, client *dynamodb.Client) {
 		submit(t, board, Submission{Player: s.player, Score: s.score, At: day})
 	}
 	submit(t, board, Submission{Player: "zero", At: day})
+	submit(t, board, Submission{Player: "below", Score: -1, At: day}) // whose place is spelt in a way of its own
 	submit(t, board, Submission{Player: "least", Score: math.MinInt64, At: day})
 	submit(t, board, Submission{Player: "most", Score: math.MaxInt64, At: day})
-	best["zero"], best["least"], best["most"] = 0, math.MinInt64, math.MaxInt64
+	best["zero"], best["below"], best["least"], best["most"] = 0, -1, math.MinInt64, math.MaxInt64
 
 	var want []score
 	for player, s := range best {

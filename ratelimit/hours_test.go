@@ -45,15 +45,20 @@ func TestLimitsAtEveryHourOfTheDay(t *testing.T) {
 }
 
 // 000-11, X21: one key, checked every few minutes for two days, across all borders of hours and days: what was let
-// through in the last 60 minutes decides, and nothing else.
+// through in the last 60 minutes decides, and nothing else. Eight checks later it is 60 minutes to the millisecond on the
+// first day, and 8 ms less on the second.
 func TestSlidingLogIsExactForTwoDays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 7
 		limiter := open(t, start(t), ratelimit.Options{Algorithm: ratelimit.SlidingLog, Limit: limit, Shards: 3})
 		var through []time.Time
 		refused := 0
-		for began := time.Now(); time.Since(began) < 48*time.Hour; time.Sleep(7*time.Minute + 30*time.Second) {
+		step := 7*time.Minute + 30*time.Second
+		for began := time.Now(); time.Since(began) < 48*time.Hour; time.Sleep(step) {
 			now := time.Now()
+			if now.Sub(began) == 24*time.Hour {
+				step -= time.Millisecond
+			}
 			recent := 0
 			for _, at := range through {
 				if now.Sub(at) < time.Hour {

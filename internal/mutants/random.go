@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -213,7 +214,7 @@ func (d *draw) try(ctx context.Context, i int, dir string) {
 		d.verdicts[i], text = caught, "caught"
 	}
 	d.done++
-	fmt.Fprintf(d.progress, "%d of %d, %s: %s:%d (%s) %s\n", d.done, d.want, text, filepath.Base(c.file), c.line, c.operator, c.after)
+	fmt.Fprintf(d.progress, "%d of %d, %s: %s:%d (%s) %s\n", d.done, d.want, text, filepath.Base(c.file), c.line, c.operator, cmp.Or(c.after, c.before))
 }
 
 // errSame is returned for a change that makes no difference.

@@ -39,7 +39,7 @@ func TestRowsHaveBreaks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, missing := plan(rows, breaks); len(missing) > 0 {
+	if _, missing, _ := plan(rows, breaks); len(missing) > 0 {
 		t.Errorf("rows without a break in %s: %s", rowDir, strings.Join(missing, ", "))
 	}
 }
@@ -119,11 +119,13 @@ func tinyModule(t *testing.T, breaks string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":               "module example.com/tiny\n\ngo 1.26\n",
-		"docs/requirements.md": "| A | b | c |\n| 000-01 | limits | `limit.TestLimit` |\n| 000-02 | says so | `limit.TestText`, `limit.TestLimit` |\n",
-		"limit/limit.go":       "package limit\n\nfunc Limit(n int) bool {\n\treturn n > 10\n}\n\nfunc Text() string {\n\treturn \"a\"\n}\n",
+		"go.mod": "module example.com/tiny\n\ngo 1.26\n",
+		"docs/requirements.md": "| A | b | c |\n| 000-01 | limits | `limit.TestLimit` |\n| 000-02 | says so | `limit.TestText`, `limit.TestLimit` |\n" +
+			"| 001-01 | grows | not yet |\n",
+		"limit/limit.go": "package limit\n\nfunc Limit(n int) bool {\n\treturn n > 10\n}\n\nfunc Text() string {\n\treturn \"a\"\n}\n",
 		"limit/limit_test.go": "package limit\n\nimport \"testing\"\n\nfunc TestLimit(t *testing.T) {\n\tif Limit(10) {\n\t\tt.Error(10)\n\t}\n}\n\n" +
 			"func TestText(t *testing.T) {\n\tText()\n}\n\nfunc TestNamedByNoRow(t *testing.T) {\n\tif Text() != \"a\" {\n\t\tt.Error(Text())\n\t}\n}\n",
+		"other/other.go":    "package other\n\nconst A = 1\n",
 		rowDir + "/000.txt": breaks,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -151,7 +153,7 @@ func TestBreakRows(t *testing.T) {
 		want         rowReport
 	}{
 		{"noticed", breakLimit, []string{"000-01"}, 0, rowReport{Rows: 1, Breaks: 1, Caught: 1, Missed: []string{}}},
-		{"noticed by no named test", breakLimit + breakText, nil, 1, rowReport{Rows: 2, Breaks: 2, Caught: 1, Missed: []string{"000-02 000.txt:5"}}},
+		{"noticed by no named test", breakLimit + breakText, nil, 1, rowReport{Rows: 3, Breaks: 2, Caught: 1, Missed: []string{"000-02 000.txt:5"}, Unproved: []string{"001-01"}}},
 		{"no break", breakLimit, []string{"000"}, 1, rowReport{Rows: 2, Breaks: 1, Caught: 1, Missed: []string{"000-02"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -170,6 +172,7 @@ func TestBreakRowsRefuses(t *testing.T) {
 		{"no compile", "000-01 limit/limit.go\n- return n > 10\n+ return n > m\n", "", "000.txt:1: 000-01: it does not compile"},
 		{"rotten", "000-01 limit/limit.go\n- return n > 11\n+ return n > 12\n", "", "has no line"},
 		{"no such row", breakLimit, "000-03", "row 000-03: docs/requirements.md has none"},
+		{"of another package", "000-01 other/other.go\n- const A = 1\n+ const A = 2\n", "", "no test that the row names is built from other/other.go"},
 		{"wrong form", "000-01\n", "", "want a row and a file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,16 +18,17 @@ import (
 
 // A rowReport is the last line of a run on rows.
 type rowReport struct {
-	Rows   int      `json:"rows"`
-	Breaks int      `json:"breaks"`
-	Caught int      `json:"caught"`
-	Missed []string `json:"missed"` // rows without a break, and "row file:line" of breaks that no named test noticed
+	Rows     int      `json:"rows"`
+	Breaks   int      `json:"breaks"`
+	Caught   int      `json:"caught"`
+	Missed   []string `json:"missed"`             // rows without a break, and "row file:line" of breaks that no named test noticed
+	Unproved []string `json:"unproved,omitempty"` // rows that name no test yet
 }
 
 // breakRows runs the written breaks of the rows whose ids begin with one of ids, or of all of them, each against the
 // tests that its row names. The code is 1 if a row has no break, or one that its tests do not notice.
 func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (code int, err error) {
-	root, err := moduleRoot(ctx, o.dir)
+	root, module, err := moduleRoot(ctx, o.dir)
 	if err != nil {
 		return 0, err
 	}
@@ -41,14 +43,14 @@ func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (
 	if err != nil {
 		return 0, err
 	}
-	jobs, missing := plan(rows, breaks)
+	jobs, missing, unproved := plan(rows, breaks)
 	work, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(work)
 	t := &trial{
-		root: root, work: work, least: o.least, progress: o.progress, jobs: jobs,
+		root: root, module: module, work: work, least: o.least, progress: o.progress, jobs: jobs,
 		packages: map[string]*tests{}, took: map[string]time.Duration{},
 	}
 	if err := t.unbroken(ctx); err != nil {
@@ -57,16 +59,17 @@ func breakRows(ctx context.Context, o options, ids []string, stdout io.Writer) (
 	if err := t.run(ctx, o.parallel); err != nil {
 		return 0, err
 	}
-	return t.report(len(rows), missing, stdout)
+	return t.report(rowReport{Rows: len(rows), Breaks: len(jobs), Missed: missing, Unproved: unproved}, stdout)
 }
 
-// moduleRoot is the directory of the module around dir.
-func moduleRoot(ctx context.Context, dir string) (string, error) {
-	out, err := command(ctx, dir, nil, "go", "list", "-m", "-f", "{{.Dir}}")
+// moduleRoot returns the directory and the path of the module around dir.
+func moduleRoot(ctx context.Context, dir string) (root, module string, err error) {
+	out, err := command(ctx, dir, nil, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}")
 	if err != nil {
-		return "", fmt.Errorf("go list -m: %w\n%s", err, out)
+		return "", "", fmt.Errorf("go list -m: %w\n%s", err, out)
 	}
-	return strings.TrimSpace(out), nil
+	module, root, _ = strings.Cut(strings.TrimSpace(out), " ")
+	return root, module, nil
 }
 
 func selectRows(rows []requirement, ids []string) (selected []requirement, err error) {
@@ -94,31 +97,37 @@ type job struct {
 	by     string // the package whose tests noticed it, and how
 }
 
-// plan joins rows and breaks, and says which rows have none.
-func plan(rows []requirement, breaks []rowBreak) (jobs []*job, missing []string) {
+// plan joins rows and breaks. It says which rows have no break, and which cannot have one, as they name no test yet.
+func plan(rows []requirement, breaks []rowBreak) (jobs []*job, missing, unproved []string) {
+	missing = []string{}
 	for _, r := range rows {
-		none := true
+		if len(r.proofs) == 0 {
+			unproved = append(unproved, r.id)
+			continue
+		}
+		before := len(jobs)
 		for _, b := range breaks {
 			if b.row == r.id {
-				none = false
 				jobs = append(jobs, &job{rowBreak: b, proofs: r.proofs})
 			}
 		}
-		if none {
+		if len(jobs) == before {
 			missing = append(missing, r.id)
 		}
 	}
-	return jobs, missing
+	return jobs, missing, unproved
 }
 
 // A trial tries the jobs side by side.
 type trial struct {
-	root, work string
-	least      time.Duration
-	progress   io.Writer
-	jobs       []*job
-	packages   map[string]*tests
-	took       map[string]time.Duration // by the tests of a package as they are
+	root     string
+	module   string // the import path of root
+	work     string
+	least    time.Duration
+	progress io.Writer
+	jobs     []*job
+	packages map[string]*tests
+	took     map[string]time.Duration // by the tests of a package as they are
 
 	mu     sync.Mutex
 	next   int
@@ -174,18 +183,22 @@ func (t *trial) try(ctx context.Context, j *job, dir string) error {
 	if err != nil {
 		return err
 	}
-	path, err := overlay(dir, file, []byte(broken))
+	overlaid, err := overlay(dir, file, []byte(broken))
 	if err != nil {
 		return err
 	}
 	packages, named := byPackage(j.proofs)
+	packages = t.concerned(packages, j.file)
+	if len(packages) == 0 {
+		return fmt.Errorf("%s: %s: no test that the row names is built from %s", j.at, j.row, j.file)
+	}
 	for _, pkg := range packages {
 		binary := filepath.Join(dir, "row.test")
 		p := t.packages[pkg]
-		if _, err := p.build(ctx, path, binary); err != nil {
+		if _, err := p.build(ctx, overlaid, binary); err != nil {
 			return fmt.Errorf("%s: %s: %w", j.at, j.row, err)
 		}
-		o, err := p.run(ctx, path, binary, pattern(named[pkg]), max(t.least, 3*t.took[pkg]))
+		o, err := p.run(ctx, overlaid, binary, pattern(named[pkg]), max(t.least, 3*t.took[pkg]))
 		if err != nil {
 			return err
 		}
@@ -198,6 +211,21 @@ func (t *trial) try(ctx context.Context, j *job, dir string) error {
 		}
 	}
 	return nil
+}
+
+// concerned returns the packages whose tests are built from a file: no others can notice its break. The file's own
+// package comes first, which is built the fastest.
+func (t *trial) concerned(packages []string, file string) (concerned []string) {
+	at := path.Join(t.module, path.Dir(file))
+	for _, pkg := range packages {
+		switch p := t.packages[pkg]; {
+		case p.path == at:
+			concerned = slices.Insert(concerned, 0, pkg)
+		case slices.Contains(p.deps, at):
+			concerned = append(concerned, pkg)
+		}
+	}
+	return concerned
 }
 
 // byPackage groups tests by their packages, which keep their order.
@@ -251,9 +279,14 @@ func (t *trial) unbroken(ctx context.Context) error {
 }
 
 // report prints a line for each break, and the sum as JSON in the last line.
-func (t *trial) report(rows int, missing []string, stdout io.Writer) (code int, err error) {
-	r := rowReport{Rows: rows, Breaks: len(t.jobs), Missed: missing}
+func (t *trial) report(r rowReport, stdout io.Writer) (code int, err error) {
 	table := tabwriter.NewWriter(stdout, 0, 4, 2, ' ', 0)
+	for _, row := range r.Missed {
+		fmt.Fprintf(table, "%s\tNO BREAK\n", row)
+	}
+	for _, row := range r.Unproved {
+		fmt.Fprintf(table, "%s\tnot yet proved\n", row)
+	}
 	for _, j := range t.jobs {
 		verdict := j.by
 		if j.by == "" {
@@ -264,16 +297,11 @@ func (t *trial) report(rows int, missing []string, stdout io.Writer) (code int, 
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t+ %s\n", j.row, verdict, j.file, j.to)
 	}
-	for _, row := range missing {
-		fmt.Fprintf(table, "%s\tNO BREAK\n", row)
-	}
 	if err := table.Flush(); err != nil {
 		return 0, err
 	}
 	if len(r.Missed) > 0 {
 		code = 1
-	} else {
-		r.Missed = []string{}
 	}
 	return code, json.NewEncoder(stdout).Encode(r)
 }

@@ -17,6 +17,7 @@ import (
 
 const (
 	buildTime = 10 * time.Minute // a build that takes longer hangs
+	linger    = 30 * time.Second // how long a process outside the group may keep the output of a dead one open
 	memory    = 6 << 30          // bytes of addresses of one test process
 	kept      = 16 << 10         // bytes of output that are kept of a process
 )
@@ -26,6 +27,7 @@ type tests struct {
 	dir   string   // absolute
 	path  string   // the import path
 	files []string // absolute, without the tests
+	deps  []string // the import paths of all that the tests are built from
 	rapid bool     // the tests take the flags of pgregory.net/rapid
 }
 
@@ -59,7 +61,11 @@ func loadTests(ctx context.Context, dir, pattern string) (*tests, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list -deps %s: %w\n%s", pattern, err, deps)
 	}
-	p.rapid = slices.Contains(strings.Split(deps, "\n"), "pgregory.net/rapid")
+	for line := range strings.Lines(deps) {
+		path, _, _ := strings.Cut(strings.TrimSpace(line), " ") // "path [path.test]" is the package with its tests
+		p.deps = append(p.deps, path)
+	}
+	p.rapid = slices.Contains(p.deps, "pgregory.net/rapid")
 	return p, nil
 }
 
@@ -157,7 +163,7 @@ func command(ctx context.Context, dir string, env []string, argv ...string) (out
 	out.limit = limit
 	cmd.Stdout, cmd.Stderr = &out, &out
 	ownGroup(cmd)
-	cmd.WaitDelay = 5 * time.Second // in case something outside the group keeps the output open
+	cmd.WaitDelay = linger
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}

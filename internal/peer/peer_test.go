@@ -59,18 +59,36 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Without the program a test fails and says what to do; without a build for the platform it is skipped.
+// Without the program a test is skipped, or fails if peers are required; either way it says what to do. Without a build
+// for the platform it is always skipped.
 func TestStartWithoutDynoxide(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("LocalAppData", t.TempDir())
 	pin(t, release{name: "@dynoxide/none", version: "0.0.0"})
-	if got := outcomeOfStart(); !strings.HasPrefix(got, "failed: dynoxide 0.0.0 is not installed") || !strings.Contains(got, "make deps") {
-		t.Errorf("got %q", got)
-	}
-	dynoxides = nil
-	if got := outcomeOfStart(); !strings.HasPrefix(got, "skipped: dynoxide on ") || !strings.Contains(got, "no build is pinned") {
-		t.Errorf("got %q", got)
+	pinned := dynoxides
+	for _, c := range []struct {
+		name, peers string
+		unsupported bool
+		begins      string
+		holds       string
+	}{
+		{"plain go test", "", false, "skipped: dynoxide 0.0.0 is not installed", "make deps"},
+		{"make test", "required", false, "failed: dynoxide 0.0.0 is not installed", "make deps"},
+		{"a typing error", "require", false, `failed: HEATSINK_PEERS is "require"`, "set it to required"},
+		{"another platform", "", true, "skipped: dynoxide on ", "no build is pinned"},
+		{"make test on another platform", "required", true, "skipped: dynoxide on ", "no build is pinned"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(Peers, c.peers)
+			dynoxides = pinned
+			if c.unsupported {
+				dynoxides = nil
+			}
+			if got := outcomeOfStart(); !strings.HasPrefix(got, c.begins) || !strings.Contains(got, c.holds) {
+				t.Errorf("got %q, want %s … %s", got, c.begins, c.holds)
+			}
+		})
 	}
 }
 
@@ -83,8 +101,10 @@ func outcomeOfStart() (outcome string) {
 
 type bystander struct{ testing.TB }
 
-func (bystander) Helper()                           {}
-func (bystander) Skip(args ...any)                  { panic("skipped: " + fmt.Sprint(args...)) }
+func (bystander) Helper()                          {}
+func (bystander) Skip(args ...any)                 { panic("skipped: " + fmt.Sprint(args...)) }
+func (bystander) Skipf(format string, args ...any) { panic("skipped: " + fmt.Sprintf(format, args...)) }
+
 func (bystander) Fatalf(format string, args ...any) { panic("failed: " + fmt.Sprintf(format, args...)) }
 
 func TestServe(t *testing.T) {
