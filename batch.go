@@ -2,7 +2,9 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 const (
@@ -47,18 +50,30 @@ type batchItem struct {
 	err      error // why it is not written
 }
 
-// batchPut writes items, 25 at a time. It sends nothing unless it knows where every item goes.
+// batchPut writes items, 25 at a time. encode returns an item by its position. An item that cannot be written fails alone:
+// it is not sent if heatsink sees that, and is found out by halves if DynamoDB does.
 //
 // What DynamoDB leaves unprocessed was not written, so the items of a random layout are tried in other shards. After a
 // lost answer the items of that request stay where they are, as in put.
-func (c *core) batchPut(ctx context.Context, items []Item) error {
-	entries, err := c.entries(ctx, items)
-	if err != nil {
-		return err
+func (c *core) batchPut(ctx context.Context, items int, encode func(i int) (Item, error)) error {
+	if items == 0 {
+		return nil
 	}
-	batches := slices.Collect(slices.Chunk(entries, maxBatchPut))
+	entries := c.entries(ctx, items, encode)
+	sound := slices.DeleteFunc(slices.Clone(entries), func(e *batchItem) bool { return e.err != nil })
+	size := maxBatchPut
+	if c.options.Version != "" {
+		size = 1
+	}
+	batches := slices.Collect(slices.Chunk(sound, size))
 	costs := make([]Cost, len(batches))
-	inParallel(len(batches), func(i int) { c.putBatch(ctx, &costs[i], batches[i]) })
+	inParallel(len(batches), func(i int) {
+		if c.options.Version != "" {
+			c.putAlone(ctx, batches[i][0])
+			return
+		}
+		c.putBatch(ctx, &costs[i], batches[i])
+	})
 
 	var cost Cost
 	for _, part := range costs {
@@ -73,33 +88,42 @@ func (c *core) batchPut(ctx context.Context, items []Item) error {
 		}
 	}
 	if failed != nil {
-		return &BatchError{Failed: failed, Of: len(items)}
+		return &BatchError{Failed: failed, Of: items}
 	}
 	return nil
 }
 
-// entries places all items. Of those with the same key only the last is left.
-func (c *core) entries(ctx context.Context, items []Item) ([]*batchItem, error) {
-	entries := make([]*batchItem, len(items))
-	names := make([]string, len(items))
-	last := make(map[string]int, len(items))
-	for i, item := range items {
-		p, err := c.place(ctx, item)
-		if err != nil {
-			return nil, fmt.Errorf("item %d: %w", i, err)
+// putAlone writes an item of a batch as Put does, for collections whose items have a condition of their own.
+func (c *core) putAlone(ctx context.Context, e *batchItem) { _, e.err = c.put(ctx, e.item, nil) }
+
+// entries places all items. Of those with the same key only the last is left. An item that has no place has an error.
+func (c *core) entries(ctx context.Context, items int, encode func(i int) (Item, error)) []*batchItem {
+	entries := make([]*batchItem, items)
+	names := make([]string, items)
+	last := make(map[string]int, items)
+	for i := range entries {
+		e := &batchItem{position: i}
+		entries[i] = e
+		var item Item
+		if item, e.err = encode(i); e.err == nil {
+			e.placement, e.err = c.place(ctx, item)
+		}
+		if e.err != nil {
+			continue
 		}
 		name, ok := c.keyName(item)
 		if !ok {
-			return nil, fmt.Errorf("item %d: %w: a key attribute is not a valid number", i, ErrItem)
+			e.err = fmt.Errorf("%w: a key attribute is not a valid number", ErrItem)
+			continue
 		}
 		if c.options.Index == "" {
-			name += p.bucket.String() // the same key at another time is another item, unless it is a table's own
+			name += e.bucket.String() // the same key at another time is another item, unless it is a table's own
 		}
 		names[i] = name
 		last[name] = i
-		entries[i] = &batchItem{placement: p, position: i, item: c.withTTL(item)}
+		e.item = c.withTTL(item)
 	}
-	return slices.DeleteFunc(entries, func(e *batchItem) bool { return last[names[e.position]] != e.position }), nil
+	return slices.DeleteFunc(entries, func(e *batchItem) bool { return e.err == nil && last[names[e.position]] != e.position })
 }
 
 // keyName returns the table's key of an item as text, the same for the same key.
@@ -135,17 +159,17 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 		out, err := c.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems:           map[string][]types.WriteRequest{c.options.Table: puts},
 			ReturnConsumedCapacity: meters.wanted(),
-		}, once)
+		}, dispatch.Once)
 		if err == nil {
 			for _, consumed := range out.ConsumedCapacity {
 				cost.WriteUnits += units(&consumed)
 			}
 			sent := len(pending)
 			if pending = c.unprocessed(r, pending, out); len(pending) > 0 {
-				err = &unprocessedError{len(pending), sent}
+				err = &dispatch.UnprocessedError{Left: len(pending), Of: sent}
 			}
 		}
-		if hotShard(err) {
+		if dispatch.HotKey(err) {
 			for _, e := range pending {
 				if e.random {
 					c.chooser.throttled(&e.spot, e.shard)
@@ -154,13 +178,32 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 		}
 		return err
 	})
-	if failed, ok := err.(*ShardError); ok {
+	failed, ok := err.(*ShardError)
+	switch {
+	case !ok:
+	case len(pending) > 1 && !r.lost && dispatch.Judge(failed.Err) == dispatch.Rejected && tooMuch(failed.Err):
+		// DynamoDB rejects a batch for one bad item and does not say which.
+		half := len(pending) / 2
+		c.putBatch(ctx, cost, pending[:half])
+		c.putBatch(ctx, cost, pending[half:])
+	default:
 		for _, e := range pending {
 			own := *failed
 			own.ShardKey, own.Shard = e.shardKey, e.shard
 			e.err = &own
 		}
 	}
+}
+
+// tooMuch reports whether DynamoDB rejected a request for something in it, so that a part of it may be accepted.
+func tooMuch(err error) bool {
+	if answer, ok := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err); ok && answer.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	return dispatch.Invalid(err)
 }
 
 // unprocessed returns the entries that an answer says were not written. If it names an item that was not sent, nothing

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -74,11 +76,10 @@ func TestBatchPutDuplicates(t *testing.T) {
 	// The same key at another time is another item; 1 and 1.0 are the same sort key.
 	byDay := coreOf(t, Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "at"}})
 	number := func(n, at string) Item { return ov("pk", "a", "sk", &types.AttributeValueMemberN{Value: n}, "at", at) }
-	entries, err := byDay.entries(t.Context(), []Item{
-		number("1", "2026-01-01T00:00:00Z"), number("1", "2026-01-02T00:00:00Z"), number("1.0", "2026-01-01T05:00:00Z"),
-	})
-	if err != nil || len(entries) != 2 || entries[0].position != 1 || entries[1].position != 2 {
-		t.Errorf("got %d entries, %v, want the second and the third item", len(entries), err)
+	items := []Item{number("1", "2026-01-01T00:00:00Z"), number("1", "2026-01-02T00:00:00Z"), number("1.0", "2026-01-01T05:00:00Z")}
+	entries := byDay.entries(t.Context(), len(items), func(i int) (Item, error) { return items[i], nil })
+	if len(entries) != 2 || entries[0].position != 1 || entries[1].position != 2 {
+		t.Errorf("got %d entries, want the second and the third item", len(entries))
 	}
 }
 
@@ -102,19 +103,6 @@ func TestBatchPutDuplicatesByIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantItem(t, "read", got, ov("id", "u1", "pk", "GONE", "sk", "2026-01-03T00:00:00Z"))
-}
-
-// An item that cannot be placed fails the call before anything is sent.
-func TestBatchPutRefuses(t *testing.T) {
-	client := faulty.On(t, onItems(t), nil)
-	items := append(numberedItems(30), ov("pk", "VIEWS"))
-	err := openItems(t, client, Options{Layout: Layout{Shards: 4}}).BatchPut(t.Context(), items)
-	if !errors.Is(err, ErrItem) || client.Count("BatchWriteItem") != 0 {
-		t.Errorf("got %v after %d requests, want an ErrItem before any", err, client.Count("BatchWriteItem"))
-	}
-	if want := `item 30: invalid item: key attribute "sk" is missing`; err == nil || err.Error()[:len(want)] != want {
-		t.Errorf("got %v, want %s…", err, want)
-	}
 }
 
 // What is left unprocessed is sent again, elsewhere if any shard will do; what is never written is named, and why.
@@ -259,4 +247,64 @@ func TestBatchPutOnHotPartitions(t *testing.T) {
 			t.Error("nothing was throttled: the test tests nothing")
 		}
 	})
+}
+
+// One item that cannot be written fails alone: 24 others of its batch are written, and those of other batches.
+func TestBatchPutFailsAlone(t *testing.T) {
+	for name, bad := range map[string]Item{
+		"too large":       ov("pk", "VIEWS", "sk", "bad", "blob", strings.Repeat("x", 401<<10)),
+		"without a key":   ov("sk", "bad"),
+		"with a long key": ov("pk", "VIEWS", "sk", strings.Repeat("x", 1025)),
+		"with no number":  ov("pk", "VIEWS", "sk", "bad", "n", &types.AttributeValueMemberN{Value: "x"}),
+		"an empty set":    ov("pk", "VIEWS", "sk", "bad", "set", &types.AttributeValueMemberSS{}),
+	} {
+		for _, version := range []string{"", "v"} {
+			for _, at := range []int{0, 7, 24, 30} {
+				t.Run(fmt.Sprintf("%s at %d, version %q", name, at, version), func(t *testing.T) {
+					client := onItems(t)
+					options := Options{Layout: Layout{Shards: 4}, Version: version}
+					if version != "" {
+						options.TTL = "ttl"
+					}
+					err := openItems(t, client, options).BatchPut(t.Context(), slices.Insert(numberedItems(60), at, bad))
+					failed, ok := errors.AsType[*BatchError](err)
+					if !ok || failed.Of != 61 || len(failed.Failed) != 1 || failed.Failed[0].Position != at {
+						t.Fatalf("got %v, want one failure, at %d", err, at)
+					}
+					if got := len(everyItem(t, client, "items")); got != 60 {
+						t.Errorf("%d of 60 good items were written", got)
+					}
+				})
+			}
+		}
+	}
+}
+
+// An item whose type cannot be encoded fails alone, too.
+func TestBatchPutOfWhatCannotBeEncoded(t *testing.T) {
+	client := onItems(t)
+	type record struct {
+		PK string `dynamodbav:"pk"`
+		SK string `dynamodbav:"sk"`
+		X  any    `dynamodbav:"x"`
+	}
+	items, err := Open[record](client, Options{Table: "items", PartitionKey: "pk", SortKey: "sk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = items.BatchPut(t.Context(), []record{{"a", "1", nil}, {"a", "2", func() {}}, {"a", "3", badMarshaler{}}})
+	failed, ok := errors.AsType[*BatchError](err)
+	if !ok || len(failed.Failed) != 1 || failed.Failed[0].Position != 2 || !errors.Is(err, ErrItem) {
+		t.Errorf("got %v, want a failure at 2", err)
+	}
+	if got := len(everyItem(t, client, "items")); got != 2 {
+		t.Errorf("got %d items, want the two others", got)
+	}
+}
+
+// badMarshaler refuses to be encoded.
+type badMarshaler struct{}
+
+func (badMarshaler) MarshalDynamoDBAttributeValue() (types.AttributeValue, error) {
+	return nil, errors.New("not today")
 }

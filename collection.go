@@ -40,8 +40,9 @@ func Open[T any](client Client, options Options) (*Collection[T], error) {
 func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.core} }
 
 // Put writes an item to its shard. A Calculated layout says which, so that it replaces an item with the same key; not if
-// that is under an Older layout or a narrower width. A Random one draws it: Put appends then, and a second Put of the same key
-// is most likely a second item.
+// that is under an Older layout, a narrower width, or the bare key of a format with BareZero, where it stays as a second
+// copy that counts less. A Random layout draws the shard: Put appends then, and a second Put of the same key is most likely
+// a second item. With an Index the table has each item once, and Put replaces it.
 //
 // edit may change the request before it is sent: conditions, return values, anything but table and key. It sees the
 // logical key.
@@ -50,11 +51,12 @@ func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.cor
 //		in.ConditionExpression = aws.String("attribute_not_exists(id)")
 //	})
 //
-// A condition sees one place. Where the item may be in several, with a Random layout, Older ones or Widths, it is refused
-// with ErrScattered.
+// A condition checks one place. Where the item may be in several, with a Random layout, BareZero, Older layouts or Widths, it
+// is refused with ErrScattered.
 //
 // Throttled, a random write tries another shard. If an answer is lost the item may have been written, so from then on it
-// is only sent to that same shard.
+// is only sent to that same shard. If its condition fails then, the error is an UnknownOutcomeError: the item that stands
+// against it may be the own one, or an equal one of somebody else. With Options.Version heatsink can tell.
 func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.PutItemInput)) (Written[T], error) {
 	raw, err := encode(item)
 	if err != nil {
@@ -72,8 +74,13 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 //	})
 //
 // With a Random layout the item is looked for first, with a strongly consistent read of every shard, and ErrNotFound if
-// none has it: it is never created. With an Index the item is listed under the logical key that like has from now on; it
-// stays where it is if like has none, or an empty one.
+// none has it: it is never created. With a Calculated one it is looked for if it may be in several shards, and else
+// created. With an Index the item is listed from now on under the logical key that like has, and in the bucket of like's
+// event time, which it gets; it stays where it is if like has no key, or an empty one.
+//
+// What the item's place is worked out from cannot be changed, as the item would stay where it is: the index's key, the
+// event time of a layout with buckets, what a Calculated layout takes the shard from. Such an update is refused with
+// ErrItem, unless it sets the attribute to the value that like has. Delete the item and put it again instead.
 //
 // An update that is not safe to do twice, such as an ADD, is not repeated after its answer was lost: the error is an
 // UnknownOutcomeError then.
@@ -87,6 +94,11 @@ func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamo
 
 // Delete deletes the item with the key that like has. With a Random layout it is looked for first, as by Update, and one is
 // deleted if there are several; else, as in DynamoDB, deleting what is not there succeeds.
+//
+// With a Calculated layout, an item that may be in several shards is looked for as well, and every copy is deleted. The copy
+// that counts is deleted last, under the conditions of edit. So if they fail, the item is still there, and only copies are
+// gone that it was hiding from Get. A copy that an update created without the attributes of ShardBy is left where it is,
+// as it may be the part of another item.
 func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamodb.DeleteItemInput)) (Written[T], error) {
 	raw, err := encode(like)
 	if err != nil {
@@ -96,9 +108,12 @@ func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamo
 }
 
 // Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem, and a
-// BatchGetItem if the item is not there and there are Older layouts or Widths; with a Random one, a BatchGetItem over all
-// shards, 100 at a time, of which the lowest that has the item wins. Of what edit changes, a BatchGetItem heeds
-// ConsistentRead, the projection and its names.
+// BatchGetItem if the item is not there and BareZero, Older layouts or Widths say where else it may be; with a Random one, a
+// BatchGetItem over all shards, 100 at a time, of which the lowest that has the item wins. Of what edit changes, a
+// BatchGetItem heeds ConsistentRead, the projection and its names.
+//
+// If an Index lists the item in a shard that this collection does not read, Get returns the item together with an error
+// that wraps ErrTooNarrow.
 func (c *Collection[T]) Get(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
 	return one[T](like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
 }
@@ -111,17 +126,11 @@ func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dyn
 }
 
 // BatchPut writes items as Put does, with BatchWriteItem, 25 at a time. What DynamoDB leaves unprocessed is sent again.
-// Items that could not be written are in a BatchError; everything else has been written. Of items with the same key the
-// last one stands.
+// Items that could not be written are in a BatchError, whether they lack a key, are too large or met a fault; everything
+// else has been written. Of items with the same key the last one stands. An item that only DynamoDB finds fault with is
+// looked for by halves, which takes up to ten requests more.
 func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
-	raws := make([]Item, len(items))
-	for i, item := range items {
-		var err error
-		if raws[i], err = encode(item); err != nil {
-			return fmt.Errorf("item %d: %w", i, err)
-		}
-	}
-	return c.core.batchPut(ctx, raws)
+	return c.core.batchPut(ctx, len(items), func(i int) (Item, error) { return encode(items[i]) })
 }
 
 // TransactPut returns Put's request as a part of a transaction of the caller's own. The shard is chosen now: if the
@@ -135,7 +144,7 @@ func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*t
 }
 
 // TransactUpdate is TransactPut for an Update. A transaction cannot look for an item: here and in the other two, the error
-// is ErrScattered unless there is one place for it to be, as with a Calculated layout without Older ones or Widths.
+// is ErrScattered unless there is one place for it to be, as with a Calculated layout without BareZero, Older ones or Widths.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
 	raw, err := encode(like)
 	if err != nil {
@@ -203,19 +212,25 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 }
 
 // Decode returns what a stored item is to the collection, and where it was: the other way round of Put, for items that
-// were read in some other way, from a stream, a scan or an export. It knows the shards of wider layouts, too.
+// were read in some other way, from a stream, a scan or an export. It knows the shards of wider layouts, too: for one that
+// this collection does not read it returns the item and its place together with an error that wraps ErrTooNarrow.
+// Widths are asked without a deadline.
 func (c *Collection[T]) Decode(stored Item) (T, Place, error) {
 	raw, place, err := c.core.decodeStored(stored)
-	if err != nil {
+	if raw == nil {
 		var none T
 		return none, place, err
 	}
-	item, err := decode[T](raw)
+	item, wrong := decode[T](raw)
+	if wrong != nil {
+		return item, place, wrong
+	}
 	return item, place, err
 }
 
 // Locate returns the table's keys under which the item with the key that like has may be stored, without looking: one with
-// a Calculated layout, else one for every shard; and those of Older layouts and narrower Widths, if there are any.
+// a Calculated layout, else one for every shard; and the bare key of BareZero, and those of Older layouts and narrower
+// Widths, if there are any.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 	raw, err := encode(like)
 	if err != nil {
@@ -264,17 +279,22 @@ type Page[T any] struct {
 // written turns the untyped result of a write into a typed one.
 func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }
 
-// one reads a single item that is like another.
+// one reads a single item that is like another. There may be both an item and an error.
 func one[T any](like T, read func(Item) (Item, error)) (T, error) {
 	var none T
 	raw, err := encode(like)
 	if err != nil {
 		return none, err
 	}
-	if raw, err = read(raw); err != nil {
+	raw, err = read(raw)
+	if raw == nil {
 		return none, err
 	}
-	return decode[T](raw)
+	item, wrong := decode[T](raw)
+	if wrong != nil {
+		return item, wrong
+	}
+	return item, err
 }
 
 // encode returns a map that is the caller's own if T is Item: it must not be changed.

@@ -1,20 +1,23 @@
 package heatsink
 
 import (
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"sync/atomic"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // core is a collection without its type: it does the work.
 type core struct {
-	client                    Client
-	options                   Options // with defaults
-	readRetries, writeRetries *budget // of the whole collection: reads must not spend what writes need
-	chooser                   *chooser
-	readers                   *limiter
-	sizes                     sizes
-	passing                   passRates
-	tail                      tail
+	client        Client
+	options       Options              // with defaults
+	reads, writes *dispatch.Dispatcher // two, as reads must not spend the retries that writes need
+	readers       *dispatch.Limiter
+	beside        []string // attributes that tell items of the same key apart
+	chooser       *chooser
+	sizes         sizes
+	passing       passRates
+	tail          tail
+	lastVersion   atomic.Uint64 // the time in the last version that was made
 }
 
 func newCore(client Client, options Options) (*core, error) {
@@ -22,15 +25,18 @@ func newCore(client Client, options Options) (*core, error) {
 		return nil, err
 	}
 	options = options.withDefaults()
-	return &core{
-		client:       client,
-		options:      options,
-		readRetries:  newBudget(options.Retry),
-		writeRetries: newBudget(options.Retry),
-		chooser:      newChooser(options.Rand),
-		readers:      newLimiter(options.MaxConcurrency),
-	}, nil
+	options.warn()
+	chooser := newChooser(options.Rand)
+	readers := dispatch.NewLimiter(options.MaxConcurrency)
+	retry := dispatch.Retry(options.Retry)
+	c := &core{
+		client:  client,
+		options: options,
+		reads:   dispatch.New(retry, readers, chooser.uint64N),
+		writes:  dispatch.New(retry, nil, chooser.uint64N),
+		readers: readers,
+		chooser: chooser,
+	}
+	c.beside = c.findBeside()
+	return c, nil
 }
-
-// once turns the SDK's own retries off: it would repeat a request without knowing whether another shard will do.
-func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }

@@ -170,7 +170,7 @@ func TestQueryRefuses(t *testing.T) {
 	daily := plain
 	daily.Layout.Bucket = Day
 	hashOnly := plain
-	hashOnly.SortKey = ""
+	hashOnly.SortKey, hashOnly.Layout.Shards = "", 1
 	index := plain
 	index.Index, index.TableKey, index.Layout.Strategy = "listing", []string{"id"}, Calculated
 	timeless := plain

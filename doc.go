@@ -36,16 +36,31 @@
 // # What it promises
 //
 // Reads are exact: each item that was there all the time is returned once, in the order DynamoDB gives to sort keys, across
-// shards, pages, directions and growing layouts. Nothing that was acknowledged is lost, and no item is written twice, whatever
-// is throttled or times out: heatsink repeats requests itself, and after a lost answer only ever on the same shard. What is
-// read from many shards is no snapshot, as a Query of many pages is none.
+// shards, pages, directions and growing layouts. What is read from many shards is no snapshot, as a Query of many pages is
+// none.
+//
+// A write that returns nil has happened, in one shard, whatever was throttled or timed out: heatsink repeats requests itself,
+// and after a lost answer only ever on the same shard. A write that returns an [UnknownOutcomeError] may have happened or may
+// still happen; any other error means that it did not and will not.
+//
+// One thing can undo an acknowledged write. An attempt that was given up, by Retry.Timeout or because its connection broke,
+// may still be on its way when its repetition has succeeded. It can arrive up to 15 minutes later, which is how long DynamoDB
+// accepts its signature, and replace what another Put or Update of the same item has written since, or bring back what a
+// Delete has removed. That takes a lost answer and two writes of one item within minutes, so items that are written once
+// are safe. Where it must not happen, name an attribute as Options.Version: then a late attempt changes nothing, a
+// conditional Put knows its own item again, and even an ADD is repeated safely.
 //
 // # Changing a layout
 //
-// More shards of a Random layout: raise Layout.Shards in all readers first, then in the writers. Fewer: in the writers first,
-// and in the readers once the shards that go are empty. A key without shards gets some without moving an item if the format
-// has BareZero, or if the layout it had is one of the Older ones. With a Calculated layout the number of shards is part of
-// where an item is: leave it as it is, or see [Widths].
+// Readers must know a shard before writers use it. In a fleet whose processes do both, more shards take two deployments: first
+// Options.Widths with [Width]{Write: 4, Read: 16} everywhere, then with {Write: 16, Read: 16}. Fewer take the way back:
+// {Write: 4, Read: 16} everywhere, and {Write: 4, Read: 4} once the shards that go are empty. A Random layout can drop Widths
+// at the end, and have the number in Layout.Shards. With a Calculated layout the number of shards is part of where an item
+// is: its widths are powers of two, Widths stay, and items are changed with Update meanwhile, as a Put may add a copy.
+//
+// A key without shards gets some without moving an item if the format has BareZero, or if the layout it had is one of the
+// Older ones. The page docs/layouts.md has the steps, and a table of what each operation does to items that were there
+// before.
 //
 // Nothing here is global, nothing is logged without a Logger, and what an operation starts has ended when it returns; only a
 // [Cache] may be loading in the background until it is closed. Package [github.com/heatsink-go/heatsink/local] is a DynamoDB

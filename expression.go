@@ -15,14 +15,9 @@ func setAttributes(attributes Item, expression **string, names *map[string]strin
 	if err != nil {
 		return err
 	}
-	vs := maps.Clone(*values)
-	if vs == nil {
-		vs = Item{}
-	}
-	for name := range vs {
-		if strings.HasPrefix(name, ":"+placeholder) {
-			return fmt.Errorf("the value %s begins with :%s, which is heatsink's own", name, placeholder)
-		}
+	vs, err := ownValues(*values)
+	if err != nil {
+		return err
 	}
 	var sets []string
 	for i, name := range slices.Sorted(maps.Keys(attributes)) {
@@ -35,6 +30,15 @@ func setAttributes(attributes Item, expression **string, names *map[string]strin
 	return nil
 }
 
+// checkPlaceholders refuses names and values of a request that begin like heatsink's own.
+func checkPlaceholders(names map[string]string, values Item) error {
+	_, err := ownNames(names)
+	if err == nil {
+		_, err = ownValues(values)
+	}
+	return err
+}
+
 // ownNames returns a copy of a request's names that heatsink's own can be added to.
 func ownNames(names map[string]string) (map[string]string, error) {
 	for name := range names {
@@ -45,6 +49,20 @@ func ownNames(names map[string]string) (map[string]string, error) {
 	own := maps.Clone(names)
 	if own == nil {
 		own = map[string]string{}
+	}
+	return own, nil
+}
+
+// ownValues is ownNames for values.
+func ownValues(values Item) (Item, error) {
+	for name := range values {
+		if strings.HasPrefix(name, ":"+placeholder) {
+			return nil, fmt.Errorf("the value %s begins with :%s, which is heatsink's own", name, placeholder)
+		}
+	}
+	own := maps.Clone(values)
+	if own == nil {
+		own = Item{}
 	}
 	return own, nil
 }

@@ -35,8 +35,10 @@ type Format struct {
 	// 0, pads nothing.
 	Width int
 
-	// BareZero leaves prefix and number of shard 0 out: it has the key that an unsharded table has, so adopting the
-	// layout moves no item.
+	// BareZero leaves prefix and number of shard 0 out: it has the key that an unsharded table has, so that all reads find
+	// the items that are there. With a Calculated layout Get, Update and Delete look in the item's own shard and then
+	// under the bare key; Put knows its own shard only, so an item that is put again may be there twice, and a
+	// conditional Put is ErrScattered, as are parts of transactions. Items whose own shard is 0 are as ever.
 	BareZero bool
 }
 

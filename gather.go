@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // errEnd ends a gather: every item was returned.
@@ -283,7 +285,7 @@ func (g *gather) fail(cu *cursor, err error) error {
 		return err
 	}
 	cu.done, cu.err = true, shard
-	if g.read.query.Partial && judge(shard.Err) != rejected {
+	if g.read.query.Partial && dispatch.Judge(shard.Err) != dispatch.Rejected {
 		return nil
 	}
 	g.missing = append(g.missing, cu)

@@ -40,12 +40,17 @@ var shapes = []shape{
 	{name: "indexshard", sort: attr.S, index: true, number: true},
 }
 
+// calculated reports whether the layout must be.
+func (s shape) calculated() bool { return s.index || s.sort == attr.Invalid }
+
 // create creates the shape's table, and returns options for a collection on it.
 func (s shape) create(t *testing.T, client *dynamodb.Client) Options {
 	t.Helper()
 	options := Options{Table: s.name, PartitionKey: "pk"}
 	if s.sort != attr.Invalid {
 		options.SortKey = "sk"
+	} else if !s.index {
+		options.OnePerShard, options.ShardBy = true, []string{"id"}
 	}
 	defined := map[string]types.ScalarAttributeType{"pk": types.ScalarAttributeTypeS}
 	keys := []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}}
@@ -175,7 +180,7 @@ type model struct {
 func newModel(rt *rapid.T, s shape, client *dynamodb.Client, options Options, run int) *model {
 	m := &model{T: rt, shape: s, client: client, options: options, key: fmt.Sprintf("key-%d", run), stored: make(map[string]stored)}
 	width := rapid.IntRange(1, 9).Draw(rt, "width")
-	if s.index {
+	if s.calculated() {
 		width = rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(rt, "power of two")
 	}
 	m.widths = &growing{width: Width{Write: width, Read: width}}
@@ -183,7 +188,7 @@ func newModel(rt *rapid.T, s shape, client *dynamodb.Client, options Options, ru
 	m.options.Layout = Layout{Shards: width}
 	m.options.EventTime = EventTime{Attribute: "at"}
 	m.options.ReadMemory = rapid.SampledFrom([]int{1, 1 << 12, 64 << 20}).Draw(rt, "memory")
-	if s.index {
+	if s.calculated() {
 		m.options.Layout.Strategy = Calculated
 	}
 	if !s.number {
@@ -461,7 +466,7 @@ func (m *model) pages(q Query, asked func(stored) bool, order func(a, b stored) 
 func (m *model) grow() {
 	w := m.widths.width
 	if rapid.Bool().Draw(m.T, "grow") {
-		if m.index { // calculated: powers of two
+		if m.calculated() { // powers of two
 			w.Read *= rapid.SampledFrom([]int{1, 2, 4}).Draw(m.T, "times")
 			w.Write = w.Read
 		} else {

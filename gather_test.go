@@ -319,12 +319,12 @@ func TestGatherIsThrottled(t *testing.T) {
 			t.Fatalf("%d items, %v", len(got), err)
 		}
 		cost := meter.Cost()
-		t.Logf("%v, %+v, the limit is %.1f", time.Since(start), cost, items.core.readers.limit)
+		t.Logf("%v, %+v, the limit is %d", time.Since(start), cost, items.core.readers.Limit())
 		if cost.Throttles == 0 || cost.Retries < cost.Throttles {
 			t.Errorf("%+v: want throttles, each followed by a retry", cost)
 		}
-		if limit := items.core.readers.limit; limit > 64 || limit < leastConcurrency {
-			t.Errorf("the limit is %.1f, want less than the 128 of the start", limit)
+		if limit := items.core.readers.Limit(); limit > 64 || limit < 4 {
+			t.Errorf("the limit is %d, want less than the 128 of the start", limit)
 		}
 		if queries, _, _ := w.seen(); queries != cost.Requests {
 			t.Errorf("%d queries, but %d were counted", queries, cost.Requests)

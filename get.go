@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,12 +11,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // maxBatchGet is how many keys a BatchGetItem takes.
 const maxBatchGet = 100
 
-// get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it.
+// get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it. With
+// ErrTooNarrow it returns the item as well.
 func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
 	var cost Cost
 	defer func() { metersOf(ctx).add(cost) }()
@@ -25,7 +29,11 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 	}
 	if c.options.Index != "" {
 		item, err := c.getOne(ctx, &cost, g.key, c.tableTarget(g.key), g.in)
-		return g.first(err, item)
+		narrow := c.checkListing(ctx, item)
+		if item, err = g.first(err, item); err != nil {
+			return nil, err
+		}
+		return item, narrow
 	}
 	homes, err := c.homes(ctx, like, false)
 	if err != nil {
@@ -41,7 +49,28 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 		return item, err
 	}
 	items, err := c.find(ctx, &cost, g.key, homes[1:], g.in)
+	for i, item := range items {
+		if item != nil && c.otherItem(item, like) {
+			items[i] = nil
+		}
+	}
 	return g.first(err, items...)
+}
+
+// checkListing returns ErrTooNarrow if an index lists an item in a shard that queries do not read. Whatever else may be odd
+// about the listing is no reason to withhold the item.
+func (c *core) checkListing(ctx context.Context, item Item) error {
+	if item == nil || !c.listed(item) {
+		return nil
+	}
+	place, err := c.placeOf(item)
+	if err != nil {
+		return nil
+	}
+	if err = c.checkRead(ctx, item, place); errors.Is(err, ErrTooNarrow) {
+		return err
+	}
+	return nil
 }
 
 // getMerged reads what all shards have under the key that like has, and puts it together.
@@ -66,7 +95,7 @@ func (c *core) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.
 	var merged Item
 	now := time.Now()
 	for _, item := range slices.Backward(items) { // the lowest shard last, so that its attributes stand
-		if item == nil || c.expired(item, now) {
+		if c.absent(item, now) {
 			continue
 		}
 		if merged == nil {
@@ -98,8 +127,16 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 	g.in.TableName = &c.options.Table
 	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
 	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
-	if c.options.TTL != "" {
-		need = append(need, c.options.TTL)
+	if c.options.Index == "" {
+		need = append(need, c.beside...)
+	} else if c.options.ShardAttribute != "" {
+		need = append(need, c.options.ShardAttribute) // to tell whether queries read its shard
+	}
+	if ttl := c.options.TTL; ttl != "" && !slices.Contains(need, ttl) {
+		need = append(need, ttl)
+	}
+	if c.options.Version != "" {
+		need = append(need, c.options.Version) // to tell what was deleted
 	}
 	g.added, err = project(g.in, need)
 	return g, err
@@ -112,7 +149,7 @@ func (g *getting) first(err error, items ...Item) (Item, error) {
 	}
 	now := time.Now()
 	for _, item := range items {
-		if item == nil || g.core.expired(item, now) {
+		if g.core.absent(item, now) {
 			continue
 		}
 		g.core.restoreLike(item, g.like)
@@ -166,10 +203,10 @@ func (c *core) getOne(ctx context.Context, cost *Cost, key Item, at target, in *
 	one := *in
 	one.Key = key
 	var out *dynamodb.GetItemOutput
-	err := c.run(ctx, cost, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
-		out, err = c.client.GetItem(ctx, &one, once)
+	err := c.read(ctx, cost, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
+		out, err = c.client.GetItem(ctx, &one, dispatch.Once)
 		return err
-	}, nil)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +257,7 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 		return i, ok
 	}
 	r := &request{operation: "BatchGetItem", target: homes[0]}
-	return c.run(ctx, cost, r, func(ctx context.Context, _ int) error {
+	return c.read(ctx, cost, r, func(ctx context.Context, _ int) error {
 		out, err := c.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{c.options.Table: {
 				Keys:                     keys,
@@ -230,7 +267,7 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 				AttributesToGet:          in.AttributesToGet,
 			}},
 			ReturnConsumedCapacity: in.ReturnConsumedCapacity,
-		}, once)
+		}, dispatch.Once)
 		if err != nil {
 			return err
 		}
@@ -252,11 +289,11 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 		if len(left) == 0 {
 			return nil
 		}
-		err = &unprocessedError{len(left), len(keys)}
+		err = &dispatch.UnprocessedError{Left: len(left), Of: len(keys)}
 		keys = left
 		if i, ok := home(keys[0]); ok {
 			r.target = homes[i]
 		}
 		return err
-	}, nil)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -200,7 +202,7 @@ func TestGetFails(t *testing.T) {
 		}
 		_, err = openItems(t, faulty.On(t, engine, faulty.Always(faulty.Partly)), Options{Layout: Layout{Shards: 90}, Retry: Retry{Attempts: 3}}).Get(ctx, ov("pk", "a", "sk", "1"))
 		failed, ok = errors.AsType[*ShardError](err)
-		if !ok || failed.Attempts != 3 || !errors.As(err, new(*unprocessedError)) {
+		if !ok || failed.Attempts != 3 || !errors.As(err, new(*dispatch.UnprocessedError)) {
 			t.Errorf("got %v, want keys left unprocessed", err)
 		}
 
@@ -239,4 +241,31 @@ func TestGetNothingUnprocessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantItem(t, "read", got, item)
+}
+
+// MaxConcurrency holds for Get, whose batches count as reads.
+func TestGetKeepsToMaxConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		client := faulty.On(t, onItems(t), nil)
+		client.Delay(faulty.Exactly(time.Second))
+		views := openItems(t, client, Options{Layout: Layout{Shards: 800}, MaxConcurrency: 2})
+		start := time.Now()
+		if _, err := views.Get(ctx, ov("pk", "a", "sk", "1")); !errors.Is(err, ErrNotFound) {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took != 4*time.Second {
+			t.Errorf("8 batches of a second, two at a time, took %s", took)
+		}
+		var all sync.WaitGroup
+		start = time.Now()
+		one := openItems(t, client, Options{Layout: Layout{Shards: 8, Strategy: Calculated}, MaxConcurrency: 5})
+		for i := range 20 {
+			all.Go(func() { _, _ = one.Get(ctx, ov("pk", "a", "sk", fmt.Sprint(i))) })
+		}
+		all.Wait()
+		if took := time.Since(start); took != 4*time.Second {
+			t.Errorf("20 gets of a second, five at a time, took %s", took)
+		}
+	})
 }

@@ -33,7 +33,7 @@ const (
 
 	// Product multiplies the Unicode code points of the id; the empty product is 1. It is the rule of an old AWS guide
 	// and very uneven: as soon as two characters bring in the factors of the number of shards, the id is in shard 0.
-	// Of 200 shards, every UUID ends there; see Layout.Evenness. A byte that is not valid UTF-8 counts as U+FFFD.
+	// Of 200 shards, every UUID ends there; see Layout.Evenness. Open warns about it. A byte that is not valid UTF-8 counts as U+FFFD.
 	Product
 )
 

@@ -158,7 +158,7 @@ func TestCutAnywhere(tb *testing.T) {
 			options, key := base, fmt.Sprintf("key-%d", run)
 			options.Layout.Shards = rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "shards")
 			options.EventTime = EventTime{Attribute: "at"}
-			if s.index {
+			if s.calculated() {
 				options.Layout.Strategy = Calculated
 			}
 			days := 1

@@ -46,7 +46,8 @@ const (
 	// Random draws the shard of every write: the most even, but an item cannot be found again without asking all shards.
 	Random Strategy = iota
 
-	// Calculated takes the shard from a hash of the item's id: an item is read, changed and deleted with one request.
+	// Calculated takes the shard from a hash of the item's id: an item is read, changed and deleted with one request, as
+	// long as there is one shard that it can be in. BareZero, Older layouts and Widths add others.
 	Calculated
 )
 

@@ -3,6 +3,7 @@ package heatsink
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,8 +14,9 @@ import (
 // location is where an item is, or would be.
 type location struct {
 	target
-	key   Item // of the table
-	found bool // it was looked for, as it could have been in any shard
+	key    Item     // of the table
+	found  bool     // it was looked for, as it could have been in any shard
+	hidden []target // where other copies of it are, which count less; those that count most in front
 }
 
 // locate finds the item that is like another, with strongly consistent reads if there are several shards to look in.
@@ -34,31 +36,53 @@ func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, er
 	}
 	at := &location{target: homes[0]}
 	if len(homes) > 1 {
-		in := &dynamodb.GetItemInput{
-			ConsistentRead:           aws.Bool(true),
-			ReturnConsumedCapacity:   metersOf(ctx).wanted(),
-			ProjectionExpression:     aws.String("#hs_pk"),
-			ExpressionAttributeNames: map[string]string{"#hs_pk": c.options.PartitionKey},
-		}
-		if ttl := c.options.TTL; ttl != "" {
-			in.ProjectionExpression = aws.String("#hs_pk, #hs_ttl")
-			in.ExpressionAttributeNames["#hs_ttl"] = ttl
-		}
-		items, err := c.find(ctx, cost, key, homes, in)
-		if err != nil {
+		if err := c.look(ctx, cost, at, key, like, homes); err != nil {
 			return nil, err
-		}
-		now := time.Now()
-		random := c.options.Layout.Strategy == Random
-		switch i := slices.IndexFunc(items, func(item Item) bool { return item != nil && !c.expired(item, now) }); {
-		case i >= 0:
-			at.target, at.found = homes[i], random
-		case random:
-			return nil, ErrNotFound
 		}
 	}
 	at.key = c.in(key, at.target)
 	return at, nil
+}
+
+// look finds out which of an item's homes have it.
+func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Item, homes []target) error {
+	in := &dynamodb.GetItemInput{
+		ConsistentRead:           aws.Bool(true),
+		ReturnConsumedCapacity:   metersOf(ctx).wanted(),
+		ProjectionExpression:     aws.String("#hs_pk"),
+		ExpressionAttributeNames: map[string]string{"#hs_pk": c.options.PartitionKey},
+	}
+	need := slices.Clone(c.beside)
+	for _, name := range []string{c.options.TTL, c.options.Version} { // which tell whether it is there
+		if name != "" && !slices.Contains(need, name) {
+			need = append(need, name)
+		}
+	}
+	for i, name := range need {
+		alias := "#hs_" + strconv.Itoa(i)
+		in.ExpressionAttributeNames[alias] = name
+		*in.ProjectionExpression += ", " + alias
+	}
+	items, err := c.find(ctx, cost, key, homes, in)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	random := c.options.Layout.Strategy == Random
+	there := false
+	for i, item := range items {
+		switch {
+		case c.absent(item, now) || i > 0 && c.otherItem(item, like):
+		case !there:
+			at.target, at.found, there = homes[i], random, true
+		case !random && c.surelySame(item, like):
+			at.hidden = append(at.hidden, homes[i])
+		}
+	}
+	if random && !there {
+		return ErrNotFound
+	}
+	return nil
 }
 
 // change finds the item that is like another and has send change it there. send returns the attributes that were asked for
@@ -76,6 +100,6 @@ func (c *core) change(ctx context.Context, like Item, send func(cost *Cost, at *
 		return w, err
 	}
 	cost.WriteUnits += units(consumed)
-	c.restoreLike(attributes, like)
+	c.returned(ctx, attributes, like)
 	return Written[Item]{ShardKey: at.shardKey, Shard: at.shard, Attributes: attributes}, nil
 }

@@ -53,13 +53,22 @@ type Options struct {
 	// Layout says how the logical key becomes the stored one.
 	Layout Layout
 
-	// Widths says how many shards a key has right now, for keys that differ or change. Default: Layout.Shards, always.
+	// Widths says how many shards a key has right now, for keys that differ or change: a Width for all keys, a WidthTable,
+	// LiveWidths, or your own. Layout.Shards then has no effect, and the key has a suffix even at a width of 1, unless the
+	// format has BareZero. Default: Layout.Shards, always.
 	Widths Widths
 
-	// Older lists layouts under which items were stored before: they are read along with Layout and never written. The
-	// unsharded past of a bucketed collection is Older: []Layout{{}}. They have no buckets. Put does not know of them: an
-	// item that is put again is there twice, unless it is deleted first.
+	// Older lists layouts under which items were stored before. Query, Count and what builds on them read their shards as
+	// well. Get, Update and Delete look there if the item is not where Layout puts it. Nothing is put there: with a Random
+	// or a Calculated layout, an item that is put again is there twice, unless it is deleted first. A conditional Put is
+	// ErrScattered. The unsharded past is Older: []Layout{{}}. Older layouts have no buckets, and every one must take the
+	// keys that are written. docs/layouts.md has a table of what happens to items that were written before.
 	Older []Layout
+
+	// OnePerShard says that a key has at most one item in each shard: the parts of an item that GetMerged puts together, or
+	// the parts of a sum. Put replaces what its shard has. Only with it can a key be spread in a table that has no sort
+	// key, where a second item of a shard replaces the first; the layout must be Calculated, from ShardBy.
+	OnePerShard bool
 
 	// ShardBy names the attributes from which a Calculated layout works out the shard. Default: the sort key; with an
 	// Index, the table's key. The id that is hashed is the text of a single attribute, a number's without trailing zeros
@@ -74,6 +83,17 @@ type Options struct {
 	// items without the attribute, or with 0 in it, TTLAfter from now to live, if TTLAfter is not zero.
 	TTL      string
 	TTLAfter time.Duration
+
+	// Version names an attribute in which heatsink keeps a version of every item, a string that grows with each write. It is
+	// for collections whose writes must neither be undone by an attempt that arrives late nor be done twice: see "What it
+	// promises" in the package documentation. Every program that writes the table must have it, and it needs TTL. Items from
+	// before have no version until they are written next.
+	//
+	// A write costs the same units, for about 40 bytes more, and a second request where another writer's clock is ahead.
+	// Update finds out whether a lost attempt was done, so that even an ADD is repeated; it changes only what is there, and
+	// is ErrNotFound otherwise. Delete leaves a small item behind that expires after an hour; until DynamoDB has removed it,
+	// reads pass over it and pay for it. BatchPut sends a PutItem for each item. Transactions are refused.
+	Version string
 
 	// TokenKey signs page tokens, so that they can be handed to people. Default: tokens are checked for damage, not
 	// for forgery.
@@ -105,7 +125,8 @@ type Options struct {
 	Rand rand.Source
 
 	// Logger is told at debug level about what callers do not see: each request that is repeated, and items that are read
-	// again for want of ReadMemory. Default: nobody.
+	// again for want of ReadMemory. At warning level it is told about a layout that Open accepts although it is uneven, and
+	// about items that writes return and that queries do not read: see ErrTooNarrow. Default: nobody.
 	Logger *slog.Logger
 }
 
@@ -128,45 +149,13 @@ type Retry struct {
 	Timeout time.Duration
 }
 
-// Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read.
-type Width struct{ Write, Read int }
-
-// Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
-// At all times every reader's Read must be at least every writer's Write, so it never shrinks and grows before Write does.
-//
-// With a Calculated layout all widths are powers of two. Get, Update and Delete then look for an item where narrower widths
-// have put it, too. Put does not: an item that is put again after its key has grown may be there twice, so change such items
-// with Update.
-type Widths interface {
-	Width(ctx context.Context, key string, bucket time.Time) (Width, error)
-}
-
-// fixed is the width of a layout that does not change.
-type fixed int
-
-func (n fixed) Width(context.Context, string, time.Time) (Width, error) {
-	return Width{Write: int(n), Read: int(n)}, nil
-}
-
 const (
-	defaultAttempts       = 6
-	defaultBudget         = 0.2
-	defaultBurst          = 100
-	defaultBackoff        = 20 * time.Millisecond
-	defaultMaxBackoff     = 2 * time.Second
 	defaultMaxConcurrency = 256
 	defaultReadMemory     = 64 << 20
 )
 
 // withDefaults fills in what the caller left out.
 func (o Options) withDefaults() Options {
-	o.Retry.Attempts = orDefault(o.Retry.Attempts, defaultAttempts)
-	if o.Retry.Budget >= 0 {
-		o.Retry.Burst = orDefault(o.Retry.Burst, defaultBurst)
-	}
-	o.Retry.Budget = max(orDefault(o.Retry.Budget, defaultBudget), 0)
-	o.Retry.Base = orDefault(o.Retry.Base, defaultBackoff)
-	o.Retry.Max = orDefault(o.Retry.Max, defaultMaxBackoff)
 	o.MaxConcurrency = orDefault(o.MaxConcurrency, defaultMaxConcurrency)
 	o.ReadMemory = orDefault(o.ReadMemory, defaultReadMemory)
 	if o.Logger == nil {
@@ -250,8 +239,13 @@ func (o Options) validate() error {
 			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
 		}
 	}
-	if o.Layout.Shards > 0 && o.Layout.Strategy == Calculated && len(o.ShardBy) == 0 && o.Index == "" && o.SortKey == "" {
-		wrong("a Calculated layout needs ShardBy: there is no sort key to calculate from")
+	if err := checkWidths(o.Widths, o.Layout.Strategy); err != nil {
+		errs = append(errs, fmt.Errorf("Widths: %w", err))
+	}
+	if o.Index == "" && o.SortKey == "" {
+		errs = append(errs, o.validateWithoutSortKey()...)
+	} else if o.OnePerShard {
+		wrong("OnePerShard is set, but the items of a shard have sort keys or a key of their own: leave it out")
 	}
 	if o.Layout.Bucket != NoBucket && o.EventTime.Attribute == "" {
 		wrong("a layout by %v needs EventTime: name the attribute that holds an item's time", o.Layout.Bucket)
@@ -259,6 +253,7 @@ func (o Options) validate() error {
 	if o.EventTime.Unit > UnixMilliseconds {
 		wrong("EventTime.Unit is %d", o.EventTime.Unit)
 	}
+	o.checkVersion(wrong)
 	if o.TTLAfter != 0 && o.TTL == "" {
 		wrong("TTLAfter is set without TTL")
 	}
@@ -275,4 +270,43 @@ func (o Options) validate() error {
 		wrong("MaxConcurrency and ReadMemory cannot be negative")
 	}
 	return errors.Join(errs...)
+}
+
+// warn tells the Logger about options that work, but not well.
+func (o *Options) warn() {
+	_, one := o.Widths.(fixed)
+	if l := &o.Layout; l.Strategy == Calculated && l.Hash == Product && (l.Shards > 1 || !one) {
+		o.Logger.Warn("the hash Product is uneven: it puts most ids in a few shards, and of some ids all in one; use XXHash, or for "+
+			"items that Product has placed, XXHash with this layout among Older; see docs/layouts.md and Layout.Evenness",
+			"table", o.Table, "layout", l.String())
+	}
+}
+
+// validateWithoutSortKey returns what is wrong with options for a table whose items have only a partition key. A shard of a
+// key is then one item, which the next put there replaces.
+func (o *Options) validateWithoutSortKey() (errs []error) {
+	wrong := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
+	}
+	spread := fmt.Sprintf("%d shards", o.Layout.Shards)
+	if o.Widths != nil {
+		spread = "Widths"
+	}
+	switch {
+	case o.Layout.Shards < 2 && o.Widths == nil:
+	case o.Layout.Strategy == Random:
+		wrong("a Random layout with %s needs a SortKey: without one a shard holds one item, and Put would replace others; "+
+			"store the items by a key of their own and spread an Index", spread)
+	case !o.OnePerShard:
+		wrong("a Calculated layout with %s needs a SortKey: without one a shard holds one item, and Put would replace those of "+
+			"other ids; set OnePerShard if that is meant, as for the parts of one item", spread)
+	case len(o.ShardBy) == 0:
+		wrong("a Calculated layout needs ShardBy: there is no sort key to calculate from")
+	}
+	for i, l := range o.Older {
+		if l.Strategy == Calculated && l.Shards > 1 && len(o.ShardBy) == 0 {
+			wrong("Older[%d] is Calculated and needs ShardBy: there is no sort key to calculate from", i)
+		}
+	}
+	return errs
 }

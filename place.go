@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +37,14 @@ type placement struct {
 // place decides where an item goes. Of a random layout it chooses a shard. It is asked after the edits of a put, as they may
 // change what the place is worked out from: an item is where its own attributes say.
 func (c *core) place(ctx context.Context, item Item) (*placement, error) {
+	if err := c.checkListed(item); err != nil {
+		return nil, err
+	}
+	return c.placeLike(ctx, item)
+}
+
+// placeLike is place for what has the key of an item and what its place is worked out from, and maybe nothing else.
+func (c *core) placeLike(ctx context.Context, item Item) (*placement, error) {
 	if err := c.checkKey(item); err != nil {
 		return nil, err
 	}
@@ -47,6 +54,9 @@ func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 	}
 	var err error
 	if p.spot, err = c.spot(ctx, item); err != nil {
+		return nil, err
+	}
+	if err := c.checkOlder(&p.spot); err != nil {
 		return nil, err
 	}
 	switch layout := &c.options.Layout; {
@@ -61,6 +71,18 @@ func (c *core) place(ctx context.Context, item Item) (*placement, error) {
 	}
 	p.random = true
 	return p, c.move(p, c.chooser.choose(&p.spot, p.width.Write, nil))
+}
+
+// checkOlder returns an error if an older layout does not take a key: reads, which ask its shards, too, would refuse the key of
+// an item that was written.
+func (c *core) checkOlder(s *spot) error {
+	for i := range c.options.Older {
+		older := &c.options.Older[i]
+		if _, err := targetIn(older, s, max(older.Shards, 1)-1); err != nil {
+			return fmt.Errorf("key %s could not be read again, as Older[%d] refuses it: %w", excerpt(s.key), i, err)
+		}
+	}
+	return nil
 }
 
 // move puts the item in a shard of its key, unless there is an error.
@@ -110,6 +132,16 @@ func (c *core) unlist(item Item) {
 // listed reports whether an item is in the collection: one without the index's key is in the table only.
 func (c *core) listed(item Item) bool {
 	return c.options.Index == "" || !empty(item[c.options.PartitionKey])
+}
+
+// checkListed returns an error unless an item that an index is to list has all that the index needs: DynamoDB stores one without
+// the sort key, and does not list it.
+func (c *core) checkListed(item Item) error {
+	if sortKey := c.options.SortKey; c.options.Index != "" && sortKey != "" && c.listed(item) && empty(item[sortKey]) {
+		return fmt.Errorf("%w: sort key %q of index %s is %s, so that the item would not be listed: set it, or leave %q out to keep the item off the list",
+			ErrItem, sortKey, c.options.Index, describe(item[sortKey]), c.options.PartitionKey)
+	}
+	return nil
 }
 
 // empty reports whether an attribute is missing, or is what a struct's field has that was not set.
@@ -162,11 +194,10 @@ func (c *core) width(ctx context.Context, key string, bucket time.Time) (Width, 
 	if err != nil {
 		return w, fmt.Errorf("width of key %q: %w", key, err)
 	}
-	if w.Write < 1 || w.Write > w.Read || w.Read > MaxShards {
-		return w, fmt.Errorf("width of key %q: got %+v, want 1 ≤ Write ≤ Read ≤ %d", key, w, MaxShards)
-	}
-	if c.adaptive() && c.options.Layout.Strategy == Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
-		return w, fmt.Errorf("width of key %q: got %+v, want powers of two, as the layout is calculated", key, w)
+	if c.adaptive() {
+		if err := w.checkFor(c.options.Layout.Strategy); err != nil {
+			return w, fmt.Errorf("key %q: %w", key, err)
+		}
 	}
 	return w, nil
 }
@@ -202,7 +233,8 @@ func targetIn(layout *Layout, s *spot, shard int) (target, error) {
 // homes returns the shards of a table that may have an item, those that count first in front:
 //
 //   - calculated, the one shard that its id says; if widths change, those of all widths the key may have had, the present
-//     one first and then from wide to narrow;
+//     one first and then from wide to narrow; and the bare key if the format has one, where the item is if it was written
+//     before there were shards;
 //   - random, or if every shard is asked for, all shards from 0 on;
 //   - and then what older layouts say.
 func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, error) {
@@ -245,25 +277,41 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 				return nil, err
 			}
 		}
+		if layout.Format.BareZero {
+			if err := add(c.target(&s, 0)); err != nil {
+				return nil, err
+			}
+		}
 	}
 
 	for _, older := range c.options.Older {
-		first, end := 0, max(older.Shards, 1)
+		shards := everyShardOf(&older)
 		if !every && older.Strategy == Calculated && older.Shards > 1 {
 			id, err := c.id(like)
 			if err != nil {
 				return nil, err
 			}
-			first = older.Shard(id)
-			end = first + 1
+			shards = []int{older.Shard(id)}
+			if older.Format.BareZero {
+				shards = append(shards, 0)
+			}
 		}
-		for shard := first; shard < end; shard++ {
+		for _, shard := range shards {
 			if err := add(targetIn(&older, &s, shard)); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return homes, nil
+}
+
+// everyShardOf returns the shards of a layout, from 0 on.
+func everyShardOf(l *Layout) []int {
+	shards := make([]int, max(l.Shards, 1))
+	for i := range shards {
+		shards[i] = i
+	}
+	return shards
 }
 
 // onlyHome returns the one shard of a table that may have an item. If there are several it is ErrScattered, for which why is
@@ -274,9 +322,49 @@ func (c *core) onlyHome(ctx context.Context, like Item, why string) (target, err
 		return target{}, err
 	}
 	if n := len(homes); n > 1 {
-		return target{}, fmt.Errorf("%w: key %s has %d that it may be in, and %s", ErrScattered, describe(like[c.options.PartitionKey]), n, why)
+		return target{}, fmt.Errorf("%w: the item of key %s may be in any of %d, such as %q and %q, but %s",
+			ErrScattered, describe(like[c.options.PartitionKey]), n, homes[0].shardKey, homes[1].shardKey, why)
 	}
 	return homes[0], nil
+}
+
+// otherItem reports whether an item that was found in one of the homes of like is another one: it has the same key, but not
+// the same attributes that the shard is calculated from. Where it has none of them, as an item that an update created, it
+// may be the same.
+func (c *core) otherItem(found, like Item) bool {
+	for _, name := range c.beside {
+		if v := found[name]; v != nil && !sameItem(Item{name: v}, Item{name: like[name]}) {
+			return true
+		}
+	}
+	return false
+}
+
+// surelySame reports whether an item that was found in one of the homes of like is like's for certain.
+func (c *core) surelySame(found, like Item) bool {
+	for _, name := range c.beside {
+		if v := found[name]; v == nil || !sameItem(Item{name: v}, Item{name: like[name]}) {
+			return false
+		}
+	}
+	return true
+}
+
+// findBeside returns the attributes that tell items of the same key apart: those that the shard is calculated from and that are
+// not part of the key.
+func (c *core) findBeside() []string {
+	if !c.calculates() {
+		return nil
+	}
+	key := c.keyNames()
+	return slices.DeleteFunc(slices.Clone(c.options.ShardBy), func(name string) bool { return slices.Contains(key[:], name) })
+}
+
+// calculates reports whether the shard of some item is calculated, in the layout or an older one.
+func (c *core) calculates() bool {
+	o := &c.options
+	return o.Layout.Strategy == Calculated && (o.Layout.Shards > 1 || c.adaptive()) ||
+		slices.ContainsFunc(o.Older, func(l Layout) bool { return l.Strategy == Calculated && l.Shards > 1 })
 }
 
 // keyNames returns the names of the table's key attributes, "" where there is none.

@@ -97,14 +97,6 @@ func TestID(t *testing.T) {
 	}
 }
 
-// Open cannot see this one: the layout is not spread, and only the widths say that a key is.
-func TestIDOfNothing(t *testing.T) {
-	c := coreOf(t, Options{SortKey: "-", Layout: Layout{Strategy: Calculated}, Widths: &growing{width: Width{Write: 2, Read: 2}}})
-	if _, err := c.place(context.Background(), ov("pk", "a")); !errors.Is(err, ErrOptions) {
-		t.Errorf("got %v, want ErrOptions", err)
-	}
-}
-
 // Ids of several attributes are the same only if the attributes are.
 func TestIDOfSeveral(t *testing.T) {
 	c := coreOf(t, Options{Layout: Layout{Shards: 4, Strategy: Calculated}, ShardBy: []string{"a", "b"}})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // put writes an item to its shard.
@@ -14,10 +16,9 @@ import (
 // A random write that is throttled goes to another shard, as long as every attempt so far was refused for certain. After
 // a lost answer the shard is pinned: the item may be there already, and anywhere else it would be there twice.
 //
-// Put replaces what it finds, so repeating it does no harm, with two exceptions. A condition may fail because of the
-// very item that the lost attempt has written: if what is stored is exactly the item, the put has succeeded; if not, nobody
-// knows, as others may have changed it since. And asked for the old item, a repetition would return the new one: such a put
-// is not repeated.
+// Put replaces what it finds, so repeating it does no harm, with two exceptions. A condition may fail because of the very
+// item that the lost attempt has written, or because of an equal one that somebody else has: nobody knows, unless the item
+// has a version. And asked for the old item, a repetition would return the new one: such a put is not repeated.
 func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (w Written[Item], err error) {
 	in := &dynamodb.PutItemInput{TableName: &c.options.Table, Item: c.withTTL(item)}
 	if len(edits) > 0 {
@@ -32,44 +33,65 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 		return w, err
 	}
 	in.Item = c.stored(p, in.Item)
-	meters := metersOf(ctx)
-	meters.ask(&in.ReturnConsumedCapacity)
+	metersOf(ctx).ask(&in.ReturnConsumedCapacity)
 	var cost Cost
-	defer func() { meters.add(cost) }()
+	defer func() { metersOf(ctx).add(cost) }()
 
 	wanted := in.ReturnValuesOnConditionCheckFailure
-	r := &request{operation: "PutItem", target: p.target}
-	var out *dynamodb.PutItemOutput
-	err = c.write(ctx, &cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
-		if attempt > 1 {
-			again := *in // not the same, which who logs or records requests may still have
-			switch {
-			case r.lost && conditional(in):
-				again.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-			case !r.lost && p.random:
-				c.elsewhere(p)
-				r.target = p.target
-				again.Item = c.stored(p, in.Item)
-			}
-			in = &again
-		}
-		out, err = c.client.PutItem(ctx, in, once)
-		if p.random && hotShard(err) {
-			c.chooser.throttled(&p.spot, p.shard)
-		}
-		if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok && r.lost && sameItem(failed.Item, in.Item) {
-			out = &dynamodb.PutItemOutput{}
-			return nil
-		}
-		return err
-	})
+	out, err := c.sendPut(ctx, &cost, &request{operation: "PutItem"}, p, in, "")
 	if err != nil {
 		c.failedCondition(err, wanted, item)
 		return w, err
 	}
 	cost.WriteUnits += units(out.ConsumedCapacity)
-	c.restoreLike(out.Attributes, item)
-	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: out.Attributes}, nil
+	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: c.replaced(ctx, out.Attributes, item)}, nil
+}
+
+// sendPut sends a put to its place, and elsewhere as long as that is harmless. mark is that of a tombstone's version.
+func (c *core) sendPut(ctx context.Context, cost *Cost, r *request, p *placement, in *dynamodb.PutItemInput, mark string) (out *dynamodb.PutItemOutput, err error) {
+	claim, err := c.claimPut(in, mark)
+	if err != nil {
+		return nil, err
+	}
+	r.target = p.target
+	err = c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
+		if attempt > 1 && !r.lost && p.random {
+			again := *in // not the same, which who logs or records requests may still have
+			c.elsewhere(p)
+			r.target = p.target
+			again.Item = c.stored(p, in.Item)
+			in = &again
+		}
+		send := func() (err error) {
+			own := in
+			if claim != nil {
+				own = claim.put(in)
+			}
+			out, err = c.client.PutItem(ctx, own, dispatch.Once)
+			return err
+		}
+		if claim == nil {
+			err = send()
+		} else if left, e := claim.contest(cost, r.lost, send); e != nil || left == nil {
+			err = e
+		} else {
+			out = &dynamodb.PutItemOutput{}
+		}
+		if p.random && dispatch.HotKey(err) {
+			c.chooser.throttled(&p.spot, p.shard)
+		}
+		return err
+	})
+	return out, err
+}
+
+// replaced returns the item that a put or a delete has replaced, as the caller knows it: nil if it was a tombstone.
+func (c *core) replaced(ctx context.Context, old, like Item) Item {
+	if c.buried(old) {
+		return nil
+	}
+	c.returned(ctx, old, like)
+	return old
 }
 
 // ask makes a request report what it consumes if somebody wants to know, unless the caller has decided that.
@@ -84,7 +106,7 @@ func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
 func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
 	p, err := c.place(ctx, item)
 	if err == nil && conditional && c.options.Index == "" {
-		_, err = c.onlyHome(ctx, item, "a condition would see one of them only")
+		_, err = c.onlyHome(ctx, item, "a condition checks only one; without the condition Put replaces what its own shard has")
 	}
 	if err != nil {
 		return nil, err
@@ -122,6 +144,8 @@ func (c *core) failedCondition(err error, wanted types.ReturnValuesOnConditionCh
 	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 	switch {
 	case !ok || failed.Item == nil:
+	case c.buried(failed.Item):
+		failed.Item = nil
 	case wanted != types.ReturnValuesOnConditionCheckFailureAllOld:
 		failed.Item = nil
 	default:

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // placeholder begins the names and values that heatsink adds to expressions, after their # or :.
@@ -115,20 +117,28 @@ func (r *reading) check() error {
 	return nil
 }
 
-// addFilter leaves out what has expired.
+// addFilter leaves out what has expired or was deleted.
 func (r *reading) addFilter() {
-	filter := r.query.Filter
-	if r.core.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
-		r.core.addAlive(r.names, r.values)
-		if filter == "" {
-			filter = alive
-		} else {
-			filter = "(" + filter + ") AND " + alive
-		}
+	c := r.core
+	var parts []string
+	if c.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
+		c.addAlive(r.names, r.values)
+		parts = append(parts, alive)
 	}
-	if filter != "" {
-		r.filter = &filter
+	if c.options.Version != "" && c.options.Index == "" { // no index lists tombstones
+		c.addUnburied(r.names, r.values)
+		parts = append(parts, unburied)
 	}
+	switch filter := r.query.Filter; {
+	case filter == "" && len(parts) == 0:
+		return
+	case filter != "" && len(parts) == 0:
+		parts = append(parts, filter)
+	case filter != "":
+		parts = slices.Insert(parts, 0, "("+filter+")")
+	}
+	filter := strings.Join(parts, " AND ")
+	r.filter = &filter
 }
 
 // sortedByTTL reports whether the sort key is the time to live. No filter may name a key, so take leaves out what has
@@ -240,20 +250,13 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput)
 	var cost Cost
 	defer func() { r.meters.add(cost) }()
 	query := &request{operation: "Query", target: target{cu.shardKey, cu.source.shard()}}
-	err := c.run(ctx, &cost, query, func(context.Context, int) error {
-		pass, err := c.readers.acquire(ctx) // waiting for one's turn is not part of the attempt's time
-		if err != nil {
-			return err
-		}
-		ctx, cancel := c.withTimeout(ctx)
-		defer cancel()
-		out, err = c.client.Query(ctx, in, once)
-		c.readers.release(pass, judge(err) == throttled)
-		if tooFast(err) {
+	err := c.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
+		out, err = c.client.Query(ctx, in, dispatch.Once)
+		if dispatch.TooFast(err) {
 			r.throttled.Store(true)
 		}
 		return err
-	}, nil)
+	})
 	if err != nil {
 		if failed, ok := errors.AsType[*ShardError](err); ok {
 			failed.Index = c.options.Index

@@ -3,6 +3,8 @@ package heatsink
 import (
 	"context"
 	"sync"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // What DynamoDB sends at most, in bytes as it counts them: a page ends with the item that makes it a megabyte.
@@ -18,7 +20,7 @@ const (
 
 	// firstPages is how many full pages all that shards are first asked for may come to. It is a bet that they are not
 	// full: most reads end with these pages, and one round of requests is faster than several.
-	firstPages = firstConcurrency
+	firstPages = dispatch.FirstConcurrency
 
 	// unseenItem is how large items are taken to be by limited reads of a collection that has not seen any.
 	unseenItem = 64 << 10

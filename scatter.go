@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // everyShard returns the cursors of all buckets, then those of older layouts.
@@ -102,7 +104,7 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 			mu.Lock()
 			failed = append(failed, shard)
 			mu.Unlock()
-			if !r.query.Partial || judge(shard.Err) == rejected {
+			if !r.query.Partial || dispatch.Judge(shard.Err) == dispatch.Rejected {
 				cancel(shard)
 			}
 		})

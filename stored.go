@@ -3,6 +3,7 @@ package heatsink
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,39 +13,54 @@ import (
 )
 
 // decodeStored is Collection.Decode: it returns a copy of a stored item with the logical key, and where it was stored. An
-// item that the index does not list was nowhere.
+// item that the index does not list was nowhere. With ErrTooNarrow it returns both all the same.
 func (c *core) decodeStored(stored Item) (Item, Place, error) {
-	o := &c.options
+	if c.buried(stored) {
+		return nil, Place{}, ErrNotFound
+	}
 	item := maps.Clone(stored)
 	if !c.listed(item) {
+		c.dropShard(item)
 		return item, Place{}, nil
 	}
-	key, ok := item[o.PartitionKey].(*types.AttributeValueMemberS)
-	if !ok {
-		return nil, Place{}, fmt.Errorf("%w: partition key %q is %s", ErrItem, o.PartitionKey, describe(item[o.PartitionKey]))
-	}
-	if o.ShardAttribute != "" {
-		number, _ := item[o.ShardAttribute].(*types.AttributeValueMemberN)
-		if number == nil {
-			return nil, Place{}, fmt.Errorf("%w: shard attribute %q is %s", ErrItem, o.ShardAttribute, describe(item[o.ShardAttribute]))
-		}
-		shard, err := strconv.Atoi(number.Value)
-		if err != nil {
-			return nil, Place{}, fmt.Errorf("%w: shard attribute %q: %w", ErrItem, o.ShardAttribute, err)
-		}
-		c.dropShard(item)
-		return item, Place{Key: key.Value, Shard: shard}, nil
-	}
-	place, err := c.parse(key.Value)
+	place, err := c.placeOf(item)
 	if err != nil {
 		return nil, Place{}, err
 	}
-	item[o.PartitionKey] = &types.AttributeValueMemberS{Value: place.Key}
-	return item, place, nil
+	// Decode has no context: Widths answer from memory.
+	err = c.checkRead(context.Background(), item, place)
+	if err != nil && !errors.Is(err, ErrTooNarrow) {
+		return nil, Place{}, err
+	}
+	item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: place.Key}
+	c.dropShard(item)
+	return item, place, err
+}
+
+// placeOf returns where an item says that it is stored. The error wraps ErrItem.
+func (c *core) placeOf(item Item) (Place, error) {
+	o := &c.options
+	key, ok := item[o.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok {
+		return Place{}, fmt.Errorf("%w: partition key %q is %s", ErrItem, o.PartitionKey, describe(item[o.PartitionKey]))
+	}
+	if o.ShardAttribute == "" {
+		return c.parse(key.Value)
+	}
+	number, _ := item[o.ShardAttribute].(*types.AttributeValueMemberN)
+	if number == nil {
+		return Place{}, fmt.Errorf("%w: shard attribute %q is %s", ErrItem, o.ShardAttribute, describe(item[o.ShardAttribute]))
+	}
+	shard, err := strconv.Atoi(number.Value)
+	if err != nil || shard < 0 {
+		return Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a shard counted from 0", ErrItem, o.ShardAttribute, describe(number))
+	}
+	return Place{Key: key.Value, Shard: shard}, nil
 }
 
 // parse finds out where a stored partition key belongs, in the collection's layout or an older one, at any width. To a layout
-// that does not spread keys everything is a key, so it is asked last.
+// that has a bare key everything is a key. So a key that another layout would have refused is taken only if there is no
+// other way to read the text.
 func (c *core) parse(stored string) (Place, error) {
 	layouts := slices.Concat([]Layout{c.options.Layout}, c.options.Older)
 	for i := range layouts {
@@ -54,14 +70,72 @@ func (c *core) parse(stored string) (Place, error) {
 	}
 	slices.SortStableFunc(layouts, func(a, b Layout) int { return b.Shards - a.Shards })
 	var failed error
+	var refused *Place
 	for _, layout := range layouts {
 		place, err := layout.Parse(stored)
 		if err == nil {
-			return place, nil
+			if !slices.ContainsFunc(layouts, func(l Layout) bool { return l.keyFault(place.Key) != "" }) {
+				return place, nil
+			}
+			if refused == nil {
+				refused = &place
+			}
 		}
 		failed = cmp.Or(failed, err)
 	}
+	if refused != nil {
+		return *refused, nil
+	}
+	if c.options.Layout.Shards == 0 && !c.adaptive() { // others may have begun to spread the key
+		if place, err := c.options.Layout.WithShards(MaxShards).Parse(stored); err == nil {
+			return place, nil
+		}
+	}
 	return Place{}, fmt.Errorf("%w: %w", ErrItem, failed)
+}
+
+// checkRead returns ErrTooNarrow if queries of this collection do not ask the shard that an item is stored in.
+func (c *core) checkRead(ctx context.Context, stored Item, place Place) error {
+	width, err := c.width(ctx, place.Key, place.Bucket)
+	if err != nil {
+		return err
+	}
+	shardKey := stored[c.options.PartitionKey].(*types.AttributeValueMemberS).Value
+	if c.options.ShardAttribute != "" {
+		if place.Shard < width.Read {
+			return nil
+		}
+	} else {
+		own := c.layout(width.Read)
+		for _, layout := range slices.Concat([]Layout{own}, c.options.Older) {
+			if at, fault := layout.parse(shardKey); fault == "" && at.Key == place.Key {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%w: %q is shard %d of key %s, counted from 0, but %s read: raise Layout.Shards or Width.Read to %d or more",
+		ErrTooNarrow, shardKey, place.Shard, excerpt(place.Key), areRead(width.Read), place.Shard+1)
+}
+
+func areRead(n int) string {
+	if n == 1 {
+		return "only shard 0 is"
+	}
+	return fmt.Sprintf("only shards 0 to %d are", n-1)
+}
+
+// returned makes attributes that a write returned what the caller expects. The write has happened, so that an item in a shard
+// which is not read is no error, but a warning.
+func (c *core) returned(ctx context.Context, attributes, like Item) {
+	if c.options.Index != "" && attributes != nil && c.listed(attributes) {
+		if place, err := c.placeOf(attributes); err == nil {
+			if err := c.checkRead(ctx, attributes, place); errors.Is(err, ErrTooNarrow) {
+				c.options.Logger.WarnContext(ctx, "write returned an item that queries do not read",
+					"table", c.options.Table, "index", c.options.Index, "error", err)
+			}
+		}
+	}
+	c.restoreLike(attributes, like)
 }
 
 // candidates is Collection.Locate: the table's keys under which an item may be stored.

@@ -2,13 +2,18 @@ package heatsink
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // transactPut returns a put as part of a transaction.
 func (c *core) transactPut(ctx context.Context, item Item, edits []func(*types.Put)) (types.TransactWriteItem, error) {
+	if err := c.untransacted(); err != nil {
+		return types.TransactWriteItem{}, err
+	}
 	put := &types.Put{TableName: &c.options.Table, Item: c.withKeyOf(item, c.withTTL(item))}
 	for _, edit := range edits {
 		edit(put)
@@ -33,8 +38,12 @@ func (c *core) transactUpdate(ctx context.Context, like Item, edits []func(*type
 		edit(update)
 	}
 	update.TableName, update.Key = &c.options.Table, key
+	assigned := assignments(aws.ToString(update.UpdateExpression), update.ExpressionAttributeNames, update.ExpressionAttributeValues)
+	if err := c.checkAssignments(assigned, like); err != nil {
+		return types.TransactWriteItem{}, err
+	}
 	if c.options.Index != "" && c.listed(like) {
-		_, listing, err := c.listing(ctx, like)
+		_, listing, err := c.listing(ctx, like, assigned)
 		if err == nil {
 			err = setAttributes(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
 		}
@@ -73,13 +82,25 @@ func (c *core) transactCheck(ctx context.Context, like Item, edits []func(*types
 	return types.TransactWriteItem{ConditionCheck: check}, nil
 }
 
+// untransacted refuses transactions on a collection with versions: a part that was built before another write has an older
+// version, and so would be refused without a reason that the caller could see.
+func (c *core) untransacted() error {
+	if c.options.Version == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: transactions cannot keep Options.Version %q: leave Version out, or write items one by one", ErrOptions, c.options.Version)
+}
+
 // onlyKey returns the table's key of an item, if there is only one shard that it can be in.
 func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
+	if err := c.untransacted(); err != nil {
+		return nil, err
+	}
 	key, err := c.keyOf(like)
 	if err != nil || c.options.Index != "" {
 		return key, err
 	}
-	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it")
+	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it; send Update or Delete by themselves")
 	if err != nil {
 		return nil, err
 	}

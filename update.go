@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // update changes an item where it is.
@@ -27,16 +31,36 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		}
 		in.TableName, in.Key = &c.options.Table, at.key
 		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
+		versioned, err := c.versioned(len(in.Expected) > 0 || len(in.AttributeUpdates) > 0)
+		if err == nil && versioned {
+			err = checkPlaceholders(in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+		}
+		assigned := append(assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
+			legacyAssignments(in.AttributeUpdates)...)
+		if err == nil {
+			err = c.checkAssignments(assigned, like)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
 		repeatable := idempotent(in) && !wantsOld(in.ReturnValues)
 		wanted := in.ReturnValuesOnConditionCheckFailure
-		if err := c.complete(ctx, in, at, like); err != nil {
+		if err := c.complete(ctx, in, at, like, assigned); err != nil {
 			return nil, nil, err
 		}
 
 		r := &request{operation: "UpdateItem", target: at.target}
 		var out *dynamodb.UpdateItemOutput
-		err := c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
-			out, err = c.client.UpdateItem(ctx, in, once)
+		if versioned {
+			out, err := c.updateVersion(ctx, cost, r, in)
+			if err != nil {
+				c.failedCondition(err, wanted, like)
+				return nil, nil, err
+			}
+			return out.Attributes, out.ConsumedCapacity, nil
+		}
+		err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
+			out, err = c.client.UpdateItem(ctx, in, dispatch.Once)
 			return err
 		})
 		if err != nil {
@@ -51,31 +75,65 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 	})
 }
 
+// updateVersion sends an update of a collection with versions. As the item then tells whether the update was done, any may
+// be repeated that need not return what only the first attempt sees. It changes what is there, and creates nothing: the
+// error is ErrNotFound.
+func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
+	claim := c.newClaim("")
+	whole := in.ReturnValues == types.ReturnValueAllNew
+	repeatable := whole || in.ReturnValues == "" || in.ReturnValues == types.ReturnValueNone
+	err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) error {
+		left, err := claim.contest(cost, r.lost, func() error {
+			var err error
+			out, err = c.client.UpdateItem(ctx, claim.update(in), dispatch.Once)
+			return err
+		})
+		if left != nil {
+			out = &dynamodb.UpdateItemOutput{}
+			if whole {
+				out.Attributes = left
+			}
+		}
+		return err
+	})
+	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+	if ok && !r.lost && (failed.Item == nil || c.buried(failed.Item)) {
+		return nil, ErrNotFound
+	}
+	return out, err
+}
+
 // complete adds to the caller's update what heatsink needs of it: that it keeps an index's listing, and creates nothing
 // where an item was found.
-func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item) error {
+func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item, assigned []assignment) error {
 	if c.options.Index != "" && c.listed(like) {
-		t, listing, err := c.listing(ctx, like)
+		t, listing, err := c.listing(ctx, like, assigned)
 		if err != nil {
 			return err
 		}
 		at.target = t
 		return setListing(in, listing)
 	}
-	if at.found {
+	if at.found && c.options.Version == "" {
 		return c.onlyIfThere(in)
 	}
 	return nil
 }
 
-// listing returns where an index lists an item from now on, and the attributes that make it so.
-func (c *core) listing(ctx context.Context, like Item) (target, Item, error) {
-	p, err := c.place(ctx, like)
+// listing returns where an index lists an item from now on, and the attributes that make it so. The event time is among them,
+// unless the update sets it itself: an item that says another one than like would be listed in a bucket that is not its own.
+func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (target, Item, error) {
+	p, err := c.placeLike(ctx, like)
 	if err != nil {
 		return target{}, nil, err
 	}
-	listing := make(Item, 2)
+	listing := make(Item, 3)
 	c.list(p, listing)
+	o, at := &c.options, c.options.EventTime.Attribute
+	if o.Layout.Bucket != NoBucket && !slices.Contains(o.TableKey, at) &&
+		!slices.ContainsFunc(assigned, func(a assignment) bool { return a.attribute == at }) {
+		listing[at] = like[at]
+	}
 	return p.target, listing, nil
 }
 

@@ -2,9 +2,11 @@ package counter
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // flush is an entry's flusher: it sends what the entry has to send, one request at a time, until there is nothing left.
@@ -86,7 +88,7 @@ func (c *Counter) landed(e *entry, r request, a answer) {
 		return
 	}
 	e.pace.failed(time.Now())
-	if weigh(a.err) == rejected {
+	if errors.Is(a.err, ErrCorrupt) || dispatch.Judge(a.err) == dispatch.Rejected {
 		e.reject(a.err)
 	}
 	if adds := e.async(); adds > 0 {

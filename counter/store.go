@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // ownKeys makes a collection take shard keys for keys: none of them ends like this and a number.
@@ -156,7 +157,7 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 		get := &types.Get{TableName: &s.options.Table, Key: key}
 		in.TransactItems = append(in.TransactItems, types.TransactGetItem{Get: get})
 	}
-	out, err := s.client.TransactGetItems(ctx, in, once)
+	out, err := s.client.TransactGetItems(ctx, in, dispatch.Once)
 	if err == nil && len(out.Responses) != len(keys) {
 		err = fmt.Errorf("%d answers to %d items", len(out.Responses), len(keys))
 	}
@@ -179,8 +180,5 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 	}
 	return a
 }
-
-// once turns the SDK's own retries off.
-func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 func failure(err error) answer { return answer{outcome: failed, err: err} }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // Tally is the counter that many tables have already: some items per counter, of which a random one gets an ADD for
@@ -91,7 +92,7 @@ func (t *Tally) add(ctx context.Context, key string, delta int64) error {
 			lost = err
 		}
 		again := lost == nil || t.options.Mode == AtLeastOnce
-		if !again || n == draws || weigh(err) == rejected || ctx.Err() != nil {
+		if !again || n == draws || dispatch.Judge(err) == dispatch.Rejected || ctx.Err() != nil {
 			if lost != nil && !errors.As(err, new(*heatsink.UnknownOutcomeError)) {
 				err = &heatsink.UnknownOutcomeError{Err: err}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 const (
@@ -20,7 +21,6 @@ const (
 	tokenLife = 9 * time.Minute
 
 	maxTokenBytes = 36
-	addAttempts   = 6
 )
 
 // newToken returns a name that nobody else has.
@@ -65,9 +65,9 @@ func (t *Tally) addOnce(ctx context.Context, key string, delta int64, token stri
 		if err = t.transact(ctx, in); err == nil {
 			return false, nil
 		}
-		v := weigh(err)
-		uncertain = uncertain || v == unsure
-		if v == rejected || attempt == cmp.Or(t.options.Retry.Attempts, addAttempts) {
+		v := dispatch.Judge(err)
+		uncertain = uncertain || v == dispatch.Unknown
+		if v == dispatch.Rejected || attempt == cmp.Or(t.options.Retry.Attempts, dispatch.DefaultAttempts) {
 			return uncertain, err
 		}
 		longest := min(minInterval<<(attempt-1), maxInterval)
@@ -86,7 +86,7 @@ func (t *Tally) addOnce(ctx context.Context, key string, delta int64, token stri
 func (t *Tally) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
 	ctx, cancel := context.WithTimeout(ctx, t.options.Retry.Timeout)
 	defer cancel()
-	if _, err := t.client.TransactWriteItems(ctx, in, once); err != nil {
+	if _, err := t.client.TransactWriteItems(ctx, in, dispatch.Once); err != nil {
 		return fmt.Errorf("TransactWriteItems %s: %w", t.options.Table, err)
 	}
 	return nil

@@ -41,8 +41,12 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
+	home, err := c.home(r)
+	if err != nil {
+		return r.Receipt, err
+	}
 	if r.known {
-		_, err = c.home(r).Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
+		_, err = home.Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
 			in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
 			in.ExpressionAttributeNames = map[string]string{"#pk": c.options.PartitionKey}
 		})
@@ -50,7 +54,7 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 			r.Duplicate, err = true, nil
 		}
 	} else {
-		_, err = c.shards.Put(ctx, r.item)
+		_, err = home.Put(ctx, r.item)
 	}
 	if err != nil {
 		return r.Receipt, fmt.Errorf("append to log %q: %w", event.Log, err)
@@ -99,7 +103,10 @@ func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, 
 			continue
 		}
 		first[name] = i
-		home := c.home(r)
+		home, err := c.home(r)
+		if err != nil {
+			return nil, err
+		}
 		groups[home] = append(groups[home], i)
 	}
 	failed := make(map[int]error)
@@ -140,12 +147,19 @@ func batchError(failed map[int]error, of int) error {
 	return all
 }
 
-// home returns the collection that a record is written to: where it is if the caller knows it, else anywhere.
-func (c *core) home(r *record) *items {
+// home returns the collection that a record is written to. One whose id the caller knows has one shard of its own, so
+// that appending it again finds it: its item gets that shard's key.
+func (c *core) home(r *record) (*items, error) {
 	if !r.known {
-		return c.shards
+		return c.shards, nil
 	}
-	return c.known[c.schedule.at(c.options.Bucket.Start(r.At))]
+	layout := c.options.layout().WithShards(c.schedule.at(c.options.Bucket.Start(r.At)))
+	key, err := layout.ShardKey(r.log, r.At, layout.Shard(r.key))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrEvent, err)
+	}
+	r.item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: key}
+	return c.known, nil
 }
 
 // acknowledge notes whether a record that is written is too late for tails.

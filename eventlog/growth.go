@@ -41,12 +41,3 @@ func (s schedule) Width(_ context.Context, _ string, bucket time.Time) (heatsink
 	n := max(s.at(bucket), 1)
 	return heatsink.Width{Write: n, Read: n}, nil
 }
-
-// all returns every number there is.
-func (s schedule) all() []int {
-	numbers := []int{s.shards}
-	for _, g := range s.growth {
-		numbers = append(numbers, g.Shards)
-	}
-	return numbers
-}

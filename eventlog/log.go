@@ -33,10 +33,14 @@ func Open[T any](client Client, options Options) (*Log[T], error) {
 // items is a collection of items as they are stored.
 type items = heatsink.Collection[heatsink.Item]
 
+// ownKeys makes a collection take shard keys for keys: none of them ends like this and a number.
+const ownKeys = "\x00"
+
 // core is a Log without its type. It speaks to DynamoDB through collections of raw items, all of the same table:
 //
 //   - shards is the log as it is written and read, with every event in a shard that is drawn at random;
-//   - known writes events that come with an id to the shard that the sort key says, by the number of shards;
+//   - known writes events that come with an id. It takes shard keys for keys, as an event has one shard, which the sort
+//     key and the number of shards say;
 //   - along is shards together with the older layouts, and nil if there are none;
 //   - index is the log in the index, and nil if there is none.
 type core struct {
@@ -48,7 +52,7 @@ type core struct {
 	late     atomic.Int64
 
 	shards *items
-	known  map[int]*items
+	known  *items
 	along  *items
 	index  *items
 }
@@ -61,7 +65,6 @@ func newCore(client Client, options Options) (*core, error) {
 		schedule: schedule{o.Shards, o.Growth},
 		stamps:   newStamps(o.Prefix, o.Precision),
 		ids:      newIDs(),
-		known:    make(map[int]*items),
 	}
 	errs := []error{o.validate()}
 	open := func(edit func(*heatsink.Options)) *items {
@@ -75,13 +78,10 @@ func newCore(client Client, options Options) (*core, error) {
 	if errors.Join(errs...) != nil { // the others would say the same
 		return nil, errors.Join(errs...)
 	}
-	for _, n := range c.schedule.all() {
-		c.known[n] = open(func(options *heatsink.Options) {
-			options.Widths = nil
-			options.Layout = options.Layout.WithShards(n)
-			options.Layout.Strategy = heatsink.Calculated
-		})
-	}
+	c.known = open(func(options *heatsink.Options) {
+		options.Widths, options.EventTime = nil, heatsink.EventTime{}
+		options.Layout = heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}}
+	})
 	if len(o.Older) > 0 {
 		c.along = open(func(options *heatsink.Options) { options.Older = o.Older })
 	}

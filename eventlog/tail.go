@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // TailOptions say where a Tail begins and how it waits.
@@ -128,7 +129,7 @@ func (t *Tail[T]) Events(ctx context.Context) iter.Seq2[Event[T], error] {
 				wait = t.options.MinPoll
 			}
 			if err = t.survive(ctx, err, failing); err == nil {
-				err = sleep(ctx, wait)
+				err = dispatch.Sleep(ctx, wait)
 			}
 			if err != nil {
 				if !errors.Is(err, errEnough) {
@@ -204,16 +205,4 @@ func (t *Tail[T]) stretch(now time.Time) *stretch {
 		return nil
 	}
 	return s
-}
-
-// sleep waits for d, or returns ctx's error if that ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -84,7 +84,12 @@ func (o *orders) top(n int) []string {
 // less makes one hot, and so many that the hottest key has one to itself: what else is there would be throttled with it.
 func startOrders(t *testing.T) *local.DB {
 	t.Helper()
-	db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 150, OnDemandPartitions: 64, NoSplits: true}})
+	return startOrdersWith(t, local.Physics{PartitionWrites: 150, OnDemandPartitions: 64, NoSplits: true})
+}
+
+func startOrdersWith(t *testing.T, physics local.Physics) *local.DB {
+	t.Helper()
+	db, err := local.New(local.Options{Physics: &physics})
 	if err != nil {
 		t.Fatal(err)
 	}

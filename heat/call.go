@@ -134,9 +134,10 @@ func (c *call) key(names []string, item map[string]types.AttributeValue) bool {
 	return len(names) > 0
 }
 
-// consumed shares units that a table or index says were consumed among the call's parts of it.
+// consumed shares units that a table or index says were consumed among the call's parts of it. What is not a positive
+// number is no answer of DynamoDB's, and would spoil all sums for good.
 func (c *call) consumed(counters *counters, units float64) {
-	if units == 0 {
+	if !(units > 0) || math.IsInf(units, 1) {
 		return
 	}
 	total := 0.0

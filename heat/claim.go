@@ -71,6 +71,8 @@ func compareClaims(a, b claim) int {
 // depth says how much the kind of a finding about a key explains; 0 of findings that are about no key.
 func depth(kind Kind, pattern string) int {
 	switch kind {
+	case UnevenShards:
+		return 7
 	case GlobalCounter, PopularItem:
 		return 6
 	case TimeKey:

@@ -28,6 +28,7 @@ func (c *counters) flow(d Direction, o *Options) *flow {
 		return c.room.rest(o)
 	}
 	f := newFlow(o)
+	f.shards = newShardBook(o.Layouts, c.Resource, false)
 	c.flows[d].Store(f)
 	return f
 }

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,7 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		severity, hot := e.heat(k, d)
-		if !hot || e.excluded(k.Key) {
+		if !hot || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
 			continue
 		}
 		shape := shapeIn(r, k.Key)
@@ -209,9 +210,12 @@ func sharded(shape string) bool {
 
 // thousands formats a number with commas: 1,000.
 func thousands(v float64) string {
-	digits := fmt.Sprintf("%.0f", v)
-	for i := len(digits) - 3; i > 0; i -= 3 {
+	digits := fmt.Sprintf("%.0f", math.Abs(v))
+	for i := len(digits) - 3; i > 0 && isDigit(digits[0]); i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
+	}
+	if v < 0 && digits != "0" {
+		return "-" + digits
 	}
 	return digits
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -77,7 +78,10 @@ func (x *ExportReader) Read(name string, from io.Reader) error {
 }
 
 func exportError(name string, line int, err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		err = fmt.Errorf("the line is longer than %d MB, and an item is not", maxExportLine>>20)
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("the file breaks off: %w", err)
 	}
 	return fmt.Errorf("%s, line %d: not an item of an export in DynamoDB JSON: %w", name, line, err)
@@ -122,7 +126,10 @@ func (x *ExportReader) item(line []byte) (map[string]types.AttributeValue, error
 		}
 		item[name] = value
 	}
-	return item, x.keyed(fields)
+	if err := x.keyed(fields); err != nil {
+		return nil, err
+	}
+	return item, x.filled(item)
 }
 
 // keyed checks that an item has the partition key of the table, as what a key may be. It need not have those of indexes.
@@ -135,6 +142,27 @@ func (x *ExportReader) keyed(fields map[string]json.RawMessage) error {
 		var kinds struct{ S, N, B json.RawMessage }
 		if err := json.Unmarshal(raw, &kinds); err != nil || kinds.S == nil && kinds.N == nil && kinds.B == nil {
 			return fmt.Errorf("attribute %q is no string, number or binary, and cannot be the table's partition key", name)
+		}
+	}
+	return nil
+}
+
+// filled checks that an item's partition key has a value that a key may have.
+func (x *ExportReader) filled(item map[string]types.AttributeValue) error {
+	for _, name := range x.inventory.resources[0].view.names.partition {
+		empty := false
+		switch value := item[name].(type) {
+		case *types.AttributeValueMemberS:
+			empty = value.Value == ""
+		case *types.AttributeValueMemberB:
+			empty = len(value.Value) == 0
+		case *types.AttributeValueMemberN:
+			if strings.Trim(value.Value, "0123456789+-.eE") != "" || !strings.ContainsAny(value.Value, "0123456789") {
+				return fmt.Errorf("attribute %q: %q is no number", name, value.Value)
+			}
+		}
+		if empty {
+			return fmt.Errorf("attribute %q is empty, which a partition key cannot be", name)
 		}
 	}
 	return nil

@@ -81,4 +81,6 @@ const (
 	SlowAtLowTraffic Kind = "slow-at-low-traffic"
 	SplitLatency     Kind = "fast-and-slow" // some keys fast, some slow
 	NoHelp           Kind = "capacity-no-help"
+	StrayShard       Kind = "stray-shard"   // a shard that readers do not ask for has items or traffic: they miss it
+	UnevenShards     Kind = "uneven-shards" // the fullest shard of a key takes far more than its fair share
 )

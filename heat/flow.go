@@ -25,7 +25,8 @@ type flow struct {
 	keys     *sketch.Heavy[keyCount]
 	distinct sketch.Distinct
 	patterns patternTable
-	peaks    *peaks // nil for a source that goes on for ever
+	shards   *shardBook // nil if no layout is told
+	peaks    *peaks     // nil for a source that goes on for ever
 }
 
 // keyCount is what is kept beside a key of the sketch, from when the sketch took it up.
@@ -128,6 +129,10 @@ func (f *flow) count(reason string, n int64) {
 // addKey counts a touch of a key by what it wanted: a key that is always refused is not cold.
 func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) {
 	f.distinct.Add(t.hash)
+	if f.shards != nil {
+		refused := min(t.attempts, t.throttled+t.failed)
+		f.shards.add(t.key, shardTouch{count: t.attempts - refused, refused: refused, item: t.item}, redact)
+	}
 	keep := func(dst []byte) []byte {
 		if redact != nil {
 			return redact(dst, t.key)
@@ -197,6 +202,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 		})
 	}
 	r.Keys = f.peaks.add(r.Keys)
+	r.Sharded = f.shards.report(0)
 	return r, f.patterns.report(d)
 }
 

@@ -3,6 +3,9 @@ package heat
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -32,8 +35,17 @@ type Options struct {
 	// from several goroutines. Two keys that become the same text are still counted apart.
 	Redact func(dst, key []byte) []byte
 
+	// Layouts tell how shards are spelt, and how many readers ask for. Then every key is looked at: a report counts what
+	// is in shards beyond these, and how evenly keys are spread, and Explain says what is wrong with it. Default: none;
+	// then keys that end in #SHARD_n or #SHARD#n are taken for shards as far as the report lists them.
+	Layouts []Layout
+
 	peaks bool // keys that were once busy are remembered
 }
+
+// Validate returns what is wrong with the options, all of it. NewRecorder panics with that: who takes options from
+// elsewhere asks first.
+func (o Options) Validate() error { return o.validate() }
 
 func (o Options) validate() error {
 	var faults []error
@@ -46,9 +58,27 @@ func (o Options) validate() error {
 	if o.Top < 0 {
 		faults = append(faults, fmt.Errorf("negative Top %d", o.Top))
 	}
-	for resource, names := range o.Keys {
-		if len(names) == 0 || len(names) > 4 {
-			faults = append(faults, fmt.Errorf("a partition key has one to four attributes, Keys has %d for %q", len(names), resource))
+	for _, resource := range slices.Sorted(maps.Keys(o.Keys)) {
+		faults = append(faults, validateKey(resource, o.Keys[resource]))
+	}
+	faults = append(faults, validateLayouts(o.Layouts))
+	return errors.Join(faults...)
+}
+
+// validateKey returns what is wrong with the names of the partition key of a table or index.
+func validateKey(resource string, names []string) error {
+	var faults []error
+	if len(names) == 0 || len(names) > 4 {
+		faults = append(faults, fmt.Errorf("a partition key has one to four attributes, Keys has %d for %q", len(names), resource))
+	} else if len(names) > 1 && !strings.Contains(resource, "/") {
+		faults = append(faults, fmt.Errorf("table %q has one partition key, Keys has %d attributes %q: leave the sort key out", resource, len(names), names))
+	}
+	for i, name := range names {
+		switch {
+		case name == "":
+			faults = append(faults, fmt.Errorf("the key of %q in Keys has an attribute without a name", resource))
+		case slices.Contains(names[:i], name):
+			faults = append(faults, fmt.Errorf("the key of %q in Keys has the attribute %q twice", resource, name))
 		}
 	}
 	return errors.Join(faults...)
@@ -64,5 +94,6 @@ func (o Options) withDefaults() Options {
 	if o.Top == 0 {
 		o.Top = 50
 	}
+	o.Layouts = slices.Clone(o.Layouts)
 	return o
 }

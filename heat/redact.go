@@ -24,13 +24,19 @@ func (r *Report) Redact(redact func(dst, key []byte) []byte) {
 		resource := &r.Resources[i]
 		resource.Patterns = nil
 		for _, d := range [...]Direction{Read, Write} {
-			keys := resource.Flow(d).Keys
-			for j := range keys {
-				keys[j].Key = string(redact(nil, []byte(keys[j].Key)))
+			flow := resource.Flow(d)
+			for j := range flow.Keys {
+				flow.Keys[j].Key = string(redact(nil, []byte(flow.Keys[j].Key)))
+			}
+			for j := range flow.Sharded {
+				flow.Sharded[j].redact(redact)
 			}
 		}
 		if stored := resource.Stored; stored != nil {
 			stored.Growth = nil
+			for j := range stored.Sharded {
+				stored.Sharded[j].redact(redact)
+			}
 			for j := range stored.Keys {
 				stored.Keys[j].Key = string(redact(nil, []byte(stored.Keys[j].Key)))
 			}

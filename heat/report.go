@@ -77,6 +77,8 @@ type Flow struct {
 	Keys      []KeyHeat       `json:"keys,omitempty"` // the hottest keys by units, hottest first
 	Distinct  Distinct        `json:"distinct"`       // how many keys there were
 	Trend     []Point         `json:"trend,omitempty"`
+
+	Sharded []Sharded `json:"sharded,omitempty"` // by the layouts that the source was told of
 }
 
 // KeyHeat is a key and what it took. What comes from a sketch has an error: the truth is between two bounds.
@@ -156,6 +158,7 @@ type Stored struct {
 	Keys     []KeyItems  `json:"keys,omitempty"`
 	Distinct Distinct    `json:"distinct"`
 	Growth   []KeyGrowth `json:"growth,omitempty"`
+	Sharded  []Sharded   `json:"sharded,omitempty"` // by the layouts that the source was told of
 }
 
 // KeyItems is how many items a key holds, as KeyHeat: between Low and Items.

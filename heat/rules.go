@@ -91,6 +91,7 @@ type about struct {
 
 func (e *explainer) resource(r *ResourceReport) {
 	said := make(map[about]bool)
+	e.shards(r, said)
 	for _, d := range [...]Direction{Write, Read} {
 		e.hotKeys(r, d, said)
 	}

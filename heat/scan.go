@@ -31,9 +31,10 @@ type ScanOptions struct {
 	// everywhere. Default: 16.
 	Segments int
 
-	// Entries, Top and Redact are those of Options.
+	// Entries, Top, Redact and Layouts are those of Options.
 	Entries, Top int
 	Redact       func(dst, key []byte) []byte
+	Layouts      []Layout
 
 	// Progress is told how far it is after every page. It may be nil.
 	Progress func(ScanProgress)
@@ -53,7 +54,7 @@ func (o ScanOptions) validate() error {
 	if o.Segments < 0 || o.Segments > 1_000_000 {
 		faults = append(faults, fmt.Errorf("there may be 1 to 1000000 Segments, not %d", o.Segments))
 	}
-	faults = append(faults, Options{Entries: o.Entries, Top: o.Top}.validate())
+	faults = append(faults, Options{Entries: o.Entries, Top: o.Top, Layouts: o.Layouts}.validate())
 	return errors.Join(faults...)
 }
 
@@ -163,7 +164,7 @@ func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (
 	t.learn(d)
 	s := &scan{
 		options: o, client: client, table: table, expected: o.cost(d), due: time.Now(),
-		inventory: newInventory(t.view.Load(), attribute, Options{Entries: o.Entries, Top: o.Top, Redact: o.Redact}),
+		inventory: newInventory(t.view.Load(), attribute, Options{Entries: o.Entries, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}),
 	}
 	for i := range o.Segments {
 		s.open = append(s.open, segment{number: int32(i)})

@@ -32,6 +32,7 @@ type stock struct {
 	patterns patternTable
 	counts   []int64 // items of each pattern
 	days     map[day]int64
+	shards   *shardBook // nil if no layout is told
 	scratch  call
 }
 
@@ -54,7 +55,7 @@ func newInventory(v *tableView, ttl string, options Options) *inventory {
 	for _, view := range append([]resourceView{v.own}, v.indexes...) {
 		n.resources = append(n.resources, &stock{
 			view: view, keys: sketch.NewHeavy[stockKey](n.options.Entries, 0), distinct: sketch.NewDistinct(12),
-			patterns: newPatternTable(), days: make(map[day]int64),
+			patterns: newPatternTable(), days: make(map[day]int64), shards: newShardBook(n.options.Layouts, view.Resource, true),
 		})
 	}
 	return n
@@ -94,6 +95,7 @@ func (s *stock) add(item map[string]types.AttributeValue, size int64, expired bo
 	key := c.texts
 	hash := keyHash(key)
 	s.distinct.Add(hash)
+	s.shards.add(key, shardTouch{count: 1}, redact)
 	taken := false
 	k := s.keys.Add(0, hash, 1, func(dst []byte) []byte {
 		taken = true
@@ -169,6 +171,7 @@ func (s *stock) report(top int, fraction float64) ResourceReport {
 			Share: share(k.Low, float64(s.items)), Bytes: k.Extra.bytes,
 		})
 	}
+	stored.Sharded = s.shards.report(0)
 	r.Stored = stored
 	r.Patterns = s.patternReport()
 	stored.Growth = s.growth()

@@ -35,7 +35,7 @@ type StreamOptions struct {
 	// Poll is how long a shard without news is left alone. Default: one second. DynamoDB allows five reads a second.
 	Poll time.Duration
 
-	// Recorder has the options of counting: Entries, Decay, Top and Redact.
+	// Recorder has the options of counting: Entries, Decay, Top, Redact and Layouts.
 	Recorder Options
 }
 
@@ -220,15 +220,23 @@ func (r *StreamReader) discover(ctx context.Context, first bool) error {
 		if err != nil {
 			return fmt.Errorf("describe stream of table %q: %w", r.table.name, err)
 		}
+		if out.StreamDescription == nil {
+			return fmt.Errorf("describe stream of table %q: the answer has no stream", r.table.name)
+		}
 		r.setKind(out.StreamDescription.StreamViewType)
 		for i := range out.StreamDescription.Shards {
 			if err := r.add(ctx, &out.StreamDescription.Shards[i], first); err != nil {
 				return err
 			}
 		}
-		if start = out.StreamDescription.LastEvaluatedShardId; start == nil {
+		next := out.StreamDescription.LastEvaluatedShardId
+		switch {
+		case next == nil:
 			return nil
+		case start != nil && *start == *next:
+			return fmt.Errorf("describe stream of table %q: the same shards are answered again", r.table.name)
 		}
+		start = next
 	}
 }
 

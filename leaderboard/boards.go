@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // Client is the part of *dynamodb.Client that boards use: wrap it, fake it, or pass the SDK's.
@@ -25,6 +26,7 @@ type Client interface {
 type Boards struct {
 	options Options
 	client  Client
+	sender  *dispatch.Dispatcher // of transactions
 	entries *heatsink.Collection[heatsink.Item]
 	shards  *heatsink.Collection[heatsink.Item] // the same, where a shard is a key like any other
 }
@@ -48,7 +50,10 @@ func Open(client Client, options Options) (*Boards, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Boards{options: options, client: client, entries: entries, shards: shards}, nil
+	return &Boards{
+		options: options, client: client, sender: dispatch.New(dispatch.Retry(options.Retry), nil, nil),
+		entries: entries, shards: shards,
+	}, nil
 }
 
 // Board returns the board of that name, whether or not there is anything on it. A name has 1 to 512 bytes of UTF-8 and

@@ -1,21 +1,19 @@
 package leaderboard
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // submitOnce adds to a sum and remembers the submission's ID, both or neither. The ID is an item of its own, which no
@@ -76,102 +74,23 @@ func (x box) reread(ctx context.Context, player string, changed bool) (Outcome, 
 // UnknownOutcomeError.
 func (b *Boards) transact(ctx context.Context, parts []types.TransactWriteItem) error {
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: parts, ClientRequestToken: aws.String(rand.Text())}
-	attempts := cmp.Or(b.options.Retry.Attempts, 6)
 	lost := false
-	for attempt := 1; ; attempt++ {
-		err := b.transactOnce(ctx, in)
-		v := judge(err)
-		lost = lost || v == unknown
-		switch {
-		case v == done:
-			return nil
-		case v == rejected:
-			return err
-		case ctx.Err() == nil && attempt < attempts && b.pause(ctx, attempt):
-			continue
-		}
-		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-			err = fmt.Errorf("%w after: %w", ctx.Err(), err)
-		}
-		err = fmt.Errorf("TransactWriteItems %s (%d attempts): %w", b.options.Table, attempt, err)
-		if lost {
-			return &heatsink.UnknownOutcomeError{Err: err}
-		}
+	attempts, err := b.sender.Do(ctx, new(dispatch.Tally), dispatch.Request{Send: func(ctx context.Context, _ int) error {
+		_, err := b.client.TransactWriteItems(ctx, in, dispatch.Once)
+		lost = lost || dispatch.Judge(err) == dispatch.Unknown
 		return err
+	}})
+	switch {
+	case err == nil || dispatch.Judge(err) == dispatch.Rejected:
+		return err
+	case lost:
+		return &heatsink.UnknownOutcomeError{Err: b.transactError(attempts, err)}
 	}
+	return b.transactError(attempts, err)
 }
 
-func (b *Boards) transactOnce(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
-	if timeout := b.options.Retry.Timeout; timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
-	_, err := b.client.TransactWriteItems(ctx, in, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
-	return err
-}
-
-// pause waits before the next attempt: for any time up to Base × 2ⁿ⁻¹. It reports false if ctx ended first.
-func (b *Boards) pause(ctx context.Context, attempt int) bool {
-	longest := cmp.Or(b.options.Retry.Max, 2*time.Second)
-	if base := cmp.Or(b.options.Retry.Base, 20*time.Millisecond); attempt <= 32 && base <= longest>>(attempt-1) {
-		longest = base << (attempt - 1)
-	}
-	timer := time.NewTimer(mathrand.N(longest + 1))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// verdict is what an error says about the transaction that it answers.
-type verdict uint8
-
-const (
-	done     verdict = iota
-	busy             // it did not happen, and may if it is sent again
-	rejected         // it did not happen, and never will
-	unknown          // it may have happened
-)
-
-// judge tells what became of a transaction.
-func judge(err error) verdict {
-	if err == nil {
-		return done
-	}
-	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
-		for _, reason := range canceled.CancellationReasons {
-			switch aws.ToString(reason.Code) {
-			case "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-			default:
-				return rejected
-			}
-		}
-		return busy
-	}
-	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok {
-		return unknown
-	}
-	switch api.ErrorCode() {
-	case "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded":
-		return busy
-	case "TransactionInProgressException": // an attempt whose answer was lost is under way still
-		return unknown
-	}
-	if api.ErrorFault() == smithy.FaultServer {
-		return unknown
-	}
-	if answer, ok := errors.AsType[interface {
-		error
-		HTTPStatusCode() int
-	}](err); ok && answer.HTTPStatusCode() >= 500 {
-		return unknown
-	}
-	return rejected
+func (b *Boards) transactError(attempts int, err error) error {
+	return fmt.Errorf("TransactWriteItems %s (%d attempts): %w", b.options.Table, attempts, err)
 }
 
 // failedCondition reports whether it was the condition of one part that cancelled a transaction.

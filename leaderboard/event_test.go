@@ -10,9 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
@@ -192,41 +190,5 @@ func TestReadingBackFails(t *testing.T) {
 	}
 	if e, err := board.Get(t.Context(), "ada"); err != nil || e.Score != 8 {
 		t.Errorf("got %+v, %v", e, err)
-	}
-}
-
-func TestJudge(t *testing.T) {
-	canceled := func(codes ...string) error {
-		e := &types.TransactionCanceledException{}
-		for _, code := range codes {
-			e.CancellationReasons = append(e.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
-		}
-		return e
-	}
-	for _, c := range []struct {
-		err  error
-		want verdict
-	}{
-		{nil, done},
-		{canceled("None", "ThrottlingError"), busy},
-		{canceled("TransactionConflict", "None"), busy},
-		{canceled("None", "ConditionalCheckFailed"), rejected},
-		{canceled("TransactionConflict", "ConditionalCheckFailed"), rejected},
-		{canceled("ItemCollectionSizeLimitExceeded", "None"), rejected},
-		{&types.RequestLimitExceeded{}, busy},
-		{&types.TransactionInProgressException{}, unknown},
-		{&types.IdempotentParameterMismatchException{}, rejected},
-		{&types.ResourceNotFoundException{}, rejected},
-		{&types.InternalServerError{}, unknown},
-		{faulty.BrokeDown.Err(), unknown},
-		{faulty.ThrottledOnDemand.Err(), busy},
-		{faulty.Denied.Err(), rejected},
-		{faulty.LostAnswer.Err(), unknown},
-		{context.DeadlineExceeded, unknown},
-		{errors.New("?"), unknown},
-	} {
-		if got := judge(c.err); got != c.want {
-			t.Errorf("%v: got %d, want %d", c.err, got, c.want)
-		}
 	}
 }

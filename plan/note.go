@@ -14,6 +14,7 @@ func (w *Workload) notes(p *Plan) []Note {
 	n.table()
 	n.buckets()
 	n.indexes()
+	n.existing()
 	n.reading()
 	n.observed()
 	slices.SortStableFunc(n.list, func(a, b Note) int { return int(b.Severity - a.Severity) })
@@ -200,6 +201,14 @@ func (n *noting) indexes() {
 		n.say(Info, "index-as-hot", "an index by this key would be as hot: its writes are %s units a second, and its "+
 			"key needs %s as well",
 			grouped(p.Index.WriteUnits), count(p.Index.Shards, "shard"))
+	}
+}
+
+// existing is about items that are there already.
+func (n *noting) existing() {
+	if n.duplicates(n.plan) {
+		n.say(Warning, "second-copy", "an item that is there already and is put again is there twice: change it with Update, or "+
+			"Delete it first; a conditional Put is refused with ErrScattered; docs/layouts.md says what happens to existing items")
 	}
 }
 

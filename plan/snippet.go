@@ -135,6 +135,13 @@ func (w *Workload) explain(p *Plan) []string {
 	if w.Existing && !w.bareZero(p) {
 		lines = append(lines, "What is there already is read along.")
 	}
+	if w.duplicates(p) {
+		lines = append(lines, "Put does not replace an item that is there already: it adds a second copy.",
+			"Change such items with Update, or Delete them first: see docs/layouts.md.")
+	}
+	if w.Existing && p.Strategy == Counter {
+		lines = append(lines, "Update adds to the item that is there already until the slot's shard has an item: Put one in each, with a count of 0.")
+	}
 	return append(lines, w.blanks(p)...)
 }
 
@@ -160,6 +167,16 @@ func (w *Workload) layout(p *Plan) string {
 // bareZero reports whether shard 0 can have the key that items have already. That is where a random layout looks for
 // them; a calculated one would look elsewhere, and one with buckets has no such key.
 func (w *Workload) bareZero(p *Plan) bool { return w.Existing && p.Strategy == Random }
+
+// duplicates reports whether putting an item again that is there already makes a second one: the snippet has the key as it is
+// among the older layouts, where Put does not look. The table of an index has every item once.
+func (w *Workload) duplicates(p *Plan) bool {
+	switch p.Strategy {
+	case Leave, Cached, Replicated:
+		return false
+	}
+	return w.Existing && !w.bareZero(p) && !w.Table.Index
+}
 
 // format writes the format, "" for the default.
 func (w *Workload) format(p *Plan) string {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -221,6 +222,59 @@ func TestSnippetsFindWhatExists(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// Where putting an existing item again makes a second one, snippet and notes say so; and elsewhere they do not.
+func TestSnippetsWarnOfSecondCopies(t *testing.T) {
+	type item struct {
+		Key string `dynamodbav:"pk"`
+		ID  string `dynamodbav:"sk"`
+	}
+	warned := 0
+	for _, s := range snippets {
+		p := makePlan(t, s.workload)
+		says := strings.Contains(p.Snippet, "second copy") && strings.Contains(p.Snippet, "docs/layouts.md")
+		notes := slices.ContainsFunc(p.Notes, func(n plan.Note) bool { return n.Code == "second-copy" && strings.Contains(n.Text, "docs/layouts.md") })
+		text := strings.Contains(p.String(), "second-copy") && strings.Contains(p.String(), "adds a second copy")
+		if says != notes || says != text {
+			t.Errorf("%s: in the snippet %t, in the notes %t, in the text %t", p.Strategy, says, notes, text)
+		}
+		if p.Strategy != plan.Calculated || s.workload.Names.Table != "" || s.workload.Table.Index {
+			continue
+		}
+		ctx, db := t.Context(), local.Start(t)
+		o := evaluate[heatsink.Options](t, p.Snippet, "options")
+		if err := db.CreateTable(ctx, o.Table, o.PartitionKey, o.SortKey); err != nil {
+			t.Fatal(err)
+		}
+		past := o
+		if past.Older = nil; s.workload.Existing {
+			past.Layout = heatsink.Layout{}
+		}
+		put := func(o heatsink.Options, n int) *heatsink.Collection[item] {
+			items, err := heatsink.Open[item](db.Client(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if _, err := items.Put(ctx, item{s.workload.Key, fmt.Sprint(i)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return items
+		}
+		put(past, 100)
+		n, err := put(o, 10).Count(ctx, heatsink.Query{Key: s.workload.Key})
+		if err != nil || n > 100 != says {
+			t.Errorf("%s: 10 of 100 items put again are %d, %v, and the snippet warns: %t", p.Strategy, n, err, says)
+		}
+		if says {
+			warned++
+		}
+	}
+	if warned == 0 {
+		t.Error("no snippet warns")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
 )
@@ -53,9 +54,14 @@ func (s *Store[T]) Create(ctx context.Context, user string, data T, options ...C
 		in.ConditionExpression = aws.String("attribute_not_exists(#id) OR #expires <= :now")
 		in.ExpressionAttributeNames = map[string]string{"#id": n.ID, "#expires": n.Expires}
 		in.ExpressionAttributeValues = heatsink.Item{":now": seconds(r.created)}
+		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	})
-	if _, taken := refused(err); taken {
-		err = fmt.Errorf("%w: %w", ErrExists, err)
+	if there, taken := refused(err); taken {
+		if lost(err) && n.isOf(there, r.version) {
+			err = nil // the attempt whose answer was lost has created it
+		} else {
+			err = fmt.Errorf("%w: %w", ErrExists, err)
+		}
 	}
 	if err != nil {
 		return Session[T]{}, fmt.Errorf("create session %q: %w", r.handle, err)

@@ -347,3 +347,40 @@ func TestChangeCountsOnce(t *testing.T) {
 		})
 	}
 }
+
+// Two processes create a session with the same id, user and data, and the answer to one is lost: one of them has created
+// it, the other is told that it exists.
+func TestTwoCreateTheSame(t *testing.T) {
+	for _, fault := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest} {
+		t.Run(fault.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				db := local.Start(t)
+				other := open(t, db.Client(), session.Options{})
+				create := func(s *session.Store[cart]) error {
+					_, err := s.Create(ctx, "ann", cart{Items: 1}, session.WithID("one"))
+					return err
+				}
+				var otherErr error
+				puts := 0
+				client := faulty.On(t, db.Client(), func(r faulty.Request) faulty.Fault {
+					if r.Operation != "PutItem" {
+						return faulty.None
+					}
+					if puts++; puts == 1 {
+						return fault
+					}
+					otherErr = create(other)
+					return faulty.None
+				})
+				err := create(openOn(t, client, session.Options{}))
+				if (err == nil) == (otherErr == nil) || err != nil && !errors.Is(err, session.ErrExists) || otherErr != nil && !errors.Is(otherErr, session.ErrExists) {
+					t.Errorf("got %v and %v, want one session and one ErrExists", err, otherErr)
+				}
+				if first := fault == faulty.LostAnswer; (err == nil) != first {
+					t.Errorf("got %v and %v, want the first to have created it: %t", err, otherErr, first)
+				}
+			})
+		})
+	}
+}

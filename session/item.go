@@ -154,3 +154,13 @@ func seconds(t time.Time) types.AttributeValue { return number(t.Unix()) }
 
 // deletion returns when DynamoDB may delete a session that expires at a time.
 func deletion(expires time.Time) types.AttributeValue { return seconds(expires.Add(keep)) }
+
+// isOf reports whether an item is the session that a version is of, whatever was written to it since.
+func (n *Names) isOf(item heatsink.Item, v version) bool {
+	text, _ := item[n.Version].(*types.AttributeValueMemberS)
+	if text == nil {
+		return false
+	}
+	stored, err := parseVersion(text.Value)
+	return err == nil && stored.sameSession(v)
+}

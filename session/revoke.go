@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // revocation leaves nothing of a session but its key, in no index, which keeps the id taken for a while: see keep.
@@ -82,7 +83,7 @@ func (s *Store[T]) RevokeUser(ctx context.Context, user string) (int, error) {
 		if err != nil || s.options.Settle < 0 || n == 0 && pass > 0 {
 			return total, err
 		}
-		if err := sleep(ctx, s.options.Settle); err != nil {
+		if err := dispatch.Sleep(ctx, s.options.Settle); err != nil {
 			return total, fmt.Errorf("revoke sessions of user %q: before the last were looked for: %w", user, err)
 		}
 	}
@@ -126,16 +127,4 @@ func (s *Store[T]) sweep(ctx context.Context, user string, concerns func(version
 		return int(revoked.Load()), err
 	}
 	return int(revoked.Load()), listing
-}
-
-// sleep waits for d, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -29,6 +29,10 @@ type audit struct {
 	last       time.Duration
 	follow     time.Duration
 
+	layouts []string
+	shards  []int
+	widths  bool
+
 	items   int64
 	maxRCU  float64
 	top     int
@@ -57,6 +61,9 @@ Where it looks, in this order; any of them together, and the scan if nothing is 
   --stream        the table's stream, for --follow (default one minute) or, with --from-start,
                   all it still has: writes by key
 
+With --shards it knows how many shards readers ask for, and with --layout how they are spelt:
+it then finds shards beyond these, which readers miss, and keys that are spread badly.
+
 What they show together is said once: the throttles that metrics tell of are put to the key
 that the stream or Insights show, with the evidence of each. If one cannot be looked at, the
 others are, and the command fails in the end.
@@ -72,7 +79,9 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
   heatsink audit orders --cloudwatch --insights --scan --stream
   heatsink audit orders --stream --follow 5m
   heatsink audit orders --cloudwatch --last 3h --json | jq '.findings[].message'
-  heatsink audit orders --export data/*.json.gz --key customer`,
+  heatsink audit orders --export data/*.json.gz --key customer
+  heatsink audit orders --shards 16
+  heatsink audit orders --layout '{key}.{shard1}' --shards 200 --fail-on warning`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(a.exports) > 0 && len(args) > 1 {
 				return nil // a shell has made several files of --export *.gz
@@ -96,6 +105,9 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
 	f.BoolVar(&a.fromStart, "from-start", false, "with --stream: from the oldest record on, up to now")
 	f.DurationVar(&a.last, "last", 0, "how much time of metrics and Insights (default 1h); of a stream alone, as --follow")
 	f.DurationVar(&a.follow, "follow", 0, "with --stream: how long to follow it (default 1m)")
+	f.IntSliceVar(&a.shards, "shards", nil, "how many shards readers ask for; of several layouts, one number each or one for all")
+	f.StringArrayVar(&a.layouts, "layout", nil, "with --shards: how shard keys are spelt, as TEMPLATE, or INDEX=TEMPLATE of an index; may be repeated (default {key}#SHARD_{shard})")
+	f.BoolVar(&a.widths, "widths", false, "with --shards: keys have any number of shards up to that")
 	f.Int64Var(&a.items, "items", 100_000, "items of a scan, at most; -1 for all")
 	f.Float64Var(&a.maxRCU, "max-rcu", 100, "read units a second of a scan, at most")
 	f.IntVar(&a.top, "top", 10, "keys to list")
@@ -182,6 +194,9 @@ func (a *audit) validate() (*heat.Severity, error) {
 			faults = append(faults, err)
 		}
 	}
+	if _, err := a.told(); err != nil {
+		faults = append(faults, err)
+	}
 	if len(a.exclude) > 0 && a.hide != "" {
 		faults = append(faults, errors.New("--exclude cannot see keys that --hash-keys hides"))
 	}
@@ -223,11 +238,19 @@ func (a *audit) idle(flags *pflag.FlagSet) error {
 		{"key", "--export", len(a.exports) > 0},
 		{"items", "--scan", a.scans()},
 		{"max-rcu", "--scan", a.scans()},
+		{"layout", "--shards N, the number of shards that readers ask for", len(a.shards) > 0},
+		{"widths", "--shards N, the most shards that readers ask for", len(a.shards) > 0},
 		{"last", "--cloudwatch, --insights or --stream", a.cloudwatch || a.insights || a.stream},
 	} {
 		if flags.Changed(f.name) && !f.used {
 			faults = append(faults, fmt.Errorf("--%s does nothing without %s", f.name, f.needs))
 		}
+	}
+	if flags.Changed("last") && a.last == 0 {
+		faults = append(faults, errors.New("--last 0s: a time above 0 is needed"))
+	}
+	if flags.Changed("follow") && a.follow == 0 {
+		faults = append(faults, errors.New("--follow 0s: a time above 0 is needed"))
 	}
 	return errors.Join(faults...)
 }
@@ -243,6 +266,7 @@ func (a *audit) excluded(key string) bool {
 
 func (a *audit) options() heat.Options {
 	o := heat.Options{Top: max(a.top, 50)}
+	o.Layouts, _ = a.told() // validated
 	if a.hide != "" {
 		o.Redact = heat.Hashed([]byte(a.hide))
 	}

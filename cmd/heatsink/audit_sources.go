@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +36,7 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 	for i, s := range sources {
 		text, err := s.cost(ctx)
 		if faults[i] = err; err == nil {
-			screen.say("%s of %s: %s", s.name, a.table, text)
+			screen.say("%s of %s: %s", s.name, printable(a.table), text)
 		}
 	}
 	for i, s := range sources {
@@ -130,8 +132,12 @@ func (a *audit) insightsSource(c clients) auditSource {
 			spanText(o.Last)),
 		look: func(ctx context.Context) (heat.Report, error) {
 			report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, o)
-			if redact := a.options().Redact; redact != nil {
-				report.Redact(redact)
+			options := a.options()
+			if err := report.Fold(options.Layouts...); err != nil {
+				return heat.Report{}, err
+			}
+			if options.Redact != nil {
+				report.Redact(options.Redact)
 			}
 			return report, err
 		},
@@ -141,7 +147,7 @@ func (a *audit) insightsSource(c clients) auditSource {
 // scanSource looks at a sample of the items.
 func (a *audit) scanSource(c clients, screen *screen) auditSource {
 	o := a.options()
-	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact}
+	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}
 	options.Progress = func(p heat.ScanProgress) {
 		screen.live(fmt.Sprintf("scan: %s of about %s, %s", thousands(p.Items), count(p.Of, "item"), count(p.Units, "read unit")))
 	}
@@ -209,7 +215,7 @@ func (a *audit) exportSource(screen *screen) auditSource {
 		cost: func(context.Context) (string, error) {
 			files, err := a.exportFiles()
 			if len(files) == 1 {
-				return files[0] + "; no capacity of the table", err
+				return printable(files[0]) + "; no capacity of the table", err
 			}
 			return fmt.Sprintf("%d files; no capacity of the table", len(files)), err
 		},
@@ -226,6 +232,17 @@ func (a *audit) exportKeys() (map[string][]string, error) {
 			return nil, err
 		}
 		keys[resource] = append(keys[resource], name)
+	}
+	for _, resource := range slices.Sorted(maps.Keys(keys)) {
+		names := keys[resource]
+		for i, name := range names {
+			if slices.Contains(names[:i], name) {
+				return nil, fmt.Errorf("--key names %q twice for %q", name, resource)
+			}
+		}
+	}
+	if names := keys[a.table]; len(names) > 1 {
+		return nil, fmt.Errorf("table %q has one partition key, --key gives %q: leave the sort key out", a.table, names)
 	}
 	if len(keys[a.table]) == 0 {
 		return nil, errors.New("--export needs --key NAME: an export does not tell the table's partition key")
@@ -263,7 +280,7 @@ func (a *audit) readExport(ctx context.Context, screen *screen) (heat.Report, er
 		return heat.Report{}, err
 	}
 	for _, name := range files {
-		screen.live("export: " + name)
+		screen.live("export: " + printable(name))
 		if err := readExportFile(ctx, reader, name); err != nil {
 			return heat.Report{}, err
 		}

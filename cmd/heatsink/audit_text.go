@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
 )
@@ -34,7 +35,7 @@ func writeReports(screen *screen, reports []heat.Report, findings []heat.Finding
 		if i > 0 {
 			screen.say("")
 		}
-		screen.say("%s, %s", screen.bold(string(report.Source)), windowText(report))
+		screen.say("%s, %s", screen.bold(printable(string(report.Source))), windowText(report))
 		for i := range report.Resources {
 			writeResource(screen, &report.Resources[i], report, top)
 		}
@@ -107,10 +108,19 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 
 // printable returns a text as it is, or quoted if it has something in it that a terminal would obey.
 func printable(text string) string {
-	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(text)
 	}
 	return text
+}
+
+// printableLines is printable for a text of several lines, such as an error's.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 func headline(r *heat.ResourceReport, report heat.Report) string {
@@ -186,7 +196,7 @@ func writeFinding(screen *screen, f heat.Finding) {
 	if f.Severity == heat.Critical {
 		severity = screen.red(severity)
 	}
-	screen.say("%s  %s: %s", severity, f.Resource, screen.bold(printable(f.Message)))
+	screen.say("%s  %s: %s", severity, printable(f.Resource.String()), screen.bold(printable(f.Message)))
 	for _, line := range f.Evidence {
 		screen.say("    %s", printable(line))
 	}

@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	if !errors.Is(err, context.Canceled) {
-		fmt.Fprintf(stderr, "heatsink: %v\n", err)
+		fmt.Fprintf(stderr, "heatsink: %s\n", printableLines(err.Error())) // it may quote a server, or a file's name
 	}
 	if verdict := (*badNews)(nil); errors.As(err, &verdict) {
 		return 1

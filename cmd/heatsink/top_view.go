@@ -13,7 +13,7 @@ import (
 
 // lines are a round for people.
 func (t *top) lines(screen *screen, r topRound) []string {
-	lines := []string{screen.bold(fmt.Sprintf("%s  %s, by its %s", time.Now().Format(time.TimeOnly), t.table, r.Source))}
+	lines := []string{screen.bold(fmt.Sprintf("%s  %s, by its %s", time.Now().Format(time.TimeOnly), printable(t.table), printable(string(r.Source))))}
 	flows := r.flows()
 	for i := range flows {
 		lines = append(lines, t.flowLines(screen, &flows[i], r.To)...)
@@ -74,7 +74,7 @@ func (t *top) flowLines(screen *screen, of *topFlow, now time.Time) []string {
 	r, d := of.ResourceReport, of.Direction
 	f := r.Flow(d)
 	second := lastSecond(f.Trend, now)
-	line := fmt.Sprintf("%s %ss: %.0f units/s", r.Resource, d, second.Units)
+	line := fmt.Sprintf("%s %ss: %.0f units/s", printable(r.Resource.String()), d, second.Units)
 	if f.Throttled > 0 {
 		line += fmt.Sprintf(", %d/s refused", second.Throttled)
 	}
@@ -116,7 +116,7 @@ func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none
 // partitionLines are the partitions of a table or index, the busiest first.
 func (t *top) partitionLines(screen *screen, h *engine.Heat, now time.Time) []string {
 	resource := heat.Resource{Table: h.Table, Index: h.Index}
-	lines := []string{fmt.Sprintf("%s: %s, %s", resource, count(len(h.Partitions), "partition"), count(len(h.Splits), "split"))}
+	lines := []string{fmt.Sprintf("%s: %s, %s", printable(resource.String()), count(len(h.Partitions), "partition"), count(len(h.Splits), "split"))}
 	type partition struct {
 		id    uint64
 		lower string
@@ -131,7 +131,7 @@ func (t *top) partitionLines(screen *screen, h *engine.Heat, now time.Time) []st
 	}
 	slices.SortStableFunc(busiest, func(a, b partition) int { return cmp.Compare(b.load, a.load) })
 	for _, p := range busiest[:min(len(busiest), t.keys)] {
-		line := fmt.Sprintf("  #%-4d %s  %6.0f writes/s %6.0f reads/s  from %s", p.id, bar(p.load), p.WriteUnits, p.ReadUnits, p.lower)
+		line := fmt.Sprintf("  #%-4d %s  %6.0f writes/s %6.0f reads/s  from %s", p.id, bar(p.load), p.WriteUnits, p.ReadUnits, printable(p.lower))
 		if refused := p.WriteThrottled + p.ReadThrottled; refused > 0 {
 			line = screen.red(line + fmt.Sprintf("  %.0f units/s refused", refused))
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
@@ -78,6 +79,9 @@ func (q *inquiry) take(result types.MetricDataResult) error {
 		return fmt.Errorf("%s: %d times and %d values", asked, len(result.Timestamps), len(result.Values))
 	}
 	for j, at := range result.Timestamps {
+		if err := counted(result.Values[j]); err != nil {
+			return fmt.Errorf("%s: minute %s: %w", asked, at.UTC().Format(time.RFC3339), err)
+		}
 		asked.sums.set(at, result.Values[j])
 	}
 	q.status[i] = result.StatusCode

@@ -1,6 +1,7 @@
 package heatcloudwatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,6 +108,21 @@ func readRule(ctx context.Context, client InsightsClient, listed *contributors, 
 	if err != nil {
 		return err
 	}
+	if err := countedAll(out); err != nil {
+		return err
+	}
 	listed.take(out, used)
 	return nil
+}
+
+// countedAll returns an error if a figure of a report cannot be of what was counted.
+func countedAll(out *cloudwatch.GetInsightRuleReportOutput) error {
+	faults := []error{counted(aws.ToFloat64(out.AggregateValue))}
+	for _, from := range out.Contributors {
+		faults = append(faults, counted(aws.ToFloat64(from.ApproximateAggregateValue)))
+		for _, minute := range from.Datapoints {
+			faults = append(faults, counted(aws.ToFloat64(minute.ApproximateValue)))
+		}
+	}
+	return cmp.Or(faults...)
 }

@@ -1,6 +1,7 @@
 package heatcloudwatch
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -49,6 +50,17 @@ func (s series) add(other series) series {
 		both[at] += sum
 	}
 	return both
+}
+
+// mostCounted is more than any table serves in fifteen days, and can be counted in whole numbers.
+const mostCounted = 1e15
+
+// counted returns an error for a sum that cannot be of what was counted: it would spoil all that is worked out of it.
+func counted(sum float64) error {
+	if !(sum >= 0 && sum <= mostCounted) {
+		return fmt.Errorf("%v is no count", sum)
+	}
+	return nil
 }
 
 // trend returns the minutes of a flow, oldest first.

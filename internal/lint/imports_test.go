@@ -26,14 +26,15 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"internal/attr"},
-	"counter":     {".", "internal/schema"},
-	"leaderboard": {".", "internal/schema"},
+	".":           {"internal/attr", "internal/dispatch", "internal/expr"},
+	"counter":     {".", "internal/schema", "internal/dispatch"},
+	"leaderboard": {".", "internal/schema", "internal/dispatch"},
 	"ratelimit":   {".", "internal/schema"},
-	"session":     {".", "internal/schema"},
-	"eventlog":    {".", "internal/schema"},
+	"session":     {".", "internal/schema", "internal/dispatch"},
+	"eventlog":    {".", "internal/schema", "internal/dispatch"},
 
-	"internal/schema": {},
+	"internal/schema":   {},
+	"internal/dispatch": {},
 	"internal/sketch": {},
 
 	// Useful alone.
@@ -65,6 +66,9 @@ var mayImport = imports{
 	"internal/peer":       {},
 	"internal/enginetest": {"local", "internal/peer"},
 	"internal/peer/fetch": {"internal/peer"},
+
+	// What shows the project's figures.
+	"internal/proof/library": {everything},
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},

@@ -1,13 +1,13 @@
-package heatsink
+package dispatch
 
 import (
 	"context"
 	"sync"
 )
 
-// limiter bounds how many requests are under way, and finds the bound by trying: it grows by one for as many successes as
+// Limiter bounds how many requests are under way, and finds the bound by trying: it grows by one for as many successes as
 // it allows requests, and is halved when one is throttled.
-type limiter struct {
+type Limiter struct {
 	mu      sync.Mutex
 	limit   float64
 	most    float64
@@ -16,20 +16,28 @@ type limiter struct {
 	epoch   int             // counts the times the limit was halved
 }
 
-const (
-	firstConcurrency = 128 // enough for a hundred shards at once
-	leastConcurrency = 4
-)
+// FirstConcurrency is how many requests a Limiter lets pass at once to begin with: enough for a hundred shards.
+const FirstConcurrency = 128
 
-func newLimiter(most int) *limiter {
-	return &limiter{limit: float64(min(most, firstConcurrency)), most: float64(most)}
+const leastConcurrency = 4
+
+// NewLimiter returns a limiter that never lets more than most requests pass at once.
+func NewLimiter(most int) *Limiter {
+	return &Limiter{limit: float64(min(most, FirstConcurrency)), most: float64(most)}
+}
+
+// Limit returns how many requests may pass at once right now.
+func (l *Limiter) Limit() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(int(l.limit), 1)
 }
 
 // pass is the right to send a request.
 type pass struct{ epoch int }
 
 // acquire waits for a pass. Every pass is to be released.
-func (l *limiter) acquire(ctx context.Context) (pass, error) {
+func (l *Limiter) acquire(ctx context.Context) (pass, error) {
 	l.mu.Lock()
 	if len(l.waiting) == 0 && l.hasRoom() {
 		l.busy++
@@ -62,7 +70,7 @@ func (l *limiter) acquire(ctx context.Context) (pass, error) {
 }
 
 // release gives the pass back and says how its request went.
-func (l *limiter) release(p pass, throttled bool) {
+func (l *Limiter) release(p pass, throttled bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.busy--
@@ -76,9 +84,9 @@ func (l *limiter) release(p pass, throttled bool) {
 	l.admit()
 }
 
-func (l *limiter) hasRoom() bool { return l.busy < max(int(l.limit), 1) }
+func (l *Limiter) hasRoom() bool { return l.busy < max(int(l.limit), 1) }
 
-func (l *limiter) admit() {
+func (l *Limiter) admit() {
 	for len(l.waiting) > 0 && l.hasRoom() {
 		close(l.waiting[0])
 		l.waiting = l.waiting[1:]

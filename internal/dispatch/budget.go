@@ -1,4 +1,4 @@
-package heatsink
+package dispatch
 
 import "sync/atomic"
 

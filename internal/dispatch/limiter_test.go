@@ -1,4 +1,4 @@
-package heatsink
+package dispatch
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // passes acquires n passes that are there.
-func passes(t *testing.T, l *limiter, n int) []pass {
+func passes(t *testing.T, l *Limiter, n int) []pass {
 	t.Helper()
 	got := make([]pass, n)
 	for i := range got {
@@ -28,7 +28,7 @@ func passes(t *testing.T, l *limiter, n int) []pass {
 }
 
 // full reports whether the limiter lets nobody pass right now.
-func full(l *limiter) bool {
+func full(l *Limiter) bool {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p, err := l.acquire(ctx)
@@ -40,7 +40,7 @@ func full(l *limiter) bool {
 
 func TestLimiterStartsAndEnds(t *testing.T) {
 	for _, test := range []struct{ most, want int }{{1, 1}, {3, 3}, {128, 128}, {256, 128}, {10000, 128}} {
-		l := newLimiter(test.most)
+		l := NewLimiter(test.most)
 		all := passes(t, l, test.want)
 		if !full(l) {
 			t.Errorf("at most %d: more than %d at the start", test.most, test.want)
@@ -58,7 +58,7 @@ func TestLimiterStartsAndEnds(t *testing.T) {
 }
 
 func TestLimiterHalvesOncePerRound(t *testing.T) {
-	l := newLimiter(64)
+	l := NewLimiter(64)
 	all := passes(t, l, 64)
 	for _, p := range all { // all of them were sent before the first answer
 		l.release(p, true)
@@ -98,7 +98,7 @@ func TestLimiterHalvesOncePerRound(t *testing.T) {
 
 // A collection that may send two at a time never gets to four by being throttled.
 func TestLimiterFloorIsNotAboveTheMost(t *testing.T) {
-	l := newLimiter(2)
+	l := NewLimiter(2)
 	l.release(passes(t, l, 1)[0], true)
 	if l.limit != 2 {
 		t.Errorf("got %g, want 2", l.limit)
@@ -107,7 +107,7 @@ func TestLimiterFloorIsNotAboveTheMost(t *testing.T) {
 
 func TestLimiterIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(2)
+		l := NewLimiter(2)
 		held := passes(t, l, 2)
 		var mu sync.Mutex
 		var order []int
@@ -146,7 +146,7 @@ func TestLimiterIsFirstComeFirstServed(t *testing.T) {
 
 func TestLimiterContextEndsWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(1)
+		l := NewLimiter(1)
 		held := passes(t, l, 1)[0]
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -199,7 +199,7 @@ func TestLimiterModel(t *testing.T) {
 			}
 		}
 		synctest.Test(t, func(t *testing.T) {
-			l := newLimiter(most)
+			l := NewLimiter(most)
 			var mu sync.Mutex
 			under, served, gone := 0, 0, 0
 			var running sync.WaitGroup

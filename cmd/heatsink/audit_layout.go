@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/heat"
+)
+
+// defaultTemplate is how shards are spelt if only their number is given.
+var defaultTemplate = "{key}" + strings.TrimPrefix(heatsink.Format{}.String(), "{key}#{bucket}")
+
+// told returns the layouts that flags tell of.
+func (a *audit) told() ([]heat.Layout, error) {
+	templates := a.layouts
+	if len(a.shards) == 0 {
+		return nil, nil // that --layout does nothing then is said elsewhere
+	}
+	if len(templates) == 0 {
+		templates = []string{defaultTemplate}
+	}
+	if len(a.shards) > 1 && len(a.shards) != len(templates) {
+		return nil, fmt.Errorf("--shards has %d numbers for %s: give one for all, or one for each",
+			len(a.shards), count(len(templates), "layout"))
+	}
+	var layouts []heat.Layout
+	var faults []error
+	for i, text := range templates {
+		l, err := a.layout(text, a.shards[min(i, len(a.shards)-1)])
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		layouts = append(layouts, l)
+	}
+	if faults == nil {
+		faults = append(faults, heat.Options{Layouts: layouts}.Validate())
+	}
+	return layouts, errors.Join(faults...)
+}
+
+// layout reads TEMPLATE or INDEX=TEMPLATE.
+func (a *audit) layout(text string, shards int) (heat.Layout, error) {
+	index, template := "", text
+	if name, rest, of := strings.Cut(text, "={key}"); of && !strings.HasPrefix(text, "{key}") {
+		if name == "" {
+			return heat.Layout{}, fmt.Errorf("--layout %q names no index: TEMPLATE or INDEX=TEMPLATE is expected", text)
+		}
+		index, template = name, "{key}"+rest
+	}
+	format, err := heatsink.ParseFormat(template)
+	if err != nil {
+		return heat.Layout{}, fmt.Errorf("--layout %q: %w", text, err)
+	}
+	if !strings.Contains(template, "{shard") {
+		return heat.Layout{}, fmt.Errorf("--layout %q has no {shard}: a table whose keys have no shards needs no --layout", text)
+	}
+	l := heat.Layout{
+		Resource: heat.Resource{Table: a.table, Index: index}, Shards: shards, Widths: a.widths,
+		Prefix: format.ShardPrefix, First: format.First, Width: format.Width, BareZero: format.BareZero,
+		BucketPrefix: format.BucketPrefix, HourMark: format.HourMark,
+	}
+	if strings.Contains(template, "{bucket") {
+		l.Bucket = "any"
+	}
+	if err := l.Validate(); err != nil {
+		return heat.Layout{}, fmt.Errorf("--shards %d: %w", shards, err)
+	}
+	return l, nil
+}

@@ -1,0 +1,186 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/heatsink-go/heatsink/internal/faulty"
+)
+
+// newTest returns a dispatcher whose waits are the same in every run.
+func newTest(retry Retry) *Dispatcher {
+	return New(retry, nil, rand.New(rand.NewPCG(1, 2)).Uint64N)
+}
+
+func TestAttemptsUntilDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newTest(Retry{})
+		var tally Tally
+		errs := []error{faulty.Throttled.Err(), faulty.BrokeDown.Err(), faulty.Unreached.Err(), nil}
+		sent, err := d.Do(context.Background(), &tally, Request{Send: func(_ context.Context, attempt int) error { return errs[attempt-1] }})
+		if sent != 4 || err != nil {
+			t.Errorf("got %d attempts and %v, want 4 and success", sent, err)
+		}
+		if want := (Tally{Requests: 3, Retries: 2, Throttles: 1}); tally != want {
+			t.Errorf("got %+v, want %+v", tally, want)
+		}
+	})
+}
+
+func TestAttemptsEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		err   error
+		again func(Verdict) bool
+		want  int
+	}{
+		{"rejected", &types.ConditionalCheckFailedException{}, nil, 1},
+		{"all attempts throttled", faulty.Throttled.Err(), nil, 6},
+		{"all attempts unknown", faulty.LostAnswer.Err(), nil, 6},
+		{"not again", faulty.LostAnswer.Err(), func(v Verdict) bool { return v != Unknown }, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newTest(Retry{})
+				sent, err := d.Do(context.Background(), &Tally{}, Request{Send: func(context.Context, int) error { return c.err }, Again: c.again})
+				if sent != c.want || !errors.Is(err, c.err) {
+					t.Errorf("got %d attempts and %v, want %d and %v", sent, err, c.want, c.err)
+				}
+			})
+		})
+	}
+}
+
+// Waits are a random part of 20, 40, 80, 160 and 320 ms, and of no more than the maximum from then on.
+func TestBackoff(t *testing.T) {
+	d := newTest(Retry{Max: 500 * time.Millisecond})
+	for n := 1; n <= 70; n++ {
+		want := 500 * time.Millisecond
+		if n <= 5 {
+			want = 20 * time.Millisecond << (n - 1)
+		}
+		var longest, total time.Duration
+		const draws = 2000
+		for range draws {
+			wait := d.backoff(n)
+			longest = max(longest, wait)
+			total += wait
+		}
+		if mean := total / draws; longest > want || mean < want*46/100 || mean > want*54/100 {
+			t.Errorf("retry %d waits %s at most and %s on average, want up to %s and half of it", n, longest, mean, want)
+		}
+	}
+}
+
+func TestAttemptsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newTest(Retry{Base: time.Hour, Max: time.Hour})
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		start := time.Now()
+		sent, err := d.Do(ctx, &Tally{}, Request{Send: func(context.Context, int) error { return faulty.Throttled.Err() }})
+		if sent != 1 || !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*types.ProvisionedThroughputExceededException)) {
+			t.Errorf("got %d attempts and %v, want one and both reasons", sent, err)
+		}
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("the wait ended after %s, want the second that the context has", took)
+		}
+
+		sent, err = d.Do(ctx, &Tally{}, Request{Send: func(context.Context, int) error { t.Error("sent"); return nil }})
+		if sent != 0 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after the deadline: got %d attempts and %v, want none", sent, err)
+		}
+
+		ctx, cancel = context.WithCancel(context.Background())
+		sent, err = d.Do(ctx, &Tally{}, Request{Send: func(context.Context, int) error {
+			cancel()
+			return faulty.LostAnswer.Err()
+		}, Again: func(Verdict) bool { t.Error("asked whether to go on"); return true }})
+		if sent != 1 || !errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("cancelled: got %d attempts and %v, want one and both reasons", sent, err)
+		}
+	})
+}
+
+// An attempt that takes too long is given up and repeated, its outcome being unknown.
+func TestAttemptTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newTest(Retry{Attempts: 3, Timeout: time.Second, Base: time.Nanosecond, Max: time.Nanosecond})
+		start, verdicts := time.Now(), 0
+		sent, err := d.Do(context.Background(), &Tally{}, Request{Send: func(ctx context.Context, attempt int) error {
+			if attempt == 3 {
+				return nil
+			}
+			<-ctx.Done()
+			return &smithy.CanceledError{Err: ctx.Err()}
+		}, Again: func(v Verdict) bool {
+			if v == Unknown {
+				verdicts++
+			}
+			return true
+		}})
+		if sent != 3 || err != nil || verdicts != 2 || time.Since(start).Round(time.Second) != 2*time.Second {
+			t.Errorf("got %d attempts, %d of them unknown, and %v after %s; want 3, 2 and success after two seconds", sent, verdicts, err, time.Since(start))
+		}
+	})
+}
+
+// What never left the process is no request: neither one that waited for its turn in vain, nor one that the SDK could not
+// write down, nor one that reached nobody.
+func TestTallyCountsWhatWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := NewLimiter(1)
+		d := New(Retry{}, gate, rand.New(rand.NewPCG(1, 2)).Uint64N)
+		pass, err := gate.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		var tally Tally
+		_, err = d.Do(ctx, &tally, Request{Send: func(context.Context, int) error { t.Error("sent out of turn"); return nil }})
+		if !errors.Is(err, context.DeadlineExceeded) || tally != (Tally{}) {
+			t.Errorf("in the queue: got %+v, %v, want nothing sent before the deadline", tally, err)
+		}
+		gate.release(pass, false)
+
+		for _, never := range []error{smithy.InvalidParamsError{}, faulty.Unreached.Err()} {
+			tally = Tally{}
+			if _, err := d.Do(context.Background(), &tally, Request{Send: func(context.Context, int) error { return never }}); err == nil || tally != (Tally{}) {
+				t.Errorf("%v: got %+v, %v, want no request", never, tally, err)
+			}
+		}
+	})
+}
+
+// Waiting for one's turn is not part of the time that an attempt may take, and a request that panics gives its turn back.
+func TestGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := NewLimiter(1)
+		d := New(Retry{Timeout: time.Second}, gate, nil)
+		pass, _ := gate.acquire(t.Context())
+		go func() {
+			time.Sleep(time.Minute)
+			gate.release(pass, false)
+		}()
+		start := time.Now()
+		if _, err := d.Do(context.Background(), &Tally{}, Request{Send: func(ctx context.Context, _ int) error { return ctx.Err() }}); err != nil || time.Since(start) != time.Minute {
+			t.Errorf("got %v after %s, want success when its turn came", err, time.Since(start))
+		}
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = d.Do(context.Background(), &Tally{}, Request{Send: func(context.Context, int) error { panic("send") }})
+		}()
+		if full(gate) {
+			t.Error("a panic kept its turn")
+		}
+	})
+}

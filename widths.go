@@ -1,0 +1,229 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read ≤ MaxShards.
+//
+// As text it is Write/Read, such as 4/16, or one number if both are the same. So it can stand in a configuration file, an
+// environment variable or a flag, for whatever decodes with encoding.TextUnmarshaler: JSON, YAML, package flag.
+//
+// A Width is also the Widths of all keys:
+//
+//	heatsink.Options{Widths: heatsink.Width{Write: 4, Read: 16}, …}
+type Width struct{ Write, Read int }
+
+// Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
+// A [Width] is the same for all keys, a [WidthTable] is read from a configuration, and [LiveWidths] can be replaced while
+// they are used.
+//
+// At all times every reader's Read must be at least every writer's Write. So Read grows first, everywhere, and Write then;
+// docs/layouts.md has the steps. A width of 1 is shard 0, which has a suffix unless the format has BareZero.
+//
+// With a Calculated layout all widths are powers of two. Get, Update and Delete then look for an item where narrower widths
+// have put it, too. Put does not: an item that is put again after its key has grown may be there twice, so change such items
+// with Update.
+type Widths interface {
+	Width(ctx context.Context, key string, bucket time.Time) (Width, error)
+}
+
+// Width makes a Width the Widths of all keys.
+func (w Width) Width(context.Context, string, time.Time) (Width, error) { return w, nil }
+
+// String returns the width as text, such as 4/16.
+func (w Width) String() string {
+	if w.Write == w.Read {
+		return strconv.Itoa(w.Read)
+	}
+	return strconv.Itoa(w.Write) + "/" + strconv.Itoa(w.Read)
+}
+
+// MarshalText returns the width as text. A width that cannot be is an error, which wraps ErrOptions.
+func (w Width) MarshalText() ([]byte, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	return []byte(w.String()), nil
+}
+
+// UnmarshalText reads a width such as 4/16, or 16 for 16/16. The error wraps ErrOptions.
+func (w *Width) UnmarshalText(text []byte) error {
+	write, read, two := strings.Cut(string(text), "/")
+	if !two {
+		read = write
+	}
+	var parsed Width
+	for _, part := range []struct {
+		text string
+		n    *int
+	}{{write, &parsed.Write}, {read, &parsed.Read}} {
+		n, ok := digits(part.text)
+		if part.text == "" || len(part.text) > maxWidth || !ok {
+			return fmt.Errorf("%w: width %s: want the shards that are written and those that are read, such as 4/16, or one number for both", ErrOptions, excerpt(string(text)))
+		}
+		*part.n = n
+	}
+	if err := parsed.check(); err != nil {
+		return err
+	}
+	*w = parsed
+	return nil
+}
+
+// check returns what is wrong with a width.
+func (w Width) check() error {
+	switch {
+	case w.Write < 1:
+		return fmt.Errorf("%w: width %d/%d: at least 1 shard is written", ErrOptions, w.Write, w.Read)
+	case w.Write > w.Read:
+		return fmt.Errorf("%w: width %d/%d: more shards are written than read, so that items would be missed", ErrOptions, w.Write, w.Read)
+	case w.Read > MaxShards:
+		return fmt.Errorf("%w: width %d/%d: there are %d shards at most", ErrOptions, w.Write, w.Read, MaxShards)
+	}
+	return nil
+}
+
+// checkFor is check for a layout: a calculated one takes powers of two, as doubling splits each of its shards in two.
+func (w Width) checkFor(strategy Strategy) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	if strategy == Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
+		return fmt.Errorf("%w: width %d/%d: a Calculated layout takes powers of two", ErrOptions, w.Write, w.Read)
+	}
+	return nil
+}
+
+// WidthTable is the Widths that a configuration says: Default for every key that is not among Keys. Its zero value has no
+// default and is refused by Open. It must not be changed while a collection uses it: see LiveWidths.
+//
+//	{"default": "4", "keys": {"PAGE_VIEWS": "16/64"}}
+type WidthTable struct {
+	Default Width            `json:"default" yaml:"default"`
+	Keys    map[string]Width `json:"keys,omitempty" yaml:"keys,omitempty"`
+}
+
+// Width returns the width of a key, the same for all buckets.
+func (t WidthTable) Width(_ context.Context, key string, _ time.Time) (Width, error) {
+	return t.of(key), nil
+}
+
+func (t *WidthTable) of(key string) Width {
+	if w, ok := t.Keys[key]; ok {
+		return w
+	}
+	return t.Default
+}
+
+// Validate reports everything that is wrong with the table, with the keys. The error wraps ErrOptions.
+func (t WidthTable) Validate() error { return t.checkAll(Width.check) }
+
+// checkAll checks each width, in the order of the keys.
+func (t *WidthTable) checkAll(check func(Width) error) error {
+	var errs []error
+	if err := check(t.Default); err != nil {
+		errs = append(errs, fmt.Errorf("default: %w", err))
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Keys)) {
+		if err := check(t.Keys[key]); err != nil {
+			errs = append(errs, fmt.Errorf("key %s: %w", excerpt(key), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// LiveWidths is a WidthTable that can be replaced while collections use it, as when a configuration is loaded again. The
+// zero value has none yet; Open refuses it until Replace was called.
+type LiveWidths struct {
+	table atomic.Pointer[WidthTable]
+}
+
+// Replace puts another table in place of the one there is, for all operations that start from then on. It keeps a copy. A
+// table is refused, with an error that wraps ErrOptions, if it is not valid or would write to shards of a key that the one
+// before did not read: other processes do not read them either. Raise Read everywhere, and Write then.
+func (l *LiveWidths) Replace(t WidthTable) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	t.Keys = maps.Clone(t.Keys)
+	for {
+		before := l.table.Load()
+		if before != nil {
+			if err := t.follows(before); err != nil {
+				return err
+			}
+		}
+		if l.table.CompareAndSwap(before, &t) {
+			return nil
+		}
+	}
+}
+
+// follows reports everything that keeps a table from replacing another.
+func (t *WidthTable) follows(before *WidthTable) error {
+	var errs []error
+	follows := func(what string, now, then Width) {
+		if now.Write > then.Read {
+			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v: raise Read first, in all processes, and Write then", ErrOptions, what, now, then))
+		}
+	}
+	follows("default", t.Default, before.Default)
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(t.Keys)), maps.Keys(before.Keys))
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		follows("key "+excerpt(key), t.of(key), before.of(key))
+	}
+	return errors.Join(errs...)
+}
+
+// Width returns the width that the present table has for a key.
+func (l *LiveWidths) Width(_ context.Context, key string, _ time.Time) (Width, error) {
+	t := l.table.Load()
+	if t == nil {
+		return Width{}, fmt.Errorf("%w: LiveWidths has no table: call Replace first", ErrOptions)
+	}
+	return t.of(key), nil
+}
+
+// checkWidths reports what is wrong with widths that can be known before they are asked.
+func checkWidths(widths Widths, strategy Strategy) error {
+	check := func(w Width) error { return w.checkFor(strategy) }
+	switch w := widths.(type) {
+	case Width:
+		return check(w)
+	case WidthTable:
+		return w.checkAll(check)
+	case *WidthTable:
+		if w == nil {
+			return fmt.Errorf("%w: Widths is a nil *WidthTable", ErrOptions)
+		}
+		return w.checkAll(check)
+	case *LiveWidths:
+		if w == nil {
+			return fmt.Errorf("%w: Widths is a nil *LiveWidths", ErrOptions)
+		}
+		t := w.table.Load()
+		if t == nil {
+			return fmt.Errorf("%w: Widths is a LiveWidths without a table: call Replace first", ErrOptions)
+		}
+		return t.checkAll(check)
+	}
+	return nil
+}
+
+// fixed is the width of a layout that does not change.
+type fixed int
+
+func (n fixed) Width(context.Context, string, time.Time) (Width, error) {
+	return Width{Write: int(n), Read: int(n)}, nil
+}
