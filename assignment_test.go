@@ -254,7 +254,7 @@ func TestUpdatedItemsAreFound(t *testing.T) {
 					return
 				}
 				accepted++
-				found(t, ctx, client, items, run)
+				isFound(t, ctx, client, items, run)
 			})
 		})
 	}
@@ -265,7 +265,7 @@ func TestUpdatedItemsAreFound(t *testing.T) {
 }
 
 // found fails unless the item of a run is found by what is stored.
-func found(t *rapid.T, ctx context.Context, client *dynamodb.Client, items *Collection[Item], run int) {
+func isFound(t *rapid.T, ctx context.Context, client *dynamodb.Client, items *Collection[Item], run int) {
 	o := items.core.options
 	scan, err := client.Scan(ctx, &dynamodb.ScanInput{
 		TableName: aws.String("items"), ConsistentRead: aws.Bool(true),

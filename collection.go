@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -115,14 +116,14 @@ func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamo
 // If an Index lists the item in a shard that this collection does not read, Get returns the item together with an error
 // that wraps ErrTooNarrow.
 func (c *Collection[T]) Get(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
-	return one[T](like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
+	return one(c.core, like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
 }
 
 // GetMerged reads what every shard has under the key that like has and returns it as one item: the attributes of all, and
 // the lowest shard's where several have the same. It is for items that were too large or too hot for one place and whose
 // parts were put in shards of their own. ErrNotFound if there is none.
 func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
-	return one[T](like, func(raw Item) (Item, error) { return c.core.getMerged(ctx, raw, edit) })
+	return one(c.core, like, func(raw Item) (Item, error) { return c.core.getMerged(ctx, raw, edit) })
 }
 
 // BatchPut writes items as Put does, with BatchWriteItem, 25 at a time. What DynamoDB leaves unprocessed is sent again.
@@ -173,17 +174,23 @@ func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(
 
 // Query returns the items that q asks for, in order: by bucket, then by sort key as DynamoDB orders it, then by shard;
 // with q.Reverse exactly the other way round. Nothing is sent before the loop starts, and ranging again reads again.
-// An error is the last pair. Leaving the loop cancels what is under way and waits for it.
+// Leaving the loop cancels what is under way and waits for it.
+//
+// An item that cannot be decoded comes as a zero T with a *DecodeError, in its place; whoever stays in the loop gets the
+// next item. Any other error is the last pair.
 func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		var none T
 		for raw, err := range c.core.query(ctx, q) {
 			if err != nil {
-				var none T
 				yield(none, err)
 				return
 			}
-			item, err := decode[T](raw)
-			if !yield(item, err) || err != nil {
+			item, err := decodeRow[T](raw)
+			if err != nil {
+				item = none
+			}
+			if !yield(item, err) {
 				return
 			}
 		}
@@ -192,21 +199,36 @@ func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] 
 
 // Page returns q.Limit items that follow the page whose Next is token; an empty token asks for the first. Pages put
 // together are what Query returns, whatever the page sizes, also if the layout has grown in between. From and To may move
-// from page to page, as a range that ends now does; everything else must stay.
+// from page to page, as a range that ends now does. What is returned and in which order must stay: Key, Sort, Reverse,
+// Filter, Projection, Names, Values and Expired.
 //
-// With q.Partial there may be both a page, without Next, and a GatherError.
+// A token stays valid when a key gets more shards, by Layout.Shards or Widths; when an unsharded key gets its first, with
+// Format.BareZero; and when Strategy or Hash change. It is refused with ErrToken if the table, the keys, the Bucket or Older
+// change, or the spelling of shard keys. If fewer shards are read than when it was issued, the error also wraps
+// ErrTooNarrow: the others' items would be missing.
+//
+// With q.Partial there may be both a page, without Next, and a GatherError. Items that cannot be decoded are left out: the
+// error wraps a *DecodeError for each of them, beside the other items of the page and its Next, which goes on behind them.
 func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
 	if err := q.whole("a page", "a token cannot say which shards were drawn; use Query"); err != nil {
 		return Page[T]{}, err
 	}
 	raw, err := c.core.page(ctx, q, token)
 	page := Page[T]{Next: raw.Next}
-	for _, item := range raw.Items {
-		decoded, err := decode[T](item)
+	var bad decodeErrors
+	for _, w := range raw.Items {
+		item, err := decodeRow[T](w)
 		if err != nil {
-			return Page[T]{}, err
+			bad = append(bad, err)
+			continue
 		}
-		page.Items = append(page.Items, decoded)
+		page.Items = append(page.Items, item)
+	}
+	if len(bad) > 0 && err != nil {
+		return page, errors.Join(err, bad)
+	}
+	if len(bad) > 0 {
+		return page, bad
 	}
 	return page, err
 }
@@ -222,6 +244,9 @@ func (c *Collection[T]) Decode(stored Item) (T, Place, error) {
 		return none, place, err
 	}
 	item, wrong := decode[T](raw)
+	if failed, ok := wrong.(*DecodeError); ok {
+		failed.Key = pick(raw, c.core.allKeys())
+	}
 	if wrong != nil {
 		return item, place, wrong
 	}
@@ -239,12 +264,12 @@ func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 	return c.core.candidates(ctx, raw)
 }
 
-// Plan returns what q will read, without reading it.
+// Plan returns what q will read, without reading it. q.MaxRequests does not matter.
 func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) { return c.core.plan(ctx, q) }
 
-// Count returns the number of items that q asks for, q.Limit at most. The shards count in parallel, and no item is
-// transferred; DynamoDB charges as if it were. Only if From and To are not the borders of buckets, or there are Older layouts
-// beside them, are items read to compare their times.
+// Count returns the number of items that q asks for. The shards count in parallel, and no item is transferred; DynamoDB
+// charges as if it were. Items are read only to compare their times: without buckets, in Older layouts, and in buckets that
+// From or To cut. With q.Limit it stops there, and reads the keys of about as many items as a Query with that Limit.
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { return c.core.count(ctx, q) }
 
 // Distribution counts the items of every shard that q reads, and judges how even they are.
@@ -280,17 +305,20 @@ type Page[T any] struct {
 func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }
 
 // one reads a single item that is like another. There may be both an item and an error.
-func one[T any](like T, read func(Item) (Item, error)) (T, error) {
+func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	var none T
-	raw, err := encode(like)
+	key, err := encode(like)
 	if err != nil {
 		return none, err
 	}
-	raw, err = read(raw)
+	raw, err := read(key)
 	if raw == nil {
 		return none, err
 	}
 	item, wrong := decode[T](raw)
+	if failed, ok := wrong.(*DecodeError); ok {
+		failed.Key = pick(key, c.allKeys())
+	}
 	if wrong != nil {
 		return item, wrong
 	}

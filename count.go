@@ -2,6 +2,8 @@ package heatsink
 
 import (
 	"context"
+	"errors"
+	"math"
 	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -13,11 +15,11 @@ func (c *core) plan(ctx context.Context, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	cursors, err := r.everyShard(ctx)
+	n, err := r.shardCount(ctx, math.MaxInt)
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Buckets: len(r.buckets()), Shards: len(cursors), Requests: len(cursors)}, nil
+	return Plan{Buckets: c.options.Layout.Bucket.Count(q.From, q.To), Shards: n, Requests: n}, nil
 }
 
 // count is Collection.Count.
@@ -26,15 +28,39 @@ func (c *core) count(ctx context.Context, q Query) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if q.Limit > 0 {
+		return r.countSome(ctx)
+	}
 	counts, err := r.counts(ctx)
 	total := 0
 	for _, n := range counts {
 		total += n
 	}
-	if q.Limit > 0 {
-		total = min(total, q.Limit)
-	}
 	return total, err
+}
+
+// countSome counts up to the query's limit. It reads the keys of as many items as a Query with that limit does, because only
+// a read in order knows how much to ask each shard for, and when to stop.
+func (r *reading) countSome(ctx context.Context) (n int, err error) {
+	r.projectKeys()
+	g, err := r.gather(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer g.close()
+	for {
+		e, _, err := g.next()
+		if errors.Is(err, errEnd) {
+			return n, g.missed(nil)
+		}
+		if err != nil {
+			return n, err
+		}
+		if _, err := decodeRow[Item](r.row(e)); err != nil {
+			return n, err
+		}
+		n++
+	}
 }
 
 // distribution is Collection.Distribution.
@@ -74,6 +100,9 @@ var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // counts returns the number of items in every shard.
 func (r *reading) counts(ctx context.Context) ([]int, error) {
+	if err := r.checkRequests(ctx); err != nil {
+		return nil, err
+	}
 	cursors, err := r.everyShard(ctx)
 	if err != nil {
 		return nil, err
@@ -81,8 +110,12 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 	counts := make([]int, len(cursors))
 	memory := newSharedRoom(r.core.options.ReadMemory)
 	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
-		if r.timed() || r.sortedByTTL() { // only the items tell
-			return r.each(ctx, cu, memory, func(Item) error { counts[i]++; return nil })
+		if cu.timed || r.sortedByTTL() { // only the items tell
+			return r.each(ctx, cu, memory, func(w row) error {
+				_, err := decodeRow[Item](w)
+				counts[i]++
+				return err
+			})
 		}
 		for start := cu.start; ; {
 			in := r.input(cu, start, 0)

@@ -46,7 +46,7 @@ func TestCountSumsPages(t *testing.T) {
 		{"all", Query{Key: "SESSIONS"}, 80, 24 + 4},
 		{"filter", odd, 17 + 22, 24 + 4},
 		{"range", Query{Key: "SESSIONS", Sort: Less("000010")}, 10, 25},
-		{"limit", Query{Key: "SESSIONS", Limit: 7}, 7, 24 + 4},
+		{"limit", Query{Key: "SESSIONS", Limit: 7}, 7, 25},
 		{"limit above", Query{Key: "SESSIONS", Limit: 700}, 80, 24 + 4},
 		{"projection with names of its own", Query{Key: "SESSIONS", Projection: "#o, #p.q[1]", Names: map[string]string{"#o": "odd", "#p": "p"}}, 80, 24 + 4},
 		{"no such key", Query{Key: "NOBODY"}, 0, 25},

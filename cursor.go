@@ -25,11 +25,15 @@ func newOrdinal(layout, shard int) ordinal { return ordinal(layout<<shardBits | 
 
 func (o ordinal) shard() int { return int(o & shardMask) }
 
+// layout returns 0 for the collection's own, and n for the nth of Options.Older, counted from 1.
+func (o ordinal) layout() int { return int(o >> shardBits) }
+
 // entry is an item that has been read and not returned.
 type entry struct {
 	sort sortValue
 	item Item // nil in a hollow cursor
 	size int
+	bad  error // what is wrong with the item itself
 }
 
 // cursor reads one shard.
@@ -39,7 +43,8 @@ type cursor struct {
 	partition types.AttributeValue // the value of the partition key attribute
 	number    types.AttributeValue // the value of the shard attribute, if there is one
 
-	bucketed bool // all items' times are in the bucket
+	bucketed bool // all items have a time, which is in the bucket
+	timed    bool // items have to be compared with the query's range of time
 
 	left  interval  // what to read
 	skip  sortValue // has been returned already, if skips
@@ -120,7 +125,7 @@ func (r *reading) olderCursors() ([]*cursor, error) {
 func (r *reading) cursorsOf(source int, layout Layout, bucket time.Time) ([]*cursor, error) {
 	cursors := make([]*cursor, max(layout.Shards, 1))
 	for shard := range cursors {
-		cu := &cursor{source: newOrdinal(source, shard), left: r.interval, bucketed: !bucket.IsZero()}
+		cu := &cursor{source: newOrdinal(source, shard), left: r.interval, bucketed: !bucket.IsZero(), timed: r.timedIn(bucket)}
 		if r.core.options.ShardAttribute != "" && source == 0 {
 			cu.shardKey = r.query.Key
 			cu.partition, cu.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(shard)}
@@ -150,15 +155,15 @@ func without(older, own []*cursor) []*cursor {
 	})
 }
 
-// resume makes a cursor go on behind a position. Of the items with the position's own sort key, those of shards that come
-// first in the order have all been returned and those of shards that come later have not.
-func (r *reading) resume(cu *cursor, p position) {
+// resume makes a cursor go on behind a position, at which its shard was source. Of the items with the position's own sort
+// key, those of shards that come first in the order have all been returned and those of shards that come later have not.
+func (r *reading) resume(cu *cursor, source ordinal, p position) {
 	reverse := r.query.Reverse
-	passed := cu.source < p.source
+	passed := source < p.source
 	if reverse {
-		passed = cu.source > p.source
+		passed = source > p.source
 	}
-	same := cu.source == p.source
+	same := source == p.source
 	o := r.core.options
 	switch {
 	case o.SortKey == "" && o.Index == "":
@@ -248,9 +253,13 @@ func (r *reading) where(cu *cursor, sort sortValue) int {
 // take turns the items of a page into entries, without those that are not asked for.
 func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 	sortKey := r.core.options.SortKey
-	timed, mortal, now := r.timed(), r.sortedByTTL(), time.Now()
+	mortal, now := r.sortedByTTL(), time.Now()
 	var page pageWeight
-	defer func() { r.core.sizes.saw(page) }()
+	defer func() {
+		if !r.light {
+			r.core.sizes.saw(page)
+		}
+	}()
 	f.entries = make([]entry, 0, len(items))
 	for _, item := range items {
 		e := entry{item: item, size: page.add(item)}
@@ -268,8 +277,17 @@ func (r *reading) take(cu *cursor, items []Item, f *fetched) error {
 				continue
 			}
 		}
-		if timed && !r.inTime(cu, item) || mortal && r.core.expired(item, now) {
+		if mortal && r.core.expired(item, now) {
 			continue
+		}
+		if cu.timed {
+			in, err := r.inTime(cu, &e)
+			if err != nil {
+				return err
+			}
+			if !in {
+				continue
+			}
 		}
 		f.entries = append(f.entries, e)
 		f.size += e.size

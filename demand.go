@@ -24,6 +24,9 @@ func (g *gather) prefetch(cu *cursor) bool {
 // ask gets every cursor going that has run dry, then those that soon will, then those of buckets to come. If the first
 // have no room and too little is under way to make some, what is needed last gives way; and one is asked in any case.
 func (g *gather) ask() {
+	if g.allowed == 0 {
+		return
+	}
 	g.ceiling = g.room.crowded()
 	dry := g.firstDry()
 	if dry != nil && (g.awaited == 0 || g.room.quiet()) {
@@ -62,10 +65,13 @@ func (g *gather) firstDry() *cursor {
 }
 
 // fetch starts a request for a cursor's next page, if there is one, it is not hollow, and none is under way. It
-// reports false if there is no room.
+// reports false if there is no room, or if no more requests may be sent.
 func (g *gather) fetch(cu *cursor) bool {
 	if cu.done || cu.fetching || cu.hollow {
 		return true
+	}
+	if g.allowed == 0 {
+		return false
 	}
 	asked, fits := g.demand(cu)
 	if !fits {
@@ -103,7 +109,7 @@ func (g *gather) send(cu *cursor, asked demand) {
 
 // start sends a cursor's request a second time, if there is room.
 func (g *gather) start(cu *cursor) {
-	if g.room.fits(cu.asked.parcel, leastPages) {
+	if g.allowed != 0 && g.room.fits(cu.asked.parcel, leastPages) {
 		g.launch(cu)
 	}
 }
@@ -112,6 +118,10 @@ func (g *gather) launch(cu *cursor) {
 	shard, round := *cu, cu.round // as it is now
 	g.room.expect(cu.asked.parcel)
 	cu.flights++
+	g.sent++
+	if g.allowed > 0 {
+		g.allowed--
+	}
 	g.running.Go(func() {
 		began := time.Now()
 		f, err := g.read.fetch(g.ctx, &shard, shard.start, shard.asked.items)

@@ -3,6 +3,8 @@ package heatsink
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -13,10 +15,15 @@ var (
 	ErrOptions = errors.New("invalid options")
 	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
 	ErrItem = errors.New("invalid item")
-	// ErrQuery is wrapped when a Query asks for something that cannot be.
+	// ErrQuery is wrapped when a Query asks for something that cannot be, also if it is DynamoDB that finds so: then the
+	// error is a *ShardError with its ValidationException.
 	ErrQuery = errors.New("invalid query")
-	// ErrToken is wrapped when a page token is damaged, forged, or belongs to another query.
+	// ErrToken is wrapped when a page token is damaged, forged, belongs to another query, or was issued when more shards
+	// were read: begin with the first page.
 	ErrToken = errors.New("invalid page token")
+	// ErrTooManyRequests is wrapped when a read takes more requests than Query.MaxRequests allows. It is wrapped together
+	// with ErrQuery if that was known before the first was sent.
+	ErrTooManyRequests = errors.New("too many requests")
 	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
 	ErrNotFound = errors.New("item not found")
 	// ErrTooNarrow is wrapped when something shows that a key has items in more shards than the collection reads: its
@@ -52,7 +59,8 @@ func (e *ShardError) Error() string {
 func (e *ShardError) Unwrap() error { return e.Err }
 
 // GatherError is the end of a read that could not reach every shard. With Query.Partial it comes beside what the others
-// had: as the last pair of a sequence, or together with a page, a count or a fold.
+// had: as the last pair of a sequence, or together with a page, a count or a fold. A request that DynamoDB rejects, as it
+// would for any shard, ends a read with the *ShardError alone.
 type GatherError struct {
 	Shards []*ShardError // the shards that are missing, in order; at least one
 	Of     int           // how many shards were to be read
@@ -95,15 +103,38 @@ func (e *UnknownOutcomeError) Error() string { return "outcome unknown: " + e.Er
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 
-// DecodeError is an item that does not fit the collection's type. It is there to be looked at, with the logical key.
+// DecodeError is an item that does not fit the collection's type, or whose event time cannot be read. Query and Page go on
+// behind it; other reads end with it. To read whatever is there, use As with Item.
 type DecodeError struct {
-	Item Item
+	Key  Item // the key attributes that are known, with the logical partition key; nil where there was no key to go by
+	Item Item // as it was read, with the logical key
 	Err  error
 }
 
-func (e *DecodeError) Error() string { return "decode item: " + e.Err.Error() }
+func (e *DecodeError) Error() string {
+	if len(e.Key) == 0 {
+		return "decode item: " + e.Err.Error()
+	}
+	var key []string
+	for _, name := range slices.Sorted(maps.Keys(e.Key)) {
+		key = append(key, name+" "+describe(e.Key[name]))
+	}
+	return fmt.Sprintf("decode item with %s: %v", strings.Join(key, ", "), e.Err)
+}
 
 func (e *DecodeError) Unwrap() error { return e.Err }
+
+// decodeErrors are the items of a page that could not be decoded.
+type decodeErrors []error
+
+func (e decodeErrors) Error() string {
+	if len(e) == 1 {
+		return e[0].Error()
+	}
+	return fmt.Sprintf("%d items of the page do not decode, the first: %v", len(e), e[0])
+}
+
+func (e decodeErrors) Unwrap() []error { return e }
 
 // BatchError lists the items of a batch that were not written, or may not have been: see each one's error. All others
 // were.

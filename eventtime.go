@@ -14,6 +14,14 @@ import (
 // EventTime names the attribute that holds an item's time, and how it is written. A string may go on after the time, with a
 // '#' and anything, as sort keys do. Sort keys are ordered as texts: times in them should be in UTC and have the same number
 // of digits.
+//
+// A number may have a fraction or an exponent, and is read to the nanosecond, rounded down. The number 0 is refused: it is
+// what a struct writes whose field was not set, and would put such items into a bucket of 1970.
+//
+// Query.From and Query.To are compared with this attribute, unless the whole bucket is asked for. An item that lacks it is
+// in no range of time, as with a filter of DynamoDB's. In a bucket, where every item has a time, that is a *DecodeError; so
+// is a time that cannot be read, wherever the item is. With an Index, an item without the attribute ends the read with
+// ErrQuery: most likely the index does not project it.
 type EventTime struct {
 	Attribute string
 	Unit      TimeUnit
@@ -53,33 +61,45 @@ func (e EventTime) of(item Item) (time.Time, error) {
 		}
 		return at, nil
 	}
-	n, ok := wholeNumber(text)
-	if !ok {
+	number, err := attr.ParseNumber(text)
+	if err != nil {
 		return wrong("want a number")
 	}
-	if n == 0 {
+	if number == attr.Zero {
 		return wrong("that is no time, but a field that was not set")
 	}
-	if e.Unit == UnixMilliseconds {
-		return time.UnixMilli(n).UTC(), nil
+	at, ok := unixTime(number.String(), e.Unit)
+	if !ok && e.Unit == UnixMilliseconds {
+		return wrong("want milliseconds since 1970")
 	}
-	const lastYear = 1 << 38 // far beyond 9999, and still far from wrapping around
-	if n < -lastYear || n > lastYear {
+	if !ok {
 		return wrong("want seconds since 1970")
 	}
-	return time.Unix(n, 0).UTC(), nil
+	return at, nil
 }
 
-// wholeNumber returns a DynamoDB number rounded down, false if it is none or too large.
-func wholeNumber(text string) (int64, bool) {
-	n, err := attr.ParseNumber(text)
-	if err != nil {
-		return 0, false
+// unixTime returns the time of a decimal number of seconds or milliseconds since 1970, rounded down to the nanosecond. It
+// is false for years far beyond 9999, which come from a wrong unit.
+func unixTime(text string, unit TimeUnit) (time.Time, bool) {
+	text, negative := strings.CutPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	if unit == UnixMilliseconds { // the point moves by three digits
+		whole = "000" + whole
+		whole, fraction = whole[:len(whole)-3], whole[len(whole)-3:]+fraction
 	}
-	whole, fraction, _ := strings.Cut(n.String(), ".")
-	i, err := strconv.ParseInt(whole, 10, 64)
-	if fraction != "" && strings.HasPrefix(whole, "-") {
-		i--
+	const digits = len("999999999")
+	fraction += "000000000"
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	nanoseconds, _ := strconv.ParseInt(fraction[:digits], 10, 64)
+	const lastYear = 1 << 38 // far beyond 9999, and still far from wrapping around
+	if err != nil || seconds > lastYear {
+		return time.Time{}, false
 	}
-	return i, err == nil
+	if negative {
+		seconds, nanoseconds = -seconds, -nanoseconds
+		if strings.Trim(fraction[digits:], "0") != "" {
+			nanoseconds--
+		}
+	}
+	return time.Unix(seconds, nanoseconds).UTC(), true
 }

@@ -9,14 +9,29 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// fingerprintOf returns a hash of what makes this query return other items, or the same in another order. How many
-// shards there are, how large pages are and how consistent reads are may change from page to page, and so may the range of
-// time, which goes on where a position is.
-func (r *reading) fingerprintOf() uint64 {
-	q, o := r.query, r.core.options
+// fingerprints are hashes of what makes a query return other items, or the same in another order. A position in the only
+// shard depends on where that is, and any other on how all are spelt: so a key that gets its first shards keeps its tokens.
+type fingerprints struct{ one, many uint64 }
+
+// at returns the fingerprint for a position where there were so many shards.
+func (f fingerprints) at(width int) uint64 {
+	if width > 1 {
+		return f.many
+	}
+	return f.one
+}
+
+// fingerprintsOf hashes a query. How many shards there are, how large pages are and how consistent reads are may change from
+// page to page, and so may the range of time, which goes on where a position is.
+func (r *reading) fingerprintsOf() fingerprints {
+	q, o := r.query, &r.core.options
 	layout := o.Layout
 	var f fingerprint
-	f.text("1", o.Table, o.Index, o.PartitionKey, o.SortKey, layout.Bucket.String(), layout.Format.String())
+	f.text("2", o.Table, o.Index, o.PartitionKey, o.SortKey, layout.Bucket.String())
+	if layout.Bucket.timed() {
+		f.text(layout.Format.bucketPrefix(), layout.Format.hourMark())
+	}
+	f.text(o.ShardAttribute, r.core.firstSuffix())
 	for _, older := range o.Older { // a position says which of them it is in
 		f.text(older.String())
 	}
@@ -33,7 +48,24 @@ func (r *reading) fingerprintOf() uint64 {
 		f.text(name)
 		f.value(q.Values[name])
 	}
-	return xxhash.Sum64(f.b)
+	one := xxhash.Sum64(f.b)
+	if o.ShardAttribute == "" {
+		f.text(layout.Format.shardPrefix())
+		f.b = append(f.b, byte(layout.Format.First), byte(layout.Format.Width))
+	}
+	return fingerprints{one, xxhash.Sum64(f.b)}
+}
+
+// firstSuffix returns what the key of shard 0 has behind key and bucket.
+func (c *core) firstSuffix() string {
+	layout := c.options.Layout
+	if c.adaptive() {
+		layout.Shards = max(layout.Shards, 1)
+	}
+	if c.options.ShardAttribute != "" || layout.bare(0) {
+		return ""
+	}
+	return string(appendPadded([]byte(layout.Format.shardPrefix()), layout.Format.First, layout.Format.Width))
 }
 
 // fingerprint collects what is hashed, each part with its length, so that no two queries look the same.

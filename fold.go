@@ -9,8 +9,8 @@ import (
 
 // Fold reads the items that q asks for and folds them into one value: each shard starts with zero and adds its items in
 // order, and the shards' values are merged in order. Shards are read in parallel, so add is called from several
-// goroutines, with values of their own. A fold is of all items: q.Limit is refused with ErrQuery, here and in CountBy and
-// Top.
+// goroutines, with values of their own. A fold is of all items: q.Limit is refused with ErrQuery, and an item that cannot be
+// decoded ends the fold with a *DecodeError; here and in CountBy and Top. To fold whatever is there, use As with Item.
 func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {
 	total := zero()
 	if q.Limit != 0 {
@@ -18,6 +18,9 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 	}
 	r, err := c.core.prepare(ctx, q)
 	if err != nil {
+		return total, err
+	}
+	if err := r.checkRequests(ctx); err != nil {
 		return total, err
 	}
 	cursors, err := r.everyShard(ctx)
@@ -30,8 +33,8 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 	}
 	memory := newSharedRoom(r.core.options.ReadMemory)
 	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
-		return r.each(ctx, cu, memory, func(raw Item) error {
-			item, err := decode[T](raw)
+		return r.each(ctx, cu, memory, func(w row) error {
+			item, err := decodeRow[T](w)
 			if err == nil {
 				parts[i] = add(parts[i], item)
 			}

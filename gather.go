@@ -42,6 +42,11 @@ type gather struct {
 	hollow  int // how many cursors are
 	ceiling int // the most to hold for reading ahead: less after there was no room for it
 
+	sent    int       // requests
+	allowed int       // how many more may be sent, -1 for any number
+	full    bool      // the next bucket takes more than that
+	reached time.Time // the bucket that was last to be returned, or was to be
+
 	stages     int // how many have been opened
 	shardsRead int // how many they had
 
@@ -67,8 +72,9 @@ func (r *reading) gather(ctx context.Context, from *position) (*gather, error) {
 		read: r, from: from, merge: merge{reverse: r.query.Reverse}, want: -1, ahead: r.query.Ahead,
 		results: make(chan result), room: room{most: r.core.options.ReadMemory},
 	}
+	g.allowed = -1
 	if r.query.Limit > 0 {
-		g.want = r.query.Limit
+		g.want, g.allowed = r.query.Limit, r.maxRequests()
 	}
 	var err error
 	if g.older, err = r.olderCursors(); err != nil {
@@ -85,7 +91,7 @@ func (r *reading) gather(ctx context.Context, from *position) (*gather, error) {
 		}
 		for _, cu := range g.older {
 			if at != nil {
-				r.resume(cu, *at)
+				r.resume(cu, cu.source, *at)
 			}
 		}
 	}
@@ -200,6 +206,9 @@ func (g *gather) settle(cu *cursor) {
 
 // wait gets every dry cursor going and waits for one of them.
 func (g *gather) wait() error {
+	if g.allowed == 0 && g.awaited == 0 {
+		return g.exceeded(g.lacking)
+	}
 	g.ask()
 	select {
 	case r := <-g.results: // before it is taken to be late
@@ -284,8 +293,11 @@ func (g *gather) fail(cu *cursor, err error) error {
 	if !ok {
 		return err
 	}
+	if dispatch.Judge(shard.Err) == dispatch.Rejected { // as it would be of any shard
+		return shard
+	}
 	cu.done, cu.err = true, shard
-	if g.read.query.Partial && dispatch.Judge(shard.Err) != dispatch.Rejected {
+	if g.read.query.Partial {
 		return nil
 	}
 	g.missing = append(g.missing, cu)

@@ -157,21 +157,21 @@ func BenchmarkPage(b *testing.B) {
 }
 
 func BenchmarkPageToken(b *testing.B) {
-	p := position{bucket: firstDay, source: newOrdinal(0, 4711), sort: sortValue{attr.S, "2026-06-22T01:00:00.123Z#user-12345678"}}
+	p := position{bucket: firstDay, width: 5000, source: newOrdinal(0, 4711), sort: sortValue{attr.S, "2026-06-22T01:00:00.123Z#user-12345678"}}
 	for _, name := range []string{"unsigned", "signed"} {
 		key := tokenKeys[name]
-		token := p.token(42, key)
+		token := p.token(queryOf(42), key)
 		b.Run(name+"/write", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				p.token(42, key)
+				p.token(queryOf(42), key)
 			}
 			b.ReportMetric(float64(len(token)), "chars")
 		})
 		b.Run(name+"/read", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := parseToken(token, 42, key); err != nil {
+				if _, err := parseToken(token, queryOf(42), key); err != nil {
 					b.Fatal(err)
 				}
 			}

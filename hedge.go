@@ -92,7 +92,11 @@ func (g *gather) again() {
 // merging yields the cursors of the merge.
 func (g *gather) merging() func(yield func(*cursor) bool) {
 	return func(yield func(*cursor) bool) {
-		for _, cursors := range [][]*cursor{g.older, g.opened[0].cursors} {
+		all := [][]*cursor{g.older}
+		if len(g.opened) > 0 {
+			all = append(all, g.opened[0].cursors)
+		}
+		for _, cursors := range all {
 			for _, cu := range cursors {
 				if !yield(cu) {
 					return

@@ -246,7 +246,7 @@ func cutting(t *rapid.T, c *Collection[Item], q Query) (ids []string, hollow int
 			t.Fatal(err)
 		}
 		if len(g.older) == 0 && random.IntN(5) == 0 {
-			p, err := r.position(g.bucket(), e, cu)
+			p, err := r.place(found{e, g.position(e, cu)})
 			if err != nil {
 				t.Fatal(err)
 			}

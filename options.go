@@ -95,9 +95,13 @@ type Options struct {
 	// reads pass over it and pay for it. BatchPut sends a PutItem for each item. Transactions are refused.
 	Version string
 
-	// TokenKey signs page tokens, so that they can be handed to people. Default: tokens are checked for damage, not
-	// for forgery.
-	TokenKey []byte
+	// TokenKeys sign page tokens, so that they can be handed to people: the first signs, and all verify. To rotate keys, add
+	// the new one behind the others wherever tokens are read, then put it first, and drop the old one when its tokens are no
+	// longer in use. Each has 16 bytes or more. Default: tokens are checked for damage, not for forgery.
+	//
+	// Tokens are signed, not encrypted: whoever has one can read the sort key of the page's last item and, with an Index, its
+	// key in the table.
+	TokenKeys [][]byte
 
 	// Retry says how requests are repeated.
 	Retry Retry
@@ -160,6 +164,10 @@ func (o Options) withDefaults() Options {
 	o.ReadMemory = orDefault(o.ReadMemory, defaultReadMemory)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.TokenKeys = slices.Clone(o.TokenKeys)
+	for i, key := range o.TokenKeys {
+		o.TokenKeys[i] = slices.Clone(key)
 	}
 	if o.Widths == nil {
 		o.Widths = fixed(max(o.Layout.Shards, 1))
@@ -260,8 +268,10 @@ func (o Options) validate() error {
 	if o.TTLAfter < 0 {
 		wrong("TTLAfter is negative: %v", o.TTLAfter)
 	}
-	if n := len(o.TokenKey); n > 0 && n < 16 {
-		wrong("TokenKey has %d bytes; 16 are the least that protect anything", n)
+	for i, key := range o.TokenKeys {
+		if n := len(key); n < 16 {
+			wrong("TokenKeys[%d] has %d bytes; 16 are the least that protect anything", i, n)
+		}
 	}
 	if o.Retry.Attempts < 0 || o.Retry.Burst < 0 || o.Retry.Base < 0 || o.Retry.Max < 0 || o.Retry.Timeout < 0 {
 		wrong("Retry has negative values: %+v", o.Retry)

@@ -28,11 +28,11 @@ func TestShardThatFails(t *testing.T) {
 		items := collection(t, client, sharded(20))
 		check := func(what string, err error) {
 			t.Helper()
-			gather, ok := errors.AsType[*GatherError](err)
-			if !ok || len(gather.Shards) != 1 || gather.Of != 20 {
-				t.Fatalf("%s: got %v, want a GatherError", what, err)
+			s, ok := err.(*ShardError)
+			if !ok {
+				t.Fatalf("%s: got %v, want a ShardError and nothing around it", what, err)
 			}
-			if s := gather.Shards[0]; s.ShardKey != "k#SHARD_7" || s.Shard != 7 || s.Operation != "Query" || s.Table != "made" || s.Attempts != 1 {
+			if s.ShardKey != "k#SHARD_7" || s.Shard != 7 || s.Operation != "Query" || s.Table != "made" || s.Attempts != 1 {
 				t.Errorf("%s: %+v", what, *s)
 			}
 			if refused, ok := errors.AsType[*types.ResourceNotFoundException](err); !ok || refused != errRefused {
@@ -56,6 +56,12 @@ func TestShardThatFails(t *testing.T) {
 		check("count", err)
 		_, err = items.Distribution(context.Background(), Query{Key: "k"})
 		check("distribution", err)
+		_, err = items.Count(context.Background(), Query{Key: "k", Limit: 10})
+		check("limited count", err)
+		_, err = CountBy(context.Background(), items, Query{Key: "k"}, func(Item) int { return 0 })
+		check("count by", err)
+		_, err = items.Count(context.Background(), Query{Key: "k", Partial: true})
+		check("partial count", err)
 		// what was refused once is refused by all: there is no part to be content with
 		_, err = all(context.Background(), items, Query{Key: "k", Partial: true}, "sk")
 		check("partial", err)

@@ -33,8 +33,8 @@ func TestEventTime(t *testing.T) {
 		{"text followed by more", RFC3339, sv("2026-06-22T01:00:00Z#order#7"), want},
 		{"seconds", UnixSeconds, nv(int(want.Unix())), want},
 		{"seconds with an exponent", UnixSeconds, &types.AttributeValueMemberN{Value: "1E9"}, time.Unix(1_000_000_000, 0)},
-		{"seconds with a fraction", UnixSeconds, &types.AttributeValueMemberN{Value: "1000000000.9"}, time.Unix(1_000_000_000, 0)},
-		{"seconds before 1970", UnixSeconds, &types.AttributeValueMemberN{Value: "-0.5"}, time.Unix(-1, 0)},
+		{"seconds with a fraction", UnixSeconds, &types.AttributeValueMemberN{Value: "1000000000.9"}, time.Unix(1_000_000_000, 900e6)},
+		{"seconds before 1970", UnixSeconds, &types.AttributeValueMemberN{Value: "-0.5"}, time.Unix(-1, 500e6)},
 		{"seconds as text", UnixSeconds, sv("1000000000#x"), time.Unix(1_000_000_000, 0)},
 		{"milliseconds", UnixMilliseconds, nv(1_000_000_000_123), time.UnixMilli(1_000_000_000_123)},
 	} {

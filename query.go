@@ -11,7 +11,7 @@ type Query struct {
 	Sort Range
 
 	// From and To narrow the event time to [From, To). A layout with buckets needs them, and reads all of every bucket
-	// that they touch: to spare what is outside, narrow Sort as well.
+	// that they touch: to spare what is outside, narrow Sort as well. EventTime says what becomes of items without a time.
 	From, To time.Time
 
 	// Reverse reads from the end.
@@ -42,8 +42,19 @@ type Query struct {
 	Ahead int
 
 	// Partial returns what the shards that can be read have, and a GatherError that says which are missing, instead of
-	// failing. Requests that DynamoDB rejects, rather than throttles or does not answer, fail all the same.
+	// failing. Requests that DynamoDB rejects, rather than throttles or does not answer, fail all the same, with a ShardError.
 	Partial bool
+
+	// MaxRequests is the most Query requests that this read may send. Default: 10,000. Negative: no limit. Requests that
+	// are repeated because they were throttled or not answered do not count; hedges do.
+	//
+	// Without a Limit it is checked before the first request is sent: there must not be more shards, in all buckets, as each
+	// takes one request at least. The error wraps ErrQuery and ErrTooManyRequests. How many pages a shard has does not count.
+	// More than MaxShardKeys buckets, or shards to count or fold, are refused in any case.
+	//
+	// With a Limit it is checked while reading, and ErrTooManyRequests ends a read that needs more. A Page that has found
+	// something by then is not an error: it is shorter than its Limit, and has a Next to go on with.
+	MaxRequests int
 
 	// Hedge sends a request again that takes longer than almost all others, and takes the first answer, in Query and
 	// Page. It adds one request in twenty at most, or one.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,7 +27,7 @@ type reading struct {
 	query       Query
 	key         types.AttributeValue // the logical key, to put back into items
 	interval    interval
-	fingerprint uint64
+	fingerprint fingerprints
 	meters      *meterLink
 	throttled   atomic.Bool // some request was
 
@@ -36,6 +37,7 @@ type reading struct {
 	filter     *string
 	projection *string
 	added      []string // attributes that only heatsink asked for
+	light      bool     // items come without what the caller put: their sizes say nothing about others
 }
 
 // prepare checks a query and makes it ready.
@@ -61,10 +63,12 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 		r.values = make(Item, 4)
 	}
 	r.addFilter()
-	r.addProjection()
+	if err := r.addProjection(); err != nil {
+		return nil, err
+	}
 	r.allNames = maps.Clone(r.names)
 	r.allNames["#hs_sk"] = c.options.SortKey
-	r.fingerprint = r.fingerprintOf()
+	r.fingerprint = r.fingerprintsOf()
 	return r, nil
 }
 
@@ -97,7 +101,14 @@ func (r *reading) check() error {
 	case q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
 	case o.Layout.Bucket.Count(q.From, q.To) > MaxShardKeys:
-		return wrong("From %v to %v has more than %d buckets", q.From, q.To, MaxShardKeys)
+		return wrong("%w: From %v to %v has more than %d buckets: read a shorter time, or in steps", ErrTooManyRequests, q.From, q.To, MaxShardKeys)
+	}
+	if q.From.Before(q.To) { // before the buckets between are read
+		for name, at := range map[string]time.Time{"From": q.From, "To": q.To.Add(-1)} {
+			if _, err := o.Layout.Bucket.Text(at); err != nil {
+				return wrong("%s: %w", name, err)
+			}
+		}
 	}
 	for _, expression := range []string{q.Filter, q.Projection} {
 		if strings.Contains(expression, "#"+placeholder) || strings.Contains(expression, ":"+placeholder) {
@@ -149,11 +160,48 @@ func (r *reading) sortedByTTL() bool {
 }
 
 // addProjection asks for what the merge needs beside what the caller asked for.
-func (r *reading) addProjection() {
+func (r *reading) addProjection() error {
 	if r.query.Projection == "" {
-		return
+		return nil
 	}
-	o := r.core.options
+	asked := topLevel(r.query.Projection, r.query.Names)
+	needed := r.needed()
+	for path := range strings.SplitSeq(r.query.Projection, ",") {
+		if i := slices.Index(needed, topLevel(path, r.query.Names)[0]); i >= 0 && strings.ContainsAny(path, ".[") {
+			return fmt.Errorf("%w: Projection has %q, a part of %q: ask for all of the attribute, which the read needs", ErrQuery, strings.TrimSpace(path), needed[i])
+		}
+	}
+	projection := r.query.Projection
+	for _, name := range needed {
+		if !slices.Contains(asked, name) && !slices.Contains(r.added, name) {
+			projection += ", " + r.add(name)
+		}
+	}
+	r.projection = &projection
+	return nil
+}
+
+// projectKeys asks for what the merge needs and nothing else, for who is not interested in items.
+func (r *reading) projectKeys() {
+	needed := r.needed()
+	if len(needed) == 0 {
+		needed = append(needed, r.core.options.PartitionKey)
+	}
+	var aliases []string
+	for _, name := range needed {
+		if !slices.Contains(r.added, name) {
+			aliases = append(aliases, r.add(name))
+		}
+	}
+	projection := strings.Join(aliases, ", ")
+	r.projection, r.light = &projection, true
+	r.allNames = maps.Clone(r.names)
+	r.allNames["#hs_sk"] = r.core.options.SortKey
+}
+
+// needed returns the attributes that the merge cannot do without.
+func (r *reading) needed() []string {
+	o := &r.core.options
 	needed := slices.Clone(o.TableKey)
 	if o.SortKey != "" {
 		needed = append(needed, o.SortKey)
@@ -161,28 +209,25 @@ func (r *reading) addProjection() {
 	if r.timed() {
 		needed = append(needed, o.EventTime.Attribute)
 	}
-	asked := topLevel(r.query.Projection, r.query.Names)
-	projection := r.query.Projection
-	for _, name := range needed {
-		if slices.Contains(asked, name) || slices.Contains(r.added, name) {
-			continue
-		}
-		alias := "#hs_p" + strconv.Itoa(len(r.added))
-		r.names[alias] = name
-		r.added = append(r.added, name)
-		projection += ", " + alias
-	}
-	r.projection = &projection
+	return needed
+}
+
+// add returns a name in expressions for an attribute that only heatsink asks for.
+func (r *reading) add(name string) string {
+	alias := "#hs_p" + strconv.Itoa(len(r.added))
+	r.names[alias] = name
+	r.added = append(r.added, name)
+	return alias
 }
 
 // topLevel returns the attributes that the paths of a projection begin with.
 func topLevel(projection string, names map[string]string) []string {
 	var attributes []string
 	for path := range strings.SplitSeq(projection, ",") {
-		path = strings.TrimSpace(path)
 		if end := strings.IndexAny(path, ".["); end >= 0 {
 			path = path[:end]
 		}
+		path = strings.TrimSpace(path)
 		if name, ok := names[path]; ok {
 			path = name
 		}
@@ -191,8 +236,7 @@ func topLevel(projection string, names map[string]string) []string {
 	return attributes
 }
 
-// timed reports whether items have to be compared with From and To one by one: where whole buckets are asked for, and
-// nothing but buckets is read, they have not.
+// timed reports whether some items have to be compared with From and To one by one.
 func (r *reading) timed() bool {
 	q, o := r.query, r.core.options
 	if q.From.IsZero() {
@@ -200,6 +244,16 @@ func (r *reading) timed() bool {
 	}
 	b := o.Layout.Bucket
 	return b == NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
+}
+
+// timedIn reports whether the items of a bucket, or without one, have to be compared with From and To: not where all of
+// the bucket is asked for.
+func (r *reading) timedIn(bucket time.Time) bool {
+	q, b := r.query, r.core.options.Layout.Bucket
+	if q.From.IsZero() {
+		return false
+	}
+	return bucket.IsZero() || bucket.Before(q.From) || q.To.Before(b.Next(bucket))
 }
 
 // input returns the request for a page of a shard.
@@ -260,6 +314,9 @@ func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput)
 	if err != nil {
 		if failed, ok := errors.AsType[*ShardError](err); ok {
 			failed.Index = c.options.Index
+			if dispatch.Invalid(failed.Err) {
+				failed.Err = fmt.Errorf("%w: %w", ErrQuery, failed.Err)
+			}
 		}
 		return nil, err
 	}
@@ -277,11 +334,23 @@ func (r *reading) finish(item Item) Item {
 	return item
 }
 
-// inTime reports whether an item's time is in the query's range. One whose time cannot be read is if its bucket is.
-func (r *reading) inTime(cu *cursor, item Item) bool {
-	at, err := r.core.options.EventTime.of(item)
-	if err != nil {
-		return cu.bucketed
+// inTime reports whether an entry's time is in the query's range. An entry is bad, and returned as such, if nobody can tell:
+// its time cannot be read, or is missing where all items have one. An index that has no times ends the read.
+func (r *reading) inTime(cu *cursor, e *entry) (bool, error) {
+	o := &r.core.options
+	name := o.EventTime.Attribute
+	_, null := e.item[name].(*types.AttributeValueMemberNULL)
+	switch missing := e.item[name] == nil || null; {
+	case missing && o.Index != "":
+		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no event time %q to compare with From and To: "+
+			"have the index project the attribute, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index, cu.shardKey, name)
+	case missing && !cu.bucketed:
+		return false, nil
 	}
-	return !at.Before(r.query.From) && at.Before(r.query.To)
+	at, err := o.EventTime.of(e.item)
+	if err != nil {
+		e.bad = err
+		return true, nil
+	}
+	return !at.Before(r.query.From) && at.Before(r.query.To), nil
 }

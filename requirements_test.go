@@ -465,7 +465,7 @@ func TestNoOptionIsIgnored(t *testing.T) {
 		"key without an index":   {func(o *heatsink.Options) { o.TableKey = []string{"id"} }, "TableKey"},
 		"shard without an index": {func(o *heatsink.Options) { o.ShardAttribute = "shard" }, "ShardAttribute"},
 		"life without attribute": {func(o *heatsink.Options) { o.TTLAfter = time.Hour }, "TTLAfter"},
-		"short key":              {func(o *heatsink.Options) { o.TokenKey = []byte("secret") }, "TokenKey"},
+		"short key":              {func(o *heatsink.Options) { o.TokenKeys = [][]byte{[]byte("secret")} }, "TokenKeys"},
 		"older buckets":          {func(o *heatsink.Options) { o.Older = []heatsink.Layout{{Bucket: heatsink.Day}} }, "Older[0]"},
 		"no table":               {func(o *heatsink.Options) { o.Table = "" }, "Table"},
 		"negative":               {func(o *heatsink.Options) { o.MaxConcurrency = -1 }, "MaxConcurrency"},

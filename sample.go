@@ -20,6 +20,14 @@ func (r *reading) sampled(cursors []*cursor) []*cursor {
 	return drawn
 }
 
+// sampleOf returns how many of a bucket's shards the query reads.
+func (q *Query) sampleOf(shards int) int {
+	if q.Sample == 0 {
+		return shards
+	}
+	return min(q.Sample, shards)
+}
+
 // whole refuses a sample for an operation that needs all shards.
 func (q Query) whole(operation, why string) error {
 	if q.Sample == 0 {

@@ -23,7 +23,8 @@ func (r *reading) everyShard(ctx context.Context) ([]*cursor, error) {
 			return nil, err
 		}
 		if all = append(all, cursors...); len(all) > MaxShardKeys {
-			return nil, fmt.Errorf("%w: more than %d shards in the buckets from %v to %v", ErrQuery, MaxShardKeys, r.query.From, r.query.To)
+			return nil, fmt.Errorf("%w: %w: more than %d shards in the buckets from %v to %v: read a shorter time, or in steps",
+				ErrQuery, ErrTooManyRequests, MaxShardKeys, r.query.From, r.query.To)
 		}
 	}
 	return append(all, without(older, all)...), nil
@@ -36,7 +37,7 @@ func (r *reading) fitting(n int) int {
 }
 
 // each reads a whole shard, in order, with memory that it shares with others.
-func (r *reading) each(ctx context.Context, cu *cursor, memory *sharedRoom, visit func(Item) error) error {
+func (r *reading) each(ctx context.Context, cu *cursor, memory *sharedRoom, visit func(row) error) error {
 	pages, further := firstPages, 0
 	for start, done := cu.start, cu.done; !done; pages = leastPages {
 		items := max(r.fitting(r.core.options.MaxConcurrency), further)
@@ -50,7 +51,7 @@ func (r *reading) each(ctx context.Context, cu *cursor, memory *sharedRoom, visi
 			return err
 		}
 		for _, e := range f.entries {
-			if err := visit(r.finish(e.item)); err != nil {
+			if err := visit(r.row(e)); err != nil {
 				return err
 			}
 		}
@@ -117,8 +118,13 @@ func (r *reading) scatter(ctx context.Context, cursors []*cursor, do func(ctx co
 	if _, shard := errors.AsType[*ShardError](cause); cause != nil && !shard {
 		return cause
 	}
+	slices.SortFunc(failed, func(a, b *ShardError) int { return a.Shard - b.Shard })
+	for _, shard := range failed {
+		if dispatch.Judge(shard.Err) == dispatch.Rejected { // as it would be of any shard
+			return shard
+		}
+	}
 	if len(failed) > 0 {
-		slices.SortFunc(failed, func(a, b *ShardError) int { return a.Shard - b.Shard })
 		return &GatherError{Shards: failed, Of: len(cursors)}
 	}
 	return nil

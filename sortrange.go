@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 )
 
 // Range is a condition on the sort key. The zero Range is every key. Values are strings, numbers, []byte or whatever
-// attributevalue makes one of, or an AttributeValue.
+// attributevalue makes one of, or an AttributeValue. They must be of the sort key's type, and not empty: no sort key is.
 type Range struct {
 	op     rangeOp
 	lo, hi any
@@ -58,6 +59,9 @@ func (r Range) interval() (interval, error) {
 	var err error
 	end := func(v any, open bool) bound {
 		value, e := sortValueOf(v)
+		if e == nil && value.kind != attr.N && value.text == "" {
+			e = errors.New("the value is empty, which no sort key is: leave Sort out for every key")
+		}
 		if e == nil && value.kind != attr.N && len(value.text) > maxSortKey {
 			e = fmt.Errorf("%d bytes, but a sort key has %d at most", len(value.text), maxSortKey)
 		}
@@ -202,6 +206,16 @@ func (iv interval) compare(v sortValue) int {
 		}
 	}
 	return 0
+}
+
+// has reports whether v is in the interval, and of its kind.
+func (iv interval) has(v sortValue) bool {
+	for _, end := range []bound{iv.lo, iv.hi} {
+		if end.set && end.value.kind != v.kind {
+			return false
+		}
+	}
+	return iv.compare(v) == 0
 }
 
 func (iv interval) empty() bool {

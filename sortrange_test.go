@@ -125,13 +125,21 @@ func TestRangeRefuses(t *testing.T) {
 		{AtMost(strings.Repeat("a", maxSortKey+1)), "1025 bytes"},
 		{Between("a", strings.Repeat("b", maxSortKey+1)), "1025 bytes"},
 		{BeginsWith(bytes.Repeat([]byte{0}, 2000)), "2000 bytes"},
+		{BeginsWith(""), "empty"},
+		{BeginsWith([]byte{}), "empty"},
+		{Equal(""), "empty"},
+		{Less(""), "empty"},
+		{AtMost([]byte{}), "empty"},
+		{Greater(""), "empty"},
+		{AtLeast(""), "empty"},
+		{Between("", "a"), "empty"},
 	}
 	for i, test := range tests {
 		if _, err := test.interval(); !errors.Is(err, ErrQuery) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("case %d: got %v, want %q", i, err, test.want)
 		}
 	}
-	for _, fine := range []Range{{}, Between("a", "a"), Between(9, 10), Between(-10, -9), Between(number("1.0"), number("1E0")), Equal([]byte{}), Equal(1.5)} {
+	for _, fine := range []Range{{}, Between("a", "a"), Between(9, 10), Between(-10, -9), Between(number("1.0"), number("1E0")), Equal([]byte{0}), Equal(1.5), Equal(0)} {
 		if _, err := fine.interval(); err != nil {
 			t.Errorf("%d of %v and %v: %v", fine.op, fine.lo, fine.hi, err)
 		}
@@ -230,6 +238,11 @@ func TestIntervalAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]attr.Kind{attr.S, attr.N, attr.B}).Draw(t, "kind")
 		lo, hi := drawSort(t, kind, "lo"), drawSort(t, kind, "hi")
+		for _, v := range []*sortValue{&lo, &hi} {
+			if v.text == "" {
+				v.text = "a"
+			}
+		}
 		if lo.compare(hi) > 0 {
 			lo, hi = hi, lo
 		}

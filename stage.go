@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -61,21 +62,32 @@ func (g *gather) open() error {
 	if g.want < 0 || len(g.opened) > 0 && g.sure() {
 		ahead = max(ahead, g.ahead, 1)
 	}
-	for len(g.buckets) > 0 && (len(g.opened) == 0 || len(g.opened) <= ahead) {
+	for len(g.buckets) > 0 && (len(g.opened) == 0 || len(g.opened) <= ahead && !g.full) {
 		s := &stage{bucket: g.buckets[0]}
-		g.buckets = g.buckets[1:]
 		var err error
 		if s.cursors, err = g.read.cursors(g.ctx, s.bucket); err != nil {
 			return err
 		}
-		for _, cu := range s.cursors {
-			cu.stage = s
-			if g.from != nil && s.bucket.Equal(g.from.bucket) {
-				g.read.resume(cu, *g.from)
+		if g.from != nil && s.bucket.Equal(g.from.bucket) {
+			if err := g.resume(s.cursors); err != nil {
+				return err
 			}
 		}
 		if s.bucket.IsZero() {
 			g.older = without(g.older, s.cursors)
+		}
+		if len(g.opened) == 0 {
+			g.reached = s.bucket
+		}
+		if n := g.firstRequests(s.cursors); g.allowed >= 0 && n > g.allowed {
+			if g.full = true; len(g.opened) == 0 {
+				return g.exceeded(n)
+			}
+			return nil // it may not be needed
+		}
+		g.buckets = g.buckets[1:]
+		for _, cu := range s.cursors {
+			cu.stage = s
 		}
 		g.opened = append(g.opened, s)
 		g.stages++
@@ -89,6 +101,58 @@ func (g *gather) open() error {
 	}
 	return nil
 }
+
+// firstRequests returns how many requests it takes at least to return the first item of a bucket: one for each shard that
+// is to be read.
+func (g *gather) firstRequests(own []*cursor) int {
+	n := 0
+	for _, cu := range own {
+		if !cu.done {
+			n++
+		}
+	}
+	for _, cu := range g.older {
+		if !cu.done && !cu.begun && !cu.fetching {
+			n++
+		}
+	}
+	return n
+}
+
+// resume makes the layout's own shards go on behind the position. One that has been added since may have been an older
+// layout's before, and then came in its place. If that was behind an older layout that still is one, the order has changed.
+func (g *gather) resume(own []*cursor) error {
+	var was map[string]ordinal
+	if g.bucketless() && len(g.older) > 0 {
+		was = make(map[string]ordinal, len(g.older))
+		for _, cu := range g.older {
+			was[cu.shardKey] = cu.source
+		}
+		for _, cu := range own {
+			if cu.source.shard() < g.from.width {
+				delete(was, cu.shardKey)
+			}
+		}
+	}
+	first := ordinal(lastOrdinal) // of the older layouts' shards that still are
+	if len(was) > 0 {
+		for _, cu := range without(slices.Clone(g.older), own) {
+			first = min(first, cu.source)
+		}
+	}
+	for _, cu := range own {
+		source, moved := was[cu.shardKey]
+		if !moved {
+			source = cu.source
+		} else if source > first {
+			return fmt.Errorf("%w: shard %q was one of an older layout when it was issued: begin with the first page", ErrToken, cu.shardKey)
+		}
+		g.read.resume(cu, source, *g.from)
+	}
+	return nil
+}
+
+func (g *gather) bucketless() bool { return g.read.core.options.Layout.Bucket == NoBucket }
 
 // sure reports whether the buckets that are open hold less than is wanted.
 func (g *gather) sure() bool {

@@ -9,14 +9,16 @@ import (
 	"hash/crc32"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
-// position is an item's place in a Query's order. It names no shard count: whatever the layout is when reading goes on,
-// the items behind the position are those that have not been returned.
+// position is an item's place in a Query's order. Shards that come to be later join at the same place: the items behind the
+// position are those that have not been returned.
 type position struct {
 	bucket time.Time // zero without buckets
+	width  int       // how many shards were read there, without those of older layouts
 	source ordinal
 	sort   sortValue   // zero without a sort key
 	table  []sortValue // the item's key in the table if this is an index, where sort keys are not unique
@@ -29,25 +31,30 @@ type position struct {
 // A page token is a position, bound to its query and sealed, in base64url without padding:
 //
 //	version 1 byte | fingerprint 8 bytes | position | seal 4 or 16 bytes
-//	position = uvarint(bucket, in hours since the year 1) place [ place of the last older item ]
+//	position = uvarint(bucket, in hours since the year 1) uvarint(width) place [ place of the last older item ]
 //	place    = uvarint(source) value uvarint(values) { value }
 //	value    = kind 1 byte, uvarint(len), bytes; numbers as digits
 //
-// The seal is an HMAC-SHA256 cut to 16 bytes with the caller's key, or else a CRC-32 against accidents.
-const tokenVersion = 1
+// The seal is an HMAC-SHA256 cut to 16 bytes with the first of the caller's keys, or else a CRC-32 against accidents.
+const tokenVersion = 2
 
 const macSize = 16
 
-func (p position) token(fingerprint uint64, key []byte) string {
+func (p position) token(query fingerprints, keys [][]byte) string {
 	b := []byte{tokenVersion}
-	b = binary.BigEndian.AppendUint64(b, fingerprint)
+	b = binary.BigEndian.AppendUint64(b, query.at(p.width))
 	b = p.append(b)
-	b = append(b, seal(b, key)...)
+	if len(keys) == 0 {
+		b = append(b, seal(b, nil)...)
+	} else {
+		b = append(b, seal(b, keys[0])...)
+	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
 func (p position) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64((p.bucket.Unix()-yearOne)/3600))
+	b = binary.AppendUvarint(b, uint64(p.width))
 	b = p.appendPlace(b)
 	if p.older != nil {
 		b = p.older.appendPlace(b)
@@ -87,39 +94,52 @@ func seal(b, key []byte) []byte {
 // maxToken is longer than any token: three keys of the longest kind.
 const maxToken = 8 << 10
 
-// parseToken is the inverse of token.
-func parseToken(token string, fingerprint uint64, key []byte) (position, error) {
+// parseToken is the inverse of token. A token that any of the keys has signed is good.
+func parseToken(token string, query fingerprints, keys [][]byte) (position, error) {
 	fail := func(why string) (position, error) { return position{}, fmt.Errorf("%w: %s", ErrToken, why) }
 	if len(token) > maxToken {
-		return fail("too long")
+		return fail(fmt.Sprintf("it has %d characters, and no token is as long", len(token)))
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || strings.ContainsAny(token, "\r\n") { // which base64 skips
-		return fail("not base64url")
+		return fail("it is not base64url")
 	}
 	sealed := 4
-	if len(key) > 0 {
+	if len(keys) > 0 {
 		sealed = macSize
 	}
 	if len(b) < 1+8+sealed {
-		return fail("too short")
+		return fail("it is too short")
 	}
 	if b[0] != tokenVersion {
-		return fail(fmt.Sprintf("version %d; this is version %d", b[0], tokenVersion))
+		return fail(fmt.Sprintf("it has version %d, this is version %d: begin with the first page", b[0], tokenVersion))
 	}
 	body, end := b[:len(b)-sealed], b[len(b)-sealed:]
-	if !hmac.Equal(end, seal(body, key)) {
-		return fail("changed since it was issued, or issued with another key")
-	}
-	if binary.BigEndian.Uint64(body[1:]) != fingerprint {
-		return fail("it belongs to another query")
+	if !sealedBy(body, end, keys) {
+		return fail("it was changed since it was issued, or was issued with another key")
 	}
 	r := tokenReader{rest: body[9:]}
 	p := r.position()
 	if r.bad || len(r.rest) > 0 {
-		return fail("malformed position")
+		return fail("its position is malformed")
+	}
+	if binary.BigEndian.Uint64(body[1:]) != query.at(p.width) {
+		return fail("it belongs to another query, or to another spelling of shard keys")
 	}
 	return p, nil
+}
+
+// sealedBy reports whether a token's end is the seal of its body, with any of the keys.
+func sealedBy(body, end []byte, keys [][]byte) bool {
+	if len(keys) == 0 {
+		return hmac.Equal(end, seal(body, nil))
+	}
+	for _, key := range keys {
+		if hmac.Equal(end, seal(body, key)) {
+			return true
+		}
+	}
+	return false
 }
 
 // tokenReader reads a position. Once bad, it reads zeros.
@@ -130,8 +150,9 @@ type tokenReader struct {
 
 func (r *tokenReader) position() position {
 	bucket := time.Unix(int64(r.uvarint(maxHours))*3600+yearOne, 0).UTC()
+	width := int(r.uvarint(MaxShards))
 	p := r.place()
-	p.bucket = bucket
+	p.bucket, p.width = bucket, width
 	if len(r.rest) > 0 {
 		older := r.place()
 		p.older = &older
@@ -166,7 +187,10 @@ func (r *tokenReader) value() sortValue {
 	switch kind {
 	case attr.Invalid:
 		r.bad = r.bad || v.text != ""
-	case attr.S, attr.B:
+	case attr.S:
+		r.bad = r.bad || v.text == "" || !utf8.ValidString(v.text)
+	case attr.B:
+		r.bad = r.bad || v.text == ""
 	case attr.N:
 		number, err := attr.ParseNumber(v.text)
 		r.bad = r.bad || err != nil || number.String() != v.text

@@ -3,6 +3,7 @@ package heatsink
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -18,13 +19,20 @@ import (
 	"github.com/heatsink-go/heatsink/local"
 )
 
-var tokenKeys = map[string][]byte{"unsigned": nil, "signed": []byte("0123456789abcdef0123456789abcdef")}
+var tokenKeys = map[string][][]byte{"unsigned": nil, "signed": {[]byte("0123456789abcdef0123456789abcdef")}}
+
+// queryOf is a query with these fingerprints.
+func queryOf(n uint64) fingerprints { return fingerprints{one: n, many: n + 1} }
 
 func drawPosition(t *rapid.T) position {
 	value := func(label string) sortValue {
-		return drawSort(t, rapid.SampledFrom([]attr.Kind{attr.S, attr.N, attr.B}).Draw(t, "kind"), label)
+		v := drawSort(t, rapid.SampledFrom([]attr.Kind{attr.S, attr.N, attr.B}).Draw(t, "kind"), label)
+		if v.text == "" { // no key is
+			v.text = "a"
+		}
+		return v
 	}
-	p := position{source: newOrdinal(rapid.IntRange(0, maxOlder).Draw(t, "layout"), rapid.IntRange(0, MaxShards-1).Draw(t, "shard"))}
+	p := position{width: rapid.IntRange(0, MaxShards).Draw(t, "width"), source: newOrdinal(rapid.IntRange(0, maxOlder).Draw(t, "layout"), rapid.IntRange(0, MaxShards-1).Draw(t, "shard"))}
 	if rapid.Bool().Draw(t, "buckets") {
 		bucket := rapid.SampledFrom([]Bucket{Hour, Day, Week, Month, Year}).Draw(t, "bucket")
 		p.bucket = bucket.Start(time.Unix(rapid.Int64Range(yearOne+40e6, 253402300799).Draw(t, "time"), 0))
@@ -49,7 +57,8 @@ func TestTokenRoundTrip(t *testing.T) {
 	for name, key := range tokenKeys {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				p, fingerprint := drawPosition(t), rapid.Uint64().Draw(t, "fingerprint")
+				p, n := drawPosition(t), rapid.Uint64().Draw(t, "fingerprint")
+				fingerprint := queryOf(n)
 				token := p.token(fingerprint, key)
 				got, err := parseToken(token, fingerprint, key)
 				if err != nil || !reflect.DeepEqual(got, p) {
@@ -61,7 +70,7 @@ func TestTokenRoundTrip(t *testing.T) {
 				if len(token) > maxToken {
 					t.Fatalf("%d characters", len(token))
 				}
-				if _, err := parseToken(token, fingerprint+1, key); !errors.Is(err, ErrToken) {
+				if _, err := parseToken(token, queryOf(n+3), key); !errors.Is(err, ErrToken) {
 					t.Fatalf("as another query's: %v", err)
 				}
 			})
@@ -78,14 +87,14 @@ func TestTokenBitFlips(t *testing.T) {
 	}
 	for name, key := range tokenKeys {
 		t.Run(name, func(t *testing.T) {
-			token := p.token(42, key)
+			token := p.token(queryOf(42), key)
 			raw, err := base64.RawURLEncoding.DecodeString(token)
 			if err != nil {
 				t.Fatal(err)
 			}
 			refused := func(what, token string) {
 				t.Helper()
-				if _, err := parseToken(token, 42, key); !errors.Is(err, ErrToken) {
+				if _, err := parseToken(token, queryOf(42), key); !errors.Is(err, ErrToken) {
 					t.Errorf("%s: got %v, want %v", what, err, ErrToken)
 				}
 			}
@@ -105,28 +114,28 @@ func TestTokenBitFlips(t *testing.T) {
 			refused("too long", strings.Repeat("A", maxToken+1))
 			for other, key := range tokenKeys {
 				if other != name {
-					if _, err := parseToken(token, 42, key); !errors.Is(err, ErrToken) {
+					if _, err := parseToken(token, queryOf(42), key); !errors.Is(err, ErrToken) {
 						t.Errorf("read as %s: %v", other, err)
 					}
 				}
 			}
 		})
 	}
-	if _, err := parseToken(p.token(42, tokenKeys["signed"]), 42, []byte("another key of 16 bytes")); !errors.Is(err, ErrToken) {
+	if _, err := parseToken(p.token(queryOf(42), tokenKeys["signed"]), queryOf(42), [][]byte{[]byte("another key of 16 bytes")}); !errors.Is(err, ErrToken) {
 		t.Errorf("signed with another key: %v", err)
 	}
 }
 
 func TestTokenVersion(t *testing.T) {
-	token := position{}.token(1, nil)
+	token := position{}.token(queryOf(1), nil)
 	raw, _ := base64.RawURLEncoding.DecodeString(token)
 	if raw[0] != tokenVersion {
 		t.Errorf("the first byte is %d, want the version", raw[0])
 	}
 	body := append([]byte{tokenVersion + 1}, raw[1:len(raw)-4]...)
-	_, err := parseToken(base64.RawURLEncoding.EncodeToString(append(body, seal(body, nil)...)), 1, nil)
-	if !errors.Is(err, ErrToken) || !strings.Contains(err.Error(), "version 2") {
-		t.Errorf("got %v, want that the version is 2", err)
+	_, err := parseToken(base64.RawURLEncoding.EncodeToString(append(body, seal(body, nil)...)), queryOf(1), nil)
+	if !errors.Is(err, ErrToken) || !strings.Contains(err.Error(), "version 3") {
+		t.Errorf("got %v, want that the version is 3", err)
 	}
 }
 
@@ -143,13 +152,13 @@ func TestTokenIsShort(t *testing.T) {
 	}
 	for name, sort := range sorts {
 		for _, shards := range []int{1, 8, 1000, MaxShards} {
-			p := position{bucket: firstDay, source: newOrdinal(0, shards-1), sort: sort}
-			token := p.token(1<<63, tokenKeys["signed"])
+			p := position{bucket: firstDay, width: shards, source: newOrdinal(0, shards-1), sort: sort}
+			token := p.token(queryOf(1<<63), tokenKeys["signed"])
 			if len(token) > 120 {
 				t.Errorf("%s in shard %d: %d characters", name, shards-1, len(token))
 			}
 			if shards == MaxShards {
-				t.Logf("%s: %d characters signed, %d unsigned", name, len(token), len(p.token(1, nil)))
+				t.Logf("%s: %d characters signed, %d unsigned", name, len(token), len(p.token(queryOf(1), nil)))
 			}
 		}
 	}
@@ -164,29 +173,29 @@ func numberText(t *testing.T, s string) string {
 }
 
 func FuzzParseToken(f *testing.F) {
-	p := position{bucket: firstDay, source: newOrdinal(1, 7), sort: sortValue{attr.S, "a"}, table: []sortValue{{attr.B, "b"}}}
+	p := position{bucket: firstDay, width: 1, source: newOrdinal(1, 7), sort: sortValue{attr.S, "a"}, table: []sortValue{{attr.B, "b"}}}
 	for _, key := range tokenKeys {
-		f.Add([]byte(p.token(1, key)), true)
+		f.Add([]byte(p.token(fingerprints{1, 1}, key)), true)
 	}
 	f.Add(p.append(nil), false)
 	f.Add(position{}.append(nil), false)
-	f.Add([]byte{0x80, 0, 0, 0, 0, 0}, false) // zero, in two bytes
-	f.Add([]byte{0, 0, byte(attr.N), 3, '1', '.', '0', 0}, false)
+	f.Add([]byte{0x80, 0, 0, 0, 0, 0, 0}, false) // zero, in two bytes
+	f.Add([]byte{0, 1, 0, byte(attr.N), 3, '1', '.', '0', 0}, false)
 	f.Fuzz(func(t *testing.T, data []byte, whole bool) {
-		for _, key := range tokenKeys {
+		for _, keys := range tokenKeys {
 			token := string(data)
 			if !whole { // a position, sealed by us
 				body := append([]byte{tokenVersion, 0, 0, 0, 0, 0, 0, 0, 1}, data...)
-				token = base64.RawURLEncoding.EncodeToString(append(body, seal(body, key)...))
+				token = base64.RawURLEncoding.EncodeToString(append(body, seal(body, slices.Concat(keys...))...)) // of one key or none
 			}
-			p, err := parseToken(token, 1, key)
+			p, err := parseToken(token, fingerprints{1, 1}, keys)
 			if err != nil {
 				if !errors.Is(err, ErrToken) {
 					t.Fatalf("%q: %v", token, err)
 				}
 				continue
 			}
-			if again := p.token(1, key); again != token {
+			if again := p.token(fingerprints{1, 1}, keys); again != token {
 				t.Fatalf("%q is read as %+v, which is %q", token, p, again)
 			}
 		}
@@ -203,7 +212,7 @@ func TestFingerprint(t *testing.T) {
 		}
 		return c
 	}
-	of := func(c *core, q Query) uint64 {
+	of := func(c *core, q Query) fingerprints {
 		r, err := c.prepare(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -251,7 +260,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	seen := map[uint64]string{}
 	for name, q := range different {
-		f := of(c, q)
+		f := of(c, q).one
 		if other, ok := seen[f]; ok {
 			t.Errorf("%s and %s have the same fingerprint", name, other)
 		}
@@ -292,7 +301,7 @@ func TestFingerprint(t *testing.T) {
 func TestTokenBelongsToItsQuery(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
-	options.Layout, options.TokenKey = Layout{Shards: 3}, tokenKeys["signed"]
+	options.Layout, options.TokenKeys = Layout{Shards: 3}, tokenKeys["signed"]
 	stock(t, client, options.Table, shelves(options.Layout, "k", 30, 30, 30))
 	stock(t, client, options.Table, shelves(options.Layout, "k2", 5, 5, 5))
 	items := collection(t, client, options)
@@ -302,8 +311,8 @@ func TestTokenBelongsToItsQuery(t *testing.T) {
 		t.Fatalf("got %v, %v", page.Next, err)
 	}
 	raw, _ := base64.RawURLEncoding.DecodeString(page.Next)
-	for n := 4; n <= len(options.TokenKey); n++ {
-		if bytes.Contains(raw, options.TokenKey[:n]) || strings.Contains(page.Next, string(options.TokenKey[:n])) {
+	for n, key := 4, options.TokenKeys[0]; n <= len(key); n++ {
+		if bytes.Contains(raw, key[:n]) || strings.Contains(page.Next, string(key[:n])) {
 			t.Fatal("the token has the key that signs it in it")
 		}
 	}
@@ -322,11 +331,11 @@ func TestTokenBelongsToItsQuery(t *testing.T) {
 	if _, err := wider.Page(t.Context(), q, page.Next); err != nil {
 		t.Errorf("with more shards: %v", err)
 	}
-	options.TokenKey = []byte("another key of 16 bytes")
+	options.TokenKeys = [][]byte{[]byte("another key of 16 bytes")}
 	if _, err := collection(t, client, options).Page(t.Context(), q, page.Next); !errors.Is(err, ErrToken) {
 		t.Errorf("with another key: %v", err)
 	}
-	options.TokenKey = nil
+	options.TokenKeys = nil
 	if _, err := collection(t, client, options).Page(t.Context(), q, page.Next); !errors.Is(err, ErrToken) {
 		t.Errorf("without a key: %v", err)
 	}
@@ -335,15 +344,394 @@ func TestTokenBelongsToItsQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sort := sortValue{attr.S, "a"}
 	for name, p := range map[string]position{
-		"bucket":       {bucket: firstDay, sort: sortValue{attr.S, "a"}},
-		"no sort key":  {},
-		"index":        {sort: sortValue{attr.S, "a"}, table: []sortValue{{attr.S, "a"}}},
-		"another kind": {sort: sortValue{attr.N, string(attr.Zero)}},
+		"bucket":       {width: 3, bucket: firstDay, sort: sort},
+		"no sort key":  {width: 3},
+		"index":        {width: 3, sort: sort, table: []sortValue{{attr.S, "a"}}},
+		"no shards":    {sort: sort},
+		"no shard":     {width: 3, source: newOrdinal(0, 3), sort: sort},
+		"no older":     {width: 3, source: newOrdinal(1, 0), sort: sort},
+		"older beside": {width: 3, sort: sort, older: &position{source: newOrdinal(1, 0), sort: sort}},
+		"another kind": {width: 3, sort: sortValue{attr.N, string(attr.Zero)}},
 	} {
 		_, err := items.Page(t.Context(), q, p.token(r.fingerprint, tokenKeys["signed"]))
 		if err == nil || name != "another kind" && !errors.Is(err, ErrToken) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrToken)
 		}
+	}
+}
+
+// tenants is a store with items of three tenants in three daily buckets and in older layouts, all under one key.
+func tenants(t testing.TB) (*made, Options) {
+	var list []string
+	for _, tenant := range []string{"tenant-a", "tenant-b", "tenant-c"} {
+		for i := range 4 {
+			list = append(list, fmt.Sprintf("%s#%d", tenant, i))
+		}
+	}
+	store := &made{TB: t, keys: func(string) []string { return list }}
+	store.item = func(shardKey, sk string) Item {
+		return Item{"id": text(shardKey + "|" + sk), "at": text(firstDay.Add(time.Hour).Format(time.RFC3339))}
+	}
+	options := sharded(2)
+	options.EventTime = EventTime{Attribute: "at"}
+	options.Older = []Layout{{Shards: 2, Format: ShardHash}}
+	return store, options
+}
+
+// A token that somebody made up does not reach beyond the query's Sort.
+func TestForgedTokenStaysInRange(t *testing.T) {
+	store, options := tenants(t)
+	items := collection(t, store, options)
+	for _, sort := range []Range{BeginsWith("tenant-b#"), Between("tenant-b#0", "tenant-b#9"), AtLeast("tenant-b#"), Greater("tenant-b#0"), Equal("tenant-b#1")} {
+		q := Query{Key: "k", Sort: sort, Limit: 100}
+		r, err := items.core.prepare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, at := range map[string]sortValue{
+			"another tenant": {attr.S, "tenant-a#0"}, "nothing": {attr.S, ""}, "a number": {attr.N, string(attr.Zero)}, "a binary": {attr.B, "tenant-b#1"},
+		} {
+			for _, p := range []position{
+				{width: 2, sort: at},
+				{width: 2, source: newOrdinal(1, 1), sort: at},
+			} {
+				if page, err := items.Page(t.Context(), q, p.token(r.fingerprint, nil)); !errors.Is(err, ErrToken) {
+					t.Errorf("%v, %s: got %d items, %v, want %v", sort, name, len(page.Items), err, ErrToken)
+				}
+			}
+		}
+	}
+	options.Layout.Bucket = Day
+	items = collection(t, store, options)
+	q := Query{Key: "k", Sort: BeginsWith("tenant-b#"), Limit: 100, From: firstDay, To: firstDay.AddDate(0, 0, 3)}
+	r, err := items.core.prepare(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, outside := sortValue{attr.S, "tenant-b#1"}, sortValue{attr.S, "tenant-a#1"}
+	for name, p := range map[string]position{
+		"older":            {width: 2, bucket: firstDay, sort: inside, older: &position{source: newOrdinal(1, 0), sort: outside}},
+		"older of its own": {width: 2, bucket: firstDay, sort: inside, older: &position{source: newOrdinal(0, 0), sort: inside}},
+		"not so old":       {width: 2, bucket: firstDay, source: newOrdinal(1, 0), sort: inside},
+		"within a bucket":  {width: 2, bucket: firstDay.Add(time.Hour), sort: inside},
+		"year 10000":       {width: 2, bucket: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), sort: inside},
+	} {
+		if page, err := items.Page(t.Context(), q, p.token(r.fingerprint, nil)); !errors.Is(err, ErrToken) {
+			t.Errorf("%s: got %d items, %v, want %v", name, len(page.Items), err, ErrToken)
+		}
+	}
+}
+
+// FuzzForgedToken pages on from a made-up position, sealed as the collection would, or a made-up token: it is refused, or
+// nothing comes that is not in the query's Sort, and nothing comes twice.
+func FuzzForgedToken(f *testing.F) {
+	sort := sortValue{attr.S, "tenant-b#1"}
+	for _, p := range []position{
+		{width: 2, sort: sort},
+		{width: 1, source: newOrdinal(1, 1), sort: sort},
+		{width: 2, sort: sortValue{attr.S, "tenant-a#1"}},
+		{width: 2, bucket: firstDay.AddDate(0, 0, 1), source: newOrdinal(0, 1), sort: sort},
+		{width: 2, bucket: firstDay, source: newOrdinal(1, 0), sort: sort, older: &position{source: newOrdinal(1, 0), sort: sort}},
+		{width: 2, bucket: firstDay, sort: sort, older: &position{source: newOrdinal(1, 1), sort: sortValue{attr.S, "tenant-c#1"}}},
+	} {
+		f.Add(p.append(nil), p.width > 1, false, !p.bucket.IsZero())
+		f.Add(p.append(nil), p.width > 1, true, !p.bucket.IsZero())
+	}
+	f.Fuzz(func(t *testing.T, data []byte, many, reverse, buckets bool) {
+		store, options := tenants(t)
+		q := Query{Key: "k", Sort: BeginsWith("tenant-b#"), Reverse: reverse, Limit: 3}
+		if buckets {
+			options.Layout.Bucket = Day
+			q.From, q.To = firstDay, firstDay.AddDate(0, 0, 3)
+		}
+		items := collection(t, store, options)
+		r, err := items.core.prepare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := binary.BigEndian.AppendUint64([]byte{tokenVersion}, r.fingerprint.one)
+		if many {
+			body = binary.BigEndian.AppendUint64([]byte{tokenVersion}, r.fingerprint.many)
+		}
+		body = append(body, data...)
+		token := base64.RawURLEncoding.EncodeToString(append(body, seal(body, nil)...))
+		seen := map[string]bool{}
+		for token != "" {
+			page, err := items.Page(t.Context(), q, token)
+			if err != nil {
+				if !errors.Is(err, ErrToken) || len(seen) > 0 {
+					t.Fatalf("after %d items: %v", len(seen), err)
+				}
+				return
+			}
+			for _, item := range page.Items {
+				id := str(item, "id")
+				if seen[id] || !strings.HasPrefix(str(item, "sk"), "tenant-b#") {
+					t.Fatalf("%q; twice: %t", id, seen[id])
+				}
+				seen[id] = true
+			}
+			token = page.Next
+		}
+	})
+}
+
+// Tokens that were issued with more shards than are read now would leave out what the others hold.
+func TestTokenOfMoreShards(t *testing.T) {
+	for _, bucket := range []Bucket{NoBucket, Day} {
+		store := &made{TB: t, keys: func(string) []string { return ranks(10) }}
+		options := sharded(8)
+		options.Layout.Bucket, options.EventTime = bucket, EventTime{Attribute: "at"}
+		q := Query{Key: "k", Limit: 20}
+		if bucket == Day {
+			q.From, q.To = firstDay, firstDay.AddDate(0, 0, 2)
+		}
+		page, err := collection(t, store, options).Page(bg, q, "")
+		if err != nil || page.Next == "" {
+			t.Fatal(page, err)
+		}
+		for shards, ok := range map[int]bool{1: false, 4: false, 7: false, 8: true, 9: true} {
+			fixed, adaptive := options, options
+			fixed.Layout.Shards = shards
+			adaptive.Widths = &growing{width: Width{Write: 1, Read: shards}}
+			for _, options := range []Options{fixed, adaptive} {
+				_, err := collection(t, store, options).Page(bg, q, page.Next)
+				if ok && err != nil {
+					t.Errorf("%v: %d shards: %v", bucket, shards, err)
+				}
+				if !ok && (!errors.Is(err, ErrToken) || !errors.Is(err, ErrTooNarrow) || !strings.Contains(err.Error(), "when 8 shards were read, and now "+fmt.Sprint(shards))) {
+					t.Errorf("%v: %d shards: got %v, want %v and %v", bucket, shards, err, ErrToken, ErrTooNarrow)
+				}
+			}
+		}
+	}
+}
+
+// TestTokenOutlivesSharding gives a key that has no shards some, in the midst of reading it page by page, and more later:
+// what there is comes once, and of what is added what lies behind the page.
+func TestTokenOutlivesSharding(tb *testing.T) {
+	rapid.Check(tb, func(t *rapid.T) {
+		options := sharded(0)
+		options.EventTime = EventTime{Attribute: "at"}
+		if rapid.Bool().Draw(t, "spelt out") {
+			options.Layout.Format = rapid.SampledFrom([]Format{ShardHash, {Width: 3}, {BareZero: true}}).Draw(t, "format before")
+		}
+		days := 1
+		q := Query{Key: "k", Reverse: rapid.Bool().Draw(t, "reverse"), From: firstDay, To: firstDay.AddDate(0, 0, 3)}
+		if rapid.Bool().Draw(t, "buckets") {
+			options.Layout.Bucket, days = Day, 3
+		}
+		if rapid.Bool().Draw(t, "older") {
+			options.Older = []Layout{{Shards: 2, Format: PlainNumber}}
+		}
+		keys, day := map[string][]string{}, map[string]int{}
+		add := func(layout Layout) (shardKey, sk string) {
+			d := rapid.IntRange(0, days-1).Draw(t, "day")
+			shardKey, err := layout.ShardKey("k", firstDay.AddDate(0, 0, d), rapid.IntRange(0, max(layout.Shards, 1)-1).Draw(t, "shard"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sk = fmt.Sprintf("%02d", rapid.IntRange(0, 9).Draw(t, "sort"))
+			if i, there := slices.BinarySearch(keys[shardKey], sk); !there {
+				keys[shardKey] = slices.Insert(keys[shardKey], i, sk)
+			}
+			day[shardKey] = d
+			return shardKey, sk
+		}
+		due := map[string]bool{} // what has to come
+		for range rapid.IntRange(0, 25).Draw(t, "items") {
+			shardKey, sk := add(options.Layout)
+			due[shardKey+"|"+sk] = true
+		}
+		for range rapid.IntRange(0, 10*len(options.Older)).Draw(t, "older items") {
+			shardKey, sk := add(options.Older[0])
+			due[shardKey+"|"+sk] = true
+		}
+		store := &made{TB: tb, keys: func(shardKey string) []string { return keys[shardKey] }}
+		store.item = func(shardKey, sk string) Item {
+			return Item{"id": text(shardKey + "|" + sk), "at": text(firstDay.AddDate(0, 0, day[shardKey]).Format(time.RFC3339))}
+		}
+		// place is where an item is in the order, without its shard; "" for older items, which go along with some bucket
+		place := func(id string) string {
+			shardKey, sk, _ := strings.Cut(id, "|")
+			if !strings.HasPrefix(shardKey, "k#2026") {
+				return ""
+			}
+			return fmt.Sprint(day[shardKey], sk)
+		}
+		if days == 1 {
+			place = func(id string) string { _, sk, _ := strings.Cut(id, "|"); return sk }
+		}
+		seen := map[string]bool{}
+		for token := ""; ; {
+			q.Limit = rapid.IntRange(1, 6).Draw(t, "page size")
+			page, err := collection(tb, store, options).Page(tb.Context(), q, token)
+			if err != nil {
+				t.Fatalf("%v: %v", options.Layout, err)
+			}
+			last := ""
+			for _, item := range page.Items {
+				if last = str(item, "id"); seen[last] {
+					t.Fatalf("%q twice", last)
+				}
+				seen[last] = true
+			}
+			if token = page.Next; token == "" {
+				break
+			}
+			if options.Layout.Shards == 0 {
+				options.Layout.Format = Format{BareZero: true}
+			}
+			options.Layout.Shards += rapid.IntRange(0, 4).Draw(t, "more shards")
+			if options.Layout.Shards == 0 {
+				continue
+			}
+			for range rapid.IntRange(0, 3).Draw(t, "new items") {
+				shardKey, sk := add(options.Layout)
+				id := shardKey + "|" + sk
+				if at, from := place(id), place(last); at != "" && from != "" && at != from && (at > from) != q.Reverse {
+					due[id] = true
+				}
+			}
+		}
+		for id := range due {
+			if !seen[id] {
+				t.Errorf("%q never came", id)
+			}
+		}
+	})
+}
+
+// Which changes of the layout a token survives.
+func TestTokenAndLayouts(t *testing.T) {
+	bare := Format{BareZero: true}
+	wide := func(n int, f Format) Layout { return Layout{Shards: n, Format: f} }
+	for _, test := range []struct {
+		name          string
+		before, after Layout
+		ok            bool
+	}{
+		{"more shards", wide(4, Format{}), wide(8, Format{}), true},
+		{"the first shards", Layout{}, wide(10, bare), true},
+		{"the first shards, spelt otherwise", Layout{}, wide(10, Format{ShardPrefix: ".", First: 1, Width: 3, BareZero: true}), true},
+		{"one shard, still bare", wide(1, bare), wide(10, Format{ShardPrefix: "-", BareZero: true}), true},
+		{"from one shard to more", wide(1, Format{}), wide(10, Format{}), true},
+		{"the default spelt out", wide(4, Format{}), wide(4, Format{ShardPrefix: "#SHARD_"}), true},
+		{"another strategy", wide(4, Format{}), Layout{Shards: 4, Strategy: Calculated}, true},
+		{"the bare key is no longer read", Layout{}, wide(10, Format{}), false},
+		{"the first shard has another key", wide(1, Format{}), wide(10, bare), false},
+		{"shards spelt otherwise", wide(2, bare), wide(10, Format{ShardPrefix: ".", BareZero: true}), false},
+		{"with zeros in front", wide(2, bare), wide(10, Format{Width: 3, BareZero: true}), false},
+		{"fewer shards", wide(4, Format{}), wide(3, Format{}), false},
+		{"no shards", wide(4, bare), Layout{}, false},
+	} {
+		store := &made{TB: t, keys: func(string) []string { return ranks(10) }}
+		options := sharded(0)
+		options.Layout = test.before
+		q := Query{Key: "k", Limit: 3}
+		page, err := collection(t, store, options).Page(bg, q, "")
+		if err != nil || page.Next == "" {
+			t.Fatal(page, err)
+		}
+		options.Layout = test.after
+		if _, err := collection(t, store, options).Page(bg, q, page.Next); (err == nil) != test.ok || err != nil && !errors.Is(err, ErrToken) {
+			t.Errorf("%s: got %v", test.name, err)
+		}
+	}
+}
+
+// Keys that sign tokens can be changed without a token becoming invalid.
+func TestTokenKeysRotate(t *testing.T) {
+	store := &made{TB: t, keys: func(string) []string { return ranks(10) }}
+	q := Query{Key: "k", Limit: 3}
+	old, young := []byte("the old key has 24 bytes"), []byte("the new key has 24 bytes")
+	with := func(keys ...[]byte) *Collection[Item] {
+		options := sharded(2)
+		options.TokenKeys = keys
+		return collection(t, store, options)
+	}
+	page, err := with(old).Page(bg, q, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*Collection[Item]{with(old, young), with(young, old)} {
+		if _, err := c.Page(bg, q, page.Next); err != nil {
+			t.Errorf("with both keys: %v", err)
+		}
+	}
+	if _, err := with(young).Page(bg, q, page.Next); !errors.Is(err, ErrToken) {
+		t.Errorf("without the key: got %v, want %v", err, ErrToken)
+	}
+	if page, err = with(young, old).Page(bg, q, page.Next); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := with(young).Page(bg, q, page.Next); err != nil {
+		t.Errorf("the first key does not sign: %v", err)
+	}
+	options := sharded(2)
+	options.TokenKeys = [][]byte{slices.Clone(old)}
+	c := collection(t, store, options)
+	clear(options.TokenKeys[0])
+	if page, err = c.Page(bg, q, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := with(old).Page(bg, q, page.Next); err != nil {
+		t.Errorf("the caller's key was changed, and with it the collection's: %v", err)
+	}
+	options.TokenKeys = [][]byte{old, []byte("short")}
+	if _, err := Open[Item](store, options); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "TokenKeys[1] has 5 bytes") {
+		t.Errorf("got %v, want that the second key is too short", err)
+	}
+}
+
+// Shards that an older layout had before the layout grew to have them come once, at a sort key that all have.
+func TestTokenOfAnOlderLayoutsShard(t *testing.T) {
+	store := &made{TB: t, keys: func(string) []string { return []string{"a", "b"} }}
+	store.item = func(shardKey, sk string) Item { return Item{"id": text(shardKey + "|" + sk)} }
+	narrow, grown := sharded(4), sharded(8)
+	narrow.Older = []Layout{{Shards: 8}, {Shards: 2, Format: ShardHash}}
+	grown.Older = narrow.Older
+	for _, reverse := range []bool{false, true} {
+		for limit := 1; limit < 20; limit++ {
+			q := Query{Key: "k", Limit: limit, Reverse: reverse}
+			first, err := collection(t, store, narrow).Page(bg, q, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Limit = 3
+			seen := map[string]bool{}
+			for token, items := first.Next, first.Items; ; {
+				for _, item := range items {
+					if id := str(item, "id"); seen[id] {
+						t.Errorf("reverse %t, first page of %d: %s twice", reverse, limit, id)
+					}
+					seen[str(item, "id")] = true
+				}
+				if token == "" {
+					break
+				}
+				page, err := collection(t, store, grown).Page(bg, q, token)
+				if err != nil {
+					t.Fatal(err)
+				}
+				token, items = page.Next, page.Items
+			}
+			if len(seen) != 20 {
+				t.Errorf("reverse %t, first page of %d: %d items, want 20", reverse, limit, len(seen))
+			}
+		}
+	}
+	// behind another older layout, their place in the order changes
+	narrow.Older = []Layout{{Shards: 2, Format: ShardHash}, {Shards: 8}}
+	grown.Older = narrow.Older
+	q := Query{Key: "k", Limit: 3}
+	page, err := collection(t, store, narrow).Page(bg, q, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := collection(t, store, grown).Page(bg, q, page.Next); !errors.Is(err, ErrToken) {
+		t.Errorf("got %v, want %v", err, ErrToken)
 	}
 }

@@ -121,6 +121,9 @@ func (l *Log[T]) Plan(ctx context.Context, q Query) (heatsink.Plan, error) {
 	return c.own(s).Plan(ctx, hq)
 }
 
+// defaultMaxRequests is heatsink's own.
+const defaultMaxRequests = 10_000
+
 // Distribution counts the events of every shard that q reads, those of all buckets together, and judges how even the
 // shards are. Older layouts do not count.
 func (l *Log[T]) Distribution(ctx context.Context, q Query) (heatsink.Evenness, error) {
@@ -132,6 +135,14 @@ func (l *Log[T]) Distribution(ctx context.Context, q Query) (heatsink.Evenness, 
 	hq, ok := c.query(s, 0)
 	if !ok {
 		return heatsink.NewEvenness(nil), nil
+	}
+	plan, err := c.shards.Plan(ctx, hq)
+	if err != nil {
+		return heatsink.Evenness{}, fmt.Errorf("distribution of log %q: %w", q.Log, err)
+	}
+	if most := cmp.Or(q.MaxRequests, defaultMaxRequests); most > 0 && plan.Requests > most {
+		return heatsink.Evenness{}, fmt.Errorf("%w: %w: distribution of log %q: %d shards take a request each, but MaxRequests is %d: "+
+			"ask for a shorter time, or raise MaxRequests", ErrQuery, heatsink.ErrTooManyRequests, q.Log, plan.Requests, most)
 	}
 	var counts []int
 	for start := range c.options.Bucket.Starts(hq.From, hq.To) {

@@ -46,7 +46,7 @@ func (c *core) tryOwn(ctx context.Context, own func(context.Context) error) (why
 	if cause := context.Cause(allowed); errors.Is(cause, errTooMany) {
 		return cause, nil
 	}
-	if errors.As(err, new(*heatsink.GatherError)) || errors.As(err, new(*heatsink.ShardError)) {
+	if errors.As(err, new(*heatsink.GatherError)) || errors.As(err, new(*heatsink.ShardError)) || errors.Is(err, heatsink.ErrTooManyRequests) {
 		return err, nil
 	}
 	return nil, err
@@ -145,7 +145,7 @@ func (c *core) listRange(ctx context.Context, s *stretch, sort heatsink.Range, l
 	last string, seen int, err error,
 ) {
 	o := &c.options
-	q := heatsink.Query{Key: o.Index.Key(s.Log), Sort: sort, Reverse: s.Newest, Limit: limit}
+	q := heatsink.Query{Key: o.Index.Key(s.Log), Sort: sort, Reverse: s.Newest, Limit: limit, MaxRequests: -1} // of one key
 	var together []listing
 	for item, err := range c.index.Query(ctx, q) {
 		if err != nil {

@@ -104,7 +104,7 @@ func (c *core) collection() heatsink.Options {
 	options := heatsink.Options{
 		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, TTL: o.TTL,
 		Layout:         o.layout(),
-		TokenKey:       o.TokenKey, // only for its length to be checked
+		TokenKeys:      o.TokenKeys, // only for their lengths to be checked
 		Retry:          o.Retry,
 		MaxConcurrency: o.MaxConcurrency,
 		Logger:         o.Logger,

@@ -177,7 +177,7 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		{"index without a name", eventlog.Options{Table: "t", Index: eventlog.Index{Prefix: "THREAT#"}}, []string{"Index has no Name"}},
 		{"key of no index", eventlog.Options{Table: "t", Index: eventlog.Index{Key: strings.ToUpper}}, []string{"Index.Key is set without a Name"}},
 		{"budget", eventlog.Options{Table: "t", Index: eventlog.Index{Name: "i", MaxRequests: -1}}, []string{"Index.MaxRequests is negative"}},
-		{"token key", eventlog.Options{Table: "t", TokenKey: []byte("short")}, []string{"TokenKey has 5 bytes"}},
+		{"token key", eventlog.Options{Table: "t", TokenKeys: [][]byte{[]byte("short")}}, []string{"TokenKeys[0] has 5 bytes"}},
 	} {
 		_, err := eventlog.Open[op](client, c.options)
 		if !errors.Is(err, eventlog.ErrOptions) && !errors.Is(err, heatsink.ErrLayout) {

@@ -78,9 +78,10 @@ type Options struct {
 	// Default: all reads ask for them.
 	OlderUntil time.Time
 
-	// TokenKey signs page tokens and positions, so that they can be handed to people, who may still read the time and
-	// id in them. It has 16 bytes or more. Default: they are checked for damage, not for forgery.
-	TokenKey []byte
+	// TokenKeys sign page tokens and positions, so that they can be handed to people: the first signs, and all verify, so
+	// that keys can be rotated. Each has 16 bytes or more. Tokens are not encrypted: the time and id of the last event can
+	// be read. Default: they are checked for damage, not for forgery.
+	TokenKeys [][]byte
 
 	// Retry says how requests are repeated, as heatsink has it.
 	Retry heatsink.Retry
@@ -147,7 +148,10 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Growth, o.Older, o.TokenKey = slices.Clone(o.Growth), slices.Clone(o.Older), slices.Clone(o.TokenKey)
+	o.Growth, o.Older, o.TokenKeys = slices.Clone(o.Growth), slices.Clone(o.Older), slices.Clone(o.TokenKeys)
+	for i, key := range o.TokenKeys {
+		o.TokenKeys[i] = slices.Clone(key)
+	}
 	return o
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,8 +34,8 @@ const (
 //
 //	version 1 byte | kind 1 byte | log 8 bytes | returned 1 byte | key | seal 4 or 16 bytes
 //
-// The log is a hash of the names of table and log. The seal is an HMAC-SHA256 cut to 16 bytes with the caller's key, or
-// else a CRC-32 against accidents.
+// The log is a hash of the names of table and log. The seal is an HMAC-SHA256 cut to 16 bytes with the first of the
+// caller's keys, or else a CRC-32 against accidents.
 const (
 	tokenVersion = 1
 	tokenHead    = 1 + 1 + 8 + 1
@@ -53,7 +54,7 @@ func (c *core) token(p position, log string) string {
 		b = append(b, 0)
 	}
 	b = append(b, p.key...)
-	b = append(b, c.seal(b)...)
+	b = append(b, seal(b, c.tokenKeys()[0])...)
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
@@ -69,7 +70,8 @@ func (c *core) parsePosition(token string, kind positionKind, log string) (posit
 	if err != nil || strings.ContainsAny(token, "\r\n") { // which base64 skips
 		return fail("it is not base64url")
 	}
-	size := len(c.seal(nil))
+	keys := c.tokenKeys()
+	size := len(seal(nil, keys[0]))
 	if len(b) < tokenHead+1+size {
 		return fail("it is too short")
 	}
@@ -77,7 +79,8 @@ func (c *core) parsePosition(token string, kind positionKind, log string) (posit
 		return fail(fmt.Sprintf("it has version %d; this is version %d", b[0], tokenVersion))
 	}
 	body, end := b[:len(b)-size], b[len(b)-size:]
-	if !hmac.Equal(end, c.seal(body)) {
+	signed := func(key []byte) bool { return hmac.Equal(end, seal(body, key)) }
+	if !slices.ContainsFunc(keys, signed) {
 		return fail("it was changed since it was issued, or issued with another key")
 	}
 	if positionKind(b[1]) != kind || binary.BigEndian.Uint64(b[2:]) != c.logHash(log) {
@@ -90,11 +93,19 @@ func (c *core) parsePosition(token string, kind positionKind, log string) (posit
 	return p, nil
 }
 
-func (c *core) seal(b []byte) []byte {
-	if len(c.options.TokenKey) == 0 {
+// tokenKeys returns the keys that tokens are signed with, one that is nil if they are not.
+func (c *core) tokenKeys() [][]byte {
+	if len(c.options.TokenKeys) == 0 {
+		return [][]byte{nil}
+	}
+	return c.options.TokenKeys
+}
+
+func seal(b, key []byte) []byte {
+	if len(key) == 0 {
 		return binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(b))
 	}
-	mac := hmac.New(sha256.New, c.options.TokenKey)
+	mac := hmac.New(sha256.New, key)
 	mac.Write(b)
 	return mac.Sum(nil)[:macSize]
 }

@@ -11,9 +11,15 @@ import (
 
 type nobody struct{ heatsink.Client }
 
-func positions(t testing.TB, key string) *core {
+func positions(t testing.TB, keys ...string) *core {
 	t.Helper()
-	c, err := newCore(nobody{}, Options{Table: "logs", TokenKey: []byte(key)})
+	options := Options{Table: "logs"}
+	for _, key := range keys {
+		if key != "" {
+			options.TokenKeys = append(options.TokenKeys, []byte(key))
+		}
+	}
+	c, err := newCore(nobody{}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +58,26 @@ func TestTokensAreForOneThing(t *testing.T) {
 					t.Errorf("%s: got %v", name, err)
 				}
 			}
+		}
+	}
+}
+
+// Any of the keys verifies a token, and the first signs it.
+func TestTokenKeysRotate(t *testing.T) {
+	old, both, young := positions(t, secret), positions(t, secret+"!", secret), positions(t, secret+"!")
+	p := position{tailed, "2026-06-22T01:00:00Z#x", true}
+	for name, test := range map[string]struct {
+		from, to *core
+		ok       bool
+	}{
+		"old to both":   {old, both, true},
+		"both to young": {both, young, true},
+		"both to old":   {both, old, false},
+		"old to young":  {old, young, false},
+	} {
+		got, err := test.to.parsePosition(test.from.token(p, "OPS_LOG"), tailed, "OPS_LOG")
+		if test.ok && (err != nil || got != p) || !test.ok && !errors.Is(err, ErrToken) {
+			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
@@ -30,6 +31,11 @@ type Query struct {
 	// the last seven days take as long as one. Default: the next, once it is certain to be needed; more after buckets
 	// that held little.
 	Ahead int
+
+	// MaxRequests is the most Query requests that this read may take, as in a heatsink.Query: without a Limit, one for
+	// each shard of each bucket must fit, or nothing is read; with a Limit, the read ends when it needs more. The error wraps
+	// heatsink.ErrTooManyRequests. Default: 10,000. Negative: no limit. With Options.Index, the index is read instead.
+	MaxRequests int
 
 	// Index reads Options.Index, and not the shards: whatever that has.
 	Index bool
@@ -81,13 +87,16 @@ func (c *core) stretch(q Query, now time.Time) (*stretch, error) {
 			return wrong("%w", err)
 		}
 	}
-	s := &stretch{Query: q, to: c.stamps.ceil(to), left: q.Limit}
+	s := &stretch{Query: q, to: c.stamps.ceil(to), left: min(q.Limit, maxLimit)}
 	if !from.IsZero() {
 		s.from = c.stamps.ceil(from)
 	}
 	s.lo, s.hi = c.stamps.bound(s.from), c.stamps.bound(s.to)
 	return s, nil
 }
+
+// maxLimit is more events than anybody reads, and leaves room for adding to it.
+const maxLimit = math.MaxInt / 4
 
 // bounds returns the first and the last sort key that are left to read, and false if there is none. The event that was
 // returned last is among them, as conditions on keys are of closed ranges.
@@ -114,7 +123,7 @@ func (c *core) query(s *stretch, limit int) (heatsink.Query, bool) {
 	}
 	q := heatsink.Query{
 		Key: s.Log, Sort: heatsink.Between(lo, hi),
-		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Ahead: s.Ahead,
+		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Ahead: s.Ahead, MaxRequests: s.MaxRequests,
 	}
 	if b := c.options.Bucket; b != heatsink.NoBucket { // whole buckets: the sort keys are exact
 		from, to := s.from, s.to

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -28,12 +29,17 @@ func (l *Log[T]) Events(ctx context.Context, q Query) iter.Seq2[Event[T], error]
 }
 
 // Newest returns the n newest events of a log, the newest first. It reads little more than n events, from as many
-// buckets as it takes, back to where Options.Begin or the Retention say that the log begins.
+// buckets as it takes, back to where Options.Begin or the Retention say that the log begins. A log that has fewer, as one
+// whose name is misspelt has none, takes a request for each shard of every bucket: after 10,000 of them the error is
+// heatsink.ErrTooManyRequests, beside the events that were found.
 func (l *Log[T]) Newest(ctx context.Context, log string, n int) ([]Event[T], error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%w: log %q: the newest %d", ErrQuery, log, n)
 	}
 	events, _, err := l.collect(ctx, Query{Log: log, Newest: true, Limit: n}, "")
+	if err != nil && !errors.Is(err, heatsink.ErrTooManyRequests) {
+		return nil, err
+	}
 	return events, err
 }
 
@@ -47,7 +53,8 @@ type Page[T any] struct {
 
 // Page returns q.Limit events that follow the page whose Next is token; an empty token asks for the first. Pages put
 // together are what Events returns, whatever the page sizes, also if the log has grown in between. From and To may move
-// from page to page; Log and Newest must stay.
+// from page to page; Log and Newest must stay. A page that takes more than q.MaxRequests is shorter than its Limit, or the
+// error if it has no event.
 func (l *Log[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
 	if q.Limit < 1 {
 		return Page[T]{}, fmt.Errorf("%w: log %q: a page needs a Limit", ErrQuery, q.Log)
@@ -65,27 +72,27 @@ func (l *Log[T]) Page(ctx context.Context, q Query, token string) (Page[T], erro
 		passed = p.key
 	}
 	events, last, err := l.collect(ctx, q, passed)
-	if err != nil {
+	short := errors.Is(err, heatsink.ErrTooManyRequests) && len(events) > 0
+	if err != nil && !short {
 		return Page[T]{}, err
 	}
 	page := Page[T]{Events: events}
-	if len(events) == q.Limit {
+	if short || len(events) == q.Limit {
 		page.Next = c.token(position{kind: kind, key: last, returned: true}, q.Log)
 	}
 	return page, nil
 }
 
-// collect reads the events of a query, behind the one whose sort key is passed, and returns the last one's sort key.
+// collect reads the events of a query, behind the one whose sort key is passed, and returns the last one's sort key; also
+// beside an error, as far as it got.
 func (l *Log[T]) collect(ctx context.Context, q Query, passed string) (events []Event[T], last string, err error) {
 	s, err := l.core.stretch(q, time.Now())
 	if err != nil {
 		return nil, "", err
 	}
 	s.passed = passed
-	if err := read(ctx, l.core, s, func(e Event[T]) bool { events = append(events, e); return true }); err != nil {
-		return nil, "", err
-	}
-	return events, s.passed, nil
+	err = read(ctx, l.core, s, func(e Event[T]) bool { events = append(events, e); return true })
+	return events, s.passed, err
 }
 
 // read reads a stretch and visits its events until visit returns false.
@@ -134,6 +141,9 @@ func (c *core) gather(ctx context.Context, s *stretch, visit visitor) error {
 		}
 		seen := 0
 		for item, err := range c.own(s).Query(ctx, q) {
+			if bad, ok := errors.AsType[*heatsink.DecodeError](err); ok { // an older layout's, whose time cannot be read
+				item, err = bad.Item, nil // it goes by its sort key, and decode says what is wrong with it
+			}
 			if err != nil {
 				return fmt.Errorf("read log %q: %w", s.Log, err)
 			}

@@ -192,7 +192,7 @@ func (t *Tail[T]) stretch(now time.Time) *stretch {
 	t.mu.Lock()
 	p := t.position
 	t.mu.Unlock()
-	s := &stretch{Query: Query{Log: t.log, Consistent: true}, lo: p.key, to: c.stamps.floor(now.Add(-c.options.Settle))}
+	s := &stretch{Query: Query{Log: t.log, Consistent: true, MaxRequests: -1}, lo: p.key, to: c.stamps.floor(now.Add(-c.options.Settle))}
 	if p.returned {
 		s.passed = p.key
 	}

@@ -261,7 +261,7 @@ func TestTailSurvivesFailures(t *testing.T) {
 		begun := time.Now()
 		errs := 0
 		for _, err := range tail.Events(t.Context()) {
-			if failed := (*heatsink.GatherError)(nil); !errors.As(err, &failed) {
+			if failed := (*heatsink.ShardError)(nil); !errors.As(err, &failed) {
 				t.Errorf("got %v", err)
 			}
 			errs++

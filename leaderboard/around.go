@@ -43,7 +43,7 @@ const maxPage = 10_000
 
 // beside returns the n entries next to an entry, the nearest first.
 func (x box) beside(ctx context.Context, self Entry, n int, below bool) ([]Entry, error) {
-	q := heatsink.Query{Key: x.key, Sort: heatsink.AtLeast(number(self.place)), Limit: min(n, maxPage) + 1}
+	q := heatsink.Query{MaxRequests: anyNumber, Key: x.key, Sort: heatsink.AtLeast(number(self.place)), Limit: min(n, maxPage) + 1}
 	if below {
 		q.Sort, q.Reverse = heatsink.AtMost(number(self.place)), true
 	}

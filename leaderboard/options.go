@@ -67,9 +67,10 @@ type Options struct {
 	// Names are the names of the attributes.
 	Names Names
 
-	// TokenKey signs page tokens, so that they can be handed to people: 16 bytes at least. Default: tokens are checked
-	// for damage, not for forgery.
-	TokenKey []byte
+	// TokenKeys sign page tokens, so that they can be handed to people: the first signs, and all verify, so that keys can
+	// be rotated. Each has 16 bytes or more. Tokens are not encrypted: the place, the player and the board of a page's last
+	// entry can be read. Default: tokens are checked for damage, not for forgery.
+	TokenKeys [][]byte
 
 	// Retry says how requests are repeated. The Budget does not apply to submissions with an ID.
 	Retry heatsink.Retry
@@ -101,6 +102,9 @@ const (
 	defaultEventTTL = 24 * time.Hour
 	defaultTop      = 100
 )
+
+// anyNumber of requests may read a board: it has as many shards as the options say, and no buckets.
+const anyNumber = -1
 
 func (o Options) withDefaults() Options {
 	o.Index = cmp.Or(o.Index, defaultIndex)
@@ -168,7 +172,7 @@ func (o Options) collection() heatsink.Options {
 		SortKey:        o.Names.Place,
 		Layout:         heatsink.Layout{Shards: o.Shards, Strategy: heatsink.Calculated},
 		ShardBy:        []string{o.Names.Player},
-		TokenKey:       o.TokenKey,
+		TokenKeys:      o.TokenKeys,
 		Retry:          o.Retry,
 		MaxConcurrency: o.MaxConcurrency,
 		Logger:         o.Logger,

@@ -39,7 +39,7 @@ func TestOpenNamesEveryFault(t *testing.T) {
 	}
 	for text, options := range map[string]Options{
 		"Retention needs a Period": {Table: table, Retention: time.Hour},
-		"TokenKey has 3 bytes":     {Table: table, TokenKey: []byte("abc")},
+		"TokenKeys[0] has 3 bytes": {Table: table, TokenKeys: [][]byte{[]byte("abc")}},
 		"Retry has negative":       {Table: table, Retry: heatsink.Retry{Attempts: -1}},
 	} {
 		if _, err := Open(client, options); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), text) {

@@ -16,7 +16,7 @@ func (b Board) Rank(ctx context.Context, player string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	above, err := x.entries.Count(ctx, heatsink.Query{Key: x.key, Sort: heatsink.Greater(number(entry.place))})
+	above, err := x.entries.Count(ctx, heatsink.Query{MaxRequests: anyNumber, Key: x.key, Sort: heatsink.Greater(number(entry.place))})
 	if err != nil {
 		return Entry{}, fmt.Errorf("rank of player %q on board %q: %w", player, x.key, err)
 	}

@@ -81,7 +81,7 @@ func (b Board) read(ctx context.Context, limit int) iter.Seq2[Entry, error] {
 			return
 		}
 		rank, last := 0, Entry{}
-		for item, err := range x.entries.Query(ctx, heatsink.Query{Key: x.key, Reverse: true, Limit: limit}) {
+		for item, err := range x.entries.Query(ctx, heatsink.Query{MaxRequests: anyNumber, Key: x.key, Reverse: true, Limit: limit}) {
 			var entry Entry
 			if err == nil {
 				entry, err = x.entry(item)
@@ -124,7 +124,7 @@ func (b Board) Page(ctx context.Context, size int, token string) (Page, error) {
 	if err != nil || x.over() {
 		return Page{}, err
 	}
-	items, err := x.entries.Page(ctx, heatsink.Query{Key: x.key, Reverse: true, Limit: size}, token)
+	items, err := x.entries.Page(ctx, heatsink.Query{MaxRequests: anyNumber, Key: x.key, Reverse: true, Limit: size}, token)
 	if err != nil {
 		return Page{}, fmt.Errorf("board %q: %w", x.key, err)
 	}
@@ -139,7 +139,7 @@ func (b Board) Count(ctx context.Context) (int, error) {
 	if err != nil || x.over() {
 		return 0, err
 	}
-	n, err := x.entries.Count(ctx, heatsink.Query{Key: x.key})
+	n, err := x.entries.Count(ctx, heatsink.Query{MaxRequests: anyNumber, Key: x.key})
 	if err != nil {
 		return 0, fmt.Errorf("board %q: %w", x.key, err)
 	}

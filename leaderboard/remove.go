@@ -106,7 +106,7 @@ func (x box) clear(ctx context.Context, one func()) error {
 
 // list sends the players of a board, as the index has them, until ctx ends.
 func (x box) list(ctx context.Context, players chan<- string) error {
-	for item, err := range x.entries.Query(ctx, heatsink.Query{Key: x.key}) {
+	for item, err := range x.entries.Query(ctx, heatsink.Query{MaxRequests: anyNumber, Key: x.key}) {
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func (s *Store[T]) ByUser(ctx context.Context, user string) iter.Seq2[Session[T]
 // Count returns how many sessions live, from the same index as List: one that is touched at this moment may count
 // twice. No session is transferred, but DynamoDB charges as if it were.
 func (s *Store[T]) Count(ctx context.Context) (int, error) {
-	n, err := s.living.Count(ctx, heatsink.Query{Key: listKey, Sort: livingAt(time.Now().Unix())})
+	n, err := s.living.Count(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(time.Now().Unix())})
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)
 	}
@@ -81,7 +81,7 @@ func (s *Store[T]) Page(ctx context.Context, limit int, token string) (Page[T], 
 		}
 		since, rest = n, after
 	}
-	found, err := s.living.Page(ctx, heatsink.Query{Key: listKey, Sort: livingAt(since), Limit: limit}, rest)
+	found, err := s.living.Page(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(since), Limit: limit}, rest)
 	if err != nil {
 		return Page[T]{}, fmt.Errorf("page of sessions: %w", err)
 	}
@@ -114,7 +114,7 @@ func (s *Store[T]) records(
 	ctx context.Context, index *heatsink.Collection[heatsink.Item], key string,
 ) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		query := heatsink.Query{Key: key, Sort: livingAt(time.Now().Unix())}
+		query := heatsink.Query{MaxRequests: anyNumber, Key: key, Sort: livingAt(time.Now().Unix())}
 		for item, err := range index.Query(ctx, query) {
 			var r record
 			if err == nil {

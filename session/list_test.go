@@ -47,7 +47,7 @@ func TestPages(t *testing.T) {
 		ctx := t.Context()
 		client := start(t, local.Options{TTLInterval: never}).Client()
 		key := []byte("sixteen bytes or more")
-		sessions := open(t, client, session.Options{TokenKey: key})
+		sessions := open(t, client, session.Options{TokenKeys: [][]byte{key}})
 		var all []session.Session[cart]
 		for i := range 50 {
 			all = append(all, create(t, sessions, "ann", session.WithIdle(time.Duration(i+1)*time.Minute)))

@@ -50,8 +50,10 @@ type Options struct {
 	// Names are those of attributes and indexes.
 	Names Names
 
-	// TokenKey signs the tokens of Page, at least 16 bytes. Default: they are checked for damage, not for forgery.
-	TokenKey []byte
+	// TokenKeys sign the tokens of Page: the first signs, and all verify, so that keys can be rotated. Each has 16 bytes or
+	// more. Tokens are not encrypted: the handle and the expiry of a page's last session can be read; with PlainIDs the
+	// handle is the id. Default: tokens are checked for damage, not for forgery.
+	TokenKeys [][]byte
 
 	// Retry says how requests are repeated.
 	Retry heatsink.Retry
@@ -84,6 +86,9 @@ const (
 	defaultSettle = time.Second
 )
 
+// anyNumber of requests may read the list: it has as many shards as the options say, and no buckets.
+const anyNumber = -1
+
 func (o Options) withDefaults() Options {
 	o.Idle = cmp.Or(o.Idle, defaultIdle)
 	o.Shards = cmp.Or(o.Shards, defaultShards)
@@ -113,7 +118,7 @@ func (n Names) withDefaults() Names {
 }
 
 // validate returns everything that is wrong with options that have their defaults. What is wrong with Retry and
-// TokenKey is found by heatsink.
+// TokenKeys is found by heatsink.
 func (o Options) validate() error {
 	var faults []error
 	wrong := func(format string, args ...any) {

@@ -30,7 +30,7 @@ func TestOptionsNameEveryFault(t *testing.T) {
 		t.Errorf("Setup: got %v", again)
 	}
 	for _, options := range []session.Options{
-		{Table: "t", TokenKey: []byte("short")},
+		{Table: "t", TokenKeys: [][]byte{[]byte("short")}},
 		{Table: "t", Retry: heatsink.Retry{Attempts: -1}},
 		{Table: "t", Idle: 101 * 365 * 24 * time.Hour},
 		{Table: "t", Shards: 1 << 20},

@@ -31,8 +31,8 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 	n := &options.Names
 	collection := heatsink.Options{
 		Table: options.Table, TableKey: []string{n.ID}, Index: n.ListIndex, PartitionKey: n.List, SortKey: n.Expires,
-		Layout:   heatsink.Layout{Shards: options.Shards, Strategy: heatsink.Calculated},
-		TokenKey: options.TokenKey, Retry: options.Retry, Logger: options.Logger,
+		Layout:    heatsink.Layout{Shards: options.Shards, Strategy: heatsink.Calculated},
+		TokenKeys: options.TokenKeys, Retry: options.Retry, Logger: options.Logger,
 	}
 	living, err := heatsink.Open[heatsink.Item](client, collection)
 	if err != nil {

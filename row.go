@@ -1,0 +1,72 @@
+package heatsink
+
+import (
+	"maps"
+	"slices"
+)
+
+// row is an item that a read returns, with what it takes to name it if it cannot be decoded.
+type row struct {
+	read  *reading
+	item  Item
+	sort  sortValue
+	table Item  // the table's key, if this is an index and the caller did not ask for it
+	bad   error // what is wrong with the item itself
+}
+
+// row makes an entry what the caller put and asked for.
+func (r *reading) row(e entry) row {
+	w := row{read: r, sort: e.sort, bad: e.bad}
+	if len(r.added) > 0 && r.core.options.Index != "" {
+		w.table = pick(e.item, r.core.options.TableKey)
+	}
+	w.item = r.finish(e.item)
+	return w
+}
+
+// key returns what is known of the row's key, under the logical partition key.
+func (w row) key() Item {
+	o := &w.read.core.options
+	key := pick(w.item, o.TableKey)
+	maps.Copy(key, w.table)
+	key[o.PartitionKey] = w.read.key
+	if o.SortKey != "" {
+		key[o.SortKey] = w.sort.attribute()
+	}
+	return key
+}
+
+// pick returns the attributes with these names that an item has.
+func pick(item Item, names []string) Item {
+	picked := make(Item, len(names)+2)
+	for _, name := range names {
+		if v := item[name]; v != nil {
+			picked[name] = v
+		}
+	}
+	return picked
+}
+
+// decodeRow returns a row as a T. Its error is a *DecodeError.
+func decodeRow[T any](w row) (T, error) {
+	if w.bad != nil {
+		var none T
+		return none, &DecodeError{Key: w.key(), Item: w.item, Err: w.bad}
+	}
+	v, err := decode[T](w.item)
+	if failed, ok := err.(*DecodeError); ok {
+		failed.Key = w.key()
+	}
+	return v, err
+}
+
+// allKeys returns the names of the key attributes, of the table and of the index.
+func (c *core) allKeys() []string {
+	names := slices.Clone(c.options.TableKey)
+	for _, name := range []string{c.options.PartitionKey, c.options.SortKey} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
