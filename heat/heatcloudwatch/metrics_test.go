@@ -89,7 +89,7 @@ func (f *failing) GetMetricData(ctx context.Context, in *cloudwatch.GetMetricDat
 		name := *metric.MetricName
 		for _, d := range metric.Dimensions {
 			if *d.Name == "Operation" {
-				name += " " + *d.Value
+				name = *metric.MetricName + " " + *d.Value
 			}
 		}
 		if n := f.sums[name]; n > 0 {
