@@ -17,6 +17,8 @@ BENCHOUT ?= bench.txt
 N        ?= 50
 SEED     ?= 1
 ROWS     ?=
+BREAKS   ?= 50
+CHECKS   ?= 20000
 PEERS    := .peers
 
 TOOL    := go tool -modfile=tools.mod
@@ -112,6 +114,10 @@ bench: ## benchmarks COUNT times into BENCHOUT, summarised (PKG=./... BENCH=. CO
 	@go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 0 $(PKG) | tee $(BENCHOUT)
 	$(call heading,benchstat $(BENCHOUT))
 	@$(TOOL) benchstat $(BENCHOUT)
+
+.PHONY: proof-library
+proof-library: ## measure that the library is never silently wrong (hours: BREAKS=50 random breaks of each package, CHECKS=20000)
+	@go run ./internal/proof/library -breaks '$(BREAKS)' -checks '$(CHECKS)'
 
 .PHONY: bench-engine
 bench-engine: ## the local engine beside dynalite (needs npm), dynoxide and an empty handler

@@ -407,3 +407,43 @@ func ExampleTop() {
 	fmt.Println(top, err)
 	// Output: [{SITE v17 19} {SITE v14 18}] <nil>
 }
+
+// With a version, heatsink knows its own writes again and a late attempt cannot undo a later one. What is deleted is gone,
+// although a small item stays behind for an hour.
+func ExampleOptions_version() {
+	ctx := context.Background()
+	db, err := local.New(local.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	if err := db.CreateTable(ctx, "carts", "pk", "sk"); err != nil {
+		panic(err)
+	}
+	carts, err := heatsink.Open[heatsink.Item](db.Client(), heatsink.Options{
+		Table: "carts", PartitionKey: "pk", SortKey: "sk",
+		Layout:  heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated},
+		Version: "version", TTL: "expires",
+	})
+	if err != nil {
+		panic(err)
+	}
+	cart := heatsink.Item{
+		"pk": &types.AttributeValueMemberS{Value: "CARTS"},
+		"sk": &types.AttributeValueMemberS{Value: "cart-1"},
+	}
+	create := func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
+	_, err = carts.Put(ctx, cart, create)
+	fmt.Println("created:", err == nil)
+	_, err = carts.Delete(ctx, cart)
+	fmt.Println("deleted:", err == nil)
+	_, err = carts.Get(ctx, cart)
+	fmt.Println("gone:", errors.Is(err, heatsink.ErrNotFound))
+	_, err = carts.Put(ctx, cart, create)
+	fmt.Println("created again:", err == nil)
+	// Output:
+	// created: true
+	// deleted: true
+	// gone: true
+	// created again: true
+}

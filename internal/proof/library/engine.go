@@ -96,7 +96,9 @@ func (e *engine) stored(ctx context.Context, table string) (int, error) {
 }
 
 // ifNew is the condition that there is no item yet.
-func ifNew(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
+func ifNew(in *dynamodb.PutItemInput) {
+	in.ConditionExpression = aws.String("attribute_not_exists(sk)")
+}
 
 // strongly makes a Get see every acknowledged write.
 func strongly(in *dynamodb.GetItemInput) { in.ConsistentRead = aws.Bool(true) }

@@ -47,13 +47,13 @@ type proof struct {
 	out     io.Writer
 	started time.Time
 
-	Numbers  []number         `json:"numbers"`
-	Cells    int              `json:"cells"`
-	Attacks  map[string]int   `json:"attacks,omitempty"` // inputs tried, by attack
-	Rows     *breaks          `json:"rows,omitempty"`
-	Packages []breaks         `json:"packages,omitempty"`
-	Missed   []string         `json:"missed"` // what must hold and does not
-	Seconds  float64          `json:"seconds"`
+	Numbers  []number       `json:"numbers"`
+	Cells    int            `json:"cells"`
+	Attacks  map[string]int `json:"attacks,omitempty"` // inputs tried, by attack
+	Rows     *breaks        `json:"rows,omitempty"`
+	Packages []breaks       `json:"packages,omitempty"`
+	Missed   []string       `json:"missed"` // what must hold and does not
+	Seconds  float64        `json:"seconds"`
 }
 
 // number is one figure of the outside trial: what it was then, what it is now, and what it must be.

@@ -18,8 +18,8 @@ func init() {
 	measurements = append(measurements,
 		measurement{"11", "acknowledged writes undone by a late attempt, with Version", "7 of 7", "0 of 7", on(lateAttempts("v"))},
 		measurement{"11", "the same without Version, as documented", "7 of 7", "7 of 7", on(lateAttempts(""))},
-		measurement{"12", "processes of two that are told they created an item, after a lost answer", "2", "1", on(createdBy("v"))},
-		measurement{"12", "the same without Version: one, and one told that the outcome is unknown", "2", "0", on(createdBy(""))},
+		measurement{"12", "processes of two that are told they created an item, after a lost request", "2", "1", on(createdBy("v"))},
+		measurement{"12", "the same without Version; the other is told that its outcome is unknown", "2", "1", on(createdBy(""))},
 		measurement{"13", "good items lost beside an oversized one in a batch of 25", "24", "0", on(oversized)},
 		measurement{"13", "good items lost beside one without a key, and the error", "24, no BatchError", "0, BatchError", on(keyless)},
 	)
@@ -102,7 +102,7 @@ func lateAttempts(version string) func(context.Context, *engine) (string, error)
 	}
 }
 
-// createdBy returns how many of two processes are told that they created an item, when the first loses the answer.
+// createdBy returns how many of two processes are told that they created an item, when the first request of one is lost.
 func createdBy(version string) func(context.Context, *engine) (string, error) {
 	return func(ctx context.Context, e *engine) (string, error) {
 		options := heatsink.Options{Layout: heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated}, Version: version, TTL: "ttl"}
@@ -119,7 +119,7 @@ func createdBy(version string) func(context.Context, *engine) (string, error) {
 		requests := 0
 		e.faults.Decide(func(faulty.Request) faulty.Fault {
 			if requests++; requests == 1 {
-				return faulty.LostAnswer
+				return faulty.LostRequest
 			}
 			_, second = b.Put(ctx, it, ifNew)
 			return faulty.None
