@@ -35,7 +35,7 @@ var mayImport = imports{
 
 	"internal/schema":   {},
 	"internal/dispatch": {},
-	"internal/sketch": {},
+	"internal/sketch":   {},
 
 	// Useful alone.
 	"heat":                 {"internal/sketch"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -193,7 +194,7 @@ func rotated(ctx context.Context, e *engine) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	verdict := ""
+	var verdict strings.Builder
 	for i, keys := range [][]string{{after, before}, {after}} {
 		c, err := with(keys...)
 		if err != nil {
@@ -201,11 +202,11 @@ func rotated(ctx context.Context, e *engine) (string, error) {
 		}
 		_, err = c.Page(ctx, q, page.Next)
 		if i > 0 {
-			verdict += ", "
+			verdict.WriteString(", ")
 		}
-		verdict += refused(err, heatsink.ErrToken)
+		verdict.WriteString(refused(err, heatsink.ErrToken))
 	}
-	return verdict, nil
+	return verdict.String(), nil
 }
 
 func sinceForever(ctx context.Context, e *engine) (string, error) {
