@@ -40,10 +40,10 @@ func (r *reading) checkRequests(ctx context.Context) error {
 func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
 	q, o, c := &r.query, &r.core.options, r.core
 	n := o.Layout.Bucket.Count(q.From, q.To)
-	if n > enough {
-		return n, nil
-	}
 	if c.adaptive() {
+		if n > enough {
+			return n, nil // without asking for the width of each
+		}
 		n = 0
 		for start := range o.Layout.Bucket.Starts(q.From, q.To) {
 			width, err := c.width(ctx, q.Key, start)

@@ -121,6 +121,10 @@ func (c *core) checkAssignments(all []assignment, like Item) error {
 		if slices.Contains(key[:], a.attribute) {
 			continue // DynamoDB refuses it
 		}
+		if v := c.options.Version; v != "" && a.attribute == v {
+			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, which is Options.Version: heatsink sets it with every write",
+				describeKey(like, key[0]), ErrItem, a.clause, v)
+		}
 		if why, remedy := c.misplaces(a, like); why != "" {
 			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, %s: %s",
 				describeKey(like, key[0]), ErrItem, a.clause, a.attribute, why, remedy)

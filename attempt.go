@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
@@ -29,6 +30,9 @@ func (c *core) write(ctx context.Context, cost *Cost, r *request, repeatable boo
 		return err
 	}, func(v dispatch.Verdict) bool { return v.Harmless() || repeatable })
 	if failed, ok := err.(*ShardError); ok && r.lost {
+		if !repeatable && dispatch.Judge(failed.Err) == dispatch.Unknown {
+			failed.Err = fmt.Errorf("not repeated, as a second attempt could do it twice or not return what was asked for: %w", failed.Err)
+		}
 		failed.Err = &UnknownOutcomeError{failed.Err}
 	}
 	return err

@@ -15,6 +15,9 @@ import (
 // T is a struct with dynamodbav tags, as attributevalue has them, or Item for raw items. Its methods may be called
 // concurrently.
 //
+// DynamoDB's numbers have 38 digits and a float64 has 17: take attributevalue.Number for keys that may have more, as times
+// written by Python's decimal do, or Get cannot find again what Query has listed.
+//
 // Items carry their logical key: Put replaces the partition key attribute by the stored one, and reads put the logical
 // one back. So what is read is what was put, however many shards it went through.
 //

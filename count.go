@@ -124,6 +124,9 @@ func (r *reading) counts(ctx context.Context) ([]int, error) {
 			if err != nil {
 				return err
 			}
+			if err := r.checkShape(cu, out); err != nil {
+				return err
+			}
 			counts[i] += int(out.Count)
 			if err := r.checkProgress(cu, start, out.LastEvaluatedKey); err != nil {
 				return err

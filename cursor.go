@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -213,6 +214,9 @@ func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, items int) 
 	if err != nil {
 		return fetched{}, err
 	}
+	if err := r.checkShape(cu, out); err != nil {
+		return fetched{}, err
+	}
 	f := fetched{start: out.LastEvaluatedKey, done: len(out.LastEvaluatedKey) == 0, scanned: int(out.ScannedCount)}
 	if err := r.take(cu, out.Items, &f); err != nil {
 		return fetched{}, err
@@ -224,6 +228,15 @@ func (r *reading) fetch(ctx context.Context, cu *cursor, start Item, items int) 
 		f.start, f.done = nil, true
 	}
 	return f, nil
+}
+
+// checkShape refuses what a table without a sort key cannot answer: a shard of more than one item.
+func (r *reading) checkShape(cu *cursor, out *dynamodb.QueryOutput) error {
+	o := &r.core.options
+	if o.SortKey != "" || o.Index != "" || out.ScannedCount < 2 && len(out.LastEvaluatedKey) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%w: query %s shard %q has more than one item, so the table has a sort key: name it as SortKey", ErrOptions, o.Table, cu.shardKey)
 }
 
 // checkProgress refuses a page that ends where it starts: there would be no end.

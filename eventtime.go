@@ -48,7 +48,7 @@ func (e EventTime) of(item Item) (time.Time, error) {
 		text, _, _ = strings.Cut(v.Value, "#")
 	case *types.AttributeValueMemberN:
 		if e.Unit == RFC3339 {
-			return wrong("want a string such as 2026-06-22T01:00:00Z")
+			return wrong("want a string such as 2026-06-22T01:00:00Z, or another EventTime.Unit")
 		}
 		text = v.Value
 	default:
@@ -57,13 +57,13 @@ func (e EventTime) of(item Item) (time.Time, error) {
 	if e.Unit == RFC3339 {
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			return wrong("want a string such as 2026-06-22T01:00:00Z")
+			return wrong("want a string such as 2026-06-22T01:00:00Z, or another EventTime.Unit")
 		}
 		return at, nil
 	}
 	number, err := attr.ParseNumber(text)
 	if err != nil {
-		return wrong("want a number")
+		return wrong("want a number of seconds or milliseconds, or another EventTime.Unit")
 	}
 	if number == attr.Zero {
 		return wrong("that is no time, but a field that was not set")

@@ -30,6 +30,31 @@ func setAttributes(attributes Item, expression **string, names *map[string]strin
 	return nil
 }
 
+// checkGuarded refuses a condition that heatsink cannot put another beside: one with names of heatsink's own, or with
+// parentheses that would end what heatsink begins.
+func checkGuarded(condition *string, names map[string]string, values Item) error {
+	if condition != nil && !balanced(*condition) {
+		return fmt.Errorf("%w: the condition %q has a parenthesis without its other", ErrItem, *condition)
+	}
+	return checkPlaceholders(names, values)
+}
+
+// balanced reports whether each parenthesis of an expression is closed behind where it is opened.
+func balanced(expression string) bool {
+	depth := 0
+	for _, r := range expression {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
+
 // checkPlaceholders refuses names and values of a request that begin like heatsink's own.
 func checkPlaceholders(names map[string]string, values Item) error {
 	_, err := ownNames(names)

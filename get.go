@@ -43,6 +43,13 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 		items, err := c.find(ctx, &cost, g.key, homes, g.in)
 		return g.first(err, items...)
 	}
+	if c.options.Version != "" && len(homes) > 1 { // only the versions tell which copy counts
+		items, err := c.find(ctx, &cost, g.key, homes, g.in)
+		if i := c.newest(items, like); err == nil && i >= 0 {
+			return g.first(nil, items[i])
+		}
+		return g.first(err)
+	}
 	// Nearly always the item is where it would be put now.
 	item, err := c.getOne(ctx, &cost, c.in(g.key, homes[0]), homes[0], g.in)
 	if item, err = g.first(err, item); err != ErrNotFound || len(homes) == 1 {
@@ -176,6 +183,9 @@ func project(in *dynamodb.GetItemInput, need []string) (added []string, err erro
 	}
 	if in.ProjectionExpression == nil {
 		return nil, nil
+	}
+	if err := checkParts(*in.ProjectionExpression, in.ExpressionAttributeNames, need); err != nil {
+		return nil, err
 	}
 	asked := topLevel(*in.ProjectionExpression, in.ExpressionAttributeNames)
 	names, err := ownNames(in.ExpressionAttributeNames)

@@ -70,6 +70,18 @@ func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Ite
 	now := time.Now()
 	random := c.options.Layout.Strategy == Random
 	there := false
+	if c.options.Version != "" && !random {
+		i := c.newest(items, like)
+		for j, item := range items {
+			if j != i && !c.absent(item, now) && c.surelySame(item, like) {
+				at.hidden = append(at.hidden, homes[j])
+			}
+		}
+		if i >= 0 && !c.absent(items[i], now) {
+			at.target = homes[i]
+		}
+		return nil
+	}
 	for i, item := range items {
 		switch {
 		case c.absent(item, now) || i > 0 && c.otherItem(item, like):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -79,20 +80,26 @@ type Options struct {
 	EventTime EventTime
 
 	// TTL names the table's time-to-live attribute. Items whose time has come are left out of reads although DynamoDB
-	// has not yet deleted them, unless it came more than five years ago, which DynamoDB takes for a mistake. Put gives
+	// has not yet deleted them, unless it came more than five years ago, which DynamoDB takes for a mistake. Writes see them
+	// until then, as in DynamoDB: a condition may fail because of one, and an Update may change one. Put gives
 	// items without the attribute, or with 0 in it, TTLAfter from now to live, if TTLAfter is not zero.
 	TTL      string
 	TTLAfter time.Duration
 
-	// Version names an attribute in which heatsink keeps a version of every item, a string that grows with each write. It is
+	// Version names an attribute that nothing else uses, in which heatsink keeps a version of every item, a string that grows with each write. It is
 	// for collections whose writes must neither be undone by an attempt that arrives late nor be done twice: see "What it
-	// promises" in the package documentation. Every program that writes the table must have it, and it needs TTL. Items from
-	// before have no version until they are written next.
+	// promises" in the package documentation. Every program that writes or reads the table must have it before the first
+	// delete: others would take what a delete leaves behind for an item. It needs TTL. Items from before have no version until
+	// they are written next.
 	//
 	// A write costs the same units, for about 40 bytes more, and a second request where another writer's clock is ahead.
-	// Update finds out whether a lost attempt was done, so that even an ADD is repeated; it changes only what is there, and
-	// is ErrNotFound otherwise. Delete leaves a small item behind that expires after an hour; until DynamoDB has removed it,
-	// reads pass over it and pay for it. BatchPut sends a PutItem for each item. Transactions are refused.
+	// Update finds out whether a lost attempt was done, so that even an ADD is repeated, unless it is to return old or updated
+	// values: ask for none, or for all new ones. It changes only what is there, and is ErrNotFound otherwise. Delete leaves a small item behind that expires after an hour; until DynamoDB has removed it,
+	// reads pass over it and pay for it. Where an item may be in several places, Get reads all of them, and the copy that was
+	// written last counts. BatchPut sends a PutItem for each item. Transactions are refused.
+	//
+	// The time to live takes the version away with the item. A late attempt of a write with a later TTL can bring back an
+	// item that a shorter TTL has ended: delete such items instead.
 	Version string
 
 	// TokenKeys sign page tokens, so that they can be handed to people: the first signs, and all verify. To rotate keys, add
@@ -258,6 +265,7 @@ func (o Options) validate() error {
 	if o.Layout.Bucket != NoBucket && o.EventTime.Attribute == "" {
 		wrong("a layout by %v needs EventTime: name the attribute that holds an item's time", o.Layout.Bucket)
 	}
+	o.checkRoles(wrong)
 	if o.EventTime.Unit > UnixMilliseconds {
 		wrong("EventTime.Unit is %d", o.EventTime.Unit)
 	}
@@ -273,6 +281,9 @@ func (o Options) validate() error {
 			wrong("TokenKeys[%d] has %d bytes; 16 are the least that protect anything", i, n)
 		}
 	}
+	if math.IsNaN(o.Retry.Budget) {
+		wrong("Retry.Budget is not a number")
+	}
 	if o.Retry.Attempts < 0 || o.Retry.Burst < 0 || o.Retry.Base < 0 || o.Retry.Max < 0 || o.Retry.Timeout < 0 {
 		wrong("Retry has negative values: %+v", o.Retry)
 	}
@@ -280,6 +291,35 @@ func (o Options) validate() error {
 		wrong("MaxConcurrency and ReadMemory cannot be negative")
 	}
 	return errors.Join(errs...)
+}
+
+// checkRoles reports attributes that have two roles of which one would spoil the other, and names that are no names.
+func (o *Options) checkRoles(wrong func(format string, args ...any)) {
+	for _, list := range []struct {
+		name  string
+		names []string
+	}{{"TableKey", o.TableKey}, {"ShardBy", o.ShardBy}} {
+		for i, name := range list.names {
+			if name == "" || slices.Contains(list.names[:i], name) {
+				wrong("%s is %q: each attribute has a name of its own", list.name, list.names)
+			}
+		}
+	}
+	heatsinks := []struct{ name, attribute string }{{"ShardAttribute", o.ShardAttribute}}
+	if o.Layout.Shards > 0 || o.Widths != nil || o.Layout.Bucket != NoBucket {
+		heatsinks = append(heatsinks, struct{ name, attribute string }{"PartitionKey", o.PartitionKey})
+	}
+	for _, own := range heatsinks { // what heatsink writes, so that nothing else can be kept there
+		switch {
+		case own.attribute == "":
+		case own.attribute == o.EventTime.Attribute:
+			wrong("%s and EventTime are both %q: heatsink writes the one, and the item's time would be lost", own.name, own.attribute)
+		case own.attribute == o.TTL:
+			wrong("%s and TTL are both %q: heatsink writes the one, and the time to live would be lost", own.name, own.attribute)
+		case slices.Contains(o.ShardBy, own.attribute):
+			wrong("%s %q is in ShardBy: heatsink writes it, so that the shard cannot be worked out from it", own.name, own.attribute)
+		}
+	}
 }
 
 // warn tells the Logger about options that work, but not well.

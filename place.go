@@ -233,10 +233,10 @@ func targetIn(layout *Layout, s *spot, shard int) (target, error) {
 // homes returns the shards of a table that may have an item, those that count first in front:
 //
 //   - calculated, the one shard that its id says; if widths change, those of all widths the key may have had, the present
-//     one first and then from wide to narrow; and the bare key if the format has one, where the item is if it was written
-//     before there were shards;
+//     one first and then from wide to narrow;
 //   - random, or if every shard is asked for, all shards from 0 on;
-//   - and then what older layouts say.
+//   - then what older layouts say;
+//   - and the bare key if a format has one, where the item is if it was written before there were shards.
 func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, error) {
 	s, err := c.spot(ctx, like)
 	if err != nil {
@@ -277,11 +277,6 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 				return nil, err
 			}
 		}
-		if layout.Format.BareZero {
-			if err := add(c.target(&s, 0)); err != nil {
-				return nil, err
-			}
-		}
 	}
 
 	for _, older := range c.options.Older {
@@ -292,12 +287,21 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 				return nil, err
 			}
 			shards = []int{older.Shard(id)}
-			if older.Format.BareZero {
-				shards = append(shards, 0)
-			}
 		}
 		for _, shard := range shards {
 			if err := add(targetIn(&older, &s, shard)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if layout.Format.BareZero { // the oldest of all, so that what is anywhere else counts first
+		if err := add(c.target(&s, 0)); err != nil {
+			return nil, err
+		}
+	}
+	for _, older := range c.options.Older {
+		if older.Format.BareZero {
+			if err := add(targetIn(&older, &s, 0)); err != nil {
 				return nil, err
 			}
 		}
@@ -322,10 +326,19 @@ func (c *core) onlyHome(ctx context.Context, like Item, why string) (target, err
 		return target{}, err
 	}
 	if n := len(homes); n > 1 {
-		return target{}, fmt.Errorf("%w: the item of key %s may be in any of %d, such as %q and %q, but %s",
-			ErrScattered, describe(like[c.options.PartitionKey]), n, homes[0].shardKey, homes[1].shardKey, why)
+		return target{}, fmt.Errorf("%w: the item with %s may be under any of %d keys, such as %q and %q, but %s",
+			ErrScattered, c.describeItem(like), n, homes[0].shardKey, homes[1].shardKey, why)
 	}
 	return homes[0], nil
+}
+
+// describeItem names an item by its key, for errors.
+func (c *core) describeItem(like Item) string {
+	text := fmt.Sprintf("%s %s", c.options.PartitionKey, describeKey(like, c.options.PartitionKey))
+	if sortKey := c.options.SortKey; sortKey != "" {
+		text += fmt.Sprintf(" and %s %s", sortKey, describeKey(like, sortKey))
+	}
+	return text
 }
 
 // otherItem reports whether an item that was found in one of the homes of like is another one: it has the same key, but not

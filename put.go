@@ -106,7 +106,7 @@ func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
 func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
 	p, err := c.place(ctx, item)
 	if err == nil && conditional && c.options.Index == "" {
-		_, err = c.onlyHome(ctx, item, "a condition checks only one; without the condition Put replaces what its own shard has")
+		_, err = c.onlyHome(ctx, item, "a condition checks only one of them: leave the condition out, or store items by a key of their own, with an Index")
 	}
 	if err != nil {
 		return nil, err

@@ -23,7 +23,8 @@ type Query struct {
 	// Sample reads only so many of the key's shards, in every bucket, and returns what these have: for a fraction of the
 	// cost, a fraction of the items. Every read draws its shards anew, each with the same chance. Zero, or as many as there
 	// are: all shards. An estimate of the whole is what was read, times Plan's Shards without Sample, divided by those with
-	// it. Page and Distribution refuse a sample with ErrQuery, and so does any read of a collection with Older layouts.
+	// it, as long as shards hold about the same: not after a key has grown, nor with BareZero over an unsharded past. Page and
+	// Distribution refuse a sample with ErrQuery, and so does any read of a collection with Older layouts.
 	Sample int
 
 	// Filter and Projection are DynamoDB's expressions, with their Names and Values. A filter saves no capacity.

@@ -110,6 +110,9 @@ func (r *reading) check() error {
 			}
 		}
 	}
+	if !balanced(q.Filter) {
+		return wrong("Filter %q has a parenthesis without its other", q.Filter)
+	}
 	for _, expression := range []string{q.Filter, q.Projection} {
 		if strings.Contains(expression, "#"+placeholder) || strings.Contains(expression, ":"+placeholder) {
 			return wrong("%q has a name that begins with %s, which is heatsink's own", expression, placeholder)
@@ -166,10 +169,8 @@ func (r *reading) addProjection() error {
 	}
 	asked := topLevel(r.query.Projection, r.query.Names)
 	needed := r.needed()
-	for path := range strings.SplitSeq(r.query.Projection, ",") {
-		if i := slices.Index(needed, topLevel(path, r.query.Names)[0]); i >= 0 && strings.ContainsAny(path, ".[") {
-			return fmt.Errorf("%w: Projection has %q, a part of %q: ask for all of the attribute, which the read needs", ErrQuery, strings.TrimSpace(path), needed[i])
-		}
+	if err := checkParts(r.query.Projection, r.query.Names, needed); err != nil {
+		return err
 	}
 	projection := r.query.Projection
 	for _, name := range needed {
@@ -178,6 +179,16 @@ func (r *reading) addProjection() error {
 		}
 	}
 	r.projection = &projection
+	return nil
+}
+
+// checkParts refuses a projection that asks for a part of an attribute that the read needs: DynamoDB takes no path twice.
+func checkParts(projection string, names map[string]string, needed []string) error {
+	for path := range strings.SplitSeq(projection, ",") {
+		if i := slices.Index(needed, topLevel(path, names)[0]); i >= 0 && strings.ContainsAny(path, ".[") {
+			return fmt.Errorf("%w: Projection has %q, a part of %q: ask for all of the attribute, which the read needs", ErrQuery, strings.TrimSpace(path), needed[i])
+		}
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -255,5 +256,55 @@ func TestFullBucketsAreNotReadFarAhead(t *testing.T) {
 	}
 	if read := len(w.shards); read > 7 {
 		t.Errorf("in the fifth bucket, %d were read", read)
+	}
+}
+
+// A sort key that was forgotten shows as soon as a shard has two items, instead of as missing pages.
+func TestForgottenSortKey(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	for i := range 10 {
+		load(t, client, "items", []Item{ov("pk", "a", "sk", fmt.Sprint(i))})
+	}
+	items, err := Open[Item](client, Options{Table: "items", PartitionKey: "pk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{1, 3, 100} {
+		if page, err := items.Page(ctx, Query{Key: "a", Limit: limit}, ""); !errors.Is(err, ErrOptions) {
+			t.Errorf("pages of %d: got %d items, %v, want ErrOptions", limit, len(page.Items), err)
+		}
+	}
+	if n, err := items.Count(ctx, Query{Key: "a"}); !errors.Is(err, ErrOptions) {
+		t.Errorf("count: got %d, %v, want ErrOptions", n, err)
+	}
+	if _, err := all(ctx, items, Query{Key: "a"}, "sk"); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "SortKey") {
+		t.Errorf("query: got %v, want ErrOptions", err)
+	}
+}
+
+// What is refused for its requests says how many they are, so that the limit can be raised to that.
+func TestRefusalTellsAllRequests(t *testing.T) {
+	client := onItems(t)
+	logs := openItems(t, client, Options{Layout: Layout{Shards: 4, Bucket: Day}, EventTime: EventTime{Attribute: "at"}})
+	q := Query{Key: "a", From: firstDay, To: firstDay.AddDate(0, 0, 91), MaxRequests: 10}
+	if _, err := logs.Count(t.Context(), q); !errors.Is(err, ErrTooManyRequests) || !strings.Contains(err.Error(), "364") {
+		t.Errorf("got %v, want 364 requests", err)
+	}
+	q.MaxRequests = 364
+	if _, err := logs.Count(t.Context(), q); err != nil {
+		t.Errorf("with as many: got %v", err)
+	}
+}
+
+// A version is heatsink's to change, and the error says so.
+func TestUpdateOfTheVersion(t *testing.T) {
+	items := openItems(t, onItems(t), Options{Version: "v", TTL: "ttl"})
+	if _, err := items.Put(t.Context(), ov("pk", "a", "sk", "1")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"SET v = :n", "REMOVE v", "ADD v :n"} {
+		if _, err := items.Update(t.Context(), ov("pk", "a", "sk", "1"), expression(text, ":n", 1)); !errors.Is(err, ErrItem) || !strings.Contains(err.Error(), "Options.Version") {
+			t.Errorf("%s: got %v, want ErrItem", text, err)
+		}
 	}
 }

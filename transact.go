@@ -100,7 +100,7 @@ func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
 	if err != nil || c.options.Index != "" {
 		return key, err
 	}
-	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it; send Update or Delete by themselves")
+	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it: send the write by itself")
 	if err != nil {
 		return nil, err
 	}

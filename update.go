@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -33,7 +34,7 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
 		versioned, err := c.versioned(len(in.Expected) > 0 || len(in.AttributeUpdates) > 0)
 		if err == nil && versioned {
-			err = checkPlaceholders(in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+			err = checkGuarded(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
 		}
 		assigned := append(assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
 			legacyAssignments(in.AttributeUpdates)...)
@@ -97,7 +98,7 @@ func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dy
 		return err
 	})
 	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
-	if ok && !r.lost && (failed.Item == nil || c.buried(failed.Item)) {
+	if ok && !r.lost && c.absent(failed.Item, time.Now()) {
 		return nil, ErrNotFound
 	}
 	return out, err
@@ -112,7 +113,11 @@ func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *l
 			return err
 		}
 		at.target = t
-		return setListing(in, listing)
+		if err := setListing(in, listing); err != nil {
+			return err
+		}
+		c.keepSortKey(in, like, assigned)
+		return nil
 	}
 	if at.found && c.options.Version == "" {
 		return c.onlyIfThere(in)
@@ -137,6 +142,18 @@ func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (t
 	return p.target, listing, nil
 }
 
+// keepSortKey makes an update that creates an item give it the index's sort key that like has: without one, the index would
+// not list it. An item that is there keeps its own.
+func (c *core) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []assignment) {
+	name := c.options.SortKey
+	if name == "" || empty(like[name]) || slices.Contains(c.options.TableKey, name) || len(in.AttributeUpdates) > 0 ||
+		slices.ContainsFunc(assigned, func(a assignment) bool { return a.attribute == name }) {
+		return
+	}
+	in.ExpressionAttributeNames["#hs_sk"], in.ExpressionAttributeValues[":hs_sk"] = name, like[name]
+	in.UpdateExpression = aws.String(mergeSet(aws.ToString(in.UpdateExpression), "#hs_sk = if_not_exists(#hs_sk, :hs_sk)"))
+}
+
 // setListing makes an update put the item where it belongs in the index.
 func setListing(in *dynamodb.UpdateItemInput, listing Item) error {
 	if in.UpdateExpression == nil && len(in.AttributeUpdates) > 0 {
@@ -153,6 +170,9 @@ func setListing(in *dynamodb.UpdateItemInput, listing Item) error {
 func (c *core) onlyIfThere(in *dynamodb.UpdateItemInput) error {
 	if len(in.Expected) > 0 || len(in.AttributeUpdates) > 0 {
 		return fmt.Errorf("%w: Expected and AttributeUpdates cannot say that it must be there still; use expressions", ErrScattered)
+	}
+	if err := checkGuarded(in.ConditionExpression, nil, nil); err != nil {
+		return err
 	}
 	names, err := ownNames(in.ExpressionAttributeNames)
 	if err != nil {

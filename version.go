@@ -29,7 +29,7 @@ import (
 // tombstone: the key, a version with a mark at its end, and a time to live.
 const (
 	versionBytes = 26
-	gone         = "!"
+	gone         = "!deleted"
 
 	// tombstoneLife is longer than a late attempt can be on its way. DynamoDB refuses what was signed more than 15 minutes
 	// ago, and the clocks of the writer and of the deleter may each be as much off.
@@ -82,13 +82,32 @@ func (c *core) buried(item Item) bool {
 	if c.options.Version == "" {
 		return false
 	}
-	version, ok := item[c.options.Version].(*types.AttributeValueMemberS)
-	return ok && strings.HasSuffix(version.Value, gone)
+	version, err := c.versionOf(item)
+	return err == nil && strings.HasSuffix(version, gone)
 }
 
 // absent reports whether an item that was read is not there for the collection: it has expired, or was deleted.
 func (c *core) absent(item Item, now time.Time) bool {
 	return item == nil || c.expired(item, now) || c.buried(item)
+}
+
+// newest returns which of the copies of an item counts: the one that was written last. Those without a version are the
+// oldest, in the order of the item's homes. It is -1 if there is none; a tombstone counts like a copy.
+func (c *core) newest(copies []Item, like Item) int {
+	newest, last := -1, ""
+	for i, item := range copies {
+		if item == nil || i > 0 && c.otherItem(item, like) {
+			continue
+		}
+		version, err := c.versionOf(item)
+		if err != nil {
+			version = ""
+		}
+		if newest < 0 || version > last {
+			newest, last = i, version
+		}
+	}
+	return newest
 }
 
 // addUnburied adds what unburied refers to.
@@ -160,7 +179,8 @@ func (v *claim) within(condition *string, names map[string]string, values Item) 
 	e := v.own(names, values)
 	e.names["#hs_pk"] = v.core.keyNames()[0]
 	e.values[":hs_gone"] = &types.AttributeValueMemberS{Value: gone}
-	e.text = "attribute_exists(#hs_pk) AND " + unburied + " AND " + newer
+	v.core.addAlive(e.names, e.values)
+	e.text = "attribute_exists(#hs_pk) AND " + unburied + " AND " + alive + " AND " + newer
 	if condition != nil {
 		e.text += " AND (" + *condition + ")"
 	}
@@ -224,7 +244,7 @@ func (c *core) claimPut(in *dynamodb.PutItemInput, mark string) (*claim, error) 
 	if versioned, err := c.versioned(len(in.Expected) > 0); !versioned || err != nil {
 		return nil, err
 	}
-	if err := checkPlaceholders(in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
+	if err := checkGuarded(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
 		return nil, err
 	}
 	return c.newClaim(mark), nil

@@ -31,7 +31,11 @@ func (x box) submitOnce(ctx context.Context, s Submission, c *change) (Outcome, 
 		case failedCondition(reasons, id):
 			return x.reread(ctx, s.Player, false)
 		case failedCondition(reasons, entry):
-			return x.refused(s, reasons[entry].Item, err)
+			out, why := x.refused(s, reasons[entry].Item, err)
+			if why != nil && errors.As(err, new(*heatsink.UnknownOutcomeError)) {
+				return Outcome{}, err // an attempt may still be on its way, and meet another sum
+			}
+			return out, why
 		}
 	}
 	if err != nil {
@@ -81,9 +85,9 @@ func (b *Boards) transact(ctx context.Context, parts []types.TransactWriteItem) 
 		return err
 	}})
 	switch {
-	case err == nil || dispatch.Judge(err) == dispatch.Rejected:
+	case err == nil || dispatch.Judge(err) == dispatch.Rejected && !lost:
 		return err
-	case lost:
+	case lost: // an attempt may still be on its way, whatever the last one was told
 		return &heatsink.UnknownOutcomeError{Err: b.transactError(attempts, err)}
 	}
 	return b.transactError(attempts, err)
