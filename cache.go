@@ -20,10 +20,28 @@ var ErrCacheClosed = errors.New("cache is closed")
 // Loads must return when their context ends.
 var ErrCacheStuck = errors.New("cache is stuck: 1,000 loads ignore that their contexts have ended")
 
-var (
-	errLoadTimeout = errors.New("cache: the load took longer than CacheOptions.LoadTimeout")
-	errLoadGivenUp = errors.New("cache: the load was given up: nobody waits for it, and newer loads take its place")
-)
+var errLoadGivenUp = errors.New("cache: the load was given up: nobody waits for it, and newer loads take its place")
+
+// loadTimeout is why the context of a load ended that took longer than this. Reads that return the cause of their context
+// return it in the place of context.DeadlineExceeded, so it is one.
+type loadTimeout time.Duration
+
+func (t loadTimeout) Error() string {
+	return fmt.Sprintf("cache: the load took longer than CacheOptions.LoadTimeout, which is %v", time.Duration(t))
+}
+
+func (t loadTimeout) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// explain returns the error of a load whose time was up. A load that returned the cause of its context has said why already.
+func (t loadTimeout) explain(key string, err error) error {
+	if errors.Is(err, t) {
+		return fmt.Errorf("load %q: %w", key, err)
+	}
+	return fmt.Errorf("load %q: %w: %w", key, t, err)
+}
+
+// Timeout is for those who ask errors whether they are a timeout, as they can ask context.DeadlineExceeded.
+func (t loadTimeout) Timeout() bool { return true }
 
 const (
 	// maxUnattended is how many loads that nobody waits for go on at most.
@@ -46,8 +64,8 @@ type CacheOptions struct {
 	// Default: none: whoever finds an old value waits for a new one.
 	Stale time.Duration
 
-	// LoadTimeout is how long a load may take, whether or not anybody waits for it. Then its context ends. Default: 5
-	// minutes. None: a load may take any time.
+	// LoadTimeout is how long a load may take, whether or not anybody waits for it. Then its context ends. The error of a
+	// load that fails after that wraps context.DeadlineExceeded. Default: 5 minutes. None: a load may take any time.
 	LoadTimeout time.Duration
 
 	// Entries is how many values are kept. When there are more, the least recently used one goes. Default: 1,000.
@@ -294,7 +312,7 @@ func (c *Cache[V]) start(f *cacheFlight[V]) {
 func (c *Cache[V]) land(f *cacheFlight[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	timedOut := context.Cause(f.ctx) == errLoadTimeout
+	timeout, timedOut := context.Cause(f.ctx).(loadTimeout)
 	f.cancel(nil) // whatever load has left behind
 	f.end()
 	c.attend(f)
@@ -310,7 +328,7 @@ func (c *Cache[V]) land(f *cacheFlight[V]) {
 	case c.closed:
 		f.err = ErrCacheClosed
 	case timedOut:
-		f.err = fmt.Errorf("load %q: %w, which is %v: %w", f.key, errLoadTimeout, c.options.LoadTimeout, f.err)
+		f.err = timeout.explain(f.key, f.err)
 	}
 	close(f.landed)
 	c.follow(f.next)
@@ -397,7 +415,7 @@ func (f *cacheFlight[V]) begin(timeout time.Duration) {
 	f.ctx, f.cancel = context.WithCancelCause(f.ctx)
 	f.end = func() {}
 	if timeout > 0 {
-		f.ctx, f.end = context.WithTimeoutCause(f.ctx, timeout, errLoadTimeout)
+		f.ctx, f.end = context.WithTimeoutCause(f.ctx, timeout, loadTimeout(timeout))
 	}
 }
 

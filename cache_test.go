@@ -14,7 +14,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/local"
 )
 
 func ExampleCache() {
@@ -602,6 +606,66 @@ func TestCacheImpatientCallers(t *testing.T) {
 				c.wantLoads(1)
 			})
 		}
+	}
+}
+
+// Whatever operation a load is in when its time is up, the error is a deadline's, and says once which.
+func TestCacheTimeoutOfAnOperation(t *testing.T) {
+	type item = heatsink.Item
+	one := item{"pk": &types.AttributeValueMemberS{Value: "k"}, "sk": &types.AttributeValueMemberS{Value: "1"}}
+	for name, load := range map[string]func(context.Context, *heatsink.Collection[item]) error{
+		"Count": func(ctx context.Context, c *heatsink.Collection[item]) error {
+			_, err := c.Count(ctx, heatsink.Query{Key: "k"})
+			return err
+		},
+		"Page": func(ctx context.Context, c *heatsink.Collection[item]) error {
+			_, err := c.Page(ctx, heatsink.Query{Key: "k", Limit: 10}, "")
+			return err
+		},
+		"Get": func(ctx context.Context, c *heatsink.Collection[item]) error {
+			_, err := c.Get(ctx, one)
+			return err
+		},
+		"Put": func(ctx context.Context, c *heatsink.Collection[item]) error {
+			_, err := c.Put(ctx, one)
+			return err
+		},
+		"the cause alone": func(ctx context.Context, _ *heatsink.Collection[item]) error { <-ctx.Done(); return context.Cause(ctx) },
+		"another error": func(ctx context.Context, _ *heatsink.Collection[item]) error {
+			<-ctx.Done()
+			return errors.New("broken")
+		},
+		"the context's": func(ctx context.Context, _ *heatsink.Collection[item]) error { <-ctx.Done(); return ctx.Err() },
+		"both, as Page has": func(ctx context.Context, _ *heatsink.Collection[item]) error {
+			<-ctx.Done()
+			return fmt.Errorf("%w: %w", ctx.Err(), context.Cause(ctx))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				db := local.Start(t)
+				if err := db.CreateTable(t.Context(), "items", "pk", "sk"); err != nil {
+					t.Fatal(err)
+				}
+				client := faulty.On(t, db.Client(), nil)
+				client.Delay(faulty.Exactly(time.Hour))
+				items, err := heatsink.Open[item](client, heatsink.Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: heatsink.Layout{Shards: 4}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				cache := heatsink.NewCache[int](heatsink.CacheOptions{LoadTimeout: 3 * time.Second})
+				defer cache.Close()
+				begin := time.Now()
+				_, err = cache.Get(context.Background(), "total", func(ctx context.Context) (int, error) { return 0, load(ctx, items) })
+				if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took != 3*time.Second {
+					t.Errorf("got %v after %v, want a deadline after 3s", err, took)
+				}
+				text := fmt.Sprint(err)
+				if n := strings.Count(text, "took longer than CacheOptions.LoadTimeout, which is 3s"); n != 1 || !strings.HasPrefix(text, `load "total": `) {
+					t.Errorf("got %q, want LoadTimeout in it once, and the key", text)
+				}
+			})
+		})
 	}
 }
 

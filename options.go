@@ -254,7 +254,7 @@ func (o Options) validate() error {
 			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
 		}
 	}
-	if err := checkWidths(o.Widths, o.Layout.Strategy); err != nil {
+	if err := o.checkWidths(); err != nil {
 		errs = append(errs, fmt.Errorf("Widths: %w", err))
 	}
 	if o.Index == "" && o.SortKey == "" {

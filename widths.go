@@ -1,7 +1,9 @@
 package heatsink
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +18,8 @@ import (
 // Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read ≤ MaxShards.
 //
 // As text it is Write/Read, such as 4/16, or one number if both are the same. So it can stand in a configuration file, an
-// environment variable or a flag, for whatever decodes with encoding.TextUnmarshaler: JSON, YAML, package flag.
+// environment variable or a flag, for whatever decodes with encoding.TextUnmarshaler: JSON, YAML, package flag. In JSON the
+// one number may be a number.
 //
 // A Width is also the Widths of all keys:
 //
@@ -80,6 +83,22 @@ func (w *Width) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// UnmarshalJSON reads a width as text, such as "4/16", or a number, such as 16. The error wraps ErrOptions.
+func (w *Width) UnmarshalJSON(data []byte) error {
+	data = bytes.TrimSpace(data)
+	switch {
+	case string(data) == "null": // changes nothing, as in all of encoding/json
+		return nil
+	case len(data) > 0 && (data[0] == '-' || isDigit(data[0])):
+		return w.UnmarshalText(data)
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("%w: width %s: write it as text, such as \"4/16\"", ErrOptions, excerpt(string(data)))
+	}
+	return w.UnmarshalText([]byte(text))
+}
+
 // check returns what is wrong with a width.
 func (w Width) check() error {
 	switch {
@@ -108,6 +127,9 @@ func (w Width) checkFor(strategy Strategy) error {
 // default and is refused by Open. It must not be changed while a collection uses it: see LiveWidths.
 //
 //	{"default": "4", "keys": {"PAGE_VIEWS": "16/64"}}
+//
+// From JSON, UnmarshalJSON refuses misspelt fields. Other decoders have to be told to, as yaml.v3 with KnownFields. Keys are
+// those that items are put with, never shard keys: Open refuses a key that the layout refuses, such as X#SHARD_1.
 type WidthTable struct {
 	Default Width            `json:"default" yaml:"default"`
 	Keys    map[string]Width `json:"keys,omitempty" yaml:"keys,omitempty"`
@@ -125,11 +147,102 @@ func (t *WidthTable) of(key string) Width {
 	return t.Default
 }
 
-// Validate reports everything that is wrong with the table, with the keys. The error wraps ErrOptions.
-func (t WidthTable) Validate() error { return t.checkAll(Width.check) }
+// UnmarshalJSON reads a table, and leaves what the text does not have as it is. An unknown field, a field or key that is
+// there twice, and a width that cannot be are errors, which wrap ErrOptions, name the key and leave the table as it was.
+func (t *WidthTable) UnmarshalJSON(data []byte) error {
+	read := WidthTable{Default: t.Default, Keys: maps.Clone(t.Keys)}
+	err := eachMember(data, "width table", func(field string, value json.RawMessage) error {
+		switch field {
+		case "default":
+			return read.Default.unmarshal("default", value)
+		case "keys":
+			return eachMember(value, "keys", func(key string, value json.RawMessage) error {
+				var w Width
+				if err := w.unmarshal("key "+excerpt(key), value); err != nil {
+					return err
+				}
+				if read.Keys == nil {
+					read.Keys = map[string]Width{}
+				}
+				read.Keys[key] = w
+				return nil
+			})
+		}
+		return fmt.Errorf("%w: width table: unknown field %s: want default or keys", ErrOptions, excerpt(field))
+	})
+	if err != nil {
+		return err
+	}
+	*t = read
+	return nil
+}
 
-// checkAll checks each width, in the order of the keys.
-func (t *WidthTable) checkAll(check func(Width) error) error {
+// unmarshal reads the width of something, which must be there.
+func (w *Width) unmarshal(what string, data json.RawMessage) error {
+	if string(data) == "null" {
+		return fmt.Errorf("%s: %w: width null: write it as text, such as \"4/16\", or leave it out", what, ErrOptions)
+	}
+	if err := w.UnmarshalJSON(data); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// eachMember visits the members of an object in JSON and returns all errors. null has none. A name that is there twice is an
+// error: encoding/json would take the last one.
+func eachMember(data []byte, what string, visit func(name string, value json.RawMessage) error) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	switch opens, err := decoder.Token(); {
+	case err != nil:
+		return fmt.Errorf("%w: %s: %w", ErrOptions, what, err)
+	case opens == nil:
+		return nil
+	case opens != json.Delim('{'):
+		return fmt.Errorf("%w: %s: %s is not an object", ErrOptions, what, excerpt(string(data)))
+	}
+	var errs []error
+	seen := map[string]bool{}
+	for decoder.More() {
+		token, err := decoder.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = decoder.Decode(&value)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrOptions, what, err)
+		}
+		name, _ := token.(string) // what else is a name
+		if seen[name] {
+			errs = append(errs, fmt.Errorf("%w: %s: %s is there twice", ErrOptions, what, excerpt(name)))
+			continue
+		}
+		seen[name] = true
+		if err := visit(name, value); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if _, err := decoder.Token(); err != nil { // the closing brace
+		return fmt.Errorf("%w: %s: %w", ErrOptions, what, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Validate reports everything that is wrong with the table, with the keys. The error wraps ErrOptions. Which keys look like
+// shard keys depends on the layout, so that only Open can tell.
+func (t WidthTable) Validate() error {
+	return t.checkAll(Width.check, emptyKey)
+}
+
+// emptyKey is what is wrong with a key under any layout.
+func emptyKey(key string) string {
+	if key == "" {
+		return "it is empty"
+	}
+	return ""
+}
+
+// checkAll checks each width and key, in the order of the keys. keyFault says why there is no such key, "" if there may be.
+func (t *WidthTable) checkAll(check func(Width) error, keyFault func(string) string) error {
 	var errs []error
 	if err := check(t.Default); err != nil {
 		errs = append(errs, fmt.Errorf("default: %w", err))
@@ -137,6 +250,9 @@ func (t *WidthTable) checkAll(check func(Width) error) error {
 	for _, key := range slices.Sorted(maps.Keys(t.Keys)) {
 		if err := check(t.Keys[key]); err != nil {
 			errs = append(errs, fmt.Errorf("key %s: %w", excerpt(key), err))
+		}
+		if fault := keyFault(key); fault != "" {
+			errs = append(errs, fmt.Errorf("%w: key %s has a width, but no item can have the key: %s", ErrOptions, excerpt(key), fault))
 		}
 	}
 	return errors.Join(errs...)
@@ -149,8 +265,15 @@ type LiveWidths struct {
 }
 
 // Replace puts another table in place of the one there is, for all operations that start from then on. It keeps a copy. A
-// table is refused, with an error that wraps ErrOptions, if it is not valid or would write to shards of a key that the one
-// before did not read: other processes do not read them either. Raise Read everywhere, and Write then.
+// table is refused, with an error that wraps ErrOptions, if it is not valid, and for either of two changes of a key's width,
+// also when the key is added or left out and its width was or becomes the default:
+//
+//   - It writes to shards that the one before did not read: other processes do not read them either. Raise Read
+//     everywhere, and Write then.
+//   - It reads fewer shards than the one before wrote to: the items in the others would be missed. Lower Write, as from 16
+//     to 1/16, and Read when the other shards are empty. Whether they are, Replace cannot know.
+//
+// It does not check what depends on the layout: operations refuse a width that a Calculated layout does not take.
 func (l *LiveWidths) Replace(t WidthTable) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -176,6 +299,10 @@ func (t *WidthTable) follows(before *WidthTable) error {
 		if now.Write > then.Read {
 			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v: raise Read first, in all processes, and Write then", ErrOptions, what, now, then))
 		}
+		if now.Read < then.Write {
+			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v, and would miss the items in the other shards: "+
+				"write to fewer first (%v), and read fewer when the others are empty", ErrOptions, what, now, then, Width{now.Write, then.Read}))
+		}
 	}
 	follows("default", t.Default, before.Default)
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(t.Keys)), maps.Keys(before.Keys))
@@ -196,18 +323,22 @@ func (l *LiveWidths) Width(_ context.Context, key string, _ time.Time) (Width, e
 }
 
 // checkWidths reports what is wrong with widths that can be known before they are asked.
-func checkWidths(widths Widths, strategy Strategy) error {
-	check := func(w Width) error { return w.checkFor(strategy) }
-	switch w := widths.(type) {
+func (o *Options) checkWidths() error {
+	check := func(w Width) error { return w.checkFor(o.Layout.Strategy) }
+	keyFault := o.Layout.keyFault
+	if o.ShardAttribute != "" { // keys are stored as they are, and may look like shard keys
+		keyFault = emptyKey
+	}
+	switch w := o.Widths.(type) {
 	case Width:
 		return check(w)
 	case WidthTable:
-		return w.checkAll(check)
+		return w.checkAll(check, keyFault)
 	case *WidthTable:
 		if w == nil {
 			return fmt.Errorf("%w: Widths is a nil *WidthTable", ErrOptions)
 		}
-		return w.checkAll(check)
+		return w.checkAll(check, keyFault)
 	case *LiveWidths:
 		if w == nil {
 			return fmt.Errorf("%w: Widths is a nil *LiveWidths", ErrOptions)
@@ -216,7 +347,7 @@ func checkWidths(widths Widths, strategy Strategy) error {
 		if t == nil {
 			return fmt.Errorf("%w: Widths is a LiveWidths without a table: call Replace first", ErrOptions)
 		}
-		return t.checkAll(check)
+		return t.checkAll(check, keyFault)
 	}
 	return nil
 }

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/local"
 )
 
 func TestWidthText(t *testing.T) {
@@ -78,6 +81,8 @@ func TestOpenChecksWidths(t *testing.T) {
 		{"table by pointer", &table, false, ""},
 		{"calculated table", table, true, `key "hot": invalid options: width 3/6: a Calculated layout takes powers of two`},
 		{"empty table", empty, false, "default"},
+		{"empty key", WidthTable{Default: Width{1, 1}, Keys: map[string]Width{"": {1, 1}}}, false, `key "" has a width, but no item can have the key: it is empty`},
+		{"shard key", WidthTable{Default: Width{1, 1}, Keys: map[string]Width{"X#SHARD_1": {1, 1}}}, false, `key "X#SHARD_1" has a width, but no item can have the key: it already ends like a shard`},
 		{"no table", (*WidthTable)(nil), false, "nil"},
 		{"live", &live, false, ""},
 		{"calculated live", &live, true, "powers of two"},
@@ -108,15 +113,91 @@ func TestWidthTable(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %+v", key, got, err, want)
 		}
 	}
-	for _, text := range []string{`{"default": "8/4"}`, `{"default": "1", "keys": {"hot": "0"}}`, `{"default": 4}`} {
-		if err := json.Unmarshal([]byte(text), new(WidthTable)); err == nil {
-			t.Errorf("%s is accepted", text)
-		}
-	}
 	table.Keys["hot"] = Width{5, 2}
 	if err := table.Validate(); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), `"hot"`) {
 		t.Errorf("got %v, want an error that names the key", err)
 	}
+	table.Keys = map[string]Width{"": {1, 1}}
+	if err := table.Validate(); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), `key "" has a width, but no item can have the key: it is empty`) {
+		t.Errorf("the empty key: got %v", err)
+	}
+}
+
+// A configuration that says something else than was meant is refused with the place, and leaves the table as it was.
+func TestWidthTableFromJSON(t *testing.T) {
+	before := WidthTable{Default: Width{1, 1}, Keys: map[string]Width{"old": {2, 2}}}
+	for text, want := range map[string]WidthTable{
+		`{"default": "4", "keys": {"hot": "16/64"}}`:    {Default: Width{4, 4}, Keys: map[string]Width{"old": {2, 2}, "hot": {16, 64}}},
+		` { "default" : 4 , "keys" : { "hot" : 16 } } `: {Default: Width{4, 4}, Keys: map[string]Width{"old": {2, 2}, "hot": {16, 16}}},
+		`{"keys": null}`:           before,
+		`{"keys": {"old": "3"}}`:   {Default: Width{1, 1}, Keys: map[string]Width{"old": {3, 3}}},
+		`{"default": "\u0034/16"}`: {Default: Width{4, 16}, Keys: before.Keys},
+		`null`:                     before,
+		`{}`:                       before,
+	} {
+		got := WidthTable{Default: before.Default, Keys: maps.Clone(before.Keys)}
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Default != want.Default || !maps.Equal(got.Keys, want.Keys) {
+			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for text, says := range map[string][]string{
+		`{"default": "1", "keys": {"hot": "64/16"}}`:          {`key "hot": `, "width 64/16: more shards are written than read"},
+		`{"default": "8/4"}`:                                  {"default: ", "width 8/4"},
+		`{"default": "1", "keys": {"hot": "0", "cold": "x"}}`: {`key "hot": `, `key "cold": `},
+		`{"default": 4.5}`:                                    {`default: `, `width "4.5"`, "such as 4/16"},
+		`{"default": -4}`:                                     {`default: `, `width "-4"`},
+		`{"default": true}`:                                   {`default: `, `width "true": write it as text, such as "4/16"`},
+		`{"default": {"Write": 4, "Read": 16}}`:               {`default: `, `write it as text, such as "4/16"`},
+		`{"default": null}`:                                   {`default: `, "width null"},
+		`{"default": "1", "keys": {"hot": null}}`:             {`key "hot": `, "width null"},
+		`{"default": "1", "key": {"hot": "16"}}`:              {`unknown field "key": want default or keys`},
+		`{"default": "1", "keys": {"hot": "4", "hot": "16"}}`: {`keys: "hot" is there twice`},
+		`{"default": "1", "default": "4"}`:                    {`width table: "default" is there twice`},
+		`{"default": "1", "keys": ["hot"]}`:                   {`keys: `, "is not an object"},
+		`"4/16"`:                                              {`width table: `, "is not an object"},
+	} {
+		got := WidthTable{Default: before.Default, Keys: maps.Clone(before.Keys)}
+		err := json.Unmarshal([]byte(text), &got)
+		for _, says := range says {
+			if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: got %v, want %q in it", text, err, says)
+			}
+		}
+		if got.Default != before.Default || !maps.Equal(got.Keys, before.Keys) {
+			t.Errorf("%s: got %+v, want the table as it was", text, got)
+		}
+	}
+	var config struct{ Width Width }
+	if err := json.Unmarshal([]byte(`{"Width": 8}`), &config); err != nil || config.Width != (Width{8, 8}) {
+		t.Errorf("got %+v, %v", config, err)
+	}
+	if err := json.Unmarshal([]byte(`{"Width": null}`), &config); err != nil || config.Width != (Width{8, 8}) {
+		t.Errorf("null: got %+v, %v, want what it was", config, err)
+	}
+}
+
+// A text that is read says the same when it is written and read again, and a bad one changes nothing.
+func FuzzWidthTableJSON(f *testing.F) {
+	for _, seed := range []string{`{"default": "4", "keys": {"hot": "16/64"}}`, `{"default": 4}`, `{"keys": {"": 1}}`, `null`, `{"default"`, `[]`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var table WidthTable
+		if err := table.UnmarshalJSON([]byte(text)); err != nil {
+			if !errors.Is(err, ErrOptions) || table.Default != (Width{}) || table.Keys != nil {
+				t.Errorf("%q: got %v and %+v, want ErrOptions and nothing", text, err, table)
+			}
+			return
+		}
+		if table.Default == (Width{}) {
+			return // cannot be written
+		}
+		written, err := json.Marshal(table)
+		var again WidthTable
+		if err != nil || json.Unmarshal(written, &again) != nil || again.Default != table.Default || !maps.Equal(again.Keys, table.Keys) {
+			t.Errorf("%q is %+v, written as %q, %v, and read as %+v", text, table, written, err, again)
+		}
+	})
 }
 
 // A table takes the place of another unless it would write what nobody reads yet.
@@ -142,7 +223,10 @@ func TestLiveWidths(t *testing.T) {
 		{hot("4/16"), true},
 		{hot("16"), true},
 		{hot("4/16"), true},
-		{WidthTable{Default: Width{1, 4}}, true}, // hot becomes like the others
+		{hot("2"), false},                         // misses what was written to shards 2 and 3
+		{WidthTable{Default: Width{1, 1}}, false}, // as does the default
+		{WidthTable{Default: Width{1, 4}}, true},  // hot becomes like the others
+		{hot("1/3"), true},                        // the others' shard 0 is read
 		{hot("8/16"), false},
 		{WidthTable{}, false},
 	} {
@@ -155,6 +239,43 @@ func TestLiveWidths(t *testing.T) {
 		}
 		if w, err := live.Width(t.Context(), "hot", time.Time{}); err != nil || w.check() != nil {
 			t.Errorf("%+v: got %+v, %v, want a width", step.table, w, err)
+		}
+	}
+}
+
+// A key that is left out of a configuration is refused while its shards may hold items, and no item is missed meanwhile.
+func TestLiveWidthsDropAKey(t *testing.T) {
+	client := local.Start(t).Client()
+	options := shapes[0].create(t, client)
+	var live LiveWidths
+	options.Widths = &live
+	replace := func(text string) error {
+		var table WidthTable
+		if err := json.Unmarshal([]byte(text), &table); err != nil {
+			t.Fatal(err)
+		}
+		return live.Replace(table)
+	}
+	if err := replace(`{"default": "1", "keys": {"hot": "16"}}`); err != nil {
+		t.Fatal(err)
+	}
+	items := collection(t, client, options)
+	for i := range 40 {
+		if _, err := items.Put(t.Context(), Item{"pk": text("hot"), "sk": text(fmt.Sprintf("%02d", i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := replace(`{"default": "1"}`)
+	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), `key "hot": width 1 follows on 16`) ||
+		!strings.Contains(err.Error(), "write to fewer first (1/16), and read fewer when the others are empty") {
+		t.Errorf("got %v", err)
+	}
+	if n, err := items.Count(t.Context(), Query{Key: "hot"}); n != 40 || err != nil {
+		t.Errorf("got %d items, %v, want 40", n, err)
+	}
+	for _, next := range []string{`{"default": "1", "keys": {"hot": "1/16"}}`, `{"default": "1"}`} {
+		if err := replace(next); err != nil {
+			t.Errorf("%s: %v", next, err)
 		}
 	}
 }

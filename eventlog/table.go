@@ -20,6 +20,10 @@ type TableClient interface {
 // Setup creates the table that options need, on demand, and waits until it can be used; or, if it is there, checks it
 // and changes nothing. What the table lacks is in an error that wraps ErrTable. Several processes may call it at once.
 //
+// If a call ends after it has created the table and before it has turned the time to live on, later calls do not finish
+// that: they return ErrTable with the request that is missing. Of a table that is less than a minute old they wait up to
+// 10 seconds for whoever created it.
+//
 // A new table takes 4,000 write units a second. A log that needs more from the start wants one that was created with
 // WarmThroughput.
 func Setup(ctx context.Context, client TableClient, options Options) error {

@@ -4,9 +4,15 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -37,6 +43,38 @@ func TestSetup(t *testing.T) {
 		if err := Setup(t.Context(), client, wrong); !errors.Is(err, ErrOptions) {
 			t.Errorf("%+v: got %v", wrong, err)
 		}
+	}
+}
+
+// Setup deletes nothing: it does not turn the time to live on in a table that it has not created, however young.
+func TestSetupKeepsTheItemsThatAreThere(t *testing.T) {
+	for _, age := range []time.Duration{0, 30 * time.Second, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			db := local.Start(t)
+			client := db.Client()
+			if err := db.CreateTable(t.Context(), "logs", "pk", "sk"); err != nil {
+				t.Fatal(err)
+			}
+			for _, sk := range []string{"1", "2", "3", "4", "5"} {
+				_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("logs"), Item: map[string]types.AttributeValue{
+					"pk": &types.AttributeValueMemberS{Value: "mine"}, "sk": &types.AttributeValueMemberS{Value: sk},
+					"ttl": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10)},
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(age)
+			err := Setup(t.Context(), client, Options{Table: "logs", Retention: 90 * 24 * time.Hour})
+			if !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "turn it on with UpdateTimeToLive") {
+				t.Errorf("age %v: got %v", age, err)
+			}
+			time.Sleep(time.Hour)
+			out, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("logs")})
+			if err != nil || out.Count != 5 {
+				t.Errorf("age %v: got %+v, %v, want all 5 items", age, out, err)
+			}
+		})
 	}
 }
 

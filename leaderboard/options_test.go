@@ -75,6 +75,10 @@ func TestSetupChecksATableThatIsThere(t *testing.T) {
 			t.Errorf("%q is missing in: %v", text, err)
 		}
 	}
+	ttl, err := db.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String("other")})
+	if err != nil || ttl.TimeToLiveDescription.AttributeName != nil {
+		t.Errorf("the table that was refused has a time to live: %+v, %v", ttl, err)
+	}
 }
 
 // A table that is there already keeps its attribute names.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
@@ -58,6 +59,10 @@ func TestSetupChecksTheTable(t *testing.T) {
 		if !errors.Is(err, session.ErrTable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in: %v", want, err)
 		}
+	}
+	ttl, err := db.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String("sessions")})
+	if err != nil || ttl.TimeToLiveDescription.AttributeName != nil {
+		t.Errorf("the table that was refused has a time to live: %+v, %v", ttl, err)
 	}
 	for range 2 {
 		if err := session.Setup(t.Context(), db.Client(), session.Options{Table: "others"}); err != nil {

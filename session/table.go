@@ -20,6 +20,10 @@ type SetupClient interface {
 // Setup creates the table, on demand, if there is none, and waits until it can be used. A table that is there already
 // is checked and not changed: what it lacks is in an error that wraps ErrTable. Several processes may call it at
 // once.
+//
+// If a call ends after it has created the table and before it has turned the time to live on, later calls do not finish
+// that: they return ErrTable with the request that is missing. Of a table that is less than a minute old they wait up to
+// 10 seconds for whoever created it.
 func Setup(ctx context.Context, client SetupClient, options Options) error {
 	if client == nil {
 		return fmt.Errorf("%w: there is no client", ErrOptions)

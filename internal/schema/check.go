@@ -15,19 +15,7 @@ import (
 var ErrMismatch = errors.New("the table does not fit")
 
 func (t Table) check(ctx context.Context, client Client, found *types.TableDescription) error {
-	kinds := make(map[string]types.ScalarAttributeType)
-	for _, definition := range found.AttributeDefinitions {
-		kinds[aws.ToString(definition.AttributeName)] = definition.AttributeType
-	}
-	var faults []error
-	if has, wants := keyText(found.KeySchema, kinds), t.Key.String(); has != wants {
-		faults = append(faults, fmt.Errorf("its key is %s, %s is needed", has, wants))
-	}
-	for _, index := range t.Indexes {
-		if fault := index.check(found.GlobalSecondaryIndexes, kinds); fault != nil {
-			faults = append(faults, fault)
-		}
-	}
+	faults := t.faults(found)
 	if t.TTL != "" {
 		fault, err := t.checkTTL(ctx, client)
 		if err != nil {
@@ -41,6 +29,24 @@ func (t Table) check(ctx context.Context, client Client, found *types.TableDescr
 		return fmt.Errorf("%w: table %q: %w", ErrMismatch, t.Name, errors.Join(faults...))
 	}
 	return nil
+}
+
+// faults returns everything that is wrong with the keys of a table and its indexes.
+func (t Table) faults(found *types.TableDescription) []error {
+	kinds := make(map[string]types.ScalarAttributeType)
+	for _, definition := range found.AttributeDefinitions {
+		kinds[aws.ToString(definition.AttributeName)] = definition.AttributeType
+	}
+	var faults []error
+	if has, wants := keyText(found.KeySchema, kinds), t.Key.String(); has != wants {
+		faults = append(faults, fmt.Errorf("its key is %s, %s is needed", has, wants))
+	}
+	for _, index := range t.Indexes {
+		if fault := index.check(found.GlobalSecondaryIndexes, kinds); fault != nil {
+			faults = append(faults, fault)
+		}
+	}
+	return faults
 }
 
 func (x Index) check(found []types.GlobalSecondaryIndexDescription, kinds map[string]types.ScalarAttributeType) error {
@@ -65,11 +71,17 @@ func (t Table) checkTTL(ctx context.Context, client Client) (fault, err error) {
 	case err != nil:
 		return nil, err
 	case !on:
-		return fmt.Errorf("its time to live is off, attribute %q is needed", t.TTL), nil
+		return fmt.Errorf("its time to live is off, attribute %q is needed: %s", t.TTL, t.remedy()), nil
 	case attribute != t.TTL:
 		return fmt.Errorf("its time to live is in attribute %q, %q is needed", attribute, t.TTL), nil
 	}
 	return nil, nil
+}
+
+// remedy says how the time to live is turned on, and what that does to items which are there.
+func (t Table) remedy() string {
+	return fmt.Sprintf("turn it on with UpdateTimeToLive, after which DynamoDB deletes every item whose %q is in the past: "+
+		"aws dynamodb update-time-to-live --table-name %s --time-to-live-specification Enabled=true,AttributeName=%s", t.TTL, t.Name, t.TTL)
 }
 
 // String returns the key as in (pk S, sk N).

@@ -19,33 +19,66 @@ type Client interface {
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
+// othersTurn is how long Ensure waits for another process to turn on the time to live of a table that it has just created:
+// twice the longest pause of await, in which the other process may not have noticed yet that the table can be used.
+const othersTurn = 10 * time.Second
+
 // Ensure creates the table if there is none, waits until it can be used, and checks it as Check does. It changes nothing
-// about a table that is there already. Several processes may call it at once.
+// about a table that this call has not created. Several processes may call it at once.
+//
+// If a call ends between CreateTable and UpdateTimeToLive, no later call turns the time to live on: it would delete items
+// of a table that may be somebody else's. Later calls return ErrMismatch, with the request that is missing.
 func (t Table) Ensure(ctx context.Context, client Client) error {
 	found, err := t.describe(ctx, client)
 	if err != nil {
 		return err
 	}
+	var created *types.TableDescription
 	if found == nil {
-		if err := t.create(ctx, client); err != nil {
+		if created, err = t.create(ctx, client); err != nil {
 			return err
 		}
 	}
+	fresh := !usable(found) || isNew(found)
 	if found, err = t.await(ctx, client, found); err != nil {
-		return err
+		return t.unfinished(created, err)
 	}
-	if t.TTL != "" && isNew(found) {
-		if err := t.enableTTL(ctx, client); err != nil {
-			return err
-		}
+	if t.TTL == "" || t.faults(found) != nil {
+		return t.check(ctx, client, found)
+	}
+	switch {
+	case same(created, found):
+		err = t.enableTTL(ctx, client)
+	case fresh:
+		err = t.awaitTTL(ctx, client)
+	}
+	if err != nil {
+		return t.unfinished(created, err)
 	}
 	return t.check(ctx, client, found)
 }
 
-// isNew reports whether the table is so young that whoever created it, here or in another process, may not have come to
-// its time to live yet.
+// isNew reports whether the table is so young that another process, which created it, may not have come to its time to
+// live yet.
 func isNew(table *types.TableDescription) bool {
 	return table.CreationDateTime != nil && time.Since(*table.CreationDateTime) < time.Minute
+}
+
+// same reports whether found is the table that this call created. It is not if somebody has deleted that one since and
+// created another. An engine may leave the ids out.
+func same(created, found *types.TableDescription) bool {
+	if created == nil {
+		return false
+	}
+	return created.TableId == nil || found.TableId == nil || *created.TableId == *found.TableId
+}
+
+// unfinished adds to the error of a call that it leaves a table without its time to live.
+func (t Table) unfinished(created *types.TableDescription, err error) error {
+	if created == nil || t.TTL == "" {
+		return err
+	}
+	return fmt.Errorf("%w; the table %q was created, but its time to live may be off: delete the table and try again, or %s", err, t.Name, t.remedy())
 }
 
 // Check reports everything that the table lacks, in an error that wraps ErrMismatch. It is also ErrMismatch if there is no
@@ -73,12 +106,19 @@ func (t Table) describe(ctx context.Context, client Client) (*types.TableDescrip
 	return out.Table, nil
 }
 
-func (t Table) create(ctx context.Context, client Client) error {
-	_, err := client.CreateTable(ctx, t.Input())
-	if inUse := (*types.ResourceInUseException)(nil); err != nil && !errors.As(err, &inUse) { // else somebody was faster
-		return fmt.Errorf("create table %q: %w", t.Name, err)
+// create returns the table, or nil if somebody else has created it.
+func (t Table) create(ctx context.Context, client Client) (*types.TableDescription, error) {
+	out, err := client.CreateTable(ctx, t.Input())
+	if inUse := (*types.ResourceInUseException)(nil); errors.As(err, &inUse) {
+		return nil, nil
 	}
-	return nil
+	if err != nil {
+		return nil, fmt.Errorf("create table %q: %w", t.Name, err)
+	}
+	if out.TableDescription == nil {
+		return &types.TableDescription{}, nil
+	}
+	return out.TableDescription, nil
 }
 
 // enableTTL turns the time to live on unless it is on already, in whatever attribute.
@@ -101,6 +141,21 @@ func (t Table) enableTTL(ctx context.Context, client Client) error {
 	return fmt.Errorf("time to live of the new table %q: %w", t.Name, err)
 }
 
+// awaitTTL gives another process time to turn the time to live on.
+func (t Table) awaitTTL(ctx context.Context, client Client) error {
+	for begin, wait := time.Now(), 100*time.Millisecond; time.Since(begin) < othersTurn; wait = min(2*wait, time.Second) {
+		if on, _, err := t.describeTTL(ctx, client); err != nil || on {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("time to live of table %q is off: %w", t.Name, context.Cause(ctx))
+		case <-time.After(wait):
+		}
+	}
+	return nil
+}
+
 // describeTTL reports whether the time to live is on, and in which attribute.
 func (t Table) describeTTL(ctx context.Context, client Client) (on bool, attribute string, err error) {
 	out, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(t.Name)})
@@ -115,23 +170,32 @@ func (t Table) describeTTL(ctx context.Context, client Client) (on bool, attribu
 	return on, aws.ToString(ttl.AttributeName), nil
 }
 
-// await waits until the table and its indexes can be used. found is what is known of it, if anything.
+// await waits until the table and its indexes can be used. found is what is known of it; nil if it has been created just
+// now, when DynamoDB may still say for a while that there is none.
 func (t Table) await(ctx context.Context, client Client, found *types.TableDescription) (*types.TableDescription, error) {
-	for wait := 100 * time.Millisecond; !usable(found); wait = min(2*wait, 5*time.Second) {
+	const first, longest = 100 * time.Millisecond, 5 * time.Second
+	begin, created, wait := time.Now(), found == nil, first
+	if created {
+		wait = 0
+	}
+	for ; !usable(found); wait = min(max(2*wait, first), longest) {
+		status := types.TableStatusCreating
 		if found != nil {
-			select {
-			case <-ctx.Done():
-				return nil, fmt.Errorf("table %q is %s: %w", t.Name, found.TableStatus, context.Cause(ctx))
-			case <-time.After(wait):
-			}
+			status = found.TableStatus
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("table %q is %s: %w", t.Name, status, context.Cause(ctx))
+		case <-time.After(wait):
 		}
 		var err error
 		if found, err = t.describe(ctx, client); err != nil {
 			return nil, err
 		}
-		if found == nil {
+		if found == nil && (!created || time.Since(begin) > othersTurn) {
 			return nil, fmt.Errorf("%w: table %q was deleted", ErrMismatch, t.Name)
 		}
+		created = created && found == nil
 	}
 	return found, nil
 }
