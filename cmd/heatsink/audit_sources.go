@@ -136,7 +136,7 @@ func (a *audit) insightsSource(c clients) auditSource {
 		look: func(ctx context.Context) (heat.Report, error) {
 			report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, o)
 			if err == nil && len(report.Resources) == 0 {
-				return heat.Report{}, fmt.Errorf("Contributor Insights is not on: turn it on, or leave --insights out (%s)", strings.Join(report.Notes[1:], "; "))
+				return heat.Report{}, fmt.Errorf("it is off: turn Contributor Insights on, or leave --insights out (%s)", strings.Join(report.Notes[1:], "; "))
 			}
 			options := a.options()
 			if err := report.Fold(options.Layouts...); err != nil {
