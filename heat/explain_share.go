@@ -80,7 +80,10 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 		}
 		switch {
 		case p.Distinct.Keys == 1 && !strings.Contains(p.Shape, "{"):
-			if e.dominant(r, p.Example) || spreadAlready(r, p.Example) {
+			if e.dominant(r, p.Example) {
+				continue
+			}
+			if spreadAlready(r, p.Example) {
 				continue
 			}
 			said[about{r.Resource, p.Shape}] = true
