@@ -107,11 +107,14 @@ type subject struct {
 	direction Direction
 	kind      Kind   // none if it is about a key, whatever the kind
 	text      string // the key, or the pattern
+	remedy    string // of shards that readers miss: one that is spelt otherwise is not cured by more of them
 }
 
 func (c *claim) subject(warm float64) subject {
 	s := subject{Resource: c.Resource, direction: c.Direction, kind: c.Kind, text: cmp.Or(c.Key, c.Pattern)}
 	switch {
+	case c.Kind == StrayShard:
+		s.remedy = c.Remedy
 	case c.ofShape(warm):
 		s.text = c.Pattern
 	case c.ofKey():

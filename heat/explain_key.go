@@ -158,6 +158,9 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 	case sharded(shape):
 		return HotKey, "a key that is sharded already is hot still: too few shards, or several of them on one partition",
 			"raise the number of shards, and pre-warm the table if it has fewer partitions than that"
+	case spreadAlready(r, k.Key):
+		return HotKey, "the bare key of a key that has shards is hot still: somebody writes without the layout, or there are too few shards",
+			"give the layout to all writers; if they have it, raise the number of shards, and pre-warm the table if it has fewer partitions than that"
 	case fixed:
 		return LowCardinality, "the partition key has one value for all of this",
 			"spread the key: heatsink.Layout{Shards: …}"

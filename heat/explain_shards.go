@@ -11,7 +11,7 @@ func (e *explainer) shards(r *ResourceReport, said map[about]bool) {
 	for _, d := range [...]Direction{Write, Read} {
 		flow := r.Flow(d)
 		for i := range flow.Sharded {
-			e.strays(r, d, &flow.Sharded[i], "request")
+			e.strays(r, d, &flow.Sharded[i], "request", said)
 		}
 		if d == Write { // reads ask all shards, or one: they do not show how a key is spread
 			e.uneven(r, flowSpreads(flow, r.Resource), e.rules.Sample, "request", said)
@@ -22,7 +22,7 @@ func (e *explainer) shards(r *ResourceReport, said map[about]bool) {
 		return
 	}
 	for i := range s.Sharded {
-		e.strays(r, Write, &s.Sharded[i], "item")
+		e.strays(r, Write, &s.Sharded[i], "item", said)
 	}
 	if s.Fraction >= 1 { // a sample has some shards and not others
 		e.uneven(r, storedSpreads(s, r.Resource), e.rules.Items, "item", said)
@@ -32,50 +32,136 @@ func (e *explainer) shards(r *ResourceReport, said map[about]bool) {
 // mostExamples is how many strays a finding names.
 const mostExamples = 5
 
-// strays finds shards that readers of a layout do not ask for.
-func (e *explainer) strays(r *ResourceReport, d Direction, s *Sharded, noun string) {
+// strays finds what readers of a layout do not ask for: shards beyond theirs, shards that are spelt in another way, and keys
+// without a shard. Each has a remedy of its own.
+func (e *explainer) strays(r *ResourceReport, d Direction, s *Sharded, noun string, said map[about]bool) {
+	beyond, spelt := strayGroup{about: beyondReaders}, strayGroup{about: speltOtherwise}
 	unnamed := s.Stray
-	var strays []Stray
 	for _, stray := range s.Strays {
 		unnamed -= stray.Count
+		switch {
+		case e.excluded(stray.Key):
+		case s.Layout.beyond(stray.Number):
+			beyond.strays = append(beyond.strays, stray)
+		default:
+			spelt.strays = append(spelt.strays, stray)
+		}
+	}
+	more := max(0, s.StrayKeys.Keys-int64(len(s.Strays)))
+	switch {
+	case len(beyond.strays) > 0:
+		beyond.unnamed, beyond.more = unnamed, more
+	case len(spelt.strays) > 0:
+		spelt.unnamed, spelt.more = unnamed, more
+	case unnamed > 0: // those that are named are excluded, but there are more
+		e.unnamed(r, d, s, unnamed, noun)
+	}
+	bare := strayGroup{about: withoutShard, unnamed: s.Bare, more: max(0, s.BareKeys.Keys-int64(len(s.Bares)))}
+	for _, stray := range s.Bares {
+		bare.unnamed -= stray.Count
 		if !e.excluded(stray.Key) {
-			strays = append(strays, stray)
+			bare.strays = append(bare.strays, stray)
+			said[about{r.Resource, stray.Key}] = true
 		}
 	}
-	if len(strays) == 0 {
-		if unnamed > 0 { // those that are named are excluded, but there are more
-			e.unnamed(r, d, s, unnamed, noun)
+	for _, g := range []strayGroup{beyond, spelt, bare} {
+		if len(g.strays) > 0 {
+			e.addStrays(r, d, s, &g, noun)
 		}
-		return
 	}
-	f := Finding{
-		Kind: StrayShard, Severity: Critical, Direction: d, Pattern: s.Layout.String(),
-		Message: fmt.Sprintf("Partition key '%s' is shard %s, but readers of %s ask for %s: they miss it",
-			strays[0].Key, strays[0].Number, s.Layout, countShards(s.Layout.Shards)),
-		Cause: "somebody writes with more shards than you read, or spells them in another way: readers miss these items without an error",
-		Remedy: "raise the number of shards of all readers first, then that of the writers (docs/layouts.md); " +
-			"if these keys are no shards, leave them out with Rules.Exclude (--exclude)",
-	}
+}
+
+// strayGroup are strays with the same remedy.
+type strayGroup struct {
+	about   func(l *Layout, d Direction, first Stray) Finding
+	strays  []Stray // those that are named, not empty
+	unnamed int64   // what the others have
+	more    int64   // how many others there are
+}
+
+func (e *explainer) addStrays(r *ResourceReport, d Direction, s *Sharded, g *strayGroup, noun string) {
+	f := g.about(&s.Layout, d, g.strays[0])
+	f.Kind, f.Severity, f.Direction, f.Pattern = StrayShard, Critical, d, s.Layout.String()
 	if d == Read {
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s was given with %s: somebody reads with more",
-			strays[0].Key, strays[0].Number, s.Layout, countShards(s.Layout.Shards))
-		f.Cause = "somebody reads with more shards than heat was told of, most likely because somebody writes, or will write, with more"
-		f.Remedy = "give heat the number of shards that is in use now, and all readers as well (docs/layouts.md)"
 	}
-	for _, stray := range strays[:min(len(strays), mostExamples)] {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("'%s' is shard %s, %s; it has %s",
-			stray.Key, stray.Number, s.Layout.fault(stray.Number), counted(stray.Count, d, noun)))
-	}
-	if more := max(0, len(strays)-mostExamples) + int(max(0, s.StrayKeys.Keys-int64(len(s.Strays)))); more > 0 {
-		sum := unnamed
-		for _, stray := range strays[min(len(strays), mostExamples):] {
-			sum += stray.Count
+	named := g.strays[:min(len(g.strays), mostExamples)]
+	for _, stray := range named {
+		what := "has no shard, but shards of it were seen"
+		if stray.Number != "" {
+			what = fmt.Sprintf("is shard %s, %s", stray.Number, s.Layout.fault(stray.Number))
 		}
+		f.Evidence = append(f.Evidence, fmt.Sprintf("'%s' %s; it has %s", stray.Key, what, counted(stray.Count, d, noun)))
+	}
+	sum, more := g.unnamed, g.more
+	for _, stray := range g.strays[len(named):] {
+		sum += stray.Count
+		more++
+	}
+	if more > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s in %s more such keys", counted(sum, d, noun), thousands(float64(more))))
 	}
 	f.Evidence = append(f.Evidence, fmt.Sprintf("%s in shards that they do ask for", counted(s.Count, d, noun)))
 	e.add(r, f)
+}
+
+const notShards = "; if these keys are no shards, leave them out with Rules.Exclude (--exclude)"
+
+// beyondReaders is about shards beyond those that readers ask for.
+func beyondReaders(l *Layout, d Direction, first Stray) Finding {
+	if d == Read {
+		return Finding{
+			Message: fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s was given with %s: somebody reads with more",
+				first.Key, first.Number, l, countShards(l.Shards)),
+			Cause:  "somebody reads with more shards than heat was told of, most likely because somebody writes, or will write, with more",
+			Remedy: "give heat the number of shards that is in use now, and all readers as well (docs/layouts.md)",
+		}
+	}
+	return Finding{
+		Message: fmt.Sprintf("Partition key '%s' is shard %s, but readers of %s ask for %s: they miss it",
+			first.Key, first.Number, l, countShards(l.Shards)),
+		Cause:  "somebody writes with more shards than you read: readers miss these items without an error",
+		Remedy: "raise the number of shards of all readers first, then that of the writers (docs/layouts.md)" + notShards,
+	}
+}
+
+// speltOtherwise is about shards whose numbers readers write in another way, or leave out.
+func speltOtherwise(l *Layout, d Direction, first Stray) Finding {
+	f := Finding{
+		Message: fmt.Sprintf("Partition key '%s' is shard %s, but not as readers of %s spell it: they miss it", first.Key, first.Number, l),
+		Cause:   "somebody spells shards in another way than you read them: readers miss these items without an error",
+		Remedy: "give all readers and writers the Format that spells these keys, or add the layout that spells them to Options.Older " +
+			"(docs/layouts.md); more shards do not help" + notShards,
+	}
+	if l.BareZero && atoi([]byte(first.Number)) == l.First {
+		f.Cause = "somebody writes without Format.BareZero, so that the first shard has its number: readers miss these items without an error"
+		f.Remedy = "if the bare key has no items, leave BareZero out of the Format of all readers and writers; " +
+			"else add the layout without BareZero to Options.Older (docs/layouts.md); more shards do not help" + notShards
+	}
+	if d == Read {
+		f.Message = fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s spells it in another way: somebody reads with another layout",
+			first.Key, first.Number, l)
+		f.Cause = "somebody reads with another Format than heat was told of, or has one in Options.Older"
+		f.Remedy = "give heat the Format that is in use now (--layout), and all readers as well (docs/layouts.md)"
+	}
+	return f
+}
+
+// withoutShard is about keys that have items under the bare key, and numbered shards beside it.
+func withoutShard(l *Layout, d Direction, first Stray) Finding {
+	if d == Read {
+		return Finding{
+			Message: fmt.Sprintf("Partition key '%s' is read without a shard, but readers of %s read shards of it", first.Key, l),
+			Cause:   "somebody reads without the layout and misses what is in the shards; or readers have heatsink.Layout{} in Options.Older",
+			Remedy:  "give the layout to all readers; if they read the bare key along, tell heat: Layout.Unsharded (--unsharded)",
+		}
+	}
+	return Finding{
+		Message: fmt.Sprintf("Partition key '%s' has no shard, but readers of %s ask for numbered shards only: they miss it", first.Key, l),
+		Cause:   "the items are from before the key had shards, or a writer does not know the layout: readers miss them without an error",
+		Remedy: "give the layout to all writers, and add Options.Older: []heatsink.Layout{{}} to it; or take Format.BareZero, if no first shard " +
+			"has a number yet (docs/layouts.md). If readers do so, tell heat: Layout.Unsharded or BareZero (--unsharded, --layout)" + notShards,
+	}
 }
 
 // unnamed says that there are strays beside those that are excluded, too many to keep their names.
@@ -115,7 +201,7 @@ func flowSpreads(f *Flow, of Resource) []spreads {
 	own.Keys = slices.DeleteFunc(slices.Clone(f.Keys), func(k KeyHeat) bool { return claimed(f.Sharded, k.Key) })
 	told := int64(0)
 	for i := range f.Sharded {
-		told += f.Sharded[i].Count + f.Sharded[i].Stray
+		told += f.Sharded[i].Count + f.Sharded[i].Stray + f.Sharded[i].Bare
 	}
 	own.Requests = max(own.Throttled, f.Requests-told)
 	return append(spreadsOf(f.Sharded), spreadsOf(foldFlow(&own, newShardBook(selfTold, of, false)))...)
@@ -127,7 +213,7 @@ func storedSpreads(s *Stored, of Resource) []spreads {
 	own.Keys = slices.DeleteFunc(slices.Clone(s.Keys), func(k KeyItems) bool { return claimed(s.Sharded, k.Key) })
 	told := int64(0)
 	for i := range s.Sharded {
-		told += s.Sharded[i].Count + s.Sharded[i].Stray
+		told += s.Sharded[i].Count + s.Sharded[i].Stray + s.Sharded[i].Bare
 	}
 	own.Items = max(0, s.Items-told)
 	return append(spreadsOf(s.Sharded), spreadsOf(foldStored(&own, newShardBook(selfTold, of, true)))...)
@@ -141,11 +227,11 @@ func spreadsOf(all []Sharded) []spreads {
 	return found
 }
 
-// claimed reports whether a key is a shard of a layout that the source was told of.
+// claimed reports whether a key is a shard of a layout that the source was told of, or counted as a bare key of one.
 func claimed(told []Sharded, key string) bool {
 	return slices.ContainsFunc(told, func(s Sharded) bool {
 		_, _, ok := s.Layout.cutNumber([]byte(key))
-		return ok
+		return ok || slices.ContainsFunc(s.Bares, func(b Stray) bool { return b.Key == key })
 	})
 }
 
@@ -164,7 +250,7 @@ func (e *explainer) uneven(r *ResourceReport, all []spreads, sample int64, noun 
 			if e.isUneven(k, len(s.keys)) {
 				found++
 				said[about{r.Resource, k.Fullest}] = true
-				if worst == nil || k.Most > worst.Most {
+				if worst == nil || worseSpread(k, worst) {
 					worst = k
 				}
 			}
@@ -175,24 +261,26 @@ func (e *explainer) uneven(r *ResourceReport, all []spreads, sample int64, noun 
 	}
 }
 
+// worseSpread reports whether a key is to be named before another: those that have only grown come last.
+func worseSpread(k, than *KeyShards) bool {
+	if (k.Grown > 0) != (than.Grown > 0) {
+		return k.Grown == 0
+	}
+	return k.Most > than.Most
+}
+
 func (e *explainer) addUneven(r *ResourceReport, l Layout, k *KeyShards, found, judged int, noun string) {
 	share := float64(k.Most) / float64(k.Count)
 	f := Finding{
-		Kind: UnevenShards, Severity: Warning, Direction: Write, Key: k.Fullest, Pattern: shapeIn(r, k.Fullest),
+		Kind: UnevenShards, Direction: Write, Key: k.Fullest, Pattern: shapeIn(r, k.Fullest),
 		Message: fmt.Sprintf("Partition key '%s' takes %.0f%% of what %s of '%s' should share", k.Fullest, 100*share, countShards(k.Shards), k.Key),
 		Evidence: []string{
 			fmt.Sprintf("the fullest shard has %s of %s at most, %.1f%%; a fair share of %s is %.1f%%",
 				thousands(float64(k.Most)), counted(k.Count, Write, noun), 100*share, countShards(k.Shards), 100/float64(k.Shards)),
 			fmt.Sprintf("%s of %s seen", thousands(float64(k.Seen)), countShards(k.Shards)),
 		},
-		Cause: "the hash does not spread these ids, as heatsink.Product does not spread order-00001 and its like; or few ids have most of it",
-		Remedy: "try the hash on these ids with heatsink's Layout.Evenness, and take one that spreads them, XXHash, FNV or MD5; " +
-			"items that are stored keep their places, so read the old layout along as one of Options.Older",
 	}
-	if l.BareZero && k.Fullest == k.Key {
-		f.Cause = "writers that know no shards write to the bare key, which is the first shard; or the hash does not spread these ids"
-		f.Remedy = "give the layout to all writers; " + f.Remedy
-	}
+	f.Severity, f.Cause, f.Remedy = whyUneven(&l, k, noun)
 	if k.Items > 0 && noun == "request" {
 		f.Evidence = append(f.Evidence, differentItems(k.Items)+" in the fullest shard")
 	}
@@ -208,6 +296,39 @@ func (e *explainer) addUneven(r *ResourceReport, l Layout, k *KeyShards, found, 
 		f.Evidence = append(f.Evidence, e.evidence(h, Write)...)
 	}
 	e.add(r, f)
+}
+
+// whyUneven tells the cause of a key whose fullest shard takes far more than its fair share.
+func whyUneven(l *Layout, k *KeyShards, noun string) (severity Severity, cause, remedy string) {
+	const (
+		declare = "with a calculated layout, see that the old number is declared, by Widths or Options.Older (docs/layouts.md)"
+		differ  = "if keys have different numbers of shards, tell heat: Layout.Widths (--widths)"
+		hash    = "try the hash on these ids with heatsink's Layout.Evenness, and take one that spreads them, XXHash, FNV or MD5; " +
+			"items that are stored keep their places, so read the old layout along as one of Options.Older"
+	)
+	switch {
+	case k.Grown > 0 && noun == "item":
+		return Info, fmt.Sprintf("the first %s have about as much each, and those after them less: the key seems to have had %d before, "+
+				"and the older shards hold more because they are older", countShards(k.Grown), k.Grown),
+			"nothing about the hash: new items go to all shards; " + declare + "; " + differ
+	case k.Grown > 0:
+		return Warning, fmt.Sprintf("the first %s have about as much each, and those after them less: some writers seem to have %s only, "+
+				"or the number was raised meanwhile", countShards(k.Grown), countShards(k.Grown)),
+			"give all writers the same number of shards; " + declare + "; " + differ
+	}
+	cause = "the hash does not spread these ids, as heatsink.Product does not spread order-00001 and its like; or few ids have most of it"
+	if noun == "item" {
+		cause += "; or the key had fewer shards before, and the older ones hold more because they are older"
+		remedy = "if the number of shards was raised, nothing about the hash; " + declare + "; " + differ + "; else "
+	} else {
+		cause += "; or some writers have fewer shards"
+		remedy = "give all writers the same number of shards; " + differ + "; then "
+	}
+	if l.BareZero && k.Fullest == k.Key {
+		cause = "writers that know no shards write to the bare key, which is the first shard; or the hash does not spread these ids"
+		remedy = "give the layout to all writers; "
+	}
+	return Warning, cause, remedy + hash
 }
 
 // unlikely is the probability that any of the judged keys looks as uneven as one that is called so, by chance.
@@ -243,4 +364,19 @@ func (e *explainer) isUneven(k *KeyShards, keys int) bool {
 		bits += (1 - share) * math.Log((1-share)/(1-fair))
 	}
 	return math.Log(float64(k.Shards))+math.Log(float64(max(1, keys)))-n*bits < math.Log(unlikely)
+}
+
+// spreadAlready reports whether shards of a key were seen, by a layout that the source was told of: to spread it is no
+// advice any more.
+func spreadAlready(r *ResourceReport, key string) bool {
+	told := slices.Concat(r.Writes.Sharded, r.Reads.Sharded)
+	if r.Stored != nil {
+		told = append(told, r.Stored.Sharded...)
+	}
+	return slices.ContainsFunc(told, func(s Sharded) bool {
+		return slices.ContainsFunc(s.Keys, func(k KeyShards) bool { return k.Key == key }) ||
+			slices.ContainsFunc(s.Bares, func(b Stray) bool { return b.Key == key }) ||
+			// Only some keys are listed, but their shapes are.
+			slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Shape == key+s.Layout.prefix()+"{n}" })
+	})
 }

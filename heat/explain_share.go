@@ -83,6 +83,9 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 			if e.dominant(r, p.Example) {
 				continue
 			}
+			if spreadAlready(r, p.Example) {
+				continue
+			}
 			said[about{r.Resource, p.Shape}] = true
 			e.add(r, Finding{
 				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,

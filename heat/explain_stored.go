@@ -52,6 +52,10 @@ func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
+		if spreadAlready(r, k.Key) {
+			e.past(r, &k, shape)
+			continue
+		}
 		e.add(r, Finding{
 			Kind: DominantKey, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
 			Message: fmt.Sprintf("Partition key '%s' holds %.1f%% of the items", k.Key, 100*k.Share),
@@ -61,6 +65,17 @@ func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
 			Remedy: "nothing while it takes less than 1,000 writes and 3,000 reads a second; then bucket its key by time, or add shards: heatsink.Layout{Bucket: …, Shards: …}",
 		})
 	}
+}
+
+// past says that a bare key holds most of a table although the key has shards by now.
+func (e *explainer) past(r *ResourceReport, k *KeyItems, shape string) {
+	e.add(r, Finding{
+		Kind: DominantKey, Severity: Info, Direction: Write, Key: k.Key, Pattern: shape,
+		Message:  fmt.Sprintf("Partition key '%s' holds %.1f%% of the items, and has shards by now", k.Key, 100*k.Share),
+		Evidence: []string{fmt.Sprintf("%d items at least, of %d looked at", k.Low, r.Stored.Items)},
+		Cause:    "these items are from before the key had shards, or a writer does not know the layout",
+		Remedy:   "nothing if all writers have the layout: new items are spread; see with --stream whether the bare key is still written to",
+	})
 }
 
 // siblings returns how many keys have a shape.

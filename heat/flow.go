@@ -203,7 +203,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 	}
 	r.Keys = f.peaks.add(r.Keys)
 	r.Sharded = f.shards.report(0)
-	return r, f.patterns.report(d)
+	return r, f.patterns.report(d, !f.keys.Full())
 }
 
 // window returns over how many seconds decayed sums are rates: the decay once the flow is much older than that, less

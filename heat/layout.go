@@ -37,6 +37,10 @@ type Layout struct {
 	// BareZero says that the first shard has neither prefix nor number.
 	BareZero bool `json:"bareZero,omitempty"`
 
+	// Unsharded says that readers ask for the key without a shard as well, as those do that have heatsink.Layout{} in
+	// Options.Older. Default: it is a stray if numbered shards of the key are seen.
+	Unsharded bool `json:"unsharded,omitempty"`
+
 	// Bucket says which bucket of time is always before the shard: "hour", "day", "week", "month" or "year", or "any" of
 	// these. It matters if the end of a bucket could be taken for a shard, as that of years with the Prefix "#". Default:
 	// none is looked for; a bucket then is a part of the key.
@@ -151,7 +155,19 @@ func (l *Layout) bucketPrefix() string { return cmp.Or(l.BucketPrefix, defaultBu
 func (l *Layout) hourMark() string     { return cmp.Or(l.HourMark, defaultHourMark) }
 
 // of reports whether the layout is told of a table or index.
-func (l *Layout) of(r Resource) bool { return l.Table == "" || l.Resource == r }
+func (l *Layout) of(r Resource) bool {
+	return l.Table == "" || l.Index == r.Index && tableName(l.Table) == tableName(r.Table)
+}
+
+// tableName returns the name of a table that may be given by its ARN: some sources report it by its name all the same.
+func tableName(table string) string {
+	if strings.HasPrefix(table, "arn:") {
+		if _, name, ok := strings.Cut(table, ":table/"); ok {
+			return name
+		}
+	}
+	return table
+}
 
 // cutNumber splits a key that ends like a shard of the layout into what is before the suffix, the key and its bucket, and
 // the number. Numbers that no layout writes, as those of ids and times, are none.
@@ -184,6 +200,9 @@ func (l *Layout) shardOf(number []byte) (shard int, asked bool) {
 	return shard, shard >= 0 && shard < l.Shards && !(l.BareZero && shard == 0) && len(number) == max(l.Width, decimals(n))
 }
 
+// beyond reports whether the number of a shard is one that readers would ask for if they had more shards.
+func (l *Layout) beyond(number string) bool { return atoi([]byte(number))-l.First >= l.Shards }
+
 // fault says why readers of the layout do not ask for the shard with a number.
 func (l *Layout) fault(number string) string {
 	n := atoi([]byte(number))
@@ -215,26 +234,35 @@ const dayForm = "0000-00-00"
 
 // endsInBucket reports whether a text ends in a bucket of the layout, with a key before it.
 func (l *Layout) endsInBucket(text []byte) bool {
+	_, ok := l.cutBucket(text)
+	return ok
+}
+
+// cutBucket returns the key before the bucket of the layout that a text ends in.
+func (l *Layout) cutBucket(text []byte) (key []byte, ok bool) {
 	for _, form := range bucketForms[l.Bucket] {
-		if l.endsInForm(text, form) {
-			return true
+		if key, ok := l.cutForm(text, form); ok {
+			return key, true
 		}
 	}
 	n := len(text) - len("00")
 	if l.Bucket != "hour" && l.Bucket != "any" || n < 0 || !matches(text[n:], "00") {
-		return false
+		return nil, false
 	}
 	day, ok := bytes.CutSuffix(text[:n], []byte(l.hourMark()))
-	return ok && l.endsInForm(day, dayForm)
+	if !ok {
+		return nil, false
+	}
+	return l.cutForm(day, dayForm)
 }
 
-func (l *Layout) endsInForm(text []byte, form string) bool {
+func (l *Layout) cutForm(text []byte, form string) (key []byte, ok bool) {
 	n := len(text) - len(form)
 	if n < 0 || !matches(text[n:], form) {
-		return false
+		return nil, false
 	}
-	key, ok := bytes.CutSuffix(text[:n], []byte(l.bucketPrefix()))
-	return ok && len(key) > 0
+	key, ok = bytes.CutSuffix(text[:n], []byte(l.bucketPrefix()))
+	return key, ok && len(key) > 0
 }
 
 // matches reports whether a text has a form, in which 0 stands for a digit.

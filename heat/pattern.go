@@ -26,6 +26,7 @@ type patternCount struct {
 	shape, example string
 	family         uint64          // 0 if the shape has no words to replace
 	taken          sketch.Distinct // keys that the sketch took up
+	takes          int64           // how often it took one up: once for each key while it has room for all
 	sample         sketch.Distinct // keys of the sample
 	takenSample    sketch.Distinct // keys of the sample that the sketch took up
 	units          float64
@@ -47,6 +48,7 @@ func (p *patternTable) take(key []byte, hash uint64, passed float64, hidden bool
 	id := p.of(key, hidden)
 	c := &p.all[id]
 	c.taken.Add(hash)
+	c.takes++
 	c.units += passed
 	if inSample(hash) {
 		c.sample.Add(hash)
@@ -128,8 +130,9 @@ func (p *patternTable) others() int32 {
 // count adds units to a pattern.
 func (p *patternTable) count(id int32, units float64) { p.all[id].units += units }
 
-// report returns the patterns, the shapes of a family that became one put together.
-func (p *patternTable) report(d Direction) []Pattern {
+// report returns the patterns, the shapes of a family that became one put together. roomy says that the sketch had room for
+// all keys: then their numbers are exact.
+func (p *patternTable) report(d Direction, roomy bool) []Pattern {
 	var patterns []Pattern
 	for i := range p.all {
 		c := &p.all[i]
@@ -142,13 +145,16 @@ func (p *patternTable) report(d Direction) []Pattern {
 			at = len(patterns)
 			patterns = append(patterns, Pattern{Shape: shape, Example: c.example, Sharded: sharded(shape)})
 		}
-		patterns[at].merge(c, d)
+		patterns[at].merge(c, d, roomy)
 	}
 	return patterns
 }
 
-func (p *Pattern) merge(c *patternCount, d Direction) {
+func (p *Pattern) merge(c *patternCount, d Direction, roomy bool) {
 	keys, err := c.keys()
+	if roomy {
+		keys, err = c.takes, 0
+	}
 	p.Distinct.Keys += keys // of different shapes: no key is in two
 	if p.Distinct.Keys > fewKeys {
 		p.Distinct.Error = max(p.Distinct.Error, err)

@@ -39,7 +39,8 @@ func NewRecorder(options Options) *Recorder {
 }
 
 // Describe looks tables up, to know their partition keys, indexes and capacity. A recorder does so itself at the first
-// call of a table, unless Options.NoDescribe is set.
+// call of a table, unless Options.NoDescribe is set. It returns an error as well if a table does not have the index that one of
+// Options.Layouts is of.
 func (r *Recorder) Describe(ctx context.Context, client Describer, tables ...string) error {
 	var faults []error
 	for _, name := range tables {
@@ -49,6 +50,7 @@ func (r *Recorder) Describe(ctx context.Context, client Describer, tables ...str
 			continue
 		}
 		r.table(name).learn(d)
+		faults = append(faults, checkIndexes(name, r.options.Layouts, d))
 	}
 	return errors.Join(faults...)
 }

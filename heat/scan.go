@@ -97,6 +97,9 @@ func EstimateScan(ctx context.Context, client Describer, table string, options S
 	if err != nil {
 		return ScanCost{}, err
 	}
+	if err := checkIndexes(table, o.Layouts, d); err != nil {
+		return ScanCost{}, err
+	}
 	return o.cost(d), nil
 }
 
@@ -150,6 +153,9 @@ type segment struct {
 func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (*scan, error) {
 	d, err := describe(ctx, client, table)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkIndexes(table, o.Layouts, d); err != nil {
 		return nil, err
 	}
 	ttl, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})

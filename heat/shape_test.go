@@ -52,7 +52,7 @@ func patternsOf(keys ...string) map[string]int64 {
 		p.count(p.take([]byte(key), xxhash.Sum64String(key), 0, false), 1)
 	}
 	got := make(map[string]int64)
-	for _, pattern := range p.report(Write) {
+	for _, pattern := range p.report(Write, false) {
 		got[pattern.Shape] = pattern.Distinct.Keys
 	}
 	return got

@@ -24,6 +24,7 @@ type layoutCount struct {
 	stray     int64
 	strayKeys sketch.Distinct
 	strays    map[uint64]*strayCount // by the key's hash
+	bares     *bareBook              // nil if readers ask for the bare key
 
 	spreads map[uint64]*spread
 	cells   int
@@ -64,7 +65,7 @@ func newShardBook(layouts []Layout, of Resource, stored bool) *shardBook {
 		if l.of(of) {
 			b.layouts = append(b.layouts, &layoutCount{
 				Layout: l, strayKeys: sketch.NewDistinct(8), strays: make(map[uint64]*strayCount),
-				spreads: make(map[uint64]*spread), limit: ^uint64(0),
+				spreads: make(map[uint64]*spread), limit: ^uint64(0), bares: newBareBook(&l),
 			})
 		}
 	}
@@ -85,8 +86,10 @@ func (b *shardBook) add(key []byte, t shardTouch, redact func(dst, key []byte) [
 	}
 	for _, l := range b.layouts {
 		if whole, number, ok := l.cutNumber(key); ok {
+			hash := keyHash(whole)
+			l.addNumbered(whole, hash, redact)
 			if shard, asked := l.shardOf(number); asked {
-				l.add(key, whole, shard, t, redact)
+				l.add(key, whole, hash, shard, t, redact)
 			} else {
 				l.addStray(key, number, t.count+t.refused, redact)
 			}
@@ -94,10 +97,25 @@ func (b *shardBook) add(key []byte, t shardTouch, redact func(dst, key []byte) [
 		}
 	}
 	for _, l := range b.layouts {
+		l.bares.add(key, t.count+t.refused, redact)
+	}
+	for _, l := range b.layouts {
 		if l.bare(key) {
-			l.add(key, key, 0, t, redact)
+			l.add(key, key, keyHash(key), 0, t, redact)
 			return
 		}
+	}
+}
+
+// addNumbered notes that a numbered shard was seen of what is before the number, the key and its bucket; and of the key,
+// which may have been stored before there were buckets.
+func (l *layoutCount) addNumbered(whole []byte, hash uint64, redact func(dst, key []byte) []byte) {
+	if l.bares == nil {
+		return
+	}
+	l.bares.addNumbered(whole, hash, redact)
+	if key, ok := l.cutBucket(whole); ok {
+		l.bares.addNumbered(key, keyHash(key), redact)
 	}
 }
 
@@ -116,9 +134,8 @@ func (l *layoutCount) addStray(key, number []byte, count int64, redact func(dst,
 	s.count += count
 }
 
-func (l *layoutCount) add(key, whole []byte, shard int, t shardTouch, redact func(dst, key []byte) []byte) {
+func (l *layoutCount) add(key, whole []byte, hash uint64, shard int, t shardTouch, redact func(dst, key []byte) []byte) {
 	l.count += t.count
-	hash := keyHash(whole)
 	if hash >= l.limit {
 		return
 	}
@@ -174,7 +191,7 @@ func (b *shardBook) report(rest int64) []Sharded {
 	}
 	var all []Sharded
 	for _, l := range b.layouts {
-		if r := l.report(rest, b.stored); r.Count > 0 || r.Stray > 0 {
+		if r := l.report(rest, b.stored); r.Count > 0 || r.Stray > 0 || r.Bare > 0 {
 			all = append(all, r)
 		}
 	}
@@ -184,15 +201,13 @@ func (b *shardBook) report(rest int64) []Sharded {
 func (l *layoutCount) report(rest int64, stored bool) Sharded {
 	r := Sharded{Layout: l.Layout, Count: l.count, Stray: l.stray}
 	if l.stray > 0 {
-		r.StrayKeys = Distinct{Keys: int64(len(l.strays))}
-		if n := l.strayKeys.Count(); len(l.strays) >= mostStrays && n > mostStrays {
-			r.StrayKeys = Distinct{Keys: n, Error: l.strayKeys.Error()}
-		}
+		r.StrayKeys = strayKeys(len(l.strays), &l.strayKeys)
 	}
 	for _, s := range l.strays {
 		r.Strays = append(r.Strays, Stray{Key: s.text, Number: s.number, Count: s.count})
 	}
 	slices.SortFunc(r.Strays, compareStrays)
+	l.bares.report(&r)
 	for _, s := range l.spreads {
 		if k, ok := s.report(&l.Layout, rest, stored); ok {
 			r.Keys = append(r.Keys, k)
@@ -235,9 +250,27 @@ func (s *spread) report(l *Layout, rest int64, stored bool) (KeyShards, bool) {
 			k.Most, k.Fullest, others = c.count, c.text, n
 		}
 	}
+	if rest == 0 && k.Seen > 1 {
+		k.Grown = s.grown(from, from+k.Shards)
+	}
 	k.Items, k.Count = others, k.Count+rest
 	if k.Shards > 1 {
 		k.OtherItems = float64(items-others) / float64(k.Shards-1)
 	}
 	return k, numbered > 0 && k.Shards > 1 && !(l.Widths && k.Seen < 2)
+}
+
+// grown returns how many shards the key had before, as its shards from one to before another show it, 0 if they do not.
+func (s *spread) grown(from, to int) int {
+	var counts []int64
+	for i := from; i < min(to, len(s.shards)); i++ {
+		counts = append(counts, s.shards[i].count)
+	}
+	if len(s.shards) < to {
+		counts = append(counts, 0) // the others have as much
+	}
+	if n := grownFrom(counts); n > 0 {
+		return from + n
+	}
+	return 0
 }

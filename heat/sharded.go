@@ -18,6 +18,14 @@ type Sharded struct {
 	StrayKeys Distinct `json:"strayKeys,omitzero"`
 	Strays    []Stray  `json:"strays,omitempty"`
 
+	// Bare counts what is in keys without a shard, where readers ask for numbered shards only and numbered shards of the
+	// same key were seen as well: they miss it. Bares are some of these keys, 50 at most, those of most first, and BareKeys
+	// is how many there are. Of more than 1,024 keys without a shard the heaviest are looked at, and of more than 8,192
+	// sharded keys some.
+	Bare     int64    `json:"bare,omitempty"`
+	BareKeys Distinct `json:"bareKeys,omitzero"`
+	Bares    []Stray  `json:"bares,omitempty"`
+
 	// Keys are some of the keys that are sharded, each with its bucket: all if there are few, else 64 of them at random.
 	Keys []KeyShards `json:"keys,omitempty"`
 }
@@ -25,7 +33,7 @@ type Sharded struct {
 // Stray is a shard that readers do not ask for.
 type Stray struct {
 	Key    string `json:"key"`    // as it is stored
-	Number string `json:"number"` // of the shard, as the key has it
+	Number string `json:"number"` // of the shard, as the key has it; none of a bare key
 	Count  int64  `json:"count"`
 }
 
@@ -37,6 +45,10 @@ type KeyShards struct {
 	Count   int64  `json:"count"`   // in all shards, at most
 	Fullest string `json:"fullest"` // the fullest shard, as it is stored
 	Most    int64  `json:"most"`    // in the fullest shard, at least
+
+	// Grown is how many shards the key seems to have had before: so many of the first have about as much each, and those
+	// after them less. 0: it does not look like that.
+	Grown int `json:"grown,omitempty"`
 
 	// Items is about how many different items were touched in the fullest shard, OtherItems in the others on average; 0
 	// if nobody knows. Above 200 they mean "many".
@@ -115,9 +127,12 @@ func compareStrays(a, b Stray) int {
 // redact replaces the keys.
 func (s *Sharded) redact(redact func(dst, key []byte) []byte) {
 	hide := func(key *string) { *key = string(redact(nil, []byte(*key))) }
-	s.Strays, s.Keys = slices.Clone(s.Strays), slices.Clone(s.Keys)
+	s.Strays, s.Bares, s.Keys = slices.Clone(s.Strays), slices.Clone(s.Bares), slices.Clone(s.Keys)
 	for i := range s.Strays {
 		hide(&s.Strays[i].Key)
+	}
+	for i := range s.Bares {
+		hide(&s.Bares[i].Key)
 	}
 	for i := range s.Keys {
 		hide(&s.Keys[i].Key)

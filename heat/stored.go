@@ -182,7 +182,7 @@ func (s *stock) patternReport() []Pattern {
 	for i, items := range s.counts {
 		s.patterns.all[i].units = float64(items)
 	}
-	patterns := s.patterns.report(Write)
+	patterns := s.patterns.report(Write, !s.keys.Full())
 	for i := range patterns {
 		patterns[i].Items, patterns[i].Writes = int64(patterns[i].Writes), 0
 	}

@@ -101,6 +101,9 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 	if err != nil {
 		return nil, err
 	}
+	if err := checkIndexes(name, options.Recorder.Layouts, d); err != nil {
+		return nil, err
+	}
 	if d.LatestStreamArn == nil {
 		return nil, fmt.Errorf("table %q has no stream: turn one on, or look at the table with a scan", name)
 	}

@@ -206,6 +206,10 @@ func (n *noting) indexes() {
 
 // existing is about items that are there already.
 func (n *noting) existing() {
+	if n.Shards > 0 && !n.Existing && calculated(n.plan.Strategy) && n.Shards != n.plan.Shards {
+		n.say(Info, "past-shards", "if there are items in %s already, this layout looks for them in other shards: Existing (--existing) "+
+			"adds the old layout to Options.Older", count(n.Shards, "shard"))
+	}
 	if n.duplicates(n.plan) {
 		n.say(Warning, "second-copy", "an item that is there already and is put again is there twice: change it with Update, or "+
 			"Delete it first; a conditional Put is refused with ErrScattered; docs/layouts.md says what happens to existing items")

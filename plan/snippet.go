@@ -60,8 +60,8 @@ func (w *Workload) options(p *Plan) string {
 	if p.Bucket != NoBucket && w.Names.Time != "" {
 		fields = append(fields, field{"EventTime", fmt.Sprintf("heatsink.EventTime{Attribute: %q}", w.Names.Time)})
 	}
-	if w.Existing && !w.bareZero(p) {
-		fields = append(fields, field{"Older", "[]heatsink.Layout{{}}"})
+	if older := w.older(p); older != "" {
+		fields = append(fields, field{"Older", older})
 	}
 	width := 0
 	for _, f := range fields {
@@ -132,8 +132,17 @@ func (w *Workload) explain(p *Plan) []string {
 		lines = append(lines, "Give every item you Update a slot of its own, such as a random number, and ADD; sum "+
 			"up with Fold.")
 	}
-	if w.Existing && !w.bareZero(p) {
-		lines = append(lines, "What is there already is read along.")
+	switch {
+	case w.past(p) != "":
+		lines = append(lines, fmt.Sprintf("Older reads what is there already, under the bare key and in %s of the same Format and Hash.",
+			count(w.Shards, "shard")), "Leave out what was never written, and give the past its own Format and Hash if they differ.")
+	case w.Existing && w.Shards > 0 && !w.bareZero(p):
+		lines = append(lines, fmt.Sprintf("Older reads what is there already under the bare key; that in %s of the same Format is among these shards.",
+			count(w.Shards, "shard")))
+	case w.Existing && !w.bareZero(p):
+		lines = append(lines, "Older reads what is there already under the bare key: if it was sharded, give Older its layout.")
+	case w.Existing:
+		lines = append(lines, "What is there already is shard 0: if it has shards, plan again with their number.")
 	}
 	if w.duplicates(p) {
 		lines = append(lines, "Put does not replace an item that is there already: it adds a second copy.",
@@ -151,7 +160,7 @@ func (w *Workload) layout(p *Plan) string {
 	if p.Shard || p.Strategy == Replicated {
 		parts = append(parts, fmt.Sprintf("Shards: %d", p.Shards))
 	}
-	if p.Strategy == Calculated || p.Strategy == ShardedIndex || p.Strategy == Counter {
+	if calculated(p.Strategy) {
 		parts = append(parts, "Strategy: heatsink.Calculated")
 	}
 	if p.Bucket != NoBucket {
@@ -164,9 +173,39 @@ func (w *Workload) layout(p *Plan) string {
 	return "heatsink.Layout{" + strings.Join(parts, ", ") + "}"
 }
 
+// older writes the layouts of the items that are there already, "" if there are none elsewhere. If a number of shards is given,
+// it may be the one that the key has, or one that it is thought to need: both pasts are read.
+func (w *Workload) older(p *Plan) string {
+	if !w.Existing || w.bareZero(p) {
+		return ""
+	}
+	if past := w.past(p); past != "" {
+		return "[]heatsink.Layout{{}, " + past + "}"
+	}
+	return "[]heatsink.Layout{{}}"
+}
+
+// past writes the layout of the shards that the key has already, "" if there are none or all readers of the plan ask for them.
+func (w *Workload) past(p *Plan) string {
+	if !w.Existing || w.Shards == 0 || p.Strategy == Random && w.Shards <= p.Shards {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("Shards: %d", w.Shards)}
+	if calculated(p.Strategy) {
+		parts = append(parts, "Strategy: heatsink.Calculated")
+	}
+	if f := w.format(p); f != "" {
+		parts = append(parts, "Format: "+f)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func calculated(s Strategy) bool { return s == Calculated || s == ShardedIndex || s == Counter }
+
 // bareZero reports whether shard 0 can have the key that items have already. That is where a random layout looks for
-// them; a calculated one would look elsewhere, and one with buckets has no such key.
-func (w *Workload) bareZero(p *Plan) bool { return w.Existing && p.Strategy == Random }
+// them; a calculated one would look elsewhere, and one with buckets has no such key. If there are shards already, shard 0 has
+// its number there.
+func (w *Workload) bareZero(p *Plan) bool { return w.Existing && w.Shards == 0 && p.Strategy == Random }
 
 // duplicates reports whether putting an item again that is there already makes a second one: the snippet has the key as it is
 // among the older layouts, where Put does not look. The table of an index has every item once.

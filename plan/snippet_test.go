@@ -149,7 +149,7 @@ func TestEverySnippetOpens(t *testing.T) {
 		w := plan.Workload{
 			Writes: rapid.SampledFrom([]float64{1, 900, 1500, 20_000}).Draw(r, "writes"), Reads: rapid.SampledFrom([]float64{0, 1, 50_000}).Draw(r, "reads"),
 			Throttles: rapid.SampledFrom([]int{0, 50}).Draw(r, "throttles"), Unpredictable: rapid.Bool().Draw(r, "unpredictable"),
-			Existing: rapid.Bool().Draw(r, "existing"),
+			Existing: rapid.Bool().Draw(r, "existing"), Shards: rapid.SampledFrom([]int{0, 1, 4, 300}).Draw(r, "shards"),
 			Read: plan.Reading{
 				Pattern: rapid.SampledFrom([]plan.Pattern{plan.Points, plan.Times, plan.Lists, plan.Counters, plan.Mostly}).Draw(r, "pattern"),
 				Stale:   rapid.SampledFrom([]time.Duration{0, -1}).Draw(r, "stale"),
@@ -222,6 +222,89 @@ func TestSnippetsFindWhatExists(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// Items that are in shards already, and those that are under the bare key, are found after a plan that is told of both.
+func TestSnippetsFindShardsThatExist(t *testing.T) {
+	type item struct {
+		Key string `dynamodbav:"pk"`
+		ID  string `dynamodbav:"sk"`
+	}
+	for _, test := range []struct {
+		pattern  plan.Pattern
+		shards   int
+		strategy plan.Strategy
+		past     heatsink.Layout
+	}{
+		{plan.Points, 4, plan.Calculated, heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated}},
+		{plan.Points, 1, plan.Calculated, heatsink.Layout{Shards: 1}},
+		{plan.Points, 100, plan.Calculated, heatsink.Layout{Shards: 100, Strategy: heatsink.Calculated}},
+		{plan.Lists, 4, plan.Random, heatsink.Layout{Shards: 4}},
+		{plan.Lists, 100, plan.Random, heatsink.Layout{Shards: 100}},
+	} {
+		for _, format := range []plan.Format{plan.ShardNumber, plan.DotFromOne} {
+			t.Run(fmt.Sprintf("%s of %d, %s", test.strategy, test.shards, format), func(t *testing.T) {
+				ctx, db := t.Context(), local.Start(t)
+				p := makePlan(t, plan.Workload{
+					Key: "ORDERS", Writes: 5000, Existing: true, Shards: test.shards, Read: plan.Reading{Pattern: test.pattern}, Names: plan.Names{Format: format},
+				})
+				if p.Strategy != test.strategy {
+					t.Fatalf("got %s, want %s", p.Strategy, test.strategy)
+				}
+				o := evaluate[heatsink.Options](t, p.Snippet, "options")
+				if err := db.CreateTable(ctx, o.Table, o.PartitionKey, o.SortKey); err != nil {
+					t.Fatal(err)
+				}
+				past := o
+				past.Older = nil
+				past.Layout = test.past
+				past.Layout.Format = o.Layout.Format
+				bare := past
+				bare.Layout = heatsink.Layout{}
+				for i, before := range []heatsink.Options{past, bare} {
+					items, err := heatsink.Open[item](db.Client(), before)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for j := range 40 {
+						if _, err := items.Put(ctx, item{"ORDERS", fmt.Sprint(i, "-", j)}); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				items, err := heatsink.Open[item](db.Client(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				missed := 0
+				for i := range 80 {
+					if _, err := items.Get(ctx, item{"ORDERS", fmt.Sprint(i/40, "-", i%40)}); err != nil {
+						missed++
+					}
+				}
+				n, err := items.Count(ctx, heatsink.Query{Key: "ORDERS"})
+				if missed > 0 || n != 80 || err != nil {
+					t.Errorf("Get misses %d of 80, Count finds %d, %v:\n%s", missed, n, err, p.Snippet)
+				}
+			})
+		}
+	}
+}
+
+// A number of shards that may be the key's own is not passed over in silence.
+func TestPlanOfShardsThatMayExist(t *testing.T) {
+	w := plan.Workload{Writes: 5000, Shards: 4, Read: plan.Reading{Pattern: plan.Points}}
+	said := func() bool {
+		return slices.ContainsFunc(makePlan(t, w).Notes, func(n plan.Note) bool {
+			return n.Code == "past-shards" && strings.Contains(n.Text, "--existing")
+		})
+	}
+	if !said() {
+		t.Error("no note of 4 shards that may have items")
+	}
+	if w.Existing = true; said() {
+		t.Error("a note although they are read along")
 	}
 }
 

@@ -44,7 +44,8 @@ type Workload struct {
 	// Atomic says that items of the key must be read or changed together, in one consistent state.
 	Atomic bool
 
-	// Existing says that there are items under the key, which stay where they are.
+	// Existing says that there are items under the key, which stay where they are: under the bare key and, if Shards is
+	// given, in so many shards of the format of Names, calculated if the plan's are. The snippet reads them along.
 	Existing bool
 
 	Table  Table

@@ -29,9 +29,10 @@ type audit struct {
 	last       time.Duration
 	follow     time.Duration
 
-	layouts []string
-	shards  []int
-	widths  bool
+	layouts   []string
+	shards    []int
+	widths    bool
+	unsharded bool
 
 	items   int64
 	maxRCU  float64
@@ -62,7 +63,9 @@ Where it looks, in this order; any of them together, and the scan if nothing is 
                   all it still has: writes by key
 
 With --shards it knows how many shards readers ask for, and with --layout how they are spelt:
-it then finds shards beyond these, which readers miss, and keys that are spread badly.
+it then finds shards beyond these, which readers miss, and keys that are spread badly. Items
+without a shard beside numbered shards are missed as well, unless --unsharded says that readers
+ask for them.
 
 What they show together is said once: the throttles that metrics tell of are put to the key
 that the stream or Insights show, with the evidence of each. If one cannot be looked at, the
@@ -108,6 +111,7 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
 	f.IntSliceVar(&a.shards, "shards", nil, "how many shards readers ask for; of several layouts, one number each or one for all")
 	f.StringArrayVar(&a.layouts, "layout", nil, "with --shards: how shard keys are spelt, as TEMPLATE, or INDEX=TEMPLATE of an index; may be repeated (default {key}#SHARD_{shard})")
 	f.BoolVar(&a.widths, "widths", false, "with --shards: keys have any number of shards up to that")
+	f.BoolVar(&a.unsharded, "unsharded", false, "with --shards: readers also ask for the key without a shard, as with Options.Older")
 	f.Int64Var(&a.items, "items", 100_000, "items of a scan, at most; -1 for all")
 	f.Float64Var(&a.maxRCU, "max-rcu", 100, "read units a second of a scan, at most")
 	f.IntVar(&a.top, "top", 10, "keys to list")
@@ -240,6 +244,8 @@ func (a *audit) idle(flags *pflag.FlagSet) error {
 		{"max-rcu", "--scan", a.scans()},
 		{"layout", "--shards N, the number of shards that readers ask for", len(a.shards) > 0},
 		{"widths", "--shards N, the most shards that readers ask for", len(a.shards) > 0},
+		{"unsharded", "--shards N, the number of shards that readers ask for", len(a.shards) > 0},
+		{"shards", "a source that knows keys: --cloudwatch knows none", !a.cloudwatch || a.insights || a.scan || a.stream || len(a.exports) > 0},
 		{"last", "--cloudwatch, --insights or --stream", a.cloudwatch || a.insights || a.stream},
 	} {
 		if flags.Changed(f.name) && !f.used {

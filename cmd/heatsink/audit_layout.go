@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,6 +42,32 @@ func (a *audit) told() ([]heat.Layout, error) {
 	return layouts, errors.Join(faults...)
 }
 
+// checkIndexes returns an error if a layout is of an index that no source would look at: one that the table does not have or,
+// of an export alone, one whose key is not given.
+func (a *audit) checkIndexes(ctx context.Context, c clients) error {
+	layouts, err := a.told()
+	if err != nil {
+		return err
+	}
+	if c.tables != nil {
+		err := heat.CheckLayouts(ctx, c.tables, a.table, layouts...)
+		if errors.Is(err, heat.ErrNoIndex) {
+			return fmt.Errorf("--layout: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+		return nil // that the table cannot be looked up is said by each source, and an export does not need it
+	}
+	keys, err := a.exportKeys()
+	if err != nil {
+		return err
+	}
+	for _, l := range layouts {
+		if _, given := keys[a.table+"/"+l.Index]; l.Index != "" && !given {
+			return fmt.Errorf("--layout of index %q does nothing: --key %s=NAME would say which attribute is its key", l.Index, l.Index)
+		}
+	}
+	return nil
+}
+
 // layout reads TEMPLATE or INDEX=TEMPLATE.
 func (a *audit) layout(text string, shards int) (heat.Layout, error) {
 	index, template := "", text
@@ -58,7 +85,7 @@ func (a *audit) layout(text string, shards int) (heat.Layout, error) {
 		return heat.Layout{}, fmt.Errorf("--layout %q has no {shard}: a table whose keys have no shards needs no --layout", text)
 	}
 	l := heat.Layout{
-		Resource: heat.Resource{Table: a.table, Index: index}, Shards: shards, Widths: a.widths,
+		Resource: heat.Resource{Table: a.table, Index: index}, Shards: shards, Widths: a.widths, Unsharded: a.unsharded,
 		Prefix: format.ShardPrefix, First: format.First, Width: format.Width, BareZero: format.BareZero,
 		BucketPrefix: format.BucketPrefix, HourMark: format.HourMark,
 	}

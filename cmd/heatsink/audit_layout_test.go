@@ -115,6 +115,7 @@ func TestAuditRefusesLayouts(t *testing.T) {
 	}{
 		{[]string{"--layout", "{key}.{shard}"}, "--layout does nothing without --shards N"},
 		{[]string{"--widths"}, "--widths does nothing without --shards N"},
+		{[]string{"--unsharded"}, "--unsharded does nothing without --shards N"},
 		{[]string{"--shards", "0"}, "1 to 65536 Shards, not 0"},
 		{[]string{"--shards", "-3"}, "1 to 65536 Shards, not -3"},
 		{[]string{"--shards", "70000"}, "not 70000"},
@@ -144,5 +145,54 @@ func TestAuditOfAShardedIndex(t *testing.T) {
 		"--layout", "byStatus={key}#{shard}", "--shards", "4")
 	if !strings.Contains(stdout, "critical  orders/byStatus: Partition key 'OPEN#9' is shard 9") || strings.Contains(stdout, "'A#9' is shard") {
 		t.Errorf("%s%s", stdout, stderr)
+	}
+}
+
+// A layout of an index that nothing looks at is refused, with the indexes that there are.
+func TestAuditRefusesIndexes(t *testing.T) {
+	endpoint := serveHot(t)
+	name := writeExport(t, heatsink.Layout{Shards: 2}, "A", 10)
+	for _, source := range [][]string{nil, {"--insights"}, {"--stream", "--from-start"}, {"--scan", "--export", name, "--key", "pk"}} {
+		args := append([]string{"audit", "brands", "--endpoint", endpoint, "--shards", "4", "--layout", "byStatsu={key}#SHARD_{shard}"}, source...)
+		_, stderr, code := command(t, args...)
+		if want := `table "brands" does not have index "byStatsu": its global indexes are byStatus`; code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit %d, %q, want %q", source, code, stderr, want)
+		}
+	}
+	args := []string{"audit", "brands", "--endpoint", endpoint, "--shards", "4", "--layout", "byStatus={key}#SHARD_{shard}"}
+	if _, stderr, code := command(t, args...); code != 0 {
+		t.Errorf("an index that there is: exit %d, %q", code, stderr)
+	}
+	noAccount(t)
+	args = []string{"audit", "orders", "--export", name, "--key", "pk", "--shards", "4", "--layout", "byStatus={key}#SHARD_{shard}"}
+	if _, stderr, code := command(t, args...); code != 2 || !strings.Contains(stderr, "--key byStatus=NAME") {
+		t.Errorf("of an export: exit %d, %q", code, stderr)
+	}
+}
+
+// Items that were there before a table was sharded are found, unless readers are said to read them.
+func TestAuditOfAnAdoption(t *testing.T) {
+	noAccount(t)
+	var lines bytes.Buffer
+	for i := range 700 {
+		key := "ACTIVE"
+		if i >= 300 {
+			key = fmt.Sprintf("ACTIVE#SHARD_%d", i%4)
+		}
+		fmt.Fprintf(&lines, `{"Item":{"pk":{"S":%q},"sk":{"S":"%d"}}}`+"\n", key, i)
+	}
+	name := filepath.Join(t.TempDir(), "data.json")
+	if err := os.WriteFile(name, lines.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"audit", "orders", "--export", name, "--key", "pk", "--shards", "4", "--fail-on", "critical"}
+	stdout, stderr, code := command(t, args...)
+	for _, want := range []string{"'ACTIVE' has no shard, but shards of it were seen; it has 300 items", "Options.Older: []heatsink.Layout{{}}", "Format.BareZero"} {
+		if code != 1 || !strings.Contains(stdout, want) {
+			t.Errorf("exit %d, no %q in\n%s%s", code, want, stdout, stderr)
+		}
+	}
+	if stdout, stderr, code = command(t, append(args, "--unsharded")...); code != 0 || strings.Contains(stdout, "hot by design") {
+		t.Errorf("--unsharded: exit %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -75,6 +75,9 @@ func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, err
 			return nil, err
 		}
 	}
+	if err := a.checkIndexes(ctx, c); err != nil {
+		return nil, err
+	}
 	var all []auditSource
 	for _, s := range []struct {
 		asked  bool
@@ -132,6 +135,9 @@ func (a *audit) insightsSource(c clients) auditSource {
 			spanText(o.Last)),
 		look: func(ctx context.Context) (heat.Report, error) {
 			report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, o)
+			if err == nil && len(report.Resources) == 0 {
+				return heat.Report{}, fmt.Errorf("it is off: turn Contributor Insights on, or leave --insights out (%s)", strings.Join(report.Notes[1:], "; "))
+			}
 			options := a.options()
 			if err := report.Fold(options.Layouts...); err != nil {
 				return heat.Report{}, err

@@ -143,6 +143,7 @@ func TestAuditRefusesWhatIsWrong(t *testing.T) {
 		{[]string{"audit", "brands", "orders"}, `one table at a time: heatsink audit brands, and nothing more, not ["orders"]`},
 		{[]string{"audit", "brands", "--follow", "1s"}, "heatsink: --follow does nothing without --stream\n"},
 		{[]string{"audit", "brands", "--from-start"}, "--from-start does nothing without --stream"},
+		{[]string{"audit", "brands", "--cloudwatch", "--shards", "4"}, "--shards does nothing without a source that knows keys"},
 		{[]string{"audit", "brands", "--last", "1h"}, "--last does nothing without --cloudwatch, --insights or --stream"},
 		{[]string{"audit", "brands", "--key", "pk"}, "--key does nothing without --export"},
 		{[]string{"audit", "brands", "--stream", "--items", "5", "--max-rcu", "5"}, "--items does nothing without --scan; --max-rcu does nothing without --scan"},
@@ -197,6 +198,19 @@ func TestAuditRefusesWhatIsNoExport(t *testing.T) {
 		if code != 2 || stdout != "" || !strings.Contains(stderr, test.want) || !strings.Contains(stderr, file) {
 			t.Errorf("%q: exit %d, %q, %q", test.text, code, stdout, stderr)
 		}
+	}
+}
+
+// Contributor Insights that are off are not looked at, which is no good news.
+func TestAuditOfInsightsThatAreOff(t *testing.T) {
+	endpoint, _ := serveTable(t)
+	stdout, stderr, code := command(t, "audit", "brands", "--endpoint", endpoint, "--insights")
+	if code != 2 || strings.Contains(stdout, "no findings") || !strings.Contains(stderr, "insights: it is off: turn Contributor Insights on") || !strings.Contains(stderr, "brands: disabled") {
+		t.Errorf("alone: exit %d, %q, %q", code, stdout, stderr)
+	}
+	stdout, stderr, code = command(t, "audit", "brands", "--endpoint", endpoint, "--insights", "--scan")
+	if code != 2 || !strings.Contains(stdout, "OPS_LOG has a single value") || !strings.Contains(stderr, "insights: it is off") {
+		t.Errorf("beside a scan: exit %d, %q, %q", code, stdout, stderr)
 	}
 }
 

@@ -52,7 +52,8 @@ func (f *planFlags) load(cmd *cobra.Command) {
 	flags.IntVar(&w.Throttles, "throttles", 0, "throttles of the key in five minutes")
 	flags.BoolVar(&w.Unpredictable, "unpredictable", false, "any key may become as hot, such as that of a tenant")
 	flags.BoolVar(&w.Atomic, "atomic", false, "items of the key must be consistent with each other")
-	flags.BoolVar(&w.Existing, "existing", false, "there are items under the key already")
+	flags.BoolVar(&w.Existing, "existing", false, "there are items already, under the bare key and "+
+		"in as many shards as --shards says: read them along")
 }
 
 func (f *planFlags) table(cmd *cobra.Command) {

@@ -95,6 +95,14 @@ func (h *Heavy[P]) Add(now int64, hash uint64, weight float64, keep func(dst []b
 	return nil
 }
 
+// Extra returns what is kept beside a key, or nil if the key has no entry. It adds nothing.
+func (h *Heavy[P]) Extra(hash uint64) *P {
+	if i, ok := h.index.get(hash); ok {
+		return &h.entries[i].extra
+	}
+	return nil
+}
+
 func (h *Heavy[P]) cell(hash uint64) *float64 { return &h.filter[hash&uint64(len(h.filter)-1)] }
 
 // Text returns a keep for Add of a text.
