@@ -98,7 +98,14 @@ func sustainRecipe(t *testing.T, logins, views lab.Load) (login, view lab.Report
 		if _, err := db.Client().CreateTable(t.Context(), input); err != nil {
 			t.Fatal(err)
 		}
-		open(t, db.Client(), options) // turns the time to live on
+		_, err := db.Client().UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
+			TableName:               input.TableName,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("ttl"), Enabled: aws.Bool(true)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		open(t, db.Client(), options) // checks the table
 		var ids [2000]string
 		for i := range ids {
 			ids[i] = fmt.Sprintf("session-%d", i)
