@@ -80,8 +80,8 @@ func withoutSortKey(context.Context) (string, error) {
 	return refused(err, heatsink.ErrOptions), nil
 }
 
-func moved(ctx context.Context, e *engine) (string, error) {
-	accepted := 0
+// createUsers makes a table of users by id, with an index by status.
+func (e *engine) createUsers(ctx context.Context) error {
 	_, err := e.client.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName: aws.String("users"), BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{
@@ -93,7 +93,12 @@ func moved(ctx context.Context, e *engine) (string, error) {
 			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("status"), KeyType: "HASH"}},
 		}},
 	})
-	if err != nil {
+	return err
+}
+
+func moved(ctx context.Context, e *engine) (string, error) {
+	accepted := 0
+	if err := e.createUsers(ctx); err != nil {
 		return "", err
 	}
 	calculated := heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated}
@@ -133,18 +138,7 @@ func moved(ctx context.Context, e *engine) (string, error) {
 
 // narrow lets a collection of 4 shards see what one of 16 has written.
 func narrow(ctx context.Context, e *engine) (string, error) {
-	_, err := e.client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: aws.String("users"), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("id"), AttributeType: "S"}, {AttributeName: aws.String("status"), AttributeType: "S"},
-		},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: "HASH"}},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: aws.String("byStatus"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("status"), KeyType: "HASH"}},
-		}},
-	})
-	if err != nil {
+	if err := e.createUsers(ctx); err != nil {
 		return "", err
 	}
 	users := func(shards int) (items, error) {
