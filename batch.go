@@ -2,9 +2,7 @@ package heatsink
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 
@@ -181,7 +179,7 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 	failed, ok := err.(*ShardError)
 	switch {
 	case !ok:
-	case len(pending) > 1 && !r.lost && dispatch.Judge(failed.Err) == dispatch.Rejected && tooMuch(failed.Err):
+	case len(pending) > 1 && !r.lost && dispatch.Invalid(failed.Err):
 		// DynamoDB rejects a batch for one bad item and does not say which.
 		half := len(pending) / 2
 		c.putBatch(ctx, cost, pending[:half])
@@ -193,17 +191,6 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 			e.err = &own
 		}
 	}
-}
-
-// tooMuch reports whether DynamoDB rejected a request for something in it, so that a part of it may be accepted.
-func tooMuch(err error) bool {
-	if answer, ok := errors.AsType[interface {
-		error
-		HTTPStatusCode() int
-	}](err); ok && answer.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
-		return true
-	}
-	return dispatch.Invalid(err)
 }
 
 // unprocessed returns the entries that an answer says were not written. If it names an item that was not sent, nothing

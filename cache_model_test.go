@@ -113,9 +113,9 @@ func TestCacheModel(t *testing.T) {
 	})
 }
 
-// Callers come and go at random while loads take their time. Whatever happens: a key has one load at a time, which goes on
-// for LoadTimeout though its callers have left, fresh reads show what was written before them, and nobody sees the past
-// after the present.
+// Callers come and go at random while loads take their time. Whatever happens, a key has one load at a time, which goes on
+// for LoadTimeout when its callers have left. Fresh reads show what was written before them, and no read shows an older
+// value than an earlier read did.
 func TestCacheTraffic(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rapid.SyncTest(rt, func(rt *rapid.T) {

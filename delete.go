@@ -65,7 +65,7 @@ func (c *core) bury(ctx context.Context, cost *Cost, at target, in *dynamodb.Del
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.sendPut(ctx, cost, &request{operation: "PutItem"}, &placement{target: at}, put, gone)
+	out, err := c.sendPut(ctx, cost, &placement{target: at}, put, gone)
 	if err != nil {
 		return nil, err
 	}

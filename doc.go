@@ -44,9 +44,9 @@
 // still happen; any other error means that it did not and will not.
 //
 // One thing can undo an acknowledged write. An attempt that was given up, by Retry.Timeout or because its connection broke,
-// may still be on its way when its repetition has succeeded. It can arrive up to 15 minutes later, which is how long DynamoDB
-// accepts its signature, and replace what another Put or Update of the same item has written since, or bring back what a
-// Delete has removed. That takes a lost answer and two writes of one item within minutes, so items that are written once
+// may still be on its way when its repetition has succeeded. It can arrive up to half an hour later: DynamoDB accepts a
+// signature for 15 minutes, and the clock that it was made by may be ahead. It then replaces what another Put or Update of the
+// same item has written since, or brings back what a Delete has removed. That takes a lost answer and two writes of one item within minutes, so items that are written once
 // are safe. Where it must not happen, name an attribute as Options.Version: then a late attempt changes nothing, a
 // conditional Put knows its own item again, and even an ADD is repeated safely.
 //

@@ -38,7 +38,7 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 	defer func() { metersOf(ctx).add(cost) }()
 
 	wanted := in.ReturnValuesOnConditionCheckFailure
-	out, err := c.sendPut(ctx, &cost, &request{operation: "PutItem"}, p, in, "")
+	out, err := c.sendPut(ctx, &cost, p, in, "")
 	if err != nil {
 		c.failedCondition(err, wanted, item)
 		return w, err
@@ -48,12 +48,12 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 }
 
 // sendPut sends a put to its place, and elsewhere as long as that is harmless. mark is that of a tombstone's version.
-func (c *core) sendPut(ctx context.Context, cost *Cost, r *request, p *placement, in *dynamodb.PutItemInput, mark string) (out *dynamodb.PutItemOutput, err error) {
+func (c *core) sendPut(ctx context.Context, cost *Cost, p *placement, in *dynamodb.PutItemInput, mark string) (out *dynamodb.PutItemOutput, err error) {
 	claim, err := c.claimPut(in, mark)
 	if err != nil {
 		return nil, err
 	}
-	r.target = p.target
+	r := &request{operation: "PutItem", target: p.target}
 	err = c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
 		if attempt > 1 && !r.lost && p.random {
 			again := *in // not the same, which who logs or records requests may still have

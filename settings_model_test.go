@@ -54,7 +54,7 @@ type settingsModel struct {
 	inputs     int
 }
 
-// settings draws options, good ones and bad ones.
+// settings draws options, most of which go together.
 func (m *settingsModel) settings() Options {
 	layout := func(name string) Layout {
 		return Layout{

@@ -127,11 +127,8 @@ type claim struct {
 	mark    string // of a tombstone
 }
 
-// newClaim returns the version of a write, nil if the collection keeps none.
+// newClaim returns the version of a write.
 func (c *core) newClaim(mark string) *claim {
-	if c.options.Version == "" {
-		return nil
-	}
 	return &claim{core: c, version: newVersion(c.tick(0)), mark: mark}
 }
 
@@ -263,8 +260,7 @@ func (c *core) versioned(legacy bool) (bool, error) {
 
 // tombstone returns the put that a delete is in a collection with versions.
 func (c *core) tombstone(in *dynamodb.DeleteItemInput) (*dynamodb.PutItemInput, error) {
-	if len(in.Expected) > 0 {
-		_, err := c.versioned(true)
+	if _, err := c.versioned(len(in.Expected) > 0); err != nil {
 		return nil, err
 	}
 	item := maps.Clone(in.Key)

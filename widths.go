@@ -264,9 +264,9 @@ type LiveWidths struct {
 	table atomic.Pointer[WidthTable]
 }
 
-// Replace puts another table in place of the one there is, for all operations that start from then on. It keeps a copy. A
-// table is refused, with an error that wraps ErrOptions, if it is not valid, and for either of two changes of a key's width,
-// also when the key is added or left out and its width was or becomes the default:
+// Replace puts another table in place of the one there is, for all operations that start from then on. It keeps a copy.
+// A table that is not valid is refused, with an error that wraps ErrOptions. So are two changes of a key's width. A key that
+// is added or left out changes as well, from or to the default:
 //
 //   - It writes to shards that the one before did not read: other processes do not read them either. Raise Read
 //     everywhere, and Write then.

@@ -85,9 +85,8 @@ const (
 
 	defaultTimeout = 2 * time.Second
 
-	// minRetention is longer than a request can be late: the clock of who signed it may be 15 minutes ahead of
-	// DynamoDB's, which takes it for 15 minutes more, and the clocks of who froze and who removes the slot may make 30
-	// minutes more of the time between.
+	// minRetention is longer than a request can be late. The signer's clock may be 15 minutes ahead of DynamoDB's, and
+	// DynamoDB takes the signature for 15 minutes more. The clocks of who froze and who removes the slot may differ by 30.
 	minRetention = 4*15*time.Minute + 2*time.Minute
 
 	minUpkeep = 100 * time.Millisecond

@@ -99,8 +99,8 @@ func TestChecksCountWhenTheyBegan(t *testing.T) {
 	t.Logf("%d checks", checks)
 }
 
-// A check that began in a new window is not refused because the lease that it waited for was of the old one, and a check
-// of the old window does not use up the new one.
+// A check that began in a new window is not refused for the old window's lease, although it waited for that. A check of the
+// old window does not use up the new one.
 func TestALeaseAcrossABorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)

@@ -153,8 +153,11 @@ func HotKey(err error) bool {
 	return len(reasons) == 0
 }
 
-// Invalid reports whether DynamoDB rejected a request for what it says, which is the caller's mistake.
+// Invalid reports whether DynamoDB rejected a request for what it says or how much that is, which is the caller's mistake.
 func Invalid(err error) bool {
+	if answer, ok := errors.AsType[answered](err); ok && answer.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
+		return true
+	}
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && (api.ErrorCode() == "ValidationException" || api.ErrorCode() == "SerializationException")
 }
