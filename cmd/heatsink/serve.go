@@ -29,6 +29,7 @@ type server struct {
 	secretKey string
 	throttle  bool
 	physics   partition.Options
+	reserve   reserve
 }
 
 const (
@@ -68,12 +69,16 @@ signature is verified.`,
 					return fmt.Errorf("--%s does nothing without --physics", name)
 				}
 			}
+			if cmd.Flags().Changed("reserve") && s.data == "" {
+				return errors.New("--reserve does nothing without --data")
+			}
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8000", "address to listen on; port 0 picks a free one")
 	flags.StringVar(&s.data, "data", "", "directory that keeps the data (default: in memory)")
+	flags.Var(&s.reserve, "reserve", "with --data: space that writes leave free on its disk, as 64MB; 0: none (default 256MB, or an eighth of a smaller disk)")
 	flags.StringVar(&s.region, "region", "us-east-1", "region named in ARNs")
 	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
 	flags.StringVar(&s.secretKey, "secret-key", "", "its secret; other users of this machine can see flags, so prefer "+secretKeyEnv)
@@ -106,7 +111,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	defer runtime.KeepAlive(ballast)
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	recorder := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
-	e, err := engine.Open(s.options(logger, recorder))
+	e, err := engine.OpenContext(ctx, s.options(logger, recorder))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -136,7 +141,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 }
 
 func (s *server) options(logger *slog.Logger, recorder *heat.Recorder) engine.Options {
-	o := engine.Options{Dir: s.data, Region: s.region, Logger: logger}
+	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), Region: s.region, Logger: logger}
 	if s.throttle {
 		o.Physics = &s.physics
 		o.Observe, o.Dropped = observeInto(recorder), recorder.Forget

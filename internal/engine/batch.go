@@ -275,6 +275,10 @@ func (e *Engine) runBatch(writes []*write) (turnedAway map[*write]bool, err erro
 
 // runAll runs writes whose items are locked.
 func (e *Engine) runAll(locked []*write, turnedAway map[*write]bool, b *store.Batch) error {
+	if err := e.room(locked...); err != nil {
+		b.Discard()
+		return err
+	}
 	var accepted []*write
 	var refusal *partition.Throttle
 	for _, w := range locked {

@@ -21,6 +21,15 @@ type Options struct {
 	// Dir is the directory that holds the data. Empty: in memory.
 	Dir string
 
+	// Reserve is how many bytes of the directory's disk writes must leave free.
+	// Below it they are answered with ServiceUnavailable, which SDKs retry. Zero:
+	// 256 MB, or an eighth of a smaller disk. Negative: none.
+	Reserve int64
+
+	// FS is what the directory's database lies on, for tests and proofs that break
+	// disks. Nil: the machine's disks.
+	FS store.FS
+
 	// Region and Account appear in ARNs. Empty: us-east-1 and 000000000000.
 	Region  string
 	Account string

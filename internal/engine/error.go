@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/store"
 )
 
 // Error is an answer that is an exception: its type as DynamoDB names it, the
@@ -57,7 +58,22 @@ const (
 	TypeProvisionedExceeded    = "ProvisionedThroughputExceededException"
 	TypeUnknownOperation       = "UnknownOperationException"
 	TypeInternal               = "InternalServerError"
+	TypeUnavailable            = "ServiceUnavailable"
 )
+
+// ErrorOf returns the answer that err is, nil if it is none to be shown. A disk
+// that takes no writes for now is the one thing besides the engine's own answers
+// that a client should know: it is to try again.
+func ErrorOf(err error) *Error {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, store.ErrNoWrites):
+		return errorf(TypeUnavailable, "%v", err)
+	}
+	return nil
+}
 
 // isConditionFailure reports whether err answers that a condition does not hold.
 func isConditionFailure(err error) bool {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,11 @@ import (
 
 // Open opens an engine on the store that the options name, which it creates if
 // there is none. It must be closed.
-func Open(options Options) (*Engine, error) {
+func Open(options Options) (*Engine, error) { return OpenContext(context.Background(), options) }
+
+// OpenContext is Open, given up when ctx ends: after a crash all items are counted,
+// which takes a while if there are many.
+func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 	options = options.withDefaults()
 	var account *partition.Account
 	if options.Physics != nil {
@@ -23,7 +28,7 @@ func Open(options Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	s, err := store.Open(store.Options{Dir: options.Dir, Logger: options.Logger})
+	s, err := store.Open(ctx, store.Options{Dir: options.Dir, Logger: options.Logger, Reserve: options.Reserve, FS: options.FS})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +43,7 @@ func Open(options Options) (*Engine, error) {
 		nextTable:  1,
 		nextStream: 1,
 	}
-	if err := e.load(); err != nil {
+	if err := e.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open engine: %w", err), s.Close())
 	}
 	e.sweeper.wake(e)
@@ -46,14 +51,14 @@ func Open(options Options) (*Engine, error) {
 }
 
 // load brings back everything that is stored besides the items.
-func (e *Engine) load() error {
+func (e *Engine) load(ctx context.Context) error {
 	if err := e.loadStreams(); err != nil {
 		return err
 	}
 	if err := e.loadTables(); err != nil {
 		return err
 	}
-	if err := e.loadCounts(); err != nil {
+	if err := e.loadCounts(ctx); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -134,16 +139,17 @@ func (e *Engine) loadTables() error {
 // removed when it is opened: counts that are there are right, and after a crash
 // there are none and everything is counted.
 
-func (e *Engine) loadCounts() error {
+func (e *Engine) loadCounts(ctx context.Context) error {
 	for _, t := range e.tables {
 		for id, u := range t.usages() {
-			if err := e.loadCount(u, t.record.ID, id); err != nil {
+			if err := e.loadCount(ctx, u, t.record.ID, id); err != nil {
 				return fmt.Errorf("count table %s: %w", t.name, err)
 			}
 		}
 	}
 	b := e.store.NewBatch()
 	b.DeleteRange(store.Counts())
+	b.Upkeep()
 	return b.Commit()
 }
 
@@ -156,7 +162,7 @@ func (t *table) usages() map[uint16]*usage {
 	return all
 }
 
-func (e *Engine) loadCount(u *usage, table uint32, index uint16) error {
+func (e *Engine) loadCount(ctx context.Context, u *usage, table uint32, index uint16) error {
 	value, found, err := e.store.Get(nil, store.CountKey(table, index))
 	if err != nil {
 		return err
@@ -171,7 +177,7 @@ func (e *Engine) loadCount(u *usage, table uint32, index uint16) error {
 	}
 	return each(e.store.View, store.Index(table, index), func(_, value []byte) error {
 		u.add(1, attr.Raw(value).Size())
-		return nil
+		return context.Cause(ctx)
 	})
 }
 
@@ -184,6 +190,7 @@ func (e *Engine) saveCounts() error {
 			b.Set(store.CountKey(t.record.ID, id), value)
 		}
 	}
+	b.Upkeep()
 	return b.Commit()
 }
 
@@ -208,6 +215,10 @@ func (e *Engine) close() error {
 	var err error
 	if e.options.Dir != "" {
 		err = errors.Join(e.saveCounts(), e.saveBorders())
+		if errors.Is(err, store.ErrNoWrites) {
+			// As after a crash, the next start counts, and splits once more.
+			err = nil
+		}
 	}
 	return errors.Join(err, e.store.Close())
 }

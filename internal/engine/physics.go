@@ -88,6 +88,7 @@ func (e *Engine) saveBorders() error {
 			b.Set(store.BordersKey(t.record.ID, id), text)
 		}
 	}
+	b.Upkeep()
 	return b.Commit()
 }
 

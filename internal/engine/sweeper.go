@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/store"
 )
 
 // sweeper does in the background what only time brings about: it deletes expired
@@ -127,9 +130,10 @@ func (e *Engine) sweep(now time.Time, stop <-chan struct{}) (next time.Time) {
 	return next
 }
 
-// complain reports trouble in the background.
+// complain reports trouble in the background. That the disk takes no writes is for
+// the store to tell, once.
 func (e *Engine) complain(what string, err error, args ...any) {
-	if e.options.Logger != nil {
+	if e.options.Logger != nil && !errors.Is(err, store.ErrNoWrites) {
 		e.options.Logger.Error(what, append(args, "error", err)...)
 	}
 }

@@ -76,6 +76,9 @@ func (e *Engine) change(name string, edit func(*table, *store.Batch) error, done
 		return err
 	}
 	defer e.leave()
+	if err := e.store.Room(false); err != nil { // before edit changes more than the record
+		return err
+	}
 	e.admin.Lock()
 	defer e.admin.Unlock()
 	t, err := e.lookup(name)

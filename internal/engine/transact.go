@@ -173,6 +173,9 @@ func errTransactionSize() *Error {
 func (e *Engine) runTransaction(writes []*write, token *string) error {
 	locked, err := e.lockTransaction(writes)
 	if err == nil {
+		err = e.room(writes...)
+	}
+	if err == nil {
 		err = e.decideTransaction(writes)
 	}
 	if err == nil {

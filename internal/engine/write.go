@@ -362,6 +362,19 @@ func (e *Engine) apply(b *store.Batch, writes ...*write) error {
 	return nil
 }
 
+// room returns an error if the disk has no room for the writes, before partitions
+// are charged for them. Without partitions apply comes soon enough to it.
+func (e *Engine) room(writes ...*write) error {
+	if e.account == nil {
+		return nil
+	}
+	onlyDeletes := true
+	for _, w := range writes {
+		onlyDeletes = onlyDeletes && w.kind == remove && w.table.stream == nil
+	}
+	return e.store.Room(onlyDeletes)
+}
+
 // streamsOf returns the streams that the writes go to, in the order in which
 // they are to be locked.
 func streamsOf(writes []*write) []*stream {
@@ -395,6 +408,9 @@ func (e *Engine) runLocked(w *write) (*store.Batch, error) {
 	refused := w.decide()
 	if refused != nil && !isConditionFailure(refused) {
 		return nil, refused
+	}
+	if err := e.room(w); err != nil {
+		return nil, err
 	}
 	// A condition that does not hold costs what the write would have.
 	if throttle := e.admit(w); throttle != nil {
@@ -446,6 +462,9 @@ func (e *Engine) expireLocked(t *table, itemKeys [][]byte, now time.Time, b *sto
 			return err
 		}
 	}
-	e.shrink(writes) // TTL costs nothing: there is nothing to admit
-	return e.apply(b, writes...)
+	if err := e.apply(b, writes...); err != nil {
+		return err
+	}
+	e.shrink(writes) // TTL costs nothing: there was nothing to admit
+	return nil
 }

@@ -12,10 +12,11 @@ type Batch struct {
 	store   *Store
 	b       *pebble.Batch // nil once released
 	crowded bool          // see crowd
+	use     use           // what of the disk's space it is for
 }
 
 // NewBatch returns an empty batch.
-func (s *Store) NewBatch() *Batch { return &Batch{store: s, b: s.db.NewBatch()} }
+func (s *Store) NewBatch() *Batch { return &Batch{store: s, b: s.db.NewBatch(), use: forDeletions} }
 
 // Pebble's batches report errors of filling them only for misuse that cannot
 // happen here (a nil batch, a damaged one), so these three have none to return.
@@ -23,6 +24,7 @@ func (s *Store) NewBatch() *Batch { return &Batch{store: s, b: s.db.NewBatch()} 
 // Set puts value under key.
 func (b *Batch) Set(key, value []byte) {
 	_ = b.b.Set(key, value, nil)
+	b.use = min(b.use, forGrowth)
 	b.crowded = b.store.crowd.add(key) || b.crowded
 }
 
@@ -32,10 +34,19 @@ func (b *Batch) Delete(key []byte) { _ = b.b.Delete(key, nil) }
 // DeleteRange removes every key of r.
 func (b *Batch) DeleteRange(r Range) { _ = b.b.DeleteRange(r.Lower, r.Upper, nil) }
 
+// Upkeep marks a full batch as a small one that the store's own books need. It is
+// taken on a disk that is too full for the writes of users.
+func (b *Batch) Upkeep() { b.use = forUpkeep }
+
 // Apply makes the writes visible. They are ordered after all writes applied
 // before, also after a crash, but may be lost in one until Wait returns. If it
-// fails, nothing was written, and the batch is released.
+// fails, nothing was written, and the batch is released. The error is ErrNoWrites
+// if it is the disk that cannot take it for now.
 func (b *Batch) Apply() error {
+	if err := b.store.ask(b.use); err != nil {
+		b.Discard()
+		return err
+	}
 	defer b.store.mustGoOn()
 	apply, sync := b.store.db.Apply, pebble.NoSync
 	if b.store.durable {
@@ -57,6 +68,27 @@ func (b *Batch) Apply() error {
 		b.store.flush()
 	}
 	return nil
+}
+
+// Room returns ErrNoWrites if a batch would be refused that only deletes, or one
+// that does not. It is for those who must know before they fill it.
+func (s *Store) Room(onlyDeletes bool) error {
+	if onlyDeletes {
+		return s.ask(forDeletions)
+	}
+	return s.ask(forGrowth)
+}
+
+func (s *Store) ask(what use) error {
+	if !s.durable {
+		return nil
+	}
+	if what != forUpkeep {
+		if err := s.trouble.refusal(); err != nil {
+			return err
+		}
+	}
+	return s.space.ask(what)
 }
 
 // flush starts a flush, which goes on in the background. What is flushed has been

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -17,7 +18,7 @@ func benchKey(dst []byte, n uint64) []byte {
 
 func BenchmarkStore(b *testing.B) {
 	for _, size := range []uint64{10_000, 1_000_000} {
-		s, err := Open(Options{})
+		s, err := Open(context.Background(), Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func BenchmarkStore(b *testing.B) {
 func BenchmarkHotKey(b *testing.B) {
 	for _, writes := range []int{1, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("writes=%d", writes), func(b *testing.B) {
-			s, err := Open(Options{})
+			s, err := Open(context.Background(), Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -120,7 +121,7 @@ func BenchmarkHotKey(b *testing.B) {
 func BenchmarkDeletedKeys(b *testing.B) {
 	for _, keys := range []int{1, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("keys=%d", keys), func(b *testing.B) {
-			s, err := Open(Options{})
+			s, err := Open(context.Background(), Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

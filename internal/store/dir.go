@@ -1,7 +1,7 @@
 package store
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,14 +34,14 @@ var (
 	ErrInUse   = errors.New("in use by another process, or open already in this one")
 )
 
-func openDir(options Options) (*Store, error) {
+func openDir(ctx context.Context, options Options) (*Store, error) {
 	dir := options.Dir
 	found, err := readMark(dir)
 	if err != nil {
 		return nil, err
 	}
 	if found == markNone {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, dirMode); err != nil {
 			return nil, err
 		}
 	}
@@ -52,53 +52,132 @@ func openDir(options Options) (*Store, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	lock, err := pebble.LockDirectory(dir, vfs.Default)
-	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
-		return nil, err // the lock cannot be made, which says nothing of others
-	}
+	lock, err := lockDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
+		return nil, err
 	}
 	// The mark is read again now that nobody else can be about to write it.
 	found, err = readMark(dir)
 	if err == nil {
 		s := newStore(options, lock)
-		var db *pebble.DB
-		if db, err = s.openDB(dir, found, cmp.Or(options.fs, vfs.Default)); err == nil {
-			return s.on(db), nil
+		if err = s.openOn(ctx, dir, found, options); err == nil {
+			return s, nil
 		}
 	}
 	return nil, errors.Join(err, lock.Close())
 }
 
-func (s *Store) openDB(dir string, found mark, disk vfs.FS) (*pebble.DB, error) {
+// openOn opens the store in a directory that it has locked.
+func (s *Store) openOn(ctx context.Context, dir string, found mark, options Options) error {
+	var on FS = vfs.Default
+	if options.FS != nil {
+		on = options.FS
+	}
+	space, total, err := newSpace(on, dir, options.Reserve, s.logger)
+	if err != nil {
+		return err
+	}
+	s.space, s.disk = space, newDisk(on, space, s.trouble)
+	if total > 0 {
+		s.table = uint64(min(max(total/reservePart/(2*memTables), minMemTableSize), memTableSize))
+	}
+	s.tighten(dir)
+	stop := context.AfterFunc(ctx, func() { s.disk.giveUp(context.Cause(ctx)) })
+	s.disk.opening.Store(true)
+	db, err := s.openDB(dir, found)
+	s.disk.opening.Store(false)
+	stop()
+	if lost := s.disk.givenUp(); lost != nil {
+		if db != nil {
+			s.trouble.end()
+			_ = db.Close() // of what it could not do, lost tells
+		}
+		return s.unopened(lost)
+	}
+	if err != nil {
+		return err
+	}
+	s.on(db)
+	_ = s.space.ask(forGrowth) // says so if there is too little space to begin with
+	if s.space.ask(forUpkeep) == nil {
+		return nil
+	}
+	s.trouble.end()
+	return errors.Join(fmt.Errorf("%w: it has %s free, and %s are needed, a quarter of the reserve: free space on that disk, or set a smaller reserve",
+		ErrFull, size(s.free()), size(s.space.reserve/int64(forUpkeep))), db.Close())
+}
+
+// tighten makes the directory, as earlier versions made it too, one for its owner
+// alone. Somebody else's directory may be used and cannot be changed.
+func (s *Store) tighten(dir string) {
+	err := os.Chmod(dir, dirMode)
+	if path := filepath.Join(dir, dbDir); err == nil {
+		err = os.Chmod(path, dirMode)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && s.logger != nil {
+		s.logger.Warn("store: other users may be able to read the data", "dir", dir, "error", err)
+	}
+	for _, pattern := range []string{markFile, "LOCK", filepath.Join(dbDir, "*")} {
+		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, path := range paths {
+			_ = os.Chmod(path, fileMode)
+		}
+	}
+}
+
+func (s *Store) openDB(dir string, found mark) (*pebble.DB, error) {
 	path := filepath.Join(dir, dbDir)
 	if found != markDone {
-		if err := s.createDB(dir, path, disk); err != nil {
+		if err := s.createDB(dir, path); err != nil {
 			return nil, err
 		}
-		return pebble.Open(path, s.pebbleOptions(disk))
+		return pebble.Open(path, s.pebbleOptions(s.disk))
 	}
 	// A look without writing first, so that a damaged store stays as it is.
-	look := s.pebbleOptions(disk)
-	look.ReadOnly, look.ErrorIfNotExists = true, true
-	if err := openAndClose(path, look); err != nil {
+	live, err := s.lookAt(path)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return pebble.Open(path, s.pebbleOptions(disk))
+	if err := s.makeRoom(path, live); err != nil {
+		return nil, err
+	}
+	return pebble.Open(path, s.pebbleOptions(s.disk))
+}
+
+// lookAt opens a database without changing it, and returns the numbers of its table
+// files.
+func (s *Store) lookAt(path string) (live map[uint64]bool, err error) {
+	look := s.pebbleOptions(s.disk)
+	look.ReadOnly, look.ErrorIfNotExists = true, true
+	db, err := pebble.Open(path, look)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	levels, err := db.SSTables()
+	if err != nil {
+		return nil, err
+	}
+	live = map[uint64]bool{}
+	for _, level := range levels {
+		for i := range level {
+			live[uint64(level[i].FileNum)], live[uint64(level[i].BackingSSTNum)] = true, true
+		}
+	}
+	return live, checkLogs(s.disk, path)
 }
 
 // createDB makes an empty database, and leaves it closed: Pebble starts the log
 // of a new one in its oldest format, in which damage in the middle cannot be told
 // from the end. The log that the next opening starts is of the newest.
-func (s *Store) createDB(dir, path string, disk vfs.FS) error {
+func (s *Store) createDB(dir, path string) error {
 	if err := writeMark(dir, " new"); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(path); err != nil { // what a creation cut short left
 		return err
 	}
-	if err := openAndClose(path, s.pebbleOptions(disk)); err != nil {
+	if err := openAndClose(path, s.pebbleOptions(s.disk)); err != nil {
 		return err
 	}
 	return writeMark(dir, "")
@@ -166,7 +245,7 @@ func checkEmpty(dir string) error {
 // writeMark replaces the mark whole or not at all.
 func writeMark(dir, state string) error {
 	path := filepath.Join(dir, markFile)
-	f, err := os.Create(path + ".tmp")
+	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,8 +20,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// disk is the real one with a fault in it.
-func disk(fault func(errorfs.Op) error) vfs.FS {
+// broken is the real one with a fault in it.
+func broken(fault func(errorfs.Op) error) vfs.FS {
 	return errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(fault))
 }
 
@@ -83,7 +84,7 @@ func TestFailingChild(t *testing.T) {
 	}
 	failure := failures[name]
 	var failing atomic.Bool
-	options := Options{Dir: t.TempDir(), fs: disk(func(op errorfs.Op) error {
+	options := Options{Dir: t.TempDir(), FS: broken(func(op errorfs.Op) error {
 		if failing.Load() && failure.of(op) {
 			return syscall.ENOSPC
 		}
@@ -92,7 +93,7 @@ func TestFailingChild(t *testing.T) {
 	if logged != "" {
 		options.Logger = slog.New(slog.NewTextHandler(os.Stdout, nil))
 	}
-	s, err := Open(options)
+	s, err := Open(context.Background(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestFailedDiskEndsTheProcess(t *testing.T) {
 func TestEmptyBatchWaitsForWhatCameBefore(t *testing.T) {
 	var stuck atomic.Bool
 	mend := make(chan struct{})
-	s, err := Open(Options{Dir: t.TempDir(), fs: disk(func(op errorfs.Op) error {
+	s, err := Open(context.Background(), Options{Dir: t.TempDir(), FS: broken(func(op errorfs.Op) error {
 		if stuck.Load() && isSync(op.Kind) && strings.HasSuffix(op.Path, ".log") {
 			<-mend
 		}
@@ -273,7 +274,7 @@ func TestDamageInTheFirstLogIsNoticed(t *testing.T) {
 			flip(t, path, 50_000) // the file may have room at its end
 		}
 	}
-	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(context.Background(), Options{Dir: dir}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %v, want %v", err, ErrDamaged)
 	}
 }
@@ -305,7 +306,7 @@ func TestClosedStoreNeedsNoLog(t *testing.T) {
 func TestCloseGivesUpOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	var full atomic.Bool
-	s, err := Open(Options{Dir: dir, fs: disk(func(op errorfs.Op) error {
+	s, err := Open(context.Background(), Options{Dir: dir, FS: broken(func(op errorfs.Op) error {
 		if full.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
 			return syscall.ENOSPC
 		}
@@ -349,7 +350,7 @@ func TestDamagedTableFileFailsReadsOfItAlone(t *testing.T) {
 		flip(t, path, 50) // in the first block
 	}
 	var background complaints
-	s, err := Open(Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&background, nil))})
+	s, err := Open(context.Background(), Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&background, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

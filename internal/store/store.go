@@ -5,6 +5,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,15 @@ type Options struct {
 	// ends the process, which standard error tells.
 	Logger *slog.Logger
 
-	fs vfs.FS // of tests that break disks; nil: the real one
+	// Reserve is how many bytes of the directory's disk writes must leave free.
+	// Below it they are refused with ErrNoWrites, until there is space again. Zero:
+	// 256 MB, or an eighth of a smaller disk. Negative: none, so that a full disk
+	// ends the process.
+	Reserve int64
+
+	// FS is what the directory's database lies on, for tests and proofs that break
+	// disks. Nil: the machine's disks.
+	FS FS
 }
 
 // Store is an open store. Its methods may be called concurrently, Close last.
@@ -37,20 +46,29 @@ type Store struct {
 	durable bool
 	logger  *slog.Logger // may be nil
 	crowd   *crowd
-	trouble chan error // one error of the background, for Close
+	trouble *trouble
+	disk    *disk // nil in memory, as is space
+	space   *space
+	table   uint64 // the size of a memtable, in bytes
 }
 
 // Pebble takes the memory of its memtables, of which there may be several at a
 // time, out of the cache's size: a cache no larger than they are is no cache.
 const (
-	memTableSize = 32 << 20
-	cacheSize    = 128<<20 + 2*memTableSize
+	memTableSize    = 32 << 20
+	minMemTableSize = 1 << 20
+	memTables       = 4 // that may be full before writers wait
+	cacheSize       = 128<<20 + 2*memTableSize
 )
 
 // Open opens the store that options name, and creates it if there is none yet.
 // A directory that is in use, is not a store, is damaged or was written by a
 // later version is refused and left as it was.
-func Open(options Options) (*Store, error) {
+//
+// Opening a directory after a crash takes until everything in its logs is in table
+// files, and as much free space as the logs have bytes. If ctx ends before, so does
+// Open, and the directory can be opened again.
+func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Dir == "" {
 		s := newStore(options, nil)
 		db, err := pebble.Open("", s.pebbleOptions(vfs.NewMem()))
@@ -59,7 +77,7 @@ func Open(options Options) (*Store, error) {
 		}
 		return s.on(db), nil
 	}
-	s, err := openDir(options)
+	s, err := openDir(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("open data directory %s: %w", options.Dir, err)
 	}
@@ -73,7 +91,8 @@ func newStore(options Options, lock io.Closer) *Store {
 		durable: lock != nil,
 		logger:  options.Logger,
 		crowd:   newCrowd(),
-		trouble: make(chan error, 1),
+		trouble: newTrouble(options.Logger),
+		table:   memTableSize,
 	}
 }
 
@@ -91,8 +110,8 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 		EventListener:               &listener,
 		FormatMajorVersion:          pebble.FormatNewest,
 		DisableWAL:                  !s.durable,
-		MemTableSize:                memTableSize,
-		MemTableStopWritesThreshold: 4,
+		MemTableSize:                s.table,
+		MemTableStopWritesThreshold: memTables,
 		CacheSize:                   cacheSize,
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       1000,
@@ -116,24 +135,16 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 // uncompressed is for memory: what compression saves there, reading pays for.
 func uncompressed() *sstable.CompressionProfile { return sstable.NoCompression }
 
-// listener says what to do about trouble in the background.
+// listener says what to do about trouble in the background; see trouble for that
+// of flushes and compactions.
 //
-// A flush or a compaction that fails loses nothing: its input stays, it is tried
-// again, and if the disk is what fails, so will soon a write, which ends the
-// process. Nor does a damaged block of a table file end it, as it would without
+// A damaged block of a table file does not end the process, as it would without
 // this listener. Every read of the block fails, so that what was in it is never
 // taken for absent; Pebble leaves the file out of compactions for a while after
 // each attempt; and everything else can still be read, and copied out.
 func (s *Store) listener() pebble.EventListener {
 	log := pebbleLog{s.logger}
-	return pebble.EventListener{
-		BackgroundError: func(err error) {
-			log.Errorf("background error: %v", err)
-			select {
-			case s.trouble <- err:
-			default:
-			}
-		},
+	l := pebble.EventListener{
 		DataCorruption: func(info pebble.DataCorruptionInfo) { log.Errorf("%s", info) },
 		WALCreated: func(info pebble.WALCreateInfo) {
 			// Open returns this error. Later Pebble panics, and so much in the
@@ -143,11 +154,24 @@ func (s *Store) listener() pebble.EventListener {
 			}
 		},
 	}
+	s.trouble.listen(&l, s.failOpening)
+	return l
+}
+
+// failOpening ends an Open in which a flush failed, and reports whether the store
+// is being opened.
+func (s *Store) failOpening(err error) bool {
+	if s.disk == nil || !s.disk.opening.Load() {
+		return false
+	}
+	s.disk.giveUp(err)
+	return true
 }
 
 // Close ends all work and releases everything. Iterators and batches must have
 // been closed before.
 func (s *Store) Close() error {
+	s.trouble.end()
 	if s.durable {
 		s.settle()
 	}
@@ -160,11 +184,15 @@ func (s *Store) Close() error {
 
 // settle moves everything from the log to table files. Those are accounted for,
 // so that one that is missing or too short is noticed; a log that is cut off
-// looks as after a crash. What cannot be moved is still in the log.
+// looks as after a crash. What cannot be moved is still in the log: on a disk that
+// is full, or fails, it stays there, as to begin a flush takes a new log.
 func (s *Store) settle() {
+	if s.ask(forUpkeep) != nil || s.trouble.refusal() != nil {
+		return
+	}
 	defer s.mustGoOn()
 	select {
-	case <-s.trouble: // of the past
+	case <-s.trouble.met: // of the past
 	default:
 	}
 	flushed, err := s.db.AsyncFlush()
@@ -174,7 +202,7 @@ func (s *Store) settle() {
 	}
 	select {
 	case <-flushed:
-	case <-s.trouble: // which Pebble would try again and again
+	case <-s.trouble.met: // which Pebble would try again and again
 	}
 }
 

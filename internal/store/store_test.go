@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,7 @@ import (
 
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := Open(Options{Dir: dir})
+	s, err := Open(context.Background(), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestDirectoryKeepsItsData(t *testing.T) {
 func TestDirectoryInUseIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "in this one") {
+	if _, err := Open(context.Background(), Options{Dir: dir}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "in this one") {
 		t.Errorf("got %v, want %v, be it by this process", err, ErrInUse)
 	}
 	closed(t, s)
@@ -201,7 +202,7 @@ func TestUnfitDirectoriesAreRefusedAndLeftAlone(t *testing.T) {
 			dir := t.TempDir()
 			c.spoil(t, dir)
 			before := contents(t, dir)
-			_, err := Open(Options{Dir: dir})
+			_, err := Open(context.Background(), Options{Dir: dir})
 			if !errors.Is(err, c.want) {
 				t.Fatalf("got %v, want %v", err, c.want)
 			}

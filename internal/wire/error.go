@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -29,8 +28,8 @@ var (
 // error writes an error instead of whatever was written, and returns its HTTP
 // status. Errors that the engine does not know are not shown to the client.
 func (a *answer) error(err error) (status int) {
-	var e *engine.Error
-	if !errors.As(err, &e) {
+	e := engine.ErrorOf(err)
+	if e == nil {
 		e = errInternal
 	}
 	a.reset(a.region)
@@ -63,6 +62,8 @@ func (a *answer) error(err error) (status int) {
 		return a.error(a.err)
 	case e.Type == engine.TypeInternal:
 		return http.StatusInternalServerError
+	case e.Type == engine.TypeUnavailable:
+		return http.StatusServiceUnavailable
 	case e.Type == typeTooLarge:
 		return http.StatusRequestEntityTooLarge
 	}
@@ -96,7 +97,7 @@ func prefix(typ string) string {
 	switch typ {
 	case engine.TypeValidation:
 		return "com.amazon.coral.validate#"
-	case engine.TypeSerialization, engine.TypeUnknownOperation, typeTooLarge,
+	case engine.TypeSerialization, engine.TypeUnknownOperation, engine.TypeUnavailable, typeTooLarge,
 		typeMissingToken, typeIncompleteSignature, typeInvalidSignature, typeUnrecognizedClient:
 		return "com.amazon.coral.service#"
 	case engine.TypeThrottling:

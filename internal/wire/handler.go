@@ -158,8 +158,10 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 // report logs errors that are not answers of the engine. Those of a client that
 // went away are nobody's fault.
 func (h *Handler) report(r *http.Request, err error) {
-	var known *engine.Error
-	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &known) && known.Type != engine.TypeInternal {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	if known := engine.ErrorOf(err); known != nil && known.Type != engine.TypeInternal {
 		return
 	}
 	h.options.Logger.Error("internal error", "target", targetOf(r), "error", err)

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// trouble is what went wrong in the background and has not gone right since.
+//
+// A flush or a compaction that fails loses nothing: its input stays, and Pebble
+// tries again at once. So the next one is made to wait before its first file, for
+// longer each time. What goes wrong is told once, not at each attempt, and it is
+// told when it is over.
+type trouble struct {
+	flush, compaction failing
+	others            failing
+	flushError        error         // of the last flush; Pebble's lock guards it
+	met               chan error    // one error, for Close
+	closing           chan struct{} // ends all pauses
+	close             sync.Once
+}
+
+func newTrouble(logger *slog.Logger) *trouble {
+	t := &trouble{met: make(chan error, 1), closing: make(chan struct{})}
+	t.flush = failing{what: "flush", logger: logger, closing: t.closing}
+	t.compaction = failing{what: "compaction", logger: logger, closing: t.closing}
+	t.others = failing{what: "background work", logger: logger, closing: t.closing}
+	return t
+}
+
+// end ends all pauses, also those that are yet to come.
+func (t *trouble) end() { t.close.Do(func() { close(t.closing) }) }
+
+// listen fills in the events that tell what goes wrong and right. Pebble holds its
+// lock while it calls them, so that nothing here may wait. A flush that fails
+// while the store is being opened is the opening's, which says whether it took it.
+func (t *trouble) listen(l *pebble.EventListener, opening func(error) bool) {
+	l.FlushEnd = func(info pebble.FlushInfo) {
+		t.flushError = info.Err
+		if info.Err == nil || info.Err.Error() == "pebble: empty table" { // which is a flush of nothing
+			t.flush.over()
+		}
+	}
+	l.CompactionEnd = func(info pebble.CompactionInfo) {
+		if info.Err == nil {
+			t.compaction.over()
+		} else if !errors.Is(info.Err, pebble.ErrCancelledCompaction) {
+			t.compaction.again(info.Err)
+		}
+	}
+	l.BackgroundError = func(err error) {
+		switch {
+		case t.flushError != nil && errors.Is(err, t.flushError):
+			if !opening(err) {
+				t.flush.again(err)
+			}
+		case t.compaction.is(err): // CompactionEnd told of it
+		default:
+			t.others.again(err)
+		}
+		select {
+		case t.met <- err:
+		default:
+		}
+	}
+}
+
+// refusal is the answer to a write that cannot be taken because flushes fail: what
+// they leave in memory could only grow.
+func (t *trouble) refusal() error {
+	why := t.flush.why.Load()
+	if why == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: the store cannot write its table files: %w; writes go on by themselves once it can", ErrNoWrites, *why)
+}
+
+// failing is one kind of work, and whether its last attempt failed.
+type failing struct {
+	what    string
+	logger  *slog.Logger
+	closing <-chan struct{}
+	why     atomic.Pointer[error] // nil: it did not
+
+	mu    sync.Mutex
+	told  string
+	since time.Time
+	times int
+}
+
+const (
+	firstPause = 50 * time.Millisecond
+	mostPause  = 5 * time.Second
+)
+
+// again notes a failure.
+func (f *failing) again(err error) {
+	f.why.Store(&err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.times++
+	if f.times == 1 {
+		f.since = time.Now()
+	}
+	kind := kindOf(err)
+	if kind == f.told {
+		return
+	}
+	f.told = kind
+	pebbleLog{f.logger}.Errorf("background error: %s: %v; it is tried again until it succeeds", f.what, err)
+}
+
+// over notes a success.
+func (f *failing) over() {
+	if f.why.Load() == nil {
+		return
+	}
+	f.why.Store(nil)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.logger != nil {
+		f.logger.Info("store: "+f.what+" succeeds again", "failures", f.times, "for", time.Since(f.since).Round(time.Millisecond))
+	}
+	f.told, f.times = "", 0
+}
+
+// is reports whether err is the failure noted last.
+func (f *failing) is(err error) bool {
+	why := f.why.Load()
+	return why != nil && errors.Is(err, *why)
+}
+
+// wait pauses after failures, for longer the more there were.
+func (f *failing) wait() {
+	if f.why.Load() == nil {
+		return
+	}
+	f.mu.Lock()
+	pause := firstPause << min(max(f.times-1, 0), 10)
+	f.mu.Unlock()
+	timer := time.NewTimer(min(pause, mostPause))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-f.closing:
+	}
+}
+
+// kindOf is an error's text without the numbers of files, which differ each time.
+func kindOf(err error) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, err.Error())
+}
