@@ -39,6 +39,12 @@ type Options struct {
 	// exist. A write is on disk before it is acknowledged. Empty: in memory.
 	Dir string
 
+	// Reserve is how many bytes writes leave free on the disk of Dir. Below it
+	// they are answered with ServiceUnavailable (HTTP 503), which clients retry,
+	// until there is space again; reads go on. Default: 256 MB, or an eighth of a
+	// smaller disk. Negative: none, so that a full disk ends the process.
+	Reserve int64
+
 	// Region is the region that the clients and ARNs name. Default: us-east-1.
 	Region string
 
@@ -70,6 +76,7 @@ func New(options Options) (*DB, error) {
 	}
 	e, err := engine.Open(engine.Options{
 		Dir:         options.Dir,
+		Reserve:     options.Reserve,
 		Region:      options.Region,
 		TTLInterval: options.TTLInterval,
 		Physics:     options.Physics.options(),

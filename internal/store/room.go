@@ -94,5 +94,5 @@ func (s *Store) unopened(why error) error {
 		return why
 	}
 	return fmt.Errorf("%w: it has %s free, and up to %s may be needed to take over what is in the logs: free space on that disk, and start again (%w)",
-		ErrFull, size(s.free()), size(need), why)
+		ErrFull, size(s.free()), size(need+s.space.reserve/int64(forUpkeep)), why)
 }

@@ -110,7 +110,7 @@ func (s *space) ask(what use) error {
 	if left >= need {
 		return nil
 	}
-	return fmt.Errorf("%w: the disk of %s has %s free, and this takes %s: free space on that disk, or delete items or tables; "+
+	return fmt.Errorf("%w: the disk of %s has %s free, less than the %s that must be left: free space on that disk, or delete items or tables; "+
 		"writes go on by themselves", ErrNoWrites, s.dir, size(left), size(need))
 }
 

@@ -273,6 +273,10 @@ func TestErrors(t *testing.T) {
 			"internal", &engine.Error{Type: engine.TypeInternal, Message: "m"}, 500,
 			`{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"m"}`,
 		},
+		{
+			"unavailable", fmt.Errorf("wrapped: %w", &engine.Error{Type: engine.TypeUnavailable, Message: "m"}), 503,
+			`{"__type":"com.amazon.coral.service#ServiceUnavailable","message":"m"}`,
+		},
 		{"anything else", errors.New("disk on fire"), 500, internalAnswer},
 		{"damaged item", &engine.Error{Type: engine.TypeConditionalCheckFailed, Item: old[:3]}, 500, internalAnswer},
 	} {

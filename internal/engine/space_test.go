@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// gauge is the real disk, which says that it has as much free as it is told, of
+// 800 MB. The store keeps 100 of them.
+type gauge struct {
+	vfs.FS
+	free atomic.Int64
+}
+
+func newGauge(free int64) *gauge {
+	g := &gauge{FS: vfs.Default}
+	g.free.Store(free << 20)
+	return g
+}
+
+func (g *gauge) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: uint64(g.free.Load()), TotalBytes: 800 << 20}, nil
+}
+
+func (g *gauge) Unwrap() vfs.FS { return g.FS }
+
+// openNearlyFull opens an engine with a table of two items on a disk on which
+// deletions alone are taken.
+func openNearlyFull(t *testing.T, options Options) (*Engine, *gauge) {
+	t.Helper()
+	options.Dir = t.TempDir()
+	e, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := newTableInput("tab", "pk:S")
+	in.provisioned(100, 10)
+	createTable(t, e, in)
+	putItem(t, e, "tab", fields("pk", "a", "n", 1))
+	putItem(t, e, "tab", fields("pk", "b", "n", 1))
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	disk := newGauge(60)
+	options.FS = disk
+	return openEngine(t, options), disk
+}
+
+// growing are the operations that a nearly full disk does not take.
+func growing(t *testing.T, e *Engine) map[string]func() error {
+	ctx, name := t.Context(), "tab"
+	put := &PutItemInput{TableName: &name, Item: fields("pk", "new"), HasItem: true}
+	return map[string]func() error{
+		"PutItem": func() error { _, err := e.PutItem(ctx, put); return err },
+		"UpdateItem": func() error {
+			_, err := e.UpdateItem(ctx, &UpdateItemInput{
+				TableName: &name, Key: fields("pk", "a"), HasKey: true,
+				Expressions: Expressions{Update: new("SET n = :n"), Values: fields(":n", 2), HasValues: true},
+			})
+			return err
+		},
+		"BatchWriteItem": func() error {
+			_, err := e.BatchWriteItem(ctx, &BatchWriteItemInput{Tables: []BatchWriteTable{{
+				TableName: name, Writes: []BatchWrite{{Put: true, Item: fields("pk", "new")}, {Delete: true, Key: fields("pk", "b")}},
+			}}})
+			return err
+		},
+		"TransactWriteItems": func() error {
+			_, err := e.TransactWriteItems(ctx, &TransactWriteItemsInput{
+				ClientRequestToken: new("token"), HasActions: true,
+				Actions: []TransactWrite{{Put: put}, {Delete: &DeleteItemInput{TableName: &name, Key: fields("pk", "b"), HasKey: true}}},
+			})
+			return err
+		},
+		"CreateTable": func() error { _, err := e.CreateTable(ctx, newTableInput("other", "pk:S")); return err },
+		"UpdateTable": func() error {
+			_, err := e.UpdateTable(ctx, &UpdateTableInput{TableName: &name, ProvisionedThroughput: units(200, 20)})
+			return err
+		},
+		"UpdateTimeToLive": func() error {
+			_, err := e.UpdateTimeToLive(ctx, &UpdateTimeToLiveInput{TableName: &name, HasSpec: true, AttributeName: new("ttl"), Enabled: new(true)})
+			return err
+		},
+	}
+}
+
+func TestNearlyFullDiskRefusesWrites(t *testing.T) {
+	for _, physics := range []*partition.Options{nil, {}} {
+		for name := range growing(t, nil) {
+			t.Run(fmt.Sprint(name, " physics ", physics != nil), func(t *testing.T) {
+				var observed atomic.Int64
+				options := Options{Physics: physics}
+				e, disk := openNearlyFull(t, options)
+				e.options.Observe = func(*Access) { observed.Add(1) }
+				before := *describeTable(t, e, "tab")
+				operation := growing(t, e)[name]
+				err := operation()
+				if answer := ErrorOf(err); answer == nil || answer.Type != TypeUnavailable || !strings.Contains(answer.Message, "60.0 MB free") {
+					t.Errorf("got %v, want %s that says how much is free", err, TypeUnavailable)
+				}
+				if n := observed.Load(); n != 0 {
+					t.Errorf("partitions were charged %d times", n)
+				}
+				after := *describeTable(t, e, "tab")
+				if before.ItemCount != after.ItemCount || before.SizeBytes != after.SizeBytes || before.Provisioned.Write != after.Provisioned.Write {
+					t.Errorf("the table was %+v and is %+v", before, after)
+				}
+				for pk, want := range map[string]bool{"a": true, "b": true, "new": false} {
+					if got := hasItem(t, e, "tab", fields("pk", pk)); got != want {
+						t.Errorf("%s is there: %t, want %t", pk, got, want)
+					}
+				}
+				disk.free.Store(800 << 20)
+				if err := operation(); err != nil {
+					t.Errorf("with space again: %v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestNearlyFullDiskTakesDeletions(t *testing.T) {
+	e, _ := openNearlyFull(t, Options{Physics: &partition.Options{}})
+	deleteItem(t, e, "tab", fields("pk", "a"))
+	if hasItem(t, e, "tab", fields("pk", "a")) {
+		t.Error("the item is still there")
+	}
+	deleteTable(t, e, "tab")
+}
+
+// The sweeper meets a disk that takes nothing again and again, and leaves it to
+// the store to tell.
+func TestSweeperBearsAFullDisk(t *testing.T) {
+	var log bytes.Buffer
+	dir, name := t.TempDir(), "tab"
+	e, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	createTable(t, e, newTableInput(name, "pk:S"))
+	if _, err := e.UpdateTimeToLive(t.Context(), &UpdateTimeToLiveInput{TableName: &name, HasSpec: true, AttributeName: new("ttl"), Enabled: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	putItem(t, e, name, fields("pk", "a", "ttl", time.Now().Unix()+3600))
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	disk := newGauge(40)
+	e, err = Open(Options{Dir: dir, FS: disk, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(2 * time.Hour)
+	for range 100 {
+		if _, err := e.sweepTable(e.tables[name], later, nil); !errors.Is(err, store.ErrNoWrites) {
+			t.Fatalf("got %v, want %v", err, store.ErrNoWrites)
+		}
+		e.sweep(later, nil)
+	}
+	if d := describeTable(t, e, name); d.ItemCount != 1 || !hasItem(t, e, name, fields("pk", "a")) {
+		t.Errorf("the item is gone, or it is not counted: %d", d.ItemCount)
+	}
+	disk.free.Store(800 << 20)
+	e.sweep(later, nil)
+	if hasItem(t, e, name, fields("pk", "a")) {
+		t.Error("with space again the item is still there")
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(log.String(), "\n"); n > 2 {
+		t.Errorf("%d lines were logged: %s", n, &log)
+	}
+}
+
+func TestOpenContextEnds(t *testing.T) {
+	dir := t.TempDir()
+	e, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := OpenContext(ctx, Options{Dir: dir}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	describeTable(t, openEngine(t, Options{Dir: dir}), "tab")
+}
+
+// Counting after a crash takes long if there are many items.
+func TestCountingEndsWithItsContext(t *testing.T) {
+	e := openEngine(t, Options{})
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	for i := range 10 {
+		putItem(t, e, "tab", fields("pk", fmt.Sprint(i)))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var u usage
+	if err := e.loadCount(ctx, &u, e.tables["tab"].record.ID, store.BaseIndex); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if n := u.items.Load(); n > 1 {
+		t.Errorf("it counted %d items meanwhile", n)
+	}
+}

@@ -1,0 +1,215 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// gauged is the real disk, which says that it has as much free as it is told.
+type gauged struct {
+	vfs.FS
+	total, free atomic.Int64
+}
+
+func newGauged(total, free int64) *gauged {
+	g := &gauged{FS: vfs.Default}
+	g.total.Store(total)
+	g.free.Store(free)
+	return g
+}
+
+func (g *gauged) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: uint64(g.free.Load()), TotalBytes: uint64(g.total.Load())}, nil
+}
+
+// has makes the disk have so much free, for a store that last looked long ago.
+func (g *gauged) has(free int64, s *Store) {
+	g.free.Store(free)
+	s.space.looked.Store(-int64(lookInterval))
+}
+
+func (g *gauged) Unwrap() vfs.FS { return g.FS }
+
+const mb = 1 << 20
+
+// logged returns a logger, and what it was told.
+func logged() (*slog.Logger, *bytes.Buffer) {
+	var text bytes.Buffer
+	return slog.New(slog.NewTextHandler(&text, nil)), &text
+}
+
+func openWith(t *testing.T, options Options) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestWritesLeaveTheReserve(t *testing.T) {
+	disk := newGauged(800*mb, 800*mb) // of which a reserve of 100 MB is kept
+	logger, log := logged()
+	s := openWith(t, Options{Dir: t.TempDir(), FS: disk, Logger: logger})
+	defer closed(t, s)
+	set(t, s, "a", "1")
+	for _, c := range []struct {
+		name                       string
+		free                       int64
+		growth, deletions, upkeeps bool
+	}{
+		{"enough", 101, true, true, true},
+		{"just below the reserve", 99, false, true, true},
+		{"not much more", 103, false, true, true},
+		{"below its half", 49, false, false, true},
+		{"below its quarter", 24, false, false, false},
+		{"none", 0, false, false, false},
+		{"enough again", 110, true, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			disk.has(c.free*mb, s)
+			growing, deleting, upkeep := s.NewBatch(), s.NewBatch(), s.NewBatch()
+			growing.Set([]byte("b"), []byte(c.name))
+			deleting.Delete([]byte("none"))
+			upkeep.Set([]byte("c"), nil)
+			upkeep.Upkeep()
+			for name, b := range map[string]struct {
+				batch *Batch
+				want  bool
+			}{"growth": {growing, c.growth}, "deletions": {deleting, c.deletions}, "upkeep": {upkeep, c.upkeeps}} {
+				err := b.batch.Commit()
+				if (err == nil) != b.want || err != nil && !errors.Is(err, ErrNoWrites) {
+					t.Errorf("%s: got %v, want it to be taken: %t", name, err, b.want)
+				}
+				if b.batch.b != nil {
+					t.Errorf("%s: the batch is not released", name)
+				}
+			}
+			if got := get(t, s.View, "b"); (got == c.name) != c.growth {
+				t.Errorf("b is %s", got)
+			}
+			if got := get(t, s.View, "a"); got != "1" {
+				t.Errorf("a is %s, want 1: reads go on", got)
+			}
+		})
+	}
+	if refused, on := strings.Count(log.String(), "writes are refused"), strings.Count(log.String(), "writes go on"); refused != 1 || on != 1 {
+		t.Errorf("it was told %d times that writes are refused and %d times that they go on, want once each: %s", refused, on, log)
+	}
+}
+
+func TestRefusalSaysWhatToDo(t *testing.T) {
+	disk := newGauged(800*mb, 800*mb)
+	dir := t.TempDir()
+	s := openWith(t, Options{Dir: dir, FS: disk})
+	defer closed(t, s)
+	disk.has(3*mb, s)
+	err := setOne(s)
+	if err == nil {
+		t.Fatal("it was not refused")
+	}
+	for _, want := range []string{s.space.dir, "3.0 MB free", "100.0 MB", "free space on that disk", "by themselves"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("it does not say %q: %v", want, err)
+		}
+	}
+}
+
+func TestReserve(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		total       int64 // MB
+		reserve     int64 // as given
+		want, table int64 // bytes, 0: refused
+	}{
+		{"large disk", 1 << 20, 0, 256 * mb, 32 * mb},
+		{"small disk", 128, 0, 16 * mb, 2 * mb},
+		{"tiny disk", 8, 0, 1 * mb, 1 * mb},
+		{"given", 1000, 10 * mb, 10 * mb, 1000 * mb / 64},
+		{"none", 1000, -1, 0, 1000 * mb / 64},
+		{"more than there is", 100, 100 * mb, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := Open(context.Background(), Options{Dir: t.TempDir(), Reserve: c.reserve, FS: newGauged(c.total*mb, c.total*mb)})
+			if c.table == 0 {
+				if err == nil || !strings.Contains(err.Error(), "100.0 MB") {
+					t.Errorf("got %v, want an error that names the size", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closed(t, s)
+			if s.space.reserve != c.want || int64(s.table) != c.table {
+				t.Errorf("a reserve of %d and memtables of %d, want %d and %d", s.space.reserve, s.table, c.want, c.table)
+			}
+			set(t, s, "a", "1")
+		})
+	}
+}
+
+// What the store writes counts at once, whenever the disk was last asked.
+func TestOwnWritesCountBetweenLooks(t *testing.T) {
+	disk := newGauged(800*mb, 130*mb)
+	s := openWith(t, Options{Dir: t.TempDir(), FS: disk})
+	defer closed(t, s)
+	before := s.space.left.Load()
+	b := s.NewBatch()
+	b.Set([]byte("a"), make([]byte, mb))
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if after := s.space.left.Load(); after > before-mb {
+		t.Errorf("%d bytes are left of %d after a write of %d", after, before, mb)
+	}
+}
+
+func TestAskingForSpaceIsFree(t *testing.T) {
+	s := openWith(t, Options{Dir: t.TempDir(), FS: newGauged(800*mb, 800*mb)})
+	defer closed(t, s)
+	if n := testing.AllocsPerRun(100, func() {
+		if err := s.Room(false); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("it takes %v allocations, want none", n)
+	}
+}
+
+func BenchmarkRoom(b *testing.B) {
+	s, err := Open(context.Background(), Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for b.Loop() {
+		if err := s.Room(false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// fullFor refuses to write what is chosen while it is full.
+func fullFor(full *atomic.Bool, attempts *atomic.Int64, chosen func(errorfs.Op) bool) FS {
+	return broken(func(op errorfs.Op) error {
+		if full.Load() && chosen(op) {
+			attempts.Add(1)
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+}
+
+func tableCreation(op errorfs.Op) bool {
+	return op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst")
+}
