@@ -30,6 +30,8 @@ type write struct {
 	onFailure string // ReturnValuesOnConditionCheckFailure
 	expired   bool   // a deletion by TTL
 	together  bool   // part of a transaction
+	expiring  bool   // the item gets a TTL entry that it did not have before
+	applied   bool   // it has happened
 
 	table *table
 	key   []byte // under which the item is stored
@@ -38,9 +40,6 @@ type write struct {
 	beforeItem, afterItem attr.Item
 	entries               []entryChange
 	failed                bool // the condition does not hold: nothing will change
-	applied               bool // it has happened
-	expiring              bool // the item has a TTL entry that it did not have before
-	expiry                int64
 	bill                  bill
 }
 
@@ -337,7 +336,7 @@ func (w *write) stageTTL(b *store.Batch) {
 	}
 	if after != nil {
 		b.Set(after, w.key)
-		w.expiring, w.expiry = true, expiry(w.afterItem.Get(w.table.ttl))
+		w.expiring = true
 	}
 }
 
@@ -372,7 +371,7 @@ func (e *Engine) apply(ctx context.Context, b *store.Batch, writes ...*write) er
 		w.applied = true
 		w.count()
 		if w.expiring {
-			e.sweeper.expect(e, w.expiry)
+			e.sweeper.expect(e, expiry(w.afterItem.Get(w.table.ttl)))
 		}
 	}
 	e.at(applied)

@@ -156,10 +156,12 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 }
 
 // report logs errors that are not answers of the engine. Those of a client that
-// went away are nobody's fault.
+// went away, or had no more time, are nobody's fault.
 func (h *Handler) report(r *http.Request, err error) {
 	var known *engine.Error
-	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &known) && known.Type != engine.TypeInternal {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &known) && known.Type != engine.TypeInternal:
 		return
 	}
 	h.options.Logger.Error("internal error", "target", targetOf(r), "error", err)
