@@ -44,7 +44,10 @@ func (t transport) Do(r *http.Request) (*http.Response, error) {
 	w := &answer{header: http.Header{}, status: http.StatusOK}
 	t.db.handler.ServeHTTP(w, r)
 	_ = r.Body.Close() // ours to close, as it is a RoundTripper's
-	if err := r.Context().Err(); err != nil {
+	// The answer of a request that was answered is passed on, also if ctx ended
+	// meanwhile: a write that has happened must not look as if it had been given
+	// up. A request that was given up is answered with an internal error.
+	if err := r.Context().Err(); err != nil && w.status == http.StatusInternalServerError {
 		return nil, err
 	}
 	return &http.Response{

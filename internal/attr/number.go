@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"math"
 	"math/big"
 	"strings"
 )
@@ -285,6 +286,33 @@ func (n Number) Int64() (i int64, ok bool) {
 	}
 	c := d.coefficient(d.scale())
 	return c.Int64(), c.IsInt64()
+}
+
+// Ceil returns the smallest integer that is not less than the number. Numbers of
+// more than 18 digits before the point count as the largest int64, or the
+// smallest.
+func (n Number) Ceil() (i int64) {
+	d := n.decimal()
+	switch {
+	case d.n == 0 || d.exp < 0 && d.negative:
+		return 0
+	case d.exp < 0:
+		return 1
+	case d.exp >= 18 && d.negative:
+		return math.MinInt64
+	case d.exp >= 18:
+		return math.MaxInt64
+	}
+	for at := range d.exp + 1 {
+		i = 10*i + int64(d.digits[at]) // zero after the last of them
+	}
+	if d.negative {
+		return -i
+	}
+	if d.n > d.exp+1 {
+		i++
+	}
+	return i
 }
 
 // Add returns n + m, an error if the sum needs more than 38 digits or is out of

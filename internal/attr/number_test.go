@@ -2,6 +2,7 @@ package attr
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -124,6 +125,23 @@ func TestNumberInt64(t *testing.T) {
 		if got, ok := parsed(t, in).Int64(); ok {
 			t.Errorf("Int64 of %s = %d, want none", in, got)
 		}
+	}
+}
+
+func TestNumberCeil(t *testing.T) {
+	for in, want := range map[string]int64{
+		"0": 0, "7": 7, "-7": -7, "1E3": 1000, "1730000000": 1730000000, "12.5": 13, "-12.5": -12, "100.000001": 101,
+		"1E-130": 1, "-1E-130": 0, "0.99": 1, "-0.99": 0, "1230": 1230, "1E17": 1e17,
+		"999999999999999999": 999999999999999999, "999999999999999999.5": 1e18, "-999999999999999999.5": -999999999999999999,
+		"1E18": math.MaxInt64, "9E125": math.MaxInt64, "-1E18": math.MinInt64, "-9E125": math.MinInt64,
+	} {
+		if got := parsed(t, in).Ceil(); got != want {
+			t.Errorf("Ceil of %s = %d, want %d", in, got, want)
+		}
+	}
+	n := parsed(t, "1730000000.5")
+	if allocs := testing.AllocsPerRun(100, func() { n.Ceil() }); allocs != 0 {
+		t.Errorf("got %v allocations, want none", allocs)
 	}
 }
 

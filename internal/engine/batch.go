@@ -93,7 +93,7 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 }
 
 func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTable, p *expr.Projection) error {
-	t, err := e.openTable(nameOf(b.TableName))
+	t, err := e.openTable(ctx, nameOf(b.TableName))
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func hasDuplicates(keys [][]byte) bool {
 }
 
 // BatchWriteItem puts and deletes up to 25 items of any tables.
-func (e *Engine) BatchWriteItem(_ context.Context, in *BatchWriteItemInput) (*BatchWriteItemOutput, error) {
+func (e *Engine) BatchWriteItem(ctx context.Context, in *BatchWriteItemInput) (*BatchWriteItemOutput, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (e *Engine) BatchWriteItem(_ context.Context, in *BatchWriteItemInput) (*Ba
 	for i := range in.Tables {
 		names = append(names, in.Tables[i].TableName)
 	}
-	tables, err := e.openTables(names)
+	tables, err := e.openTables(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (e *Engine) BatchWriteItem(_ context.Context, in *BatchWriteItemInput) (*Ba
 	if hasDuplicateItems(writes) {
 		return nil, invalid("Provided list of item keys contains duplicates")
 	}
-	turnedAway, err := e.runBatch(writes)
+	turnedAway, err := e.runBatch(ctx, writes)
 	if err != nil {
 		return nil, err
 	}
@@ -252,44 +252,51 @@ func hasDuplicateItems(writes []*write) bool {
 // runBatch does the writes, and returns those it could not because a transaction
 // held their items or their partitions could not take them. That it could do none
 // for want of capacity is an error.
-func (e *Engine) runBatch(writes []*write) (turnedAway map[*write]bool, err error) {
-	inLockOrder := slices.Clone(writes)
-	slices.SortFunc(inLockOrder, func(a, b *write) int { return bytes.Compare(a.key, b.key) })
+func (e *Engine) runBatch(ctx context.Context, writes []*write) (turnedAway map[*write]bool, err error) {
 	turnedAway = map[*write]bool{}
-	for _, w := range inLockOrder {
-		if !e.locks.lock(w.key, false) {
-			turnedAway[w] = true
-		}
-	}
-	locked := slices.DeleteFunc(slices.Clone(writes), func(w *write) bool { return turnedAway[w] })
-	b := e.store.NewBatch()
-	err = e.runAll(locked, turnedAway, b)
-	for _, w := range locked {
-		e.locks.unlock(w.key)
-	}
+	b, err := e.runAll(ctx, writes, turnedAway)
 	if err != nil {
 		return nil, err
 	}
 	return turnedAway, b.Wait()
 }
 
-// runAll runs writes whose items are locked.
-func (e *Engine) runAll(locked []*write, turnedAway map[*write]bool, b *store.Batch) error {
-	if err := e.room(locked...); err != nil {
-		b.Discard()
-		return err
+// runAll runs writes under their items' locks.
+func (e *Engine) runAll(ctx context.Context, writes []*write, turnedAway map[*write]bool) (*store.Batch, error) {
+	held := slices.Clone(writes)
+	slices.SortFunc(held, func(a, b *write) int { return bytes.Compare(a.key, b.key) })
+	taken := 0 // of held; the rest is not locked yet
+	defer func() { e.locks.unlockAll(held[:taken]) }()
+	for _, w := range held {
+		free, err := e.locks.lock(ctx, w.key, false)
+		if err != nil {
+			return nil, err
+		}
+		if !free {
+			turnedAway[w] = true
+			continue
+		}
+		held[taken] = w
+		taken++
+	}
+	e.at(locked)
+	if err := e.room(held[:taken]...); err != nil {
+		return nil, err
 	}
 	var accepted []*write
 	var refusal *partition.Throttle
-	for _, w := range locked {
+	for _, w := range writes {
+		if turnedAway[w] {
+			continue
+		}
 		err := w.load(e.store.View)
 		if err == nil {
 			err = w.decide()
 		}
 		if err != nil {
-			b.Discard()
-			return err
+			return nil, err
 		}
+		e.at(decided)
 		if throttle := e.admit(w); throttle != nil {
 			refusal = cmp.Or(refusal, throttle)
 			turnedAway[w] = true
@@ -298,10 +305,10 @@ func (e *Engine) runAll(locked []*write, turnedAway map[*write]bool, b *store.Ba
 		accepted = append(accepted, w)
 	}
 	if refusal != nil && len(accepted) == 0 {
-		b.Discard()
-		return throttled(refusal)
+		return nil, throttled(refusal)
 	}
-	return e.apply(b, accepted...)
+	b := e.store.NewBatch()
+	return b, e.apply(ctx, b, accepted...)
 }
 
 func (e *Engine) answerBatch(in *BatchWriteItemInput, writes []*write, turnedAway map[*write]bool) (*BatchWriteItemOutput, error) {

@@ -16,7 +16,7 @@ const (
 
 // CreateTable creates a table. It is answered as being created, and is there
 // when the answer is.
-func (e *Engine) CreateTable(_ context.Context, in *CreateTableInput) (*TableDescription, error) {
+func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableDescription, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -24,8 +24,10 @@ func (e *Engine) CreateTable(_ context.Context, in *CreateTableInput) (*TableDes
 		return nil, err
 	}
 	defer e.leave()
-	e.admin.Lock()
-	defer e.admin.Unlock()
+	if err := e.lockAdmin(ctx); err != nil {
+		return nil, err
+	}
+	defer e.admin.unlock()
 	name := nameOf(*in.TableName)
 	e.mu.RLock()
 	exists, count := e.tables[name] != nil, len(e.tables)
@@ -43,13 +45,10 @@ func (e *Engine) CreateTable(_ context.Context, in *CreateTableInput) (*TableDes
 	}
 	d := t.describe(now)
 	d.creating(in)
-	e.mu.Lock()
-	e.tables[name] = t
-	e.mu.Unlock()
 	return d, nil
 }
 
-// create makes the table and stores it.
+// create makes the table, stores it and makes it known.
 func (e *Engine) create(in *CreateTableInput, now time.Time) (*table, error) {
 	r := tableRecord{ID: e.nextTable, IndexIDs: map[string]uint16{}, NextIndexID: 1}
 	e.nextTable++
@@ -76,13 +75,18 @@ func (e *Engine) create(in *CreateTableInput, now time.Time) (*table, error) {
 		b.Discard()
 		return nil, err
 	}
+	e.at(staged)
 	if err := t.save(b); err != nil {
 		b.Discard()
 		return nil, err
 	}
 	if err := b.Commit(); err != nil {
+		t.dropPartitions()
 		return nil, err
 	}
+	e.mu.Lock()
+	e.tables[t.name] = t
+	e.mu.Unlock()
 	if s != nil {
 		e.addStream(s)
 	}

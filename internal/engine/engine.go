@@ -56,6 +56,8 @@ type Options struct {
 
 	// Dropped is told the name of a table that was deleted. Nil: nobody is.
 	Dropped func(table string)
+
+	reached func(stage) // of tests; nil: nobody asks
 }
 
 // withDefaults returns the options with every default in its place.
@@ -82,7 +84,7 @@ type Engine struct {
 
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.
-	admin      sync.Mutex
+	admin      turns
 	nextTable  uint32
 	nextStream uint32
 
@@ -94,6 +96,25 @@ type Engine struct {
 
 	closing sync.Once
 	busy    sync.WaitGroup // operations between enter and leave
+}
+
+// stage is how far an operation has come. Tests break off operations at each.
+type stage string
+
+const (
+	locked   stage = "its items are locked"
+	decided  stage = "what becomes of them is known"
+	staged   stage = "the batch is filled"
+	recorded stage = "the batch is complete with stream records"
+	applied  stage = "the batch is applied"
+	changed  stage = "the table is held for a change"
+	looked   stage = "the sweeper looks"
+)
+
+func (e *Engine) at(s stage) {
+	if e.options.reached != nil {
+		e.options.reached(s)
+	}
 }
 
 // errClosed answers what comes after Close.

@@ -79,8 +79,8 @@ type MinuteHeat struct {
 
 // Heat returns the partitions of a table and its global indexes with their load
 // over the last seconds and minutes. Without physics there are none.
-func (e *Engine) Heat(_ context.Context, tableName string, last time.Duration) ([]Heat, error) {
-	t, err := e.openTable(tableName)
+func (e *Engine) Heat(ctx context.Context, tableName string, last time.Duration) ([]Heat, error) {
+	t, err := e.openTable(ctx, tableName)
 	if err != nil {
 		return nil, err
 	}

@@ -65,8 +65,8 @@ const (
 )
 
 // DescribeContributorInsights tells whether those of a table or index are on, and their rules.
-func (e *Engine) DescribeContributorInsights(_ context.Context, in *ContributorInsightsInput) (*ContributorInsights, error) {
-	out, of, err := e.insightsOf(in)
+func (e *Engine) DescribeContributorInsights(ctx context.Context, in *ContributorInsightsInput) (*ContributorInsights, error) {
+	out, of, err := e.insightsOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (e *Engine) DescribeContributorInsights(_ context.Context, in *ContributorI
 }
 
 // UpdateContributorInsights turns them on or off, at once.
-func (e *Engine) UpdateContributorInsights(_ context.Context, in *ContributorInsightsInput) (*ContributorInsights, error) {
+func (e *Engine) UpdateContributorInsights(ctx context.Context, in *ContributorInsightsInput) (*ContributorInsights, error) {
 	var c constraints
 	c.required("contributorInsightsAction", in.Action != nil)
 	c.word("contributorInsightsAction", in.Action, "ENABLE", "DISABLE")
@@ -88,7 +88,7 @@ func (e *Engine) UpdateContributorInsights(_ context.Context, in *ContributorIns
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	out, of, err := e.insightsOf(in)
+	out, of, err := e.insightsOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +109,9 @@ func (e *Engine) UpdateContributorInsights(_ context.Context, in *ContributorIns
 }
 
 // insightsOf finds the table or index of a request: nil without physics.
-func (e *Engine) insightsOf(in *ContributorInsightsInput) (out *ContributorInsights, of *resource, err error) {
+func (e *Engine) insightsOf(ctx context.Context, in *ContributorInsightsInput) (out *ContributorInsights, of *resource, err error) {
 	var fault error
-	err = e.view(&TableInput{Request: in.Request, TableName: in.TableName}, func(t *table) {
+	err = e.view(ctx, &TableInput{Request: in.Request, TableName: in.TableName}, func(t *table) {
 		out = &ContributorInsights{TableName: t.name, Status: "DISABLED"}
 		set := t.partitions
 		if in.IndexName != nil {
@@ -238,20 +238,28 @@ type InsightPoint struct {
 }
 
 // InsightRuleReport returns what a rule lists between two times, the most first; nil if there is no such rule.
-func (e *Engine) InsightRuleReport(name string, from, to time.Time, most int) *InsightReport {
+func (e *Engine) InsightRuleReport(ctx context.Context, name string, from, to time.Time, most int) (*InsightReport, error) {
 	for _, table := range e.TableNames() {
-		t, err := e.openTable(table)
-		if err != nil {
-			continue // deleted since it was listed
+		found, err := e.insightsByRule(ctx, table, name)
+		if err != nil && ctx.Err() != nil {
+			return nil, err
 		}
-		found := t.insights(name)
-		t.release()
-		if found != nil {
+		if found != nil { // else the table may have been deleted since it was listed
 			kind := strings.TrimPrefix(name, "DynamoDBContributorInsights-")[:3]
-			return found.report(slices.Index(ruleNames[:], kind), from, to, most)
+			return found.report(slices.Index(ruleNames[:], kind), from, to, most), nil
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// insightsByRule returns the insights of a table that have the rule, or nil.
+func (e *Engine) insightsByRule(ctx context.Context, table, rule string) (*insights, error) {
+	t, err := e.openTable(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	defer t.release()
+	return t.insights(rule), nil
 }
 
 // insights returns those of the table or one of its indexes that have the rule.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -11,7 +12,7 @@ import (
 var returnValues = []string{"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"}
 
 // PutItem stores an item.
-func (e *Engine) PutItem(_ context.Context, in *PutItemInput) (*WriteOutput, error) {
+func (e *Engine) PutItem(ctx context.Context, in *PutItemInput) (*WriteOutput, error) {
 	if err := checkWrite(&in.Request, in.TableName, "item", in.HasItem, &in.Expressions, &in.Returns); err != nil {
 		return nil, err
 	}
@@ -22,11 +23,11 @@ func (e *Engine) PutItem(_ context.Context, in *PutItemInput) (*WriteOutput, err
 	if err != nil {
 		return nil, err
 	}
-	return e.write(w, *in.TableName, &in.Returns)
+	return e.write(ctx, w, *in.TableName, &in.Returns)
 }
 
 // UpdateItem changes an item, or creates it.
-func (e *Engine) UpdateItem(_ context.Context, in *UpdateItemInput) (*WriteOutput, error) {
+func (e *Engine) UpdateItem(ctx context.Context, in *UpdateItemInput) (*WriteOutput, error) {
 	if err := checkWrite(&in.Request, in.TableName, "key", in.HasKey, &in.Expressions, &in.Returns); err != nil {
 		return nil, err
 	}
@@ -34,11 +35,11 @@ func (e *Engine) UpdateItem(_ context.Context, in *UpdateItemInput) (*WriteOutpu
 	if err != nil {
 		return nil, err
 	}
-	return e.write(w, *in.TableName, &in.Returns)
+	return e.write(ctx, w, *in.TableName, &in.Returns)
 }
 
 // DeleteItem removes an item, if it is there.
-func (e *Engine) DeleteItem(_ context.Context, in *DeleteItemInput) (*WriteOutput, error) {
+func (e *Engine) DeleteItem(ctx context.Context, in *DeleteItemInput) (*WriteOutput, error) {
 	if err := checkWrite(&in.Request, in.TableName, "key", in.HasKey, &in.Expressions, &in.Returns); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (e *Engine) DeleteItem(_ context.Context, in *DeleteItemInput) (*WriteOutpu
 	if err != nil {
 		return nil, err
 	}
-	return e.write(w, *in.TableName, &in.Returns)
+	return e.write(ctx, w, *in.TableName, &in.Returns)
 }
 
 func checkWrite(r *Request, tableName *string, subject string, present bool, x *Expressions, returns *Returns) error {
@@ -75,8 +76,8 @@ func (r *Returns) valuesOrNone() string {
 }
 
 // write runs a single write and answers it.
-func (e *Engine) write(w *write, tableName string, returns *Returns) (*WriteOutput, error) {
-	t, err := e.openTable(nameOf(tableName))
+func (e *Engine) write(ctx context.Context, w *write, tableName string, returns *Returns) (*WriteOutput, error) {
+	t, err := e.openTable(ctx, nameOf(tableName))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (e *Engine) write(w *write, tableName string, returns *Returns) (*WriteOutp
 	if err := w.bind(t); err != nil {
 		return nil, err
 	}
-	if err := e.run(w); err != nil {
+	if err := e.run(ctx, w); err != nil {
 		return nil, err
 	}
 	metrics, err := e.collectionMetrics(t, w.item, returns.ItemCollectionMetrics)
@@ -125,7 +126,7 @@ func (w *write) touched(it attr.Item) attr.Raw {
 }
 
 // GetItem returns an item.
-func (e *Engine) GetItem(_ context.Context, in *GetItemInput) (*GetItemOutput, error) {
+func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput, error) {
 	var c constraints
 	c.tableName(in.TableName)
 	if err := c.err(); err != nil {
@@ -143,7 +144,7 @@ func (e *Engine) GetItem(_ context.Context, in *GetItemInput) (*GetItemOutput, e
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.openTable(nameOf(*in.TableName))
+	t, err := e.openTable(ctx, nameOf(*in.TableName))
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +247,9 @@ func (e *Engine) rangeSize(t *table, index uint16, key attr.Item) (size int, err
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, it.Close()) }()
 	for ok := it.First(); ok; ok = it.Next() {
 		size += attr.Raw(it.Value()).Size()
 	}
-	return size, it.Close()
+	return size, nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -21,7 +22,7 @@ type bankInput struct {
 }
 
 type bankOutput struct {
-	conflict bool // turned away, without effect
+	conflict bool // turned away, or its context ended while it waited: without effect
 	refused  bool // a condition did not hold
 	balances []int64
 }
@@ -87,7 +88,7 @@ func drawBankInput(r *rand.Rand) bankInput {
 }
 
 // do runs an operation on the engine.
-func (b bank) do(in bankInput) (bankOutput, error) {
+func (b bank) do(ctx context.Context, in bankInput) (bankOutput, error) {
 	key := fields("id", accountID(in.account))
 	var out bankOutput
 	var err error
@@ -98,14 +99,14 @@ func (b bank) do(in bankInput) (bankOutput, error) {
 	switch in.kind {
 	case "read":
 		var got *GetItemOutput
-		if got, err = b.GetItem(context.Background(), &GetItemInput{TableName: &accounts, Key: key, HasKey: true, ConsistentRead: true}); err == nil {
+		if got, err = b.GetItem(ctx, &GetItemInput{TableName: &accounts, Key: key, HasKey: true, ConsistentRead: true}); err == nil {
 			balance(got.Item.Get("balance").Number())
 		}
 	case "read all":
 		out.balances, err = b.balances(linearAccounts)
 	case "set":
 		var got *WriteOutput
-		if got, err = b.PutItem(context.Background(), &PutItemInput{
+		if got, err = b.PutItem(ctx, &PutItemInput{
 			TableName: &accounts, Item: key.With("balance", fields("n", int(in.amount)).Get("n")), HasItem: true, Returns: Returns{ReturnValues: "ALL_OLD"},
 		}); err == nil {
 			balance(got.Attributes.Get("balance").Number())
@@ -114,11 +115,11 @@ func (b bank) do(in bankInput) (bankOutput, error) {
 		update := deposit(in.account, int(in.amount))
 		update.ReturnValues = "UPDATED_NEW"
 		var got *WriteOutput
-		if got, err = b.UpdateItem(context.Background(), update); err == nil {
+		if got, err = b.UpdateItem(ctx, update); err == nil {
 			balance(got.Attributes.Get("balance").Number())
 		}
 	case "compare and set":
-		_, err = b.UpdateItem(context.Background(), &UpdateItemInput{
+		_, err = b.UpdateItem(ctx, &UpdateItemInput{
 			TableName: &accounts, Key: key, HasKey: true,
 			Expressions: Expressions{
 				Update: new("SET balance = :new"), Condition: new("balance = :old"),
@@ -126,9 +127,9 @@ func (b bank) do(in bankInput) (bankOutput, error) {
 			},
 		})
 	default:
-		_, err = b.TransactWriteItems(context.Background(), transaction(deposit(in.account, -int(in.amount)), deposit(in.to, int(in.amount))))
+		_, err = b.TransactWriteItems(ctx, transaction(deposit(in.account, -int(in.amount)), deposit(in.to, int(in.amount))))
 	}
-	out.conflict, out.refused = conflicted(err), refused(err)
+	out.conflict, out.refused = conflicted(err) || errors.Is(err, context.Canceled), refused(err)
 	if out.conflict || out.refused {
 		err = nil
 	}
@@ -158,7 +159,14 @@ func runClients(t *testing.T, b bank, seed uint64, clients, each int) []porcupin
 			random := rand.New(rand.NewPCG(seed, uint64(id)))
 			for range each {
 				op := porcupine.Operation{ClientId: id, Input: drawBankInput(random), Call: int64(time.Since(began))}
-				out, err := b.do(op.Input.(bankInput))
+				ctx, cancel := context.WithCancel(context.Background())
+				var cancelled sync.WaitGroup
+				if random.IntN(4) == 0 { // somewhere on the way
+					cancelled.Go(cancel)
+				}
+				out, err := b.do(ctx, op.Input.(bankInput))
+				cancelled.Wait()
+				cancel()
 				if err != nil {
 					t.Errorf("%+v: %v", op.Input, err)
 					return

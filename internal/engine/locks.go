@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"context"
+	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 )
 
@@ -45,25 +48,57 @@ func (l *itemLocks) stripe(key []byte) *lockStripe {
 }
 
 // lock takes the item, after those who came before. It returns false, without
-// the lock, if a transaction holds the item.
-func (l *itemLocks) lock(key []byte, transaction bool) bool {
+// the lock, if a transaction holds the item, or with an error if ctx ends while
+// it waits. Nobody waits for a lock that is free, whatever ctx says.
+func (l *itemLocks) lock(ctx context.Context, key []byte, transaction bool) (bool, error) {
+	w, conflict := l.enqueue(key, transaction)
+	if conflict {
+		return false, nil
+	}
+	if w.turn == nil {
+		return true, nil
+	}
+	select {
+	case <-w.turn:
+		return true, nil
+	case <-ctx.Done():
+		l.leave(key, w)
+		return false, fmt.Errorf("wait for the item: %w", ctx.Err())
+	}
+}
+
+// enqueue takes the item if it is free, and else queues up, unless a transaction
+// holds it. A waiter without a turn to wait for has the lock.
+func (l *itemLocks) enqueue(key []byte, transaction bool) (w lockWaiter, conflict bool) {
 	s := l.stripe(key)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	held := s.held[string(key)]
-	if held == nil {
+	switch {
+	case held == nil:
 		s.held[string(key)] = &itemLock{transaction: transaction}
-		s.mu.Unlock()
-		return true
+		return lockWaiter{}, false
+	case held.transaction:
+		return lockWaiter{}, true
 	}
-	if held.transaction {
-		s.mu.Unlock()
-		return false
-	}
-	w := lockWaiter{transaction, make(chan struct{})}
+	w = lockWaiter{transaction, make(chan struct{})}
 	held.queue = append(held.queue, w)
-	s.mu.Unlock()
-	<-w.turn
-	return true
+	return w, false
+}
+
+// leave takes a waiter out of the queue. If its turn came at the same moment, the
+// next one gets the item.
+func (l *itemLocks) leave(key []byte, w lockWaiter) {
+	s := l.stripe(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-w.turn:
+		s.pass(key)
+	default:
+		held := s.held[string(key)] // by whoever is before us
+		held.queue = slices.DeleteFunc(held.queue, func(o lockWaiter) bool { return o.turn == w.turn })
+	}
 }
 
 // unlock gives the item to whoever is next.
@@ -71,12 +106,25 @@ func (l *itemLocks) unlock(key []byte) {
 	s := l.stripe(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pass(key)
+}
+
+// unlockAll unlocks the items of writes.
+func (l *itemLocks) unlockAll(writes []*write) {
+	for _, w := range writes {
+		l.unlock(w.key)
+	}
+}
+
+// pass gives a held item to whoever is next. The caller holds the stripe.
+func (s *lockStripe) pass(key []byte) {
 	held := s.held[string(key)]
 	if len(held.queue) == 0 {
 		delete(s.held, string(key))
 		return
 	}
 	next := held.queue[0]
+	held.queue[0] = lockWaiter{}
 	held.queue = held.queue[1:]
 	held.transaction = next.transaction
 	close(next.turn)

@@ -40,9 +40,11 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 		account:    account,
 		tables:     map[string]*table{},
 		streams:    map[string]*stream{},
+		admin:      newTurns(),
 		nextTable:  1,
 		nextStream: 1,
 	}
+	e.sweeper.due.Store(noExpiry)
 	if err := e.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open engine: %w", err), s.Close())
 	}
@@ -72,15 +74,16 @@ func (e *Engine) load(ctx context.Context) error {
 
 // each calls f with every key and value of a range, which are valid during the
 // call alone.
-func each(v store.View, r store.Range, f func(key, value []byte) error) error {
+func each(v store.View, r store.Range, f func(key, value []byte) error) (err error) {
 	it, err := v.Read(r)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, it.Close()) }()
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
 		err = f(it.Key(), it.Value())
 	}
-	return errors.Join(err, it.Close())
+	return err
 }
 
 func (e *Engine) loadStreams() error {
@@ -208,9 +211,9 @@ func (e *Engine) close() error {
 	e.sweeper.close()
 	e.busy.Wait()
 	for _, t := range e.tables { // nobody changes the map any more
-		t.mu.Lock()
+		_ = t.lock.lock(context.Background()) // which never ends
 		t.dropped = errClosed()
-		t.mu.Unlock()
+		t.lock.unlock()
 	}
 	var err error
 	if e.options.Dir != "" {

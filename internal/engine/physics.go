@@ -106,6 +106,9 @@ func (t *table) resizePartitions(now time.Time) error {
 	var done []change
 	resize := func(s *partition.Set, to partition.Capacity) error {
 		from := s.Capacity()
+		if from == to {
+			return nil
+		}
 		if err := s.Update(now, to); err != nil {
 			return err
 		}

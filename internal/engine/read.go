@@ -151,7 +151,7 @@ func (r *read) checkSelect(doing string) error {
 
 // read reads a page.
 func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*ReadOutput, error) {
-	t, err := e.openTable(nameOf(*r.in.TableName))
+	t, err := e.openTable(ctx, nameOf(*r.in.TableName))
 	if err != nil {
 		return nil, err
 	}
@@ -399,16 +399,18 @@ func (r *read) checkStart(start attr.Item) error {
 }
 
 // readPage walks the range until the page is full or the range ends.
-func (e *Engine) readPage(ctx context.Context, r *read) error {
-	view, done := e.store.View, func() error { return nil }
+func (e *Engine) readPage(ctx context.Context, r *read) (err error) {
+	view := e.store.View
 	if r.fetch {
 		snapshot := e.store.Snapshot() // index and items as of one moment
-		view, done = snapshot.View, snapshot.Close
+		defer func() { err = errors.Join(err, snapshot.Close()) }()
+		view = snapshot.View
 	}
 	it, err := view.Read(r.within)
 	if err != nil {
-		return errors.Join(err, done())
+		return err
 	}
+	defer func() { err = errors.Join(err, it.Close()) }()
 	move, ok := it.Next, false
 	if r.reverse {
 		move, ok = it.Prev, it.Last()
@@ -430,12 +432,6 @@ func (e *Engine) readPage(ctx context.Context, r *read) error {
 		if full, err = r.take(view, it.Value()); full {
 			break
 		}
-	}
-	if closed := it.Close(); err == nil {
-		err = closed
-	}
-	if closed := done(); err == nil {
-		err = closed
 	}
 	return err
 }

@@ -79,7 +79,10 @@ func TestInsightsOfLongKeys(t *testing.T) {
 			if !strings.Contains(rule, "-SKC-") {
 				continue
 			}
-			report := e.InsightRuleReport(rule, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), 10)
+			report, err := e.InsightRuleReport(t.Context(), rule, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), 10)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if len(report.Contributors) != 2 || len(report.Contributors[0].Keys) != 2 || report.Contributors[1].Keys[0] != long+"2" {
 				t.Errorf("got %+v", report)
 			}

@@ -164,16 +164,16 @@ func TestSweeperBearsAFullDisk(t *testing.T) {
 	}
 	later := time.Now().Add(2 * time.Hour)
 	for range 100 {
-		if _, err := e.sweepTable(e.tables[name], later, nil); !errors.Is(err, store.ErrNoWrites) {
+		if _, err := e.sweepTable(t.Context(), e.tables[name], later); !errors.Is(err, store.ErrNoWrites) {
 			t.Fatalf("got %v, want %v", err, store.ErrNoWrites)
 		}
-		e.sweep(later, nil)
+		e.sweep(t.Context(), later)
 	}
 	if d := describeTable(t, e, name); d.ItemCount != 1 || !hasItem(t, e, name, fields("pk", "a")) {
 		t.Errorf("the item is gone, or it is not counted: %d", d.ItemCount)
 	}
 	disk.free.Store(800 << 20)
-	e.sweep(later, nil)
+	e.sweep(t.Context(), later)
 	if hasItem(t, e, name, fields("pk", "a")) {
 		t.Error("with space again the item is still there")
 	}

@@ -1,12 +1,12 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,13 +28,13 @@ const streamRetention = 24 * time.Hour
 type stream struct {
 	id uint32
 
-	// mu is held from taking a sequence number until what it stands for can be
-	// read: then everything before the next number is there.
-	mu     sync.Mutex
+	// turns are held from taking a sequence number until what it stands for can
+	// be read: then everything before the next number is there.
+	turns  turns
 	next   uint64
 	buffer []byte // for encoding a record
 
-	meta    atomic.Pointer[streamRecord] // replaced under mu, never changed
+	meta    atomic.Pointer[streamRecord] // replaced in turns, never changed
 	trimmed time.Time                    // when the sweeper last trimmed
 }
 
@@ -66,7 +66,7 @@ func newStream(r *streamRecord, next uint64) *stream {
 	for _, sh := range r.Shards {
 		next = max(next, sh.First+1, sh.Last+1)
 	}
-	s := &stream{id: r.ID, next: next}
+	s := &stream{id: r.ID, next: next, turns: newTurns()}
 	s.meta.Store(r)
 	return s
 }
@@ -79,7 +79,7 @@ func sequenceAt(t time.Time) uint64 { return uint64(max(t.UnixMicro(), 0)) }
 // horizon is the smallest sequence number that has not been trimmed.
 func horizon(now time.Time) uint64 { return sequenceAt(now.Add(-streamRetention)) }
 
-// take returns the next sequence number. The caller holds mu.
+// take returns the next sequence number. It is the caller's turn.
 func (s *stream) take(now time.Time) uint64 {
 	n := max(s.next, sequenceAt(now))
 	s.next = n + 1
@@ -88,15 +88,17 @@ func (s *stream) take(now time.Time) uint64 {
 
 // tail returns a sequence number of which everything smaller can be read and
 // everything greater or equal is still to come.
-func (s *stream) tail(now time.Time) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *stream) tail(ctx context.Context, now time.Time) (uint64, error) {
+	if err := s.turns.lock(ctx); err != nil {
+		return 0, fmt.Errorf("wait for writers of the stream: %w", err)
+	}
+	defer s.turns.unlock()
 	s.next = max(s.next, sequenceAt(now))
-	return s.next
+	return s.next, nil
 }
 
 // append puts the record of an item's change into a batch; old or next is nil if
-// there was or is no item. The caller holds mu until the batch is applied.
+// there was or is no item. It is the caller's turn until the batch is applied.
 func (s *stream) append(b *store.Batch, keys attr.Item, old, next attr.Raw, expired bool) {
 	m := s.meta.Load()
 	s.buffer = appendRecord(s.buffer[:0], m.shardFor(keys).Number, m.ViewType, keys, old, next, expired)
@@ -205,19 +207,22 @@ func (e *Engine) addStream(s *stream) {
 
 // disable puts the end of a stream into a batch and returns what it will be like
 // once that is applied. The caller keeps writers away: it holds the table.
-func (s *stream) disable(b *store.Batch, now time.Time) (*streamRecord, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *stream) disable(ctx context.Context, b *store.Batch, now time.Time) (*streamRecord, error) {
+	if err := s.turns.lock(ctx); err != nil {
+		return nil, fmt.Errorf("wait for readers of the stream: %w", err)
+	}
+	defer s.turns.unlock()
 	r := s.meta.Load().copy()
 	r.close(s.take(now))
 	r.Disabled = now.UTC()
 	return r, r.save(b)
 }
 
-// become replaces what the stream is like.
+// become replaces what the stream is like. Its end is stored, so that there is no
+// giving up: readers, who alone may be in the way, have their turns for moments.
 func (s *stream) become(r *streamRecord) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	_ = s.turns.lock(context.Background()) // which never ends
+	defer s.turns.unlock()
 	s.meta.Store(r)
 }
 
@@ -225,15 +230,17 @@ const trimInterval = time.Hour
 
 // sweepStream does what time demands of a stream, and returns when to look
 // again.
-func (e *Engine) sweepStream(s *stream, now time.Time) (next time.Time, err error) {
-	e.admin.Lock() // or a stream could be disabled in between
-	defer e.admin.Unlock()
+func (e *Engine) sweepStream(ctx context.Context, s *stream, now time.Time) (next time.Time, err error) {
+	if err := e.lockAdmin(ctx); err != nil { // or a stream could be disabled in between
+		return time.Time{}, err
+	}
+	defer e.admin.unlock()
 	m := s.meta.Load()
 	if m.gone(now) {
 		return time.Time{}, e.removeStream(s)
 	}
 	if !now.Before(s.trimmed.Add(trimInterval)) {
-		if err := e.trim(s, now); err != nil {
+		if err := e.trim(ctx, s, now); err != nil {
 			return time.Time{}, err
 		}
 		s.trimmed = now
@@ -244,7 +251,7 @@ func (e *Engine) sweepStream(s *stream, now time.Time) (next time.Time, err erro
 	}
 	due := time.UnixMicro(int64(m.Shards[len(m.Shards)-1].First)).Add(e.options.ShardDuration)
 	if !now.Before(due) {
-		if err := e.replaceShards(s, now); err != nil {
+		if err := e.replaceShards(ctx, s, now); err != nil {
 			return time.Time{}, err
 		}
 		due = now.Add(e.options.ShardDuration)
@@ -260,8 +267,8 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // replaceShards closes the open shards and opens a child of each.
-func (e *Engine) replaceShards(s *stream, now time.Time) error {
-	return e.edit(s, func(r *streamRecord, _ *store.Batch) {
+func (e *Engine) replaceShards(ctx context.Context, s *stream, now time.Time) error {
+	return e.edit(ctx, s, func(r *streamRecord, _ *store.Batch) {
 		for _, parent := range r.close(s.take(now)) {
 			r.open(parent, s.take(now))
 		}
@@ -269,26 +276,28 @@ func (e *Engine) replaceShards(s *stream, now time.Time) error {
 }
 
 // trim removes what the retention has passed.
-func (e *Engine) trim(s *stream, now time.Time) error {
-	return e.edit(s, func(r *streamRecord, b *store.Batch) {
+func (e *Engine) trim(ctx context.Context, s *stream, now time.Time) error {
+	return e.edit(ctx, s, func(r *streamRecord, b *store.Batch) {
 		r.Shards = slices.DeleteFunc(r.Shards, func(sh shard) bool { return sh.gone(now) })
 		b.DeleteRange(store.Records(s.id, 0, horizon(now)))
 	})
 }
 
 // edit changes what a stream is like.
-func (e *Engine) edit(s *stream, change func(*streamRecord, *store.Batch)) error {
+func (e *Engine) edit(ctx context.Context, s *stream, change func(*streamRecord, *store.Batch)) error {
 	b := e.store.NewBatch()
-	if err := s.edit(b, change); err != nil {
+	if err := s.edit(ctx, b, change); err != nil {
 		b.Discard()
 		return err
 	}
 	return b.Wait()
 }
 
-func (s *stream) edit(b *store.Batch, change func(*streamRecord, *store.Batch)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *stream) edit(ctx context.Context, b *store.Batch, change func(*streamRecord, *store.Batch)) error {
+	if err := s.turns.lock(ctx); err != nil {
+		return fmt.Errorf("wait for writers of the stream: %w", err)
+	}
+	defer s.turns.unlock()
 	r := s.meta.Load().copy()
 	change(r, b)
 	if err := r.save(b); err != nil {

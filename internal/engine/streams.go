@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,7 +148,7 @@ func (e *Engine) openStream(arn string, now time.Time) (*stream, error) {
 }
 
 // GetShardIterator returns a place in a shard to start reading from.
-func (e *Engine) GetShardIterator(_ context.Context, in *GetShardIteratorInput) (string, error) {
+func (e *Engine) GetShardIterator(ctx context.Context, in *GetShardIteratorInput) (string, error) {
 	if err := in.validate(); err != nil {
 		return "", err
 	}
@@ -169,7 +170,9 @@ func (e *Engine) GetShardIterator(_ context.Context, in *GetShardIteratorInput) 
 	case "TRIM_HORIZON":
 		i.position, i.oldest = sh.First, true
 	case "LATEST":
-		i.position = s.tail(now)
+		if i.position, err = s.tail(ctx, now); err != nil {
+			return "", err
+		}
 	case "AT_TIMESTAMP":
 		if in.Timestamp.After(now) {
 			return "", invalidParameter("Timestamp must not be in the future")
@@ -237,7 +240,7 @@ func errTrimmed() *Error {
 }
 
 // GetRecords returns a shard's records from an iterator's place on.
-func (e *Engine) GetRecords(_ context.Context, in *GetRecordsInput) (*GetRecordsOutput, error) {
+func (e *Engine) GetRecords(ctx context.Context, in *GetRecordsInput) (*GetRecordsOutput, error) {
 	var c constraints
 	c.required("shardIterator", in.ShardIterator != nil)
 	c.page(in.Limit, maxRecords)
@@ -269,12 +272,12 @@ func (e *Engine) GetRecords(_ context.Context, in *GetRecordsInput) (*GetRecords
 		}
 		i.position = horizon(now)
 	}
-	return e.readRecords(s, i, pageSize(in.Limit, maxRecords), now)
+	return e.readRecords(ctx, s, i, pageSize(in.Limit, maxRecords), now)
 }
 
 // readRecords reads a page. The order matters: what lies before the tail can be
 // read, and a shard that is closed before that gets nothing more.
-func (e *Engine) readRecords(s *stream, i iterator, limit int, now time.Time) (*GetRecordsOutput, error) {
+func (e *Engine) readRecords(ctx context.Context, s *stream, i iterator, limit int, now time.Time) (*GetRecordsOutput, error) {
 	m := s.meta.Load()
 	var sh *shard
 	for n := range m.Shards {
@@ -285,7 +288,10 @@ func (e *Engine) readRecords(s *stream, i iterator, limit int, now time.Time) (*
 	if sh == nil {
 		return nil, errShardNotFound()
 	}
-	end := s.tail(now)
+	end, err := s.tail(ctx, now)
+	if err != nil {
+		return nil, err
+	}
 	if sh.Last != 0 {
 		end = sh.Last + 1
 	}
@@ -303,20 +309,21 @@ func (e *Engine) readRecords(s *stream, i iterator, limit int, now time.Time) (*
 
 // collect adds the shard's records from the iterator's place up to end to an
 // answer, until it is full, and returns where to go on.
-func (e *Engine) collect(out *GetRecordsOutput, s *stream, m *streamRecord, i iterator, end uint64, limit int) (uint64, error) {
+func (e *Engine) collect(out *GetRecordsOutput, s *stream, m *streamRecord, i iterator, end uint64, limit int) (_ uint64, err error) {
 	it, err := e.store.Read(store.Records(s.id, i.position, end))
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, it.Close()) }()
 	next, size := end, int64(0)
 	for ok := it.First(); ok; ok = it.Next() {
 		if recordShard(it.Value()) != i.shard {
 			continue
 		}
 		sequence := store.RecordSequence(it.Key())
-		r, decodeErr := decodeRecord(it.Value(), sequence, m)
-		if err = decodeErr; err != nil {
-			break
+		r, err := decodeRecord(it.Value(), sequence, m)
+		if err != nil {
+			return 0, err
 		}
 		size += r.SizeBytes
 		if len(out.Records) == limit || len(out.Records) > 0 && size > maxRecordBytes {
@@ -325,8 +332,5 @@ func (e *Engine) collect(out *GetRecordsOutput, s *stream, m *streamRecord, i it
 		}
 		out.Records = append(out.Records, r)
 	}
-	if closed := it.Close(); err == nil {
-		err = closed
-	}
-	return next, err
+	return next, nil
 }

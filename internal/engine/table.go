@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -14,10 +14,10 @@ import (
 
 // table is one table: its record, which is stored, and what is derived from it.
 type table struct {
-	// mu is held for reading by everything that reads or writes items, and for
+	// lock is held for reading by everything that reads or writes items, and for
 	// writing by what changes the table itself, so that such a change sees no
 	// write half done.
-	mu      sync.RWMutex
+	lock    tableLock
 	record  tableRecord
 	dropped error // why the table can no longer be used: it was deleted, or the engine closed
 
@@ -141,7 +141,7 @@ func (t *table) save(b *store.Batch) error {
 
 // openTable returns the table called name, held for reading or writing items.
 // The caller must call release. A missing table is the answer's error.
-func (e *Engine) openTable(name string) (*table, error) {
+func (e *Engine) openTable(ctx context.Context, name string) (*table, error) {
 	e.mu.RLock()
 	t, closed := e.tables[name], e.closed
 	e.mu.RUnlock()
@@ -151,15 +151,17 @@ func (e *Engine) openTable(name string) (*table, error) {
 	if t == nil {
 		return nil, tableNotFound()
 	}
-	t.mu.RLock()
+	if err := t.lock.rlock(ctx); err != nil {
+		return nil, fmt.Errorf("table %s: %w", name, err)
+	}
 	if t.dropped != nil {
-		defer t.mu.RUnlock()
+		defer t.release()
 		return nil, t.dropped
 	}
 	return t, nil
 }
 
-func (t *table) release() { t.mu.RUnlock() }
+func (t *table) release() { t.lock.runlock() }
 
 // openTables are the tables that a request on several holds, by name.
 type openTables map[string]*table
@@ -167,14 +169,14 @@ type openTables map[string]*table
 // openTables opens each of the named tables once, in the order of their names:
 // in any other order, two requests could each wait behind a change of a table
 // that waits for the other.
-func (e *Engine) openTables(names []string) (openTables, error) {
+func (e *Engine) openTables(ctx context.Context, names []string) (openTables, error) {
 	open := openTables{}
 	for i, name := range names {
 		names[i] = nameOf(name)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		t, err := e.openTable(name)
+		t, err := e.openTable(ctx, name)
 		if err != nil {
 			open.release()
 			return nil, err

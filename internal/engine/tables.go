@@ -43,7 +43,7 @@ func (e *Engine) lookup(name string) (*table, error) {
 }
 
 // view calls look with a table, held for reading.
-func (e *Engine) view(in *TableInput, look func(*table)) error {
+func (e *Engine) view(ctx context.Context, in *TableInput, look func(*table)) error {
 	if err := checkTableName(in.TableName); err != nil {
 		return err
 	}
@@ -55,8 +55,10 @@ func (e *Engine) view(in *TableInput, look func(*table)) error {
 	if err != nil {
 		return err
 	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+	if err := t.lock.rlock(ctx); err != nil {
+		return fmt.Errorf("table %s: %w", name, err)
+	}
+	defer t.release()
 	switch t.dropped {
 	case nil:
 		look(t)
@@ -70,8 +72,9 @@ func (e *Engine) view(in *TableInput, look func(*table)) error {
 
 // change calls edit with a table that is held for writing, stores what it did to
 // the table's record along with what it put into the batch, and calls done. If
-// edit or storing fails, the record is as it was before.
-func (e *Engine) change(name string, edit func(*table, *store.Batch) error, done func(*table)) error {
+// edit or storing fails, the record is as it was before, and the table's
+// partitions fit it again.
+func (e *Engine) change(ctx context.Context, name string, edit func(*table, *store.Batch) error, done func(*table)) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
@@ -79,30 +82,49 @@ func (e *Engine) change(name string, edit func(*table, *store.Batch) error, done
 	if err := e.store.Room(false); err != nil { // before edit changes more than the record
 		return err
 	}
-	e.admin.Lock()
-	defer e.admin.Unlock()
+	if err := e.lockAdmin(ctx); err != nil {
+		return err
+	}
+	defer e.admin.unlock()
 	t, err := e.lookup(name)
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	before := t.record
+	if err := t.lock.lock(ctx); err != nil {
+		return fmt.Errorf("table %s: %w", name, err)
+	}
+	defer t.lock.unlock()
+	before, stored := t.record, false
 	t.record = before.copy()
+	defer func() {
+		if !stored {
+			t.record = before
+			_ = t.resizePartitions(time.Now()) // what fitted before fits again
+		}
+	}()
 	b := e.store.NewBatch()
+	e.at(changed)
 	if err = edit(t, b); err == nil {
 		err = t.save(b)
 	}
+	e.at(staged)
 	if err != nil {
 		b.Discard()
-	} else if err = b.Commit(); err != nil {
-		err = fmt.Errorf("store table %s: %w", name, err)
-	}
-	if err != nil {
-		t.record = before
 		return err
 	}
+	if err = b.Commit(); err != nil {
+		return fmt.Errorf("store table %s: %w", name, err)
+	}
+	stored = true
 	done(t)
+	return nil
+}
+
+// lockAdmin waits until no other table is being created, changed or deleted.
+func (e *Engine) lockAdmin(ctx context.Context) error {
+	if err := e.admin.lock(ctx); err != nil {
+		return fmt.Errorf("wait for changes of other tables: %w", err)
+	}
 	return nil
 }
 
@@ -115,8 +137,8 @@ func (r tableRecord) copy() tableRecord {
 }
 
 // DescribeTable describes a table.
-func (e *Engine) DescribeTable(_ context.Context, in *TableInput) (d *TableDescription, err error) {
-	err = e.view(in, func(t *table) { d = t.describe(time.Now()) })
+func (e *Engine) DescribeTable(ctx context.Context, in *TableInput) (d *TableDescription, err error) {
+	err = e.view(ctx, in, func(t *table) { d = t.describe(time.Now()) })
 	return d, err
 }
 
@@ -158,7 +180,7 @@ var errDeleted error = tableNotFound()
 
 // DeleteTable deletes a table with everything in it. Its stream, if it has one,
 // can be read for another day.
-func (e *Engine) DeleteTable(_ context.Context, in *TableInput) (*TableDescription, error) {
+func (e *Engine) DeleteTable(ctx context.Context, in *TableInput) (*TableDescription, error) {
 	if err := checkTableName(in.TableName); err != nil {
 		return nil, err
 	}
@@ -169,26 +191,22 @@ func (e *Engine) DeleteTable(_ context.Context, in *TableInput) (*TableDescripti
 		return nil, err
 	}
 	defer e.leave()
-	e.admin.Lock()
-	defer e.admin.Unlock()
-	name := nameOf(*in.TableName)
-	t, err := e.lookup(name)
+	if err := e.lockAdmin(ctx); err != nil {
+		return nil, err
+	}
+	defer e.admin.unlock()
+	t, err := e.lookup(nameOf(*in.TableName))
 	if err != nil {
 		return nil, err
 	}
-	d, err := e.drop(t)
-	if err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	delete(e.tables, name)
-	e.mu.Unlock()
-	return d, nil
+	return e.drop(ctx, t)
 }
 
-func (e *Engine) drop(t *table) (*TableDescription, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) {
+	if err := t.lock.lock(ctx); err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.name, err)
+	}
+	defer t.lock.unlock()
 	if t.record.Description.DeletionProtection {
 		return nil, invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
@@ -199,27 +217,37 @@ func (e *Engine) drop(t *table) (*TableDescription, error) {
 	var ended *streamRecord
 	if t.stream != nil {
 		var err error
-		if ended, err = t.stream.disable(b, now); err != nil {
+		if ended, err = t.stream.disable(ctx, b, now); err != nil {
 			b.Discard()
 			return nil, err
 		}
 	}
+	d := t.describe(now)
+	d.Status = "DELETING"
+	d.GlobalIndexes = nil // as in the service's answer
+	e.at(staged)
 	if err := b.Commit(); err != nil {
 		return nil, fmt.Errorf("delete table %s: %w", t.name, err)
 	}
+	e.forget(t)
 	if ended != nil {
 		t.stream.become(ended)
 		e.sweeper.wake(e)
 	}
-	t.dropped = errDeleted
 	t.dropPartitions()
 	if e.options.Dropped != nil {
-		e.options.Dropped(t.name)
+		e.options.Dropped(t.name) // last: the table is gone, whatever it does
 	}
-	d := t.describe(now)
-	d.Status = "DELETING"
-	d.GlobalIndexes = nil // as in the service's answer
 	return d, nil
+}
+
+// forget makes a table unknown that is no longer stored. The caller holds it for
+// writing.
+func (e *Engine) forget(t *table) {
+	t.dropped = errDeleted
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.tables, t.name)
 }
 
 // DescribeLimits tells the account's quotas, which are the service's defaults.

@@ -20,7 +20,7 @@ const (
 )
 
 // TransactWriteItems does up to a hundred writes, all of them or none.
-func (e *Engine) TransactWriteItems(_ context.Context, in *TransactWriteItemsInput) (*TransactWriteItemsOutput, error) {
+func (e *Engine) TransactWriteItems(ctx context.Context, in *TransactWriteItemsInput) (*TransactWriteItemsOutput, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -34,19 +34,19 @@ func (e *Engine) TransactWriteItems(_ context.Context, in *TransactWriteItemsInp
 		writes[i].together = true
 		names[i] = *in.Actions[i].tableName()
 	}
-	tables, err := e.openTables(slices.Clone(names))
+	tables, err := e.openTables(ctx, slices.Clone(names))
 	if err != nil {
 		return nil, err
 	}
 	defer tables.release()
 	if in.ClientRequestToken == nil {
-		return e.transact(in, writes, names, tables)
+		return e.transact(ctx, in, writes, names, tables)
 	}
-	return e.transactOnce(in, writes, names, tables)
+	return e.transactOnce(ctx, in, writes, names, tables)
 }
 
 // transactOnce does a transaction that has a token, unless it was done before.
-func (e *Engine) transactOnce(in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
+func (e *Engine) transactOnce(ctx context.Context, in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
 	token, request := *in.ClientRequestToken, in.fingerprint()
 	earlier, err := e.tokens.begin(token, request)
 	if err != nil {
@@ -56,7 +56,7 @@ func (e *Engine) transactOnce(in *TransactWriteItemsInput, writes []*write, name
 		return earlier.replay(in), nil
 	}
 	defer e.tokens.end(token)
-	return e.transact(in, writes, names, tables)
+	return e.transact(ctx, in, writes, names, tables)
 }
 
 func (in *TransactWriteItemsInput) validate() error {
@@ -145,7 +145,7 @@ func (a *TransactWrite) write() (*write, error) {
 }
 
 // transact takes the writes of a transaction to the disk.
-func (e *Engine) transact(in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
+func (e *Engine) transact(ctx context.Context, in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
 	var c cancellation
 	for i, w := range writes {
 		c.add(i, len(writes), w.bind(tables[nameOf(names[i])]))
@@ -156,7 +156,7 @@ func (e *Engine) transact(in *TransactWriteItemsInput, writes []*write, names []
 	if hasDuplicateItems(writes) {
 		return nil, errSameItem()
 	}
-	if err := e.runTransaction(writes, in.ClientRequestToken); err != nil {
+	if err := e.runTransaction(ctx, writes, in.ClientRequestToken); err != nil {
 		return nil, err
 	}
 	return e.answerTransaction(in, writes)
@@ -170,46 +170,52 @@ func errTransactionSize() *Error {
 	return invalid("The items of a transaction may not be larger than %d MB together", maxTransactionBytes>>20)
 }
 
-func (e *Engine) runTransaction(writes []*write, token *string) error {
-	locked, err := e.lockTransaction(writes)
-	if err == nil {
-		err = e.room(writes...)
-	}
-	if err == nil {
-		err = e.decideTransaction(writes)
-	}
-	if err == nil {
-		err = e.admitTransaction(writes)
-	}
-	var b *store.Batch
-	if err == nil {
-		b, err = e.applyTransaction(writes, token)
-	}
-	for _, w := range locked {
-		e.locks.unlock(w.key)
-	}
+func (e *Engine) runTransaction(ctx context.Context, writes []*write, token *string) error {
+	b, err := e.runTogether(ctx, writes, token)
 	if err != nil {
 		return err
 	}
 	return b.Wait()
 }
 
+// runTogether runs a transaction's writes under their items' locks.
+func (e *Engine) runTogether(ctx context.Context, writes []*write, token *string) (*store.Batch, error) {
+	var held []*write
+	defer func() { e.locks.unlockAll(held) }()
+	if err := e.lockTransaction(ctx, writes, &held); err != nil {
+		return nil, err
+	}
+	e.at(locked)
+	if err := e.room(writes...); err != nil {
+		return nil, err
+	}
+	if err := e.decideTransaction(writes); err != nil {
+		return nil, err
+	}
+	e.at(decided)
+	if err := e.admitTransaction(writes); err != nil {
+		return nil, err
+	}
+	return e.applyTransaction(ctx, writes, token)
+}
+
 // applyTransaction makes the writes happen along with their token.
-func (e *Engine) applyTransaction(writes []*write, token *string) (*store.Batch, error) {
+func (e *Engine) applyTransaction(ctx context.Context, writes []*write, token *string) (*store.Batch, error) {
 	b := e.store.NewBatch()
 	if token != nil {
 		e.tokens.record(b, *token, writes)
+		defer func() {
+			if !writes[0].applied { // for whatever reason
+				e.tokens.revoke(*token)
+			}
+		}()
 	}
-	err := e.apply(b, writes...)
-	if err != nil && token != nil {
-		e.tokens.revoke(*token)
-	}
-	return b, err
+	return b, e.apply(ctx, b, writes...)
 }
 
 // lockTransaction locks all items, or says which of them other transactions
-// hold.
-func (e *Engine) lockTransaction(writes []*write) (locked []*write, err error) {
+// hold. Those that it locked it adds to held, in either case.
+func (e *Engine) lockTransaction(ctx context.Context, writes []*write, held *[]*write) error {
 	order := make([]int, len(writes))
 	for i := range order {
 		order[i] = i
@@ -217,13 +223,17 @@ func (e *Engine) lockTransaction(writes []*write) (locked []*write, err error) {
 	slices.SortFunc(order, func(i, j int) int { return bytes.Compare(writes[i].key, writes[j].key) })
 	var c cancellation
 	for _, i := range order {
-		if e.locks.lock(writes[i].key, true) {
-			locked = append(locked, writes[i])
+		free, err := e.locks.lock(ctx, writes[i].key, true)
+		if err != nil {
+			return err
+		}
+		if free {
+			*held = append(*held, writes[i])
 		} else {
 			c.conflict(i, len(writes))
 		}
 	}
-	return locked, c.err()
+	return c.err()
 }
 
 // decideTransaction decides all writes and collects every reason against them.
@@ -335,7 +345,7 @@ func (c *cancellation) err() error {
 }
 
 // TransactGetItems reads up to a hundred items as of one moment.
-func (e *Engine) TransactGetItems(_ context.Context, in *TransactGetItemsInput) (*TransactGetItemsOutput, error) {
+func (e *Engine) TransactGetItems(ctx context.Context, in *TransactGetItemsInput) (*TransactGetItemsOutput, error) {
 	gets, err := in.gets()
 	if err != nil {
 		return nil, err
@@ -344,7 +354,7 @@ func (e *Engine) TransactGetItems(_ context.Context, in *TransactGetItemsInput) 
 	for i, g := range in.Gets {
 		names[i] = *g.TableName
 	}
-	tables, err := e.openTables(slices.Clone(names))
+	tables, err := e.openTables(ctx, slices.Clone(names))
 	if err != nil {
 		return nil, err
 	}
@@ -392,9 +402,8 @@ func (g *get) bind(t *table) error {
 
 func (e *Engine) transactGet(in *TransactGetItemsInput, gets []get) (*TransactGetItemsOutput, error) {
 	out := &TransactGetItemsOutput{Items: make([]attr.Raw, len(gets))}
-	snapshot := e.store.Snapshot()
-	size, err := readGets(snapshot.View, gets, out.Items)
-	if err = errors.Join(err, snapshot.Close()); err != nil {
+	size, err := e.readGets(gets, out.Items)
+	if err != nil {
 		return nil, err
 	}
 	if size > maxTransactionBytes {
@@ -411,11 +420,14 @@ func (e *Engine) transactGet(in *TransactGetItemsInput, gets []get) (*TransactGe
 	return out, nil
 }
 
-// readGets reads the items, nil where there is none, and returns their size.
-func readGets(v store.View, gets []get, items []attr.Raw) (size int, err error) {
+// readGets reads the items as of one moment, nil where there is none, and returns
+// their size.
+func (e *Engine) readGets(gets []get, items []attr.Raw) (size int, err error) {
+	snapshot := e.store.Snapshot()
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
 	for i := range gets {
 		g := &gets[i]
-		stored, found, err := v.Get(nil, g.key)
+		stored, found, err := snapshot.Get(nil, g.key)
 		if err != nil {
 			return 0, err
 		}

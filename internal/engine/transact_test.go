@@ -229,7 +229,7 @@ func TestHeldItemTurnsOthersAway(t *testing.T) {
 	b := openBank(t, Options{}, 10, 20)
 	ctx := context.Background()
 	key := b.tables[accounts].itemKey(fields("id", accountID(1)))
-	if !b.locks.lock(key, true) { // as a transaction does
+	if free, _ := b.locks.lock(ctx, key, true); !free { // as a transaction does
 		t.Fatal("the item is held already")
 	}
 	const ongoing = "Transaction is ongoing for the item"

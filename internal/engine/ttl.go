@@ -17,8 +17,8 @@ import (
 const ttlYears = 5
 
 // DescribeTimeToLive tells which attribute, if any, ends items' lives.
-func (e *Engine) DescribeTimeToLive(_ context.Context, in *TableInput) (out *TimeToLive, err error) {
-	err = e.view(in, func(t *table) {
+func (e *Engine) DescribeTimeToLive(ctx context.Context, in *TableInput) (out *TimeToLive, err error) {
+	err = e.view(ctx, in, func(t *table) {
 		out = &TimeToLive{Status: "DISABLED"}
 		if t.ttl != "" {
 			out = &TimeToLive{Enabled: true, Status: "ENABLED", AttributeName: t.ttl}
@@ -30,7 +30,7 @@ func (e *Engine) DescribeTimeToLive(_ context.Context, in *TableInput) (out *Tim
 // UpdateTimeToLive sets the attribute that ends items' lives, or unsets it. The
 // change is done when it is answered, and may be undone at once: the service
 // makes its clients wait for an hour.
-func (e *Engine) UpdateTimeToLive(_ context.Context, in *UpdateTimeToLiveInput) (*TimeToLive, error) {
+func (e *Engine) UpdateTimeToLive(ctx context.Context, in *UpdateTimeToLiveInput) (*TimeToLive, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (e *Engine) UpdateTimeToLive(_ context.Context, in *UpdateTimeToLiveInput) 
 	if *in.Enabled {
 		ttl = *in.AttributeName
 	}
-	err := e.change(nameOf(*in.TableName), func(t *table, b *store.Batch) error {
+	err := e.change(ctx, nameOf(*in.TableName), func(t *table, b *store.Batch) error {
 		switch {
 		case t.ttl != "" && t.ttl != *in.AttributeName:
 			return invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", t.ttl)
@@ -49,7 +49,7 @@ func (e *Engine) UpdateTimeToLive(_ context.Context, in *UpdateTimeToLiveInput) 
 		}
 		t.record.TTL = ttl
 		if *in.Enabled {
-			return e.indexTTL(t, ttl)
+			return e.indexTTL(ctx, t, ttl)
 		}
 		b.DeleteRange(store.Index(t.record.ID, ttlIndex))
 		return nil
@@ -83,13 +83,16 @@ func (in *UpdateTimeToLiveInput) validate() error {
 // ttlBatch is how many items are handled at once, by indexing and by sweeping.
 const ttlBatch = 1000
 
-// indexTTL fills the ttlIndex. The caller holds the table for writing. What an
-// attempt cut short left behind goes first.
-func (e *Engine) indexTTL(t *table, attribute string) error {
+// indexTTL fills the ttlIndex, unless ctx ends before. The caller holds the table
+// for writing. What an attempt cut short left behind goes first.
+func (e *Engine) indexTTL(ctx context.Context, t *table, attribute string) error {
 	b := e.store.NewBatch()
 	b.DeleteRange(store.Index(t.record.ID, ttlIndex))
-	n := 0
+	items, n := 0, 0
 	err := each(e.store.View, store.Index(t.record.ID, store.BaseIndex), func(key, value []byte) error {
+		if items++; items%ttlBatch == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		it := attr.Item{{Name: attribute, Value: attr.Raw(value).Get(attribute)}}
 		entry := t.ttlKey(attribute, it, key)
 		if entry == nil {
@@ -142,25 +145,28 @@ func (t *table) expired(it attr.Item, now time.Time) bool {
 	return comparable && after >= 0 && before <= 0
 }
 
-// sweepTable deletes a table's expired items. on tells whether the table has a
-// TTL.
-func (e *Engine) sweepTable(t *table, now time.Time, stop <-chan struct{}) (on bool, err error) {
+// tooOld is the Unix second before which an expiry is not taken for one.
+func tooOld(now time.Time) int64 { return now.AddDate(-ttlYears, 0, 0).Unix() }
+
+// expiry returns the Unix second from which on an item with this TTL may be
+// deleted: a fraction is rounded up, as the clock that it is compared with counts
+// whole seconds.
+func expiry(ttl attr.Value) int64 { return attr.Number(ttl.Str).Ceil() }
+
+// sweepTable deletes a table's expired items. It returns when the first of those
+// that are left expires, noExpiry if none does.
+func (e *Engine) sweepTable(ctx context.Context, t *table, now time.Time) (due int64, err error) {
 	var from []byte
 	for {
-		keys, next, on, err := e.expiredItems(t, from, now)
-		if err != nil || !on {
-			return on, err
+		keys, next, err := e.expiredItems(ctx, t, from, now)
+		if err != nil {
+			return noExpiry, err
 		}
-		select {
-		case <-stop:
-			return true, nil
-		default:
-		}
-		if err := e.expireItems(t, keys, now); err != nil {
-			return true, err
+		if err := e.expireItems(ctx, t, keys, now); err != nil {
+			return noExpiry, err
 		}
 		if next == nil {
-			return true, nil
+			return e.nextExpiry(ctx, t, now)
 		}
 		from = next
 	}
@@ -168,40 +174,76 @@ func (e *Engine) sweepTable(t *table, now time.Time, stop <-chan struct{}) (on b
 
 // expiredItems returns the keys of some items that have expired, from an entry
 // of the ttlIndex on, and the entry to go on with, nil if these were all.
-func (e *Engine) expiredItems(t *table, from []byte, now time.Time) (keys [][]byte, next []byte, on bool, err error) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+func (e *Engine) expiredItems(ctx context.Context, t *table, from []byte, now time.Time) (keys [][]byte, next []byte, err error) {
+	if err := t.lock.rlock(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer t.release()
 	if t.ttl == "" || t.dropped != nil {
-		return nil, nil, false, nil
+		return nil, nil, nil
 	}
-	first, last := lifetimes(now)
-	prefix := store.AppendIndex(nil, t.record.ID, ttlIndex)
-	r := store.Range{
-		Lower: attr.AppendKey(bytes.Clone(prefix), first),
-		Upper: store.After(attr.AppendKey(bytes.Clone(prefix), last)),
-	}
+	r := t.expiries(now)
+	r.Upper = store.After(attr.AppendKey(store.AppendIndex(nil, t.record.ID, ttlIndex), number(now)))
 	if from != nil {
 		r.Lower = from
 	}
 	it, err := e.store.Read(r)
 	if err != nil {
-		return nil, nil, true, err
+		return nil, nil, err
 	}
+	defer func() { err = errors.Join(err, it.Close()) }()
 	for ok := it.First(); ok; ok = it.Next() {
 		if len(keys) == ttlBatch {
-			next = bytes.Clone(it.Key())
-			break
+			return keys, bytes.Clone(it.Key()), nil
 		}
 		keys = append(keys, bytes.Clone(it.Value()))
 	}
-	return keys, next, true, errors.Join(err, it.Close())
+	return keys, nil, nil
 }
 
-func (e *Engine) expireItems(t *table, keys [][]byte, now time.Time) error {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if t.ttl == "" || t.dropped != nil || len(keys) == 0 {
+// expiries is the part of a table's ttlIndex whose items have expired or will.
+func (t *table) expiries(now time.Time) store.Range {
+	r := store.Index(t.record.ID, ttlIndex)
+	first, _ := lifetimes(now)
+	r.Lower = attr.AppendKey(r.Lower, first)
+	return r
+}
+
+// nextExpiry returns when the first of a table's items expires, noExpiry if none
+// does.
+func (e *Engine) nextExpiry(ctx context.Context, t *table, now time.Time) (due int64, err error) {
+	if err := t.lock.rlock(ctx); err != nil {
+		return noExpiry, err
+	}
+	defer t.release()
+	if t.ttl == "" || t.dropped != nil {
+		return noExpiry, nil
+	}
+	it, err := e.store.Read(t.expiries(now))
+	if err != nil {
+		return noExpiry, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	if !it.First() {
+		return noExpiry, nil
+	}
+	ttl, _, ok := attr.CutKey(store.Place(it.Key()), attr.N)
+	if !ok {
+		return noExpiry, fmt.Errorf("damaged TTL entry %x", it.Key())
+	}
+	return expiry(ttl), nil
+}
+
+func (e *Engine) expireItems(ctx context.Context, t *table, keys [][]byte, now time.Time) error {
+	if len(keys) == 0 {
 		return nil
 	}
-	return e.expire(t, keys, now)
+	if err := t.lock.rlock(ctx); err != nil {
+		return err
+	}
+	defer t.release()
+	if t.ttl == "" || t.dropped != nil {
+		return nil
+	}
+	return e.expire(ctx, t, keys, now)
 }

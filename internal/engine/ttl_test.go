@@ -205,16 +205,32 @@ func TestNothingRunsWithoutWork(t *testing.T) {
 			t.Error("the sweeper runs for a table without TTL and stream")
 		}
 		setTTL(t, e, "tab", "ttl", true)
+		putItem(t, e, "tab", fields("pk", "text", "ttl", "soon"))
+		putItem(t, e, "tab", fields("pk", "zero", "ttl", 0))
+		putItem(t, e, "tab", fields("pk", "negative", "ttl", -1))
+		putItem(t, e, "tab", fields("pk", "ancient", "ttl", time.Now().AddDate(-5, 0, -1).Unix()))
+		if running() {
+			t.Error("the sweeper runs for a table without an item that will expire")
+		}
+		putItem(t, e, "tab", fields("pk", "later", "ttl", time.Now().Unix()+3600))
 		if !running() {
-			t.Error("the sweeper does not run for a table with a TTL")
+			t.Error("the sweeper does not run for an item that will expire")
 		}
 		setTTL(t, e, "tab", "ttl", false)
 		if running() {
 			t.Error("the sweeper runs on after the TTL")
 		}
 		setTTL(t, e, "tab", "ttl", true)
+		if !running() {
+			t.Error("the sweeper does not run for an item that was there before the TTL")
+		}
+		time.Sleep(2 * time.Hour)
+		if running() {
+			t.Error("the sweeper runs on after the last item that would expire")
+		}
+		putItem(t, e, "tab", fields("pk", "later", "ttl", time.Now().Unix()+3600))
 		deleteTable(t, e, "tab")
-		time.Sleep(time.Minute)
+		time.Sleep(2 * maxSleep)
 		if running() {
 			t.Error("the sweeper runs on after the table")
 		}

@@ -11,7 +11,7 @@ import (
 // UpdateTable changes a table's settings. The answer shows the table as it is
 // while the change is going on, as the service's does; it is done when the answer
 // is there.
-func (e *Engine) UpdateTable(_ context.Context, in *UpdateTableInput) (*TableDescription, error) {
+func (e *Engine) UpdateTable(ctx context.Context, in *UpdateTableInput) (*TableDescription, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (e *Engine) UpdateTable(_ context.Context, in *UpdateTableInput) (*TableDes
 	var added, ended *stream
 	var end *streamRecord
 	now := time.Now()
-	err := e.change(nameOf(*in.TableName), func(t *table, b *store.Batch) (err error) {
+	err := e.change(ctx, nameOf(*in.TableName), func(t *table, b *store.Batch) (err error) {
 		if err := in.checkAgainst(t); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (e *Engine) UpdateTable(_ context.Context, in *UpdateTableInput) (*TableDes
 		default:
 			ended = t.stream
 			t.record.StreamID, t.record.Description.StreamViewType = 0, ""
-			end, err = ended.disable(b, now)
+			end, err = ended.disable(ctx, b, now)
 		}
 		d.StreamViewType = t.record.Description.StreamViewType
 		d.LatestStreamARN, d.LatestStreamLabel = t.record.Description.LatestStreamARN, t.record.Description.LatestStreamLabel

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -28,6 +30,8 @@ type write struct {
 	onFailure string // ReturnValuesOnConditionCheckFailure
 	expired   bool   // a deletion by TTL
 	together  bool   // part of a transaction
+	expiring  bool   // the item gets a TTL entry that it did not have before
+	applied   bool   // it has happened
 
 	table *table
 	key   []byte // under which the item is stored
@@ -332,33 +336,45 @@ func (w *write) stageTTL(b *store.Batch) {
 	}
 	if after != nil {
 		b.Set(after, w.key)
+		w.expiring = true
 	}
 }
 
 // apply makes the writes happen, all of them at once. They are visible when it
-// returns, and durable after the batch's Wait.
-func (e *Engine) apply(b *store.Batch, writes ...*write) error {
+// returns, and durable after the batch's Wait. If ctx ends before it is their
+// turn, nothing happens; later, ctx is not asked: what has happened is answered.
+func (e *Engine) apply(ctx context.Context, b *store.Batch, writes ...*write) error {
 	for _, w := range writes {
 		w.stage(b)
 	}
+	e.at(staged)
 	// Records must become visible in the order of their sequence numbers, or a
 	// reader could pass over one that comes late: a stream's writers take turns.
 	streams := streamsOf(writes)
 	for _, s := range streams {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		if err := s.turns.lock(ctx); err != nil {
+			b.Discard()
+			return fmt.Errorf("wait for the stream: %w", err)
+		}
+		defer s.turns.unlock()
 	}
 	for _, w := range writes {
 		if s := w.table.stream; s != nil && w.changes() {
 			s.append(b, w.table.keys.of(w.item), w.before, w.after, w.expired)
 		}
 	}
+	e.at(recorded)
 	if err := b.Apply(); err != nil {
 		return err
 	}
 	for _, w := range writes {
+		w.applied = true
 		w.count()
+		if w.expiring {
+			e.sweeper.expect(e, expiry(w.afterItem.Get(w.table.ttl)))
+		}
 	}
+	e.at(applied)
 	return nil
 }
 
@@ -389,19 +405,25 @@ func streamsOf(writes []*write) []*stream {
 }
 
 // run takes a single write from its table to the disk.
-func (e *Engine) run(w *write) error {
-	if !e.locks.lock(w.key, false) {
-		return errorf(TypeTransactionConflict, "Transaction is ongoing for the item")
-	}
-	b, err := e.runLocked(w)
-	e.locks.unlock(w.key)
+func (e *Engine) run(ctx context.Context, w *write) error {
+	b, err := e.runOne(ctx, w)
 	if err != nil {
 		return err
 	}
-	return b.Wait()
+	return b.Wait() // others may write the item while this one waits for the disk
 }
 
-func (e *Engine) runLocked(w *write) (*store.Batch, error) {
+// runOne runs a write under its item's lock.
+func (e *Engine) runOne(ctx context.Context, w *write) (*store.Batch, error) {
+	free, err := e.locks.lock(ctx, w.key, false)
+	if err != nil {
+		return nil, err
+	}
+	if !free {
+		return nil, errorf(TypeTransactionConflict, "Transaction is ongoing for the item")
+	}
+	defer e.locks.unlock(w.key)
+	e.at(locked)
 	if err := w.load(e.store.View); err != nil {
 		return nil, err
 	}
@@ -412,6 +434,7 @@ func (e *Engine) runLocked(w *write) (*store.Batch, error) {
 	if err := e.room(w); err != nil {
 		return nil, err
 	}
+	e.at(decided)
 	// A condition that does not hold costs what the write would have.
 	if throttle := e.admit(w); throttle != nil {
 		return nil, throttled(throttle)
@@ -420,34 +443,36 @@ func (e *Engine) runLocked(w *write) (*store.Batch, error) {
 		return nil, refused
 	}
 	b := e.store.NewBatch()
-	return b, e.apply(b, w)
+	return b, e.apply(ctx, b, w)
 }
 
 // expire deletes items because of their TTL, those that still are expired, all in
 // one batch. The caller holds the table for reading.
-func (e *Engine) expire(t *table, itemKeys [][]byte, now time.Time) error {
-	slices.SortFunc(itemKeys, bytes.Compare) // the order in which items are locked
-	var locked [][]byte
-	for _, key := range itemKeys {
-		if e.locks.lock(key, false) { // else it is in a transaction: the next sweep will see
-			locked = append(locked, key)
-		}
-	}
-	b := e.store.NewBatch()
-	err := e.expireLocked(t, locked, now, b)
-	for _, key := range locked {
-		e.locks.unlock(key)
-	}
+func (e *Engine) expire(ctx context.Context, t *table, itemKeys [][]byte, now time.Time) error {
+	b, err := e.expireAll(ctx, t, itemKeys, now)
 	if err != nil {
 		return err
 	}
 	return b.Wait()
 }
 
-func (e *Engine) expireLocked(t *table, itemKeys [][]byte, now time.Time, b *store.Batch) error {
-	var writes []*write
+// expireAll deletes the items under their locks.
+func (e *Engine) expireAll(ctx context.Context, t *table, itemKeys [][]byte, now time.Time) (*store.Batch, error) {
+	slices.SortFunc(itemKeys, bytes.Compare) // the order in which items are locked
+	var held []*write
+	defer func() { e.locks.unlockAll(held) }()
 	for _, key := range itemKeys {
-		w := &write{kind: remove, table: t, key: key, expired: true}
+		free, err := e.locks.lock(ctx, key, false)
+		if err != nil {
+			return nil, err
+		}
+		if free { // else it is in a transaction: the next sweep will see
+			held = append(held, &write{kind: remove, table: t, key: key, expired: true})
+		}
+	}
+	e.at(locked)
+	var writes []*write
+	for _, w := range held {
 		err := w.load(e.store.View)
 		if err == nil {
 			err = w.decode()
@@ -458,13 +483,14 @@ func (e *Engine) expireLocked(t *table, itemKeys [][]byte, now time.Time, b *sto
 			err = w.decide()
 		}
 		if err != nil {
-			b.Discard()
-			return err
+			return nil, err
 		}
 	}
-	if err := e.apply(b, writes...); err != nil {
-		return err
+	e.at(decided)
+	b := e.store.NewBatch()
+	if err := e.apply(ctx, b, writes...); err != nil {
+		return nil, err
 	}
 	e.shrink(writes) // TTL costs nothing: there was nothing to admit
-	return nil
+	return b, nil
 }

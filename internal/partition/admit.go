@@ -43,12 +43,14 @@ type Charge struct {
 // counted as throttle events, once for each set.
 func Admit(now time.Time, charges ...Charge) *Throttle {
 	var room [setsInPlace]*Set
-	sets := lock(room[:0], now, charges)
+	sets := setsOf(room[:0], charges)
+	lock(sets)
+	defer unlock(sets)
+	enter(sets, now)
 	throttle := check(charges)
 	if throttle == nil {
 		take(charges)
 	}
-	unlock(sets)
 	return throttle
 }
 
@@ -57,27 +59,29 @@ func Admit(now time.Time, charges ...Charge) *Throttle {
 // the partitions of a page, only the first is asked.
 func Check(now time.Time, charges ...Charge) *Throttle {
 	var room [setsInPlace]*Set
-	sets := lock(room[:0], now, charges)
-	throttle := check(charges)
-	unlock(sets)
-	return throttle
+	sets := setsOf(room[:0], charges)
+	lock(sets)
+	defer unlock(sets)
+	enter(sets, now)
+	return check(charges)
 }
 
 // Settle charges what has been done already, after Check. It refuses nothing:
 // what is not there is owed.
 func Settle(now time.Time, charges ...Charge) {
 	var room [setsInPlace]*Set
-	sets := lock(room[:0], now, charges)
+	sets := setsOf(room[:0], charges)
+	lock(sets)
+	defer unlock(sets)
+	enter(sets, now)
 	take(charges)
-	unlock(sets)
 }
 
 // setsInPlace is how many sets a request may involve without allocating memory.
 const setsInPlace = 8
 
-// lock locks each set that the charges are on, in the order of their numbers,
-// and brings it to the present.
-func lock(sets []*Set, now time.Time, charges []Charge) []*Set {
+// setsOf appends each set that the charges are on, in the order of their numbers.
+func setsOf(sets []*Set, charges []Charge) []*Set {
 	for i := range charges {
 		s := charges[i].Set
 		at := len(sets)
@@ -88,11 +92,21 @@ func lock(sets []*Set, now time.Time, charges []Charge) []*Set {
 			sets = slices.Insert(sets, at, s)
 		}
 	}
+	return sets
+}
+
+// lock locks sets, which are in the order of their numbers.
+func lock(sets []*Set) {
 	for _, s := range sets {
 		s.mu.Lock()
+	}
+}
+
+// enter brings locked sets to the present.
+func enter(sets []*Set, now time.Time) {
+	for _, s := range sets {
 		s.enter(now)
 	}
-	return sets
 }
 
 func unlock(sets []*Set) {

@@ -389,3 +389,51 @@ func TestAdmitAllocatesNothing(t *testing.T) {
 		t.Errorf("got %v allocations, want none", got)
 	}
 }
+
+// A panic in the middle of a request leaves no set locked: others go on.
+func TestPanicsLeaveNoSetLocked(t *testing.T) {
+	start := time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
+	a, err := NewAccount(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() *Set {
+		s, err := a.NewSet(start, Config{Capacity: Capacity{Mode: OnDemand}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for name, breaks := range map[string]func(*Set){
+		"clock":      func(s *Set) { s.rules = nil },
+		"partitions": func(s *Set) { s.partitions = nil },
+	} {
+		for call, request := range map[string]func(time.Time, ...Charge){
+			"Admit":  func(now time.Time, c ...Charge) { Admit(now, c...) },
+			"Check":  func(now time.Time, c ...Charge) { Check(now, c...) },
+			"Settle": func(now time.Time, c ...Charge) { Settle(now, c...) },
+		} {
+			t.Run(name+"/"+call, func(t *testing.T) {
+				sound, broken := open(), open()
+				breaks(broken)
+				func() {
+					defer func() {
+						if recover() == nil {
+							t.Error("no panic: the test breaks nothing")
+						}
+					}()
+					request(start.Add(time.Minute), Charge{Set: broken, Place: make([]byte, hashLength), Write: 1}, Charge{Set: sound, Place: make([]byte, hashLength), Write: 1})
+				}()
+				for _, s := range []*Set{sound, broken} {
+					if !s.mu.TryLock() {
+						t.Fatal("a set is still locked")
+					}
+					s.mu.Unlock()
+				}
+				if throttle := Admit(start.Add(time.Minute), Charge{Set: sound, Place: make([]byte, hashLength), Write: 1}); throttle != nil {
+					t.Errorf("got %v", throttle)
+				}
+			})
+		}
+	}
+}

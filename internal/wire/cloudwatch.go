@@ -80,7 +80,7 @@ func cloudWatch(ctx context.Context, e *engine.Engine, r *http.Request) (cbor.Ma
 	case "GetMetricData":
 		return getMetricData(ctx, e, in)
 	case "GetInsightRuleReport":
-		return insightRuleReport(e, in)
+		return insightRuleReport(ctx, e, in)
 	}
 	return nil, &cloudWatchError{"UnknownOperationException", "heatsink does not implement CloudWatch's " + operation}
 }
@@ -143,13 +143,16 @@ func metricToken(value cbor.Value, queries int) (int, *cloudWatchError) {
 }
 
 // insightRuleReport lists the keys of a rule.
-func insightRuleReport(e *engine.Engine, in cbor.Map) (cbor.Map, *cloudWatchError) {
+func insightRuleReport(ctx context.Context, e *engine.Engine, in cbor.Map) (cbor.Map, *cloudWatchError) {
 	from, to, fault := metricTimes(in)
 	if fault != nil {
 		return nil, fault
 	}
 	name := text(in["RuleName"])
-	report := e.InsightRuleReport(name, from, to, cmp.Or(whole(in["MaxContributorCount"]), 10))
+	report, err := e.InsightRuleReport(ctx, name, from, to, cmp.Or(whole(in["MaxContributorCount"]), 10))
+	if err != nil {
+		return nil, &cloudWatchError{"InternalServiceFault", err.Error()}
+	}
 	if report == nil {
 		return nil, &cloudWatchError{"ResourceNotFoundException", "there is no rule " + name}
 	}

@@ -156,9 +156,9 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 }
 
 // report logs errors that are not answers of the engine. Those of a client that
-// went away are nobody's fault.
+// went away, or had no more time, are nobody's fault.
 func (h *Handler) report(r *http.Request, err error) {
-	if err == nil || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
 	if known := engine.ErrorOf(err); known != nil && known.Type != engine.TypeInternal {

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/partition"
+)
+
+// BenchmarkWrites is what each kind of write costs in the engine itself, in
+// memory: of a plain table, with a TTL, with a stream and with physics.
+func BenchmarkWrites(b *testing.B) {
+	for _, table := range []string{"plain", "ttl", "stream", "physics"} {
+		for _, kind := range []string{"put", "update", "batch", "transact"} {
+			b.Run(table+"/"+kind, func(b *testing.B) { benchWrites(b, table, kind) })
+		}
+	}
+}
+
+func benchWrites(b *testing.B, table, kind string) {
+	var options Options
+	if table == "physics" {
+		huge := partition.Rate{Read: 1e9, Write: 1e9} // so that nothing is refused
+		options.Physics = &partition.Options{Partition: huge, TableQuota: huge, AccountQuota: huge}
+	}
+	e, err := Open(options)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	ctx, name := context.Background(), "tab"
+	in := newTableInput(name, "pk:S")
+	if table == "stream" {
+		in.Stream = &StreamSpecification{Enabled: new(true), ViewType: new("KEYS_ONLY")}
+	}
+	if _, err := e.CreateTable(ctx, in); err != nil {
+		b.Fatal(err)
+	}
+	if table == "ttl" {
+		if _, err := e.UpdateTimeToLive(ctx, &UpdateTimeToLiveInput{TableName: &name, HasSpec: true, Enabled: new(true), AttributeName: new("ttl")}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var keys [64]string
+	for i := range keys {
+		keys[i] = fmt.Sprint("item ", i)
+	}
+	expires := time.Now().Unix() + 100_000
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		pk := keys[n%len(keys)]
+		item := fields("pk", pk, "v", n, "ttl", expires+int64(n))
+		key := fields("pk", pk)
+		switch kind {
+		case "put":
+			_, err = e.PutItem(ctx, &PutItemInput{TableName: &name, Item: item, HasItem: true})
+		case "update":
+			_, err = e.UpdateItem(ctx, benchUpdate(&name, key, n))
+		case "batch":
+			_, err = e.BatchWriteItem(ctx, &BatchWriteItemInput{Tables: []BatchWriteTable{{
+				TableName: name, Writes: []BatchWrite{{Put: true, Item: item}, {Delete: true, Key: fields("pk", "gone")}},
+			}}})
+		default:
+			_, err = e.TransactWriteItems(ctx, transaction(benchUpdate(&name, key, n)))
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchUpdate(table *string, key attr.Item, v int) *UpdateItemInput {
+	return &UpdateItemInput{
+		TableName: table, Key: key, HasKey: true,
+		Expressions: Expressions{Update: new("SET v = :v"), Values: fields(":v", v), HasValues: true},
+	}
+}
