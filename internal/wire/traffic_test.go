@@ -11,12 +11,14 @@ type traffic struct {
 	rng   *rand.Rand
 	b     []byte
 	plain bool // nothing is odd about a request
+	huge  bool // a head is longer than anybody reads
 }
 
 // of starts over with input i of a seed.
 func (g *traffic) of(seed, i uint64) {
 	g.rng = rand.New(rand.NewPCG(seed, i))
 	g.b = g.b[:0]
+	g.huge = false
 }
 
 func (g *traffic) odd(n int) bool         { return !g.plain && g.oneIn(n) }
@@ -159,12 +161,12 @@ func (g *traffic) request() {
 }
 
 // padding adds a long field: longer than what the first lane reads, or than what
-// anybody does. Where between the two net/http gives up depends on its buffer, so
-// nothing is in between.
+// anybody does. Where between the two net/http gives up depends on how much it
+// happens to have buffered, so nothing ends or is cut there.
 func (g *traffic) padding() {
 	size := maxHead - len(g.b)%maxHead + g.rng.IntN(200) - 100
 	if g.oneIn(8) {
-		size = 60 << 10
+		size, g.huge = 60<<10, true
 	}
 	g.add("X-Padding: ")
 	for range size {
@@ -212,13 +214,17 @@ func (g *traffic) sent() (s sent) {
 	for range 1 + min(g.rng.IntN(3), g.rng.IntN(4)) {
 		g.request()
 	}
+	s.eof = g.oneIn(2)
+	if g.huge {
+		s.pieces = [][]byte{g.b}
+		return s
+	}
 	if g.oneIn(3) {
 		g.damage()
 	}
 	if g.oneIn(30) {
 		g.b = g.b[:g.rng.IntN(len(g.b)+1)]
 	}
-	s.eof = g.oneIn(2)
 	rest := g.b
 	if g.oneIn(300) && len(rest) < 2000 {
 		for i := range rest {
