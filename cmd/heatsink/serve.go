@@ -69,6 +69,9 @@ signature is verified.`,
 					return fmt.Errorf("--%s does nothing without --physics", name)
 				}
 			}
+			if err := s.settled(cmd.Flags()); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("reserve") && s.data == "" {
 				return errors.New("--reserve does nothing without --data")
 			}
@@ -195,7 +198,11 @@ func (s *server) credentials() (*wire.Credentials, error) {
 	case key == "" || secret == "":
 		return nil, fmt.Errorf("credentials need both an access key (--access-key or %s) and a secret (--secret-key or %s)", accessKeyEnv, secretKeyEnv)
 	}
-	return &wire.Credentials{AccessKeyID: key, SecretAccessKey: secret}, nil
+	c := &wire.Credentials{AccessKeyID: key, SecretAccessKey: secret}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("--access-key or %s: %w", accessKeyEnv, err)
+	}
+	return c, nil
 }
 
 // listen opens the port, on loopback alone unless requests are verified.

@@ -362,6 +362,37 @@ func TestServeMistakesShowNoSecret(t *testing.T) {
 	}
 }
 
+// A setting that says nothing, or that nobody could use, is refused at the start.
+func TestServeRefusesSettings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--data", ""}, `--data "": it needs a directory; leave it out for memory`},
+		{[]string{"--data", " \t"}, `--data " \t": it needs a directory`},
+		{[]string{"--access-key", "", "--secret-key", ""}, `--access-key "": it needs an access key id; leave it out`},
+		{[]string{"--access-key", testKey, "--secret-key", ""}, `--secret-key "": it needs a secret; leave it out`},
+		{[]string{"--access-key", "a/b", "--secret-key", testSecret}, "character 2 of 3 is '/'"},
+		{[]string{"--access-key", "local\n", "--secret-key", testSecret}, `character 6 of 6 is '\n'`},
+		{[]string{"--access-key", testSecret, "--secret-key", testKey}, "--access-key or " + accessKeyEnv + ": access key id: character 14 of 40 is '/'"},
+		{[]string{"--region", "a:b"}, `--region "a:b" has characters`},
+		{[]string{"--region", " "}, `--region " " has characters`},
+		{[]string{"--region", ""}, `--region must not be empty`},
+	} {
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second) // of a server that starts
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...), &stdout, &stderr)
+		stop()
+		if code != 2 || !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), testSecret) {
+			t.Errorf("%q: exit %d, %s%s; want %s", c.args, code, &stdout, &stderr, c.want)
+		}
+	}
+	if made, err := os.ReadDir("."); err != nil || len(made) > 0 {
+		t.Errorf("left behind: %v, %v", made, err)
+	}
+}
+
 // slowRequest is a CreateTable of which the server has read the beginning.
 type slowRequest struct {
 	conn    net.Conn

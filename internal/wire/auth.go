@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -18,8 +21,8 @@ type authorization struct {
 	credential    string // key id / date / region / service / aws4_request
 	signedHeaders string // separated by semicolons
 	signature     string
-	date          string // as it is in the header or query
-	expires       string // query: how many seconds after date; may be empty
+	date          string        // as it is in the header or query
+	lifetime      time.Duration // query: how long after date it is good
 	query         bool
 }
 
@@ -95,9 +98,17 @@ func incompleteHeader(a *authorization, header string) error {
 }
 
 func parseQuery(r *http.Request) (a authorization, err error) {
-	query := r.URL.Query()
+	query, err := queryOf(r)
+	if err != nil {
+		return a, err
+	}
 	a.query = true
-	a.expires = query.Get("X-Amz-Expires")
+	a.lifetime = clockWindow
+	if query.Has("X-Amz-Expires") {
+		if a.lifetime, err = parseExpires(query.Get("X-Amz-Expires")); err != nil {
+			return a, err
+		}
+	}
 	var message strings.Builder
 	for _, part := range []struct {
 		name string
@@ -117,6 +128,34 @@ func parseQuery(r *http.Request) (a authorization, err error) {
 		return a, authError(typeIncompleteSignature, message.String()+"Re-examine the query-string parameters.")
 	}
 	return a, a.wellFormed()
+}
+
+// queryOf returns what is in a request's query. Parts that cannot be read would
+// be left out otherwise, of what is looked at and of what is signed.
+func queryOf(r *http.Request) (url.Values, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, authError(typeIncompleteSignature, "AWS query-string parameters cannot be read: "+err.Error()+". Re-examine the query-string parameters.")
+	}
+	return query, nil
+}
+
+// maxExpires is the longest time that AWS lets a query be good for.
+const maxExpires = 7 * 24 * time.Hour
+
+// parseExpires reads how many seconds after its date a query is good.
+func parseExpires(text string) (time.Duration, error) {
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		return 0, authError(typeIncompleteSignature, "X-Amz-Expires should be a number")
+	case seconds < 0:
+		return 0, authError(typeIncompleteSignature, "X-Amz-Expires must be non-negative")
+	case seconds > int64(maxExpires/time.Second):
+		return 0, authError(typeIncompleteSignature, "X-Amz-Expires must be less than a week (in seconds); "+
+			"that is, the given X-Amz-Expires must be less than 604800 seconds")
+	}
+	return time.Duration(seconds) * time.Second, nil
 }
 
 func (a *authorization) wellFormed() error {

@@ -14,6 +14,9 @@ func TestAnyCredentials(t *testing.T) {
 		service = `{"__type":"com.amazon.coral.service#`
 		missing = service + `MissingAuthenticationTokenException","message":"Request is missing Authentication Token"}`
 		partial = service + `IncompleteSignatureException","message":"`
+		tooLong = `X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than 604800 seconds"}`
+
+		presigned = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=a%2Fb%2Fc%2Fdynamodb%2Faws4_request&X-Amz-Signature=s&X-Amz-SignedHeaders=host&X-Amz-Date=d"
 	)
 	for _, c := range []struct {
 		name, header, date, query string
@@ -49,7 +52,7 @@ func TestAnyCredentials(t *testing.T) {
 		},
 		{
 			name:  "query",
-			query: "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=a%2Fb%2Fc%2Fdynamodb%2Faws4_request&X-Amz-Signature=s&X-Amz-SignedHeaders=host&X-Amz-Date=d",
+			query: presigned,
 			want:  `{"Item"`,
 		},
 		{
@@ -58,6 +61,15 @@ func TestAnyCredentials(t *testing.T) {
 				`AWS query-string parameters must include 'X-Amz-SignedHeaders'. AWS query-string parameters must include 'X-Amz-Date'. ` +
 				`Re-examine the query-string parameters."}`,
 		},
+		{name: "query for no time", query: presigned + "&X-Amz-Expires=0", want: `{"Item"`},
+		{name: "query for a week", query: presigned + "&X-Amz-Expires=604800", want: `{"Item"`},
+		{name: "query for longer", query: presigned + "&X-Amz-Expires=604801", want: partial + tooLong},
+		{name: "query forever", query: presigned + "&X-Amz-Expires=9223372036854775807", want: partial + tooLong},
+		{name: "query beyond 64 bits", query: presigned + "&X-Amz-Expires=9223372036854775808", want: partial + `X-Amz-Expires should be a number"}`},
+		{name: "query for a word", query: presigned + "&X-Amz-Expires=soon", want: partial + `X-Amz-Expires should be a number"}`},
+		{name: "query for nothing", query: presigned + "&X-Amz-Expires=", want: partial + `X-Amz-Expires should be a number"}`},
+		{name: "query for less than nothing", query: presigned + "&X-Amz-Expires=-1", want: partial + `X-Amz-Expires must be non-negative"}`},
+		{name: "query of nonsense", query: presigned + "&X-Amz-Expires=%zz", want: partial + `AWS query-string parameters cannot be read: invalid URL escape \"%zz\". Re-examine`},
 		{
 			name: "both", header: wellFormed, date: "20260101T000000Z", query: "X-Amz-Algorithm=x",
 			want: service + `InvalidSignatureException","message":"Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."}`,

@@ -64,8 +64,8 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.reader.Read(p[:min(len(p), b.left)])
 	b.left -= n
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+	if err == io.EOF { // nothing is left to discard, so the answer does not hang up: net/http's does not
+		b.left, err = 0, io.ErrUnexpectedEOF
 	}
 	return n, err
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -80,9 +82,18 @@ func (c *conn) retire(waiting int32) {
 	}
 }
 
-// await waits for the first byte of a request.
+// nextBytes is how many bytes there have to be before anybody looks at a request
+// that follows another. Of these, ends of lines do not count: old clients end a
+// body with one that is not part of it. Both are net/http's rules.
+const nextBytes = 4
+
+// await waits for the beginning of a request.
 func (c *conn) await() bool {
-	if _, err := c.reader.Peek(1); err != nil {
+	n := 1
+	if c.answered {
+		n = nextBytes
+	}
+	if _, err := c.reader.Peek(n); err != nil {
 		return false
 	}
 	c.began = time.Now()
@@ -92,22 +103,39 @@ func (c *conn) await() bool {
 // readHead reads the head of a request. It returns false if there is none, or
 // none for us: then the connection is net/http's.
 func (c *conn) readHead() bool {
+	if c.answered {
+		c.skipLineEnds()
+	}
+	known := 0 // bytes of it that were looked at
 	for {
 		read := c.buffered()
-		end := bytes.Index(read, []byte("\r\n\r\n"))
-		switch {
-		case end >= 0 && c.head.parse(string(read[:end+2])):
+		if end := bytes.Index(read, []byte("\r\n\r\n")); end >= 0 {
+			if !c.head.parse(string(read[:end+2])) {
+				c.handOver()
+				return false
+			}
 			_, _ = c.reader.Discard(end + 4)
 			return true
-		case end >= 0 || len(read) == maxHead || !mayBecomeHead(read):
+		}
+		var ok bool
+		if known, ok = begins(read, known); !ok || len(read) == maxHead {
 			c.handOver()
 			return false
 		}
 		c.read.extend(c.began, c.server.limits.header)
 		if _, err := c.reader.Peek(len(read) + 1); err != nil {
+			if errors.Is(err, io.EOF) && len(read) > 0 {
+				c.handOver() // net/http says what it thinks of half a head
+			}
 			return false
 		}
 	}
+}
+
+// skipLineEnds leaves out the ends of lines before a request that follows another.
+func (c *conn) skipLineEnds() {
+	read, _ := c.reader.Peek(nextBytes) // there are that many, see await
+	_, _ = c.reader.Discard(len(read) - len(bytes.TrimLeft(read, "\r\n")))
 }
 
 func (c *conn) buffered() []byte {
@@ -115,14 +143,11 @@ func (c *conn) buffered() []byte {
 	return read
 }
 
-// handOver gives the connection to net/http.
+// handOver gives the connection to net/http, with what was read of a request.
 func (c *conn) handOver() {
-	read := c.buffered()
-	if c.answered { // old clients end a body with a line's end that is not part of it
-		read = bytes.TrimLeft(read, "\r\n")
-	}
+	read := bytes.Clone(c.buffered())
 	c.server.running.Add(1)
-	if c.handed = c.server.handed.give(c.net, bytes.Clone(read)); !c.handed {
+	if c.handed = c.server.handed.give(c.net, read); !c.handed {
 		c.server.running.Done()
 	}
 }

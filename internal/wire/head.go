@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/textproto"
@@ -14,8 +15,9 @@ const (
 	maxHead = 8 << 10
 	// maxFastBody is how long its body may be. If it is not wanted, because
 	// something is wrong with the head, it is read nevertheless, so that the next
-	// request can be.
-	maxFastBody = 1 << 20
+	// request can be. Of longer ones net/http does not do that: it answers at once
+	// and hangs up.
+	maxFastBody = 256<<10 - 1
 )
 
 const requestLine = "POST / HTTP/1.1\r\n"
@@ -40,9 +42,43 @@ func newHead(ctx context.Context) head {
 	return head{request: r.WithContext(ctx)}
 }
 
-// mayBecomeHead reports whether a beginning is one of a head that parse reads.
-func mayBecomeHead(read []byte) bool {
-	return string(read[:min(len(read), len(requestLine))]) == requestLine[:min(len(read), len(requestLine))]
+// begins reports whether read, in which there is no end of a head, may be the
+// beginning of one that parse reads. It looks at whole lines, as net/http does,
+// which complains about one without waiting for the next. Of read, the first
+// known bytes were looked at before; it returns how many are known now.
+func begins(read []byte, known int) (int, bool) {
+	if known == 0 {
+		n := min(len(read), len(requestLine))
+		if string(read[:n]) != requestLine[:n] {
+			return 0, false
+		}
+		if n < len(requestLine) {
+			return 0, true
+		}
+		known = n
+	}
+	for {
+		end := bytes.IndexByte(read[known:], '\n')
+		if end < 0 {
+			return known, true
+		}
+		line, ok := bytes.CutSuffix(read[known:known+end], []byte("\r"))
+		if !ok {
+			return known, false // net/http takes this for the end of a line, too
+		}
+		if _, _, ok := cutField(string(line)); !ok {
+			return known, false
+		}
+		known += end + 1
+	}
+}
+
+// cutField cuts a line of a head, without its end. It reports whether everybody
+// would cut it like that.
+func cutField(line string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(line, ":")
+	value = strings.Trim(value, " \t")
+	return name, value, ok && isToken(name) && isText(value)
 }
 
 // parse reads a head up to, without, the empty line. It reports whether it is
@@ -60,12 +96,8 @@ func (h *head) parse(text string) bool {
 	for lines != "" {
 		var line string
 		line, lines, _ = strings.Cut(lines, "\r\n")
-		name, value, ok := strings.Cut(line, ":")
-		if !ok || !isToken(name) {
-			return false
-		}
-		value = strings.Trim(value, " \t")
-		if !isText(value) || !h.field(textproto.CanonicalMIMEHeaderKey(name), value) {
+		name, value, ok := cutField(line)
+		if !ok || !h.field(textproto.CanonicalMIMEHeaderKey(name), value) {
 			return false
 		}
 	}

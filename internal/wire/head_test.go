@@ -2,18 +2,51 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"maps"
 	"net/http"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Whatever the first lane accepts, net/http accepts and understands in the same
-// way: a request is never read as two different ones.
+// checkHead verifies that whatever the first lane accepts, net/http accepts and
+// understands in the same way: a request is never read as two different ones. It
+// reports whether the lane does. A text ends before the empty line.
+func checkHead(t *testing.T, h *head, text string, cut int) bool {
+	t.Helper()
+	if strings.Contains(text, "\r\n\r\n") || !h.parse(text) {
+		return false
+	}
+	want, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text + "\r\n")))
+	if err != nil {
+		t.Fatalf("net/http does not accept %q: %v", text, err)
+	}
+	want.Header.Del("Host") // as its server does
+	got := h.request
+	if got.Method != want.Method || *got.URL != *want.URL || got.RequestURI != want.RequestURI ||
+		got.Proto != want.Proto || got.Host != want.Host || got.ContentLength != want.ContentLength ||
+		want.Close || want.TransferEncoding != nil || want.Trailer != nil {
+		t.Errorf("%q:\ngot  %+v\nwant %+v", text, got, want)
+	}
+	if !maps.EqualFunc(got.Header, want.Header, slices.Equal) {
+		t.Errorf("%q:\ngot  %q\nwant %q", text, got.Header, want.Header)
+	}
+	// Nobody takes it for another's before it is whole.
+	known, ok := begins([]byte(text[:cut]), 0)
+	if ok {
+		known, ok = begins([]byte(text), known)
+	}
+	if !ok || known != len(text) {
+		t.Errorf("%q, cut at %d: %d bytes may begin a head, %v", text, cut, known, ok)
+	}
+	return true
+}
+
 func FuzzHead(f *testing.F) {
 	const start = "Host: localhost:8000\r\nContent-Type: application/json\r\n"
-	for _, more := range []string{
+	for i, more := range []string{
 		"Content-Length: 17",
 		"content-length:17\r\nX-Amz-Target: a\r\nx-amz-target:\tb ",
 		"Content-Length: 17\r\nContent-Length: 18",
@@ -25,29 +58,38 @@ func FuzzHead(f *testing.F) {
 		"Content-Length: +17\r\nPragma: no-cache",
 		"Content-Length: 17\r\nHost: x\r\nExpect: 100-continue",
 	} {
-		f.Add(start + more)
+		f.Add(start+more, 5*i)
 	}
 	h := newHead(context.Background()) // the same for all, as on a connection
-	f.Fuzz(func(t *testing.T, lines string) {
+	f.Fuzz(func(t *testing.T, lines string, cut int) {
 		text := requestLine + lines + "\r\n"
-		if strings.Contains(text, "\r\n\r\n") || !h.parse(text) {
-			return
-		}
-		want, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text + "\r\n")))
-		if err != nil {
-			t.Fatalf("net/http does not accept %q: %v", text, err)
-		}
-		want.Header.Del("Host") // as its server does
-		got := h.request
-		if got.Method != want.Method || got.URL.String() != want.URL.String() || got.RequestURI != want.RequestURI ||
-			got.Proto != want.Proto || got.Host != want.Host || got.ContentLength != want.ContentLength ||
-			want.Close || want.TransferEncoding != nil || want.Trailer != nil {
-			t.Errorf("%q:\ngot  %+v\nwant %+v", text, got, want)
-		}
-		if !reflect.DeepEqual(got.Header, want.Header) {
-			t.Errorf("%q:\ngot  %q\nwant %q", text, got.Header, want.Header)
-		}
+		checkHead(t, &h, text, min(max(cut, 0), len(text)))
 	})
+}
+
+// It is FuzzHead with more to the point. -lanes.inputs says how many.
+func TestLanesAgreeOnHeads(t *testing.T) {
+	var g traffic
+	var accepted uint64
+	h := newHead(t.Context())
+	for i := *laneFrom; i < *laneFrom+*laneInputs && !t.Failed(); i++ {
+		g.of(*laneSeed, i)
+		g.request()
+		if g.oneIn(2) {
+			g.damage()
+		}
+		end := bytes.Index(g.b, []byte("\r\n\r\n"))
+		if end >= 0 && checkHead(t, &h, string(g.b[:end+2]), g.rng.IntN(end+2)) {
+			accepted++
+		}
+		if t.Failed() {
+			t.Logf("-lanes.seed=%d -lanes.from=%d -lanes.inputs=1", *laneSeed, i)
+		}
+	}
+	t.Logf("%d heads, seed %d: the first lane accepts %d, and reads them as net/http does", *laneInputs, *laneSeed, accepted)
+	if accepted < *laneInputs/4 {
+		t.Error("it accepts hardly any")
+	}
 }
 
 // Values of one request must not show up in the next.

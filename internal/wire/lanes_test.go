@@ -41,6 +41,9 @@ func TestLanesAgree(t *testing.T) {
 		{"unknown operation", start + kind + "X-Amz-Target: " + dynamoDB + "Nothing\r\n" + body, true},
 		{"not JSON", whole + "Content-Length: 1\r\n\r\n{", true},
 		{"IPv6", strings.Replace(whole, "localhost", "[::1]", 1) + body, true},
+		{"empty line after", whole + body + "\r\n", true},
+		{"two empty lines after", whole + body + "\r\n\r\n", true},
+		{"three empty lines after", whole + body + "\r\n\r\n\r\n", true}, // but what follows is not
 		{"endpoints", start + kind + "X-Amz-Target: " + dynamoDB + "DescribeEndpoints\r\nContent-Length: 2\r\n\r\n{}", true},
 
 		{"other type", start + "Content-Type: text/plain\r\n" + get + body, false},
@@ -81,6 +84,10 @@ func TestLanesAgree(t *testing.T) {
 		{"folded header", whole + "X: a\r\n b\r\n" + body, false},
 		{"folded first header", "POST / HTTP/1.1\r\n X: a\r\nHost: x\r\n" + kind + get + body, false},
 		{"bare LF", strings.ReplaceAll(whole, "\r\n", "\n") + body, false},
+		{"bare LFs at the end of the head", whole + "Content-Length: 17\n\n" + getBody, false},
+		{"half a head", start, false},
+		{"half a line", start + "Conte", false},
+		{"half a first line", "POST", false},
 		{"one bare LF", whole + "X: a\nY: b\r\n" + body, false},
 		{"bare CR", whole + "X: a\rb\r\n" + body, false},
 		{"NUL", whole + "X: a\x00b\r\n" + body, false},

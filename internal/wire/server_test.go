@@ -238,9 +238,13 @@ func TestServerBodyThatBreaksOff(t *testing.T) {
 	cut = strings.Replace(cut, "Content-Length: 17", "Content-Length: 18", 1)
 	io.WriteString(conn, cut)
 	_ = conn.(*net.TCPConn).CloseWrite()
-	res, got := response(t, bufio.NewReader(conn))
-	if res.StatusCode != http.StatusBadRequest || got != serialization+`}` || !res.Close {
+	reader := bufio.NewReader(conn)
+	res, got := response(t, reader)
+	if res.StatusCode != http.StatusBadRequest || got != serialization+`}` {
 		t.Errorf("got %d %s", res.StatusCode, got)
+	}
+	if _, err := reader.ReadByte(); err != io.EOF {
+		t.Errorf("after the answer: got %v, want %v", err, io.EOF)
 	}
 	if s.in != nil {
 		t.Error("it was asked")

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 // Credentials are an access key and its secret. They do not print.
@@ -31,6 +33,28 @@ func (Credentials) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "[cred
 
 // LogValue keeps the secret from logs.
 func (Credentials) LogValue() slog.Value { return slog.StringValue("[credentials]") }
+
+// Validate returns an error if no client can use the credentials: an access key
+// id ends at the first slash of a signature, and the signature at the first comma
+// or blank of a header. The error shows neither, as they may be mixed up.
+func (c Credentials) Validate() error {
+	switch {
+	case c.AccessKeyID == "":
+		return errors.New("access key id: it is empty")
+	case c.SecretAccessKey == "":
+		return errors.New("secret access key: it is empty")
+	}
+	n := 0
+	for _, r := range c.AccessKeyID {
+		n++
+		if r <= ' ' || r > '~' || r == ',' || r == '/' {
+			return fmt.Errorf("access key id: character %d of %d is %q, so that no signature can name it; "+
+				"use letters, digits and other ASCII but blanks, commas and slashes (only a secret may have any)",
+				n, utf8.RuneCountInString(c.AccessKeyID), r)
+		}
+	}
+	return nil
+}
 
 const (
 	service    = "dynamodb" // of streams as well
@@ -57,6 +81,9 @@ type signingKey struct {
 
 // check verifies all but the signature itself, which needs the body.
 func (v *verifier) check(a *authorization, r *http.Request) error {
+	if _, err := queryOf(r); err != nil {
+		return err
+	}
 	date, err := a.time()
 	if err != nil {
 		return err
@@ -140,8 +167,8 @@ func (a *authorization) time() (time.Time, error) {
 func (a *authorization) current(date, now time.Time) error {
 	now = now.UTC().Truncate(time.Second)
 	window := clockWindow
-	if seconds, err := strconv.Atoi(a.expires); err == nil && seconds >= 0 {
-		window = min(window, time.Duration(min(seconds, 1<<20))*time.Second)
+	if a.query {
+		window = min(window, a.lifetime)
 	}
 	switch earliest, latest := now.Add(-window), now.Add(clockWindow); {
 	case date.Before(earliest):

@@ -122,6 +122,10 @@ func TestSignatures(t *testing.T) {
 		{name: "second target", signed: signed{after: func(r *http.Request) { r.Header.Add("X-Amz-Target", dynamoDB+"PutItem") }}, want: mismatch},
 		{name: "tampered content type", signed: signed{after: func(r *http.Request) { r.Header.Set("Content-Type", "application/json") }}, want: mismatch},
 		{name: "tampered host", signed: signed{after: func(r *http.Request) { r.Host = "elsewhere" }}, want: mismatch},
+		{
+			name: "added query that cannot be read", signed: signed{after: func(r *http.Request) { r.URL.RawQuery = "a=%zz" }},
+			want: `"com.amazon.coral.service#IncompleteSignatureException","message":"AWS query-string parameters cannot be read: invalid URL escape \"%zz\". `,
+		},
 		{name: "added query", signed: signed{after: func(r *http.Request) { r.URL.RawQuery = "a=1" }}, want: mismatch},
 		{name: "shortened signature", signed: signed{after: func(r *http.Request) {
 			auth := r.Header.Get("Authorization")
@@ -283,11 +287,45 @@ func TestPresignedRequests(t *testing.T) {
 				t.Errorf("after %v: got %v", wait, err)
 			}
 		}
-		long := authorization{date: a.date, expires: "604800", query: true}
+		long := authorization{date: a.date, lifetime: maxExpires, query: true}
 		if err := long.current(date, date.Add(16*time.Minute)); err == nil {
 			t.Error("a week is more than the window")
 		}
 	})
+}
+
+// Credentials are refused if, and only if, no client could use them.
+func TestCredentialsThatWork(t *testing.T) {
+	works := func(c Credentials) bool {
+		_, h := getStub(t, Options{Credentials: &c})
+		r := signed{credentials: aws.Credentials{AccessKeyID: c.AccessKeyID, SecretAccessKey: c.SecretAccessKey}}.request(t)
+		return do(h, r).Code == http.StatusOK
+	}
+	for r := ' '; r <= '~'; r++ {
+		for _, id := range []string{string(r), "a" + string(r), string(r) + "b", "a" + string(r) + "b"} {
+			c := Credentials{AccessKeyID: id, SecretAccessKey: testSecret}
+			if err, ok := c.Validate(), works(c); (err == nil) != ok {
+				t.Errorf("access key id %q: works %v, Validate %v", id, ok, err)
+			}
+		}
+		c := Credentials{AccessKeyID: testKeyID, SecretAccessKey: "a" + string(r)}
+		if err := c.Validate(); err != nil || !works(c) {
+			t.Errorf("secret %q: %v", c.SecretAccessKey, err)
+		}
+	}
+	for _, id := range []string{"", "a\n", "a\tb", "a\x00", "a\x7f", "é", "a\xff"} {
+		if (Credentials{AccessKeyID: id, SecretAccessKey: testSecret}).Validate() == nil {
+			t.Errorf("access key id %q is accepted", id)
+		}
+	}
+	if (Credentials{AccessKeyID: testKeyID}).Validate() == nil {
+		t.Error("no secret is accepted")
+	}
+	mixedUp := Credentials{AccessKeyID: testSecret, SecretAccessKey: testKeyID}
+	const want = `access key id: character 14 of 40 is '/', `
+	if err := mixedUp.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), testSecret) {
+		t.Errorf("mixed up: got %v, want %s", err, want)
+	}
 }
 
 func TestCredentialsDoNotPrint(t *testing.T) {
