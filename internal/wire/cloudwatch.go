@@ -41,6 +41,9 @@ func writeCloudWatch(w http.ResponseWriter, answer cbor.Map, err *cloudWatchErro
 	status := http.StatusOK
 	if err != nil {
 		status = http.StatusBadRequest
+		if err.kind == typeAccessDenied {
+			status = http.StatusForbidden
+		}
 		answer = cbor.Map{"__type": cbor.String("com.amazonaws.cloudwatch#" + err.kind), "message": cbor.String(err.message)}
 	}
 	w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")

@@ -16,6 +16,7 @@ const (
 	typeIncompleteSignature = "IncompleteSignatureException"
 	typeInvalidSignature    = "InvalidSignatureException"
 	typeUnrecognizedClient  = "UnrecognizedClientException"
+	typeAccessDenied        = "AccessDeniedException"
 )
 
 var (
@@ -65,6 +66,8 @@ func (a *answer) error(err error) (status int) {
 		return http.StatusInternalServerError
 	case e.Type == typeTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case e.Type == typeAccessDenied:
+		return http.StatusForbidden
 	}
 	return http.StatusBadRequest
 }
@@ -97,7 +100,7 @@ func prefix(typ string) string {
 	case engine.TypeValidation:
 		return "com.amazon.coral.validate#"
 	case engine.TypeSerialization, engine.TypeUnknownOperation, typeTooLarge,
-		typeMissingToken, typeIncompleteSignature, typeInvalidSignature, typeUnrecognizedClient:
+		typeMissingToken, typeIncompleteSignature, typeInvalidSignature, typeUnrecognizedClient, typeAccessDenied:
 		return "com.amazon.coral.service#"
 	case engine.TypeThrottling:
 		return "com.amazon.coral.availability#"
