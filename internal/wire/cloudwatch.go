@@ -59,16 +59,19 @@ func invalidMetric(format string, args ...any) *cloudWatchError {
 	return &cloudWatchError{"InvalidParameterValueException", fmt.Sprintf(format, args...)}
 }
 
-// maxCloudWatchBody is more than 500 queries with all their dimensions take.
-const maxCloudWatchBody = 4 << 20
-
 func cloudWatch(ctx context.Context, e *engine.Engine, r *http.Request) (cbor.Map, *cloudWatchError) {
 	operation := strings.TrimPrefix(r.URL.Path, CloudWatchPath)
 	if r.Method != http.MethodPost || r.Header.Get("Smithy-Protocol") != "rpc-v2-cbor" {
 		return nil, &cloudWatchError{"SerializationException", "a POST with Smithy-Protocol: rpc-v2-cbor is expected"}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxCloudWatchBody))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxCBORBytes+1))
 	if err != nil {
+		return nil, &cloudWatchError{"SerializationException", err.Error()}
+	}
+	if len(body) > maxCBORBytes {
+		return nil, &cloudWatchError{"RequestEntityTooLarge", fmt.Sprintf("a request may have %d bytes: ask for fewer metrics at a time", maxCBORBytes)}
+	}
+	if err := checkCBOR(body); err != nil {
 		return nil, &cloudWatchError{"SerializationException", err.Error()}
 	}
 	decoded, err := cbor.Decode(body)
