@@ -13,15 +13,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/smithy-go/encoding/cbor"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
-// metricsOf returns the metrics of an engine without tables.
-func metricsOf(t *testing.T) http.Handler {
+// metricsOf returns the metrics of an engine with tables of 500 partitions.
+func metricsOf(t *testing.T, tables ...string) http.Handler {
 	t.Helper()
-	e, err := engine.Open(engine.Options{Physics: &partition.Options{}})
+	e, err := engine.Open(engine.Options{Physics: &partition.Options{OnDemandPartitions: 500}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +31,13 @@ func metricsOf(t *testing.T) http.Handler {
 			t.Error(err)
 		}
 	})
+	for _, name := range tables {
+		create := `{"TableName":"` + name + `","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],` +
+			`"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}]}`
+		if w := do(NewHandler(e, Options{Unsigned: true}), post(dynamoDB+"CreateTable", create)); w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
 	return NewCloudWatchHandler(e)
 }
 
@@ -77,20 +85,51 @@ func TestCloudWatchTakesWhatSDKsSend(t *testing.T) {
 	}
 }
 
+// measured answers a request, and returns how many bytes that allocated.
+func measured(h http.Handler, r *http.Request) (*httptest.ResponseRecorder, uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w := do(h, r)
+	runtime.ReadMemStats(&after)
+	return w, after.TotalAlloc - before.TotalAlloc
+}
+
+// A table is looked at once, however many queries are about it.
+func TestCloudWatchAsksOnceForATable(t *testing.T) {
+	h := metricsOf(t, "orders")
+	request := func(queries int) *http.Request {
+		var list cbor.List
+		for range queries {
+			list = append(list, cbor.Map{"Id": cbor.String("q"), "MetricStat": cbor.Map{
+				"Metric": cbor.Map{
+					"Namespace": cbor.String("AWS/DynamoDB"), "MetricName": cbor.String("ConsumedWriteCapacityUnits"),
+					"Dimensions": cbor.List{cbor.Map{"Name": cbor.String("TableName"), "Value": cbor.String("orders")}},
+				},
+				"Period": cbor.Uint(60), "Stat": cbor.String("Sum"),
+			}})
+		}
+		at := func(seconds float64) cbor.Value { return &cbor.Tag{ID: 1, Value: cbor.Float64(seconds)} }
+		return postCBOR(cbor.Encode(cbor.Map{"StartTime": at(1), "EndTime": at(4e9), "MetricDataQueries": list}))
+	}
+	w, one := measured(h, request(1))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if w, all := measured(h, request(500)); w.Code != http.StatusOK || all > 50*one {
+		t.Errorf("got %d; 500 queries took %d bytes, one took %d", w.Code, all, one)
+	}
+}
+
 // What costs much to decode is refused before it is decoded: a request takes little more memory than it is long.
 func TestCloudWatchRefusesAttacks(t *testing.T) {
 	h := metricsOf(t)
 	const most = 8 << 20
 	for name, body := range attacks() {
-		r := postCBOR(body)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		w := do(h, r)
-		runtime.ReadMemStats(&after)
+		w, took := measured(h, postCBOR(body))
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "SerializationException") || !strings.Contains(w.Body.String(), "more than") {
 			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
 		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > most {
+		if took > most {
 			t.Errorf("%s: took %d bytes for %d, at most %d are expected", name, took, len(body), most)
 		}
 	}
