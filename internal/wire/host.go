@@ -49,8 +49,10 @@ func (h *hosts) allow(host string) bool {
 		return true
 	}
 	name, port := cutPort(host)
-	if strings.Trim(port, "0123456789") != "" {
-		return false
+	for i := range len(port) {
+		if port[i] < '0' || port[i] > '9' {
+			return false
+		}
 	}
 	if inner, ok := strings.CutPrefix(name, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
