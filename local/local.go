@@ -64,7 +64,8 @@ type Options struct {
 // DB is a running engine. Its methods may be called concurrently.
 type DB struct {
 	engine  *engine.Engine
-	handler http.Handler
+	handler http.Handler // for clients in this process
+	guard   *wire.Guard  // of all others
 	region  string
 	closed  atomic.Bool
 }
@@ -73,6 +74,10 @@ type DB struct {
 func New(options Options) (*DB, error) {
 	if options.Region == "" {
 		options.Region = "us-east-1"
+	}
+	guard, err := wire.NewGuard(wire.GuardOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("heatsink: %w", err)
 	}
 	e, err := engine.Open(engine.Options{
 		Dir:         options.Dir,
@@ -91,6 +96,7 @@ func New(options Options) (*DB, error) {
 			tables:  wire.NewHandler(e, wire.Options{Unsigned: true, Region: options.Region, Logger: options.Logger}),
 			metrics: wire.NewCloudWatchHandler(e),
 		},
+		guard:  guard,
 		region: options.Region,
 	}, nil
 }
@@ -175,5 +181,7 @@ func (db *DB) CloudWatchClient(optFns ...func(*cloudwatch.Options)) *cloudwatch.
 //
 //	server := httptest.NewServer(db.Handler())
 //
-// It asks for no credentials: keep it on loopback.
-func (db *DB) Handler() http.Handler { return db.handler }
+// It asks for no credentials: keep it on loopback. It refuses, with status 403,
+// requests that a web page may have sent: those with the Origin of another
+// address, and those to a Host that is neither an IP address nor localhost.
+func (db *DB) Handler() http.Handler { return db.guard.Handler(db.handler) }

@@ -40,9 +40,7 @@ type clients struct {
 
 func (a *account) clients(ctx context.Context) (clients, error) {
 	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-			t.ResponseHeaderTimeout = answerTime
-		})),
+		config.WithHTTPClient(newHTTPClient(answerTime, wholeTime)),
 		config.WithLogger(logging.Nop{}), // what matters is in the errors
 	}
 	if a.region != "" {
@@ -63,7 +61,11 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 	if cfg.Region == "" {
 		return clients{}, errors.New("no AWS region: give --region or set AWS_REGION, or --endpoint for an engine of your own")
 	}
-	return clients{dynamodb.NewFromConfig(cfg), dynamodbstreams.NewFromConfig(cfg), cloudwatch.NewFromConfig(cfg)}, nil
+	return clients{
+		dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.HTTPClient = limitedClient{o.HTTPClient, pageLimits} }),
+		dynamodbstreams.NewFromConfig(cfg, func(o *dynamodbstreams.Options) { o.HTTPClient = limitedClient{o.HTTPClient, pageLimits} }),
+		cloudwatch.NewFromConfig(cfg, func(o *cloudwatch.Options) { o.HTTPClient = limitedClient{o.HTTPClient, metricLimits} }),
+	}, nil
 }
 
 // local fills in what an engine on one's own machine does not care for, where nothing says otherwise: the search for
@@ -77,8 +79,17 @@ func (a *account) local(cfg *aws.Config) {
 	}
 }
 
-// answerTime is how long a server may think about a request.
-const answerTime = 30 * time.Second
+// newHTTPClient returns a client that waits so long for an answer to begin, and for all of it.
+func newHTTPClient(begin, whole time.Duration) *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTimeout(whole).WithTransportOptions(func(t *http.Transport) {
+		t.ResponseHeaderTimeout = begin
+	})
+}
+
+const (
+	answerTime = 30 * time.Second // how long a server may think about a request
+	wholeTime  = time.Minute      // until the end of its answer: a page comes at 20 KB a second at least
+)
 
 // missingTable is an error about a table that is not there, and says where.
 type missingTable struct {

@@ -28,6 +28,7 @@ type server struct {
 	accessKey string
 	secretKey string
 	throttle  bool
+	guard     guardFlags
 	physics   partition.Options
 	reserve   reserve
 }
@@ -53,7 +54,12 @@ where every acknowledged write is on disk.
 On loopback any well-formed credentials do. To listen elsewhere, configure an
 access key and secret (flags, or ` + accessKeyEnv + ` and
 ` + secretKeyEnv + ` in the environment): then every request's
-signature is verified.`,
+signature is verified.
+
+Clients reach it by an IP address, localhost, the host of --addr, or a name that
+--allow-host gives; with an access key by any name. A web page can use it only if --cors
+gives the page's origin. Beware of --cors '*' without an access key: every website that
+you visit can then read and delete the tables.`,
 		Example: `  heatsink serve
   heatsink serve --physics                       hot keys throttle; heatsink top --endpoint http://127.0.0.1:8000 TABLE shows which
   heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
@@ -85,6 +91,7 @@ signature is verified.`,
 	flags.StringVar(&s.region, "region", "us-east-1", "region named in ARNs")
 	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
 	flags.StringVar(&s.secretKey, "secret-key", "", "its secret; other users of this machine can see flags, so prefer "+secretKeyEnv)
+	s.guard.flags(flags)
 	flags.BoolVar(&s.throttle, "physics", false, "make partitions throttle, split and push back as DynamoDB's do")
 	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units a second of one partition (default 1000)")
 	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units a second of one partition (default 3000)")
@@ -103,6 +110,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if s.region == "" {
 		return errors.New("--region must not be empty")
 	}
+	guard, err := s.guard.guard(s.addr, credentials != nil)
+	if err != nil {
+		return err
+	}
 	listener, err := s.listen(ctx, credentials != nil)
 	if err != nil {
 		return err
@@ -120,7 +131,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 
-	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger})
+	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Guard: guard, Region: s.region, Logger: logger})
 	web := wire.NewServer(operations, s.handler(e, recorder, operations, credentials))
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()

@@ -127,6 +127,7 @@ func (f *engineFeed) get(ctx context.Context, path string, into any) error {
 	if err != nil {
 		return err
 	}
+	heatLimits.limit(response)
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", path, response.Status)

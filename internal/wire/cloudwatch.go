@@ -41,6 +41,9 @@ func writeCloudWatch(w http.ResponseWriter, answer cbor.Map, err *cloudWatchErro
 	status := http.StatusOK
 	if err != nil {
 		status = http.StatusBadRequest
+		if err.kind == typeAccessDenied {
+			status = http.StatusForbidden
+		}
 		answer = cbor.Map{"__type": cbor.String("com.amazonaws.cloudwatch#" + err.kind), "message": cbor.String(err.message)}
 	}
 	w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
@@ -56,16 +59,19 @@ func invalidMetric(format string, args ...any) *cloudWatchError {
 	return &cloudWatchError{"InvalidParameterValueException", fmt.Sprintf(format, args...)}
 }
 
-// maxCloudWatchBody is more than 500 queries with all their dimensions take.
-const maxCloudWatchBody = 4 << 20
-
 func cloudWatch(ctx context.Context, e *engine.Engine, r *http.Request) (cbor.Map, *cloudWatchError) {
 	operation := strings.TrimPrefix(r.URL.Path, CloudWatchPath)
 	if r.Method != http.MethodPost || r.Header.Get("Smithy-Protocol") != "rpc-v2-cbor" {
 		return nil, &cloudWatchError{"SerializationException", "a POST with Smithy-Protocol: rpc-v2-cbor is expected"}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxCloudWatchBody))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxCBORBytes+1))
 	if err != nil {
+		return nil, &cloudWatchError{"SerializationException", err.Error()}
+	}
+	if len(body) > maxCBORBytes {
+		return nil, &cloudWatchError{"RequestEntityTooLarge", fmt.Sprintf("a request may have %d bytes: ask for fewer metrics at a time", maxCBORBytes)}
+	}
+	if err := checkCBOR(body); err != nil {
 		return nil, &cloudWatchError{"SerializationException", err.Error()}
 	}
 	decoded, err := cbor.Decode(body)
@@ -100,6 +106,7 @@ func getMetricData(ctx context.Context, e *engine.Engine, in cbor.Map) (cbor.Map
 	if fault != nil {
 		return nil, fault
 	}
+	asked := &heatOfTables{engine: e, last: time.Since(from) + time.Minute, tables: make(map[string][]engine.Heat)}
 	var results cbor.List
 	points := 0
 	for i := first; i < len(queries); i++ {
@@ -107,7 +114,7 @@ func getMetricData(ctx context.Context, e *engine.Engine, in cbor.Map) (cbor.Map
 		if fault != nil {
 			return nil, fault
 		}
-		result, n, err := query.answer(ctx, e, from, to)
+		result, n, err := query.answer(ctx, asked, from, to)
 		if err != nil {
 			return nil, &cloudWatchError{"InternalServiceFault", err.Error()}
 		}
@@ -223,11 +230,11 @@ func parseMetricQuery(value cbor.Value) (q metricQuery, fault *cloudWatchError) 
 }
 
 // answer returns the result of a query and how many points it has. What does not exist has none, as in CloudWatch.
-func (q *metricQuery) answer(ctx context.Context, e *engine.Engine, from, to time.Time) (cbor.Map, int, error) {
+func (q *metricQuery) answer(ctx context.Context, asked *heatOfTables, from, to time.Time) (cbor.Map, int, error) {
 	times, values := cbor.List{}, cbor.List{}
 	if q.known {
-		heat, err := e.Heat(ctx, q.table, time.Since(from)+time.Minute)
-		if missing := new(engine.Error); err != nil && !errors.As(err, &missing) {
+		heat, err := asked.of(ctx, q.table)
+		if err != nil {
 			return nil, 0, err
 		}
 		for _, h := range heat {
@@ -240,6 +247,32 @@ func (q *metricQuery) answer(ctx context.Context, e *engine.Engine, from, to tim
 		"Id": cbor.String(q.id), "Label": cbor.String(q.metric), "StatusCode": cbor.String("Complete"),
 		"Timestamps": times, "Values": values,
 	}, len(times), nil
+}
+
+// heatOfTables is what the engine said about tables, each asked once: there may be
+// 500 queries about one, and it takes milliseconds.
+type heatOfTables struct {
+	engine *engine.Engine
+	last   time.Duration
+	tables map[string][]engine.Heat
+}
+
+func (h *heatOfTables) of(ctx context.Context, table string) ([]engine.Heat, error) {
+	if heat, ok := h.tables[table]; ok {
+		return heat, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	heat, err := h.engine.Heat(ctx, table, h.last)
+	if missing := new(engine.Error); err != nil && !errors.As(err, &missing) {
+		return nil, err
+	}
+	for i := range heat {
+		heat[i].Partitions, heat[i].Splits = nil, nil // most of it, and nobody asks for it here
+	}
+	h.tables[table] = heat
+	return heat, nil
 }
 
 // points sums minutes up by period, oldest first. Periods without traffic have no point.

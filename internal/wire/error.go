@@ -15,6 +15,7 @@ const (
 	typeIncompleteSignature = "IncompleteSignatureException"
 	typeInvalidSignature    = "InvalidSignatureException"
 	typeUnrecognizedClient  = "UnrecognizedClientException"
+	typeAccessDenied        = "AccessDeniedException"
 )
 
 var (
@@ -66,6 +67,8 @@ func (a *answer) error(err error) (status int) {
 		return http.StatusServiceUnavailable
 	case e.Type == typeTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case e.Type == typeAccessDenied:
+		return http.StatusForbidden
 	}
 	return http.StatusBadRequest
 }
@@ -98,7 +101,7 @@ func prefix(typ string) string {
 	case engine.TypeValidation:
 		return "com.amazon.coral.validate#"
 	case engine.TypeSerialization, engine.TypeUnknownOperation, engine.TypeUnavailable, typeTooLarge,
-		typeMissingToken, typeIncompleteSignature, typeInvalidSignature, typeUnrecognizedClient:
+		typeMissingToken, typeIncompleteSignature, typeInvalidSignature, typeUnrecognizedClient, typeAccessDenied:
 		return "com.amazon.coral.service#"
 	case engine.TypeThrottling:
 		return "com.amazon.coral.availability#"

@@ -30,6 +30,9 @@ type Options struct {
 	// a client in the same process. It is ignored if there are Credentials.
 	Unsigned bool
 
+	// Guard refuses requests that web pages may have sent. Nil: none are refused.
+	Guard *Guard
+
 	// Region is where stream records say they come from. Empty: us-east-1.
 	Region string
 
@@ -88,12 +91,11 @@ func (x *exchange) release() {
 // ServeHTTP answers a request that net/http read.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
-	root := r.URL.Path == "/" || r.URL.Path == ""
 	switch contentType := contentTypeOf(r); {
-	case r.Method == http.MethodGet && root:
+	case r.Method == http.MethodGet && isRoot(r):
 		x.answer.buf = append(x.answer.buf, "healthy: dynamodb."+h.options.Region+".amazonaws.com "...)
 		send(w, http.StatusOK, nil, x.answer.buf)
-	case r.Method != http.MethodPost || !root || contentType == nil:
+	case r.Method != http.MethodPost || !isRoot(r) || contentType == nil:
 		send(w, http.StatusNotFound, nil, unknownAnswer)
 	default:
 		status := h.answer(x, r)
@@ -125,6 +127,9 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 			err = errInternal
 		}
 	}()
+	if err := h.options.Guard.host(r); err != nil { // of what else a guard refuses, nothing comes on the first lane
+		return err
+	}
 	op := h.operations[targetOf(r)]
 	if op == nil {
 		return errUnknownOperation
@@ -170,6 +175,9 @@ func (h *Handler) report(r *http.Request, err error) {
 // hostOf returns the host that a request was sent to. One that never went over a
 // network has it in its URL.
 func hostOf(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
+
+// isRoot reports whether a request is for the path that operations have.
+func isRoot(r *http.Request) bool { return r.URL.Path == "/" || r.URL.Path == "" }
 
 // targetOf returns the X-Amz-Target header, which names service and operation.
 func targetOf(r *http.Request) string {

@@ -126,6 +126,8 @@ func (h *head) field(name, value string) bool {
 		}
 	case "Transfer-Encoding", "Trailer", "Expect", "Upgrade", "Pragma":
 		return false // net/http does something about them
+	case "Origin", "Sec-Fetch-Site":
+		return false // a browser sends it: the guard, on the other lane, looks at more than the host
 	}
 	if old := r.Header[name]; old != nil {
 		r.Header[name] = append(old, value)

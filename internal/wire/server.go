@@ -45,7 +45,7 @@ type limits struct {
 }
 
 // NewServer returns a server that answers the first lane's requests with h and
-// all others with rest, which may be h as well.
+// all others with rest, which may be h as well. The guard of h is rest's, too.
 func NewServer(h *Handler, rest http.Handler) *Server {
 	s := &Server{
 		handler: h,
@@ -54,7 +54,7 @@ func NewServer(h *Handler, rest http.Handler) *Server {
 		drained: make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.rest.Handler = rest
+	s.rest.Handler = h.options.Guard.Handler(rest)
 	s.rest.MaxHeaderBytes = 32 << 10
 	s.rest.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed { // the last thing that net/http does about a connection
