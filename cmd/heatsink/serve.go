@@ -95,6 +95,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if s.region == "" {
 		return errors.New("--region must not be empty")
 	}
+	files, err := shareDescriptors(descriptorLimit(), s.data != "")
+	if err != nil {
+		return err
+	}
 	listener, err := s.listen(ctx, credentials != nil)
 	if err != nil {
 		return err
@@ -106,7 +110,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	defer runtime.KeepAlive(ballast)
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	recorder := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
-	e, err := engine.Open(s.options(logger, recorder))
+	files.warn(logger)
+	options := s.options(logger, recorder)
+	options.MaxOpenFiles = files.store
+	e, err := engine.Open(options)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -114,6 +121,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 
 	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Region: s.region, Logger: logger})
 	web := wire.NewServer(operations, s.handler(e, recorder, operations, credentials))
+	web.MaxConns = files.conns
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))

@@ -21,6 +21,9 @@ type Options struct {
 	// Dir is the directory that holds the data. Empty: in memory.
 	Dir string
 
+	// MaxOpenFiles is how many files are kept open with a directory. Zero: 1000.
+	MaxOpenFiles int
+
 	// Region and Account appear in ARNs. Empty: us-east-1 and 000000000000.
 	Region  string
 	Account string

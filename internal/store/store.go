@@ -26,6 +26,10 @@ type Options struct {
 	// ends the process, which standard error tells.
 	Logger *slog.Logger
 
+	// MaxOpenFiles is how many files a store in a directory keeps open, besides
+	// some that it writes: 32 are enough for those. At least 74 are kept. Zero: 1000.
+	MaxOpenFiles int
+
 	fs vfs.FS // of tests that break disks; nil: the real one
 }
 
@@ -37,6 +41,7 @@ type Store struct {
 	durable bool
 	logger  *slog.Logger // may be nil
 	crowd   *crowd
+	files   int        // to keep open; 0: Pebble's default
 	trouble chan error // one error of the background, for Close
 }
 
@@ -73,6 +78,7 @@ func newStore(options Options, lock io.Closer) *Store {
 		durable: lock != nil,
 		logger:  options.Logger,
 		crowd:   newCrowd(),
+		files:   max(options.MaxOpenFiles, 0),
 		trouble: make(chan error, 1),
 	}
 }
@@ -96,6 +102,7 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 		CacheSize:                   cacheSize,
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       1000,
+		MaxOpenFiles:                s.files,
 	}
 	if !s.durable {
 		// Without the ticker that wakes ten times a second to see whether another

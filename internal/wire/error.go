@@ -16,6 +16,7 @@ const (
 	typeIncompleteSignature = "IncompleteSignatureException"
 	typeInvalidSignature    = "InvalidSignatureException"
 	typeUnrecognizedClient  = "UnrecognizedClientException"
+	typeUnavailable         = "ServiceUnavailableException"
 )
 
 var (
@@ -65,6 +66,8 @@ func (a *answer) error(err error) (status int) {
 		return http.StatusInternalServerError
 	case e.Type == typeTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case e.Type == typeUnavailable:
+		return http.StatusServiceUnavailable
 	}
 	return http.StatusBadRequest
 }
@@ -99,7 +102,7 @@ func prefix(typ string) string {
 	case engine.TypeSerialization, engine.TypeUnknownOperation, typeTooLarge,
 		typeMissingToken, typeIncompleteSignature, typeInvalidSignature, typeUnrecognizedClient:
 		return "com.amazon.coral.service#"
-	case engine.TypeThrottling:
+	case engine.TypeThrottling, typeUnavailable:
 		return "com.amazon.coral.availability#"
 	default:
 		return "com.amazonaws.dynamodb.v20120810#"
