@@ -44,12 +44,12 @@ const (
 	otherWeight    = 8 << 20
 )
 
-// newBudget returns a budget of 213 MB. The server's other memory comes on top,
+// newBudget returns a budget of 247 MB. The server's other memory comes on top,
 // and the collector lets garbage grow to the size of what is in use.
 func newBudget() *budget {
 	const mb = 1 << 20
 	return &budget{
-		strange: sizes{small: room{size: 8 * mb}, large: room{size: 3 * maxBody}},
+		strange: sizes{small: room{size: 8 * mb}, large: room{size: 5 * maxBody}},
 		proven:  sizes{small: room{size: 16 * mb}, large: room{size: 2 * maxBody}},
 		work:    sizes{small: room{size: 32 * mb}, large: room{size: 72 * mb}},
 		other:   room{size: 4 * otherWeight},
@@ -67,10 +67,12 @@ func (s *sizes) roomFor(n, small int) *room {
 const (
 	roomWait = 15 * time.Second
 	// A client that does not move anything for stallTime, or moves less than
-	// leastRate in bytes a second, loses its room to one that waits.
-	stallTime = time.Second
-	leastRate = 2 << 20
-	sweepTime = 50 * time.Millisecond
+	// leastRate in bytes a second, loses its room to one that waits. If many wait
+	// it has less time, but not less than leastStall.
+	stallTime  = time.Second
+	leastStall = 400 * time.Millisecond
+	leastRate  = 1 << 20
+	sweepTime  = 50 * time.Millisecond
 	// fullQueue is how many may wait that have used the memory already.
 	fullQueue = 64
 )
@@ -87,6 +89,7 @@ type room struct {
 
 	mu      sync.Mutex
 	used    int // may be more than size: see claim.set
+	swept   time.Time
 	waiting []*claim
 	holders map[*claim]struct{}
 }
@@ -104,6 +107,7 @@ type claim struct {
 	dropped      bool
 	since, moved time.Time
 	progress     int // bytes since then
+	still        int // how often it was seen without a move since the last
 }
 
 // take waits for room. Nobody gets more than there is: who would need more gets
@@ -210,7 +214,7 @@ func (c *claim) await() {
 	if r := c.room; r != nil {
 		now := time.Now()
 		r.mu.Lock()
-		c.client, c.since, c.moved, c.progress = true, now, now, 0
+		c.client, c.since, c.moved, c.progress, c.still = true, now, now, 0, 0
 		r.mu.Unlock()
 	}
 }
@@ -228,7 +232,7 @@ func (c *claim) move(bytes int) {
 	if r := c.room; r != nil && bytes > 0 {
 		now := time.Now()
 		r.mu.Lock()
-		c.moved = now
+		c.moved, c.still = now, 0
 		c.progress += bytes
 		r.mu.Unlock()
 	}
@@ -239,8 +243,9 @@ func (c *claim) move(bytes int) {
 func (r *room) sweep(now time.Time) {
 	var stalled []*claim
 	r.mu.Lock()
-	if waiting := len(r.waiting); waiting > 0 {
-		patience := max(stallTime*8/time.Duration(8+waiting), stallTime/4)
+	if waiting := len(r.waiting); waiting > 0 && now.Sub(r.swept) >= sweepTime {
+		r.swept = now
+		patience := max(stallTime*8/time.Duration(8+waiting), leastStall)
 		for c := range r.holders {
 			if c.stalled(now, patience) {
 				c.dropped = true
@@ -254,10 +259,15 @@ func (r *room) sweep(now time.Time) {
 	}
 }
 
+// stalled reports whether a client does not get on. It must have been seen so
+// again and again: if the machine is too busy to read what the client sent, it is
+// too busy to look as well.
 func (c *claim) stalled(now time.Time, patience time.Duration) bool {
 	if !c.client || c.dropped {
 		return false
 	}
-	needed := patience + time.Duration(c.progress)*time.Second/leastRate
-	return now.Sub(c.moved) >= patience || now.Sub(c.since) >= needed
+	c.still++
+	stands := now.Sub(c.moved) >= patience && c.still >= int(patience/sweepTime)
+	needed := stallTime + time.Duration(c.progress)*time.Second/leastRate
+	return stands || now.Sub(c.since) >= needed
 }

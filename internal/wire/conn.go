@@ -47,8 +47,8 @@ func (c *conn) serve() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {
 			c.server.handler.options.Logger.Error("panic", "panic", p, "stack", string(debug.Stack()))
 		}
-		c.net.release()
 		if !c.handed {
+			c.net.release()
 			_ = c.net.Close()
 			c.server.links.leave(c.net)
 		}
