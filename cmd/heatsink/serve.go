@@ -114,6 +114,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
+	files, err := shareDescriptors(descriptorLimit(), s.data != "")
+	if err != nil {
+		return err
+	}
 	listener, err := s.listen(ctx, credentials != nil)
 	if err != nil {
 		return err
@@ -125,7 +129,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	defer runtime.KeepAlive(ballast)
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	recorder := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
-	e, err := engine.OpenContext(ctx, s.options(logger, recorder))
+	files.warn(logger)
+	options := s.options(logger, recorder)
+	options.MaxOpenFiles = files.store
+	e, err := engine.OpenContext(ctx, options)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -133,6 +140,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 
 	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Guard: guard, Region: s.region, Logger: logger})
 	web := wire.NewServer(operations, s.handler(e, recorder, operations, credentials))
+	web.MaxConns = files.conns
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))

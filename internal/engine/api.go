@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -129,6 +130,10 @@ type BatchGetItemInput struct {
 	Request
 	Tables           []BatchGetTable // in the order of the request
 	ConsumedCapacity string
+
+	// More is asked once before more than a megabyte is returned. If it returns
+	// false, the rest is unprocessed. Nil: there is room for 16 MB.
+	More func(context.Context) bool
 }
 
 // BatchGetTable is what a BatchGetItem wants of one table; answers use it for

@@ -26,7 +26,10 @@ func (e *Engine) BatchGetItem(ctx context.Context, in *BatchGetItemInput) (*Batc
 	if err != nil {
 		return nil, err
 	}
-	g := batchGet{in: in}
+	g := batchGet{in: in, most: maxBatchGetBytes}
+	if in.More != nil {
+		g.most = unaskedBytes
+	}
 	for i := range in.Tables {
 		if err := e.batchGetTable(ctx, &g, &in.Tables[i], projections[i]); err != nil {
 			return nil, err
@@ -43,8 +46,28 @@ type batchGet struct {
 	in        *BatchGetItemInput
 	out       BatchGetItemOutput
 	bytes     int // returned
+	most      int // of them; see fits
+	asked     bool
 	processed bool
 	refusal   *partition.Throttle // the first key's that its partition could not take
+}
+
+// unaskedBytes is how much is returned before it is asked whether there is room
+// for more. The first items always are.
+const unaskedBytes = 1 << 20
+
+// fits reports whether another item may be returned.
+func (g *batchGet) fits(ctx context.Context, size int) bool {
+	if g.bytes+size <= g.most {
+		return true
+	}
+	if !g.asked && g.in.More != nil {
+		g.asked = true
+		if g.in.More(ctx) {
+			g.most = maxBatchGetBytes
+		}
+	}
+	return g.bytes+size <= g.most
 }
 
 // validate checks everything that can be checked without the tables.
@@ -121,7 +144,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 			return err
 		}
 		raw := attr.Raw(stored)
-		if g.bytes+raw.Size() > maxBatchGetBytes {
+		if !g.fits(ctx, raw.Size()) {
 			left.Keys = append(left.Keys, b.Keys[i])
 			continue
 		}

@@ -30,6 +30,9 @@ type Options struct {
 	// disks. Nil: the machine's disks.
 	FS store.FS
 
+	// MaxOpenFiles is how many files are kept open with a directory. Zero: 1000.
+	MaxOpenFiles int
+
 	// Region and Account appear in ARNs. Empty: us-east-1 and 000000000000.
 	Region  string
 	Account string

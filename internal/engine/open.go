@@ -28,7 +28,7 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	s, err := store.Open(ctx, store.Options{Dir: options.Dir, Logger: options.Logger, Reserve: options.Reserve, FS: options.FS})
+	s, err := store.Open(ctx, store.Options{Dir: options.Dir, Logger: options.Logger, Reserve: options.Reserve, FS: options.FS, MaxOpenFiles: options.MaxOpenFiles})
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,10 @@ type Options struct {
 	// FS is what the directory's database lies on, for tests and proofs that break
 	// disks. Nil: the machine's disks.
 	FS FS
+
+	// MaxOpenFiles is how many files a store in a directory keeps open, besides
+	// some that it writes: 32 are enough for those. At least 74 are kept. Zero: 1000.
+	MaxOpenFiles int
 }
 
 // Store is an open store. Its methods may be called concurrently, Close last.
@@ -46,6 +50,7 @@ type Store struct {
 	durable bool
 	logger  *slog.Logger // may be nil
 	crowd   *crowd
+	files   int        // to keep open; 0: Pebble's default
 	trouble *trouble
 	disk    *disk // nil in memory, as is space
 	space   *space
@@ -91,6 +96,7 @@ func newStore(options Options, lock io.Closer) *Store {
 		durable: lock != nil,
 		logger:  options.Logger,
 		crowd:   newCrowd(),
+		files:   max(options.MaxOpenFiles, 0),
 		trouble: newTrouble(options.Logger),
 		table:   memTableSize,
 	}
@@ -115,6 +121,7 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 		CacheSize:                   cacheSize,
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       1000,
+		MaxOpenFiles:                s.files,
 	}
 	if !s.durable {
 		// Without the ticker that wakes ten times a second to see whether another

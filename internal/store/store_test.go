@@ -264,3 +264,12 @@ func TestRecordKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestMaxOpenFiles(t *testing.T) {
+	for given, want := range map[int]int{0: 0, 100: 100, -1: 0} {
+		s := newStore(Options{MaxOpenFiles: given}, nil)
+		if got := s.pebbleOptions(nil).MaxOpenFiles; got != want {
+			t.Errorf("%d: got %d, want %d", given, got, want)
+		}
+	}
+}

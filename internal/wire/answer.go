@@ -146,6 +146,13 @@ func (a *answer) optRaw(name string, r attr.Raw) {
 }
 
 func (a *answer) raws(items []attr.Raw) {
+	size := 0
+	for _, r := range items {
+		size += len(r)
+	}
+	if size > keptCapacity { // as JSON, most items are a little larger
+		a.buf = slices.Grow(a.buf, size+size/8)
+	}
 	a.begin('[')
 	for _, r := range items {
 		a.next()

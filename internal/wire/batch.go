@@ -19,6 +19,9 @@ var (
 )
 
 func (r *request) batchGetItem(in *engine.BatchGetItemInput) *engine.Request {
+	if r.link != nil {
+		in.More = r.link.more
+	}
 	for name := range r.Members(&requestType) {
 		switch name {
 		case "RequestItems":

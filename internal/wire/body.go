@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"unsafe"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -19,9 +20,10 @@ var (
 	errNoBody   = &engine.Error{Type: engine.TypeSerialization}
 )
 
-// readBody appends a request's body to dst. A length that the client announces
-// but does not send takes no memory.
-func readBody(dst []byte, r *http.Request) ([]byte, error) {
+// readBody appends a request's body to dst. Of one that is large only the first
+// is read before there is room for all of it on link k. A length that the client
+// announces but does not send takes no memory and no room.
+func readBody(dst []byte, r *http.Request, k *link) (body []byte, err error) {
 	if r.ContentLength > maxBody {
 		return dst, errTooLarge
 	}
@@ -30,12 +32,21 @@ func readBody(dst []byte, r *http.Request) ([]byte, error) {
 	}
 	// One byte more than announced, so that the end is found without growing.
 	dst = slices.Grow(dst, int(min(max(r.ContentLength, 0)+1, keptCapacity)))
-	for {
+	for claimed := false; ; {
 		if len(dst) == cap(dst) {
-			dst = slices.Grow(dst, 1)
+			if !claimed && len(dst) >= keptCapacity {
+				if err := k.receive(r.Context(), roomOf(r)); err != nil {
+					return dst, err
+				}
+				claimed = true
+			}
+			dst = grow(dst, int(r.ContentLength)+1)
 		}
 		n, err := r.Body.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
+		if claimed {
+			k.received(n)
+		}
 		switch {
 		case len(dst) > maxBody:
 			return dst, errTooLarge
@@ -48,6 +59,37 @@ func readBody(dst []byte, r *http.Request) ([]byte, error) {
 			return dst, errNoBody // there is hardly anybody left to answer
 		}
 	}
+}
+
+// roomOf returns what reading a large body takes. One without a length may be of
+// any, and is copied when it grows.
+func roomOf(r *http.Request) int {
+	if r.ContentLength < 0 {
+		return 2 * maxBody
+	}
+	return int(r.ContentLength)
+}
+
+// grow makes place for more bytes: for all that come, if it is known how many.
+func grow(dst []byte, length int) []byte {
+	if length <= len(dst) {
+		length = min(max(2*len(dst), minGrow), max(maxBody+1, len(dst)+1))
+	}
+	grown := make([]byte, len(dst), length)
+	copy(grown, dst)
+	return grown
+}
+
+const minGrow = 512
+
+// bodyText returns a body as a string. What is read from it shares its memory and may
+// be kept by anybody. So it is a copy, unless it is too large for the buffer to
+// be used again.
+func bodyText(body []byte) string {
+	if cap(body) <= keptCapacity {
+		return string(body)
+	}
+	return unsafe.String(unsafe.SliceData(body), len(body))
 }
 
 // body is the body of a request on the first lane.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 )
 
@@ -16,11 +15,10 @@ import (
 // each is answered before the next is looked at.
 type conn struct {
 	server *Server
-	net    net.Conn
+	net    *link
 	reader *bufio.Reader
 	head   head
 	body   body
-	state  atomic.Int32
 
 	answered bool // at least one request
 	handed   bool // over to net/http
@@ -31,22 +29,14 @@ type conn struct {
 	date        date
 }
 
-// The states of a connection. It is retired if it is neither in use nor may be.
-const (
-	stateNew    = iota // waits for its first request
-	stateIdle          // waits for another
-	stateActive        // from the first byte of a request to the last of its answer
-	stateRetired
-)
-
-func newConn(s *Server, accepted net.Conn) *conn {
+func newConn(s *Server, k *link) *conn {
 	c := &conn{
 		server: s,
-		net:    accepted,
-		reader: bufio.NewReaderSize(accepted, maxHead),
+		net:    k,
+		reader: bufio.NewReaderSize(k.Conn, maxHead),
 		head:   newHead(s.ctx),
-		read:   deadline{set: accepted.SetReadDeadline},
-		write:  deadline{set: accepted.SetWriteDeadline},
+		read:   deadline{set: k.Conn.SetReadDeadline},
+		write:  deadline{set: k.Conn.SetWriteDeadline},
 	}
 	c.body.reader = c.reader
 	c.head.request.Body = &c.body
@@ -60,25 +50,20 @@ func (c *conn) serve() {
 			c.server.handler.options.Logger.Error("panic", "panic", p, "stack", string(debug.Stack()))
 		}
 		if !c.handed {
+			c.net.release()
 			_ = c.net.Close()
+			c.server.links.leave(c.net)
 		}
 		c.server.end(c)
 	}()
-	c.read.extend(time.Now(), c.server.limits.header)
+	c.read.extend(time.Now(), c.net.patience())
 	for c.await() && c.readHead() && c.answer() {
 		c.answered = true
-		c.state.Store(stateIdle)
+		c.net.idle(c.ready)
 		if c.server.closing.Load() { // Shutdown may have come by before it was idle
 			return
 		}
-		c.read.extend(c.ready, c.server.limits.idle)
-	}
-}
-
-// retire ends a connection that is in a state of waiting.
-func (c *conn) retire(waiting int32) {
-	if c.state.CompareAndSwap(waiting, stateRetired) {
-		_ = c.net.Close()
+		c.read.extend(c.ready, c.net.patience())
 	}
 }
 
@@ -97,7 +82,7 @@ func (c *conn) await() bool {
 		return false
 	}
 	c.began = time.Now()
-	return c.state.CompareAndSwap(stateIdle, stateActive) || c.state.CompareAndSwap(stateNew, stateActive)
+	return c.net.state.CompareAndSwap(stateIdle, stateActive) || c.net.state.CompareAndSwap(stateNew, stateActive)
 }
 
 // readHead reads the head of a request. It returns false if there is none, or
@@ -157,26 +142,32 @@ func (c *conn) handOver() {
 func (c *conn) answer() bool {
 	r := c.head.request
 	if c.body.left = int(r.ContentLength); c.body.left > c.reader.Buffered() {
-		c.read.extend(c.began, c.server.limits.body)
+		c.read.extend(c.began, c.server.limits.bodyTime(c.body.left))
 	}
 	x := exchanges.Get().(*exchange)
+	x.link = c.net
 	status := c.server.handler.answer(x, r)
 	last := c.body.discard() != nil || c.server.closing.Load()
 	c.ready = time.Now()
 	x.head = appendHead(x.head[:0], status, contentTypeOf(r)[0], x.answer.buf, c.date.at(c.ready), last)
 	c.write.extend(c.ready, c.server.limits.write)
 	err := c.send(x)
+	c.net.release()
 	x.release()
 	return err == nil && !last
 }
 
-// send writes an answer in one go.
+// send writes an answer in one go, unless it is large.
 func (c *conn) send(x *exchange) (err error) {
 	if len(x.answer.buf) > keptCapacity { // too large to be copied
-		_, err = (&net.Buffers{x.head, x.answer.buf}).WriteTo(c.net)
-		return err
+		head := x.head
+		return c.net.sendLarge(x.answer.buf, func(part []byte) (err error) {
+			_, err = (&net.Buffers{head, part}).WriteTo(c.net.Conn)
+			head = nil
+			return err
+		})
 	}
 	x.head = append(x.head, x.answer.buf...)
-	_, err = c.net.Write(x.head)
+	_, err = c.net.Conn.Write(x.head)
 	return err
 }

@@ -71,6 +71,8 @@ type exchange struct {
 	body    []byte
 	head    []byte // what the answer is sent with, by a Server
 	host    string
+	link    *link // the connection it came on; nil: none of a Server
+	proven  bool  // the request was authenticated
 }
 
 // keptCapacity is how large a buffer may be and be used again.
@@ -82,6 +84,7 @@ func (x *exchange) release() {
 	if cap(x.body) > keptCapacity || cap(x.answer.buf) > keptCapacity {
 		return
 	}
+	x.link = nil
 	x.request.reset("")
 	x.answer.reset("")
 	x.host = ""
@@ -91,18 +94,19 @@ func (x *exchange) release() {
 // ServeHTTP answers a request that net/http read.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
+	x.link, _ = r.Context().Value(linkKey{}).(*link)
 	switch contentType := contentTypeOf(r); {
 	case r.Method == http.MethodGet && isRoot(r):
 		x.answer.buf = append(x.answer.buf, "healthy: dynamodb."+h.options.Region+".amazonaws.com "...)
-		send(w, http.StatusOK, nil, x.answer.buf)
+		send(w, http.StatusOK, nil, x.answer.buf, nil)
 	case r.Method != http.MethodPost || !isRoot(r) || contentType == nil:
-		send(w, http.StatusNotFound, nil, unknownAnswer)
+		send(w, http.StatusNotFound, nil, unknownAnswer, nil)
 	default:
 		status := h.answer(x, r)
-		if status == http.StatusRequestEntityTooLarge {
+		if status == http.StatusRequestEntityTooLarge || status == http.StatusServiceUnavailable {
 			w.Header().Set("Connection", "close") // the rest of the body is not worth reading
 		}
-		send(w, status, contentType, x.answer.buf)
+		send(w, status, contentType, x.answer.buf, x.link)
 	}
 	x.release()
 }
@@ -110,10 +114,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer answers a request for an operation, and returns the HTTP status.
 func (h *Handler) answer(x *exchange, r *http.Request) (status int) {
 	x.answer.reset(h.options.Region)
-	if err := h.serve(x, r); err != nil {
+	x.proven = false
+	status = http.StatusOK
+	err := h.serve(x, r)
+	if err != nil {
+		status = x.answer.error(err)
+	}
+	if err != errBusy {
+		x.link.prove(x.proven)
+	}
+	if cap(x.body) > keptCapacity { // the client may take its time with the answer
+		x.body = nil
+		x.request.reset("")
+	}
+	if err := x.link.finish(r.Context(), len(x.answer.buf)); err != nil {
 		return x.answer.error(err)
 	}
-	return http.StatusOK
+	return status
 }
 
 // serve answers a request, or returns the error to answer.
@@ -145,7 +162,7 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 			return err
 		}
 	}
-	if x.body, err = readBody(x.body[:0], r); err != nil {
+	if x.body, err = readBody(x.body[:0], r, x.link); err != nil {
 		return err
 	}
 	if h.signatures != nil {
@@ -153,8 +170,14 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 			return err
 		}
 	}
+	x.proven = true
+	x.link.prove(true)
 	x.host = hostOf(r)
-	x.request.reset(string(x.body))
+	if err := x.link.begin(r.Context(), targetOf(r), len(x.body)); err != nil {
+		return err
+	}
+	x.request.reset(bodyText(x.body))
+	x.request.link = x.link
 	err = op(r.Context(), h.engine, x)
 	h.report(r, err)
 	return err

@@ -36,11 +36,12 @@ type request struct {
 	badValue    error    // the first fault among expression attribute names and values
 	unsupported string   // the first parameter that we do not implement
 	spare       []string // for optString
+	link        *link    // the connection it came on; nil: none of a Server
 }
 
 func (r *request) reset(body string) {
 	r.Decoder.Reset(body)
-	r.body, r.badValue, r.unsupported, r.spare = body, nil, "", nil
+	r.body, r.badValue, r.unsupported, r.spare, r.link = body, nil, "", nil, nil
 }
 
 // common fills in what all requests have in common, once all else was read.

@@ -15,7 +15,8 @@ const requestIDLength = 52
 
 // send writes an answer with the headers of one from AWS: a request id and the
 // body's checksum, which the SDKs verify. A nil contentType is left to net/http.
-func send(w http.ResponseWriter, status int, contentType []string, body []byte) {
+// The link may be nil.
+func send(w http.ResponseWriter, status int, contentType []string, body []byte, k *link) {
 	// All values in one string, all slices in one array: two allocations. Names
 	// are in canonical form, so that they need not be made so.
 	var text [requestIDLength + 10 + 20]byte
@@ -34,7 +35,16 @@ func send(w http.ResponseWriter, status int, contentType []string, body []byte) 
 		h["Content-Type"] = contentType
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client is gone if this fails
+	if len(body) <= keptCapacity || k == nil {
+		_, _ = w.Write(body) // the client is gone if this fails
+		return
+	}
+	// net/http counts from when the head was read.
+	_ = k.SetWriteDeadline(time.Now().Add(k.server.limits.write))
+	_ = k.sendLarge(body, func(part []byte) error {
+		_, err := w.Write(part)
+		return err
+	})
 }
 
 // appendHead appends the head of an answer, the same that net/http makes of what

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -20,15 +21,23 @@ import (
 // A client that goes away does not end its request on the first lane. No
 // operation waits for anything or reads more than a page, so all are over soon.
 type Server struct {
+	// MaxConns is how many connections there may be at a time, on both lanes.
+	// With as many, one that waits for a request makes place for another; those
+	// that never authenticated come first. It is set before Serve. Zero: 4096.
+	MaxConns int
+
 	handler *Handler
 	rest    http.Server // the second lane
 	handed  *handover   // the way there
 	limits  limits
+	budget  *budget
+	links   *links
 
 	running sync.WaitGroup  // all goroutines, and net/http's for connections handed over
 	ctx     context.Context // of all requests on the first lane
 	cancel  context.CancelFunc
-	closing atomic.Bool // connections end after the answer under way
+	closing atomic.Bool   // connections end after the answer under way
+	hungUp  chan struct{} // closed once closing
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -38,10 +47,20 @@ type Server struct {
 
 // limits are how long a client may take. A little more does not matter.
 type limits struct {
-	header time.Duration // for a request's head, from its first byte
-	body   time.Duration // for its body
-	write  time.Duration // for taking the answer
-	idle   time.Duration // until the next request
+	header   time.Duration // for a request's head, from its first byte
+	body     time.Duration // for its body, however short it is
+	rate     int           // of a longer one, in bytes a second; 0: it has no more time
+	write    time.Duration // for taking the answer
+	idle     time.Duration // until the next request
+	stranger time.Duration // the same, of one that is not authenticated
+}
+
+// bodyTime returns how long a body may take.
+func (l *limits) bodyTime(bytes int) time.Duration {
+	if l.rate == 0 {
+		return l.body
+	}
+	return l.body + time.Duration(bytes)*time.Second/time.Duration(l.rate)
 }
 
 // NewServer returns a server that answers the first lane's requests with h and
@@ -50,22 +69,26 @@ func NewServer(h *Handler, rest http.Handler) *Server {
 	s := &Server{
 		handler: h,
 		handed:  newHandover(),
+		budget:  newBudget(),
+		hungUp:  make(chan struct{}),
 		conns:   make(map[*conn]struct{}),
 		drained: make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.rest.Handler = h.options.Guard.Handler(rest)
+	s.rest.Handler = s.bounded(h.options.Guard.Handler(rest))
 	s.rest.MaxHeaderBytes = 32 << 10
-	s.rest.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateClosed { // the last thing that net/http does about a connection
-			s.running.Done()
-		}
+	s.rest.BaseContext = func(net.Listener) context.Context { return s.ctx }
+	s.rest.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, linkKey{}, linkOf(c))
 	}
+	s.rest.ConnState = s.follow
 	s.limit(limits{
-		header: 10 * time.Second,
-		body:   time.Minute, // 17 MB at 300 KB/s
-		write:  time.Minute,
-		idle:   5 * time.Minute,
+		header:   5 * time.Second,
+		body:     10 * time.Second,
+		rate:     300 << 10,
+		write:    time.Minute,
+		idle:     5 * time.Minute,
+		stranger: 5 * time.Second,
 	})
 	return s
 }
@@ -73,7 +96,7 @@ func NewServer(h *Handler, rest http.Handler) *Server {
 func (s *Server) limit(l limits) {
 	s.limits = l
 	s.rest.ReadHeaderTimeout = l.header
-	s.rest.ReadTimeout = l.body
+	s.rest.ReadTimeout = l.bodyTime(maxBody)
 	s.rest.WriteTimeout = l.write
 	s.rest.IdleTimeout = l.idle
 }
@@ -88,6 +111,7 @@ func (s *Server) Serve(l net.Listener) error {
 		_ = l.Close()
 		return http.ErrServerClosed
 	}
+	s.links = newLinks(cmp.Or(max(s.MaxConns, 0), defaultMaxConns))
 	defer s.cancel()
 	defer s.running.Wait()
 	s.running.Go(func() { _ = s.rest.Serve(s.handed) }) // until Shutdown or Close
@@ -96,7 +120,7 @@ func (s *Server) Serve(l net.Listener) error {
 		switch {
 		case err == nil:
 			delay = 0
-			s.start(accepted)
+			s.start(newLink(s, accepted))
 			continue
 		case s.closing.Load():
 			return http.ErrServerClosed
@@ -118,14 +142,14 @@ func temporary(err error) bool {
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.hangUp()
 	s.rest.SetKeepAlivesEnabled(false)
-	s.each(func(c *conn) { c.retire(stateIdle) })
+	s.each(func(c *conn) { c.net.retire(stateIdle) })
 	grace := time.After(time.Second) // the first request of a new connection may be on its way
 	for {
 		select { // net/http comes second: connections may be handed over until here
 		case <-s.drained:
 			return errors.Join(err, s.rest.Shutdown(ctx))
 		case <-grace:
-			s.each(func(c *conn) { c.retire(stateNew) })
+			s.each(func(c *conn) { c.net.retire(stateNew) })
 		case <-ctx.Done():
 			return errors.Join(err, ctx.Err())
 		}
@@ -147,6 +171,7 @@ func (s *Server) hangUp() error {
 	if s.closing.Swap(true) {
 		return nil
 	}
+	close(s.hungUp)
 	s.checkDrained()
 	if s.listener == nil {
 		return nil
@@ -154,15 +179,20 @@ func (s *Server) hangUp() error {
 	return s.listener.Close()
 }
 
-// start begins the life of a connection.
-func (s *Server) start(accepted net.Conn) {
+// start begins the life of a connection, once there is a place for it.
+func (s *Server) start(k *link) {
+	if !s.links.enter(k, s.hungUp) {
+		_ = k.Close()
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing.Load() {
-		_ = accepted.Close()
+		_ = k.Close()
+		s.links.leave(k)
 		return
 	}
-	c := newConn(s, accepted)
+	c := newConn(s, k)
 	s.conns[c] = struct{}{}
 	s.running.Go(c.serve)
 }
@@ -189,5 +219,25 @@ func (s *Server) each(f func(*conn)) {
 	defer s.mu.Unlock()
 	for c := range s.conns {
 		f(c)
+	}
+}
+
+// linkKey is what a request's context has its connection under.
+type linkKey struct{}
+
+// linkOf returns the link that was handed over to net/http.
+func linkOf(c net.Conn) *link { return c.(*begun).Conn.(*link) }
+
+// follow keeps up with what net/http does about a connection.
+func (s *Server) follow(c net.Conn, state http.ConnState) {
+	k := linkOf(c)
+	switch state {
+	case http.StateActive:
+		k.state.Store(stateActive)
+	case http.StateIdle:
+		k.idle(time.Now())
+	case http.StateClosed: // the last thing that net/http does about a connection
+		s.links.leave(k)
+		s.running.Done()
 	}
 }
