@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
@@ -20,6 +22,9 @@ import (
 type Options struct {
 	// Dir is the directory that holds the data. Empty: in memory.
 	Dir string
+
+	// FS is what the files of Dir lie on, for tests and proofs that break disks. Nil: the machine's disks.
+	FS vfs.FS
 
 	// Region and Account appear in ARNs. Empty: us-east-1 and 000000000000.
 	Region  string

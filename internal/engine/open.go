@@ -23,7 +23,7 @@ func Open(options Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	s, err := store.Open(store.Options{Dir: options.Dir, Logger: options.Logger})
+	s, err := store.Open(store.Options{Dir: options.Dir, Logger: options.Logger, FS: options.FS})
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func openDir(options Options) (*Store, error) {
 	if err == nil {
 		s := newStore(options, lock)
 		var db *pebble.DB
-		if db, err = s.openDB(dir, found, cmp.Or(options.fs, vfs.Default)); err == nil {
+		if db, err = s.openDB(dir, found, cmp.Or(options.FS, vfs.Default)); err == nil {
 			return s.on(db), nil
 		}
 	}

@@ -83,7 +83,7 @@ func TestFailingChild(t *testing.T) {
 	}
 	failure := failures[name]
 	var failing atomic.Bool
-	options := Options{Dir: t.TempDir(), fs: disk(func(op errorfs.Op) error {
+	options := Options{Dir: t.TempDir(), FS: disk(func(op errorfs.Op) error {
 		if failing.Load() && failure.of(op) {
 			return syscall.ENOSPC
 		}
@@ -140,7 +140,7 @@ func TestFailedDiskEndsTheProcess(t *testing.T) {
 func TestEmptyBatchWaitsForWhatCameBefore(t *testing.T) {
 	var stuck atomic.Bool
 	mend := make(chan struct{})
-	s, err := Open(Options{Dir: t.TempDir(), fs: disk(func(op errorfs.Op) error {
+	s, err := Open(Options{Dir: t.TempDir(), FS: disk(func(op errorfs.Op) error {
 		if stuck.Load() && isSync(op.Kind) && strings.HasSuffix(op.Path, ".log") {
 			<-mend
 		}
@@ -305,7 +305,7 @@ func TestClosedStoreNeedsNoLog(t *testing.T) {
 func TestCloseGivesUpOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	var full atomic.Bool
-	s, err := Open(Options{Dir: dir, fs: disk(func(op errorfs.Op) error {
+	s, err := Open(Options{Dir: dir, FS: disk(func(op errorfs.Op) error {
 		if full.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
 			return syscall.ENOSPC
 		}

@@ -26,7 +26,8 @@ type Options struct {
 	// ends the process, which standard error tells.
 	Logger *slog.Logger
 
-	fs vfs.FS // of tests that break disks; nil: the real one
+	// FS is what the files lie on, for tests and proofs that break disks. Nil: the machine's disks.
+	FS vfs.FS
 }
 
 // Store is an open store. Its methods may be called concurrently, Close last.
