@@ -38,7 +38,7 @@ var failures = map[string]func(errorfs.Op) error{
 	// What the server is to live through: table files fail now and then, and syncs of the log are slow at times.
 	"gentle": func(op errorfs.Op) error {
 		switch {
-		case isTable(op) && changes(op) && rand.IntN(200) == 0:
+		case isTable(op) && changes(op) && rand.IntN(10) == 0:
 			return noted("table file", op)
 		case op.Kind == errorfs.OpFileSyncData && rand.IntN(500) == 0:
 			time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond)
@@ -48,11 +48,11 @@ var failures = map[string]func(errorfs.Op) error{
 	// Anything may fail, and most of it ends the process.
 	"harsh": func(op errorfs.Op) error {
 		switch {
-		case isTable(op) && changes(op) && rand.IntN(200) == 0:
+		case isTable(op) && changes(op) && rand.IntN(10) == 0:
 			return noted("table file", op)
-		case strings.HasSuffix(op.Path, ".log") && changes(op) && rand.IntN(40_000) == 0:
+		case strings.HasSuffix(op.Path, ".log") && changes(op) && rand.IntN(3000) == 0:
 			return noted("log", op)
-		case strings.Contains(filepath.Base(op.Path), "MANIFEST") && changes(op) && rand.IntN(100) == 0:
+		case strings.Contains(filepath.Base(op.Path), "MANIFEST") && changes(op) && rand.IntN(20) == 0:
 			return noted("manifest", op)
 		case op.Kind == errorfs.OpFileSyncData && rand.IntN(500) == 0:
 			time.Sleep(time.Duration(rand.IntN(50)) * time.Millisecond)

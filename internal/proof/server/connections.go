@@ -44,6 +44,12 @@ func (p *proof) besideCrowd(ctx context.Context, again bool, before figures2) er
 	if err := createTable(ctx, c, table); err != nil {
 		return err
 	}
+	if !again { // the connections of these clients are there before the crowd, those of the others come after it
+		warm := &ledger{size: 100}
+		if err := each(8, func(int) error { warm.put(ctx, c); return ctx.Err() }); err != nil {
+			return err
+		}
+	}
 	crowd := newCrowd(ctx, s.addr(), crowdSize, again)
 	defer crowd.end()
 	if err := sleep(ctx, 500*time.Millisecond); err != nil { // so that the crowd is there first

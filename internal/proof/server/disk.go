@@ -156,7 +156,7 @@ func (p *proof) fullWhileRunning(ctx context.Context, d *disk, items *ledger) er
 	p.figure("1a while full: the server", "ended", map[bool]string{true: "lives", false: "ended"}[lived], "lives", lived)
 	p.figure("1a while full: puts refused with an error that SDKs retry", "0 (8 cut off)", fmt.Sprintf("%d (%d cut off, %d not to be retried)", items.refused.Load()-refused, items.cut.Load(), items.fatal.Load()),
 		"some, and no other", items.refused.Load() > refused && items.cut.Load() == 0 && items.fatal.Load() == 0)
-	p.figure("1a while full: reads answered", "0", of(len(reads.took), len(reads.took)+reads.failed), "all", len(reads.took) > 0 && reads.failed == 0)
+	p.figure("1a while full: reads answered", "0", of(len(reads.took), len(reads.took)+reads.failed), "all", lived && len(reads.took) > 0 && reads.failed == 0)
 	p.figure("1a while full: processor share", "ended", share, "<= 30 %", lived && busy <= 0.3)
 	p.figure("1a while full: log lines", "1 before it ended", fmt.Sprint(s.stderr.count()-lines), "< 50", lived && s.stderr.count()-lines < 50)
 	if text, ok := items.refusal.Load().(string); ok {

@@ -147,7 +147,7 @@ func everyPath(s sender) map[string]string {
 	for _, path := range []string{"/", "/heat?table=" + table + "&last=3s", "/partitions?table=" + table} {
 		all["GET "+path] = s.get(path)
 	}
-	// An empty map asks for no metric, which is an error of its own; what matters is whether CloudWatch answers at all.
+	// An empty map asks for no time, which is an error of its own: that CloudWatch gives it shows that it was asked.
 	all["CloudWatch"] = "POST /service/GraniteServiceVersion20100801/operation/GetMetricData HTTP/1.1\r\n" + s.head() +
 		"Smithy-Protocol: rpc-v2-cbor\r\nContent-Type: application/cbor\r\nContent-Length: 1\r\n\r\n\xa0"
 	return all
@@ -173,7 +173,7 @@ func (s *process) askAll(ctx context.Context, senders []sender, requests func(se
 			case err != nil && ctx.Err() != nil:
 				return asked, answered, errors.Join(err, ctx.Err())
 			case err != nil: // the server hung up on it
-			case response.StatusCode == http.StatusOK, strings.HasPrefix(name, "CloudWatch") && strings.Contains(body, "MetricData"):
+			case response.StatusCode == http.StatusOK, strings.HasPrefix(name, "CloudWatch") && strings.Contains(body, "StartTime"):
 				answered++
 			default:
 				progress("    %s for %q from %q: %d %.150q", name, sender.host, sender.origin, response.StatusCode, body)
