@@ -22,8 +22,12 @@ const (
 
 // connections puts large items beside connections without a byte, which are as many again as the server may have.
 func connections(ctx context.Context, p *proof) error {
-	err := p.besideCrowd(ctx, false, figures2{acknowledged: "?", latency: "?", closed: "?"})
-	return errors.Join(err, p.besideCrowd(ctx, true, figures2{acknowledged: "?", latency: "?", closed: "?"}))
+	err := p.besideCrowd(ctx, false, figures2{
+		acknowledged: "431 of 600, then it ended", latency: "p50 0.09 s, p99 0.42 s, max 0.50 s", closed: "when it ended",
+	})
+	return errors.Join(err, p.besideCrowd(ctx, true, figures2{
+		acknowledged: "569 of 600; in another run 431, then it ended", latency: "p50 0.02 s, p99 10.93 s, max 11.00 s",
+	}))
 }
 
 // figures2 are what the crowd did to the server of before.

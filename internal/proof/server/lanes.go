@@ -42,9 +42,11 @@ func lanes(ctx context.Context, p *proof) error {
 	ask := sender{host: "127.0.0.1"}.post("ListTables", "{}", "")
 	bare := strings.ReplaceAll(ask, "\r\n", "\n")
 	for _, known := range []struct{ what, before, text string }{
-		{"7 a head that ends in LF LF", "?", bare},
-		{"7 three CRLFs between two requests", "?", ask + "\r\n\r\n\r\n" + ask},
-		{"7 one CRLF between two requests", "?", ask + "\r\n" + ask},
+		{"7 a head of bare LFs", "200, waits", bare},
+		{"7 a GET that ends in LF LF", "200, waits", "GET / HTTP/1.1\nHost: 127.0.0.1\n\n"},
+		{"7 a head that ends in LF LF", "waits", strings.Replace(ask, "\r\n\r\n", "\n\n", 1)},
+		{"7 three CRLFs between two requests", "200, 200, waits", ask + "\r\n\r\n\r\n" + ask},
+		{"7 one CRLF between two requests", "200, 200, waits", ask + "\r\n" + ask},
 	} {
 		want, err := converse(ctx, reference, known.text)
 		if err != nil {

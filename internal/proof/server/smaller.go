@@ -23,7 +23,7 @@ import (
 // smaller runs the attacks that need little each.
 func smaller(ctx context.Context, p *proof) error {
 	for _, attack := range []func(context.Context) error{
-		p.longList, p.endlessAnswers, p.modes, p.refusedSettings, p.missingLog, p.expiry, p.deletedLock,
+		p.longList, p.modes, p.refusedSettings, p.missingLog, p.expiry, p.deletedLock, p.endlessAnswers,
 	} {
 		if err := attack(ctx); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (p *proof) longList(ctx context.Context) error {
 	for _, list := range []struct {
 		name, time, grown string
 		body              []byte
-	}{{"lists side by side", "?", "?", wide}, {"lists in lists", "?", "?", deep}} {
+	}{{"lists side by side", "3.44 s", "+327 MB", wide}, {"lists in lists", "0.04 s", "+11 MB", deep}} {
 		s, err := p.serve(ctx, launch{args: []string{"--physics"}})
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -165,11 +166,11 @@ func (s *soak) note(server *process) {
 }
 
 func (s *soak) faults() string {
-	var all string
+	var all []string
 	for _, what := range []string{"log", "manifest", "table file"} {
-		all += fmt.Sprintf("%d of %s, ", s.failures[what], what)
+		all = append(all, fmt.Sprintf("%d of %s", s.failures[what], what))
 	}
-	return all[:len(all)-2]
+	return strings.Join(all, ", ")
 }
 
 // current waits until there is a server, and returns it.
@@ -244,10 +245,11 @@ func (s *soak) watch(ctx context.Context) (memory []int64, err error) {
 			return memory, fmt.Errorf("the server ended: %s", server.stderr.last())
 		case <-time.After(time.Second):
 			now, err := server.resident()
-			if err != nil && server.alive() {
+			if err == nil {
+				memory = append(memory, now)
+			} else if !server.wait(time.Second) { // one that ends has no memory any more
 				return memory, err
 			}
-			memory = append(memory, now)
 		}
 	}
 }

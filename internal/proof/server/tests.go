@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // shown is something that a test of this repository shows better than an attack from outside can. The count is what the
@@ -56,7 +58,11 @@ func (p *proof) run1(ctx context.Context, s shown) {
 // goTest runs go test, and returns what it printed.
 func goTest(ctx context.Context, args ...string) (string, error) {
 	args = append([]string{"test", "-count=1", "-timeout", "120m"}, args...)
-	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	// The go command ends its test when it is interrupted, and would leave it running when killed.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
 	switch {
 	case err != nil:
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
