@@ -109,7 +109,7 @@ func (p *proof) consume(ctx context.Context, e *endless, command string, limit t
 	defer s.kill()
 	for time.Since(s.begun) < limit {
 		now, err := s.peak()
-		if err != nil && !s.wait(time.Second) { // one that ends has no memory any more
+		if err != nil && !s.wait(20*time.Second) { // one that ends has no memory any more
 			return false, 0, s, err
 		}
 		peak = max(peak, now)

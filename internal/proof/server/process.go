@@ -56,6 +56,7 @@ func (p *proof) launch(l launch) (*process, error) {
 		cmd = exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, l.files), binary}, l.args...)...)
 	}
 	cmd.Env = append(os.Environ(), l.env...)
+	cmd.Dir = p.work // where whatever it makes by mistake is removed with the rest
 	s := &process{cmd: cmd, stdout: newJournal(), stderr: newJournal(), begun: time.Now(), ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = s.stdout, s.stderr
 	if err := cmd.Start(); err != nil {

@@ -45,12 +45,12 @@ func soakTest(ctx context.Context, p *proof) error {
 	for _, s := range []*soak{harsh, gentle} {
 		name := "9 soak of " + long.String() + ", server " + map[string]string{"harsh": "killed", "gentle": "never killed"}[s.failure] + ": "
 		p.figure(name+"acknowledged", s.before().acked, fmt.Sprintf("%d writes, %d reads, %d refused", s.acked.Load(), s.reads.Load(), s.refused.Load()), "some", s.acked.Load() > 0 && s.reads.Load() > 0)
-		p.figure(name+"kills and failures", s.before().kills, fmt.Sprintf("%d kills, %d ends by itself, %d restarts; failures: %s", s.kills, s.deaths, s.starts-1, s.faults()), "some", len(s.failures) > 0 && (s.failure == "gentle" || s.kills > 0))
+		p.figure(name+"kills and failures", s.before().kills, fmt.Sprintf("%d kills, %d ends by itself, %d starts; failures: %s", s.kills, s.deaths, s.starts, s.faults()), "some", len(s.failures) > 0 && (s.failure == "gentle" || s.kills > 0))
 		p.figure(name+"lost", s.before().lost, fmt.Sprint(s.lost.Load()), "0", s.lost.Load() == 0)
 	}
 	p.figure("9 the server that is never killed ends", "0", fmt.Sprint(gentle.deaths), "0", gentle.deaths == 0)
 	if early, late, ok := ages(memory); ok {
-		p.figure("9 its memory, minute one and last", "?", fmt.Sprintf("%s, %s: x %.2f", megabytes(early), megabytes(late), float64(late)/float64(early)), "<= x 1.10", float64(late) <= 1.1*float64(early))
+		p.figure("9 its memory, minute one and last", "120 MB, 129 MB: x 1.07", fmt.Sprintf("%s, %s: x %.2f", megabytes(early), megabytes(late), float64(late)/float64(early)), "<= x 1.10", float64(late) <= 1.1*float64(early))
 	} else {
 		p.skip("9 its memory, minute one and last", "the soak takes less than three minutes")
 	}
@@ -86,9 +86,9 @@ type soakFigures struct{ acked, kills, lost string }
 
 func (s *soak) before() soakFigures {
 	if s.failure == "harsh" {
-		return soakFigures{"?", "?", "?"}
+		return soakFigures{"24632 writes, 10862 reads", "55 kills, 22 ends by itself, 79 starts; failures: 6 of log, 23 of manifest, 4601 of table file", "0"}
 	}
-	return soakFigures{"?", "?", "?"}
+	return soakFigures{"38845 writes, 14111 reads", "0 kills, 0 ends by itself, 2 starts; failures: 0 of log, 0 of manifest, 3821 of table file", "0"}
 }
 
 // run has the clients work for a time while something happens to the server, and then looks for everything that was
@@ -247,7 +247,7 @@ func (s *soak) watch(ctx context.Context) (memory []int64, err error) {
 			now, err := server.resident()
 			if err == nil {
 				memory = append(memory, now)
-			} else if !server.wait(time.Second) { // one that ends has no memory any more
+			} else if !server.wait(20 * time.Second) { // one that ends has no memory any more
 				return memory, err
 			}
 		}

@@ -23,8 +23,9 @@ type shown struct {
 
 // locked are the tests about locks and waits.
 var locked = []shown{
-	{"5 stages of writes at which a panic leaves no lock", "0", "./internal/engine", "Panic", nil, nil, 1},
-	{"5 waits that end with their context", "0", "./internal/engine", "Cancel|Ends|Waits", nil, nil, 1},
+	{"5 panics in the engine that leave nothing behind", "no such test", "./internal/engine", "^TestPanics", nil, nil, 10},
+	{"5 panics in the partitions that leave nothing locked", "no such test", "./internal/partition", "^TestPanics", nil, nil, 1},
+	{"5 waits that end with their context, or with Close", "no such test", "./internal/engine", "^(TestWaitsEndWithTheirContext|TestNoTurnIsLost|TestWaitersLeaveTheQueue|TestCloseEndsWhileRequestsWait)$", nil, nil, 4},
 }
 
 // locks runs the tests about panics and waits.
