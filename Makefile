@@ -19,6 +19,9 @@ SEED     ?= 1
 ROWS     ?=
 BREAKS   ?= 50
 CHECKS   ?= 20000
+INPUTS   ?= 10000000
+SOAK     ?= 5m
+ONLY     ?=
 PEERS    := .peers
 
 TOOL    := go tool -modfile=tools.mod
@@ -118,6 +121,10 @@ bench: ## benchmarks COUNT times into BENCHOUT, summarised (PKG=./... BENCH=. CO
 .PHONY: proof-library
 proof-library: ## measure that the library is never silently wrong (hours: BREAKS=50 random breaks of each package, CHECKS=20000)
 	@go run ./internal/proof/library -breaks '$(BREAKS)' -checks '$(CHECKS)'
+
+.PHONY: proof-server
+proof-server: ## measure that the server stays up, bounded and closed (an hour: INPUTS=10000000 for its lanes, SOAK=5m; as root for full disks)
+	@go run ./internal/proof/server -inputs '$(INPUTS)' -soak '$(SOAK)' -only '$(ONLY)'
 
 .PHONY: bench-engine
 bench-engine: ## the local engine beside dynalite (needs npm), dynoxide and an empty handler

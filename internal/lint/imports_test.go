@@ -69,6 +69,7 @@ var mayImport = imports{
 
 	// What shows the project's figures.
 	"internal/proof/library": {everything},
+	"internal/proof/server":  {everything},
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},

@@ -1,0 +1,262 @@
+// Server prints what make proof-server shows: that heatsink serve stays up, bounded and closed. It runs each attack of an
+// outside trial against the built command, over real sockets and on a disk that is really full, and measures what happens.
+// It ends with one JSON object, and exits with 1 if a number that must hold does not.
+//
+// The figures under "before" are of commit f1b77ff, measured by this program with -binary.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == childMode {
+		os.Exit(child(os.Args[2:]))
+	}
+	p := &proof{out: os.Stdout, started: time.Now(), Figures: []figure{}, Missed: []string{}}
+	binary := flag.String("binary", "", "a heatsink to attack; none: it is built from this source")
+	only := flag.String("only", "", "scenarios to run, such as 1,3; none: all")
+	flag.BoolVar(&p.quick, "quick", false, "small sizes and short times: shows that the proof works, not that the server does")
+	flag.IntVar(&p.inputs, "inputs", 10_000_000, "inputs on which the two HTTP lanes are compared")
+	flag.DurationVar(&p.soak, "soak", 5*time.Minute, "how long the soak takes")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Who no longer reads what the proof prints must not keep it from unmounting its disk.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ok := p.run(ctx, *binary, *only)
+	stop()
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// proof collects what was shown.
+type proof struct {
+	out     io.Writer
+	started time.Time
+	binary  string // the command under attack
+	work    string // a directory for everything that is written
+	quick   bool
+	inputs  int
+	soak    time.Duration
+	mu      sync.Mutex
+	ending  []func() // undo what was done to the machine, the last first; guarded by mu
+
+	Quick   bool     `json:"quick,omitempty"`
+	Figures []figure `json:"figures"`
+	Skipped []string `json:"skipped,omitempty"` // what could not be shown on this machine
+	Missed  []string `json:"missed"`            // what must hold and does not
+	Seconds float64  `json:"seconds"`
+}
+
+// figure is one number: what it was, what it is, and what it must be. Without a want it is only told.
+type figure struct {
+	Scenario string `json:"scenario"`
+	What     string `json:"what"`
+	Before   string `json:"before"`
+	After    string `json:"after"`
+	Want     string `json:"want,omitempty"`
+	Holds    bool   `json:"holds"`
+}
+
+// scenario is one of the attacks.
+type scenario struct {
+	number, name string
+	run          func(context.Context, *proof) error
+}
+
+var scenarios = []scenario{
+	{"1", "a full disk", fullDisk},
+	{"2", "idle connections at the limit of file descriptors", connections},
+	{"3", "bytes in flight", bytesInFlight},
+	{"4", "names that are rebound, and foreign origins", rebinding},
+	{"5", "locks after a panic", locks},
+	{"6", "smaller attacks", smaller},
+	{"7", "two HTTP lanes that agree", lanes},
+	{"8", "virtual time in which nothing happens", idleTime},
+	{"9", "a soak with kills and failing disks", soakTest},
+}
+
+// run shows the scenarios that were chosen, and reports whether everything holds.
+func (p *proof) run(ctx context.Context, binary, only string) bool {
+	p.Quick = p.quick
+	defer p.cleanUp() // also if something panics
+	chosen, err := choose(only)
+	if err == nil {
+		err = p.prepare(ctx, binary)
+	}
+	p.check(err == nil, "prepare: %v", err)
+	if err == nil {
+		for _, s := range chosen {
+			p.show(ctx, s)
+		}
+	}
+	p.cleanUp()
+	return p.end()
+}
+
+// choose returns the scenarios that a list of numbers names.
+func choose(only string) ([]scenario, error) {
+	if only == "" {
+		return scenarios, nil
+	}
+	var chosen []scenario
+	for number := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.number == strings.TrimSpace(number) })
+		if i < 0 {
+			return nil, fmt.Errorf("-only %q: there is no scenario %q; they are 1 to %d", only, number, len(scenarios))
+		}
+		chosen = append(chosen, scenarios[i])
+	}
+	return chosen, nil
+}
+
+// prepare builds the command unless there is one.
+func (p *proof) prepare(ctx context.Context, binary string) (err error) {
+	if p.work, err = os.MkdirTemp("", "heatsink-proof-"); err != nil {
+		return err
+	}
+	work := p.work
+	p.atEnd(func() { _ = os.RemoveAll(work) })
+	if binary != "" {
+		p.binary, err = filepath.Abs(binary)
+		return err
+	}
+	p.binary = filepath.Join(p.work, "heatsink")
+	progress("building cmd/heatsink")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", p.binary, "./cmd/heatsink").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build ./cmd/heatsink: %w: %s", err, out)
+	}
+	return nil
+}
+
+// show runs one scenario and prints its figures.
+func (p *proof) show(ctx context.Context, s scenario) {
+	fmt.Fprintf(p.out, "\n== %s %s\n", s.number, s.name)
+	first, started := len(p.Figures), time.Now()
+	err := ctx.Err()
+	if err == nil {
+		progress("%s %s", s.number, s.name)
+		err = s.run(ctx, p)
+	}
+	p.check(err == nil, "%s %s: %v", s.number, s.name, err)
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "what\tbefore\tafter\twant\t")
+	for i := first; i < len(p.Figures); i++ {
+		f := &p.Figures[i]
+		f.Scenario = s.number
+		verdict := ""
+		if !f.Holds {
+			verdict = "MISSED"
+			p.check(false, "%s: %s, want %s", f.What, f.After, f.Want)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.What, f.Before, f.After, f.Want, verdict)
+	}
+	w.Flush()
+	fmt.Fprintf(p.out, "(%.0f s)\n", time.Since(started).Seconds())
+}
+
+// figure notes a number that must hold.
+func (p *proof) figure(what, before, after, want string, holds bool) {
+	p.Figures = append(p.Figures, figure{What: what, Before: before, After: after, Want: want, Holds: holds})
+	progress("  %s: %s (before: %s)", what, after, before)
+}
+
+// tell notes a number that nothing is asked of.
+func (p *proof) tell(what, before, after string) { p.figure(what, before, after, "", true) }
+
+// skip notes what could not be shown on this machine, which is no failure.
+func (p *proof) skip(what, why string) {
+	p.tell(what, "", "skipped: "+why)
+	p.Skipped = append(p.Skipped, what+": "+why)
+}
+
+// check notes what must hold and does not.
+func (p *proof) check(holds bool, format string, args ...any) {
+	if !holds {
+		p.Missed = append(p.Missed, fmt.Sprintf(format, args...))
+	}
+}
+
+// atEnd has something undone when the proof ends, however it ends.
+func (p *proof) atEnd(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ending = append(p.ending, f)
+}
+
+// cleanUp undoes what was done to the machine, once.
+func (p *proof) cleanUp() {
+	p.mu.Lock()
+	undo := p.ending
+	p.ending = nil
+	p.mu.Unlock()
+	for _, f := range slices.Backward(undo) {
+		f()
+	}
+}
+
+// end prints the verdict and the JSON object, and reports whether everything holds.
+func (p *proof) end() bool {
+	p.Seconds = time.Since(p.started).Seconds()
+	fmt.Fprint(p.out, "\n== verdict\n")
+	if len(p.Skipped) > 0 {
+		fmt.Fprintf(p.out, "not shown on this machine:\n  %s\n", strings.Join(p.Skipped, "\n  "))
+	}
+	if len(p.Missed) == 0 {
+		fmt.Fprintln(p.out, "everything holds")
+	} else {
+		fmt.Fprintf(p.out, "%d things do not hold:\n  %s\n", len(p.Missed), strings.Join(p.Missed, "\n  "))
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // there is nothing in it that cannot be encoded
+	}
+	fmt.Fprintf(p.out, "%s\n", text)
+	return len(p.Missed) == 0
+}
+
+// of returns "n of m".
+func of[N int | int64](n, m N) string { return fmt.Sprintf("%d of %d", n, m) }
+
+// seconds writes a time so that people can compare it.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+
+// megabytes writes a number of bytes likewise.
+func megabytes(n int64) string { return fmt.Sprintf("%d MB", n/1_000_000) }
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// firstLine is what an error says first.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+var errTooLate = errors.New("it takes too long")
+
+// progress tells people that something is going on.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
