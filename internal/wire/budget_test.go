@@ -95,56 +95,64 @@ func TestWaitingForRoomEnds(t *testing.T) {
 func TestStalledClientsLoseTheirRoom(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		hold    func(*claim)
+		client  bool
+		done    bool
+		rate    int // bytes in a tenth of a second
 		dropped bool
 	}{
-		{"at work", func(*claim) {}, false},
-		{"client stands still", func(c *claim) { c.await() }, true},
-		{"client is done", func(c *claim) { c.await(); c.rest() }, false},
-		{"client gets on", func(c *claim) {
-			c.await()
-			go func() {
-				for range 100 {
-					time.Sleep(100 * time.Millisecond)
-					c.move(leastRate / 5)
-				}
-			}()
-		}, false},
-		{"client trickles", func(c *claim) {
-			c.await()
-			go func() {
-				for range 100 {
-					time.Sleep(100 * time.Millisecond)
-					c.move(1)
-				}
-			}()
-		}, true},
+		{"at work", false, false, 0, false},
+		{"client stands still", true, false, 0, true},
+		{"client is done", true, true, 0, false},
+		{"client gets on", true, false, leastRate / 5, false},
+		{"client trickles", true, false, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &room{size: 10}
-				dropped := false
-				holder := &claim{}
-				holder.drop = func() {
-					dropped = true
-					go holder.release() // as its connection does
+				ended, over := make(chan struct{}), make(chan struct{})
+				go func() { // the connection
+					holder := &claim{drop: func() { close(ended) }}
+					if err := holder.take(context.Background(), r, 10, noLimit); err != nil {
+						t.Error(err)
+					}
+					defer holder.release()
+					if c.client {
+						holder.await()
+					}
+					if c.done {
+						holder.rest()
+					}
+					for {
+						select {
+						case <-ended:
+							return
+						case <-over:
+							return
+						case <-time.After(100 * time.Millisecond):
+							holder.move(c.rate)
+						}
+					}
+				}()
+				dropped := func() bool {
+					select {
+					case <-ended:
+						return true
+					default:
+						return false
+					}
 				}
-				if err := holder.take(t.Context(), r, 10, noLimit); err != nil {
-					t.Fatal(err)
-				}
-				c.hold(holder)
 				time.Sleep(5 * time.Second)
-				if dropped {
+				if dropped() {
 					t.Fatal("dropped though nobody waits")
 				}
 				next := &claim{}
 				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 				defer cancel()
 				err := next.take(ctx, r, 1, noLimit)
-				if dropped != c.dropped || (err == nil) != c.dropped {
-					t.Errorf("dropped %v, %v, want %v", dropped, err, c.dropped)
+				if dropped() != c.dropped || (err == nil) != c.dropped {
+					t.Errorf("dropped %v, %v, want %v", dropped(), err, c.dropped)
 				}
-				time.Sleep(time.Minute)
+				close(over)
 			})
 		})
 	}
