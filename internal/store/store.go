@@ -162,6 +162,12 @@ func (s *Store) listener() pebble.EventListener {
 		},
 	}
 	s.trouble.listen(&l, s.failOpening)
+	tell := l.BackgroundError
+	l.BackgroundError = func(err error) {
+		if s.disk == nil || s.disk.givenUp() == nil { // else Open tells why it failed, and the rest follows from that
+			tell(err)
+		}
+	}
 	return l
 }
 
