@@ -36,7 +36,7 @@ const noExpiry = math.MaxInt64
 // its timers stand still in a suspended computer and do not follow a clock that
 // is set, so that items may expire this much later than they should. Each look
 // costs microseconds, so that a virtual year of looks costs less than a second.
-const maxSleep = 10 * time.Minute
+const maxSleep = 30 * time.Minute
 
 // sweepRetry is when the sweeper looks again after an error.
 const sweepRetry = time.Minute
