@@ -48,8 +48,8 @@ type Options struct {
 	// Region is the region that the clients and ARNs name. Default: us-east-1.
 	Region string
 
-	// TTLInterval is how often expired items are looked for. DynamoDB takes up
-	// to days. Default: one second.
+	// TTLInterval is how long an expired item may still be there: between two
+	// searches for them. DynamoDB takes up to days. Default: one second.
 	TTLInterval time.Duration
 
 	// Physics makes partitions throttle. Default: capacity is counted and

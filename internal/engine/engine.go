@@ -40,8 +40,9 @@ type Options struct {
 	// Logger is told about trouble in the background. Nil: nobody is.
 	Logger *slog.Logger
 
-	// TTLInterval is how often expired items are looked for and deleted. Zero:
-	// every second. The service itself takes up to days.
+	// TTLInterval is how long an expired item may still be there. Zero: a second.
+	// It is longer after a computer was suspended or its clock was set, by
+	// maxSleep at most. The service itself takes up to days.
 	TTLInterval time.Duration
 
 	// ShardDuration is how long a stream's shard takes records before a child
@@ -76,7 +77,9 @@ func (o Options) withDefaults() Options {
 //
 // Its locks are taken in this order: admin, tables by name, items by key (see
 // itemLocks), the tokens', streams by number. mu and the sweeper's are leaves: who
-// holds one takes no other.
+// holds one takes no other. Waiting for admin, tables, items and streams ends with
+// the request's context; the others are held for moments. All are released by
+// defer: the server recovers from panics and goes on.
 type Engine struct {
 	options Options
 	store   *store.Store

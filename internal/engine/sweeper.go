@@ -39,7 +39,7 @@ const noExpiry = math.MaxInt64
 // its timers stand still in a suspended computer and do not follow a clock that
 // is set, so that items may expire this much later than they should. Each look
 // costs microseconds, so that a virtual year of looks costs less than a second.
-const maxSleep = 10 * time.Minute
+const maxSleep = 30 * time.Minute
 
 // sweepRetry is when the sweeper looks again after an error.
 const sweepRetry = time.Minute
@@ -163,7 +163,7 @@ func (w *sweeper) next(now time.Time, interval time.Duration, last, streams time
 	case due == noExpiry:
 		return streams, true
 	}
-	next = earlier(expiryLook(due, now, interval, last), now.Add(maxSleep))
+	next = expiryLook(due, now, interval, last)
 	if !streams.IsZero() {
 		next = earlier(next, streams)
 	}
@@ -176,7 +176,7 @@ func (w *sweeper) next(now time.Time, interval time.Duration, last, streams time
 // item that is stored too late stays for a moment, as if there were a look at
 // every interval.
 func expiryLook(due int64, now time.Time, interval time.Duration, last time.Time) time.Time {
-	latest := now.Add(maxSleep)
+	latest := now.Add(max(maxSleep, interval))
 	if due > latest.Unix() {
 		return latest
 	}
@@ -184,7 +184,7 @@ func expiryLook(due int64, now time.Time, interval time.Duration, last time.Time
 	if until := time.Unix(due, 0).Sub(last); until > 0 {
 		whole = max(whole, (until-1)/interval+1)
 	}
-	return last.Add(whole * interval)
+	return earlier(last.Add(whole*interval), latest)
 }
 
 // sweep does what is due. It returns when the first item expires, in Unix
