@@ -28,7 +28,7 @@ func TestHandlerKeepsPagesOut(t *testing.T) {
 	}{
 		{"client", "/", "", "", http.StatusOK},
 		{"rebound", "/", "evil.example", "", http.StatusForbidden},
-		{"in-process name", "/", "dynamodb.local.heatsink", "", http.StatusForbidden},
+		{"the clients' own name", "/", "dynamodb.local.heatsink", "", http.StatusOK},
 		{"page", "/", "", "http://evil.example", http.StatusForbidden},
 		{"page, metrics", "/service/GraniteServiceVersion20100801/operation/GetMetricData", "", "null", http.StatusForbidden},
 	} {

@@ -75,7 +75,7 @@ func New(options Options) (*DB, error) {
 	if options.Region == "" {
 		options.Region = "us-east-1"
 	}
-	guard, err := wire.NewGuard(wire.GuardOptions{})
+	guard, err := wire.NewGuard(wire.GuardOptions{Hosts: []string{endpointHost}})
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)
 	}

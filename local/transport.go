@@ -12,7 +12,11 @@ import (
 
 // endpoint is where the clients believe the engine is. Nothing ever connects to
 // it.
-const endpoint = "http://dynamodb.local.heatsink"
+const endpoint = "http://" + endpointHost
+
+// endpointHost is in no top-level domain that exists, so that no web page can have
+// the name. The handler answers to it: somebody may put a transport before it.
+const endpointHost = "dynamodb.local.heatsink"
 
 // credentials satisfy the clients, which sign every request; nobody looks.
 var credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
