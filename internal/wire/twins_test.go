@@ -201,13 +201,16 @@ func known(h http.Handler) http.Handler {
 	})
 }
 
-// mask overwrites the request ids, which are random.
-func (w *twin) mask() {
+// answers returns what was answered so far, and whether that is all. Request ids,
+// which are random, are overwritten.
+func (w *twin) answers() (out []byte, ended bool) {
 	const before = "X-Amzn-Requestid: "
+	w.tap.mu.Lock()
+	defer w.tap.mu.Unlock()
 	for {
 		i := bytes.Index(w.tap.out[w.masked:], []byte(before))
 		if i < 0 {
-			return
+			return w.tap.out, w.tap.ended
 		}
 		w.masked += i + len(before)
 		id := w.tap.out[w.masked:]
@@ -224,7 +227,8 @@ func (w *twin) connect() {
 }
 
 func (w *twin) String() string {
-	return fmt.Sprintf("handled\n%s\nanswered\n%s\nended %v", w.seen, w.tap.out, w.tap.ended)
+	out, ended := w.answers()
+	return fmt.Sprintf("handled\n%s\nanswered\n%s\nended %v", w.seen, out, ended)
 }
 
 // twins are our server and net/http's.
@@ -281,16 +285,15 @@ func (p *twins) differ(s sent) string {
 		p.ours.tap.send(piece, eof)
 		p.theirs.tap.send(piece, eof)
 		synctest.Wait() // both servers wait, for more or for nothing
-		p.ours.mask()
-		p.theirs.mask()
-		if !bytes.Equal(p.ours.seen, p.theirs.seen) || !bytes.Equal(p.ours.tap.out, p.theirs.tap.out) || p.ours.tap.ended != p.theirs.tap.ended {
+		out, ended := p.ours.answers()
+		theirs, done := p.theirs.answers()
+		switch {
+		case !bytes.Equal(p.ours.seen, p.theirs.seen) || !bytes.Equal(out, theirs) || ended != done:
 			return fmt.Sprintf("after %d of %d pieces, end of input %v:\n--- ours\n%v\n--- theirs\n%v", i+1, len(s.pieces), eof, &p.ours, &p.theirs)
-		}
-		if eof && !p.ours.tap.ended {
-			return "both wait for a client that has gone"
-		}
-		if p.ours.tap.ended {
+		case ended:
 			return ""
+		case eof:
+			return "both wait for a client that has gone"
 		}
 	}
 	return ""
