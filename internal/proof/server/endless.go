@@ -54,14 +54,14 @@ func (e *endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // readers are the commands that read answers of servers that may be anybody's, and what they did before.
 var readers = []struct{ name, bytes, memory, trickle string }{
-	{"top", "?", "?", "?"},
-	{"audit", "?", "?", "?"},
+	{"top", "reads 3399 MB of 5 GB", "10936 MB", "ends after 30.18 s"},
+	{"audit", "reads 5000 MB of 5 GB", "17228 MB", "does not end in 3m0s"},
 }
 
 // endlessAnswers points heatsink top and audit at a server that does not stop answering, and at one that answers a byte
 // at a time.
 func (p *proof) endlessAnswers(ctx context.Context) error {
-	const enough, most = 5_000_000_000, 300_000_000
+	const enough, most = 1_000_000_000, 300_000_000 // 5 GB took 17 GB of memory before
 	for _, reader := range readers {
 		e := newEndless(p.size(enough, 2*most), 0)
 		ended, peak, s, err := p.consume(ctx, e, reader.name, 2*time.Minute)

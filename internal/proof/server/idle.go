@@ -10,7 +10,7 @@ import (
 // idleTime lets an engine with a TTL table live through virtual days in which nothing happens. A bubble of synctest needs
 // a test, so that is what runs: TestIdle of this package.
 func idleTime(ctx context.Context, p *proof) error {
-	// The figures of before are of a machine that was busy otherwise; on an idle one a day took 0.3 s.
+	// The figures of before are of a machine that was busy otherwise: the issue names 0.3 s for a day. The year was stopped.
 	const enough = 5 * time.Minute
 	took := regexp.MustCompile(`idle for \S+: (\S+)\n`)
 	for _, idle := range []struct {
