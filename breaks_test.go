@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -220,36 +219,6 @@ func TestLiveWidthsOfAKeyThatIsNoLongerNamed(t *testing.T) {
 	if w, err := live.Width(t.Context(), "small", time.Time{}); err != nil || w != (Width{1, 2}) {
 		t.Errorf("got %v, %v, want the width of before", w, err)
 	}
-}
-
-// Old values are refreshed in the background, but not more than 1,000 at a time.
-func TestCacheRefreshesAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cache := NewCache[int](CacheOptions{TTL: time.Second, Stale: time.Hour, Entries: 5000})
-		defer cache.Close()
-		ctx := context.Background()
-		for i := range 2000 {
-			if _, err := cache.Get(ctx, fmt.Sprint(i), func(context.Context) (int, error) { return i, nil }); err != nil {
-				t.Fatal(err)
-			}
-		}
-		time.Sleep(2 * time.Second)
-		var under atomic.Int64
-		for i := range 2000 {
-			got, err := cache.Get(ctx, fmt.Sprint(i), func(ctx context.Context) (int, error) {
-				under.Add(1)
-				<-ctx.Done()
-				return 0, ctx.Err()
-			})
-			if err != nil || got != i {
-				t.Fatalf("got %d, %v, want the old value", got, err)
-			}
-		}
-		synctest.Wait()
-		if n := under.Load(); n != maxUnattended {
-			t.Errorf("%d refreshes are under way, want %d", n, maxUnattended)
-		}
-	})
 }
 
 // A condition in the old style is one as well: it would see one shard of many.

@@ -62,7 +62,7 @@
 // Older ones. The page docs/layouts.md has the steps, and a table of what each operation does to items that were there
 // before.
 //
-// Nothing here is global, nothing is logged without a Logger, and what an operation starts has ended when it returns; only a
-// [Cache] may be loading in the background until it is closed. Package [github.com/heatsink-go/heatsink/local] is a DynamoDB
-// to run all of this on in a test, with partitions that throttle.
+// Nothing here is global, nothing is logged without a Logger, and what an operation starts has ended when it returns; a
+// cache of package [github.com/heatsink-go/heatsink/cache] loads in the background until it is closed. Package
+// [github.com/heatsink-go/heatsink/local] is a DynamoDB to run all of this on in a test, with partitions that throttle.
 package heatsink

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 )
 
 // Client is the part of *dynamodb.Client that counters use.
@@ -26,7 +27,7 @@ type Counter struct {
 	options Options // with defaults
 	store   *store
 	sender  *store // for flushers: it repeats nothing, as they do that at their own pace, and its reads may be late
-	cache   *heatsink.Cache[int64]
+	cache   *cache.Cache[int64]
 	meter   heatsink.Meter
 
 	ctx     context.Context // ends when nothing may be sent any more
@@ -73,7 +74,7 @@ func newCounter(client Client, options Options) (*Counter, error) {
 	sender.weak = true
 	c := &Counter{
 		options: options, store: s, sender: sender,
-		cache:   heatsink.NewCache[int64](options.Cache),
+		cache:   cache.New[int64](options.Cache),
 		gate:    make(chan struct{}, options.MaxConcurrency),
 		entries: map[string]*entry{}, recent: list.New(), room: make(chan struct{}), views: map[string]view{},
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
@@ -64,7 +65,7 @@ type Options struct {
 	MaxConcurrency int
 
 	// Cache configures Cached.
-	Cache heatsink.CacheOptions
+	Cache cache.Options
 
 	// Retry says how reads and folds are repeated, and with Timeout how long any request may take; that has another
 	// default: 2 seconds. Flushes are repeated until they work, as long as somebody waits for them.

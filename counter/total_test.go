@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -117,7 +118,7 @@ func TestCostOfManySlots(t *testing.T) {
 
 func TestCachedIsForgottenAtAReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t, aTable(t), Options{Cache: heatsink.CacheOptions{TTL: time.Minute}})
+		c := open(t, aTable(t), Options{Cache: cache.Options{TTL: time.Minute}})
 		mustAdd(t, c, "VIEWS", 5)
 		for _, want := range []int64{5, 5} {
 			if n, err := c.Cached(t.Context(), "VIEWS"); err != nil || n != want {

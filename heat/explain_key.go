@@ -145,7 +145,7 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 			"cache it (in the process, or DAX); shards would not help a single item, copies of it would"
 	case d == Read:
 		return ReadHot, "more is read of one key than a partition serves",
-			"cache what is read (heatsink.Cache, or DAX); do not shard for reads: a read of a sharded key asks every shard"
+			"cache what is read (package cache, or DAX); do not shard for reads: a read of a sharded key asks every shard"
 	case k.Items == 1 && fixed:
 		return GlobalCounter, "all writers update one item",
 			"count in shards: package counter adds many increments in one write, and sums when asked"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/leaderboard"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -110,11 +111,11 @@ func ExampleBoard_Top_cached() {
 	board, _ := boards.Board("galaxy-race")
 	_, _ = board.Submit(ctx, leaderboard.Submission{Player: "ada", Score: 7})
 
-	cache := heatsink.NewCache[[]leaderboard.Entry](heatsink.CacheOptions{TTL: 10 * time.Second})
-	defer cache.Close()
+	top100 := cache.New[[]leaderboard.Entry](cache.Options{TTL: 10 * time.Second})
+	defer top100.Close()
 	var meter heatsink.Meter
 	for range 1000 {
-		top, err := cache.Get(heatsink.WithMeter(ctx, &meter), board.Name(), func(ctx context.Context) ([]leaderboard.Entry, error) {
+		top, err := top100.Get(heatsink.WithMeter(ctx, &meter), board.Name(), func(ctx context.Context) ([]leaderboard.Entry, error) {
 			return board.Top(ctx, 100)
 		})
 		if err != nil || top[0].Player != "ada" {

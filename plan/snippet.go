@@ -8,14 +8,14 @@ import (
 )
 
 // snippet returns Go declarations for package heatsink that do what the plan says, and "" if there is nothing to do.
-// They need the imports github.com/heatsink-go/heatsink and, for a cache or copies, time.
+// They need the imports github.com/heatsink-go/heatsink, its cache where one is used, and, for a cache or copies, time.
 func (w *Workload) snippet(p *Plan) string {
 	switch p.Strategy {
 	case Leave:
 		return ""
 	case Cached:
-		return fmt.Sprintf("// cache.Get(ctx, %q, load) calls load once in %v, whoever asks.\nvar cache = "+
-			"heatsink.NewCache[[]heatsink.Item](heatsink.CacheOptions{TTL: %s})\n",
+		return fmt.Sprintf("// reads.Get(ctx, %q, load) calls load once in %v, whoever asks.\nvar reads = "+
+			"cache.New[[]heatsink.Item](cache.Options{TTL: %s})\n",
 			w.Key, w.Read.Stale, nanoseconds(int64(w.Read.Stale)))
 	case Replicated:
 		return w.copies(p)

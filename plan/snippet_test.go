@@ -364,12 +364,12 @@ func TestSnippetsWarnOfSecondCopies(t *testing.T) {
 // All snippets compile, together in one program.
 func TestSnippetsCompile(t *testing.T) {
 	var program strings.Builder
-	program.WriteString("package main\n\nimport (\n\t\"time\"\n\n\t\"github.com/heatsink-go/heatsink\"\n)\n\nvar _ " +
+	program.WriteString("package main\n\nimport (\n\t\"time\"\n\n\t\"github.com/heatsink-go/heatsink\"\n\t\"github.com/heatsink-go/heatsink/cache\"\n)\n\nvar _ " +
 		"time.Duration\n\nfunc main() {}\n")
 	for i, s := range snippets {
 		p := makePlan(t, s.workload)
 		n := strconv.Itoa(i)
-		program.WriteString("\n" + strings.NewReplacer("var options", "var options"+n, "var cache", "var cache"+n,
+		program.WriteString("\n" + strings.NewReplacer("var options", "var options"+n, "var reads", "var reads"+n,
 			"copies", "copies"+n, "copyKeys", "copyKeys"+n, "anyCopy", "anyCopy"+n).Replace(p.Snippet))
 	}
 	file := filepath.Join(t.TempDir(), "main.go")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 )
 
 func init() {
@@ -19,11 +19,11 @@ func init() {
 }
 
 func impatient(ctx context.Context) (string, error) {
-	cache := heatsink.NewCache[int](heatsink.CacheOptions{})
+	kept := cache.New[int](cache.Options{})
 	loads := 0
 	for range 500 {
 		ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
-		_, _ = cache.Get(ctx, "key", func(ctx context.Context) (int, error) {
+		_, _ = kept.Get(ctx, "key", func(ctx context.Context) (int, error) {
 			loads++ // one load at a time, or this is a race
 			select {
 			case <-time.After(2 * time.Second):
@@ -33,6 +33,6 @@ func impatient(ctx context.Context) (string, error) {
 		})
 		cancel()
 	}
-	cache.Close()
+	kept.Close()
 	return strconv.Itoa(loads), nil
 }

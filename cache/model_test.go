@@ -1,4 +1,4 @@
-package heatsink_test
+package cache_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 )
 
 // cacheModel is a cache whose loads take no time, as it should be.
@@ -74,8 +74,8 @@ func TestCacheModel(t *testing.T) {
 		rapid.SyncTest(rt, func(rt *rapid.T) {
 			seconds := rapid.Map(rapid.IntRange(0, 10), func(n int) time.Duration { return time.Duration(n) * time.Second })
 			m := &cacheModel{ttl: time.Second + seconds.Draw(rt, "ttl"), stale: seconds.Draw(rt, "stale"), limit: rapid.IntRange(1, 4).Draw(rt, "entries")}
-			cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: m.ttl, Stale: m.stale, Entries: m.limit})
-			defer cache.Close()
+			kept := cache.New[int](cache.Options{TTL: m.ttl, Stale: m.stale, Entries: m.limit})
+			defer kept.Close()
 			s := &cacheSource{}
 			key := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"})
 			// read compares a read with what the model says of it, given whether the load fails.
@@ -95,11 +95,11 @@ func TestCacheModel(t *testing.T) {
 				}
 			}
 			rt.Repeat(map[string]func(*rapid.T){
-				"get":   read(cache.Get, m.get),
-				"fresh": read(cache.GetFresh, m.load),
+				"get":   read(kept.Get, m.get),
+				"fresh": read(kept.GetFresh, m.load),
 				"forget": func(rt *rapid.T) {
 					key := key.Draw(rt, "key")
-					cache.Forget(key)
+					kept.Forget(key)
 					m.forget(key)
 				},
 				"sleep": func(rt *rapid.T) { time.Sleep(seconds.Draw(rt, "for")) },
@@ -121,7 +121,7 @@ func TestCacheTraffic(t *testing.T) {
 		rapid.SyncTest(rt, func(rt *rapid.T) {
 			seconds := rapid.Map(rapid.IntRange(0, 5), func(n int) time.Duration { return time.Duration(n) * time.Second })
 			timeout := time.Second + seconds.Draw(rt, "timeout")
-			cache := heatsink.NewCache[int64](heatsink.CacheOptions{
+			kept := cache.New[int64](cache.Options{
 				TTL: time.Second + seconds.Draw(rt, "ttl"), Stale: seconds.Draw(rt, "stale"), LoadTimeout: timeout,
 			})
 			var (
@@ -132,7 +132,7 @@ func TestCacheTraffic(t *testing.T) {
 				written atomic.Int64
 				seen    atomic.Int64 // the newest value that was returned
 			)
-			defer cache.Close()
+			defer kept.Close()
 			defer closing.Store(true)
 			defer callers.Wait()
 			fault := func(format string, args ...any) {
@@ -169,9 +169,9 @@ func TestCacheTraffic(t *testing.T) {
 				callers.Go(func() {
 					ctx, cancel := context.WithTimeout(context.Background(), patience)
 					defer cancel()
-					newest, oldest, get := seen.Load(), int64(0), cache.Get
+					newest, oldest, get := seen.Load(), int64(0), kept.Get
 					if fresh {
-						get, oldest = cache.GetFresh, written.Load()
+						get, oldest = kept.GetFresh, written.Load()
 					}
 					got, err := get(ctx, "key", load)
 					if errors.Is(err, context.Canceled) {
@@ -191,7 +191,7 @@ func TestCacheTraffic(t *testing.T) {
 				"get":    func(rt *rapid.T) { call(rt, false) },
 				"fresh":  func(rt *rapid.T) { call(rt, true) },
 				"write":  func(*rapid.T) { written.Add(1) },
-				"forget": func(*rapid.T) { cache.Forget("key") },
+				"forget": func(*rapid.T) { kept.Forget("key") },
 				"sleep":  func(rt *rapid.T) { time.Sleep(seconds.Draw(rt, "for")) },
 				"": func(rt *rapid.T) {
 					synctest.Wait()
@@ -208,7 +208,7 @@ func TestCacheTraffic(t *testing.T) {
 
 // The same in real time, for the race detector.
 func TestCacheConcurrently(t *testing.T) {
-	cache := heatsink.NewCache[int64](heatsink.CacheOptions{TTL: time.Millisecond, Stale: time.Millisecond, Entries: 2})
+	kept := cache.New[int64](cache.Options{TTL: time.Millisecond, Stale: time.Millisecond, Entries: 2})
 	var callers sync.WaitGroup
 	var written [4]atomic.Int64
 	for worker := range 8 {
@@ -227,14 +227,14 @@ func TestCacheConcurrently(t *testing.T) {
 				switch (i / 4) % 4 {
 				case 0:
 					want := written[n].Add(1)
-					if got, err = cache.GetFresh(ctx, key, load); err == nil && got < want {
+					if got, err = kept.GetFresh(ctx, key, load); err == nil && got < want {
 						t.Errorf("got %d, want the %d just written", got, want)
 					}
 				case 1:
-					cache.Forget(key)
+					kept.Forget(key)
 					fallthrough
 				default:
-					got, err = cache.Get(ctx, key, load)
+					got, err = kept.Get(ctx, key, load)
 				}
 				cancel()
 				if err == nil && got < seen[n] {
@@ -245,5 +245,5 @@ func TestCacheConcurrently(t *testing.T) {
 		})
 	}
 	callers.Wait()
-	cache.Close()
+	kept.Close()
 }

@@ -1,4 +1,4 @@
-package heatsink_test
+package cache_test
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 )
 
 // However many callers are impatient, a key has one load, and its value is there for those who come later.
 func TestCacheImpatientCallers(t *testing.T) {
 	for _, callers := range []int{500, 50_000} {
 		for _, together := range []bool{true, false} {
-			withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 2 * time.Minute}, func(c cacheCaller) {
+			withCache(t, cache.Options{}, &cacheSource{takes: 2 * time.Minute}, func(c cacheCaller) {
 				var all sync.WaitGroup
 				for range callers {
 					call := func() {
@@ -46,7 +46,7 @@ func TestCacheImpatientCallers(t *testing.T) {
 // second load, and nothing is left of the callers.
 func TestCacheLoadNeverReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cache := heatsink.NewCache[int](heatsink.CacheOptions{LoadTimeout: time.Second})
+		kept := cache.New[int](cache.Options{LoadTimeout: time.Second})
 		var loads atomic.Int64
 		release := make(chan struct{})
 		hang := func(context.Context) (int, error) {
@@ -57,12 +57,12 @@ func TestCacheLoadNeverReturns(t *testing.T) {
 		call := func(i int) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 			defer cancel()
-			get := []cacheRead{cache.Get, cache.GetFresh}[i%2]
+			get := []cacheRead{kept.Get, kept.GetFresh}[i%2]
 			if _, err := get(ctx, "key", hang); err != context.DeadlineExceeded {
 				t.Errorf("got %v, want the caller's deadline", err)
 			}
 			if i%10 == 9 {
-				cache.Forget("key")
+				kept.Forget("key")
 			}
 		}
 		call(0)
@@ -80,16 +80,16 @@ func TestCacheLoadNeverReturns(t *testing.T) {
 		if after := runtime.NumGoroutine(); after > before+1000 { // of 5,000 callers; those of other tests come and go
 			t.Errorf("%d goroutines have become %d", before, after)
 		}
-		other, err := cache.Get(context.Background(), "other", func(context.Context) (int, error) { return 7, nil })
+		other, err := kept.Get(context.Background(), "other", func(context.Context) (int, error) { return 7, nil })
 		if err != nil || other != 7 {
 			t.Errorf("another key: got %d, %v, want 7", other, err)
 		}
 		close(release)
 		synctest.Wait()
-		if got, err := cache.Get(context.Background(), "key", hang); err != nil || got != 2 { // the first was forgotten
+		if got, err := kept.Get(context.Background(), "key", hang); err != nil || got != 2 { // the first was forgotten
 			t.Errorf("got %d, %v, want 2", got, err)
 		}
-		cache.Close()
+		kept.Close()
 	})
 }
 
@@ -98,7 +98,7 @@ func TestCacheLoadNeverReturns(t *testing.T) {
 func TestCacheUnattendedLoadsAreBounded(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			cache := heatsink.NewCache[int](heatsink.CacheOptions{LoadTimeout: -1})
+			kept := cache.New[int](cache.Options{LoadTimeout: -1})
 			var running, most atomic.Int64
 			release := make(chan struct{})
 			hang := func(ctx context.Context) (int, error) {
@@ -113,10 +113,10 @@ func TestCacheUnattendedLoadsAreBounded(t *testing.T) {
 			var stuck int
 			for i := range 5000 {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-				_, err := cache.Get(ctx, strconv.Itoa(i), hang)
+				_, err := kept.Get(ctx, strconv.Itoa(i), hang)
 				cancel()
 				switch {
-				case errors.Is(err, heatsink.ErrCacheStuck):
+				case errors.Is(err, cache.ErrStuck):
 					stuck++
 				case err != context.DeadlineExceeded:
 					t.Errorf("got %v", err)
@@ -131,7 +131,7 @@ func TestCacheUnattendedLoadsAreBounded(t *testing.T) {
 				t.Errorf("stubborn %v: got %d loads at a time and %d refused, want %d and %d", stubborn, most.Load(), stuck, want, wantStuck)
 			}
 			close(release)
-			cache.Close()
+			kept.Close()
 		})
 	}
 }
@@ -139,11 +139,11 @@ func TestCacheUnattendedLoadsAreBounded(t *testing.T) {
 func TestCacheLoadContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type name struct{}
-		cache := heatsink.NewCache[context.Context](heatsink.CacheOptions{})
-		defer cache.Close()
+		kept := cache.New[context.Context](cache.Options{})
+		defer kept.Close()
 		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), name{}, "first"), time.Second)
 		defer cancel()
-		seen, err := cache.Get(ctx, "key", func(ctx context.Context) (context.Context, error) {
+		seen, err := kept.Get(ctx, "key", func(ctx context.Context) (context.Context, error) {
 			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 5*time.Minute {
 				t.Errorf("got the deadline %v, %v, want that of LoadTimeout", deadline, ok)
 			}

@@ -1,4 +1,4 @@
-package heatsink_test
+package cache_test
 
 import (
 	"context"
@@ -17,12 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 func ExampleCache() {
-	orders := heatsink.NewCache[int](heatsink.CacheOptions{TTL: 10 * time.Second})
+	orders := cache.New[int](cache.Options{TTL: 10 * time.Second})
 	defer orders.Close()
 
 	countAllShards := func(context.Context) (int, error) {
@@ -75,15 +76,15 @@ type cacheRead = func(context.Context, string, func(context.Context) (int, error
 // A cacheCaller does things to a cache and knows what should come of it.
 type cacheCaller struct {
 	*testing.T
-	cache *heatsink.Cache[int]
+	cache *cache.Cache[int]
 	*cacheSource
 }
 
 // withCache runs a test on virtual time, with a cache of its own. Goroutines that are left at its end fail the test.
-func withCache(t *testing.T, options heatsink.CacheOptions, s *cacheSource, f func(cacheCaller)) {
+func withCache(t *testing.T, options cache.Options, s *cacheSource, f func(cacheCaller)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := cacheCaller{t, heatsink.NewCache[int](options), s}
+		c := cacheCaller{t, cache.New[int](options), s}
 		defer c.cache.Close()
 		f(c)
 	})
@@ -127,7 +128,7 @@ func TestCacheKeepsForTTL(t *testing.T) {
 		{0, 60_000 * time.Millisecond},
 		{5 * time.Second, 5 * time.Second},
 	} {
-		withCache(t, heatsink.CacheOptions{TTL: test.option}, &cacheSource{takes: time.Second}, func(c cacheCaller) {
+		withCache(t, cache.Options{TTL: test.option}, &cacheSource{takes: time.Second}, func(c cacheCaller) {
 			c.get(1)
 			c.get(1)
 			time.Sleep(test.ttl - 1)
@@ -143,13 +144,13 @@ func TestCacheKeepsForTTL(t *testing.T) {
 }
 
 func TestCacheOptionsNoneAndForever(t *testing.T) {
-	for _, options := range []heatsink.CacheOptions{{TTL: -1}, {Entries: -1}, {TTL: -1, Stale: time.Hour}} {
+	for _, options := range []cache.Options{{TTL: -1}, {Entries: -1}, {TTL: -1, Stale: time.Hour}} {
 		withCache(t, options, &cacheSource{}, func(c cacheCaller) {
 			c.get(1)
 			c.get(2)
 		})
 	}
-	withCache(t, heatsink.CacheOptions{TTL: math.MaxInt64, Stale: math.MaxInt64}, &cacheSource{}, func(c cacheCaller) {
+	withCache(t, cache.Options{TTL: math.MaxInt64, Stale: math.MaxInt64}, &cacheSource{}, func(c cacheCaller) {
 		c.get(1)
 		time.Sleep(50 * 365 * 24 * time.Hour)
 		c.get(1)
@@ -167,7 +168,7 @@ func TestCacheJitter(t *testing.T) {
 		{0.5, 50 * time.Second, 100 * time.Second},
 		{7, 0, 100 * time.Second},
 	} {
-		withCache(t, heatsink.CacheOptions{TTL: 100 * time.Second, Jitter: test.jitter}, &cacheSource{}, func(c cacheCaller) {
+		withCache(t, cache.Options{TTL: 100 * time.Second, Jitter: test.jitter}, &cacheSource{}, func(c cacheCaller) {
 			const keys = 1000
 			for i := range keys {
 				c.getKey(strconv.Itoa(i), i+1)
@@ -198,7 +199,7 @@ func TestCacheJitter(t *testing.T) {
 }
 
 func TestCacheStale(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second}
+	options := cache.Options{TTL: time.Minute, Stale: 30 * time.Second}
 	withCache(t, options, &cacheSource{takes: 5 * time.Second}, func(c cacheCaller) {
 		c.get(1)
 		begin := time.Now()
@@ -231,7 +232,7 @@ func TestCacheStale(t *testing.T) {
 
 // A load in the background that fails leaves the old value alone for as long as that may be used.
 func TestCacheStaleFailure(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second}
+	options := cache.Options{TTL: time.Minute, Stale: 30 * time.Second}
 	broken := errors.New("broken")
 	for name, load := range map[string]func(context.Context) (int, error){
 		"error": func(context.Context) (int, error) { return 0, broken },
@@ -260,7 +261,7 @@ func TestCacheStaleFailure(t *testing.T) {
 // Callers join a load in the background once the old value is too old. After LoadTimeout its context ends, and callers
 // get the next one.
 func TestCacheStaleLoadTakesLong(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: 30 * time.Second, LoadTimeout: 90 * time.Second}
+	options := cache.Options{TTL: time.Minute, Stale: 30 * time.Second, LoadTimeout: 90 * time.Second}
 	for _, test := range []struct {
 		name        string
 		takes, come time.Duration // after the load began
@@ -294,7 +295,7 @@ func TestCacheStaleLoadTakesLong(t *testing.T) {
 // Checklist row 000-23: concurrent misses are one load.
 func TestCacheSingleFlight(t *testing.T) {
 	s := &cacheSource{takes: time.Second}
-	withCache(t, heatsink.CacheOptions{}, s, func(c cacheCaller) {
+	withCache(t, cache.Options{}, s, func(c cacheCaller) {
 		begin := time.Now()
 		var callers sync.WaitGroup
 		for range 100 {
@@ -328,7 +329,7 @@ func TestCacheSingleFlight(t *testing.T) {
 func TestCacheErrorsAreSharedNotKept(t *testing.T) {
 	broken := errors.New("broken")
 	s := &cacheSource{takes: time.Second, err: broken}
-	withCache(t, heatsink.CacheOptions{}, s, func(c cacheCaller) {
+	withCache(t, cache.Options{}, s, func(c cacheCaller) {
 		var callers sync.WaitGroup
 		for range 10 {
 			callers.Go(func() {
@@ -354,8 +355,8 @@ func TestCacheErrorsAreSharedNotKept(t *testing.T) {
 // A fresh read shows a write that was acknowledged before it, even if a load from before the write is under way.
 func TestCacheFreshShowsAcknowledgedWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cache := heatsink.NewCache[string](heatsink.CacheOptions{})
-		defer cache.Close()
+		kept := cache.New[string](cache.Options{})
+		defer kept.Close()
 		stored := "before"
 		read := func(context.Context) (string, error) {
 			seen := stored
@@ -369,20 +370,20 @@ func TestCacheFreshShowsAcknowledgedWrites(t *testing.T) {
 			}
 		}
 		var callers sync.WaitGroup
-		callers.Go(func() { want(cache.Get, "before") })
+		callers.Go(func() { want(kept.Get, "before") })
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 
 		stored = "after"
-		callers.Go(func() { want(cache.Get, "before") }) // joins; that is the difference
-		want(cache.GetFresh, "after")
-		want(cache.Get, "after")
+		callers.Go(func() { want(kept.Get, "before") }) // joins; that is the difference
+		want(kept.GetFresh, "after")
+		want(kept.Get, "after")
 		callers.Wait()
 	})
 }
 
 func TestCacheFreshReadsShareTheNextLoad(t *testing.T) {
-	withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+	withCache(t, cache.Options{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
 		begin := time.Now()
 		var callers sync.WaitGroup
 		callers.Go(func() { c.fresh(1) })
@@ -410,7 +411,7 @@ func TestCacheFreshReadsShareTheNextLoad(t *testing.T) {
 }
 
 func TestCacheForget(t *testing.T) {
-	withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+	withCache(t, cache.Options{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
 		c.get(1)
 		c.cache.Forget("key")
 		c.cache.Forget("unheard of")
@@ -436,7 +437,7 @@ func TestCacheForget(t *testing.T) {
 
 // Checklist row 000-23: bounded, and the least recently used goes.
 func TestCacheEvicts(t *testing.T) {
-	withCache(t, heatsink.CacheOptions{Entries: 3}, &cacheSource{}, func(c cacheCaller) {
+	withCache(t, cache.Options{Entries: 3}, &cacheSource{}, func(c cacheCaller) {
 		c.getKey("a", 1)
 		c.getKey("b", 2)
 		c.getKey("c", 3)
@@ -452,7 +453,7 @@ func TestCacheEvicts(t *testing.T) {
 		c.getKey("b", 5)
 		c.wantLoads(6)
 	})
-	withCache(t, heatsink.CacheOptions{}, &cacheSource{}, func(c cacheCaller) {
+	withCache(t, cache.Options{}, &cacheSource{}, func(c cacheCaller) {
 		for i := range 1001 {
 			c.getKey(strconv.Itoa(i), i+1)
 		}
@@ -487,7 +488,7 @@ func TestCacheCancellation(t *testing.T) {
 	}
 
 	t.Run("others still wait", func(t *testing.T) {
-		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+		withCache(t, cache.Options{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
 			var callers sync.WaitGroup
 			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
 			synctest.Wait()
@@ -499,7 +500,7 @@ func TestCacheCancellation(t *testing.T) {
 		})
 	})
 	t.Run("nobody waits", func(t *testing.T) {
-		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+		withCache(t, cache.Options{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
 			var callers sync.WaitGroup
 			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
 			callers.Go(func() { givesUp(c, 5*time.Second, c.cache.Get) })
@@ -511,7 +512,7 @@ func TestCacheCancellation(t *testing.T) {
 	})
 	t.Run("a stubborn load", func(t *testing.T) {
 		s := &cacheSource{takes: 10 * time.Second, stubborn: true}
-		withCache(t, heatsink.CacheOptions{LoadTimeout: 3 * time.Second}, s, func(c cacheCaller) {
+		withCache(t, cache.Options{LoadTimeout: 3 * time.Second}, s, func(c cacheCaller) {
 			givesUp(c, 5*time.Second, c.cache.Get)
 			wantGone(c, 1)
 			s.takes = time.Second
@@ -526,7 +527,7 @@ func TestCacheCancellation(t *testing.T) {
 	})
 	t.Run("a load that takes too long", func(t *testing.T) {
 		s := &cacheSource{takes: 10 * time.Second}
-		withCache(t, heatsink.CacheOptions{LoadTimeout: 3 * time.Second}, s, func(c cacheCaller) {
+		withCache(t, cache.Options{LoadTimeout: 3 * time.Second}, s, func(c cacheCaller) {
 			begin := time.Now()
 			_, err := c.cache.Get(context.Background(), "key", c.load)
 			if took := time.Since(begin); took != 3*time.Second || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "LoadTimeout, which is 3s") {
@@ -537,7 +538,7 @@ func TestCacheCancellation(t *testing.T) {
 		})
 	})
 	t.Run("fresh reads behind one that was left", func(t *testing.T) {
-		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+		withCache(t, cache.Options{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
 			var callers sync.WaitGroup
 			callers.Go(func() { givesUp(c, 2*time.Second, c.cache.Get) })
 			time.Sleep(time.Second)
@@ -550,7 +551,7 @@ func TestCacheCancellation(t *testing.T) {
 		})
 	})
 	t.Run("fresh reads that leave before it starts", func(t *testing.T) {
-		withCache(t, heatsink.CacheOptions{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
+		withCache(t, cache.Options{}, &cacheSource{takes: 10 * time.Second}, func(c cacheCaller) {
 			var callers sync.WaitGroup
 			callers.Go(func() { c.get(1) })
 			synctest.Wait()
@@ -563,7 +564,7 @@ func TestCacheCancellation(t *testing.T) {
 		})
 	})
 	t.Run("over before the call", func(t *testing.T) {
-		withCache(t, heatsink.CacheOptions{}, &cacheSource{}, func(c cacheCaller) {
+		withCache(t, cache.Options{}, &cacheSource{}, func(c cacheCaller) {
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
 			if _, err := c.cache.Get(ctx, "key", c.load); err != context.Canceled {
@@ -625,15 +626,15 @@ func TestCacheTimeoutOfAnOperation(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				cache := heatsink.NewCache[int](heatsink.CacheOptions{LoadTimeout: 3 * time.Second})
-				defer cache.Close()
+				kept := cache.New[int](cache.Options{LoadTimeout: 3 * time.Second})
+				defer kept.Close()
 				begin := time.Now()
-				_, err = cache.Get(context.Background(), "total", func(ctx context.Context) (int, error) { return 0, load(ctx, items) })
+				_, err = kept.Get(context.Background(), "total", func(ctx context.Context) (int, error) { return 0, load(ctx, items) })
 				if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took != 3*time.Second {
 					t.Errorf("got %v after %v, want a deadline after 3s", err, took)
 				}
 				text := fmt.Sprint(err)
-				if n := strings.Count(text, "took longer than CacheOptions.LoadTimeout, which is 3s"); n != 1 || !strings.HasPrefix(text, `load "total": `) {
+				if n := strings.Count(text, "took longer than Options.LoadTimeout, which is 3s"); n != 1 || !strings.HasPrefix(text, `load "total": `) {
 					t.Errorf("got %q, want LoadTimeout in it once, and the key", text)
 				}
 			})
@@ -643,7 +644,7 @@ func TestCacheTimeoutOfAnOperation(t *testing.T) {
 
 func TestCachePanicsReachTheCallers(t *testing.T) {
 	broken := errors.New("broken")
-	withCache(t, heatsink.CacheOptions{}, &cacheSource{}, func(c cacheCaller) {
+	withCache(t, cache.Options{}, &cacheSource{}, func(c cacheCaller) {
 		recovered := func(load func(context.Context) (int, error)) (value any) {
 			defer func() { value = recover() }()
 			c.cache.Get(context.Background(), "key", load)
@@ -682,11 +683,11 @@ func TestCachePanicsReachTheCallers(t *testing.T) {
 }
 
 func TestCacheClose(t *testing.T) {
-	options := heatsink.CacheOptions{TTL: time.Minute, Stale: time.Hour}
+	options := cache.Options{TTL: time.Minute, Stale: time.Hour}
 	wantClosed := func(t *testing.T, err error) {
 		t.Helper()
-		if !errors.Is(err, heatsink.ErrCacheClosed) {
-			t.Errorf("got %v, want %v", err, heatsink.ErrCacheClosed)
+		if !errors.Is(err, cache.ErrClosed) {
+			t.Errorf("got %v, want %v", err, cache.ErrClosed)
 		}
 	}
 	for _, stubborn := range []bool{false, true} {
@@ -748,38 +749,38 @@ func TestCacheClose(t *testing.T) {
 }
 
 func TestCacheHitDoesNotAllocate(t *testing.T) {
-	cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: time.Hour})
-	defer cache.Close()
+	kept := cache.New[int](cache.Options{TTL: time.Hour})
+	defer kept.Close()
 	load := new(cacheSource).load
-	if got := testing.AllocsPerRun(100, func() { cache.Get(context.Background(), "key", load) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { kept.Get(context.Background(), "key", load) }); got != 0 {
 		t.Errorf("got %v allocations, want 0", got)
 	}
 }
 
 func BenchmarkCacheHit(b *testing.B) {
-	filled := func(b *testing.B) (*heatsink.Cache[int], []string, func(context.Context) (int, error)) {
-		cache := heatsink.NewCache[int](heatsink.CacheOptions{TTL: time.Hour})
-		b.Cleanup(cache.Close)
+	filled := func(b *testing.B) (*cache.Cache[int], []string, func(context.Context) (int, error)) {
+		kept := cache.New[int](cache.Options{TTL: time.Hour})
+		b.Cleanup(kept.Close)
 		load := new(cacheSource).load
 		keys := make([]string, 1000)
 		for i := range keys {
 			keys[i] = fmt.Sprintf("PAGE_VIEWS#%d", i)
-			cache.Get(context.Background(), keys[i], load)
+			kept.Get(context.Background(), keys[i], load)
 		}
 		b.ReportAllocs()
-		return cache, keys, load
+		return kept, keys, load
 	}
 	b.Run("one caller", func(b *testing.B) {
-		cache, keys, load := filled(b)
+		kept, keys, load := filled(b)
 		for i := 0; b.Loop(); i++ {
-			cache.Get(context.Background(), keys[i%len(keys)], load)
+			kept.Get(context.Background(), keys[i%len(keys)], load)
 		}
 	})
 	b.Run("all processors", func(b *testing.B) {
-		cache, keys, load := filled(b)
+		kept, keys, load := filled(b)
 		b.RunParallel(func(pb *testing.PB) {
 			for i := 0; pb.Next(); i++ {
-				cache.Get(context.Background(), keys[i%len(keys)], load)
+				kept.Get(context.Background(), keys[i%len(keys)], load)
 			}
 		})
 	})

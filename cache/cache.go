@@ -1,4 +1,6 @@
-package heatsink
+// Package cache remembers what is expensive to read, such as a count over all shards of a key. Simultaneous callers share
+// one load, and values live for a short time.
+package cache
 
 import (
 	"cmp"
@@ -8,40 +10,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime/debug"
 	"sync"
 	"time"
 )
 
-// ErrCacheClosed is returned by a Cache that was closed, also to those who were waiting at that moment.
-var ErrCacheClosed = errors.New("cache is closed")
+// ErrClosed is returned by a Cache that was closed, also to those who were waiting at that moment.
+var ErrClosed = errors.New("cache is closed")
 
-// ErrCacheStuck is returned by a Cache instead of starting a load while 1,000 others still run whose contexts have ended.
+// ErrStuck is returned by a Cache instead of starting a load while 1,000 others still run whose contexts have ended.
 // Loads must return when their context ends.
-var ErrCacheStuck = errors.New("cache is stuck: 1,000 loads ignore that their contexts have ended")
-
-var errLoadGivenUp = errors.New("cache: the load was given up: nobody waits for it, and newer loads take its place")
-
-// loadTimeout is why the context of a load ended that took longer than this. Reads that return the cause of their context
-// return it in the place of context.DeadlineExceeded, so it is one.
-type loadTimeout time.Duration
-
-func (t loadTimeout) Error() string {
-	return fmt.Sprintf("cache: the load took longer than CacheOptions.LoadTimeout, which is %v", time.Duration(t))
-}
-
-func (t loadTimeout) Is(target error) bool { return target == context.DeadlineExceeded }
-
-// explain returns the error of a load whose time was up. A load that returned the cause of its context has said why already.
-func (t loadTimeout) explain(key string, err error) error {
-	if errors.Is(err, t) {
-		return fmt.Errorf("load %q: %w", key, err)
-	}
-	return fmt.Errorf("load %q: %w: %w", key, t, err)
-}
-
-// Timeout is for those who ask errors whether they are a timeout, as they can ask context.DeadlineExceeded.
-func (t loadTimeout) Timeout() bool { return true }
+var ErrStuck = errors.New("cache is stuck: 1,000 loads ignore that their contexts have ended")
 
 const (
 	// maxUnattended is how many loads that nobody waits for go on at most.
@@ -51,11 +29,8 @@ const (
 	maxStuck = 1000
 )
 
-// errLoadExited is returned when load ended its goroutine, as t.FailNow does, and so has no result.
-var errLoadExited = errors.New("cache: load called runtime.Goexit")
-
-// CacheOptions configure a Cache. Fields that are zero have the defaults given here; negative ones mean none.
-type CacheOptions struct {
+// Options configure a Cache. Fields that are zero have the defaults given here; negative ones mean none.
+type Options struct {
 	// TTL is how long a value is used, counted from the moment its load returned. Default: 60 seconds. None: values are
 	// not kept, but simultaneous loads are still shared.
 	TTL time.Duration
@@ -77,9 +52,9 @@ type CacheOptions struct {
 	Jitter float64
 }
 
-func (o CacheOptions) withDefaults() CacheOptions {
+func (o Options) withDefaults() Options {
 	const forever = math.MaxInt64 / 4 // 73 years, so that sums do not overflow
-	return CacheOptions{
+	return Options{
 		TTL:     min(max(cmp.Or(o.TTL, time.Minute), 0), forever),
 		Stale:   min(max(o.Stale, 0), forever),
 		Entries: max(cmp.Or(o.Entries, 1000), 0),
@@ -95,14 +70,14 @@ func (o CacheOptions) withDefaults() CacheOptions {
 // At most one load per key runs at a time, in a goroutine of its own; those who need its result wait for it together.
 // Its context has the values of the context of the call that asked for it, but not its deadline: the load goes on when
 // its callers have left, so that impatient callers find its value later. The context ends after
-// CacheOptions.LoadTimeout, and by Close.
+// Options.LoadTimeout, and by Close.
 //
 // A load whose context has ended is still the key's only one until it returns. Those who come meanwhile wait for it to
 // return, and then for the next one. So a load that never returns blocks its key: callers get the error of their own
 // context.
 //
 // At most 1,000 loads go on with nobody waiting, for all keys together. If there are more, the context of the one that
-// was left first ends. If 1,000 such loads do not return, no other is started: see ErrCacheStuck.
+// was left first ends. If 1,000 such loads do not return, no other is started: see ErrStuck.
 //
 // A load's error goes to everybody who waits for it, and is not kept. So does a panic: it continues in their goroutines.
 // Of a load that nobody waits for nobody hears; if it replaces an old value and fails, the old value is used until that
@@ -111,26 +86,26 @@ func (o CacheOptions) withDefaults() CacheOptions {
 // The loads of one key must be interchangeable and must not ask the cache for that key. Callers share the values and must
 // not change them.
 type Cache[V any] struct {
-	options CacheOptions // with defaults
-	epoch   time.Time    // what times in here are counted from: cheaper to read and to compare
+	options Options   // with defaults
+	epoch   time.Time // what times in here are counted from: cheaper to read and to compare
 
 	mu      sync.Mutex
-	entries map[string]*cacheEntry[V]
-	recent  cacheEntry[V]              // head of the ring of entries: next is the most recently used, prev the least
-	flights map[string]*cacheFlight[V] // the load under way for a key
-	alone   list.List                  // of flights under way that nobody waits for: the front was left first
-	stuck   int                        // loads that were given up and have not returned
+	entries map[string]*entry[V]
+	recent  entry[V]              // head of the ring of entries: next is the most recently used, prev the least
+	flights map[string]*flight[V] // the load under way for a key
+	alone   list.List             // of flights under way that nobody waits for: the front was left first
+	stuck   int                   // loads that were given up and have not returned
 	closed  bool
 	running sync.WaitGroup // every goroutine of the cache; added to under mu and only while open
 }
 
-// NewCache returns an empty cache.
-func NewCache[V any](options CacheOptions) *Cache[V] {
+// New returns an empty cache.
+func New[V any](options Options) *Cache[V] {
 	c := &Cache[V]{
 		options: options.withDefaults(),
 		epoch:   time.Now(),
-		entries: map[string]*cacheEntry[V]{},
-		flights: map[string]*cacheFlight[V]{},
+		entries: map[string]*entry[V]{},
+		flights: map[string]*flight[V]{},
 	}
 	c.recent.prev, c.recent.next = &c.recent, &c.recent
 	return c
@@ -186,7 +161,7 @@ func (c *Cache[V]) Forget(key string) {
 }
 
 // Close cancels all loads, those in the background included, and returns when they have ended. From then on, the cache
-// returns ErrCacheClosed. It must not be called from a load.
+// returns ErrClosed. It must not be called from a load.
 func (c *Cache[V]) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -194,7 +169,7 @@ func (c *Cache[V]) Close() {
 	c.recent.prev, c.recent.next = &c.recent, &c.recent
 	for _, f := range c.flights {
 		f.forgotten = true
-		f.cancel(ErrCacheClosed)
+		f.cancel(ErrClosed)
 	}
 	c.mu.Unlock()
 	c.running.Wait()
@@ -212,9 +187,9 @@ func (c *Cache[V]) loadNext(ctx context.Context, key string, load func(context.C
 }
 
 // next returns the flight to wait for: a new one, or the one that follows the one under way.
-func (c *Cache[V]) next(ctx context.Context, key string, load func(context.Context) (V, error)) (*cacheFlight[V], error) {
+func (c *Cache[V]) next(ctx context.Context, key string, load func(context.Context) (V, error)) (*flight[V], error) {
 	if c.closed {
-		return nil, ErrCacheClosed
+		return nil, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -222,14 +197,14 @@ func (c *Cache[V]) next(ctx context.Context, key string, load func(context.Conte
 	under := c.flights[key]
 	switch {
 	case under == nil && c.stuck >= maxStuck:
-		return nil, fmt.Errorf("load %q: %w", key, ErrCacheStuck)
+		return nil, fmt.Errorf("load %q: %w", key, ErrStuck)
 	case under == nil:
-		f := newCacheFlight(ctx, key, load)
+		f := newFlight(ctx, key, load)
 		f.waiting = 1
 		c.start(f)
 		return f, nil
 	case under.next == nil:
-		under.next = newCacheFlight(ctx, key, load)
+		under.next = newFlight(ctx, key, load)
 	}
 	under.next.waiting++
 	return under.next, nil
@@ -237,19 +212,19 @@ func (c *Cache[V]) next(ctx context.Context, key string, load func(context.Conte
 
 // refresh starts a load that nobody waits for.
 func (c *Cache[V]) refresh(ctx context.Context, key string, load func(context.Context) (V, error)) {
-	f := newCacheFlight(ctx, key, load)
+	f := newFlight(ctx, key, load)
 	c.start(f)
 	f.alone = c.alone.PushBack(f)
 }
 
 // join counts a caller in for a flight that is under way.
-func (c *Cache[V]) join(f *cacheFlight[V]) {
+func (c *Cache[V]) join(f *flight[V]) {
 	f.waiting++
 	c.attend(f)
 }
 
 // attend takes a flight out of those that nobody waits for.
-func (c *Cache[V]) attend(f *cacheFlight[V]) {
+func (c *Cache[V]) attend(f *flight[V]) {
 	if f.alone != nil {
 		c.alone.Remove(f.alone)
 		f.alone = nil
@@ -257,7 +232,7 @@ func (c *Cache[V]) attend(f *cacheFlight[V]) {
 }
 
 // wait waits for a flight that the caller was counted in for.
-func (c *Cache[V]) wait(ctx context.Context, f *cacheFlight[V]) (V, error) {
+func (c *Cache[V]) wait(ctx context.Context, f *flight[V]) (V, error) {
 	select {
 	case <-f.landed:
 		if f.panicked != nil {
@@ -272,7 +247,7 @@ func (c *Cache[V]) wait(ctx context.Context, f *cacheFlight[V]) (V, error) {
 }
 
 // leave ends one's waiting. A flight that nobody waits for goes on alone if it is under way, and never starts if not.
-func (c *Cache[V]) leave(f *cacheFlight[V]) {
+func (c *Cache[V]) leave(f *flight[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f.waiting--
@@ -283,7 +258,7 @@ func (c *Cache[V]) leave(f *cacheFlight[V]) {
 	case under == f:
 		f.alone = c.alone.PushBack(f)
 		if c.alone.Len() > maxUnattended {
-			c.giveUp(c.alone.Front().Value.(*cacheFlight[V]))
+			c.giveUp(c.alone.Front().Value.(*flight[V]))
 		}
 	case under != nil && under.next == f:
 		under.next = nil
@@ -291,14 +266,14 @@ func (c *Cache[V]) leave(f *cacheFlight[V]) {
 }
 
 // giveUp ends the context of a load that nobody waits for. Until it returns it is the only one of its key.
-func (c *Cache[V]) giveUp(f *cacheFlight[V]) {
+func (c *Cache[V]) giveUp(f *flight[V]) {
 	c.attend(f)
 	f.cancel(errLoadGivenUp)
 	f.givenUp = true
 	c.stuck++
 }
 
-func (c *Cache[V]) start(f *cacheFlight[V]) {
+func (c *Cache[V]) start(f *flight[V]) {
 	c.flights[f.key] = f
 	f.begin(c.options.LoadTimeout)
 	c.running.Go(func() {
@@ -309,7 +284,7 @@ func (c *Cache[V]) start(f *cacheFlight[V]) {
 
 // land hands out the result of a flight and keeps it, unless it was forgotten. Since flights for one key follow each
 // other, what is kept is never replaced by something older.
-func (c *Cache[V]) land(f *cacheFlight[V]) {
+func (c *Cache[V]) land(f *flight[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	timeout, timedOut := context.Cause(f.ctx).(loadTimeout)
@@ -326,7 +301,7 @@ func (c *Cache[V]) land(f *cacheFlight[V]) {
 	switch {
 	case f.err == nil:
 	case c.closed:
-		f.err = ErrCacheClosed
+		f.err = ErrClosed
 	case timedOut:
 		f.err = timeout.explain(f.key, f.err)
 	}
@@ -335,11 +310,11 @@ func (c *Cache[V]) land(f *cacheFlight[V]) {
 }
 
 // follow starts the flight that was waiting for another to land, if there is one.
-func (c *Cache[V]) follow(f *cacheFlight[V]) {
+func (c *Cache[V]) follow(f *flight[V]) {
 	switch {
 	case f == nil:
 	case c.closed:
-		f.err = ErrCacheClosed
+		f.err = ErrClosed
 		close(f.landed)
 	default:
 		c.start(f)
@@ -358,87 +333,12 @@ func (c *Cache[V]) keep(key string, value V) {
 		c.drop(c.recent.prev)
 	}
 	cut := time.Duration(c.options.Jitter * rand.Float64() * float64(c.options.TTL))
-	e := &cacheEntry[V]{key: key, value: value, expires: time.Since(c.epoch) + c.options.TTL - cut}
+	e := &entry[V]{key: key, value: value, expires: time.Since(c.epoch) + c.options.TTL - cut}
 	e.linkAfter(&c.recent)
 	c.entries[key] = e
 }
 
-func (c *Cache[V]) drop(e *cacheEntry[V]) {
+func (c *Cache[V]) drop(e *entry[V]) {
 	e.unlink()
 	delete(c.entries, e.key)
-}
-
-// A cacheEntry is a value and its place in the ring.
-type cacheEntry[V any] struct {
-	key        string
-	value      V
-	expires    time.Duration // since the cache's epoch
-	prev, next *cacheEntry[V]
-}
-
-func (e *cacheEntry[V]) unlink() {
-	e.prev.next, e.next.prev = e.next, e.prev
-}
-
-func (e *cacheEntry[V]) linkAfter(other *cacheEntry[V]) {
-	e.prev, e.next = other, other.next
-	e.prev.next, e.next.prev = e, e
-}
-
-// A cacheFlight is a load that callers wait for together, maybe before it has started. The cache's lock guards what
-// changes; the result may be read once landed is closed.
-type cacheFlight[V any] struct {
-	key       string
-	load      func(context.Context) (V, error)
-	ctx       context.Context // of the call that asked for it, then of the load
-	cancel    context.CancelCauseFunc
-	end       context.CancelFunc // stops the timer
-	waiting   int
-	alone     *list.Element // in Cache.alone, if it is there
-	givenUp   bool
-	forgotten bool
-	next      *cacheFlight[V] // starts when this one has landed
-
-	landed   chan struct{}
-	value    V
-	err      error
-	panicked *loadPanic
-}
-
-// newCacheFlight returns a flight that nobody waits for yet.
-func newCacheFlight[V any](ctx context.Context, key string, load func(context.Context) (V, error)) *cacheFlight[V] {
-	return &cacheFlight[V]{key: key, load: load, ctx: context.WithoutCancel(ctx), landed: make(chan struct{})}
-}
-
-// begin makes the context of the load, which may take so long; 0 is any time.
-func (f *cacheFlight[V]) begin(timeout time.Duration) {
-	f.ctx, f.cancel = context.WithCancelCause(f.ctx)
-	f.end = func() {}
-	if timeout > 0 {
-		f.ctx, f.end = context.WithTimeoutCause(f.ctx, timeout, loadTimeout(timeout))
-	}
-}
-
-// fly runs the load and notes how it ended.
-func (f *cacheFlight[V]) fly() {
-	f.err = errLoadExited // unless it returns
-	defer func() {
-		if value := recover(); value != nil {
-			f.panicked = &loadPanic{value, debug.Stack()}
-		}
-	}()
-	f.value, f.err = f.load(f.ctx)
-}
-
-// A loadPanic carries a panic from the goroutine of a load to the goroutines that wait for it.
-type loadPanic struct {
-	value any
-	stack []byte
-}
-
-func (p *loadPanic) Error() string { return fmt.Sprintf("cache: load: %v\n\n%s", p.value, p.stack) }
-
-func (p *loadPanic) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
 }
