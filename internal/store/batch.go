@@ -58,11 +58,12 @@ func (b *Batch) Apply() error {
 			_ = b.b.LogData(nil, nil)
 		}
 	}
-	writes := b.b.Count()
+	writes, bytes := b.b.Count(), b.b.Len()
 	if err := apply(b.b, sync); err != nil {
 		b.Discard()
 		return err
 	}
+	b.store.trouble.took(bytes)
 	b.store.crowd.applied(writes)
 	if b.crowded {
 		b.store.flush()

@@ -81,6 +81,7 @@ func (s *Store) openOn(ctx context.Context, dir string, found mark, options Opti
 	if total > 0 {
 		s.table = uint64(min(max(total/reservePart/(2*memTables), minMemTableSize), memTableSize))
 	}
+	s.trouble.allowed = int64(s.table)
 	s.tighten(dir)
 	stop := context.AfterFunc(ctx, func() { s.disk.giveUp(context.Cause(ctx)) })
 	s.disk.opening.Store(true)

@@ -50,7 +50,7 @@ type Store struct {
 	durable bool
 	logger  *slog.Logger // may be nil
 	crowd   *crowd
-	files   int        // to keep open; 0: Pebble's default
+	files   int // to keep open; 0: Pebble's default
 	trouble *trouble
 	disk    *disk // nil in memory, as is space
 	space   *space
@@ -148,11 +148,16 @@ func uncompressed() *sstable.CompressionProfile { return sstable.NoCompression }
 // A damaged block of a table file does not end the process, as it would without
 // this listener. Every read of the block fails, so that what was in it is never
 // taken for absent; Pebble leaves the file out of compactions for a while after
-// each attempt; and everything else can still be read, and copied out.
+// each attempt; and everything else can still be read, and copied out. A damaged
+// file is told of once.
 func (s *Store) listener() pebble.EventListener {
 	log := pebbleLog{s.logger}
 	l := pebble.EventListener{
-		DataCorruption: func(info pebble.DataCorruptionInfo) { log.Errorf("%s", info) },
+		DataCorruption: func(info pebble.DataCorruptionInfo) {
+			if s.trouble.damaged(info.Path) {
+				log.Errorf("%s", info)
+			}
+		},
 		WALCreated: func(info pebble.WALCreateInfo) {
 			// Open returns this error. Later Pebble panics, and so much in the
 			// middle of things that the panic itself fails before mustGoOn.
@@ -200,7 +205,7 @@ func (s *Store) Close() error {
 // looks as after a crash. What cannot be moved is still in the log: on a disk that
 // is full, or fails, it stays there, as to begin a flush takes a new log.
 func (s *Store) settle() {
-	if s.ask(forUpkeep) != nil || s.trouble.refusal() != nil {
+	if s.ask(forUpkeep) != nil || s.trouble.flush.failed() {
 		return
 	}
 	defer s.mustGoOn()

@@ -22,7 +22,11 @@ import (
 type trouble struct {
 	flush, compaction failing
 	others            failing
-	flushError        error         // of the last flush; Pebble's lock guards it
+	flushError        error        // of the last flush; Pebble's lock guards it
+	allowed           int64        // bytes that may be written while flushes fail
+	written           atomic.Int64 // bytes, since flushes fail
+	refusing          atomic.Bool
+	bad               sync.Map      // the paths of damaged files
 	met               chan error    // one error, for Close
 	closing           chan struct{} // ends all pauses
 	close             sync.Once
@@ -47,6 +51,8 @@ func (t *trouble) listen(l *pebble.EventListener, opening func(error) bool) {
 		t.flushError = info.Err
 		if info.Err == nil || info.Err.Error() == "pebble: empty table" { // which is a flush of nothing
 			t.flush.over()
+			t.written.Store(0)
+			t.refusing.Store(false)
 		}
 	}
 	l.CompactionEnd = func(info pebble.CompactionInfo) {
@@ -73,12 +79,30 @@ func (t *trouble) listen(l *pebble.EventListener, opening func(error) bool) {
 	}
 }
 
-// refusal is the answer to a write that cannot be taken because flushes fail: what
-// they leave in memory could only grow.
+// damaged notes that a file is, and reports whether that is news.
+func (t *trouble) damaged(path string) bool {
+	_, known := t.bad.LoadOrStore(path, true)
+	return !known
+}
+
+// took counts bytes written.
+func (t *trouble) took(bytes int) {
+	if t.flush.failed() {
+		t.written.Add(int64(bytes))
+	}
+}
+
+// refusal is the answer to a write that cannot be taken because flushes fail. What
+// they leave in memory grows with each write, and Pebble would make writers wait,
+// for as long as it takes, before it is too much. A failure that is soon over is
+// nobody's concern.
 func (t *trouble) refusal() error {
 	why := t.flush.why.Load()
-	if why == nil {
+	if why == nil || t.written.Load() < t.allowed {
 		return nil
+	}
+	if t.refusing.CompareAndSwap(false, true) && t.flush.logger != nil {
+		t.flush.logger.Warn("store: writes are refused until a flush succeeds", "error", *why)
 	}
 	return fmt.Errorf("%w: the store cannot write its table files: %w; writes go on by themselves once it can", ErrNoWrites, *why)
 }
@@ -120,7 +144,7 @@ func (f *failing) again(err error) {
 
 // over notes a success.
 func (f *failing) over() {
-	if f.why.Load() == nil {
+	if !f.failed() {
 		return
 	}
 	f.why.Store(nil)
@@ -132,6 +156,9 @@ func (f *failing) over() {
 	f.told, f.times = "", 0
 }
 
+// failed reports whether the last attempt did.
+func (f *failing) failed() bool { return f.why.Load() != nil }
+
 // is reports whether err is the failure noted last.
 func (f *failing) is(err error) bool {
 	why := f.why.Load()
@@ -140,7 +167,7 @@ func (f *failing) is(err error) bool {
 
 // wait pauses after failures, for longer the more there were.
 func (f *failing) wait() {
-	if f.why.Load() == nil {
+	if !f.failed() {
 		return
 	}
 	f.mu.Lock()

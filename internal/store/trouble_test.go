@@ -21,11 +21,20 @@ func TestFailingFlushRefusesWritesUntilItSucceeds(t *testing.T) {
 	var attempts atomic.Int64
 	logger, log := logged()
 	s := openWith(t, Options{Dir: t.TempDir(), Logger: logger, FS: fullFor(&full, &attempts, tableCreation)})
+	s.trouble.allowed = 1000
 	set(t, s, "a", "1")
 	full.Store(true)
 	s.flush()
-	for s.trouble.refusal() == nil {
+	for !s.trouble.flush.failed() {
 		time.Sleep(time.Millisecond)
+	}
+	if err := setOne(s); err != nil {
+		t.Errorf("the first write after a failure: %v", err)
+	}
+	for range 1000 {
+		if setOne(s) != nil {
+			break
+		}
 	}
 	if err := setOne(s); !errors.Is(err, ErrNoWrites) || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a write while flushes fail: got %v, want %v and why", err, ErrNoWrites)
@@ -44,6 +53,12 @@ func TestFailingFlushRefusesWritesUntilItSucceeds(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "flush succeeds again") {
 		t.Errorf("it was not told that it is over: %s", log)
+	}
+	if n := strings.Count(log.String(), "writes are refused"); n != 1 {
+		t.Errorf("it was told %d times that writes are refused, want once: %s", n, log)
+	}
+	if s.trouble.written.Load() != 0 {
+		t.Error("what was written while flushes failed still counts")
 	}
 }
 
