@@ -88,7 +88,7 @@ func newHTTPClient(begin, whole time.Duration) *awshttp.BuildableClient {
 
 const (
 	answerTime = 30 * time.Second // how long a server may think about a request
-	wholeTime  = time.Minute      // until the end of its answer: a page comes at 20 KB a second at least
+	wholeTime  = 45 * time.Second // until the end of its answer: a page comes at 25 KB a second at least
 )
 
 // missingTable is an error about a table that is not there, and says where.

@@ -57,8 +57,8 @@ func checkLogs(disk FS, path string) error {
 			continue // nothing was written to it
 		}
 		if next != 0 && (first > next || exact && first < next) {
-			return fmt.Errorf("a log is missing from %s on, or what was in it: the next one with writes, %s, begins with number %d instead of %d",
-				previous, logName(uint64(log.Num)), first, next)
+			return fmt.Errorf("a log is missing: %s should go on where %s ends, with write %d, and begins with %d",
+				logName(uint64(log.Num)), previous, next, first)
 		}
 		next, previous, exact = end, logName(uint64(log.Num)), false
 	}
