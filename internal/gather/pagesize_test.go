@@ -1,4 +1,4 @@
-package heatsink
+package gather
 
 import (
 	"math"
@@ -67,36 +67,10 @@ func TestPageSizeProperties(t *testing.T) {
 // A limit that stands for "all" is not a reason to think long.
 func TestPageSizeOfHugeLimits(t *testing.T) {
 	for _, limit := range []int{1 << 20, 1 << 31, 1 << 40, math.MaxInt - 1, math.MaxInt} {
-		for _, n := range []int{1, 2, 7, 1000, MaxShards} {
+		for _, n := range []int{1, 2, 7, 1000, 1 << 17} {
 			if got := pageSize(limit, n); got < limit/n || got > limit {
 				t.Errorf("limit %d over %d shards: %d", limit, n, got)
 			}
 		}
-	}
-}
-
-func TestPassRates(t *testing.T) {
-	var p passRates
-	p.saw("", 100, 1)
-	if got := p.rate(""); got != 1 {
-		t.Errorf("without a filter: %g, want 1", got)
-	}
-	if got := p.rate("a = :a"); got != 1 {
-		t.Errorf("unseen: %g, want 1", got)
-	}
-	p.saw("a = :a", 100, 25)
-	if got := p.rate("a = :a"); got != 0.25 {
-		t.Errorf("after a quarter: %g, want 0.25", got)
-	}
-	for range 50 {
-		p.saw("a = :a", 1000, 0)
-	}
-	if got := p.rate("a = :a"); got < leastRate || got > 1.01*leastRate {
-		t.Errorf("after none: %g, want %g", got, leastRate)
-	}
-	p.saw("a = :a", 0, 0)
-	p.saw("a = :a", 1, 5)
-	if got := p.rate("a = :a"); got < leastRate || got > 1 {
-		t.Errorf("got %g", got)
 	}
 }
