@@ -9,16 +9,16 @@ type Entry[V any] struct {
 	Value V
 }
 
-// Shard is what is left to read of a shard, from some place on, in the direction of the read. It does not change, and may
-// be fetched by several goroutines at once: that is what a hedge does.
+// Shard is a shard from some place on, in the direction of the read. It knows all of the shard, as From and Behind may go
+// back. It does not change, and may be fetched by several goroutines at once: that is what a hedge does.
 type Shard[V any] interface {
 	// Fetch reads a page for which at most n entries are read. Entries are in the order of the read.
 	Fetch(ctx context.Context, n int) (Page[V], error)
 
-	// From returns what the whole shard has from an entry's sort value on, all entries with that value included.
+	// From returns the shard from an entry's sort value on, all entries with that value included.
 	From(e Entry[V]) Shard[V]
 
-	// Behind returns what the whole shard has behind an entry.
+	// Behind returns the shard behind an entry.
 	Behind(e Entry[V]) Shard[V]
 }
 
