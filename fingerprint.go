@@ -26,7 +26,7 @@ func (f fingerprints) at(width int) uint64 {
 func fingerprintsOf(r *reading) fingerprints {
 	q, o := &r.query, &r.core.options
 	layout := o.Layout
-	var f fingerprint
+	f := fingerprint{make([]byte, 0, 256)} // enough for most
 	f.text("2", o.Table, o.Index, o.PartitionKey, o.SortKey, layout.Bucket.String())
 	if layout.Bucket.timed() {
 		f.text(layout.Format.bucketPrefix(), layout.Format.hourMark())

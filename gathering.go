@@ -228,17 +228,15 @@ func (r *reading) checkRequests(ctx context.Context) error {
 	}
 	q, o := &r.query, &r.core.options
 	return fmt.Errorf("%w: %w: query %s key %q: %d shards in %s take a request each, but MaxRequests is %d: %s", ErrQuery, ErrTooManyRequests,
-		o.Table, q.Key, n, r.extent(), most, r.remedy())
+		o.Table, q.Key, n, q.extent(o.Layout.Bucket), most, r.remedy())
 }
 
-// extent says over how much time a read goes, for errors.
-func (r *reading) extent() string {
-	q := &r.query
-	if r.core.options.Layout.Bucket == NoBucket {
+// extent says over how much time a read of such buckets goes, for errors.
+func (q *Query) extent(b Bucket) string {
+	if b == NoBucket {
 		return "all"
 	}
-	n := r.core.options.Layout.Bucket.Count(q.From, q.To)
-	return fmt.Sprintf("%d buckets from %s to %s", n, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
 }
 
 // remedy says what to do about a read that takes too many requests.

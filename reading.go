@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +27,8 @@ type reading struct {
 	throttled atomic.Bool // some request was
 
 	names      map[string]string // without the sort key's
-	allNames   map[string]string // with it
+	sortNames  map[string]string // with it: see namesWithSort
+	sortOnce   sync.Once
 	values     Item
 	filter     *string
 	projection *string
@@ -60,8 +62,6 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 	if err := r.addProjection(); err != nil {
 		return nil, err
 	}
-	r.allNames = maps.Clone(r.names)
-	r.allNames["#hs_sk"] = c.options.SortKey
 	return r, nil
 }
 
@@ -199,8 +199,6 @@ func (r *reading) projectKeys() {
 	}
 	projection := strings.Join(aliases, ", ")
 	r.projection, r.light = &projection, true
-	r.allNames = maps.Clone(r.names)
-	r.allNames["#hs_sk"] = r.core.options.SortKey
 }
 
 // needed returns the attributes that the merge cannot do without.
@@ -261,4 +259,14 @@ func (r *reading) row(e entry) row {
 		delete(w.item, name)
 	}
 	return w
+}
+
+// namesWithSort returns the names with the sort key's, for requests that refer to it: DynamoDB refuses names that are not
+// used. They are made when the first request needs them.
+func (r *reading) namesWithSort() map[string]string {
+	r.sortOnce.Do(func() {
+		r.sortNames = maps.Clone(r.names)
+		r.sortNames["#hs_sk"] = r.core.options.SortKey
+	})
+	return r.sortNames
 }

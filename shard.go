@@ -155,7 +155,7 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 	names := r.names
 	if sort := s.left.condition(r.query.Reverse, values); sort != "" {
 		condition += " AND " + sort
-		names = r.allNames
+		names = r.namesWithSort()
 	}
 	in := &dynamodb.QueryInput{
 		TableName:                 &o.Table,

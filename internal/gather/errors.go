@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 )
 
@@ -49,14 +48,14 @@ func (e *WaitError) Error() string {
 
 func (e *WaitError) Unwrap() error { return e.Err }
 
-// ended returns the error of a read whose context is over, while these cursors were merged.
-func ended[V any](ctx context.Context, cursors iter.Seq[*cursor[V]]) error {
+// ended returns the error of a read whose context is over. It says which shards of the merge were waited for.
+func ended[V any](ctx context.Context, s *stages[V]) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}
 	wait := &WaitError{Err: err}
-	for cu := range cursors {
+	for cu := range s.merging() {
 		wait.Of++
 		if !cu.dry() {
 			continue

@@ -157,16 +157,16 @@ func (g *Gather[V]) wait() error {
 		return g.deliver(answer)
 	default:
 	}
-	hedge, stop := hedgeTimer(&g.config, g.stages.merging())
+	hedge, stop := hedgeTimer(&g.config, &g.stages)
 	defer stop()
 	select {
 	case answer := <-r.results:
 		return g.deliver(answer)
 	case <-hedge:
-		r.hedge(g.stages.merging())
+		r.hedge(&g.stages)
 		return nil
 	case <-r.ctx.Done():
-		return ended(r.ctx, g.stages.merging())
+		return ended(r.ctx, &g.stages)
 	}
 }
 
@@ -215,7 +215,7 @@ func (g *Gather[V]) deliver(answer result[V]) error {
 // fail gives a shard up, or everything.
 func (g *Gather[V]) fail(cu *cursor[V], err error) error {
 	if g.requests.ctx.Err() != nil {
-		return ended(g.requests.ctx, g.stages.merging())
+		return ended(g.requests.ctx, &g.stages)
 	}
 	if !g.config.Lost(err) {
 		return err

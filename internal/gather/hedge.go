@@ -1,7 +1,6 @@
 package gather
 
 import (
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -47,9 +46,9 @@ func (l *latencies) spend() bool {
 	return true
 }
 
-// hedgeTimer returns a channel that says when to send requests of these cursors again: once no more than a tenth are
+// hedgeTimer returns a channel that says when to send the requests of the merge again: once no more than a tenth are
 // under way, and those are late. The caller stops it. The channel is nil if hedging would be no use, or is not allowed.
-func hedgeTimer[V any](c *Config, cursors iter.Seq[*cursor[V]]) (when <-chan time.Time, stop func()) {
+func hedgeTimer[V any](c *Config, s *stages[V]) (when <-chan time.Time, stop func()) {
 	stop = func() {}
 	if c.Hedge == nil || !c.Hedge() {
 		return nil, stop
@@ -60,7 +59,7 @@ func hedgeTimer[V any](c *Config, cursors iter.Seq[*cursor[V]]) (when <-chan tim
 	}
 	var first time.Time
 	under, all := 0, 0
-	for cu := range cursors {
+	for cu := range s.merging() {
 		all++
 		if !cu.fetching {
 			continue
@@ -77,10 +76,10 @@ func hedgeTimer[V any](c *Config, cursors iter.Seq[*cursor[V]]) (when <-chan tim
 	return timer.C, func() { timer.Stop() }
 }
 
-// hedge sends the late requests of these cursors again. The first answer counts.
-func (r *requests[V]) hedge(cursors iter.Seq[*cursor[V]]) {
+// hedge sends the late requests of the merge again. The first answer counts.
+func (r *requests[V]) hedge(s *stages[V]) {
 	late, _ := r.history.latencies.late()
-	for cu := range cursors {
+	for cu := range s.merging() {
 		if cu.fetching && !cu.hedged && time.Since(cu.since) >= late {
 			cu.hedged = true // also if the budget is spent: there is no second try
 			if r.history.latencies.spend() {
