@@ -1,6 +1,8 @@
 package gather
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +64,8 @@ func TestEvictionKeepsToTheMemory(t *testing.T) {
 			all[i] = numbers(entries)
 		}
 		dropped := 0
+		var fetched atomic.Int64
+		s.fetched = func(_ context.Context, _ string, size int) { fetched.Add(int64(size)) }
 		c := Config{Memory: 40 * size, MaxEntry: size, MaxPage: 2 * size, Evicted: func(bytes int) { dropped += bytes }}
 		g, err := New(t.Context(), c, once(lists(s, false, size, all...)))
 		if err != nil {
@@ -79,6 +83,9 @@ func TestEvictionKeepsToTheMemory(t *testing.T) {
 		}
 		if dropped == 0 {
 			t.Error("nothing was dropped")
+		}
+		if want := shards*entries*size + dropped; fetched.Load() != int64(want) {
+			t.Errorf("%d bytes fetched, want %d: those that were returned, and %d that were dropped", fetched.Load(), want, dropped)
 		}
 	})
 }

@@ -254,3 +254,35 @@ func TestPagesGrowWhileAllIsFilteredOut(t *testing.T) {
 		t.Errorf("got %v, %v with %d fetches, want the last entry with 20 at most", got, err, s.fetches.Load())
 	}
 }
+
+// No more requests are sent than are allowed, ahead of their time or not.
+func TestAllowanceIsKept(t *testing.T) {
+	for most := 4; most < 40; most++ {
+		s := &store{passes: func(e Entry[item]) bool { return e.Sort != "000003" }}
+		c := Config{Limit: 1000, MaxRequests: most, Memory: 40, MaxEntry: 1, MaxPage: 10, Filter: "f", Hedge: func() bool { return true }}
+		got, err := read(t.Context(), c, once(lists(s, false, 1, numbers(90), numbers(90), numbers(90), numbers(90))))
+		e, ok := errors.AsType[*AllowanceError](err)
+		if !ok || e.Sent > most || s.fetches.Load() > int64(most) || e.Returned != len(got) || e.More < 1 || e.More > 4 {
+			t.Fatalf("%d allowed, %d sent: got %v after %d entries", most, s.fetches.Load(), err, len(got))
+		}
+	}
+}
+
+// A shard's first page may be a bet on small entries. Any other waits until there is memory for the most that it may bring.
+func TestOnlyFirstPagesAreBets(t *testing.T) {
+	g, err := New(t.Context(), Config{Memory: 10_000, MaxEntry: 1000, MaxPage: 1000, FirstPages: 100}, once(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	g.config.History.sizes.saw(pageOf(1))
+	g.requests.memory.reserve(reservation{likely: 1, worst: 1000 * LeastPages})
+	cu := &cursor[item]{}
+	if _, fits := g.request(cu); !fits {
+		t.Error("there is no memory for a first page")
+	}
+	cu.begun = true
+	if _, fits := g.request(cu); fits {
+		t.Error("there is memory for a second page, beyond what it may bring")
+	}
+}

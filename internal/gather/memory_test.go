@@ -65,6 +65,19 @@ func TestMemory(t *testing.T) {
 	if m.reserved != (reservation{}) || !m.fits(full, 0) {
 		t.Errorf("%+v after all have come", m)
 	}
+	m = memory{most: 1000, page: 10, held: 300}
+	m.reserve(reservation{likely: 250, worst: 250})
+	if m.crowded() != 750 || m.free() != 450 || !m.quiet() {
+		t.Errorf("%+v: crowded from %d on, %d free, quiet %t, want 750, 450 and quiet", m, m.crowded(), m.free(), m.quiet())
+	}
+	m.reserve(reservation{worst: 1})
+	if m.quiet() {
+		t.Errorf("%+v is quiet, with more than a quarter under way", m)
+	}
+	m.reserve(reservation{worst: 5000})
+	if m.free() != 0 {
+		t.Errorf("%+v has %d free", m, m.free())
+	}
 }
 
 // TestSharedMemoryModel lets shards ask for random reservations that turn out to be of random sizes: what is there never

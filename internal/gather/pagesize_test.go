@@ -74,3 +74,45 @@ func TestPageSizeOfHugeLimits(t *testing.T) {
 		}
 	}
 }
+
+// How many entries a shard is asked for: of 1,000 bytes each, with memory for 2,000.
+func TestSizingPage(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		limit          int
+		want, returned int // how far the read is, if it is not at the beginning
+		progress       progress
+		entries        int
+	}{
+		{"everything", 0, 0, 0, progress{beside: 10, sharing: 10}, 100},
+		{"everything, further on", 0, 0, 500, progress{begun: true, returned: 50, beside: 10, sharing: 10}, 100},
+		{"everything, with stages ahead", 0, 0, 0, progress{beside: 10, sharing: 50}, 20},
+		{"everything, in too many shards", 0, 0, 0, progress{beside: 1 << 16, sharing: 1 << 16}, 1},
+		{"a limit", 100, 0, 0, progress{beside: 8, sharing: 8}, 21},
+		{"a limit, with one that was returned before", 100, 0, 0, progress{beside: 8, sharing: 8, skips: 1}, 22},
+		{"a limit of one", 1, 0, 0, progress{beside: 8, sharing: 8}, 1},
+		{"a limit that does not fit", 100_000, 0, 0, progress{beside: 8, sharing: 8}, 125},
+		{"the rest of a limit, by an eighth", 100, 40, 60, progress{begun: true, returned: 8, beside: 12, sharing: 12}, 7},
+		{"the rest of a limit, by one that has had nothing", 100, 40, 60, progress{begun: true, beside: 20, sharing: 20}, 2},
+		{"the last of a limit", 100, 1, 99, progress{begun: true, returned: 90, beside: 8, sharing: 8}, 1},
+		{"all filtered out", 100, 0, 0, progress{beside: 8, sharing: 8, filtered: 50}, 100},
+		{"all of many filtered out", 0, 0, 0, progress{beside: 8, sharing: 8, filtered: 1 << 20}, 1 << 20},
+	} {
+		h := new(History)
+		h.sizes.saw(pageOf(840))
+		s := newSizing(Config{History: h, Limit: test.limit, Memory: 2_000_000}.withDefaults())
+		if test.want > 0 {
+			s.want = test.want
+		}
+		s.returned = test.returned
+		if got := s.page(test.progress); got != test.entries {
+			t.Errorf("%s: got %d, want %d", test.name, got, test.entries)
+		}
+	}
+	h := new(History)
+	h.passing.saw("tenth", 100, 10)
+	s := newSizing(Config{History: h, Limit: 10, Filter: "tenth"}.withDefaults())
+	if got := s.page(progress{beside: 1, sharing: 1}); got != 100 {
+		t.Errorf("of which a tenth pass: got %d, want 100", got)
+	}
+}
