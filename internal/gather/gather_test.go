@@ -55,7 +55,10 @@ func TestModel(t *testing.T) {
 		c := Config{
 			Reverse: reverse, Memory: rapid.SampledFrom([]int{1, 500, 5000, 0}).Draw(t, "memory"),
 			MaxEntry: 300, MaxPage: 1000, Ahead: rapid.IntRange(0, 3).Draw(t, "ahead"), Filter: "f",
-			Limit: rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "limit"), Hedge: func() bool { return true },
+			Limit: rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "limit"),
+		}
+		if rapid.Bool().Draw(t, "hedge") {
+			c.Hedge = func() bool { return true }
 		}
 		g, err := New(t.Context(), c, Stages[item]{Count: len(opened), Open: func(_ context.Context, i int) ([]Source[item], error) { return opened[i], nil }})
 		if err != nil {
@@ -90,6 +93,9 @@ func TestModel(t *testing.T) {
 			if held := g.requests.memory.held; held < 0 {
 				t.Fatalf("%d bytes held", held)
 			}
+		}
+		if r := g.requests.memory.reserved; c.Hedge == nil && g.requests.underWay == 0 && r != (reservation{}) {
+			t.Errorf("%+v reserved, with no request under way", r)
 		}
 		if c.Limit == 0 && (g.requests.memory.held != 0 || g.evicted != 0 || g.requests.underWay != 0 || g.More()) {
 			t.Errorf("at the end, %d bytes held, %d cursors evicted, %d requests under way, more: %t",

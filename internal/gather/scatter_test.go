@@ -131,3 +131,18 @@ func TestScatterVisitFails(t *testing.T) {
 		t.Errorf("got %v after %d entries, want the third's", err, n)
 	}
 }
+
+// A shard that waits for memory stops waiting when the context ends.
+func TestScatterWaitsForMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := NewScatter[item](Config{Memory: 1, FirstPages: 1, MaxPage: 1})
+		all.memory.held = 1
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		s, start := &store{}, time.Now()
+		err := all.Read(ctx, lists(s, false, 1, numbers(9))[0].Shard, func(Entry[item]) error { return nil })
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute || s.fetches.Load() != 0 {
+			t.Errorf("got %v after %v with %d fetches, want the deadline and none", err, time.Since(start), s.fetches.Load())
+		}
+	})
+}
