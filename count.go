@@ -48,9 +48,9 @@ func countSome(ctx context.Context, r *reading) (n int, err error) {
 	}
 	defer g.Close()
 	for {
-		e, ok, err := g.next()
+		e, ok, err := g.Next()
 		if err != nil {
-			return n, err
+			return n, g.explain(err)
 		}
 		if !ok {
 			return n, g.missed(nil)

@@ -244,7 +244,7 @@ func cutting(t *rapid.T, c *Collection[Item], q Query) (ids []string, emptied in
 			}
 		}
 		emptied += g.Evict(keep)
-		e, ok, err := g.next()
+		e, ok, err := g.Next()
 		if err != nil {
 			t.Fatal(err)
 		}

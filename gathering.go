@@ -114,15 +114,6 @@ func lost(err error) bool {
 	return ok && dispatch.Judge(failed.Err) != dispatch.Rejected
 }
 
-// next returns the next entry, false if there is none.
-func (g *gathering) next() (entry, bool, error) {
-	e, ok, err := g.Next()
-	if err != nil {
-		err = g.explain(err)
-	}
-	return e, ok, err
-}
-
 // position returns the place of the entry that was returned last, without its key in the table: see place.
 func (g *gathering) position(e entry) position {
 	at := g.Place()

@@ -42,13 +42,14 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 	}
 	var short error // why the page has less than its limit
 	for n := range q.Limit {
-		e, ok, err := g.next()
-		if errors.Is(err, ErrTooManyRequests) && n > 0 {
+		e, ok, err := g.Next()
+		if err != nil {
+			err = g.explain(err)
+			if n == 0 || !errors.Is(err, ErrTooManyRequests) {
+				return Page[row]{}, err
+			}
 			short = err
 			break
-		}
-		if err != nil {
-			return Page[row]{}, err
 		}
 		if !ok {
 			break

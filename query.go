@@ -103,9 +103,9 @@ func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {
 		}
 		defer g.Close()
 		for {
-			e, ok, err := g.next()
+			e, ok, err := g.Next()
 			if err != nil {
-				yield(row{}, err)
+				yield(row{}, g.explain(err))
 				return
 			}
 			if !ok {

@@ -89,11 +89,14 @@ func (g *Gather[V]) Ready() (bool, error) {
 	if g.sizing.want == 0 {
 		return false, nil
 	}
-	err := g.await()
-	if errors.Is(err, errEnd) {
+	switch err := g.await(); err {
+	case nil:
+		return true, nil
+	case errEnd:
 		return false, nil
+	default:
+		return false, err
 	}
-	return err == nil, err
 }
 
 // Place is where an entry came from.
