@@ -137,6 +137,27 @@ func TestLimitedReadsEnd(t *testing.T) {
 	}
 }
 
+// The error names the bucket that the read has come to, also if it was opened before its time.
+func TestLimitedReadsSayWhereTheyEnd(t *testing.T) {
+	store := &made{TB: t, keys: func(string) []string { return ranks(500) }}
+	store.passes = func(shardKey, sk string) bool {
+		return sk == "000000" && strings.Contains(shardKey, firstDay.Format("2006-01-02"))
+	}
+	options := sharded(1)
+	options.Layout.Bucket, options.EventTime = Day, EventTime{Attribute: "at"}
+	options.ReadMemory = 1 << 10
+	items := collection(t, store, options)
+	q := Query{
+		Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 3), Limit: 5, Ahead: 1, Filter: "attribute_exists(x)",
+		MaxRequests: 12, // the first day takes about eight
+	}
+	got, err := all(bg, items, q, "sk")
+	second := "bucket of " + firstDay.AddDate(0, 0, 1).Format(time.RFC3339)
+	if !errors.Is(err, ErrTooManyRequests) || !strings.Contains(err.Error(), second) || len(got) != 1 {
+		t.Errorf("got %d items, %v, want one and the %s", len(got), err, second)
+	}
+}
+
 // TestShortPages reads days that are mostly empty, in pages that may not send many requests: all of it comes, in order, and
 // a page is an error only if it has found nothing.
 func TestShortPages(tb *testing.T) {

@@ -1,14 +1,10 @@
 package heatsink
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"time"
 )
-
-// ErrTime is wrapped when a time has no bucket: it is the zero time, or its year does not have four digits.
-var ErrTime = errors.New("time without a bucket")
 
 // Bucket is the time part of a shard key: how long a stretch of time, in UTC, shares a key.
 //

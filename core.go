@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/gather"
 )
 
 // core is a collection without its type: it does the work.
@@ -14,10 +15,8 @@ type core struct {
 	readers       *dispatch.Limiter
 	beside        []string // attributes that tell items of the same key apart
 	chooser       *chooser
-	sizes         sizes
-	passing       passRates
-	tail          tail
-	lastVersion   atomic.Uint64 // the time in the last version that was made
+	history       gather.History // what reads have seen
+	lastVersion   atomic.Uint64  // the time in the last version that was made
 }
 
 func newCore(client Client, options Options) (*core, error) {

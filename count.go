@@ -2,11 +2,10 @@ package heatsink
 
 import (
 	"context"
-	"errors"
 	"math"
 	"regexp"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/heatsink-go/heatsink/internal/gather"
 )
 
 // plan is Collection.Plan.
@@ -29,9 +28,9 @@ func (c *core) count(ctx context.Context, q Query) (int, error) {
 		return 0, err
 	}
 	if q.Limit > 0 {
-		return r.countSome(ctx)
+		return countSome(ctx, r)
 	}
-	counts, err := r.counts(ctx)
+	counts, err := counts(ctx, r)
 	total := 0
 	for _, n := range counts {
 		total += n
@@ -41,20 +40,20 @@ func (c *core) count(ctx context.Context, q Query) (int, error) {
 
 // countSome counts up to the query's limit. It reads the keys of as many items as a Query with that limit does, because only
 // a read in order knows how much to ask each shard for, and when to stop.
-func (r *reading) countSome(ctx context.Context) (n int, err error) {
+func countSome(ctx context.Context, r *reading) (n int, err error) {
 	r.projectKeys()
 	g, err := r.gather(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
-	defer g.close()
+	defer g.Close()
 	for {
-		e, _, err := g.next()
-		if errors.Is(err, errEnd) {
-			return n, g.missed(nil)
-		}
+		e, ok, err := g.Next()
 		if err != nil {
-			return n, err
+			return n, g.explain(err)
+		}
+		if !ok {
+			return n, g.missed(nil)
 		}
 		if _, err := decodeRow[Item](r.row(e)); err != nil {
 			return n, err
@@ -69,7 +68,7 @@ func (c *core) distribution(ctx context.Context, q Query) (Evenness, error) {
 	if err != nil {
 		return Evenness{}, err
 	}
-	counts, err := r.counts(ctx)
+	counts, err := counts(ctx, r)
 	if err != nil {
 		return Evenness{}, err
 	}
@@ -99,42 +98,16 @@ func (q Query) unprojected() Query {
 var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // counts returns the number of items in every shard.
-func (r *reading) counts(ctx context.Context) ([]int, error) {
-	if err := r.checkRequests(ctx); err != nil {
-		return nil, err
-	}
-	cursors, err := r.everyShard(ctx)
-	if err != nil {
-		return nil, err
-	}
-	counts := make([]int, len(cursors))
-	memory := newSharedRoom(r.core.options.ReadMemory)
-	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
-		if cu.timed || r.sortedByTTL() { // only the items tell
-			return r.each(ctx, cu, memory, func(w row) error {
-				_, err := decodeRow[Item](w)
-				counts[i]++
-				return err
-			})
+func counts(ctx context.Context, r *reading) ([]int, error) {
+	return scatter(ctx, r, func() int { return 0 }, func(ctx context.Context, all *gather.Scatter[found], s *shard, n *int) (err error) {
+		if !s.timed && !r.sortedByTTL() {
+			*n, err = s.count(ctx)
+			return err
 		}
-		for start := cu.start; ; {
-			in := r.input(cu, start, 0)
-			in.Select = types.SelectCount
-			out, err := r.send(ctx, cu, in)
-			if err != nil {
-				return err
-			}
-			if err := r.checkShape(cu, out); err != nil {
-				return err
-			}
-			counts[i] += int(out.Count)
-			if err := r.checkProgress(cu, start, out.LastEvaluatedKey); err != nil {
-				return err
-			}
-			if start = out.LastEvaluatedKey; len(start) == 0 {
-				return nil
-			}
-		}
+		return all.Read(ctx, s, func(e entry) error { // only the items tell
+			_, err := decodeRow[Item](r.row(e))
+			*n++
+			return err
+		})
 	})
-	return counts, err
 }

@@ -8,13 +8,37 @@ import (
 	"strings"
 )
 
-// What can be wrong with what the caller passed in. The errors that wrap them say what and where.
+// Errors that need no request: a layout works keys out, and Open checks options. The errors that wrap them say what and
+// where; so do those below.
 var (
+	// ErrLayout is wrapped when a layout or a format contradicts itself.
+	ErrLayout = errors.New("invalid layout")
 	// ErrOptions is wrapped by what Open returns for options that contradict each other or lack something. What is wrong
 	// with the Layout itself wraps ErrLayout.
 	ErrOptions = errors.New("invalid options")
+	// ErrKey is wrapped when a key cannot be spread, because it could not be read back or stored, and when a text is
+	// not a shard key of the layout.
+	ErrKey = errors.New("invalid key")
+	// ErrShard is wrapped when a layout has no shard with the number.
+	ErrShard = errors.New("no such shard")
+	// ErrTime is wrapped when a time has no bucket: it is the zero time, or its year does not have four digits.
+	ErrTime = errors.New("time without a bucket")
+	// ErrTooManyShardKeys is wrapped when a range of time has more than MaxShardKeys shard keys.
+	ErrTooManyShardKeys = errors.New("too many shard keys")
+)
+
+// Errors of operations on one item.
+var (
 	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
 	ErrItem = errors.New("invalid item")
+	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
+	ErrNotFound = errors.New("item not found")
+	// ErrScattered is wrapped when an operation needs to know which shard an item is in, and the layout does not say.
+	ErrScattered = errors.New("the layout does not say which shard the item is in")
+)
+
+// Errors of reads of many items.
+var (
 	// ErrQuery is wrapped when a Query asks for something that cannot be, also if it is DynamoDB that finds so: then the
 	// error is a *ShardError with its ValidationException.
 	ErrQuery = errors.New("invalid query")
@@ -24,14 +48,11 @@ var (
 	// ErrTooManyRequests is wrapped when a read takes more requests than Query.MaxRequests allows. It is wrapped together
 	// with ErrQuery if that was known before the first was sent.
 	ErrTooManyRequests = errors.New("too many requests")
-	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
-	ErrNotFound = errors.New("item not found")
-	// ErrTooNarrow is wrapped when something shows that a key has items in more shards than the collection reads: its
-	// queries would miss them. Raise Layout.Shards or Width.Read wherever the key is read.
-	ErrTooNarrow = errors.New("the collection reads fewer shards than there are")
-	// ErrScattered is wrapped when an operation needs to know which shard an item is in, and the layout does not say.
-	ErrScattered = errors.New("the layout does not say which shard the item is in")
 )
+
+// ErrTooNarrow is wrapped, by any operation, when something shows that a key has items in more shards than the collection
+// reads: its queries would miss them. Raise Layout.Shards or Width.Read wherever the key is read.
+var ErrTooNarrow = errors.New("the collection reads fewer shards than there are")
 
 // ShardError says which shard a request was for when it failed. The SDK's error is reachable with errors.As.
 type ShardError struct {

@@ -23,10 +23,10 @@ func (f fingerprints) at(width int) uint64 {
 
 // fingerprintsOf hashes a query. How many shards there are, how large pages are and how consistent reads are may change from
 // page to page, and so may the range of time, which goes on where a position is.
-func (r *reading) fingerprintsOf() fingerprints {
-	q, o := r.query, &r.core.options
+func fingerprintsOf(r *reading) fingerprints {
+	q, o := &r.query, &r.core.options
 	layout := o.Layout
-	var f fingerprint
+	f := fingerprint{make([]byte, 0, 256)} // enough for most
 	f.text("2", o.Table, o.Index, o.PartitionKey, o.SortKey, layout.Bucket.String())
 	if layout.Bucket.timed() {
 		f.text(layout.Format.bucketPrefix(), layout.Format.hourMark())

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/gather"
 )
 
 // Fold reads the items that q asks for and folds them into one value: each shard starts with zero and adds its items in
@@ -20,23 +22,11 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 	if err != nil {
 		return total, err
 	}
-	if err := r.checkRequests(ctx); err != nil {
-		return total, err
-	}
-	cursors, err := r.everyShard(ctx)
-	if err != nil {
-		return total, err
-	}
-	parts := make([]A, len(cursors))
-	for i := range parts { // also of shards that are never begun
-		parts[i] = zero()
-	}
-	memory := newSharedRoom(r.core.options.ReadMemory)
-	err = r.scatter(ctx, cursors, func(ctx context.Context, i int, cu *cursor) error {
-		return r.each(ctx, cu, memory, func(w row) error {
-			item, err := decodeRow[T](w)
+	parts, err := scatter(ctx, r, zero, func(ctx context.Context, all *gather.Scatter[found], s *shard, sum *A) error {
+		return all.Read(ctx, s, func(e entry) error {
+			item, err := decodeRow[T](r.row(e))
 			if err == nil {
-				parts[i] = add(parts[i], item)
+				*sum = add(*sum, item)
 			}
 			return err
 		})

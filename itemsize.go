@@ -1,9 +1,9 @@
 package heatsink
 
 import (
-	"sync"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/gather"
 )
 
 // weight is about how much memory an item takes, in bytes: what DynamoDB counts, and what maps and interfaces add.
@@ -67,66 +67,10 @@ func addTexts[T string | []byte](w *weight, set []T) {
 	}
 }
 
-// pageWeight adds up a page.
-type pageWeight struct {
-	items   int
-	all     weight
-	largest int
-}
-
-// add returns the item's weight.
-func (p *pageWeight) add(item Item) int {
-	w := weigh(item)
-	p.items++
-	p.all.bytes += w.bytes
-	p.all.extra += w.extra
-	p.largest = max(p.largest, w.total())
-	return w.total()
-}
-
-// estimate is how large a collection's items are, going by the pages that it has read lately, in bytes.
-type estimate struct {
-	known   bool    // there were some
-	mean    float64 // of their weights
-	largest float64 // of their weights
-	extra   float64 // of an item's weight, on the page where it was the most
-}
-
-// firstEstimate is taken for true until something has been read.
-var firstEstimate = estimate{mean: 4096, largest: 4096, extra: 512}
-
-// sizes estimates how large a collection's items are.
-type sizes struct {
-	mu   sync.Mutex
-	seen estimate
-}
-
-func (s *sizes) estimate() estimate {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.seen.known {
-		return firstEstimate
-	}
-	return s.seen
-}
-
-// saw takes note of a page. The mean follows the last few; what is meant to be an upper bound jumps up and comes down
-// slowly.
-func (s *sizes) saw(page pageWeight) {
-	if page.items == 0 {
-		return
-	}
-	n := float64(page.items)
-	now := estimate{
-		known: true, mean: float64(page.all.total()) / n, extra: float64(page.all.extra) / n,
-		largest: float64(page.largest),
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if old := s.seen; old.known {
-		now.mean = old.mean + (now.mean-old.mean)/8
-		now.largest = max(now.largest, old.largest+(now.largest-old.largest)/64)
-		now.extra = max(now.extra, old.extra+(now.extra-old.extra)/64)
-	}
-	s.seen = now
+// addTo adds an item's weight to that of its page.
+func (w weight) addTo(page *gather.Weight) {
+	page.Entries++
+	page.Bytes += w.bytes
+	page.Extra += w.extra
+	page.Largest = max(page.Largest, w.total())
 }

@@ -1,10 +1,11 @@
 package heatsink
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/gather"
 )
 
 func TestItemSize(t *testing.T) {
@@ -31,34 +32,13 @@ func TestItemSize(t *testing.T) {
 	}
 }
 
-// pageOf returns the weight of a page of items with values of these sizes.
-func pageOf(sizes ...int) pageWeight {
-	var p pageWeight
-	for _, n := range sizes {
-		p.add(Item{"x": text(strings.Repeat("x", n))})
+// A page's weight is what package gather is told of it.
+func TestPageWeight(t *testing.T) {
+	var page gather.Weight
+	for _, value := range []string{"a", "abcd", "ab"} {
+		weigh(Item{"x": text(value)}).addTo(&page)
 	}
-	return p
-}
-
-func TestSizesFollow(t *testing.T) {
-	const extra = 64 + 96
-	var s sizes
-	s.saw(pageWeight{})
-	if got := s.estimate(); got != firstEstimate {
-		t.Errorf("before any: %+v, want %+v", got, firstEstimate)
-	}
-	s.saw(pageOf(99, 99))
-	if got, want := s.estimate(), (estimate{known: true, mean: 100 + extra, largest: 100 + extra, extra: extra}); got != want {
-		t.Errorf("after the first: %+v, want %+v", got, want)
-	}
-	s.saw(pageOf(99, 99, 99, 100_000))
-	if got := s.estimate(); got.largest != 100_001+extra || got.mean < 3000 || got.mean > 4000 {
-		t.Errorf("after a large one: %+v, want it as the largest, and a mean that follows slowly", got)
-	}
-	for range 60 {
-		s.saw(pageOf(999))
-	}
-	if got := s.estimate(); got.mean < 990+extra || got.mean > 1001+extra || got.largest < 30_000 || got.largest > 50_000 {
-		t.Errorf("after 60 pages of 1,000: %+v, want their mean, and a largest between", got)
+	if want := (gather.Weight{Entries: 3, Bytes: 3 + 7, Extra: 3 * 160, Largest: 5 + 160}); page != want {
+		t.Errorf("got %+v, want %+v", page, want)
 	}
 }

@@ -22,22 +22,6 @@ const (
 	maxKeyBytes = 2048
 )
 
-// What a layout refuses.
-var (
-	// ErrLayout is wrapped when a layout or a format contradicts itself.
-	ErrLayout = errors.New("invalid layout")
-
-	// ErrKey is wrapped when a key cannot be spread, because it could not be read back or stored, and when a text is
-	// not a shard key of the layout.
-	ErrKey = errors.New("invalid key")
-
-	// ErrShard is wrapped when a layout has no shard with the number.
-	ErrShard = errors.New("no such shard")
-
-	// ErrTooManyShardKeys is wrapped when a range of time has more than MaxShardKeys shard keys.
-	ErrTooManyShardKeys = errors.New("too many shard keys")
-)
-
 // Strategy says how the shard of an item is chosen.
 type Strategy uint8
 

@@ -4,49 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
-
-// query is Collection.Query.
-func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		r, err := c.prepare(ctx, q)
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		if q.Limit == 0 {
-			if err := r.checkRequests(ctx); err != nil {
-				yield(row{}, err)
-				return
-			}
-		}
-		g, err := r.gather(ctx, nil)
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		defer g.close()
-		for {
-			e, _, err := g.next()
-			if errors.Is(err, errEnd) {
-				break
-			}
-			if err != nil {
-				yield(row{}, err)
-				return
-			}
-			if !yield(r.row(e), nil) {
-				return
-			}
-		}
-		if err := g.missed(nil); err != nil {
-			yield(row{}, err)
-		}
-	}
-}
 
 // page is Collection.Page.
 func (c *core) page(ctx context.Context, q Query, token string) (Page[row], error) {
@@ -59,11 +19,11 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 	}
 	var from *position
 	if token != "" {
-		p, err := parseToken(token, r.fingerprint, c.options.TokenKeys)
+		p, err := parseToken(token, fingerprintsOf(r), c.options.TokenKeys)
 		if err != nil {
 			return Page[row]{}, err
 		}
-		if err := r.checkPosition(ctx, p); err != nil {
+		if err := p.check(ctx, r); err != nil {
 			return Page[row]{}, err
 		}
 		from = &p
@@ -72,33 +32,34 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 	if err != nil {
 		return Page[row]{}, err
 	}
-	defer g.close()
+	defer g.Close()
 
 	var page Page[row]
-	var last found
+	var last placed
 	var older *position
 	if from != nil {
 		older = from.older
 	}
 	var short error // why the page has less than its limit
 	for n := range q.Limit {
-		e, cu, err := g.next()
-		if errors.Is(err, errEnd) {
-			break
-		}
-		if errors.Is(err, ErrTooManyRequests) && n > 0 {
+		e, ok, err := g.Next()
+		if err != nil {
+			err = g.explain(err)
+			if n == 0 || !errors.Is(err, ErrTooManyRequests) {
+				return Page[row]{}, err
+			}
 			short = err
 			break
 		}
-		if err != nil {
-			return Page[row]{}, err
+		if !ok {
+			break
 		}
 		if n > 0 {
 			page.Items = append(page.Items, r.row(last.entry))
 		}
-		last = found{e, g.position(e, cu)}
-		if cu.stage == nil && !last.at.bucket.IsZero() {
-			at, err := r.place(last)
+		last = placed{e, g.position(e)}
+		if last.at.source.layout() > 0 && !last.at.bucket.IsZero() {
+			at, err := last.position(c)
 			if err != nil {
 				return Page[row]{}, err
 			}
@@ -109,52 +70,36 @@ func (c *core) page(ctx context.Context, q Query, token string) (Page[row], erro
 	if last.at.width == 0 {
 		return page, g.missed(nil)
 	}
-	if len(g.missing) == 0 && (short != nil || len(page.Items) == q.Limit-1 && g.more()) {
-		at, err := r.place(last)
+	missed := g.missed(short)
+	if missed == nil && (short != nil || len(page.Items) == q.Limit-1 && g.More()) {
+		at, err := last.position(c)
 		if err != nil {
 			return Page[row]{}, err
 		}
-		page.Next = at.token(r.fingerprint, c.options.TokenKeys)
+		page.Next = at.token(fingerprintsOf(r), c.options.TokenKeys)
 	}
 	page.Items = append(page.Items, r.row(last.entry))
-	return page, g.missed(short) // one position cannot say what missing shards owe: without Next
+	return page, missed // one position cannot say what missing shards owe: without Next
 }
 
-// found is an entry and its place, which is not complete: see place.
-type found struct {
+// placed is an entry and its place, without its key in the table.
+type placed struct {
 	entry
 	at position
 }
 
-// missed returns the error of a partial read, with the reason why it ended early if there is one; nil if it is not partial.
-func (g *gather) missed(short error) error {
-	if len(g.missing) == 0 {
-		return nil
-	}
-	if short != nil {
-		return errors.Join(g.failure(), short)
-	}
-	return g.failure()
-}
-
-// position returns the place of the entry that was returned last, without its key in the table.
-func (g *gather) position(e entry, cu *cursor) position {
-	return position{bucket: g.bucket(), width: len(g.opened[0].cursors), source: cu.source, sort: e.sort}
-}
-
-// place returns the place of an entry with its key in the table, if this is an index. It is to be asked before the entry is
-// made a row, which may not have that key.
-func (r *reading) place(f found) (position, error) {
-	o := &r.core.options
+// position returns the place with the key in the table, if this is an index. It is to be asked before the entry is made a
+// row, which may not have that key.
+func (p placed) position(c *core) (position, error) {
 	var err error
-	if o.Index != "" {
-		f.at.table, err = keyValues(o.TableKey, f.item)
+	if c.options.Index != "" {
+		p.at.table, err = keyValues(c.options.TableKey, p.Value.item)
 	}
-	return f.at, err
+	return p.at, err
 }
 
-// checkPosition refuses a position that cannot be one of this query's, and one of more shards than are read now.
-func (r *reading) checkPosition(ctx context.Context, p position) error {
+// check refuses a position that cannot be one of a query's, and one of more shards than are read now.
+func (p position) check(ctx context.Context, r *reading) error {
 	o := &r.core.options
 	bucketed := o.Layout.Bucket != NoBucket
 	unfit := fmt.Errorf("%w: it does not fit the collection", ErrToken)
@@ -164,11 +109,11 @@ func (r *reading) checkPosition(ctx context.Context, p position) error {
 	if _, err := o.Layout.Bucket.Text(p.bucket); err != nil || !o.Layout.Bucket.Start(p.bucket).Equal(p.bucket) {
 		return unfit
 	}
-	if err := r.checkPlace(p, p.width); err != nil {
+	if err := p.checkPlace(r, p.width); err != nil {
 		return err
 	}
 	if p.older != nil {
-		if err := r.checkPlace(*p.older, 0); err != nil {
+		if err := p.older.checkPlace(r, 0); err != nil {
 			return err
 		}
 	}
@@ -188,7 +133,7 @@ func (r *reading) checkPosition(ctx context.Context, p position) error {
 }
 
 // checkPlace refuses a place that no item of the query can have, where the layout has so many shards.
-func (r *reading) checkPlace(p position, shards int) error {
+func (p position) checkPlace(r *reading, shards int) error {
 	o := &r.core.options
 	if n := p.source.layout(); n > len(o.Older) {
 		return fmt.Errorf("%w: it is of an older layout that there is not", ErrToken)

@@ -1,6 +1,11 @@
 package heatsink
 
-import "time"
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+)
 
 // Query says what to read of a collection. Key is all that is needed.
 type Query struct {
@@ -67,4 +72,51 @@ type Plan struct {
 	Buckets  int // how many buckets; 1 without
 	Shards   int // how many shards, in all buckets
 	Requests int // how many requests a read of everything takes if what each shard has fits a page: one each
+}
+
+// whole refuses a sample for an operation that needs all shards.
+func (q Query) whole(operation, why string) error {
+	if q.Sample == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: Sample is %d, but %s: %s", ErrQuery, q.Sample, operation, why)
+}
+
+// query is Collection.Query.
+func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		r, err := c.prepare(ctx, q)
+		if err != nil {
+			yield(row{}, err)
+			return
+		}
+		if q.Limit == 0 {
+			if err := r.checkRequests(ctx); err != nil {
+				yield(row{}, err)
+				return
+			}
+		}
+		g, err := r.gather(ctx, nil)
+		if err != nil {
+			yield(row{}, err)
+			return
+		}
+		defer g.Close()
+		for {
+			e, ok, err := g.Next()
+			if err != nil {
+				yield(row{}, g.explain(err))
+				return
+			}
+			if !ok {
+				break
+			}
+			if !yield(r.row(e), nil) {
+				return
+			}
+		}
+		if err := g.missed(nil); err != nil {
+			yield(row{}, err)
+		}
+	}
 }

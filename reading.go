@@ -2,20 +2,16 @@ package heatsink
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // placeholder begins the names and values that heatsink adds to expressions, after their # or :.
@@ -23,16 +19,16 @@ const placeholder = "hs_"
 
 // reading is a Query made ready: checked, and with everything that its requests have in common.
 type reading struct {
-	core        *core
-	query       Query
-	key         types.AttributeValue // the logical key, to put back into items
-	interval    interval
-	fingerprint fingerprints
-	meters      *meterLink
-	throttled   atomic.Bool // some request was
+	core      *core
+	query     Query
+	key       types.AttributeValue // the logical key, to put back into items
+	interval  interval
+	meters    *meterLink
+	throttled atomic.Bool // some request was
 
 	names      map[string]string // without the sort key's
-	allNames   map[string]string // with it
+	sortNames  map[string]string // with it: see namesWithSort
+	sortOnce   sync.Once
 	values     Item
 	filter     *string
 	projection *string
@@ -66,9 +62,6 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 	if err := r.addProjection(); err != nil {
 		return nil, err
 	}
-	r.allNames = maps.Clone(r.names)
-	r.allNames["#hs_sk"] = c.options.SortKey
-	r.fingerprint = r.fingerprintsOf()
 	return r, nil
 }
 
@@ -155,8 +148,8 @@ func (r *reading) addFilter() {
 	r.filter = &filter
 }
 
-// sortedByTTL reports whether the sort key is the time to live. No filter may name a key, so take leaves out what has
-// expired.
+// sortedByTTL reports whether the sort key is the time to live. No filter may name a key, so shard.take leaves
+// out what has expired.
 func (r *reading) sortedByTTL() bool {
 	o := &r.core.options
 	return o.TTL != "" && o.TTL == o.SortKey && !r.query.Expired
@@ -206,8 +199,6 @@ func (r *reading) projectKeys() {
 	}
 	projection := strings.Join(aliases, ", ")
 	r.projection, r.light = &projection, true
-	r.allNames = maps.Clone(r.names)
-	r.allNames["#hs_sk"] = r.core.options.SortKey
 }
 
 // needed returns the attributes that the merge cannot do without.
@@ -257,111 +248,25 @@ func (r *reading) timed() bool {
 	return b == NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
 }
 
-// timedIn reports whether the items of a bucket, or without one, have to be compared with From and To: not where all of
-// the bucket is asked for.
-func (r *reading) timedIn(bucket time.Time) bool {
-	q, b := r.query, r.core.options.Layout.Bucket
-	if q.From.IsZero() {
-		return false
+// row makes an entry what the caller put and asked for.
+func (r *reading) row(e entry) row {
+	w := row{read: r, sort: sortOf(e), bad: e.Value.bad, item: e.Value.item}
+	if len(r.added) > 0 && r.core.options.Index != "" {
+		w.table = pick(w.item, r.core.options.TableKey)
 	}
-	return bucket.IsZero() || bucket.Before(q.From) || q.To.Before(b.Next(bucket))
-}
-
-// input returns the request for a page of a shard.
-func (r *reading) input(cu *cursor, start Item, limit int) *dynamodb.QueryInput {
-	o := r.core.options
-	values := make(Item, len(r.values)+4)
-	maps.Copy(values, r.values)
-	condition := "#hs_pk = :hs_pk"
-	values[":hs_pk"] = cu.partition
-	if cu.number != nil {
-		condition += " AND #hs_sh = :hs_sh"
-		values[":hs_sh"] = cu.number
-	}
-	names := r.names
-	if sort := cu.left.condition(r.query.Reverse, values); sort != "" {
-		condition += " AND " + sort
-		names = r.allNames
-	}
-	in := &dynamodb.QueryInput{
-		TableName:                 &o.Table,
-		KeyConditionExpression:    &condition,
-		ExpressionAttributeNames:  names,
-		ExpressionAttributeValues: values,
-		FilterExpression:          r.filter,
-		ProjectionExpression:      r.projection,
-		ExclusiveStartKey:         start,
-		ReturnConsumedCapacity:    r.meters.wanted(),
-	}
-	if limit > 0 {
-		in.Limit = aws.Int32(int32(min(limit, 1<<30)))
-	}
-	if o.Index != "" {
-		in.IndexName = &o.Index
-	}
-	if r.query.Reverse {
-		in.ScanIndexForward = aws.Bool(false)
-	}
-	if r.query.Consistent {
-		in.ConsistentRead = aws.Bool(true)
-	}
-	return in
-}
-
-// send sends a request, again if need be, as soon as there is room.
-func (r *reading) send(ctx context.Context, cu *cursor, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
-	c := r.core
-	var out *dynamodb.QueryOutput
-	var cost Cost
-	defer func() { r.meters.add(cost) }()
-	query := &request{operation: "Query", target: target{cu.shardKey, cu.source.shard()}}
-	err := c.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
-		out, err = c.client.Query(ctx, in, dispatch.Once)
-		if dispatch.TooFast(err) {
-			r.throttled.Store(true)
-		}
-		return err
-	})
-	if err != nil {
-		if failed, ok := errors.AsType[*ShardError](err); ok {
-			failed.Index = c.options.Index
-			if dispatch.Invalid(failed.Err) {
-				failed.Err = fmt.Errorf("%w: %w", ErrQuery, failed.Err)
-			}
-		}
-		return nil, err
-	}
-	cost.Items = int(out.ScannedCount)
-	cost.ReadUnits = units(out.ConsumedCapacity)
-	return out, nil
-}
-
-// finish makes an item what the caller put and asked for.
-func (r *reading) finish(item Item) Item {
-	r.core.restore(item, r.key)
+	r.core.restore(w.item, r.key)
 	for _, name := range r.added {
-		delete(item, name)
+		delete(w.item, name)
 	}
-	return item
+	return w
 }
 
-// inTime reports whether an entry's time is in the query's range. An entry is bad, and returned as such, if nobody can tell:
-// its time cannot be read, or is missing where all items have one. An index that has no times ends the read.
-func (r *reading) inTime(cu *cursor, e *entry) (bool, error) {
-	o := &r.core.options
-	name := o.EventTime.Attribute
-	_, null := e.item[name].(*types.AttributeValueMemberNULL)
-	switch missing := e.item[name] == nil || null; {
-	case missing && o.Index != "":
-		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no event time %q to compare with From and To: "+
-			"have the index project the attribute, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index, cu.shardKey, name)
-	case missing && !cu.bucketed:
-		return false, nil
-	}
-	at, err := o.EventTime.of(e.item)
-	if err != nil {
-		e.bad = err
-		return true, nil
-	}
-	return !at.Before(r.query.From) && at.Before(r.query.To), nil
+// namesWithSort returns the names with the sort key's, for requests that refer to it: DynamoDB refuses names that are not
+// used. They are made when the first request needs them.
+func (r *reading) namesWithSort() map[string]string {
+	r.sortOnce.Do(func() {
+		r.sortNames = maps.Clone(r.names)
+		r.sortNames["#hs_sk"] = r.core.options.SortKey
+	})
+	return r.sortNames
 }

@@ -14,16 +14,6 @@ type row struct {
 	bad   error // what is wrong with the item itself
 }
 
-// row makes an entry what the caller put and asked for.
-func (r *reading) row(e entry) row {
-	w := row{read: r, sort: e.sort, bad: e.bad}
-	if len(r.added) > 0 && r.core.options.Index != "" {
-		w.table = pick(e.item, r.core.options.TableKey)
-	}
-	w.item = r.finish(e.item)
-	return w
-}
-
 // key returns what is known of the row's key, under the logical partition key.
 func (w row) key() Item {
 	o := &w.read.core.options

@@ -121,13 +121,13 @@ func TestSampleIsDrawnEvenly(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range draws {
-			cursors, err := r.cursors(t.Context(), time.Time{})
-			if err != nil || len(cursors) != sample {
-				t.Fatalf("got %d shards, %v", len(cursors), err)
+			sampled, err := r.shards(t.Context(), time.Time{})
+			if err != nil || len(sampled) != sample {
+				t.Fatalf("got %d shards, %v", len(sampled), err)
 			}
-			for i, a := range cursors {
+			for i, a := range sampled {
 				single[a.source.shard()]++
-				for _, b := range cursors[i+1:] {
+				for _, b := range sampled[i+1:] {
 					if a.source >= b.source {
 						t.Fatalf("shard %d comes before %d", a.source, b.source)
 					}

@@ -217,7 +217,7 @@ func TestFingerprint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.fingerprint
+		return fingerprintsOf(r)
 	}
 	c := open(Options{Layout: Layout{Shards: 8}, EventTime: EventTime{Attribute: "at"}})
 	names := map[string]string{"#a": "a", "#b": "b"}
@@ -355,7 +355,7 @@ func TestTokenBelongsToItsQuery(t *testing.T) {
 		"older beside": {width: 3, sort: sort, older: &position{source: newOrdinal(1, 0), sort: sort}},
 		"another kind": {width: 3, sort: sortValue{attr.N, string(attr.Zero)}},
 	} {
-		_, err := items.Page(t.Context(), q, p.token(r.fingerprint, tokenKeys["signed"]))
+		_, err := items.Page(t.Context(), q, p.token(fingerprintsOf(r), tokenKeys["signed"]))
 		if err == nil || name != "another kind" && !errors.Is(err, ErrToken) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrToken)
 		}
@@ -397,7 +397,7 @@ func TestForgedTokenStaysInRange(t *testing.T) {
 				{width: 2, sort: at},
 				{width: 2, source: newOrdinal(1, 1), sort: at},
 			} {
-				if page, err := items.Page(t.Context(), q, p.token(r.fingerprint, nil)); !errors.Is(err, ErrToken) {
+				if page, err := items.Page(t.Context(), q, p.token(fingerprintsOf(r), nil)); !errors.Is(err, ErrToken) {
 					t.Errorf("%v, %s: got %d items, %v, want %v", sort, name, len(page.Items), err, ErrToken)
 				}
 			}
@@ -418,7 +418,7 @@ func TestForgedTokenStaysInRange(t *testing.T) {
 		"within a bucket":  {width: 2, bucket: firstDay.Add(time.Hour), sort: inside},
 		"year 10000":       {width: 2, bucket: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), sort: inside},
 	} {
-		if page, err := items.Page(t.Context(), q, p.token(r.fingerprint, nil)); !errors.Is(err, ErrToken) {
+		if page, err := items.Page(t.Context(), q, p.token(fingerprintsOf(r), nil)); !errors.Is(err, ErrToken) {
 			t.Errorf("%s: got %d items, %v, want %v", name, len(page.Items), err, ErrToken)
 		}
 	}
@@ -451,9 +451,9 @@ func FuzzForgedToken(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := binary.BigEndian.AppendUint64([]byte{tokenVersion}, r.fingerprint.one)
+		body := binary.BigEndian.AppendUint64([]byte{tokenVersion}, fingerprintsOf(r).one)
 		if many {
-			body = binary.BigEndian.AppendUint64([]byte{tokenVersion}, r.fingerprint.many)
+			body = binary.BigEndian.AppendUint64([]byte{tokenVersion}, fingerprintsOf(r).many)
 		}
 		body = append(body, data...)
 		token := base64.RawURLEncoding.EncodeToString(append(body, seal(body, nil)...))

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"internal/attr", "internal/dispatch", "internal/expr"},
+	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/gather"},
 	"cache":       {},
 	"counter":     {".", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "internal/schema", "internal/dispatch"},
@@ -36,6 +36,7 @@ var mayImport = imports{
 
 	"internal/schema":   {},
 	"internal/dispatch": {},
+	"internal/gather":   {}, // neither DynamoDB nor layouts
 	"internal/sketch":   {},
 
 	// Useful alone.

@@ -1,21 +1,24 @@
-package heatsink
+package gather
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // merge holds the cursors that have something to return, such that the one with the first entry in order is at hand: a
 // binary heap.
-type merge struct {
-	cursors []*cursor
+type merge[V any] struct {
+	cursors []*cursor[V]
 	reverse bool
 }
 
 // first returns the cursor whose entry is the next.
-func (m *merge) first() *cursor { return m.cursors[0] }
+func (m *merge[V]) first() *cursor[V] { return m.cursors[0] }
 
-func (m *merge) empty() bool { return len(m.cursors) == 0 }
+func (m *merge[V]) empty() bool { return len(m.cursors) == 0 }
 
 // add puts a cursor in.
-func (m *merge) add(cu *cursor) {
+func (m *merge[V]) add(cu *cursor[V]) {
 	m.cursors = append(m.cursors, cu)
 	for i := len(m.cursors) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -28,10 +31,10 @@ func (m *merge) add(cu *cursor) {
 }
 
 // fix finds the first cursor's place again, after its first entry was taken.
-func (m *merge) fix() { m.sink(0) }
+func (m *merge[V]) fix() { m.sink(0) }
 
 // sink finds the place of a cursor whose entry has become a later one.
-func (m *merge) sink(i int) {
+func (m *merge[V]) sink(i int) {
 	for {
 		least := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(m.cursors); child++ {
@@ -48,7 +51,7 @@ func (m *merge) sink(i int) {
 }
 
 // remove takes the first cursor out.
-func (m *merge) remove() {
+func (m *merge[V]) remove() {
 	last := len(m.cursors) - 1
 	m.cursors[0] = m.cursors[last]
 	m.cursors[last] = nil
@@ -57,16 +60,16 @@ func (m *merge) remove() {
 }
 
 // filter keeps the cursors that are to be kept.
-func (m *merge) filter(keep func(*cursor) bool) {
-	m.cursors = slices.DeleteFunc(m.cursors, func(cu *cursor) bool { return !keep(cu) })
+func (m *merge[V]) filter(keep func(*cursor[V]) bool) {
+	m.cursors = slices.DeleteFunc(m.cursors, func(cu *cursor[V]) bool { return !keep(cu) })
 	for i := len(m.cursors)/2 - 1; i >= 0; i-- {
 		m.sink(i)
 	}
 }
 
 // sorted returns cursors in the order of their first entries.
-func (m *merge) sorted(cursors []*cursor) []*cursor {
-	return slices.SortedFunc(slices.Values(cursors), func(a, b *cursor) int {
+func (m *merge[V]) sorted(cursors []*cursor[V]) []*cursor[V] {
+	return slices.SortedFunc(slices.Values(cursors), func(a, b *cursor[V]) int {
 		switch {
 		case m.before(a, b):
 			return -1
@@ -77,11 +80,11 @@ func (m *merge) sorted(cursors []*cursor) []*cursor {
 	})
 }
 
-// before is the order: by sort key, then by shard.
-func (m *merge) before(a, b *cursor) bool {
-	c := a.first().sort.compare(b.first().sort)
+// before is the order: by sort value, then by ordinal.
+func (m *merge[V]) before(a, b *cursor[V]) bool {
+	c := strings.Compare(a.first().Sort, b.first().Sort)
 	if c == 0 {
-		c = int(a.source) - int(b.source)
+		c = a.ordinal - b.ordinal
 	}
 	return (c < 0) != m.reverse
 }

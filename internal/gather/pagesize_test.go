@@ -1,4 +1,4 @@
-package heatsink
+package gather
 
 import (
 	"math"
@@ -67,7 +67,7 @@ func TestPageSizeProperties(t *testing.T) {
 // A limit that stands for "all" is not a reason to think long.
 func TestPageSizeOfHugeLimits(t *testing.T) {
 	for _, limit := range []int{1 << 20, 1 << 31, 1 << 40, math.MaxInt - 1, math.MaxInt} {
-		for _, n := range []int{1, 2, 7, 1000, MaxShards} {
+		for _, n := range []int{1, 2, 7, 1000, 1 << 17} {
 			if got := pageSize(limit, n); got < limit/n || got > limit {
 				t.Errorf("limit %d over %d shards: %d", limit, n, got)
 			}
@@ -75,28 +75,44 @@ func TestPageSizeOfHugeLimits(t *testing.T) {
 	}
 }
 
-func TestPassRates(t *testing.T) {
-	var p passRates
-	p.saw("", 100, 1)
-	if got := p.rate(""); got != 1 {
-		t.Errorf("without a filter: %g, want 1", got)
+// How many entries a shard is asked for: of 1,000 bytes each, with memory for 2,000.
+func TestSizingPage(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		limit          int
+		want, returned int // how far the read is, if it is not at the beginning
+		progress       progress
+		entries        int
+	}{
+		{"everything", 0, 0, 0, progress{beside: 10, sharing: 10}, 100},
+		{"everything, further on", 0, 0, 500, progress{begun: true, returned: 50, beside: 10, sharing: 10}, 100},
+		{"everything, with stages ahead", 0, 0, 0, progress{beside: 10, sharing: 50}, 20},
+		{"everything, in too many shards", 0, 0, 0, progress{beside: 1 << 16, sharing: 1 << 16}, 1},
+		{"a limit", 100, 0, 0, progress{beside: 8, sharing: 8}, 21},
+		{"a limit, with one that was returned before", 100, 0, 0, progress{beside: 8, sharing: 8, skips: 1}, 22},
+		{"a limit of one", 1, 0, 0, progress{beside: 8, sharing: 8}, 1},
+		{"a limit that does not fit", 100_000, 0, 0, progress{beside: 8, sharing: 8}, 125},
+		{"the rest of a limit, by an eighth", 100, 40, 60, progress{begun: true, returned: 8, beside: 12, sharing: 12}, 7},
+		{"the rest of a limit, by one that has had nothing", 100, 40, 60, progress{begun: true, beside: 20, sharing: 20}, 2},
+		{"the last of a limit", 100, 1, 99, progress{begun: true, returned: 90, beside: 8, sharing: 8}, 1},
+		{"all filtered out", 100, 0, 0, progress{beside: 8, sharing: 8, filtered: 50}, 100},
+		{"all of many filtered out", 0, 0, 0, progress{beside: 8, sharing: 8, filtered: 1 << 20}, 1 << 20},
+	} {
+		h := new(History)
+		h.sizes.saw(pageOf(840))
+		s := newSizing(Config{History: h, Limit: test.limit, Memory: 2_000_000}.withDefaults())
+		if test.want > 0 {
+			s.want = test.want
+		}
+		s.returned = test.returned
+		if got := s.page(test.progress); got != test.entries {
+			t.Errorf("%s: got %d, want %d", test.name, got, test.entries)
+		}
 	}
-	if got := p.rate("a = :a"); got != 1 {
-		t.Errorf("unseen: %g, want 1", got)
-	}
-	p.saw("a = :a", 100, 25)
-	if got := p.rate("a = :a"); got != 0.25 {
-		t.Errorf("after a quarter: %g, want 0.25", got)
-	}
-	for range 50 {
-		p.saw("a = :a", 1000, 0)
-	}
-	if got := p.rate("a = :a"); got < leastRate || got > 1.01*leastRate {
-		t.Errorf("after none: %g, want %g", got, leastRate)
-	}
-	p.saw("a = :a", 0, 0)
-	p.saw("a = :a", 1, 5)
-	if got := p.rate("a = :a"); got < leastRate || got > 1 {
-		t.Errorf("got %g", got)
+	h := new(History)
+	h.passing.saw("tenth", 100, 10)
+	s := newSizing(Config{History: h, Limit: 10, Filter: "tenth"}.withDefaults())
+	if got := s.page(progress{beside: 1, sharing: 1}); got != 100 {
+		t.Errorf("of which a tenth pass: got %d, want 100", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -165,7 +166,7 @@ func TestReadMemory(t *testing.T) {
 			most: firstPages * maxPageBytes,
 		},
 		{
-			name: "little memory and growing items", shards: 50, memory: 1 << 20, stop: 16_000, keys: 400, item: growing("000300"), most: leastPages * maxPageBytes,
+			name: "little memory and growing items", shards: 50, memory: 1 << 20, stop: 16_000, keys: 400, item: growing("000300"), most: gather.LeastPages * maxPageBytes,
 		},
 	}
 	for _, test := range tests {
@@ -274,5 +275,44 @@ func TestShardsOfLargeItems(t *testing.T) {
 	}
 	if n, err := items.Count(t.Context(), Query{Key: "k"}); err != nil || n != 18 {
 		t.Errorf("counted %d, %v", n, err)
+	}
+}
+
+// Folds keep to it as well, whether items are large or a filter suddenly lets them pass.
+func TestReadMemoryOfAFold(t *testing.T) {
+	for name, item := range map[string]Item{"items of 400 KB": largeItem, "items of 20 KB": pageItem, "small items": smallItem} {
+		for _, filter := range []string{"", "attribute_exists(x)"} {
+			t.Run(name+" "+filter, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var h hoard
+					keys := ranks(40)
+					store := &made{
+						TB: t, keys: func(string) []string { return keys }, item: func(string, string) Item { return item },
+						passes: func(_, sk string) bool { return sk >= "000020" },
+					}
+					store.answered = func(_ *dynamodb.QueryInput, size int) { h.add(size) }
+					client := &watched{Client: store, delay: after(5 * time.Millisecond)}
+					q := Query{Key: "k", Filter: filter}
+					n, err := Fold(context.Background(), collection(t, client, sharded(100)), q, func() int { return 0 },
+						func(n int, item Item) int {
+							h.add(-itemSize(item) - len("#SHARD_00"))
+							time.Sleep(time.Millisecond)
+							return n + 1
+						}, func(a, b int) int { return a + b })
+					want := 4000
+					if filter != "" {
+						want = 2000
+					}
+					if err != nil || n != want {
+						t.Errorf("folded %d, %v, want %d", n, err, want)
+					}
+					queries, _, most := client.seen()
+					t.Logf("%d queries, %d at a time, at most %.1f MB", queries, most, float64(h.most.Load())/(1<<20))
+					if h.most.Load() > defaultReadMemory {
+						t.Errorf("%.1f MB", float64(h.most.Load())/(1<<20))
+					}
+				})
+			})
+		}
 	}
 }

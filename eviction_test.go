@@ -3,10 +3,10 @@ package heatsink
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -146,13 +146,13 @@ func checkReadAgain(t *rapid.T, q Query, got []string, stable map[string]bool) {
 	}
 }
 
-// TestCutAnywhere drops what any cursor has at any time, from tables and from indexes, where many items of a shard
+// TestCutAnywhere drops what was read of any shard at any time, from tables and from indexes, where many items of a shard
 // have the same sort key, and through buckets that are read together with an unsharded past.
 func TestCutAnywhere(tb *testing.T) {
 	client := local.Start(tb).Client()
 	for _, s := range []shape{shapes[0], shapes[3], shapes[4], shapes[6]} {
 		base := s.create(tb, client)
-		run, hollow := 0, 0
+		run, emptied := 0, 0
 		rapid.Check(tb, func(t *rapid.T) {
 			run++
 			options, key := base, fmt.Sprintf("key-%d", run)
@@ -196,7 +196,7 @@ func TestCutAnywhere(tb *testing.T) {
 				q.Projection = "id"
 			}
 			got, dropped := cutting(t, collection(tb, client, options), q)
-			hollow += dropped
+			emptied += dropped
 			want := []string{}
 			for _, item := range raw {
 				want = append(want, str(item, "id"))
@@ -212,15 +212,15 @@ func TestCutAnywhere(tb *testing.T) {
 				t.Fatalf("pages: got  %v\nwant %v", got, want)
 			}
 		})
-		if hollow == 0 {
-			tb.Errorf("%s: no cursor was ever hollow", s.name)
+		if emptied == 0 {
+			tb.Errorf("%s: no shard was ever without items", s.name)
 		}
 	}
 }
 
-// cutting returns the ids of what a query returns, while cursors are cut at random, and the read begins anew behind the
-// last item now and then; and how many cursors were hollow.
-func cutting(t *rapid.T, c *Collection[Item], q Query) (ids []string, hollow int) {
+// cutting returns the ids of what a query returns, while items that were read are dropped at random, and the read begins
+// anew behind the last item now and then; and how many shards had all their items dropped.
+func cutting(t *rapid.T, c *Collection[Item], q Query) (ids []string, emptied int) {
 	r, err := c.core.prepare(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -229,55 +229,40 @@ func cutting(t *rapid.T, c *Collection[Item], q Query) (ids []string, hollow int
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { g.close() }()
+	defer func() { g.Close() }()
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "cuts"), 1))
+	keep := func() int { // of a third of the shards
+		if n := random.IntN(12); n < 4 {
+			return n
+		}
+		return math.MaxInt
+	}
 	for {
 		if random.IntN(2) == 0 { // the first pages are there
-			if err := g.ready(); err != nil && !errors.Is(err, errEnd) {
+			if _, err := g.Ready(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		hollow += cutSome(g, random)
-		e, cu, err := g.next()
-		if errors.Is(err, errEnd) {
-			break
-		}
+		emptied += g.Evict(keep)
+		e, ok, err := g.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(g.older) == 0 && random.IntN(5) == 0 {
-			p, err := r.place(found{e, g.position(e, cu)})
+		if !ok {
+			return ids, emptied
+		}
+		if len(c.core.options.Older) == 0 && random.IntN(5) == 0 {
+			p, err := placed{e, g.position(e)}.position(c.core)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.close()
+			g.Close()
 			if g, err = r.gather(context.Background(), &p); err != nil {
 				t.Fatal(err)
 			}
 		}
-		ids = append(ids, str(r.finish(e.item), "id"))
+		ids = append(ids, str(r.row(e).item, "id"))
 	}
-	if g.room.held != 0 || g.hollow != 0 || g.awaited != 0 {
-		t.Errorf("at the end, %d bytes held, %d cursors hollow, %d awaited", g.room.held, g.hollow, g.awaited)
-	}
-	return ids, hollow
-}
-
-// cutSome cuts a third of the cursors, and returns how many were hollow then.
-func cutSome(g *gather, random *rand.Rand) (hollow int) {
-	cursors := slices.Clone(g.older)
-	for _, s := range g.opened {
-		cursors = append(cursors, s.cursors...)
-	}
-	for _, cu := range cursors {
-		if keep := random.IntN(12); keep < 4 && !cu.hollow {
-			if g.room.held -= g.read.cut(cu, keep); cu.hollow {
-				g.hollow++
-				hollow++
-			}
-		}
-	}
-	return hollow
 }
 
 // The heap agrees: items that are really there, a thousand shards of them with 400 KB each.

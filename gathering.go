@@ -1,0 +1,239 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/gather"
+)
+
+// What DynamoDB sends at most, in bytes as it counts them: a page ends with the item that makes it a megabyte.
+const (
+	maxItemBytes = 400 << 10
+	maxPageBytes = 1<<20 + maxItemBytes
+)
+
+// firstPages is how many full pages all that shards are first asked for may come to. It is a bet that they are not full:
+// most reads end with these pages, and one round of requests is faster than several.
+const firstPages = dispatch.FirstConcurrency
+
+// gathering is a read in order under way. It has to be closed.
+type gathering struct {
+	*gather.Gather[found]
+	read    *reading
+	buckets []time.Time // one for each stage
+}
+
+// gather starts to read, behind from if it is given.
+func (r *reading) gather(ctx context.Context, from *position) (*gathering, error) {
+	older, err := r.olderShards()
+	if err != nil {
+		return nil, err
+	}
+	g := &gathering{read: r, buckets: r.buckets()}
+	if from != nil {
+		g.buckets = slices.DeleteFunc(g.buckets, func(b time.Time) bool {
+			return b.Before(from.bucket) != r.query.Reverse && !b.Equal(from.bucket)
+		})
+	}
+	stages := gather.Stages[found]{Count: len(g.buckets)}
+	if r.core.options.Layout.Bucket == NoBucket {
+		own, err := r.shards(ctx, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		if from != nil {
+			for _, s := range older {
+				s.resume(s.source, *from)
+			}
+			if err := resumeShards(own, older, *from); err != nil {
+				return nil, err
+			}
+		}
+		older = without(older, own)
+		stages.Open = func(context.Context, int) ([]gather.Source[found], error) { return sources(own), nil }
+	} else {
+		if from != nil && from.older != nil {
+			for _, s := range older {
+				s.resume(s.source, *from.older)
+			}
+		}
+		stages.Open = func(ctx context.Context, stage int) ([]gather.Source[found], error) {
+			return r.openBucket(ctx, g.buckets[stage], from)
+		}
+	}
+	stages.Along = sources(older)
+	g.Gather, err = gather.New(ctx, r.config(ctx), stages)
+	if err != nil {
+		return nil, g.explain(err)
+	}
+	return g, nil
+}
+
+// openBucket returns a bucket's sources. They go on behind from, if that is where it is.
+func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *position) ([]gather.Source[found], error) {
+	own, err := r.shards(ctx, bucket)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil && bucket.Equal(from.bucket) {
+		if err := resumeShards(own, nil, *from); err != nil {
+			return nil, err
+		}
+	}
+	return sources(own), nil
+}
+
+// config returns how to read.
+func (r *reading) config(ctx context.Context) gather.Config {
+	q, o := &r.query, &r.core.options
+	c := gather.Config{
+		Reverse: q.Reverse, Limit: q.Limit, Ahead: q.Ahead, Partial: q.Partial,
+		Concurrency: o.MaxConcurrency, Lost: lost, Filter: q.Filter, History: &r.core.history,
+		Memory: o.ReadMemory, MaxEntry: maxItemBytes, MaxPage: maxPageBytes, FirstPages: firstPages,
+		Evicted: func(bytes int) {
+			o.Logger.DebugContext(ctx, "items dropped for want of memory, to be read again", "table", o.Table, "key", q.Key, "bytes", bytes)
+		},
+	}
+	if q.Limit > 0 {
+		c.MaxRequests = max(r.maxRequests(), 0)
+	}
+	if q.Hedge {
+		c.Hedge = func() bool { return !r.throttled.Load() }
+	}
+	return c
+}
+
+// lost reports whether an error is about one shard. What DynamoDB rejects it would reject for any shard.
+func lost(err error) bool {
+	failed, ok := errors.AsType[*ShardError](err)
+	return ok && dispatch.Judge(failed.Err) != dispatch.Rejected
+}
+
+// position returns the place of the entry that was returned last, without its key in the table: see place.
+func (g *gathering) position(e entry) position {
+	at := g.Place()
+	return position{bucket: g.buckets[at.Stage], width: at.Shards, source: ordinal(at.Ordinal), sort: sortOf(e)}
+}
+
+// missed returns the error of a partial read, with the reason why it ended early if there is one; nil if it is not partial.
+func (g *gathering) missed(short error) error {
+	missing := g.Missing()
+	if missing == nil {
+		return nil
+	}
+	if short != nil {
+		return errors.Join(gatherError(missing), short)
+	}
+	return gatherError(missing)
+}
+
+// explain says in the library's terms why a read in order ended.
+func (g *gathering) explain(err error) error {
+	switch e := err.(type) {
+	case *gather.AllowanceError:
+		return g.exceeded(e)
+	case *gather.WaitError:
+		return fmt.Errorf("query %s: %w", g.read.core.options.Table, e)
+	case *gather.MissingError:
+		return gatherError(e)
+	}
+	return err
+}
+
+// exceeded returns the error of a read that needs more requests than it may send.
+func (g *gathering) exceeded(e *gather.AllowanceError) error {
+	r, o := g.read, &g.read.core.options
+	err := fmt.Errorf("%w: query %s key %q: %d sent, with %d items to show for it", ErrTooManyRequests, o.Table, r.query.Key, e.Sent, e.Returned)
+	if e.Sent == 0 {
+		err = fmt.Errorf("%w: %w: query %s key %q: none sent", ErrQuery, ErrTooManyRequests, o.Table, r.query.Key)
+	}
+	where := ""
+	if bucket := g.buckets[e.Stage]; !bucket.IsZero() {
+		where = " in the bucket of " + bucket.Format(time.RFC3339)
+	}
+	return fmt.Errorf("%w: the next %d%s would be more than MaxRequests, %d: %s", err, e.More, where, r.maxRequests(), r.remedy())
+}
+
+// gatherError says which shards are missing.
+func gatherError(missing *gather.MissingError) *GatherError {
+	failure := &GatherError{Of: missing.Of, Complete: missing.Complete}
+	for _, err := range missing.Shards {
+		if s, ok := errors.AsType[*ShardError](err); ok { // all are: see lost
+			failure.Shards = append(failure.Shards, s)
+		}
+	}
+	return failure
+}
+
+// scatter reads all shards, in no order: each has a value of its own, which begins as zero and is added to. It returns the
+// values in the order of the shards, also beside an error.
+func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(context.Context, *gather.Scatter[found], *shard, *A) error) ([]A, error) {
+	if err := r.checkRequests(ctx); err != nil {
+		return nil, err
+	}
+	shards, err := r.everyShard(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]A, len(shards))
+	for i := range parts { // also of shards that are never begun
+		parts[i] = zero()
+	}
+	all := gather.NewScatter[found](r.config(ctx))
+	err = all.Do(ctx, len(shards), func(ctx context.Context, i int) error { return add(ctx, all, shards[i], &parts[i]) })
+	if missing, ok := err.(*gather.MissingError); ok {
+		return parts, gatherError(missing)
+	}
+	return parts, err
+}
+
+// defaultMaxRequests is more than reads take that somebody waits for: at 128 requests at a time, some seconds' worth.
+const defaultMaxRequests = 10_000
+
+// maxRequests returns how many requests the read may send, -1 for any number.
+func (r *reading) maxRequests() int {
+	switch n := r.query.MaxRequests; {
+	case n < 0:
+		return -1
+	case n == 0:
+		return defaultMaxRequests
+	default:
+		return n
+	}
+}
+
+// checkRequests refuses to read everything if that takes more requests than are allowed: one for each shard at least.
+func (r *reading) checkRequests(ctx context.Context) error {
+	most := r.maxRequests()
+	if most < 0 {
+		return nil
+	}
+	n, err := r.shardCount(ctx, most)
+	if err != nil || n <= most {
+		return err
+	}
+	q, o := &r.query, &r.core.options
+	return fmt.Errorf("%w: %w: query %s key %q: %d shards in %s take a request each, but MaxRequests is %d: %s", ErrQuery, ErrTooManyRequests,
+		o.Table, q.Key, n, q.extent(o.Layout.Bucket), most, r.remedy())
+}
+
+// extent says over how much time a read of such buckets goes, for errors.
+func (q *Query) extent(b Bucket) string {
+	if b == NoBucket {
+		return "all"
+	}
+	return fmt.Sprintf("%d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
+}
+
+// remedy says what to do about a read that takes too many requests.
+func (r *reading) remedy() string {
+	if r.core.options.Layout.Bucket == NoBucket {
+		return "raise MaxRequests"
+	}
+	return "check the key, read a shorter time, or raise MaxRequests"
+}

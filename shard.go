@@ -1,0 +1,333 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/gather"
+)
+
+// found is an item that has been read and not returned. Its sort key is the entry's.
+type found struct {
+	item Item
+	kind attr.Kind // of the sort key
+	bad  error     // what is wrong with the item itself
+}
+
+// entry is a found item in its place in the shard.
+type entry = gather.Entry[found]
+
+// sortOf returns the sort key of an entry.
+func sortOf(e entry) sortValue { return sortValue{e.Value.kind, e.Sort} }
+
+// shard is what a read has left of one shard. It is the adapter between package gather, which asks it for pages of entries,
+// and DynamoDB, which is sent a Query for each. It does not change once reading has begun.
+type shard struct {
+	read      *reading
+	source    ordinal
+	key       string
+	partition types.AttributeValue // the value of the partition key attribute
+	number    types.AttributeValue // the value of the shard attribute, if there is one
+
+	bucketed bool // all items have a time, which is in the bucket
+	timed    bool // items have to be compared with the query's range of time
+
+	left   interval  // what to read
+	skip   sortValue // has been returned already, if skips
+	skips  bool
+	start  Item       // where the page starts, if not with the first item
+	behind *sortValue // the sort key of start's item, if a token says where to start
+	done   bool       // nothing is left
+}
+
+// Fetch reads a page of at most n items. All of them may be filtered out, so that a page without entries is not the end
+// unless there is no next.
+func (s *shard) Fetch(ctx context.Context, n int) (gather.Page[found], error) {
+	out, err := s.send(ctx, s.input(n))
+	if err != nil {
+		return gather.Page[found]{}, err
+	}
+	if err := s.checkShape(out); err != nil {
+		return gather.Page[found]{}, err
+	}
+	page := gather.Page[found]{Scanned: int(out.ScannedCount)}
+	end, err := s.take(out.Items, &page)
+	if err != nil {
+		return gather.Page[found]{}, err
+	}
+	start := out.LastEvaluatedKey
+	if err := s.checkProgress(start); err != nil {
+		return gather.Page[found]{}, err
+	}
+	if !end && len(start) > 0 && !s.beyond(start) {
+		page.Next = s.at(start)
+	}
+	return page, nil
+}
+
+// at returns the shard from a start key on.
+func (s *shard) at(start Item) *shard {
+	next := *s
+	next.start = start
+	return &next
+}
+
+// From returns the shard from an item's sort key on.
+func (s *shard) From(e entry) gather.Shard[found] {
+	from := s.at(nil)
+	if s.read.core.options.SortKey != "" {
+		from.left = s.left.from(sortOf(e), false, s.read.query.Reverse)
+	}
+	return from
+}
+
+// Behind returns the shard behind an item.
+func (s *shard) Behind(e entry) gather.Shard[found] {
+	table := make(Item, 4)
+	for _, name := range s.read.core.options.TableKey {
+		table[name] = e.Value.item[name]
+	}
+	return s.at(s.startKey(sortOf(e), table))
+}
+
+// resume makes the shard go on behind a position, at which it was source. Of the items with the position's own sort key,
+// those of shards that come first in the order have all been returned and those of shards that come later have not.
+func (s *shard) resume(source ordinal, p position) {
+	reverse := s.read.query.Reverse
+	passed := source < p.source
+	if reverse {
+		passed = source > p.source
+	}
+	same := source == p.source
+	o := &s.read.core.options
+	switch {
+	case o.SortKey == "" && o.Index == "":
+		s.done = passed || same // a shard is one item
+	case o.Index == "":
+		// The bound is closed, so that it can be a BETWEEN; a sort key is there once in a shard.
+		s.left = s.left.from(p.sort, false, reverse)
+		s.skip, s.skips = p.sort, passed || same
+	case same:
+		s.start = s.startKey(p.sort, attributes(o.TableKey, p.table))
+		s.behind = &p.sort
+	case o.SortKey == "":
+		s.done = passed
+	default:
+		s.left = s.left.from(p.sort, passed, reverse)
+	}
+	s.done = s.done || s.left.empty()
+}
+
+// startKey returns the key of an item as a place to go on behind it: the sort key and the table's own, if this is an
+// index, in this shard. It keeps table.
+func (s *shard) startKey(sort sortValue, table Item) Item {
+	o := &s.read.core.options
+	table[o.PartitionKey] = s.partition
+	if s.number != nil {
+		table[o.ShardAttribute] = s.number
+	}
+	if o.SortKey != "" {
+		table[o.SortKey] = sort.attribute()
+	}
+	return table
+}
+
+// input returns the request for a page.
+func (s *shard) input(limit int) *dynamodb.QueryInput {
+	r, o := s.read, &s.read.core.options
+	values := make(Item, len(r.values)+4)
+	maps.Copy(values, r.values)
+	condition := "#hs_pk = :hs_pk"
+	values[":hs_pk"] = s.partition
+	if s.number != nil {
+		condition += " AND #hs_sh = :hs_sh"
+		values[":hs_sh"] = s.number
+	}
+	names := r.names
+	if sort := s.left.condition(r.query.Reverse, values); sort != "" {
+		condition += " AND " + sort
+		names = r.namesWithSort()
+	}
+	in := &dynamodb.QueryInput{
+		TableName:                 &o.Table,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: values,
+		FilterExpression:          r.filter,
+		ProjectionExpression:      r.projection,
+		ExclusiveStartKey:         s.start,
+		ReturnConsumedCapacity:    r.meters.wanted(),
+	}
+	if limit > 0 {
+		in.Limit = aws.Int32(int32(min(limit, 1<<30)))
+	}
+	if o.Index != "" {
+		in.IndexName = &o.Index
+	}
+	if r.query.Reverse {
+		in.ScanIndexForward = aws.Bool(false)
+	}
+	if r.query.Consistent {
+		in.ConsistentRead = aws.Bool(true)
+	}
+	return in
+}
+
+// send sends a request, again if need be.
+func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+	r, c := s.read, s.read.core
+	var out *dynamodb.QueryOutput
+	var cost Cost
+	defer func() { r.meters.add(cost) }()
+	query := &request{operation: "Query", target: target{s.key, s.source.shard()}}
+	err := c.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
+		out, err = c.client.Query(ctx, in, dispatch.Once)
+		if dispatch.TooFast(err) {
+			r.throttled.Store(true)
+		}
+		return err
+	})
+	if err != nil {
+		if failed, ok := errors.AsType[*ShardError](err); ok {
+			failed.Index = c.options.Index
+			if dispatch.Invalid(failed.Err) {
+				failed.Err = fmt.Errorf("%w: %w", ErrQuery, failed.Err)
+			}
+		}
+		return nil, err
+	}
+	cost.Items = int(out.ScannedCount)
+	cost.ReadUnits = units(out.ConsumedCapacity)
+	return out, nil
+}
+
+// take turns the items of a page into entries, without those that are not asked for. It reports whether the page reaches
+// the end of what is left.
+func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err error) {
+	r := s.read
+	sortKey := r.core.options.SortKey
+	mortal, now := r.sortedByTTL(), time.Now()
+	page.Entries = make([]entry, 0, len(items))
+	for _, item := range items {
+		w := weigh(item)
+		if !r.light {
+			w.addTo(&page.Weight)
+		}
+		e := entry{Size: w.total(), Value: found{item: item}}
+		if sortKey != "" {
+			sort, err := sortValueOf(item[sortKey])
+			if err != nil {
+				return false, fmt.Errorf("shard %q: sort key %s: %w", s.key, sortKey, err)
+			}
+			e.Sort, e.Value.kind = sort.text, sort.kind
+			where := s.where(sort)
+			if where > 0 { // the condition could not say where to stop
+				return true, nil
+			}
+			if where < 0 || s.skips && sort == s.skip {
+				continue
+			}
+		}
+		if mortal && r.core.expired(item, now) {
+			continue
+		}
+		if s.timed {
+			in, err := s.inTime(&e.Value)
+			if err != nil {
+				return false, err
+			}
+			if !in {
+				continue
+			}
+		}
+		page.Entries = append(page.Entries, e)
+		page.Size += e.Size
+	}
+	return false, nil
+}
+
+// inTime reports whether an item's time is in the query's range. An item is bad, and returned as such, if nobody can tell:
+// its time cannot be read, or is missing where all items have one. An index that has no times ends the read.
+func (s *shard) inTime(f *found) (bool, error) {
+	o, q := &s.read.core.options, &s.read.query
+	name := o.EventTime.Attribute
+	_, null := f.item[name].(*types.AttributeValueMemberNULL)
+	switch missing := f.item[name] == nil || null; {
+	case missing && o.Index != "":
+		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no event time %q to compare with From and To: "+
+			"have the index project the attribute, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index, s.key, name)
+	case missing && !s.bucketed:
+		return false, nil
+	}
+	at, err := o.EventTime.of(f.item)
+	if err != nil {
+		f.bad = err
+		return true, nil
+	}
+	return !at.Before(q.From) && at.Before(q.To), nil
+}
+
+// count counts all that is left. No item is transferred.
+func (s *shard) count(ctx context.Context) (n int, err error) {
+	for {
+		in := s.input(0)
+		in.Select = types.SelectCount
+		out, err := s.send(ctx, in)
+		if err != nil {
+			return n, err
+		}
+		if err := s.checkShape(out); err != nil {
+			return n, err
+		}
+		n += int(out.Count)
+		if err := s.checkProgress(out.LastEvaluatedKey); err != nil {
+			return n, err
+		}
+		if len(out.LastEvaluatedKey) == 0 {
+			return n, nil
+		}
+		s = s.at(out.LastEvaluatedKey)
+	}
+}
+
+// checkShape refuses what a table without a sort key cannot answer: a shard of more than one item.
+func (s *shard) checkShape(out *dynamodb.QueryOutput) error {
+	o := &s.read.core.options
+	if o.SortKey != "" || o.Index != "" || out.ScannedCount < 2 && len(out.LastEvaluatedKey) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%w: query %s shard %q has more than one item, so the table has a sort key: name it as SortKey", ErrOptions, o.Table, s.key)
+}
+
+// checkProgress refuses a page that ends where it starts: there would be no end.
+func (s *shard) checkProgress(next Item) error {
+	if len(s.start) == 0 || len(next) == 0 || !sameItem(s.start, next) {
+		return nil
+	}
+	return fmt.Errorf("query %s shard %q: a page ends where it starts", s.read.core.options.Table, s.key)
+}
+
+// beyond reports whether a page ends behind what is left to read, which the condition could not say. Its items may all
+// have been filtered out, so only its end tells.
+func (s *shard) beyond(end Item) bool {
+	sort, err := sortValueOf(end[s.read.core.options.SortKey])
+	return err == nil && s.where(sort) > 0
+}
+
+// where returns 0 if a sort key is in what is left to read, else whether it comes before that, -1, or behind, 1, in the
+// query's direction.
+func (s *shard) where(sort sortValue) int {
+	if s.read.query.Reverse {
+		return -s.left.compare(sort)
+	}
+	return s.left.compare(sort)
+}

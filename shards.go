@@ -1,0 +1,240 @@
+package heatsink
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/gather"
+)
+
+// ordinal is a shard's place among those of its bucket: the layout's shards first, then those of Options.Older. It
+// orders items with the same sort key, and does not depend on how many shards there are.
+type ordinal uint32
+
+const (
+	shardBits           = 17
+	lastOrdinal         = 1<<(shardBits+8) - 1
+	maxOlder            = 255
+	shardMask   ordinal = 1<<shardBits - 1
+)
+
+func newOrdinal(layout, shard int) ordinal { return ordinal(layout<<shardBits | shard) }
+
+func (o ordinal) shard() int { return int(o & shardMask) }
+
+// layout returns 0 for the collection's own, and n for the nth of Options.Older, counted from 1.
+func (o ordinal) layout() int { return int(o >> shardBits) }
+
+// buckets returns the starts of the buckets to read, in order; a zero one without buckets.
+func (r *reading) buckets() []time.Time {
+	b := r.core.options.Layout.Bucket
+	if b == NoBucket {
+		return []time.Time{{}}
+	}
+	starts := slices.Collect(b.Starts(r.query.From, r.query.To))
+	if r.query.Reverse {
+		slices.Reverse(starts)
+	}
+	return starts
+}
+
+// shards returns the shards of a bucket, or the only ones without buckets: a sample of them if the query asks for one.
+func (r *reading) shards(ctx context.Context, bucket time.Time) ([]*shard, error) {
+	c := r.core
+	width, err := c.width(ctx, r.query.Key, bucket)
+	if err != nil {
+		return nil, err
+	}
+	shards, err := r.shardsOf(0, c.layout(width.Read), bucket)
+	if err != nil {
+		return nil, err
+	}
+	return r.sampled(shards), nil
+}
+
+// olderShards returns the shards of the layouts that are read along.
+func (r *reading) olderShards() ([]*shard, error) {
+	var all []*shard
+	for i, layout := range r.core.options.Older {
+		shards, err := r.shardsOf(i+1, layout, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, shards...)
+	}
+	return without(all, nil), nil
+}
+
+func (r *reading) shardsOf(source int, layout Layout, bucket time.Time) ([]*shard, error) {
+	shards := make([]*shard, max(layout.Shards, 1))
+	all, timed := make([]shard, len(shards)), r.timedIn(bucket)
+	for n := range shards {
+		s := &all[n]
+		*s = shard{read: r, source: newOrdinal(source, n), left: r.interval, bucketed: !bucket.IsZero(), timed: timed}
+		if r.core.options.ShardAttribute != "" && source == 0 {
+			s.key = r.query.Key
+			s.partition, s.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
+		} else {
+			var err error
+			if s.key, err = layout.shardKey(r.query.Key, bucket, n); err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrQuery, err)
+			}
+			s.partition = &types.AttributeValueMemberS{Value: s.key}
+		}
+		shards[n] = s
+	}
+	return shards, nil
+}
+
+// timedIn reports whether the items of a bucket, or without one, have to be compared with From and To: not where all of
+// the bucket is asked for.
+func (r *reading) timedIn(bucket time.Time) bool {
+	q, b := &r.query, r.core.options.Layout.Bucket
+	if q.From.IsZero() {
+		return false
+	}
+	return bucket.IsZero() || bucket.Before(q.From) || q.To.Before(b.Next(bucket))
+}
+
+// without returns the older layouts' shards that are neither there twice nor, such as the bare key, among the layout's
+// own: each is read once.
+func without(older, own []*shard) []*shard {
+	seen := make(map[string]bool, len(older)+len(own))
+	for _, s := range own {
+		seen[s.key] = true
+	}
+	return slices.DeleteFunc(older, func(s *shard) bool {
+		twice := seen[s.key]
+		seen[s.key] = true
+		return twice
+	})
+}
+
+// resumeShards makes the layout's own shards go on behind a position. One that has been added since may have been an older
+// layout's before, and then came in its place. If that was behind an older layout that still is one, the order has changed.
+func resumeShards(own, older []*shard, p position) error {
+	was := make(map[string]ordinal, len(older)) // by shard key, when the position was issued
+	for _, s := range older {
+		was[s.key] = s.source
+	}
+	for _, s := range own {
+		if s.source.shard() < p.width {
+			delete(was, s.key)
+		}
+	}
+	first := ordinal(lastOrdinal) // of the older layouts' shards that still are
+	if len(was) > 0 {
+		for _, s := range without(slices.Clone(older), own) {
+			first = min(first, s.source)
+		}
+	}
+	for _, s := range own {
+		source, moved := was[s.key]
+		if !moved {
+			source = s.source
+		} else if source > first {
+			return fmt.Errorf("%w: shard %q was one of an older layout when it was issued: begin with the first page", ErrToken, s.key)
+		}
+		s.resume(source, p)
+	}
+	return nil
+}
+
+// everyShard returns the shards of all buckets, then those of older layouts.
+func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
+	older, err := r.olderShards()
+	if err != nil {
+		return nil, err
+	}
+	var all []*shard
+	for _, bucket := range r.buckets() {
+		shards, err := r.shards(ctx, bucket)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, shards...); len(all) > MaxShardKeys {
+			return nil, fmt.Errorf("%w: %w: more than %d shards in the buckets from %v to %v: read a shorter time, or in steps",
+				ErrQuery, ErrTooManyRequests, MaxShardKeys, r.query.From, r.query.To)
+		}
+	}
+	return append(all, without(older, all)...), nil
+}
+
+// shardCount returns how many shards the read has, or as many as there are for certain if that is more than enough.
+func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
+	q, o, c := &r.query, &r.core.options, r.core
+	n := o.Layout.Bucket.Count(q.From, q.To)
+	if c.adaptive() {
+		if n > enough {
+			return n, nil // without asking for the width of each
+		}
+		n = 0
+		for start := range o.Layout.Bucket.Starts(q.From, q.To) {
+			width, err := c.width(ctx, q.Key, start)
+			if err != nil {
+				return 0, err
+			}
+			n += q.sampleOf(width.Read)
+		}
+	} else {
+		n = o.Layout.WithShards(q.sampleOf(max(o.Layout.Shards, 1))).Requests(q.From, q.To)
+	}
+	if n > enough || len(o.Older) == 0 {
+		return n, nil
+	}
+	if o.Layout.Bucket == NoBucket { // some may be the layout's own
+		shards, err := r.everyShard(ctx)
+		return len(shards), err
+	}
+	older, err := r.olderShards()
+	return n + len(older), err
+}
+
+// sampled returns the shards that the query reads: all of them, or as many as Query.Sample says, in their order. Each has
+// the same chance.
+func (r *reading) sampled(shards []*shard) []*shard {
+	want := r.query.Sample
+	if want == 0 || want >= len(shards) {
+		return shards
+	}
+	drawn := make([]*shard, 0, want)
+	for i, s := range shards {
+		// Of what is left to draw from, so many are still wanted: Knuth's algorithm S.
+		left := uint64(len(shards) - i)
+		if r.core.chooser.uint64N(left) < uint64(want-len(drawn)) {
+			drawn = append(drawn, s)
+		}
+	}
+	return drawn
+}
+
+// sampleOf returns how many of a bucket's shards the query reads.
+func (q *Query) sampleOf(shards int) int {
+	if q.Sample == 0 {
+		return shards
+	}
+	return min(q.Sample, shards)
+}
+
+// sources returns shards as package gather reads them.
+func sources(shards []*shard) []gather.Source[found] {
+	list := make([]gather.Source[found], len(shards))
+	for i, s := range shards {
+		list[i] = gather.Source[found]{Name: s.key, Ordinal: int(s.source)}
+		if !s.done {
+			list[i].Shard = s
+		}
+		if s.skips {
+			list[i].Skips = 1
+		}
+		if s.behind != nil {
+			list[i].Last = &s.behind.text
+		}
+	}
+	return list
+}
