@@ -118,7 +118,10 @@ func printable(text string) string {
 func printableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = printable(lines[i])
+		text, tabbed := strings.CutPrefix(lines[i], "\t")
+		if lines[i] = printable(text); tabbed {
+			lines[i] = "\t" + lines[i]
+		}
 	}
 	return strings.Join(lines, "\n")
 }

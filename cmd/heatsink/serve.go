@@ -9,7 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -122,17 +122,16 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
-	// Without much data the heap is so small that it would be collected all the
-	// time. Memory that is never touched costs none, and makes the collector wait
-	// until as much again has been used.
-	ballast := make([]byte, 32<<20)
-	defer runtime.KeepAlive(ballast)
+	defer steadyHeap()()
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	recorder := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
 	files.warn(logger)
 	options := s.options(logger, recorder)
 	options.MaxOpenFiles = files.store
 	e, err := engine.OpenContext(ctx, options)
+	if err != nil && ctx.Err() != nil {
+		return listener.Close() // it was told to end before it was up, and did
+	}
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -228,13 +227,17 @@ func (s *server) credentials() (*wire.Credentials, error) {
 func (s *server) listen(ctx context.Context, verified bool) (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", s.addr)
 	if err != nil {
-		return nil, fmt.Errorf("--addr %s: %w", s.addr, err)
+		return nil, fmt.Errorf("--addr %s: %w; give a host and a port, such as 127.0.0.1:8000 or [::1]:8000", s.addr, err)
 	}
 	if !verified && !addr.IP.IsLoopback() {
 		return nil, fmt.Errorf("refusing --addr %q, where others could reach the server, without credentials: "+
 			"set %s and %s (or use --access-key and --secret-key), or listen on 127.0.0.1", s.addr, accessKeyEnv, secretKeyEnv)
 	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: choose another port with --addr, or 127.0.0.1:0 for a free one", err)
+	}
+	return listener, err
 }
 
 // banner says in one line how to point SDKs, the AWS CLI and boto3 at the server.

@@ -18,6 +18,9 @@ func (r *reserve) Set(text string) error {
 	if err := size.Set(text); err != nil {
 		return errors.New("want a size below 2048MB such as 64MB, or 0 for none")
 	}
+	if size < 1<<20 {
+		return errors.New("want at least 1MB, or 0 for none")
+	}
 	*r = reserve(size)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 // whose variable is not set: what happens without them is hardly what was meant.
 func (s *server) settled(flags *pflag.FlagSet) error {
 	for _, f := range []struct{ name, value, needs string }{
+		{"addr", s.addr, "a host and a port; leave it out for 127.0.0.1:8000"},
 		{"data", s.data, "a directory; leave it out for memory"},
 		{"access-key", s.accessKey, "an access key id; leave it out to take that of " + accessKeyEnv + " or, on loopback, any"},
 		{"secret-key", s.secretKey, "a secret; leave it out to take that of " + secretKeyEnv + " or, on loopback, any"},

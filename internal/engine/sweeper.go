@@ -253,6 +253,6 @@ func (e *Engine) survive(err *error) {
 // is being closed. That the disk takes no writes is for the store to tell, once.
 func (e *Engine) complain(ctx context.Context, what string, err error, args ...any) {
 	if e.options.Logger != nil && ctx.Err() == nil && !errors.Is(err, store.ErrNoWrites) {
-		e.options.Logger.Error(what, append(args, "error", err)...)
+		e.options.Logger.Error(what, append(args, "error", err.Error())...)
 	}
 }

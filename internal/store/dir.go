@@ -108,15 +108,13 @@ func (s *Store) openOn(ctx context.Context, dir string, found mark, options Opti
 		ErrFull, size(s.free()), size(s.space.reserve/int64(forUpkeep))), db.Close())
 }
 
-// tighten makes the directory, as earlier versions made it too, one for its owner
-// alone. Somebody else's directory may be used and cannot be changed.
+// tighten makes what the store has in the directory its owner's alone, also what
+// earlier versions left open. The directory itself keeps its mode: who made it may
+// have others use it, and nothing of the store can be read through it.
 func (s *Store) tighten(dir string) {
-	err := os.Chmod(dir, dirMode)
-	if path := filepath.Join(dir, dbDir); err == nil {
-		err = os.Chmod(path, dirMode)
-	}
+	err := os.Chmod(filepath.Join(dir, dbDir), dirMode)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && s.logger != nil {
-		s.logger.Warn("store: other users may be able to read the data", "dir", dir, "error", err)
+		s.logger.Warn("store: other users may be able to read the data", "dir", dir, "error", err.Error())
 	}
 	for _, pattern := range []string{markFile, "LOCK", filepath.Join(dbDir, "*")} {
 		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
@@ -225,8 +223,11 @@ func readMark(dir string) (mark, error) {
 	return markDone, nil
 }
 
+// lostAndFound is in the root of a new volume.
+const lostAndFound = "lost+found"
+
 // checkEmpty refuses a directory with anything in it but what an Open that was
-// cut short may have left.
+// cut short may have left, or whoever made the volume.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -236,7 +237,7 @@ func checkEmpty(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != "LOCK" && e.Name() != markFile+".tmp" {
+		if e.Name() != "LOCK" && e.Name() != markFile+".tmp" && e.Name() != lostAndFound {
 			return fmt.Errorf("%w (it has %s)", ErrForeign, e.Name())
 		}
 	}

@@ -45,12 +45,15 @@ type space struct {
 
 	mu      sync.Mutex // held to look
 	refused atomic.Bool
+	told    atomic.Bool  // what was last logged of refused
+	toldAt  atomic.Int64 // since start
 }
 
 const (
 	defaultReserve = 256 << 20
 	reservePart    = 8 // of the disk, at most
 	lookInterval   = 100 * time.Millisecond
+	tellInterval   = 10 * time.Second
 )
 
 // use is what space is wanted for: the divisor of the reserve that must be free.
@@ -110,7 +113,7 @@ func (s *space) ask(what use) error {
 	if left >= need {
 		return nil
 	}
-	return fmt.Errorf("%w: the disk of %s has %s free, less than the %s that must be left: free space on that disk, or delete items or tables; "+
+	return fmt.Errorf("%w: the disk of %s has %s free, and %s must be: free space on that disk, or delete items or tables; "+
 		"writes go on by themselves", ErrNoWrites, s.dir, size(left), size(need))
 }
 
@@ -122,28 +125,35 @@ func (s *space) look(now time.Duration) {
 	s.looked.Store(int64(now))
 }
 
-// change says so when writers begin and cease to be refused, and returns how much
-// must be free for them. It is a little more after they were refused, or a disk
-// that is just full would be told of again and again.
+// change notes when writers begin and cease to be refused, and returns how much
+// must be free for them: a little more after they were refused.
 func (s *space) change(left int64) (need int64) {
-	refused := s.refused.Load()
 	need = s.reserve
-	if refused {
+	if s.refused.Load() {
 		need += s.reserve / 16
 	}
-	if refused == (left < need) || !s.refused.CompareAndSwap(refused, !refused) {
-		return need
+	refused := left < need
+	s.refused.Store(refused)
+	if refused != s.told.Load() && s.logger != nil {
+		s.tell(refused, left)
 	}
-	if s.logger == nil {
-		return need
+	return need
+}
+
+// tell says that writers begin or cease to be refused. Compactions give space back
+// that writers take again: so it is told once in a while, not each time.
+func (s *space) tell(refused bool, left int64) {
+	now, last := int64(time.Since(s.start)), s.toldAt.Load()
+	if last != 0 && now-last < int64(tellInterval) || !s.toldAt.CompareAndSwap(last, now) {
+		return
 	}
-	if refused {
+	s.told.Store(refused)
+	if !refused {
 		s.logger.Info("store: writes go on: the disk has space again", "dir", s.dir, "free", size(left), "reserve", size(s.reserve))
 	} else {
 		s.logger.Warn("store: writes are refused: the disk is nearly full; free space on it, or delete items or tables",
 			"dir", s.dir, "free", size(left), "reserve", size(s.reserve))
 	}
-	return need
 }
 
 // size writes a number of bytes for people.

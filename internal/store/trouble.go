@@ -102,7 +102,7 @@ func (t *trouble) refusal() error {
 		return nil
 	}
 	if t.refusing.CompareAndSwap(false, true) && t.flush.logger != nil {
-		t.flush.logger.Warn("store: writes are refused until a flush succeeds", "error", *why)
+		t.flush.logger.Warn("store: writes are refused until a flush succeeds", "error", (*why).Error()) // whose %+v is a stack trace
 	}
 	return fmt.Errorf("%w: the store cannot write its table files: %w; writes go on by themselves once it can", ErrNoWrites, *why)
 }
@@ -135,7 +135,7 @@ func (f *failing) again(err error) {
 		f.since = time.Now()
 	}
 	kind := kindOf(err)
-	if kind == f.told {
+	if kind == f.told || errors.Is(err, ErrNoWrites) { // of which space tells
 		return
 	}
 	f.told = kind
@@ -150,7 +150,7 @@ func (f *failing) over() {
 	f.why.Store(nil)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.logger != nil {
+	if f.logger != nil && f.told != "" {
 		f.logger.Info("store: "+f.what+" succeeds again", "failures", f.times, "for", time.Since(f.since).Round(time.Millisecond))
 	}
 	f.told, f.times = "", 0

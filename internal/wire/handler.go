@@ -193,7 +193,7 @@ func (h *Handler) report(r *http.Request, err error) {
 	if known := engine.ErrorOf(err); known != nil && known.Type != engine.TypeInternal {
 		return
 	}
-	h.options.Logger.Error("internal error", "target", targetOf(r), "error", err)
+	h.options.Logger.Error("internal error", "target", targetOf(r), "error", err.Error())
 }
 
 // hostOf returns the host that a request was sent to. One that never went over a
