@@ -26,6 +26,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/partition/sim"
 	"github.com/heatsink-go/heatsink/local"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 var update = flag.Bool("update", false, "rewrite the fidelity table in docs/physics.md")
@@ -311,7 +312,7 @@ func siteOnEachPartition(t *testing.T, db *local.DB, client *dynamodb.Client, n 
 			t.Fatalf("got %+v, %v; want %d partitions", heat, err, n)
 		}
 		for j, p := range heat[0].Partitions {
-			if slices.ContainsFunc(p.Seconds, func(s local.Second) bool { return s.WriteUnits > 0 }) && sites[j] == "" {
+			if slices.ContainsFunc(p.Seconds, func(s partitions.Second) bool { return s.WriteUnits > 0 }) && sites[j] == "" {
 				sites[j] = site
 				left--
 			}
