@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"internal/attr", "internal/dispatch", "internal/expr"},
+	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token"},
 	"cache":       {},
 	"counter":     {".", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "internal/schema", "internal/dispatch"},
@@ -39,7 +39,7 @@ var mayImport = imports{
 	"internal/sketch":   {},
 
 	// Useful alone.
-	"heat":                 {"internal/sketch"},
+	"heat":                 {"internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
@@ -55,7 +55,9 @@ var mayImport = imports{
 	"internal/store":         {},
 	"internal/partition":     {},
 	"internal/partition/sim": {"internal/partition"},
-	"internal/expr":          {"internal/attr"},
+	"internal/expr":          {"internal/attr", "internal/expr/token"},
+	"internal/expr/outline":  {"internal/expr/token"},
+	"internal/expr/token":    {},
 	"internal/attr":          {"internal/jsonpull"},
 	"internal/jsonpull":      {},
 
