@@ -34,7 +34,7 @@ var mayImport = imports{
 	"session":     {".", "internal/schema", "internal/dispatch"},
 	"eventlog":    {".", "internal/schema", "internal/dispatch"},
 
-	"internal/schema":   {},
+	"internal/schema":   {"."},
 	"internal/dispatch": {},
 	"internal/sketch":   {},
 

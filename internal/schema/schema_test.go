@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/schema"
 	"github.com/heatsink-go/heatsink/local"
@@ -84,7 +85,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 }
 
 // ttl returns the attribute of the table's time to live, "" if it is off.
-func ttl(t *testing.T, client schema.Client) string {
+func ttl(t *testing.T, client heatsink.TableClient) string {
 	t.Helper()
 	out, err := client.DescribeTimeToLive(context.Background(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String("logs")})
 	if err != nil {
