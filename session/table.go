@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
@@ -16,9 +15,6 @@ import (
 // that: they return ErrTable with the request that is missing. Of a table that is less than a minute old they wait up to
 // 10 seconds for whoever created it.
 func Setup(ctx context.Context, client heatsink.TableClient, options Options) error {
-	if client == nil {
-		return fmt.Errorf("%w: there is no client", ErrOptions)
-	}
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
 		return err

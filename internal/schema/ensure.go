@@ -23,6 +23,9 @@ const othersTurn = 10 * time.Second
 // If a call ends between CreateTable and UpdateTimeToLive, no later call turns the time to live on: it would delete items
 // of a table that may be somebody else's. Later calls return ErrMismatch, with the request that is missing.
 func (t Table) Ensure(ctx context.Context, client heatsink.TableClient) error {
+	if client == nil {
+		return fmt.Errorf("set up table %q: %w: there is no client", t.Name, heatsink.ErrOptions)
+	}
 	found, err := t.describe(ctx, client)
 	if err != nil {
 		return err

@@ -345,3 +345,10 @@ func TestTemplates(t *testing.T) {
 		t.Errorf("Terraform:\n%s", got)
 	}
 }
+
+func TestEnsureWithoutClient(t *testing.T) {
+	err := wanted.Ensure(t.Context(), nil)
+	if !errors.Is(err, heatsink.ErrOptions) || !strings.Contains(err.Error(), "logs") {
+		t.Errorf("got %v, want an ErrOptions that names the table", err)
+	}
+}
