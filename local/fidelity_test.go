@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/partition/sim"
 	"github.com/heatsink-go/heatsink/local"
@@ -205,15 +206,6 @@ func ofUnits(units int, it map[string]types.AttributeValue) map[string]types.Att
 	return it
 }
 
-// thousands writes a figure below a million as the rest of the table does.
-func thousands(x float64) string {
-	n := int(math.Round(x))
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
-}
-
 func within(got, want, share float64) bool { return math.Abs(got-want) <= want*share }
 
 const throughSDK = "the same on the engine, through the Go SDK"
@@ -247,7 +239,7 @@ func hotKeyOnEngine(t *testing.T) []sim.Finding {
 		Case:      throughSDK,
 		Published: "flat 1,000 per second, and the exception",
 		Source:    "as above",
-		Ours:      fmt.Sprintf("%s per second (each second %s to %s); the rest %s", thousands(rate), thousands(least), thousands(most), refusal),
+		Ours:      fmt.Sprintf("%s per second (each second %s to %s); the rest %s", figure.Thousands(rate), figure.Thousands(least), figure.Thousands(most), refusal),
 		OK: within(rate, 1000, 0.02) && within(least, 1000, 0.02) && within(most, 1000, 0.02) &&
 			refusal == "ThrottlingException, TableWriteKeyRangeThroughputExceeded on table/events",
 	}}
@@ -348,7 +340,7 @@ func backPressureOnEngine(t *testing.T) []sim.Finding {
 		Case:      throughSDK,
 		Published: "1,000, and the exception names the index",
 		Source:    "as above",
-		Ours:      fmt.Sprintf("%s per second, the rest %s", thousands(rate), refusal),
+		Ours:      fmt.Sprintf("%s per second, the rest %s", figure.Thousands(rate), refusal),
 		OK: within(rate, 1000, 0.02) &&
 			refusal == "ThrottlingException, IndexWriteKeyRangeThroughputExceeded on table/events/index/by-status",
 	}}

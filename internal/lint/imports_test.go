@@ -37,15 +37,16 @@ var mayImport = imports{
 	"internal/schema":   {"."},
 	"internal/dispatch": {},
 	"internal/sketch":   {},
+	"internal/figure":   {},
 
 	// Useful alone.
-	"heat":                 {"internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
-	"plan":                 {},
+	"plan":                 {"internal/figure"},
 
 	// The engine, from the outside in.
 	"local":                  {"local/partitions", "internal/wire", "internal/engine", "internal/partition"},
@@ -54,7 +55,7 @@ var mayImport = imports{
 	"internal/engine":        {"local/partitions", "internal/store", "internal/partition", "internal/expr", "internal/attr", "internal/sketch"},
 	"internal/store":         {},
 	"internal/partition":     {},
-	"internal/partition/sim": {"internal/partition"},
+	"internal/partition/sim": {"internal/partition", "internal/figure"},
 	"internal/expr":          {"internal/attr", "internal/expr/token"},
 	"internal/expr/outline":  {"internal/expr/token"},
 	"internal/expr/token":    {},

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
@@ -95,7 +96,7 @@ func oneKey() []Finding {
 		Case:      "3,000 write units per second offered to one key",
 		Published: "flat 1,000 per second; the rest ThrottlingException, TableWriteKeyRangeThroughputExceeded",
 		Source:    "AWS blog, Scaling DynamoDB part 1; Programming.Errors",
-		Ours: fmt.Sprintf("%s per second (each second %s to %s); the rest %s, %s", number(rate), number(least), number(most),
+		Ours: fmt.Sprintf("%s per second (each second %s to %s); the rest %s, %s", figure.Thousands(rate), figure.Thousands(least), figure.Thousands(most),
 			exception, reasonsOf(&load.Tally)),
 		OK: near(rate, 1_000, 0.02) && near(least, 1_000, 0.02) && near(most, 1_000, 0.02) &&
 			only(&load.Tally, partition.TableWriteKeyRangeThroughputExceeded) && load.Tally.Exceptions[exception] == load.Tally.Throttled,
@@ -142,8 +143,8 @@ func loadFile() []Finding {
 	sorted, shuffled := measure(false), measure(true)
 	const source = "AWS blog, Scaling DynamoDB part 1"
 	return []Finding{
-		{"in the order of 200 keys", "about 1,250 write units per second", source, number(sorted), near(sorted, 1_250, 0.1)},
-		{"shuffled", "about 3,600 write units per second", source, number(shuffled), near(shuffled, 3_600, 0.1)},
+		{"in the order of 200 keys", "about 1,250 write units per second", source, figure.Thousands(sorted), near(sorted, 1_250, 0.1)},
+		{"shuffled", "about 3,600 write units per second", source, figure.Thousands(shuffled), near(shuffled, 3_600, 0.1)},
 	}
 }
 
@@ -177,12 +178,12 @@ func adaptive() []Finding {
 	return []Finding{
 		{
 			"50, 50, 50 and 150 write units per second on the partitions, a share being 100", "all served", source,
-			fmt.Sprintf("%s of 300 per second served, %d throttled", number(served), fits.Throttled),
+			fmt.Sprintf("%s of 300 per second served, %d throttled", figure.Thousands(served), fits.Throttled),
 			fits.Throttled == 0 && near(served, 300, 0.001),
 		},
 		{
 			"50, 50, 50 and 300", "throttled, the table's total being exceeded: TableWriteProvisionedThroughputExceeded", source,
-			fmt.Sprintf("%s of 450 per second served, the rest %s", number(most), reasonsOf(&over)),
+			fmt.Sprintf("%s of 450 per second served, the rest %s", figure.Thousands(most), reasonsOf(&over)),
 			only(&over, partition.TableWriteProvisionedThroughputExceeded) && near(most, 400, 0.01),
 		},
 	}
@@ -206,7 +207,7 @@ func burst() []Finding {
 		Case:      "then 200 read units per second",
 		Published: "45,000 units saved: served for 900 s, then throttled",
 		Source:    "AWS re:Post: dynamodb-spiky-workloads",
-		Ours:      fmt.Sprintf("served for %s s, then %s per second, the rest %s", number(lasted.Seconds()), number(after), reasonsOf(&load.Tally)),
+		Ours:      fmt.Sprintf("served for %s s, then %s per second, the rest %s", figure.Thousands(lasted.Seconds()), figure.Thousands(after), reasonsOf(&load.Tally)),
 		OK:        near(lasted.Seconds(), 900, 0.01) && near(after, 150, 0.01) && only(&load.Tally, partition.TableReadProvisionedThroughputExceeded),
 	}}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
@@ -52,7 +53,7 @@ func heat() []Finding {
 		rate := load.Tally.AcceptedUnits / long.Seconds()
 		return Finding{
 			Case: title, Published: published, Source: source,
-			Ours: fmt.Sprintf("%d splits within an hour (%s), %s write units per second", len(view.Splits), view.Partitions[0].Obstacle, number(rate)),
+			Ours: fmt.Sprintf("%d splits within an hour (%s), %s write units per second", len(view.Splits), view.Partitions[0].Obstacle, figure.Thousands(rate)),
 			OK:   len(view.Splits) == 0 && view.Partitions[0].Obstacle == want && near(rate, 1_000, 0.02),
 		}
 	}
@@ -94,7 +95,7 @@ func backPressure() []Finding {
 		Case:      "3,000 write units per second",
 		Published: "the index holds the table to 1,000; IndexWriteKeyRangeThroughputExceeded with the index's ARN",
 		Source:    "AWS: gsi-throttling",
-		Ours:      fmt.Sprintf("%s write units per second, the rest %s on %s", number(rate), reasonsOf(&load.Tally), resource),
+		Ours:      fmt.Sprintf("%s write units per second, the rest %s on %s", figure.Thousands(rate), reasonsOf(&load.Tally), resource),
 		OK:        near(rate, 1_000, 0.02) && only(&load.Tally, partition.IndexWriteKeyRangeThroughputExceeded) && resource == index.Resource(),
 	}}
 }
@@ -128,12 +129,12 @@ func ballsInBins() []Finding {
 		{
 			"shards chosen uniformly", "serves 6,700 (median) to 4,000 (99 of 100 layouts), never 20,000", source,
 			fmt.Sprintf("%s to %s; %d of %d layouts serve 98 %% of 1,000 × 20/M without a refusal and not 110 %%",
-				number(serves(median)), number(serves(p99)), predicted, layouts),
+				figure.Thousands(serves(median)), figure.Thousands(serves(p99)), predicted, layouts),
 			predicted == layouts,
 		},
 		{
 			"shards chosen so as to avoid throttled ones", "12,800 on average", source,
-			number(aware) + " on average", near(aware, 12_800, 0.03),
+			figure.Thousands(aware) + " on average", near(aware, 12_800, 0.03),
 		},
 	}
 }
