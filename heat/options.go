@@ -43,8 +43,7 @@ type Options struct {
 	peaks bool // keys that were once busy are remembered
 }
 
-// Validate returns what is wrong with the options, all of it. NewRecorder panics with that: who takes options from
-// elsewhere asks first.
+// Validate returns what is wrong with the options, all of it, as NewRecorder does.
 func (o Options) Validate() error { return o.validate() }
 
 func (o Options) validate() error {

@@ -105,7 +105,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	ballast := make([]byte, 32<<20)
 	defer runtime.KeepAlive(ballast)
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	recorder := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
+	recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	e, err := engine.Open(s.options(logger, recorder))
 	if err != nil {
 		return errors.Join(err, listener.Close())
