@@ -70,7 +70,7 @@ func (n *noting) shardCount() {
 	switch {
 	case n.Shards < f.Minimum:
 		n.say(Critical, "too-few-shards", "%s take %s write units a second at the most: %s need at least %s",
-			figure.Count(n.Shards, "shard"), grouped(MaxThroughput(n.Shards).WriteUnits), grouped(p.Load.WriteUnits),
+			figure.Count(n.Shards, "shard"), grouped(maxThroughput(n.Shards).WriteUnits), grouped(p.Load.WriteUnits),
 			grouped(f.Minimum))
 	case p.Recommended != nil && n.Shards < p.Shards:
 		n.say(Warning, "few-shards", "%s are fewer than the %s of this plan: on %s they sustain %s write units a "+
