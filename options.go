@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,11 +177,9 @@ const (
 
 // withDefaults fills in what the caller left out.
 func (o Options) withDefaults() Options {
-	o.MaxConcurrency = orDefault(o.MaxConcurrency, defaultMaxConcurrency)
-	o.ReadMemory = orDefault(o.ReadMemory, defaultReadMemory)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, defaultMaxConcurrency)
+	o.ReadMemory = cmp.Or(o.ReadMemory, defaultReadMemory)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.TokenKeys = slices.Clone(o.TokenKeys)
 	for i, key := range o.TokenKeys {
 		o.TokenKeys[i] = slices.Clone(key)
@@ -197,14 +196,6 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	return o
-}
-
-func orDefault[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // validate returns everything that is wrong at once.

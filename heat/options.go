@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,15 +85,9 @@ func validateKey(resource string, names []string) error {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Entries == 0 {
-		o.Entries = 1024
-	}
-	if o.Decay == 0 {
-		o.Decay = 10 * time.Second
-	}
-	if o.Top == 0 {
-		o.Top = 50
-	}
+	o.Entries = cmp.Or(o.Entries, 1024)
+	o.Decay = cmp.Or(o.Decay, 10*time.Second)
+	o.Top = cmp.Or(o.Top, 50)
 	o.Layouts = slices.Clone(o.Layouts)
 	return o
 }

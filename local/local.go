@@ -17,6 +17,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -65,9 +66,7 @@ type DB struct {
 
 // New starts an engine. Close ends it.
 func New(options Options) (*DB, error) {
-	if options.Region == "" {
-		options.Region = "us-east-1"
-	}
+	options.Region = cmp.Or(options.Region, "us-east-1")
 	e, err := engine.Open(engine.Options{
 		Dir:         options.Dir,
 		Region:      options.Region,
