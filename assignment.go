@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/expr/outline"
+	"github.com/heatsink-go/heatsink/internal/expr/token"
 )
 
 // assignment is what an update does to an attribute, or to something inside it.
@@ -23,54 +26,34 @@ type assignment struct {
 // assignments returns what an update expression does. What is wrong with it is for DynamoDB to find.
 func assignments(expression string, names map[string]string, values Item) []assignment {
 	var all []assignment
-	var clause string
-	var part []lexeme // what is between two commas
-	end := func() {
-		if len(part) > 0 && clause != "" {
-			all = append(all, newAssignment(clause, part, names, values))
-		}
-		part = nil
-	}
-	depth := 0
-	for _, t := range lexemes(expression) {
-		switch {
-		case t.clause != "":
-			end()
-			clause, depth = t.clause, 0
+	u := outline.ReadUpdate(expression)
+	for action, ok := u.Next(); ok; action, ok = u.Next() {
+		if action.Path.Name == "" {
 			continue
-		case t.text == "," && depth == 0:
-			end()
-			continue
-		case t.text == "(" || t.text == "[":
-			depth++
-		case t.text == ")" || t.text == "]":
-			depth--
 		}
-		part = append(part, t)
+		a := assignment{attribute: resolve(action.Path.Name, names), clause: clauseName(action.Clause), inside: action.Path.Nested}
+		switch unless := action.Unless; {
+		case a.inside:
+		case unless.Text == "":
+			a.value = values[action.Value]
+		case !unless.Nested && resolve(unless.Name, names) == a.attribute:
+			a.value, a.ifAbsent = values[action.Value], true
+		}
+		all = append(all, a)
 	}
-	end()
 	return all
 }
 
-// newAssignment reads what stands between two commas of a clause.
-func newAssignment(clause string, part []lexeme, names map[string]string, values Item) assignment {
-	a := assignment{attribute: resolve(part[0].text, names), clause: clause}
-	a.inside = len(part) > 1 && (part[1].text == "." || part[1].text == "[")
-	if clause != "SET" || a.inside || len(part) < 3 || part[1].text != "=" {
-		return a
+func clauseName(k token.Kind) string {
+	switch k {
+	case token.Set:
+		return "SET"
+	case token.Remove:
+		return "REMOVE"
+	case token.Add:
+		return "ADD"
 	}
-	right := part[2:]
-	for len(right) > 2 && right[0].text == "(" && right[len(right)-1].text == ")" {
-		right = right[1 : len(right)-1]
-	}
-	switch {
-	case len(right) == 1:
-		a.value = values[right[0].text]
-	case len(right) == 6 && right[0].text == "if_not_exists" && right[1].text == "(" && right[3].text == "," && right[5].text == ")" &&
-		resolve(right[2].text, names) == a.attribute:
-		a.value, a.ifAbsent = values[right[4].text], true
-	}
-	return a
+	return "DELETE"
 }
 
 // resolve returns the attribute that a word of an expression means.

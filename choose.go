@@ -31,8 +31,6 @@ type chooser struct {
 	start time.Time       // times below are milliseconds since
 	until atomic.Int64    // when the last throttle will have been forgotten; 0: there is none to remember
 	heats []atomic.Uint64 // float64, in half-lives since start; 0: never throttled
-
-	spelt spellings // how shards are spelt that were chosen often
 }
 
 const (

@@ -181,7 +181,30 @@ func TestThrottlesAreForgottenOneByOne(t *testing.T) {
 	}
 }
 
-// The target is 100 ns and one allocation. Where there are many keys, next to none is remembered.
+// The shard key is the only thing that choosing and building allocate, also for a key with a width of its own.
+func TestChooseAndBuildAllocatesOnce(t *testing.T) {
+	for name, options := range map[string]Options{
+		"plain":   {Layout: Layout{Shards: 16}},
+		"bucket":  {Layout: Layout{Shards: 16, Bucket: Day}, EventTime: EventTime{Attribute: "at"}},
+		"widened": {Widths: Width{4, 16}},
+	} {
+		core := coreOf(t, options)
+		key := &spot{
+			key: "PAGE_VIEWS", width: Width{Write: 4, Read: 16},
+			bucket: options.Layout.Bucket.Start(instant("2024-12-02T15:30:00Z")),
+		}
+		core.chooser.throttled(key, 1)
+		if n := testing.AllocsPerRun(100, func() {
+			if _, err := core.target(key, core.chooser.choose(key, key.width.Write, nil)); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 1 {
+			t.Errorf("%s: %v allocations, want 1", name, n)
+		}
+	}
+}
+
+// The target is 250 ns and one allocation.
 func BenchmarkChooseAndBuild(b *testing.B) {
 	for _, c := range []struct {
 		name      string

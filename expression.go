@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/heatsink-go/heatsink/internal/expr/outline"
+	"github.com/heatsink-go/heatsink/internal/expr/token"
 )
 
 // setAttributes adds attributes to the SET clause of an update expression, which may lack the clause or be nil.
@@ -25,7 +28,7 @@ func setAttributes(attributes Item, expression **string, names *map[string]strin
 		ns[n], vs[v] = name, attributes[name]
 		sets = append(sets, n+" = "+v)
 	}
-	merged := mergeSet(aws.ToString(*expression), strings.Join(sets, ", "))
+	merged := outline.AddToSet(aws.ToString(*expression), strings.Join(sets, ", "))
 	*expression, *names, *values = &merged, ns, vs
 	return nil
 }
@@ -92,119 +95,21 @@ func ownValues(values Item) (Item, error) {
 	return own, nil
 }
 
-// mergeSet adds assignments to the SET clause of an update expression, or such a clause.
-func mergeSet(expression, assignments string) string {
-	for _, t := range lexemes(expression) {
-		if t.clause == "SET" {
-			end := t.at + len("SET")
-			return expression[:end] + " " + assignments + "," + expression[end:]
-		}
-	}
-	if strings.TrimSpace(expression) == "" {
-		return "SET " + assignments
-	}
-	return expression + " SET " + assignments
-}
-
-// idempotentExpression is idempotent for an update expression.
+// idempotentExpression is idempotent for an update expression: nothing that it does depends on what it did before.
 func idempotentExpression(expression string) bool {
-	clause := ""
-	var path string    // what is being set
-	var right []lexeme // what it is set to
-	harmless := func() bool {
-		if clause != "SET" {
-			return true
-		}
-		ok := plain(path, right)
-		path, right = "", nil
-		return ok
+	if strings.Contains(expression, "[") {
+		return false // lists grow and shrink
 	}
-	depth, assigned := 0, false
-	for _, t := range lexemes(expression) {
-		switch {
-		case t.clause != "":
-			if !harmless() || t.clause == "ADD" {
-				return false
-			}
-			clause, assigned = t.clause, false
-		case t.text == "[":
+	u := outline.ReadUpdate(expression)
+	for a, ok := u.Next(); ok; a, ok = u.Next() {
+		switch a.Clause {
+		case token.Add:
 			return false
-		case clause != "SET":
-		case t.text == "," && depth == 0:
-			if !harmless() {
+		case token.Set:
+			if a.Value == "" || a.Unless.Text != "" && !a.Unless.Same(a.Path) {
 				return false
 			}
-			assigned = false
-		case !assigned && t.text == "=":
-			assigned = true
-		case !assigned:
-			path += t.text
-		default:
-			switch t.text {
-			case "(":
-				depth++
-			case ")":
-				depth--
-			}
-			right = append(right, t)
 		}
 	}
-	return harmless()
-}
-
-// plain reports whether what an attribute is set to does not depend on the item: it is a placeholder of a value, or
-// if_not_exists(path, placeholder) of the path that is set.
-func plain(path string, right []lexeme) bool {
-	for len(right) > 2 && right[0].text == "(" && right[len(right)-1].text == ")" {
-		right = right[1 : len(right)-1]
-	}
-	if len(right) == 1 {
-		return strings.HasPrefix(right[0].text, ":")
-	}
-	var text strings.Builder
-	for _, t := range right {
-		text.WriteString(t.text)
-	}
-	value, ok := strings.CutPrefix(text.String(), "if_not_exists("+path+",")
-	return ok && strings.HasPrefix(value, ":") && !strings.ContainsAny(value, "+-(,")
-}
-
-// lexeme is a word or a sign of an update expression.
-type lexeme struct {
-	text   string
-	at     int
-	clause string // SET, ADD, REMOVE or DELETE where the word begins a clause
-}
-
-// lexemes splits an update expression into words (names, placeholders, keywords) and signs. It takes anything: what is
-// wrong is for DynamoDB to find.
-func lexemes(expression string) []lexeme {
-	var all []lexeme
-	for i := 0; i < len(expression); {
-		start := i
-		for i < len(expression) && isWord(expression[i]) {
-			i++
-		}
-		switch {
-		case i > start:
-			t := lexeme{text: expression[start:i], at: start}
-			if len(all) == 0 || !strings.Contains(".,=+-([", all[len(all)-1].text) && all[len(all)-1].clause == "" {
-				switch upper := strings.ToUpper(t.text); upper {
-				case "SET", "ADD", "REMOVE", "DELETE":
-					t.clause = upper
-				}
-			}
-			all = append(all, t)
-		case strings.IndexByte(" \t\r\n\f", expression[i]) >= 0:
-			i++
-		default:
-			i++
-			all = append(all, lexeme{text: expression[start:i], at: start})
-		}
-	}
-	return all
-}
-
-func isWord(b byte) bool {
-	return b == '#' || b == ':' || b == '_' || b >= 0x80 || isDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'z'
+	return !u.Broken()
 }

@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -193,26 +194,9 @@ func (f Format) shortened() Format {
 	return f
 }
 
-func (f *Format) bucketPrefix() string {
-	if f.BucketPrefix == "" {
-		return defaultBucketPrefix
-	}
-	return f.BucketPrefix
-}
-
-func (f *Format) hourMark() string {
-	if f.HourMark == "" {
-		return defaultHourMark
-	}
-	return f.HourMark
-}
-
-func (f *Format) shardPrefix() string {
-	if f.ShardPrefix == "" {
-		return defaultShardPrefix
-	}
-	return f.ShardPrefix
-}
+func (f *Format) bucketPrefix() string { return cmp.Or(f.BucketPrefix, defaultBucketPrefix) }
+func (f *Format) hourMark() string     { return cmp.Or(f.HourMark, defaultHourMark) }
+func (f *Format) shardPrefix() string  { return cmp.Or(f.ShardPrefix, defaultShardPrefix) }
 
 // validate reports everything about the format that would keep shard keys from being read back.
 func (f *Format) validate() error {

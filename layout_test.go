@@ -593,7 +593,7 @@ func TestKeyPathAllocations(t *testing.T) {
 	}
 }
 
-// Choosing the shard and building its key, with a layout alone: a collection remembers hot keys, BenchmarkChooseAndBuild.
+// Choosing the shard and building its key, with a layout alone. With a collection: BenchmarkChooseAndBuild.
 func BenchmarkShardKey(b *testing.B) {
 	at := instant("2024-12-02T15:30:00Z")
 	for _, c := range keyPathLayouts {

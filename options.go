@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,15 @@ type Client interface {
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+}
+
+// TableClient is the part of *dynamodb.Client that creates and checks tables: the Setup functions of counter, leaderboard,
+// ratelimit, session and eventlog take one.
+type TableClient interface {
+	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
 // Options describe a collection: where it is, how its keys are spread, and how hard to try. Table, PartitionKey and Layout
@@ -167,11 +177,9 @@ const (
 
 // withDefaults fills in what the caller left out.
 func (o Options) withDefaults() Options {
-	o.MaxConcurrency = orDefault(o.MaxConcurrency, defaultMaxConcurrency)
-	o.ReadMemory = orDefault(o.ReadMemory, defaultReadMemory)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, defaultMaxConcurrency)
+	o.ReadMemory = cmp.Or(o.ReadMemory, defaultReadMemory)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.TokenKeys = slices.Clone(o.TokenKeys)
 	for i, key := range o.TokenKeys {
 		o.TokenKeys[i] = slices.Clone(key)
@@ -188,14 +196,6 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	return o
-}
-
-func orDefault[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // validate returns everything that is wrong at once.

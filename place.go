@@ -203,23 +203,15 @@ func (c *core) width(ctx context.Context, key string, bucket time.Time) (Width, 
 }
 
 // target returns a shard of a key in the collection's layout.
-func (c *core) target(s *spot, shard int) (t target, err error) {
+func (c *core) target(s *spot, shard int) (target, error) {
 	if c.options.ShardAttribute != "" {
 		return target{s.key, shard}, nil
 	}
-	if shardKey, ok := c.chooser.spelt.find(s, shard); ok {
-		return target{shardKey, shard}, nil
-	}
 	if c.adaptive() {
 		layout := c.options.Layout.WithShards(s.width.Read)
-		t, err = targetIn(&layout, s, shard)
-	} else {
-		t, err = targetIn(&c.options.Layout, s, shard)
+		return targetIn(&layout, s, shard)
 	}
-	if err == nil {
-		c.chooser.spelt.keep(s, shard, t.shardKey)
-	}
-	return t, err
+	return targetIn(&c.options.Layout, s, shard)
 }
 
 func targetIn(layout *Layout, s *spot, shard int) (target, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/expr/outline"
 )
 
 // update changes an item where it is.
@@ -151,7 +152,7 @@ func (c *core) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []a
 		return
 	}
 	in.ExpressionAttributeNames["#hs_sk"], in.ExpressionAttributeValues[":hs_sk"] = name, like[name]
-	in.UpdateExpression = aws.String(mergeSet(aws.ToString(in.UpdateExpression), "#hs_sk = if_not_exists(#hs_sk, :hs_sk)"))
+	in.UpdateExpression = aws.String(outline.AddToSet(aws.ToString(in.UpdateExpression), "#hs_sk = if_not_exists(#hs_sk, :hs_sk)"))
 }
 
 // setListing makes an update put the item where it belongs in the index.

@@ -18,6 +18,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/expr/outline"
 )
 
 // A version is a text that grows with every write of an item: 13 digits for the time of the write in nanoseconds and 13
@@ -293,7 +294,7 @@ func (v *claim) put(in *dynamodb.PutItemInput) *dynamodb.PutItemInput {
 func (v *claim) update(in *dynamodb.UpdateItemInput) *dynamodb.UpdateItemInput {
 	own := *in
 	e := v.within(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
-	own.UpdateExpression = aws.String(mergeSet(aws.ToString(in.UpdateExpression), "#hs_v = :hs_v"))
+	own.UpdateExpression = aws.String(outline.AddToSet(aws.ToString(in.UpdateExpression), "#hs_v = :hs_v"))
 	own.ConditionExpression, own.ExpressionAttributeNames, own.ExpressionAttributeValues = &e.text, e.names, e.values
 	own.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	return &own

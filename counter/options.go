@@ -107,9 +107,7 @@ func (o Options) withDefaults() Options {
 	o.MaxCounters = cmp.Or(o.MaxCounters, 10_000)
 	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, 64)
 	o.Retry.Timeout = cmp.Or(o.Retry.Timeout, defaultTimeout)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return o
 }
 

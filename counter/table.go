@@ -3,11 +3,9 @@ package counter
 import (
 	"context"
 
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
-
-// TableClient is the part of *dynamodb.Client that Setup uses.
-type TableClient = schema.Client
 
 // table is what counters are kept in.
 func (o Options) table() schema.Table {
@@ -19,7 +17,7 @@ func (o Options) table() schema.Table {
 
 // Setup creates the table that options name, on demand, or checks that the one that exists will do. The error wraps
 // ErrTable if it will not. A table may hold counters beside other items.
-func Setup(ctx context.Context, client TableClient, options Options) error {
+func Setup(ctx context.Context, client heatsink.TableClient, options Options) error {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
 		return err

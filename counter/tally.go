@@ -49,7 +49,7 @@ func OpenTally(client Client, options TallyOptions) (*Tally, error) {
 
 // SetupTally creates the table that options name, on demand, or checks that the one that exists will do. The error
 // wraps ErrTable if it will not.
-func SetupTally(ctx context.Context, client TableClient, options TallyOptions) error {
+func SetupTally(ctx context.Context, client heatsink.TableClient, options TallyOptions) error {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
 		return err

@@ -151,9 +151,7 @@ func (o Options) withDefaults() Options {
 			o.Index.Key = func(log string) string { return log }
 		}
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Growth, o.Older, o.TokenKeys = slices.Clone(o.Growth), slices.Clone(o.Older), slices.Clone(o.TokenKeys)
 	for i, key := range o.TokenKeys {
 		o.TokenKeys[i] = slices.Clone(key)

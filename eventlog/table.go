@@ -4,18 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
-
-// TableClient is the part of *dynamodb.Client that Setup uses.
-type TableClient interface {
-	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
-	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
-	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
-}
 
 // Setup creates the table that options need, on demand, and waits until it can be used; or, if it is there, checks it
 // and changes nothing. What the table lacks is in an error that wraps ErrTable. Several processes may call it at once.
@@ -26,7 +17,7 @@ type TableClient interface {
 //
 // A new table takes 4,000 write units a second. A log that needs more from the start wants one that was created with
 // WarmThroughput.
-func Setup(ctx context.Context, client TableClient, options Options) error {
+func Setup(ctx context.Context, client heatsink.TableClient, options Options) error {
 	o := options.withDefaults()
 	if err := o.validate(); err != nil {
 		return fmt.Errorf("set up event log: %w", err)

@@ -119,7 +119,7 @@ func startOrdersWith(t *testing.T, physics local.Physics) *local.DB {
 func TestSourcesAgreeOnTheTopKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := startOrders(t)
-		recorder := heat.NewRecorder(heat.Options{Decay: 2 * time.Second})            // a rush of seconds is all of late
+		recorder := newRecorder(t, heat.Options{Decay: 2 * time.Second})              // a rush of seconds is all of late
 		if err := recorder.Describe(t.Context(), db.Client(), "orders"); err != nil { // else calls made beside the first have no key
 			t.Fatal(err)
 		}

@@ -147,7 +147,7 @@ func TestBareKeys(t *testing.T) {
 		{"a table's ARN", []heat.Layout{{Resource: heat.Resource{Table: "arn:aws:dynamodb:eu-west-1:123456789012:table/views"}, Shards: 4}}, []string{"A", "A#SHARD_0"}, 1, "A"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: test.layouts})
+			recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: test.layouts})
 			for _, key := range test.keys {
 				heat.Observe(recorder, "views", heat.Write, []byte(key), 1)
 			}
@@ -170,7 +170,7 @@ func TestBareKeys(t *testing.T) {
 // among a thousand that are.
 func TestBareKeyOfMany(t *testing.T) {
 	newRecorder := func() *heat.Recorder {
-		return heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+		return newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
 	}
 	write := func(r *heat.Recorder, format string, args ...any) {
 		heat.Observe(r, "views", heat.Write, fmt.Appendf(nil, format, args...), 1)
@@ -211,7 +211,7 @@ func TestBareKeyOfMany(t *testing.T) {
 
 // Readers of a bare key beside its shards are worth a warning: they may miss the shards.
 func TestBareKeyThatIsRead(t *testing.T) {
-	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
 	for _, key := range []string{"A", "A#SHARD_0"} {
 		heat.Observe(recorder, "views", heat.Read, []byte(key), 1)
 	}
@@ -229,7 +229,7 @@ func TestBareKeyThatIsRead(t *testing.T) {
 func TestGrownKeyIsNotTheHash(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	observe := func(widths ...int) heat.Report {
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 16}}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 16}}})
 		for _, width := range widths {
 			for range 2000 {
 				heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "A#SHARD_%d", random.IntN(width)), 1)
@@ -281,7 +281,7 @@ func TestBareZeroIsNotAdvisedAgain(t *testing.T) {
 // Up to as many keys as are kept, the number of those of a shape is exact.
 func TestKeysOfAShapeAreCounted(t *testing.T) {
 	for _, keys := range []int{16, 23, 500} {
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
 		for round := range 3 {
 			for i := range keys {
 				heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "A#SHARD_%d", i), float64(round+1))

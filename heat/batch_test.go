@@ -38,7 +38,7 @@ func TestBatchGetItemThatIsFullIsNotThrottled(t *testing.T) {
 	}
 	for name, projection := range map[string]*string{"whole": nil, "projected": aws.String("pk, sk")} {
 		t.Run(name, func(t *testing.T) {
-			recorder := heat.NewRecorder(heat.Options{})
+			recorder := newRecorder(t, heat.Options{})
 			out, err := db.Client(recorder.Option).BatchGetItem(t.Context(), batchOf(items, projection))
 			if err != nil {
 				t.Fatal(err)
@@ -72,7 +72,7 @@ func TestBatchGetItemThatIsFullIsNotThrottled(t *testing.T) {
 func TestBatchGetItemThatIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionReads: 10, Window: time.Second, OnDemandPartitions: 1})
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		out, err := db.Client(recorder.Option).BatchGetItem(t.Context(), batchOf(50, nil))
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestBatchWriteItemThatIsThrottledInPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionWrites: 10, Window: time.Second, OnDemandPartitions: 1})
 		createJobs(t, db.Client())
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		var requests []types.WriteRequest
 		for i := range 20 {
 			job := key(fmt.Sprint("job-", i), "1")

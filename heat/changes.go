@@ -1,9 +1,10 @@
 package heat
 
 import (
-	"strings"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/expr/outline"
+	"github.com/heatsink-go/heatsink/internal/expr/token"
 )
 
 // changes are what an update does to attributes of the top level.
@@ -71,128 +72,20 @@ func (c *changes) legacy(updates map[string]types.AttributeValueUpdate) {
 //
 // DynamoDB refuses what is wrong, so nothing is checked; but what is not understood is said to be unclear.
 func (c *changes) expression(text string, names map[string]string, values map[string]types.AttributeValue) {
-	u := updateText{text: text}
-	for clause := u.next(); clause != ""; clause = u.next() {
-		if !isClause(clause) {
-			c.unclear = true
-			return
+	u := outline.ReadUpdate(text)
+	for a, ok := u.Next(); ok; a, ok = u.Next() {
+		made := change{attribute: a.Path.Name, fate: unclear}
+		if name, ok := names[a.Path.Name]; ok {
+			made.attribute = name
 		}
-		for {
-			made := change{fate: unclear}
-			root, nested := u.path()
-			made.attribute = root
-			if name, ok := names[root]; ok {
-				made.attribute = name
-			}
-			switch {
-			case strings.EqualFold(clause, "SET"):
-				if value := u.assigned(); !nested && values[value] != nil {
-					made.fate, made.value = set, values[value]
-				}
-			case !strings.EqualFold(clause, "REMOVE"):
-				u.next() // the value that ADD and DELETE have
-			case !nested:
-				made.fate = removed
-			}
-			c.list = append(c.list, made)
-			if u.peek() != "," {
-				break
-			}
-			u.next()
+		switch value := values[a.Value]; {
+		case a.Path.Nested:
+		case a.Clause == token.Remove:
+			made.fate = removed
+		case a.Clause == token.Set && a.Unless.Text == "" && value != nil:
+			made.fate, made.value = set, value
 		}
+		c.list = append(c.list, made)
 	}
-}
-
-func isClause(word string) bool {
-	return strings.EqualFold(word, "SET") || strings.EqualFold(word, "REMOVE") ||
-		strings.EqualFold(word, "ADD") || strings.EqualFold(word, "DELETE")
-}
-
-// updateText is an update expression as far as it was read: words, and signs of one character.
-type updateText struct {
-	text string
-	at   int
-}
-
-const updateSigns = "=+-,.()[]"
-
-// next returns the next word or sign, "" at the end.
-func (u *updateText) next() string {
-	for u.at < len(u.text) && isBlank(u.text[u.at]) {
-		u.at++
-	}
-	begin := u.at
-	for u.at < len(u.text) && !isBlank(u.text[u.at]) {
-		if strings.IndexByte(updateSigns, u.text[u.at]) >= 0 {
-			if u.at == begin {
-				u.at++
-			}
-			break
-		}
-		u.at++
-	}
-	return u.text[begin:u.at]
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-
-func (u *updateText) peek() string {
-	ahead := *u
-	return ahead.next()
-}
-
-// path reads a path and returns the attribute it begins with, and whether it leads into it.
-func (u *updateText) path() (root string, nested bool) {
-	root = u.next()
-	for {
-		switch u.peek() {
-		case ".":
-			u.next()
-			u.next()
-		case "[":
-			u.next() // [
-			u.next() // a number
-			u.next() // ]
-		default:
-			return root, nested
-		}
-		nested = true
-	}
-}
-
-// assigned reads "= value" up to the next action or clause. It returns the placeholder if the value is one and nothing
-// else, "" otherwise.
-func (u *updateText) assigned() string {
-	if u.next() != "=" {
-		return ""
-	}
-	var first string
-	operands, depth, wanted := 0, 0, true // wanted: an operand must follow, so a word is no clause
-	for {
-		word := u.peek()
-		switch {
-		case word == "", depth == 0 && (word == "," || !wanted && isClause(word)):
-			if operands == 1 && strings.HasPrefix(first, ":") {
-				return first
-			}
-			return ""
-		case word == "(":
-			depth++
-			wanted = true
-		case word == ")", word == "]":
-			if word == ")" {
-				depth--
-			}
-			wanted = false
-		case strings.Contains(updateSigns, word):
-			wanted = true
-		default:
-			if operands == 0 {
-				first = word
-			}
-			operands++
-			wanted = false
-		}
-		u.next()
-	}
+	c.unclear = c.unclear || u.Broken()
 }

@@ -4,7 +4,7 @@
 // more, and metrics by the minute hide a second of it, so teams hear of it from their users. This package looks at the
 // calls themselves:
 //
-//	recorder := heat.NewRecorder(heat.Options{})
+//	recorder, err := heat.NewRecorder(heat.Options{})
 //	client := dynamodb.NewFromConfig(cfg, recorder.Option) // sees every attempt, changes none
 //	…
 //	report := recorder.Report()

@@ -99,7 +99,7 @@ func TestDocumentedMemory(t *testing.T) {
 	var all [recorders]*heat.Recorder
 	before := settledHeap()
 	for i := range all {
-		all[i] = heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+		all[i] = newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
 		for k := range 10 * heat.DefaultOptions.Entries {
 			heat.Observe(all[i], "views", heat.Write, fmt.Appendf(nil, "user-%d", k), 1)
 		}
@@ -166,7 +166,7 @@ func TestDocumentedThrottlesThatAreNoTrouble(t *testing.T) {
 func TestDocumentedWords(t *testing.T) {
 	most := int(stated(t, `when there are more than (\d+) of them with everything else alike`)[0])
 	for words, want := range map[int]string{most: "TENANT#ZQVA", most + 1: "TENANT#{id}"} {
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
 		for i := range words {
 			heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "TENANT#ZQV%c", 'A'+i), float64(words-i))
 		}

@@ -24,7 +24,10 @@ func ExampleRecorder() {
 		panic(err)
 	}
 
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder, err := heat.NewRecorder(heat.Options{})
+	if err != nil {
+		panic(err)
+	}
 	client := db.Client(recorder.Option) // or dynamodb.NewFromConfig(cfg, recorder.Option)
 	for i := range 200 {
 		status := "STATUS#ACTIVE"

@@ -2,9 +2,10 @@ package heat
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // hotKeys finds keys that want what one partition serves, and says why they do.
@@ -54,9 +55,9 @@ func (e *explainer) beyond(k *KeyHeat, d Direction) bool {
 // pace says how much a key takes. Contributor Insights counts units and no requests.
 func (e *explainer) pace(flow *Flow, k *KeyHeat) string {
 	if e.report.Source == Insights {
-		return thousands(max(e.report.Sustained(k), k.Second)) + " units/sec"
+		return figure.Thousands(max(e.report.Sustained(k), k.Second)) + " units/sec"
 	}
-	return thousands(e.requestRate(flow, k)) + " requests/sec"
+	return figure.Thousands(e.requestRate(flow, k)) + " requests/sec"
 }
 
 // requestRate returns the requests a second of a key, from what those that were served took, if that is known: refused
@@ -209,16 +210,4 @@ func sharded(shape string) bool {
 	return strings.HasSuffix(shape, "SHARD_{n}") || strings.HasSuffix(shape, "SHARD#{n}") ||
 		timeOnly(strings.TrimSuffix(shape, "#{n}")) && strings.HasSuffix(shape, "#{n}") ||
 		timeOnly(strings.TrimSuffix(shape, ".{n}")) && strings.HasSuffix(shape, ".{n}")
-}
-
-// thousands formats a number with commas: 1,000.
-func thousands(v float64) string {
-	digits := fmt.Sprintf("%.0f", math.Abs(v))
-	for i := len(digits) - 3; i > 0 && isDigit(digits[0]); i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if v < 0 && digits != "0" {
-		return "-" + digits
-	}
-	return digits
 }

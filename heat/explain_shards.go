@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // shards finds what is wrong with keys that are sharded: shards that readers miss, and keys that are spread badly.
@@ -99,7 +101,7 @@ func (e *explainer) addStrays(r *ResourceReport, d Direction, s *Sharded, g *str
 		more++
 	}
 	if more > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s in %s more such keys", counted(sum, d, noun), thousands(float64(more))))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s in %s more such keys", counted(sum, d, noun), figure.Thousands(more)))
 	}
 	f.Evidence = append(f.Evidence, fmt.Sprintf("%s in shards that they do ask for", counted(s.Count, d, noun)))
 	e.add(r, f)
@@ -169,7 +171,7 @@ func (e *explainer) unnamed(r *ResourceReport, d Direction, s *Sharded, count in
 	e.add(r, Finding{
 		Kind: StrayShard, Severity: Info, Direction: d, Pattern: s.Layout.String(),
 		Message: fmt.Sprintf("%s keys end like shards that readers of %s do not ask for; those that are named are excluded",
-			thousands(float64(s.StrayKeys.Keys)), s.Layout),
+			figure.Thousands(s.StrayKeys.Keys), s.Layout),
 		Evidence: []string{fmt.Sprintf("%s in keys that are not named", counted(count, d, noun))},
 		Cause:    "so many keys end like shards that only some are kept by name: the others may be what was excluded, or shards that readers miss",
 		Remedy:   "choose a layout that other keys of the table do not end like, such as {key}#SHARD_{shard}",
@@ -178,7 +180,7 @@ func (e *explainer) unnamed(r *ResourceReport, d Direction, s *Sharded, count in
 
 // counted says how many requests or items there are.
 func counted(n int64, d Direction, noun string) string {
-	text := thousands(float64(n)) + " "
+	text := figure.Thousands(n) + " "
 	if noun == "request" {
 		text += d.String() + " "
 	}
@@ -276,8 +278,8 @@ func (e *explainer) addUneven(r *ResourceReport, l Layout, k *KeyShards, found, 
 		Message: fmt.Sprintf("Partition key '%s' takes %.0f%% of what %s of '%s' should share", k.Fullest, 100*share, countShards(k.Shards), k.Key),
 		Evidence: []string{
 			fmt.Sprintf("the fullest shard has %s of %s at most, %.1f%%; a fair share of %s is %.1f%%",
-				thousands(float64(k.Most)), counted(k.Count, Write, noun), 100*share, countShards(k.Shards), 100/float64(k.Shards)),
-			fmt.Sprintf("%s of %s seen", thousands(float64(k.Seen)), countShards(k.Shards)),
+				figure.Thousands(k.Most), counted(k.Count, Write, noun), 100*share, countShards(k.Shards), 100/float64(k.Shards)),
+			fmt.Sprintf("%s of %s seen", figure.Thousands(k.Seen), countShards(k.Shards)),
 		},
 	}
 	f.Severity, f.Cause, f.Remedy = whyUneven(&l, k, noun)

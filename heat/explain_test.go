@@ -115,7 +115,7 @@ func TestExplainMessages(t *testing.T) {
 // messagesOfMeasurements writes a table of statuses and a table of posts, in virtual time.
 func messagesOfMeasurements(t *testing.T) {
 	db := start(t, nil)
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	if err := db.CreateTable(t.Context(), "posts", "pk", "sk"); err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func throttledTable(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 	for i := range 5000 { // 250 and 50 a second for 20 seconds
 		pk := "ORDER#12345"

@@ -220,7 +220,7 @@ func TestIndexKeysOfUpdatesAndDeletions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			recorder := heat.NewRecorder(heat.Options{})
+			recorder := newRecorder(t, heat.Options{})
 			if err := test.write(t.Context(), db.Client(recorder.Option)); err != nil {
 				t.Fatal(err)
 			}
@@ -273,7 +273,7 @@ func TestIndexKeysNeverGetMoreThanTheyTook(t *testing.T) {
 				w = update(rapid.SampledFrom(clauses).Draw(rt, "update"), returned)
 			}
 			before := storedJob(t, plain)
-			recorder := heat.NewRecorder(heat.Options{})
+			recorder := newRecorder(t, heat.Options{})
 			if err := w(t.Context(), db.Client(recorder.Option)); err != nil {
 				continue // such as a sum with what is not there
 			}
@@ -362,7 +362,7 @@ func TestUpdatesMakeAnIndexKeyHot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{})
 		createJobs(t, db.Client())
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		for tick := range 150 {
 			for i := range 20 {
@@ -397,7 +397,7 @@ func BenchmarkUpdateItem(b *testing.B) {
 				}
 				var options []func(*dynamodb.Options)
 				if recorded {
-					options = append(options, heat.NewRecorder(heat.Options{}).Option)
+					options = append(options, newRecorder(b, heat.Options{}).Option)
 				}
 				client := db.Client(options...)
 				set := update("SET #status = :done ADD y :one", "")

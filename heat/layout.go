@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // Layout tells how readers of a table spell the shards of a key. It has what a heatsink.Layout and its Format say, as
@@ -221,7 +223,7 @@ func countShards(n int) string {
 	if n == 1 {
 		return "1 shard"
 	}
-	return thousands(float64(n)) + " shards"
+	return figure.Thousands(n) + " shards"
 }
 
 // bucketForms are what buckets look like, a digit being 0. The hour of a day comes behind a mark.

@@ -61,7 +61,7 @@ func TestLayoutsOfNoIndex(t *testing.T) {
 		_, scan := heat.ScanTable(ctx, client, table, heat.ScanOptions{Layouts: layouts})
 		errs := map[string]error{
 			"CheckLayouts": heat.CheckLayouts(ctx, client, table, layouts...), "EstimateScan": estimate, "ScanTable": scan,
-			"Describe": heat.NewRecorder(heat.Options{Layouts: layouts}).Describe(ctx, client, table),
+			"Describe": newRecorder(t, heat.Options{Layouts: layouts}).Describe(ctx, client, table),
 		}
 		if table == "orders" {
 			_, errs["OpenStream"] = heat.OpenStream(ctx, client, db.StreamsClient(), table, heat.StreamOptions{Recorder: heat.Options{Layouts: layouts}})

@@ -19,13 +19,16 @@ import (
 // for it and takes it out of the answer again.
 func (r *Recorder) Option(o *dynamodb.Options) {
 	look := &lookup{recorder: r, options: o}
+	// Each recorder has a name of its own, so that several can see the same call. It is put together here: the function
+	// below runs with every call.
+	seen := middleware.InitializeMiddlewareFunc(fmt.Sprintf("HeatRecorder%p", r),
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+			middleware.InitializeOutput, middleware.Metadata, error,
+		) {
+			return r.handle(ctx, look, in, next)
+		})
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc(fmt.Sprintf("HeatRecorder%p", r),
-			func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
-				middleware.InitializeOutput, middleware.Metadata, error,
-			) {
-				return r.handle(ctx, look, in, next)
-			}), middleware.After)
+		return stack.Initialize.Add(seen, middleware.After)
 	})
 }
 

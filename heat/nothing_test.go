@@ -29,7 +29,7 @@ func TestADescriptionOfNothing(t *testing.T) {
 	_, scan := heat.ScanTable(ctx, empty{}, "orders", heat.ScanOptions{})
 	_, metrics := heatcloudwatch.Metrics(ctx, nil, empty{}, "orders", heatcloudwatch.Options{})
 	_, insights := heatcloudwatch.Insights(ctx, nil, empty{}, "orders", heatcloudwatch.Options{})
-	recorder := heat.NewRecorder(heat.Options{}).Describe(ctx, empty{}, "orders")
+	recorder := newRecorder(t, heat.Options{}).Describe(ctx, empty{}, "orders")
 	for source, err := range map[string]error{"stream": stream, "cost": cost, "scan": scan, "metrics": metrics, "insights": insights, "recorder": recorder} {
 		if err == nil || !strings.Contains(err.Error(), `describe table "orders": the answer has no table`) {
 			t.Errorf("%s: got %v", source, err)

@@ -15,7 +15,7 @@ import (
 // and requests without a key.
 func TestObserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		hot := heat.Observation{
 			Resource: heat.Resource{Table: "orders", Index: "byPlace"}, Direction: heat.Write,
 			KeyNames: []string{"country", "city"}, Key: []string{"FI", "Oulu"}, Sort: []string{"1"}, Units: 2,
@@ -57,7 +57,7 @@ func TestObserve(t *testing.T) {
 
 // Tables that are forgotten leave room for others, and nothing of theirs in the report. What is no number does no harm.
 func TestForget(t *testing.T) {
-	recorder := heat.NewRecorder(heat.Options{Entries: 8})
+	recorder := newRecorder(t, heat.Options{Entries: 8})
 	for i := range 1100 {
 		table := fmt.Sprint("table-", i)
 		recorder.Observe(heat.Observation{Resource: heat.Resource{Table: table}, KeyNames: []string{"pk"}, Key: []string{"a"}, Units: 1})

@@ -114,7 +114,7 @@ func (o oddCapacity) PutItem(client *dynamodb.Client, ctx context.Context) error
 // A server that says a call consumed less than nothing does not make a report nonsense.
 func TestOddUnits(t *testing.T) {
 	db := start(t, nil)
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	for _, units := range []float64{-5, math.NaN(), math.Inf(1), 2} {
 		if err := (oddCapacity{units}).PutItem(client, t.Context()); err != nil {
@@ -132,7 +132,7 @@ func TestOddUnits(t *testing.T) {
 
 // Any report that can be read can be explained, told of layouts, hidden and written again.
 func FuzzReports(f *testing.F) {
-	recorder := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{{Shards: 2}}})
+	recorder := newRecorder(f, heat.Options{Layouts: []heat.Layout{{Shards: 2}}})
 	for _, k := range []string{"A#SHARD_0", "A#SHARD_5", "B#SHARD_0", "plain"} {
 		recorder.Observe(heat.Observation{Resource: heat.Resource{Table: "views"}, Direction: heat.Write, KeyNames: []string{"pk"}, Key: []string{k}, Units: 2})
 	}
@@ -205,7 +205,7 @@ func FuzzShardKeys(f *testing.F) {
 		if l.Validate() != nil || shards < 1 || key == "" {
 			return
 		}
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{toldOf(l)}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{toldOf(l)}})
 		heat.Observe(recorder, "views", heat.Write, []byte(key), 1)
 		var got heat.Sharded
 		for _, s := range recorder.Report().Resources[0].Writes.Sharded {

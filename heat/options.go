@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,8 +44,7 @@ type Options struct {
 	peaks bool // keys that were once busy are remembered
 }
 
-// Validate returns what is wrong with the options, all of it. NewRecorder panics with that: who takes options from
-// elsewhere asks first.
+// Validate returns what is wrong with the options, all of it, as NewRecorder does.
 func (o Options) Validate() error { return o.validate() }
 
 func (o Options) validate() error {
@@ -85,15 +85,9 @@ func validateKey(resource string, names []string) error {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Entries == 0 {
-		o.Entries = 1024
-	}
-	if o.Decay == 0 {
-		o.Decay = 10 * time.Second
-	}
-	if o.Top == 0 {
-		o.Top = 50
-	}
+	o.Entries = cmp.Or(o.Entries, 1024)
+	o.Decay = cmp.Or(o.Decay, 10*time.Second)
+	o.Top = cmp.Or(o.Top, 50)
 	o.Layouts = slices.Clone(o.Layouts)
 	return o
 }

@@ -23,11 +23,10 @@ type Recorder struct {
 	tables  catalogue
 }
 
-// NewRecorder returns a recorder that has seen nothing. It panics if the options contradict themselves, as they are
-// written down in the program.
-func NewRecorder(options Options) *Recorder {
+// NewRecorder returns a recorder that has seen nothing. The error says all that is wrong with the options.
+func NewRecorder(options Options) (*Recorder, error) {
 	if err := options.validate(); err != nil {
-		panic(fmt.Sprintf("heat: invalid options: %v", err))
+		return nil, fmt.Errorf("new recorder: invalid options: %w", err)
 	}
 	r := &Recorder{options: options.withDefaults(), started: time.Now()}
 	r.tables.init()
@@ -35,7 +34,7 @@ func NewRecorder(options Options) *Recorder {
 		name, index, _ := strings.Cut(name, "/")
 		r.table(name).setKey(index, slices.Clone(partition))
 	}
-	return r
+	return r, nil
 }
 
 // Describe looks tables up, to know their partition keys, indexes and capacity. A recorder does so itself at the first

@@ -21,6 +21,22 @@ import (
 	"github.com/heatsink-go/heatsink/local"
 )
 
+// failer is a test, a benchmark or a check of rapid.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// newRecorder returns a recorder, or fails.
+func newRecorder(t failer, options heat.Options) *heat.Recorder {
+	t.Helper()
+	recorder, err := heat.NewRecorder(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorder
+}
+
 type item = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -61,7 +77,7 @@ func resource(t *testing.T, report heat.Report, name string) *heat.ResourceRepor
 func TestRecorderFindsTheHotKeyWithinTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{})
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		put := func(pk string, i int) {
 			_, _ = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key(pk, fmt.Sprint(i))})
@@ -98,7 +114,7 @@ func TestRecorderFindsTheHotKeyWithinTwoSeconds(t *testing.T) {
 // The caller's call stays as it is: the input unchanged, the capacity only where it was asked for.
 func TestRecorderLeavesCallsAlone(t *testing.T) {
 	db := start(t, nil)
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	in := &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", "1")}
 	out, err := client.PutItem(t.Context(), in)
@@ -186,7 +202,7 @@ func TestRecorderAttributesEveryOperation(t *testing.T) {
 		}, map[string]float64{}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			recorder := heat.NewRecorder(heat.Options{})
+			recorder := newRecorder(t, heat.Options{})
 			if err := test.call(t.Context(), db.Client(recorder.Option)); err != nil {
 				t.Fatal(err)
 			}
@@ -213,13 +229,13 @@ func TestRecorderAttributesEveryOperation(t *testing.T) {
 
 // However many keys, the recorder stays as small as it was. BenchmarkTenMillionKeys has ten million.
 func TestRecorderMemoryDoesNotGrow(t *testing.T) {
-	if bytes := recorderMemory(500_000); bytes > 1<<20 {
+	if bytes := recorderMemory(t, 500_000); bytes > 1<<20 {
 		t.Errorf("the recorder has %d bytes", bytes)
 	}
 }
 
 // recorderMemory returns the bytes of a recorder that has seen so many different keys.
-func recorderMemory(keys int) int64 {
+func recorderMemory(t testing.TB, keys int) int64 {
 	heap := func() int64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -227,7 +243,7 @@ func recorderMemory(keys int) int64 {
 		return int64(m.HeapAlloc)
 	}
 	before := heap()
-	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
 	var key []byte
 	for i := range keys {
 		key = fmt.Appendf(key[:0], "user-%d", i)
@@ -241,7 +257,7 @@ func recorderMemory(keys int) int64 {
 // Many goroutines at once lose nothing.
 func TestRecorderIsConcurrent(t *testing.T) {
 	db := start(t, nil)
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	var all sync.WaitGroup
 	for g := range 8 {
@@ -282,7 +298,7 @@ func (s *slow) Do(request *http.Request) (*http.Response, error) {
 func TestRecorderTellsPercentilesApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, nil)
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		if err := recorder.Describe(t.Context(), db.Client(), "views"); err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +342,7 @@ func TestRecorderTellsPercentilesApart(t *testing.T) {
 func TestRecorderCountsLatencyAndThrottles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionWrites: 10, Window: 100 * time.Millisecond})
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)
 		for i := range 20 {
 			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", fmt.Sprint(i))}); err != nil {
@@ -345,4 +361,12 @@ func TestRecorderCountsLatencyAndThrottles(t *testing.T) {
 			t.Errorf("latencies %+v", l)
 		}
 	})
+}
+
+// Options that contradict themselves are an error that says all that is wrong.
+func TestNewRecorderRefusesOptions(t *testing.T) {
+	recorder, err := heat.NewRecorder(heat.Options{Entries: -1, Top: -2})
+	if recorder != nil || err == nil || !strings.Contains(err.Error(), "-1") || !strings.Contains(err.Error(), "negative Top -2") {
+		t.Errorf("got %v, %v, want an error about Entries and Top", recorder, err)
+	}
 }

@@ -22,7 +22,7 @@ import (
 // An index without a sort key has many items under a key: its hot key is no counter.
 func TestAnIndexWithoutSortKeyIsNoSingleItem(t *testing.T) {
 	db := local.Start(t)
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	createWithStream(t, client, "orders")
 	for i := range 50 {
@@ -40,7 +40,7 @@ func TestAnIndexWithoutSortKeyIsNoSingleItem(t *testing.T) {
 // Who asks for the total gets the total, and the recorder still tells table and index apart. Two recorders may look on.
 func TestRecorderWhereTheCallerAsksForTheTotal(t *testing.T) {
 	db := local.Start(t)
-	recorder, second := heat.NewRecorder(heat.Options{}), heat.NewRecorder(heat.Options{})
+	recorder, second := newRecorder(t, heat.Options{}), newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option, second.Option)
 	createWithStream(t, client, "orders")
 	order := key("c", "1")
@@ -87,7 +87,7 @@ func TestOldThrottles(t *testing.T) {
 // Many keys that are plain words are names: no single value is hot by design.
 func TestKeysThatAreWords(t *testing.T) {
 	db := start(t, nil)
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	for i := range 30 {
 		name := "U" + strings.Repeat(string(rune('A'+i%26)), 1+i/26)
@@ -169,7 +169,7 @@ func TestASecondAloneIsNotCritical(t *testing.T) {
 func TestABurstOnTheEngineIsNotCritical(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, nil)
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)
 		write := func(n int) {
 			for i := range n {
@@ -195,7 +195,7 @@ func TestKeysOfTheSameHashAreCountedApart(t *testing.T) {
 	if xxhash.Sum64(a) != xxhash.Sum64(b) || bytes.Equal(a, b) {
 		t.Fatal("these do not collide")
 	}
-	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
 	heat.Observe(recorder, "views", heat.Write, a, 1)
 	heat.Observe(recorder, "views", heat.Write, b, 2)
 	if keys := resource(t, recorder.Report(), "views").Writes.Keys; len(keys) != 2 || keys[0].Units != 2 || keys[1].Units != 1 {

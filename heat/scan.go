@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,18 +60,12 @@ func (o ScanOptions) validate() error {
 }
 
 func (o ScanOptions) withDefaults() ScanOptions {
-	if o.Items == 0 {
-		o.Items = 100_000
-	}
+	o.Items = cmp.Or(o.Items, 100_000)
 	if o.Items < 0 {
 		o.Items = math.MaxInt64
 	}
-	if o.MaxRCU == 0 {
-		o.MaxRCU = 100
-	}
-	if o.Segments == 0 {
-		o.Segments = 16
-	}
+	o.MaxRCU = cmp.Or(o.MaxRCU, 100)
+	o.Segments = cmp.Or(o.Segments, 16)
 	return o
 }
 

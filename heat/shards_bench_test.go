@@ -11,7 +11,7 @@ import (
 func BenchmarkObserveShards(b *testing.B) {
 	for name, layouts := range map[string][]heat.Layout{"none": nil, "told": {{Shards: 16}}, "other": {{Shards: 16, Prefix: "."}}} {
 		b.Run(name, func(b *testing.B) {
-			recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: layouts})
+			recorder := newRecorder(b, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: layouts})
 			var key []byte
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

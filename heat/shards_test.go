@@ -46,7 +46,7 @@ type shardedTable struct {
 func writeSharded(t *testing.T, l heatsink.Layout, key string, ids []string, redact func(dst, key []byte) []byte, layouts ...heat.Layout) *shardedTable {
 	t.Helper()
 	s := &shardedTable{db: startOrdersWith(t, local.Physics{OnDemandPartitions: 64, NoSplits: true}), redact: redact, layouts: layouts}
-	s.recorder = heat.NewRecorder(heat.Options{Layouts: layouts, Redact: redact})
+	s.recorder = newRecorder(t, heat.Options{Layouts: layouts, Redact: redact})
 	client := s.db.Client(s.recorder.Option)
 	if err := s.recorder.Describe(t.Context(), client, "orders"); err != nil { // else calls made beside the first have no key
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestWritersWithMoreShardsThanReaders(t *testing.T) {
 
 // A reader with more shards than was told is no loss, but worth a warning.
 func TestReadersWithMoreShardsThanTold(t *testing.T) {
-	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
 	for i := range 16 {
 		heat.Observe(recorder, "views", heat.Read, fmt.Appendf(nil, "VIEWS#SHARD_%d", i), 1)
 	}
@@ -265,7 +265,7 @@ func TestReadersWithMoreShardsThanTold(t *testing.T) {
 
 // Of a hundred thousand keys, a stray that was written once is found, although no list of hot keys has it.
 func TestOneStrayOfManyKeys(t *testing.T) {
-	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
 	for i := range 100_000 {
 		heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "user-%d#SHARD_%d", i, i%4), 1)
 		if i == 50_000 {
@@ -281,7 +281,7 @@ func TestOneStrayOfManyKeys(t *testing.T) {
 // Of a thousand days with all orders in one shard each, that is found, although no list of keys has them all.
 func TestThousandUnevenDays(t *testing.T) {
 	layout := heat.Layout{Shards: 200, Prefix: ".", First: 1}
-	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"orders": {"pk"}}, Layouts: []heat.Layout{layout}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"orders": {"pk"}}, Layouts: []heat.Layout{layout}})
 	for day := range 1500 {
 		for range 150 {
 			heat.Observe(recorder, "orders", heat.Write, fmt.Appendf(nil, "day-%d.1", day), 1)
@@ -313,7 +313,7 @@ func TestLayoutsOfTheLibraryAreKnown(t *testing.T) {
 		}
 		key := rapid.StringN(1, 20, 80).Draw(t, "key")
 		at := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0)
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{toldOf(l)}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{toldOf(l)}})
 		observe := func(stored string) {
 			heat.Observe(recorder, "views", heat.Write, []byte(stored), 1)
 		}
@@ -382,7 +382,7 @@ func TestStrays(t *testing.T) {
 		{heat.Layout{Shards: 4}, strings.Repeat("a", 2000) + "#SHARD_9", "is shard 9, beyond"},
 		{heat.Layout{Shards: 4}, "\xff\x1b[2J#SHARD_9", "is shard 9, beyond"},
 	} {
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{test.layout}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{test.layout}})
 		heat.Observe(recorder, "views", heat.Write, []byte(test.key), 1)
 		found := heat.Explain(recorder.Report(), heat.Rules{})
 		if test.want == "" && len(found) == 0 {
@@ -398,7 +398,7 @@ func TestStrays(t *testing.T) {
 func TestExcludedStrays(t *testing.T) {
 	users := heat.Rules{Exclude: func(key string) bool { return strings.HasPrefix(key, "USER#") }}
 	for keys, want := range map[int]string{10: "", 60: "info stray-shard "} {
-		recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4, Prefix: "#"}}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4, Prefix: "#"}}})
 		for i := range keys {
 			heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "USER#%d", 100+i), 1)
 		}
@@ -500,7 +500,7 @@ func TestWhatIsUneven(t *testing.T) {
 		{"each bucket of its own", layout, map[string]int{"A#2024-12-01#SHARD_1": 200, "A#2024-12-02#SHARD_1": 3}, 100, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			recorder := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{test.layout}})
+			recorder := newRecorder(t, heat.Options{Layouts: []heat.Layout{test.layout}})
 			for key, n := range test.writes {
 				for i := range n {
 					recorder.Observe(heat.Observation{
@@ -538,7 +538,7 @@ func TestSampleIsNotUneven(t *testing.T) {
 
 // What a report says of shards survives JSON, and hides keys when asked to.
 func TestShardedReportsAreJSON(t *testing.T) {
-	recorder := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{{Shards: 4, Prefix: "#"}}})
+	recorder := newRecorder(t, heat.Options{Layouts: []heat.Layout{{Shards: 4, Prefix: "#"}}})
 	for i := range 300 {
 		recorder.Observe(heat.Observation{
 			Resource: heat.Resource{Table: "views"}, Direction: heat.Write, KeyNames: []string{"pk"}, Key: []string{fmt.Sprintf("secret#%d", 3*(i%2)*2)}, Units: 1,

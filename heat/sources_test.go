@@ -59,7 +59,7 @@ func topKeys(flow heat.Flow, n int) []string {
 func TestSourcesAgreeOnAnIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := local.Start(t)
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)
 		createWithStream(t, client, "orders")
 		for i := range 400 {
@@ -130,7 +130,7 @@ func TestAuditOfAnEvenTable(t *testing.T) {
 	if err := db.CreateTable(t.Context(), "even", "pk", "sk"); err != nil {
 		t.Fatal(err)
 	}
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	for i := range 1000 {
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("even"), Item: key(fmt.Sprintf("USER#%d", i%4), fmt.Sprint(i))}); err != nil {

@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,7 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 	if options.Poll < 0 {
 		return nil, fmt.Errorf("negative Poll %v", options.Poll)
 	}
-	if options.Poll == 0 {
-		options.Poll = time.Second
-	}
+	options.Poll = cmp.Or(options.Poll, time.Second)
 	options.Recorder = options.Recorder.withDefaults()
 	options.Recorder.peaks = true
 	d, err := describe(ctx, tables, name)

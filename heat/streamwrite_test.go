@@ -131,7 +131,7 @@ func TestStreamWorksOutUnitsOfProjections(t *testing.T) {
 			"keys":    {ProjectionType: types.ProjectionTypeKeysOnly},
 			"include": {ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"title"}},
 		})
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)
 		for version := range 3 {
 			for i := range 20 {

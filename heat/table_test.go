@@ -115,7 +115,7 @@ func TestTableThatIsMadeAgainWithOtherKeys(t *testing.T) {
 				db := start(t, nil)
 				create(t, db.Client(), "orders", []string{"pk", "sk"}, "byOwner:owner")
 				asked := 0
-				recorder := heat.NewRecorder(heat.Options{})
+				recorder := newRecorder(t, heat.Options{})
 				client := db.Client(lookups(&asked), recorder.Option)
 				if err := putItem(t, client, "orders", owned); err != nil {
 					t.Fatal(err)
@@ -167,7 +167,7 @@ func TestWrongKeysDoNotBlindTheRecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		asked := 0
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(lookups(&asked), recorder.Option)
 		wrong := []func() error{
 			func() error { return putItem(t, client, "views", item{"pk": text("a")}) },
@@ -201,7 +201,7 @@ func TestWrongKeysDoNotBlindTheRecorder(t *testing.T) {
 // A recorder that looks nothing up forgets what a table refuses, and what a program deletes.
 func TestForgottenWithoutLookingUp(t *testing.T) {
 	db := start(t, nil)
-	recorder := heat.NewRecorder(heat.Options{NoDescribe: true})
+	recorder := newRecorder(t, heat.Options{NoDescribe: true})
 	client := db.Client(recorder.Option)
 	both := item{"customer": text("c"), "pk": text("a"), "sk": text("1")}
 	put := func(want map[string]float64) {
@@ -231,7 +231,7 @@ func TestForgottenWithoutLookingUp(t *testing.T) {
 // An index that becomes a local one is the table's from then on. What was counted as an index stays.
 func TestIndexThatBecomesLocal(t *testing.T) {
 	db := local.Start(t)
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	query := func() {
 		t.Helper()
@@ -274,7 +274,7 @@ func TestIndexThatBecomesLocal(t *testing.T) {
 // Descriptions that pass by replace what is known, but not what the options say.
 func TestDescriptionsReplaceWhatWasLearned(t *testing.T) {
 	db := local.Start(t)
-	recorder := heat.NewRecorder(heat.Options{Keys: map[string][]string{"given": {"sk"}, "given/byOwner": {"status"}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"given": {"sk"}, "given/byOwner": {"status"}}})
 	client := db.Client(recorder.Option)
 	for _, table := range []string{"orders", "given"} {
 		create(t, client, table, []string{"pk", "sk"}, "byOwner:owner", "byStatus:status")
@@ -304,7 +304,7 @@ func TestDescriptionsRefreshTheCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		asked := 0
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(lookups(&asked), recorder.Option)
 		capacity := func() heat.Capacity {
 			t.Helper()
@@ -351,7 +351,7 @@ func TestNamesThatDoNotExist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		asked := 0
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(lookups(&asked), recorder.Option)
 		query := func(index string) {
 			_, err := client.Query(t.Context(), &dynamodb.QueryInput{
@@ -396,7 +396,7 @@ func heapBytes() int64 {
 func TestNamesThatDoNotExistAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, nil)
-		recorder := heat.NewRecorder(heat.Options{Entries: 1, Keys: map[string][]string{"given": {"pk"}}})
+		recorder := newRecorder(t, heat.Options{Entries: 1, Keys: map[string][]string{"given": {"pk"}}})
 		client := db.Client(recorder.Option)
 		for i := range 1010 {
 			wantError(t, putItem(t, client, fmt.Sprint("made-up-", i), key("a", "1")), "Requested resource not found")
@@ -420,7 +420,7 @@ func TestNamesThatDoNotExistAreDropped(t *testing.T) {
 
 // There is room for a thousand tables and indexes. A report says that there were more.
 func TestMoreTablesThanThereIsRoomFor(t *testing.T) {
-	recorder := heat.NewRecorder(heat.Options{Entries: 1, NoDescribe: true})
+	recorder := newRecorder(t, heat.Options{Entries: 1, NoDescribe: true})
 	for i := range 1000 {
 		heat.Observe(recorder, fmt.Sprint("t", i), heat.Write, []byte("a"), 1)
 	}
@@ -444,7 +444,7 @@ func TestMoreTablesThanThereIsRoomFor(t *testing.T) {
 // A call that fails counts where the table is known to exist: a condition that does not hold shows that it does.
 func TestFailuresOfTablesThatExist(t *testing.T) {
 	db := start(t, nil)
-	recorder := heat.NewRecorder(heat.Options{NoDescribe: true})
+	recorder := newRecorder(t, heat.Options{NoDescribe: true})
 	client := db.Client(recorder.Option)
 	for range 3 {
 		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
@@ -464,7 +464,7 @@ func TestFailuresOfTablesThatExist(t *testing.T) {
 func TestNoteOfALookupGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, nil)
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)
 		wantError(t, putItem(t, client, "late", key("a", "1")), "not found")
 		if notes := recorder.Report().Notes; len(notes) != 1 || !strings.Contains(notes[0], "table late could not be described") {
@@ -485,7 +485,7 @@ func TestNoteOfALookupGoes(t *testing.T) {
 func TestTablesChangeWhileTheyAreCounted(t *testing.T) {
 	db := start(t, nil)
 	createJobs(t, db.Client())
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder := newRecorder(t, heat.Options{})
 	client := db.Client(recorder.Option)
 	const each = 60
 	var all sync.WaitGroup

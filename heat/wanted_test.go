@@ -58,7 +58,7 @@ func TestRefusedWritesWantTheirSize(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				db := start(t, &local.Physics{})
-				recorder := heat.NewRecorder(heat.Options{})
+				recorder := newRecorder(t, heat.Options{})
 				client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 				for tick := range 300 {
 					for i := range 4 {
@@ -99,7 +99,7 @@ func TestRefusedWritesWithoutTheirConditionWantTheLeast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{})
 		client := db.Client()
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder := newRecorder(t, heat.Options{})
 		patient := db.Client(recorder.Option, func(o *dynamodb.Options) { o.RetryMaxAttempts = 20 })
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("PAGE#viral", "0")}); err != nil {
 			t.Fatal(err)

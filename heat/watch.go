@@ -16,10 +16,14 @@ import (
 // finding whatever its severity is. If that gets worse it is logged again at once, at the new level and as "worse: …". What
 // is around a limit must not fill the log, so good news waits for three rounds in a row: "better: …" if the finding was
 // milder in each of them, as severe as the worst of them, and "gone: …" if it was missing, both at level Info. every is
-// how long a round is, ten seconds if it is not positive. Watch panics at once if the rules contradict themselves.
-func Watch(ctx context.Context, every time.Duration, source func() Report, rules Rules, logger *slog.Logger) {
+// how long a round is, ten seconds if it is not positive.
+//
+// Watch returns nil when ctx ends. If the rules contradict themselves it logs that and returns it at once.
+func Watch(ctx context.Context, every time.Duration, source func() Report, rules Rules, logger *slog.Logger) error {
 	if err := rules.Validate(); err != nil {
-		panic(fmt.Sprintf("heat: invalid rules: %v", err))
+		err = fmt.Errorf("watch heat: invalid rules: %w", err)
+		logger.ErrorContext(ctx, err.Error()) // go heat.Watch(…) drops what is returned
+		return err
 	}
 	if every <= 0 {
 		every = 10 * time.Second
@@ -30,7 +34,7 @@ func Watch(ctx context.Context, every time.Duration, source func() Report, rules
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-ticker.C:
 			w.round(ctx, Explain(source(), rules))
 		}

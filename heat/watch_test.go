@@ -33,10 +33,13 @@ func watchRounds(t *testing.T, reports ...heat.Report) []string {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			heat.Watch(ctx, time.Second, func() heat.Report {
+			err := heat.Watch(ctx, time.Second, func() heat.Report {
 				round++
 				return reports[min(round, len(reports))-1]
 			}, heat.Rules{}, slog.New(handler))
+			if err != nil {
+				t.Errorf("got %v when the context ended", err)
+			}
 		}()
 		time.Sleep(time.Duration(len(reports)+10)*time.Second + time.Second/2)
 		cancel()
@@ -46,6 +49,23 @@ func watchRounds(t *testing.T, reports ...heat.Report) []string {
 		}
 	})
 	return lines
+}
+
+// Rules that contradict themselves end a Watch at once. Its error is in the log too, as most have Watch in a goroutine.
+func TestWatchRefusesRules(t *testing.T) {
+	var log strings.Builder
+	err := heat.Watch(t.Context(), time.Second, refusedSource(t), heat.Rules{Hot: 95}, slog.New(slog.NewTextHandler(&log, nil)))
+	if err == nil || !strings.Contains(err.Error(), "Hot is a fraction") || !strings.Contains(log.String(), "Hot is a fraction") {
+		t.Errorf("got %v and the log %q, want both to say what is wrong", err, log.String())
+	}
+}
+
+// refusedSource is not to be asked.
+func refusedSource(t *testing.T) func() heat.Report {
+	return func() heat.Report {
+		t.Error("the source was asked")
+		return heat.Report{}
+	}
 }
 
 // at is a report with a key at so many units a second; 0: nothing.

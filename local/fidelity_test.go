@@ -23,8 +23,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/internal/partition/sim"
 	"github.com/heatsink-go/heatsink/local"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 var update = flag.Bool("update", false, "rewrite the fidelity table in docs/physics.md")
@@ -38,10 +41,10 @@ const (
 // TestFidelity repeats what AWS and others have measured, and compares the table
 // of what comes out with the one in the documentation.
 func TestFidelity(t *testing.T) {
-	engine := map[int][]partition.Finding{}
+	engine := map[int][]sim.Finding{}
 	for _, s := range []struct {
 		number int
-		run    func(*testing.T) []partition.Finding
+		run    func(*testing.T) []sim.Finding
 	}{{1, hotKeyOnEngine}, {3, adaptiveOnEngine}, {6, backPressureOnEngine}, {8, retriesOnEngine}} {
 		t.Run(fmt.Sprintf("engine %d", s.number), func(t *testing.T) {
 			if s.number == 8 {
@@ -53,8 +56,8 @@ func TestFidelity(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	table := fidelityTable(t, append(partition.Scenarios(), partition.Scenario{
-		Number: 8, Title: "A Go SDK client with default retries and a hot key", Run: func() []partition.Finding { return nil },
+	table := fidelityTable(t, append(sim.Scenarios(), sim.Scenario{
+		Number: 8, Title: "A Go SDK client with default retries and a hot key", Run: func() []sim.Finding { return nil },
 	}), engine)
 
 	doc, err := os.ReadFile(physicsDoc)
@@ -85,7 +88,7 @@ func TestFidelity(t *testing.T) {
 }
 
 // slowUnderRace are the scenarios that the race detector makes take too long here.
-// It looks at them in internal/partition.
+// It looks at them in internal/partition/sim.
 var slowUnderRace = map[int]bool{2: true, 5: true, 7: true}
 
 func underRace() bool {
@@ -95,20 +98,20 @@ func underRace() bool {
 
 // fidelityTable runs the scenarios, all at a time, and adds what was found on the
 // engine.
-func fidelityTable(t *testing.T, scenarios []partition.Scenario, engine map[int][]partition.Finding) string {
+func fidelityTable(t *testing.T, scenarios []sim.Scenario, engine map[int][]sim.Finding) string {
 	t.Helper()
-	scenarios = slices.DeleteFunc(scenarios, func(s partition.Scenario) bool { return underRace() && slowUnderRace[s.Number] })
+	scenarios = slices.DeleteFunc(scenarios, func(s sim.Scenario) bool { return underRace() && slowUnderRace[s.Number] })
 	var wg sync.WaitGroup
 	for i := range scenarios {
 		s := &scenarios[i]
 		run := s.Run
-		var findings []partition.Finding
+		var findings []sim.Finding
 		wg.Go(func() { findings = append(run(), engine[s.Number]...) })
-		s.Run = func() []partition.Finding { return findings }
+		s.Run = func() []sim.Finding { return findings }
 	}
 	wg.Wait()
 	var b strings.Builder
-	ok, err := partition.WriteFidelity(&b, scenarios)
+	ok, err := sim.WriteFidelity(&b, scenarios)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,15 +206,6 @@ func ofUnits(units int, it map[string]types.AttributeValue) map[string]types.Att
 	return it
 }
 
-// thousands writes a figure below a million as the rest of the table does.
-func thousands(x float64) string {
-	n := int(math.Round(x))
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
-}
-
 func within(got, want, share float64) bool { return math.Abs(got-want) <= want*share }
 
 const throughSDK = "the same on the engine, through the Go SDK"
@@ -221,7 +215,7 @@ func startPhysics(t *testing.T, p local.Physics) *local.DB {
 	return open(t, local.Options{Physics: &p})
 }
 
-func hotKeyOnEngine(t *testing.T) []partition.Finding {
+func hotKeyOnEngine(t *testing.T) []sim.Finding {
 	db := startPhysics(t, local.Physics{})
 	client := db.Client(once)
 	eventTable(t, client, nil)
@@ -241,17 +235,17 @@ func hotKeyOnEngine(t *testing.T) []partition.Finding {
 		}
 	}
 	rate, refusal := float64(load.accepted*units)/5, load.only()
-	return []partition.Finding{{
+	return []sim.Finding{{
 		Case:      throughSDK,
 		Published: "flat 1,000 per second, and the exception",
 		Source:    "as above",
-		Ours:      fmt.Sprintf("%s per second (each second %s to %s); the rest %s", thousands(rate), thousands(least), thousands(most), refusal),
+		Ours:      fmt.Sprintf("%s per second (each second %s to %s); the rest %s", figure.Thousands(rate), figure.Thousands(least), figure.Thousands(most), refusal),
 		OK: within(rate, 1000, 0.02) && within(least, 1000, 0.02) && within(most, 1000, 0.02) &&
 			refusal == "ThrottlingException, TableWriteKeyRangeThroughputExceeded on table/events",
 	}}
 }
 
-func adaptiveOnEngine(t *testing.T) []partition.Finding {
+func adaptiveOnEngine(t *testing.T) []sim.Finding {
 	start := func() (*local.DB, *dynamodb.Client) {
 		db := startPhysics(t, local.Physics{})
 		client := db.Client(once)
@@ -281,7 +275,7 @@ func adaptiveOnEngine(t *testing.T) []partition.Finding {
 	served, fits := measure(150)
 	most, over := measure(300)
 	refusal := over.only()
-	return []partition.Finding{
+	return []sim.Finding{
 		{
 			Case: throughSDK + ": 50, 50, 50 and 150", Published: "all served", Source: "as above",
 			Ours: fmt.Sprintf("%.0f of 300 per second served, %d throttled", served, fits.throttled),
@@ -310,7 +304,7 @@ func siteOnEachPartition(t *testing.T, db *local.DB, client *dynamodb.Client, n 
 			t.Fatalf("got %+v, %v; want %d partitions", heat, err, n)
 		}
 		for j, p := range heat[0].Partitions {
-			if slices.ContainsFunc(p.Seconds, func(s local.Second) bool { return s.WriteUnits > 0 }) && sites[j] == "" {
+			if slices.ContainsFunc(p.Seconds, func(s partitions.Second) bool { return s.WriteUnits > 0 }) && sites[j] == "" {
 				sites[j] = site
 				left--
 			}
@@ -320,7 +314,7 @@ func siteOnEachPartition(t *testing.T, db *local.DB, client *dynamodb.Client, n 
 	return sites
 }
 
-func backPressureOnEngine(t *testing.T) []partition.Finding {
+func backPressureOnEngine(t *testing.T) []sim.Finding {
 	db := startPhysics(t, local.Physics{})
 	client := db.Client(once)
 	warm := &types.WarmThroughput{ReadUnitsPerSecond: aws.Int64(12_000), WriteUnitsPerSecond: aws.Int64(20_000)}
@@ -342,11 +336,11 @@ func backPressureOnEngine(t *testing.T) []partition.Finding {
 	warmUp.put(t, client, 3000/units, 3000/units, order)
 	load.put(t, client, 3000/units, 5*3000/units, func(i int) map[string]types.AttributeValue { return order(i + 3000/units) })
 	rate, refusal := float64(load.accepted*units)/5, load.only()
-	return []partition.Finding{{
+	return []sim.Finding{{
 		Case:      throughSDK,
 		Published: "1,000, and the exception names the index",
 		Source:    "as above",
-		Ours:      fmt.Sprintf("%s per second, the rest %s", thousands(rate), refusal),
+		Ours:      fmt.Sprintf("%s per second, the rest %s", figure.Thousands(rate), refusal),
 		OK: within(rate, 1000, 0.02) &&
 			refusal == "ThrottlingException, IndexWriteKeyRangeThroughputExceeded on table/events/index/by-status",
 	}}
@@ -393,14 +387,14 @@ func putHot(client *dynamodb.Client, i int) error {
 }
 
 // Delays are random: figures are bounds that hold for every call.
-func retriesOnEngine(t *testing.T) []partition.Finding {
+func retriesOnEngine(t *testing.T) []sim.Finding {
 	const source = "aws-sdk-go-v2 v1.47.5, aws/retry, and our measurement against an HTTP stub"
 	return append(throttledCalls(t, source), exhaustedQuota(t, source), cancelledTransaction(t, source))
 }
 
 // throttledCalls makes calls that no attempt of which can succeed, each with a
 // client, and hence a retry quota, of its own.
-func throttledCalls(t *testing.T, source string) []partition.Finding {
+func throttledCalls(t *testing.T, source string) []sim.Finding {
 	db := owing(t)
 	const calls = 100
 	var wg sync.WaitGroup
@@ -441,7 +435,7 @@ func throttledCalls(t *testing.T, source string) []partition.Finding {
 		longest[1] < 4*time.Second && longest[1] > 3*time.Second &&
 		most < 6*time.Second && mean > 2*time.Second && mean < 4*time.Second
 	t.Logf("delays up to %v and %v, calls %v on average, up to %v", longest[0], longest[1], mean, most)
-	return []partition.Finding{
+	return []sim.Finding{
 		{
 			Case: "attempts of a call that is always throttled", Published: "3", Source: source,
 			Ours: fmt.Sprintf("%d in each of %d calls, then the ThrottlingException with its reason", len(all[0].at), calls), OK: three,
@@ -454,7 +448,7 @@ func throttledCalls(t *testing.T, source string) []partition.Finding {
 }
 
 // exhaustedQuota: a client's retries are all spent after a hundred.
-func exhaustedQuota(t *testing.T, source string) partition.Finding {
+func exhaustedQuota(t *testing.T, source string) sim.Finding {
 	db := owing(t)
 	client, a := counted(db)
 	const calls = 200
@@ -480,7 +474,7 @@ func exhaustedQuota(t *testing.T, source string) partition.Finding {
 	start := time.Now()
 	err := putHot(client, calls+1)
 	next := len(a.at) - calls - retries
-	return partition.Finding{
+	return sim.Finding{
 		Case:      "200 calls at a time, all throttled, on one client",
 		Published: "100 retries (500 tokens, 5 each), all 200 end with the quota error; further calls fail at once",
 		Source:    source,
@@ -490,7 +484,7 @@ func exhaustedQuota(t *testing.T, source string) partition.Finding {
 	}
 }
 
-func cancelledTransaction(t *testing.T, source string) partition.Finding {
+func cancelledTransaction(t *testing.T, source string) sim.Finding {
 	db := owing(t)
 	client, a := counted(db)
 	_, err := client.TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{
@@ -501,7 +495,7 @@ func cancelledTransaction(t *testing.T, source string) partition.Finding {
 	if errors.As(err, &cancelled) && len(cancelled.CancellationReasons) == 1 {
 		code = *cancelled.CancellationReasons[0].Code
 	}
-	return partition.Finding{
+	return sim.Finding{
 		Case: "a transaction on it", Published: "TransactionCanceledException is not retried: 1 attempt", Source: source,
 		Ours: fmt.Sprintf("%d attempt, cancelled with %s", len(a.at), code), OK: len(a.at) == 1 && code == "ThrottlingError",
 	}

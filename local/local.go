@@ -17,6 +17,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -72,9 +73,7 @@ type DB struct {
 
 // New starts an engine. Close ends it.
 func New(options Options) (*DB, error) {
-	if options.Region == "" {
-		options.Region = "us-east-1"
-	}
+	options.Region = cmp.Or(options.Region, "us-east-1")
 	guard, err := wire.NewGuard(wire.GuardOptions{Hosts: []string{endpointHost}})
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)

@@ -41,12 +41,12 @@ const (
 	bucketsPerRead = 8
 )
 
-// ChooseBucket returns the bucket for a key that gets so many items a day and is read over so long a window: the
+// chooseBucket returns the bucket for a key that gets so many items a day and is read over so long a window: the
 // longest that gathers no more than 2,000 items, or a longer one if a read would touch more than eight.
 //
 // 10 to 50 items a day make months, and a quarter is read with three queries, not ninety. A log of 1,000 entries a day
 // makes days. Without a window there is nothing that a bucket would spare a read.
-func ChooseBucket(itemsPerDay float64, window time.Duration) Bucket {
+func chooseBucket(itemsPerDay float64, window time.Duration) Bucket {
 	if window <= 0 {
 		return NoBucket
 	}

@@ -9,11 +9,11 @@ import (
 // X19: the more requests a read waits for, the more often it meets a slow one.
 func TestTail(t *testing.T) {
 	for n, want := range map[int]float64{-1: 0, 0: 0, 1: 0.01, 10: 0.0956, 50: 0.395, 100: 0.634, 200: 0.866} {
-		if got := Tail(0.01, n); math.Abs(got-want) > 0.0005 {
+		if got := tailOf(0.01, n); math.Abs(got-want) > 0.0005 {
 			t.Errorf("%d requests: got %.4f, want %v", n, got, want)
 		}
 	}
-	if Tail(1, 5) != 1 || Tail(-1, 5) != 0 {
+	if tailOf(1, 5) != 1 || tailOf(-1, 5) != 0 {
 		t.Error("probabilities out of range")
 	}
 }
@@ -46,16 +46,16 @@ func TestSlowest(t *testing.T) {
 
 // 003-01, 003-14, X30: of 10,000 provisioned write units one key can use 1,000; the price of the rest is a parameter.
 func TestWasted(t *testing.T) {
-	if got, want := Wasted(10_000, 1, DocumentedWriteMonth), (Waste{10_000, 1000, 9000, 0.9, 4500}); got != want {
+	if got, want := wastedOf(10_000, 1, DocumentedWriteMonth), (Waste{10_000, 1000, 9000, 0.9, 4500}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := Wasted(10_000, 1, USEast1().WriteMonth()).Dollars; math.Abs(got-4270.50) > 0.001 {
+	if got := wastedOf(10_000, 1, USEast1().WriteMonth()).Dollars; math.Abs(got-4270.50) > 0.001 {
 		t.Errorf("at list prices: got %v dollars, want 4,270.50", got)
 	}
-	if got, want := Wasted(10_000, 10, 1), (Waste{10_000, 10_000, 0, 0, 0}); got != want {
+	if got, want := wastedOf(10_000, 10, 1), (Waste{10_000, 10_000, 0, 0, 0}); got != want {
 		t.Errorf("ten shards: got %+v, want %+v", got, want)
 	}
-	if got := Wasted(-1, 0, 1); got != (Waste{}) {
+	if got := wastedOf(-1, 0, 1); got != (Waste{}) {
 		t.Errorf("nothing provisioned: got %+v", got)
 	}
 	p := mustPlan(t, Workload{Writes: 5000, Table: Table{Mode: Provisioned, Provisioned: Throughput{10_000, 1000}}})
@@ -101,7 +101,7 @@ func TestReadCosts(t *testing.T) {
 		t.Errorf("strongly consistent: got %v units, want 9", p.Read.Units)
 	}
 	near(t, "dollars", p.Read.Dollars, 10*4.5*secondsPerMonth/1e6*0.125)
-	near(t, "tail", p.Read.Tail, Tail(0.01, 9))
+	near(t, "tail", p.Read.Tail, tailOf(0.01, 9))
 
 	// A random shard is found by asking all of them, a hundred at a time; a calculated one at once.
 	d := Workload{Writes: 1, Read: Reading{Pattern: Points}}.withDefaults()

@@ -14,7 +14,7 @@
 // # Two answers to "how many shards"
 //
 // Published advice divides: 5,000 write units a second by the 1,000 that a partition takes, times a safety factor, is 8
-// shards. [Shards], [Conservative], [Generous] and [Band] reproduce its rules, which contradict each other. All of them
+// shards. [Shards] is that rule, and [Formulas] has the others, which contradict each other. All of them
 // take a shard to be a partition. It is not: DynamoDB places each by a hash of its key, so that some partitions get
 // several and some none, and a new on-demand table has four of them in all. [Spread] works out what N shards on P
 // partitions take, from the exact distribution of balls thrown into bins:
@@ -28,7 +28,7 @@
 // # What it does not know
 //
 // A plan is as good as its peak. Prices are data of a date and a region; what warming costs is not among them.
-// Partitions are taken to be of equal size, and other keys' load to be evenly spread over them. DynamoDB splits
+// partitionsFor are taken to be of equal size, and other keys' load to be evenly spread over them. DynamoDB splits
 // partitions that stay hot for minutes, which helps a steady load and is not counted on. Latencies are taken to be
 // log-normal.
 package plan

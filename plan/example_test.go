@@ -51,13 +51,11 @@ func ExampleFor() {
 	// ACCOUNTS is too hot for one partition, and shards cannot help: items that must be consistent with each other cannot be spread: shards are read one by one, and are no snapshot.
 }
 
-// The published rules, for 5,000 write units a second.
+// The published rule, for 5,000 write units a second. Plan.Formulas has the others.
 func ExampleShards() {
 	fmt.Println(plan.Shards(5000, 1), plan.Shards(5000, plan.DefaultFactor), plan.Shards(5000, plan.CautiousFactor))
-	fmt.Println(plan.Conservative(5000), plan.Generous(5000), plan.Band(5000))
 	// Output:
 	// 5 8 10
-	// 10 20 {20 50 false}
 }
 
 // Ten shards on the four partitions of a new table, and on a hundred.
@@ -65,19 +63,25 @@ func ExampleSpread() {
 	for _, partitions := range []int{4, 100} {
 		s := plan.Spread{Shards: 10, Partitions: partitions}
 		fmt.Printf("%.0f at most; %.0f if writers take no notice, %.0f if they avoid what is throttled; of 7,000, %.0f are accepted\n",
-			float64(plan.MaxThroughput(10).WriteUnits), s.Sustained(plan.Uniform, 0.99), s.Sustained(plan.Aware, 0.99), s.Accepted(plan.Aware, 7000))
+			float64(10*plan.PartitionWrites), s.Sustained(plan.Uniform, 0.99), s.Sustained(plan.Aware, 0.99), s.Accepted(plan.Aware, 7000))
 	}
 	// Output:
 	// 10000 at most; 1429 if writers take no notice, 3000 if they avoid what is throttled; of 7,000, 3775 are accepted
 	// 10000 at most; 3333 if writers take no notice, 8000 if they avoid what is throttled; of 7,000, 7000 are accepted
 }
 
-// What a hot key makes of a provisioned table, with the published price.
-func ExampleWasted() {
-	w := plan.Wasted(10_000, 1, plan.DocumentedWriteMonth)
+// What a hot key makes of a provisioned table, at the prices of us-east-1.
+func ExampleWaste() {
+	p, err := plan.For(plan.Workload{
+		Key: "PAGE_VIEWS", Writes: 10_000, Table: plan.Table{Mode: plan.Provisioned, Provisioned: plan.Throughput{WriteUnits: 10_000}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	w := p.Waste
 	fmt.Printf("%d usable, %d wasted: %.0f %%, %.0f dollars a month\n", w.Usable, w.Wasted, 100*w.Share, w.Dollars)
 	// Output:
-	// 1000 usable, 9000 wasted: 90 %, 4500 dollars a month
+	// 1000 usable, 9000 wasted: 90 %, 4270 dollars a month
 }
 
 // Rates that were observed, key by key.

@@ -25,8 +25,8 @@ func Shards(peakWriteUnits int64, factor float64) int {
 	return formula(peakWriteUnits, PartitionWrites, factor)
 }
 
-// ReadShards is Shards for reads that go to one shard each, of which a partition takes 3,000 units a second.
-func ReadShards(peakReadUnits int64, factor float64) int {
+// readShardsFor is Shards for reads that go to one shard each, of which a partition takes 3,000 units a second.
+func readShardsFor(peakReadUnits int64, factor float64) int {
 	return formula(peakReadUnits, PartitionReads, factor)
 }
 
@@ -46,12 +46,12 @@ func formula(peak int64, limit uint64, factor float64) int {
 	return int(min(n, math.MaxInt))
 }
 
-// Conservative rounds first and doubles then: 5,000 write units a second make 5 shards, hence 10; 500 make 2.
-func Conservative(peakWriteUnits int64) int { return times(Shards(peakWriteUnits, 1), 2) }
+// conservativeShards rounds first and doubles then: 5,000 write units a second make 5 shards, hence 10; 500 make 2.
+func conservativeShards(peakWriteUnits int64) int { return times(Shards(peakWriteUnits, 1), 2) }
 
-// Generous takes four times what is needed, so that there is no need to grow: 20 shards for 5. Each of them costs every
+// generousShards takes four times what is needed, so that there is no need to grow: 20 shards for 5. Each of them costs every
 // read that asks all shards.
-func Generous(peakWriteUnits int64) int { return times(Shards(peakWriteUnits, 1), generous) }
+func generousShards(peakWriteUnits int64) int { return times(Shards(peakWriteUnits, 1), generous) }
 
 func times(n, by int) int {
 	if n > math.MaxInt/by {
@@ -67,7 +67,7 @@ type Advisory struct {
 	More bool `json:"more,omitempty"` // To is not the end: "50-100+"
 }
 
-// Band returns a published rule of thumb for a key with so many requests a second, whatever their size:
+// bandOf returns a published rule of thumb for a key with so many requests a second, whatever their size:
 //
 //	below 500     5–10
 //	to 2,000     10–20
@@ -75,7 +75,7 @@ type Advisory struct {
 //	above        50–100 and more
 //
 // It is reported, and decides nothing: it gives ten shards to a key that needs none.
-func Band(requestsPerSecond float64) Advisory {
+func bandOf(requestsPerSecond float64) Advisory {
 	switch {
 	case requestsPerSecond < 500:
 		return Advisory{From: 5, To: 10}
@@ -93,9 +93,9 @@ type Throughput struct {
 	ReadUnits  int64 `json:"readUnits"`
 }
 
-// MaxThroughput returns the upper bound of what so many shards take: what they do if each has a partition of its own.
+// maxThroughput returns the upper bound of what so many shards take: what they do if each has a partition of its own.
 // Spread says what to expect.
-func MaxThroughput(shards int) Throughput {
+func maxThroughput(shards int) Throughput {
 	n := int64(min(max(shards, 1), math.MaxInt/PartitionReads))
 	return Throughput{n * PartitionWrites, n * PartitionReads}
 }
@@ -111,7 +111,7 @@ type ThroughputRow struct {
 // Throughputs returns the published comparison of one key, shards and many keys. Their throughput is an upper bound.
 func Throughputs() []ThroughputRow {
 	row := func(scenario string, shards int, throttling string) ThroughputRow {
-		return ThroughputRow{scenario, shards, MaxThroughput(shards).WriteUnits, throttling}
+		return ThroughputRow{scenario, shards, maxThroughput(shards).WriteUnits, throttling}
 	}
 	return []ThroughputRow{
 		row("hot partition", 1, "frequent"),

@@ -27,7 +27,7 @@ func TestShards(t *testing.T) {
 		{50_000, 50, 75, 100, 100, 200},
 		{500_000, 500, 750, 1000, 1000, 2000},
 	} {
-		got := []int{Shards(c.peak, 1), Shards(c.peak, DefaultFactor), Shards(c.peak, CautiousFactor), Conservative(c.peak), Generous(c.peak)}
+		got := []int{Shards(c.peak, 1), Shards(c.peak, DefaultFactor), Shards(c.peak, CautiousFactor), conservativeShards(c.peak), generousShards(c.peak)}
 		want := []int{c.minimum, c.factored, c.cautious, c.conservative, c.generousCount}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%d write units: got %v, want %v", c.peak, got, want)
@@ -49,10 +49,10 @@ func TestShards(t *testing.T) {
 			t.Errorf("%d write units × %v: got %d, want %d", c.peak, c.factor, got, c.want)
 		}
 	}
-	if got := ReadShards(9001, 1); got != 4 {
+	if got := readShardsFor(9001, 1); got != 4 {
 		t.Errorf("9,001 read units: got %d shards, want 4", got)
 	}
-	if got := Generous(math.MaxInt64); got < Conservative(math.MaxInt64) {
+	if got := generousShards(math.MaxInt64); got < conservativeShards(math.MaxInt64) {
 		t.Errorf("the largest load overflows: %d", got)
 	}
 }
@@ -77,8 +77,8 @@ func TestShardsProperties(t *testing.T) {
 		if Shards(more, factor) < got {
 			t.Errorf("%d units get %d shards, %d get %d", peak, got, more, Shards(more, factor))
 		}
-		if floor := Shards(peak, 1); got < floor || Conservative(peak) < floor || Generous(peak) < floor || floor < 1 {
-			t.Errorf("below the floor of %d: %d, %d, %d", floor, got, Conservative(peak), Generous(peak))
+		if floor := Shards(peak, 1); got < floor || conservativeShards(peak) < floor || generousShards(peak) < floor || floor < 1 {
+			t.Errorf("below the floor of %d: %d, %d, %d", floor, got, conservativeShards(peak), generousShards(peak))
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestBand(t *testing.T) {
 		{5000, Advisory{20, 50, false}},
 		{5001, Advisory{50, 100, true}},
 	} {
-		if got := Band(c.requests); got != c.want {
+		if got := bandOf(c.requests); got != c.want {
 			t.Errorf("%v requests: got %v, want %v", c.requests, got, c.want)
 		}
 	}
@@ -111,11 +111,11 @@ func TestMaxThroughput(t *testing.T) {
 	for shards, want := range map[int]Throughput{
 		-1: {1000, 3000}, 1: {1000, 3000}, 10: {10_000, 30_000}, 100: {100_000, 300_000},
 	} {
-		if got := MaxThroughput(shards); got != want {
+		if got := maxThroughput(shards); got != want {
 			t.Errorf("%d shards: got %v, want %v", shards, got, want)
 		}
 	}
-	if got := MaxThroughput(math.MaxInt); got.WriteUnits <= 0 || got.ReadUnits <= 0 {
+	if got := maxThroughput(math.MaxInt); got.WriteUnits <= 0 || got.ReadUnits <= 0 {
 		t.Errorf("the largest number of shards overflows: %v", got)
 	}
 }
@@ -135,12 +135,12 @@ func TestThroughputs(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for bytes, want := range map[int]int64{0: 1, 1: 1, 1024: 1, 1025: 2, 3 << 10: 3, MaxItemBytes: 400} {
-		if got := WriteUnits(bytes); got != want {
+		if got := writeUnitsOf(bytes); got != want {
 			t.Errorf("writing %d bytes: got %d units, want %d", bytes, got, want)
 		}
 	}
 	for bytes, want := range map[int64]float64{0: 1, 1: 1, 4096: 1, 4097: 2, 1 << 20: 256} {
-		if strong, eventual := ReadUnits(bytes, true), ReadUnits(bytes, false); strong != want || eventual != want/2 {
+		if strong, eventual := readUnitsOf(bytes, true), readUnitsOf(bytes, false); strong != want || eventual != want/2 {
 			t.Errorf("reading %d bytes: got %v and %v units, want %v and half of it", bytes, strong, eventual, want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestUnits(t *testing.T) {
 		{Throughput{1000, 9001}, 4},
 		{Throughput{math.MaxInt64, 0}, MaxShards},
 	} {
-		if got := Partitions(c.throughput.WriteUnits, c.throughput.ReadUnits); got != c.want {
+		if got := partitionsFor(c.throughput.WriteUnits, c.throughput.ReadUnits); got != c.want {
 			t.Errorf("%v: got %d partitions, want %d", c.throughput, got, c.want)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Tail returns how likely a read that waits for n requests meets at least one of those that are slow, if a share p of
+// tailOf returns how likely a read that waits for n requests meets at least one of those that are slow, if a share p of
 // all requests is: 1 − (1 − p)^n. Of ten requests, one is beyond the 99th percentile in 9.6 % of reads; of 200, in 86.6
 // %.
-func Tail(p float64, n int) float64 {
+func tailOf(p float64, n int) float64 {
 	if p >= 1 {
 		return 1
 	}

@@ -23,9 +23,9 @@ const (
 	MaxShards = 1 << 16
 )
 
-// Partitions returns how many partitions it takes to serve so many write and read units a second: the larger of what
+// partitionsFor returns how many partitions it takes to serve so many write and read units a second: the larger of what
 // writes and what reads need, at least one. Of a table's warm throughput it returns how many partitions it has.
-func Partitions(writeUnits, readUnits int64) int {
+func partitionsFor(writeUnits, readUnits int64) int {
 	n := max(ceilDiv(writeUnits, PartitionWrites), ceilDiv(readUnits, PartitionReads), 1)
 	return int(min(n, MaxShards))
 }
@@ -37,13 +37,13 @@ func ceilDiv(a, b int64) int64 {
 	return (a-1)/b + 1
 }
 
-// WriteUnits returns what writing an item of so many bytes costs: a unit for each KB, or part of one, and at least one.
-func WriteUnits(itemBytes int) int64 { return max(ceilDiv(int64(itemBytes), 1<<10), 1) }
+// writeUnitsOf returns what writing an item of so many bytes costs: a unit for each KB, or part of one, and at least one.
+func writeUnitsOf(itemBytes int) int64 { return max(ceilDiv(int64(itemBytes), 1<<10), 1) }
 
-// ReadUnits returns what reading so many bytes with one request costs: a unit for each 4 KB, or part of one, and at
+// readUnitsOf returns what reading so many bytes with one request costs: a unit for each 4 KB, or part of one, and at
 // least one; half of that unless the read is strongly consistent. A request that finds nothing costs the least there
 // is.
-func ReadUnits(bytes int64, strong bool) float64 {
+func readUnitsOf(bytes int64, strong bool) float64 {
 	units := float64(max(ceilDiv(bytes, 4<<10), 1))
 	if strong {
 		return units

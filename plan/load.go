@@ -27,7 +27,7 @@ type Load struct {
 
 func (w *Workload) load() Load {
 	l := Load{
-		WriteUnits: unitsPerSecond(w.Writes * float64(WriteUnits(w.ItemBytes))),
+		WriteUnits: unitsPerSecond(w.Writes * float64(writeUnitsOf(w.ItemBytes))),
 		ReadUnits:  w.Reads * w.readWith(Leave, 1, 1, NoBucket).units(),
 		Throttled:  w.Throttles > enoughThrottles && !w.bystander,
 		Guessed:    w.guessed,

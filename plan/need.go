@@ -16,11 +16,11 @@ const (
 	busyOnMean = 100       // requests a second of the average key: a tenth of what one can bear
 )
 
-// NeedOf judges a table by its requests a second, the number of its keys and the share of the requests that the hottest
+// needOf judges a table by its requests a second, the number of its keys and the share of the requests that the hottest
 // one has. Millions of requests over thousands of users make it essential, even if none of them is above the limit yet;
 // thousands of requests on few items make it critical; moderate traffic, well spread, does not need it. A share that is
 // not positive means that all keys have the same.
-func NeedOf(requestsPerSecond float64, keys int, share float64) Need {
+func needOf(requestsPerSecond float64, keys int, share float64) Need {
 	keys = max(keys, 1)
 	even := 1 / float64(keys)
 	share = max(share, even)

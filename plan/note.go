@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // notes collects what there is to say, the most severe first.
@@ -50,7 +52,7 @@ func (n *noting) impossible() {
 	}
 	if p.Shards == MaxShards {
 		n.say(Critical, "beyond-one-key", "this is more than %s can take: divide it among several keys "+
-			"first", count(MaxShards, "shard"))
+			"first", figure.Count(MaxShards, "shard"))
 	}
 }
 
@@ -68,12 +70,12 @@ func (n *noting) shardCount() {
 	switch {
 	case n.Shards < f.Minimum:
 		n.say(Critical, "too-few-shards", "%s take %s write units a second at the most: %s need at least %s",
-			count(n.Shards, "shard"), grouped(MaxThroughput(n.Shards).WriteUnits), grouped(p.Load.WriteUnits),
+			figure.Count(n.Shards, "shard"), grouped(maxThroughput(n.Shards).WriteUnits), grouped(p.Load.WriteUnits),
 			grouped(f.Minimum))
 	case p.Recommended != nil && n.Shards < p.Shards:
 		n.say(Warning, "few-shards", "%s are fewer than the %s of this plan: on %s they sustain %s write units a "+
 			"second",
-			count(n.Shards, "shard"), grouped(p.Shards), count(p.Partitions, "partition"),
+			figure.Count(n.Shards, "shard"), grouped(p.Shards), figure.Count(p.Partitions, "partition"),
 			grouped(Spread{n.Shards, p.Partitions}.Sustained(p.Choice, n.Assume.Confidence)))
 	case n.Shards > max(p.Shards, f.Generous), n.Shards > p.Shards && p.Recommended == nil:
 		n.tooMany()
@@ -88,12 +90,12 @@ func (n *noting) tooMany() {
 	}
 	all := n.cost(n.readWith(strategy, n.Shards, 1, NoBucket))
 	if all.Units <= p.Read.Units {
-		n.say(Info, "too-many-shards", "%s are more than it takes", count(n.Shards, "shard"))
+		n.say(Info, "too-many-shards", "%s are more than it takes", figure.Count(n.Shards, "shard"))
 		return
 	}
 	n.say(Warning, "too-many-shards", "%s are more than it takes, and each read pays for them: %s and %s units, "+
 		"instead of %s and %s",
-		count(n.Shards, "shard"), count(all.Requests, "request"), grouped(all.Units), grouped(p.Read.Requests),
+		figure.Count(n.Shards, "shard"), figure.Count(all.Requests, "request"), grouped(all.Units), grouped(p.Read.Requests),
 		grouped(p.Read.Units))
 }
 
@@ -108,24 +110,24 @@ func (n *noting) partitions() {
 		n.say(Info, "shards-are-not-partitions",
 			"the formula's %s are not %s partitions: on the %s there are, they sustain %s units a second in %s of "+
 				"all cases, not %s, and accept %s of the peak on average",
-			count(formula.Shards, "shard"), grouped(formula.Shards), grouped(formula.Partitions),
+			figure.Count(formula.Shards, "shard"), grouped(formula.Shards), grouped(formula.Partitions),
 			grouped(formula.Sustained), percent(n.Assume.Confidence), grouped(formula.UpperBound),
 			grouped(formula.Accepted))
 	}
 	if !r.Fits {
 		n.say(Critical, "does-not-fit", "no number of shards makes %s take the peak with room to spare: expect %s of "+
 			"%s units a second to be accepted",
-			count(r.Partitions, "partition"), grouped(r.Accepted), grouped(p.Peak))
+			figure.Count(r.Partitions, "partition"), grouped(r.Accepted), grouped(p.Peak))
 	}
 	if p.Warm != nil {
 		n.say(Warning, "warm-first", "warm the %s to %s before the load comes: that makes %s; DynamoDB splits hot "+
 			"partitions by itself, but only after minutes",
-			n.place(), p.Warm.text(), count(p.Warm.Partitions, "partition"))
+			n.place(), p.Warm.text(), figure.Count(p.Warm.Partitions, "partition"))
 	} else if warmed := p.Ways[len(p.Ways)-1]; warmed.Name == Warmed && warmed.Read.Units < r.Read.Units {
 		n.say(Info, "warming-saves-reads", "on %s, which warming makes, %s would do: a read then takes %s and %s "+
 			"units, not %s and %s",
-			count(warmed.Partitions, "partition"), count(warmed.Shards, "shard"),
-			count(warmed.Read.Requests, "request"), grouped(warmed.Read.Units),
+			figure.Count(warmed.Partitions, "partition"), figure.Count(warmed.Shards, "shard"),
+			figure.Count(warmed.Read.Requests, "request"), grouped(warmed.Read.Units),
 			grouped(r.Read.Requests), grouped(r.Read.Units))
 	}
 	if n.Shards == 0 && p.Choice == Uniform && p.Shard {
@@ -166,7 +168,7 @@ func (n *noting) table() {
 	if p.Waste != nil && p.Waste.Wasted > 0 && p.Waste.Usable < p.Load.WriteUnits {
 		n.say(Warning, "wasted-capacity", "of %s write units that are provisioned, %s can use %s: %s (%s), %s a "+
 			"month, are of no use to it",
-			grouped(p.Waste.Provisioned), count(max(n.Shards, 1), "shard"), grouped(p.Waste.Usable),
+			grouped(p.Waste.Provisioned), figure.Count(max(n.Shards, 1), "shard"), grouped(p.Waste.Usable),
 			grouped(p.Waste.Wasted), percent(p.Waste.Share), dollars(p.Waste.Dollars))
 	}
 }
@@ -181,7 +183,7 @@ func (n *noting) buckets() {
 	case BucketedShards:
 		if p.Load.HotWrites {
 			n.say(Info, "bucket-alone", "a bucket by %s alone would give × 1: it is the %s in each that take the load",
-				p.Bucket, count(p.Shards, "shard"))
+				p.Bucket, figure.Count(p.Shards, "shard"))
 		}
 		if p.Recommended != nil && p.Choice == Aware {
 			n.say(Info, "bucket-luck", "each %s draws its partitions anew: at %s, one in %s is less lucky",
@@ -200,7 +202,7 @@ func (n *noting) indexes() {
 	if p.Index != nil && p.Index.Hot {
 		n.say(Info, "index-as-hot", "an index by this key would be as hot: its writes are %s units a second, and its "+
 			"key needs %s as well",
-			grouped(p.Index.WriteUnits), count(p.Index.Shards, "shard"))
+			grouped(p.Index.WriteUnits), figure.Count(p.Index.Shards, "shard"))
 	}
 }
 
@@ -208,7 +210,7 @@ func (n *noting) indexes() {
 func (n *noting) existing() {
 	if n.Shards > 0 && !n.Existing && calculated(n.plan.Strategy) && n.Shards != n.plan.Shards {
 		n.say(Info, "past-shards", "if there are items in %s already, this layout looks for them in other shards: Existing (--existing) "+
-			"adds the old layout to Options.Older", count(n.Shards, "shard"))
+			"adds the old layout to Options.Older", figure.Count(n.Shards, "shard"))
 	}
 	if n.duplicates(n.plan) {
 		n.say(Warning, "second-copy", "an item that is there already and is put again is there twice: change it with Update, or "+
@@ -222,7 +224,7 @@ func (n *noting) reading() {
 	if n.Reads > p.Read.Sustained && p.Strategy != Cached && p.Strategy != Replicated && p.Strategy != Leave {
 		n.say(Critical, "read-hot", "%s reads a second are more than the %s that the partitions take: each asks %s; "+
 			"put a cache before them",
-			grouped(n.Reads), grouped(p.Read.Sustained), count(p.Read.Requests, "request"))
+			grouped(n.Reads), grouped(p.Read.Sustained), figure.Count(p.Read.Requests, "request"))
 	}
 	if p.Strategy == Cached {
 		units := p.Read.Units / n.Read.Stale.Seconds()
@@ -240,7 +242,7 @@ func (n *noting) reading() {
 	if limit := n.Limits.Latency; limit > 0 && n.Reads > 0 && p.Read.P99Millis > 1e3*limit.Seconds() {
 		n.say(Warning, "slow-reads", "a read of %s takes %s ms at the 99th percentile, more than the %v allowed: "+
 			"hedge, ask for partial results, or cache",
-			count(p.Read.Requests, "request"), grouped(p.Read.P99Millis), limit)
+			figure.Count(p.Read.Requests, "request"), grouped(p.Read.P99Millis), limit)
 	}
 	if limit := n.Limits.Dollars; limit > 0 && p.monthly(n) > limit {
 		n.say(Warning, "over-budget", "reads and writes cost %s a month, more than the %s "+
@@ -274,25 +276,25 @@ func (n *noting) observed() {
 	case p.Load.Throttled && n.idleShards():
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, but the %s have little to do "+
 			"each: they share partitions, or these are too few: warm the %s",
-			grouped(n.Throttles), enoughThrottles, count(n.Shards, "shard"), n.place())
+			grouped(n.Throttles), enoughThrottles, figure.Count(n.Shards, "shard"), n.place())
 	case p.Load.Throttled:
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d: the key needs more shards than "+
 			"it has", grouped(n.Throttles), enoughThrottles)
 	case n.Throttles > 0 && n.bystander:
 		n.say(Info, "beside-a-hot-key", "%s in five minutes, of a key with %s of what a partition takes, are not for "+
 			"its own load: it shares its partition, and the hot key there is the one to spread",
-			count(n.Throttles, "throttle"), percent(float64(p.Load.WriteUnits)/PartitionWrites))
+			figure.Count(n.Throttles, "throttle"), percent(float64(p.Load.WriteUnits)/PartitionWrites))
 	case n.Throttles > 0:
 		n.say(Info, "few-throttles", "%s in five minutes is healthy: DynamoDB adapts, and retries see to the rest",
-			count(n.Throttles, "throttle"))
+			figure.Count(n.Throttles, "throttle"))
 	}
 	if p.Load.KeysAbove > 1 {
 		n.say(Warning, "more-hot-keys", "with this skew, %s are above what a partition takes, not only this one",
-			count(p.Load.KeysAbove, "key"))
+			figure.Count(p.Load.KeysAbove, "key"))
 	}
 	if n.Keys > 0 && n.Keys < fewKeys && !p.Shard {
 		n.say(Info, "low-cardinality", "a table with %s is hot by design once its load grows: all of it is on as "+
-			"many partitions at most", count(n.Keys, "key"))
+			"many partitions at most", figure.Count(n.Keys, "key"))
 	}
 	if p.Load.HottestShare == 0 && p.Recommended != nil {
 		n.say(Info, "others-unknown", "the load of other keys is not known and left out: partitions that they use "+

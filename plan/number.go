@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // grouped writes a number as people do: 12,345 and 12.5, with one decimal below a hundred if there is one.
@@ -13,15 +15,7 @@ func grouped[T int | int64 | float64](n T) string {
 	if math.Abs(x) < 99.95 && x != math.Trunc(x) {
 		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 	}
-	digits := strconv.FormatFloat(math.Round(x), 'f', 0, 64)
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
+	return figure.Thousands(math.Round(x))
 }
 
 // plain writes a number as it is typed: 99999999999, and not 9.9999999999e+10.
@@ -30,14 +24,6 @@ func plain(x float64) string {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
-}
-
-// count writes a number with its noun: 1 shard, 2 shards.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return grouped(n) + " " + noun + "s"
 }
 
 // named writes a key as it is, quoted if a terminal could not show it.

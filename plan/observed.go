@@ -92,7 +92,7 @@ func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
 	d := w.withDefaults()
 	w.Key, w.Throttles = k.Key, k.Throttles
 	w.bystander = k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < bystander*PartitionWrites
-	w.Writes = k.WriteUnits / float64(WriteUnits(d.ItemBytes))
+	w.Writes = k.WriteUnits / float64(writeUnitsOf(d.ItemBytes))
 	w.Reads = k.ReadUnits / d.readWith(Leave, 1, 1, NoBucket).units()
 	switch {
 	case k.WriteUnits > 0:

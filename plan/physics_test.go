@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/internal/partition/sim"
 	"github.com/heatsink-go/heatsink/plan"
 )
 
@@ -87,13 +88,13 @@ func measured(t *testing.T, s plan.Spread, choice plan.Choice, offered float64, 
 			scores: make([]float64, s.Shards), scored: make([]time.Time, s.Shards),
 		}
 		for shard := range s.Shards {
-			w.places = append(w.places, partition.Place(fmt.Sprintf("KEY-%d#SHARD_%d", layout, shard), ""))
+			w.places = append(w.places, sim.Place(fmt.Sprintf("KEY-%d#SHARD_%d", layout, shard), ""))
 		}
-		sim := partition.NewSim(epoch)
-		sim.Add(0, w)
-		sim.Run(warmUp * time.Second)
+		clock := sim.New(epoch)
+		clock.Add(0, w)
+		clock.Run(warmUp * time.Second)
 		w.accepted = 0
-		sim.Run(counted * time.Second)
+		clock.Run(counted * time.Second)
 		sum += w.accepted / counted
 	}
 	return sum / float64(layouts)
@@ -173,7 +174,7 @@ func TestConfidenceHoldsOnTheSimulator(t *testing.T) {
 			for layout := range layouts {
 				on, most := map[uint64]int{}, 0
 				for shard := range s.Shards {
-					p := set.Locate(epoch, partition.Place(fmt.Sprintf("KEY-%d#SHARD_%d", layout, shard), ""))
+					p := set.Locate(epoch, sim.Place(fmt.Sprintf("KEY-%d#SHARD_%d", layout, shard), ""))
 					on[p]++
 					most = max(most, on[p])
 				}

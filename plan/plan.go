@@ -87,7 +87,7 @@ func (w Workload) plan() Plan {
 	p.Unsharded = w.costOn(w.readWith(Leave, 1, 1, NoBucket), p.Partitions)
 	p.Read = p.Unsharded
 	if p.Strategy == Bucketed || p.Strategy == BucketedShards {
-		p.Bucket = ChooseBucket(w.ItemsPerDay, w.Read.Window)
+		p.Bucket = chooseBucket(w.ItemsPerDay, w.Read.Window)
 		_, most := p.Bucket.Touched(w.Read.Window)
 		p.Read = w.costOn(w.readWith(p.Strategy, 1, most, p.Bucket), p.Partitions)
 	}
@@ -95,7 +95,7 @@ func (w Workload) plan() Plan {
 		p.spread(w.ways(l, p.Strategy, p.Bucket))
 	}
 	if w.Table.Mode == Provisioned && w.Table.Provisioned.WriteUnits > 0 && w.Writes > 0 {
-		waste := Wasted(w.Table.Provisioned.WriteUnits, max(w.Shards, 1), w.Assume.Prices.WriteMonth())
+		waste := wastedOf(w.Table.Provisioned.WriteUnits, max(w.Shards, 1), w.Assume.Prices.WriteMonth())
 		p.Waste = &waste
 	}
 	p.Ranking = p.rank(&w)
@@ -136,8 +136,8 @@ func (v *ways) warm(partitions int) *Warm {
 func (w *Workload) formulas(l Load) Formulas {
 	return Formulas{
 		Minimum: Shards(l.WriteUnits, 1), Factor: w.Assume.Factor, Factored: Shards(l.WriteUnits, w.Assume.Factor),
-		Cautious: Shards(l.WriteUnits, CautiousFactor), Conservative: Conservative(l.WriteUnits),
-		Generous: Generous(l.WriteUnits), Band: Band(w.Writes),
+		Cautious: Shards(l.WriteUnits, CautiousFactor), Conservative: conservativeShards(l.WriteUnits),
+		Generous: generousShards(l.WriteUnits), Band: bandOf(w.Writes),
 	}
 }
 
@@ -150,7 +150,7 @@ func (w *Workload) need(l Load) Need {
 	if keys == 0 || l.HottestShare == 0 {
 		keys = int(min(math.Ceil(1/share), manyKeys)) // as few as there can be
 	}
-	need := NeedOf(max(float64(l.WriteUnits), l.ReadUnits*PartitionWrites/PartitionReads)/share, keys, share)
+	need := needOf(max(float64(l.WriteUnits), l.ReadUnits*PartitionWrites/PartitionReads)/share, keys, share)
 	if need == NeedNot && l.Throttled {
 		return NeedEssential // whatever its rates say
 	}
@@ -164,10 +164,10 @@ func (p *Plan) rank(w *Workload) []Ranked {
 	}
 	b := p.Bucket
 	if b == NoBucket {
-		b = ChooseBucket(w.ItemsPerDay, w.Read.Window)
+		b = chooseBucket(w.ItemsPerDay, w.Read.Window)
 	}
 	least, _ := b.Touched(w.Read.Window)
-	return Rank(p.Shards, least)
+	return rankStrategies(p.Shards, least)
 }
 
 func (w *Workload) assumed() Assumed {

@@ -75,12 +75,12 @@ type Waste struct {
 	Dollars     float64 `json:"dollarsPerMonth"` // of what is wasted
 }
 
-// Wasted returns how much of what is provisioned is of no use if all writes go to one key with so many shards, and what
+// wastedOf returns how much of what is provisioned is of no use if all writes go to one key with so many shards, and what
 // that costs a month. Of 10,000 write units and a single key, 1,000 are usable; the other 9,000, at 0.50 dollars a
 // month each, cost 4,500 dollars.
-func Wasted(provisionedWriteUnits int64, shards int, dollarsPerUnitMonth float64) Waste {
+func wastedOf(provisionedWriteUnits int64, shards int, dollarsPerUnitMonth float64) Waste {
 	w := Waste{Provisioned: max(provisionedWriteUnits, 0)}
-	w.Usable = min(w.Provisioned, MaxThroughput(shards).WriteUnits)
+	w.Usable = min(w.Provisioned, maxThroughput(shards).WriteUnits)
 	w.Wasted = w.Provisioned - w.Usable
 	if w.Provisioned > 0 {
 		w.Share = float64(w.Wasted) / float64(w.Provisioned)

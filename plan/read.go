@@ -32,7 +32,7 @@ func (a access) units() float64 { return float64(a.asked) * a.each }
 // readWith returns how a read goes about a key that is laid out so.
 func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 	r, item := &w.Read, int64(w.ItemBytes)
-	one := access{requests: 1, asked: 1, each: ReadUnits(item, r.Strong), single: true, shards: shards}
+	one := access{requests: 1, asked: 1, each: readUnitsOf(item, r.Strong), single: true, shards: shards}
 	switch r.Pattern {
 	case Points, Mostly:
 		if s != Random && s != BucketedShards {
@@ -44,10 +44,10 @@ func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 		if s == Replicated {
 			return one
 		}
-		return access{requests: shards, asked: shards, each: ReadUnits(item, r.Strong), shards: shards}
+		return access{requests: shards, asked: shards, each: readUnitsOf(item, r.Strong), shards: shards}
 	}
 	if s == Replicated { // each copy has it all
-		return access{requests: 1, asked: 1, each: ReadUnits(int64(r.Items)*item, r.Strong), single: true, shards: shards}
+		return access{requests: 1, asked: 1, each: readUnitsOf(int64(r.Items)*item, r.Strong), single: true, shards: shards}
 	}
 	if b == NoBucket {
 		buckets = 1
@@ -57,7 +57,7 @@ func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 	if buckets > 1 { // a list that ends early never comes to the older ones
 		page = int64(pageItems((r.Items+buckets-1)/buckets, shards))
 	}
-	return access{requests: all, asked: all, each: ReadUnits(page*item, r.Strong), shards: shards}
+	return access{requests: all, asked: all, each: readUnitsOf(page*item, r.Strong), shards: shards}
 }
 
 // cost returns what reads cost that go about it so.
@@ -65,7 +65,7 @@ func (w *Workload) cost(a access) ReadCost {
 	as := &w.Assume
 	c := ReadCost{Requests: a.requests, Units: a.units()}
 	c.UnitsPerSecond = w.Reads * c.Units
-	c.Tail = Tail(0.01, a.requests)
+	c.Tail = tailOf(0.01, a.requests)
 	c.P50Millis = 1e3 * as.Latency.Slowest(a.requests, 0.50).Seconds()
 	c.P99Millis = 1e3 * as.Latency.Slowest(a.requests, 0.99).Seconds()
 	c.Dollars = as.Prices.reads(w.Table.Mode, c.UnitsPerSecond, as.Average)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // snippet returns Go declarations for package heatsink that do what the plan says, and "" if there is nothing to do.
@@ -135,10 +137,10 @@ func (w *Workload) explain(p *Plan) []string {
 	switch {
 	case w.past(p) != "":
 		lines = append(lines, fmt.Sprintf("Older reads what is there already, under the bare key and in %s of the same Format and Hash.",
-			count(w.Shards, "shard")), "Leave out what was never written, and give the past its own Format and Hash if they differ.")
+			figure.Count(w.Shards, "shard")), "Leave out what was never written, and give the past its own Format and Hash if they differ.")
 	case w.Existing && w.Shards > 0 && !w.bareZero(p):
 		lines = append(lines, fmt.Sprintf("Older reads what is there already under the bare key; that in %s of the same Format is among these shards.",
-			count(w.Shards, "shard")))
+			figure.Count(w.Shards, "shard")))
 	case w.Existing && !w.bareZero(p):
 		lines = append(lines, "Older reads what is there already under the bare key: if it was sharded, give Older its layout.")
 	case w.Existing:

@@ -128,7 +128,7 @@ func TestTenShardsAreNotTenThousand(t *testing.T) {
 		if math.Abs(mean-want) > 0.01*want {
 			t.Errorf("on %d partitions: got %.0f on average, want %.0f", partitions, mean, want)
 		}
-		if upper := MaxThroughput(10).WriteUnits; mean > float64(upper) {
+		if upper := maxThroughput(10).WriteUnits; mean > float64(upper) {
 			t.Errorf("%v is above the upper bound of %d", mean, upper)
 		}
 	}

@@ -39,9 +39,9 @@ type Ranked struct {
 	Point    int      `json:"point"` // requests for an item with a known id, and time if there are buckets
 }
 
-// Rank orders strategies by the requests that reads need: buckets that reads are aligned with, then shards that can be
+// rankStrategies orders strategies by the requests that reads need: buckets that reads are aligned with, then shards that can be
 // calculated, then random ones, which have to be asked one and all.
-func Rank(shards, buckets int) []Ranked {
+func rankStrategies(shards, buckets int) []Ranked {
 	shards, buckets = max(shards, 1), max(buckets, 1)
 	ranking := []Ranked{
 		{Bucketed, buckets, 1},

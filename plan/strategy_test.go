@@ -69,10 +69,10 @@ func TestChoose(t *testing.T) {
 // 004-17: aligned buckets need the fewest queries, then shards that can be calculated, then random ones.
 func TestRank(t *testing.T) {
 	want := []Ranked{{Bucketed, 1, 1}, {Calculated, 10, 1}, {Random, 10, 10}, {BucketedShards, 10, 10}}
-	if got := Rank(10, 1); !slices.Equal(got, want) {
+	if got := rankStrategies(10, 1); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	for _, ranking := range [][]Ranked{Rank(0, 0), Rank(2, 7), Rank(5, 2)} {
+	for _, ranking := range [][]Ranked{rankStrategies(0, 0), rankStrategies(2, 7), rankStrategies(5, 2)} {
 		if !slices.IsSortedFunc(ranking, func(a, b Ranked) int { return a.List - b.List }) {
 			t.Errorf("%v is not in order", ranking)
 		}
@@ -104,7 +104,7 @@ func TestNeed(t *testing.T) {
 		{500, 1, 1, NeedNot},
 		{0, 0, 0, NeedNot},
 	} {
-		if got := NeedOf(c.requests, c.keys, c.share); got != c.want {
+		if got := needOf(c.requests, c.keys, c.share); got != c.want {
 			t.Errorf("%v requests on %d keys, %v of them on one: got %s, want %s", c.requests, c.keys, c.share, got, c.want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestChooseBucket(t *testing.T) {
 		{"many, ten years", 1e6, 3650 * day, Year, 10, 11},
 		{"everything", 1000, 0, NoBucket, 1, 1},
 	} {
-		got := ChooseBucket(c.itemsPerDay, c.window)
+		got := chooseBucket(c.itemsPerDay, c.window)
 		least, most := got.Touched(c.window)
 		if got != c.want || least != c.least || most != c.most {
 			t.Errorf("%s: got %s, %d to %d buckets, want %s, %d to %d", c.name, got, least, most, c.want, c.least, c.most)

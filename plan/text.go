@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // String returns what WriteText writes.
@@ -92,9 +94,9 @@ func (p *Plan) writeNumbers(b *strings.Builder) {
 	line("load", "%s write and %s read units a second at the peak; one partition takes %s and %s",
 		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(PartitionWrites), grouped(PartitionReads))
 	line("sharding", "%s", p.Need)
-	line("table", "%s, %s", a.Mode, count(p.Partitions, "partition"))
+	line("table", "%s, %s", a.Mode, figure.Count(p.Partitions, "partition"))
 	line("a read", "%s, %s units, %s ms at the 99th percentile; %s a month for all reads",
-		count(p.Read.Requests, "request"), grouped(p.Read.Units), grouped(p.Read.P99Millis), dollars(p.Read.Dollars))
+		figure.Count(p.Read.Requests, "request"), grouped(p.Read.Units), grouped(p.Read.P99Millis), dollars(p.Read.Dollars))
 	if w := p.Waste; w != nil && w.Wasted > 0 {
 		line("wasted", "%s of %s provisioned write units (%s) are of no use to this key: %s a month",
 			grouped(w.Wasted), grouped(w.Provisioned), percent(w.Share), dollars(w.Dollars))

@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // Trade sets what shards give beside what they take.
@@ -49,11 +51,11 @@ func (v *ways) costs(p *Plan) []string {
 		grouped(t.Gain), kind, grouped(t.GainBound), grouped(v.limit))}
 	if r.Read.Requests == was.Requests && r.Read.Units == was.Units {
 		list = append(list, "reads: no more requests and units than before; a list of everything asks "+
-			count(p.Shards, "shard"))
+			figure.Count(p.Shards, "shard"))
 	} else {
 		list = append(list,
 			fmt.Sprintf("reads: × %s requests and × %s units: %s and %s units a read, instead of %s and %s",
-				grouped(t.ReadRequests), grouped(t.ReadUnits), count(r.Read.Requests, "request"), grouped(r.Read.Units),
+				grouped(t.ReadRequests), grouped(t.ReadUnits), figure.Count(r.Read.Requests, "request"), grouped(r.Read.Units),
 				grouped(was.Requests), grouped(was.Units)),
 			fmt.Sprintf("latency: %s of reads meet a request beyond the 99th percentile, so that of reads is %s ms "+
 				"instead of %s",
@@ -68,7 +70,7 @@ func (v *ways) costs(p *Plan) []string {
 func (v *ways) storage(p *Plan) string {
 	switch v.strategy {
 	case Counter:
-		return fmt.Sprintf("storage: %s instead of one", count(p.Shards, "item"))
+		return fmt.Sprintf("storage: %s instead of one", figure.Count(p.Shards, "item"))
 	case Replicated:
 		return fmt.Sprintf("storage: each item %s times", grouped(p.Shards))
 	case ShardedIndex:

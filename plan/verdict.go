@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
+)
 
 // verdict says in a sentence what to do.
 func (w *Workload) verdict(p *Plan) string {
@@ -22,7 +26,7 @@ func (w *Workload) verdict(p *Plan) string {
 		return fmt.Sprintf("%s's load is more than one key can take, however it is spread: divide it among several keys first.",
 			named(p.Key))
 	}
-	text := fmt.Sprintf("Spread %s over %s %s", named(p.Key), count(p.Shards, "shard"), w.kindOfShards(p))
+	text := fmt.Sprintf("Spread %s over %s %s", named(p.Key), figure.Count(p.Shards, "shard"), w.kindOfShards(p))
 	if p.Strategy == Replicated {
 		text = fmt.Sprintf("Keep %s copies of %s, of which a read asks one", grouped(p.Shards), named(p.Key))
 	}

@@ -89,7 +89,7 @@ func (w *Workload) afterThrottles() int {
 // idleShards reports whether shards have so little to do that throttles are not for want of them.
 func (w *Workload) idleShards() bool {
 	const busy = 200 // write units a second of one shard
-	return w.Shards > 1 && w.Writes*float64(WriteUnits(w.ItemBytes)) < busy*float64(w.Shards)
+	return w.Shards > 1 && w.Writes*float64(writeUnitsOf(w.ItemBytes)) < busy*float64(w.Shards)
 }
 
 // unforeseen is how many shards keys get of which any may become hot: the published example has five.

@@ -79,7 +79,7 @@ type Table struct {
 	// provisioned, or 4,000 write and 12,000 read units, as a new on-demand table has.
 	Warm Throughput
 
-	// Partitions is their number, if it is known, as from an export. Default: what Warm makes.
+	// partitionsFor is their number, if it is known, as from an export. Default: what Warm makes.
 	Partitions int
 
 	// Index says that the key is that of a global secondary index. Then all of this is about the index.
@@ -215,7 +215,7 @@ func (t *Table) partitions() int {
 	case t.Partitions > 0:
 		return t.Partitions
 	case t.Mode == Provisioned:
-		return Partitions(max(t.Provisioned.WriteUnits, t.Warm.WriteUnits), max(t.Provisioned.ReadUnits, t.Warm.ReadUnits))
+		return partitionsFor(max(t.Provisioned.WriteUnits, t.Warm.WriteUnits), max(t.Provisioned.ReadUnits, t.Warm.ReadUnits))
 	}
-	return max(NewTablePartitions, Partitions(t.Warm.WriteUnits, t.Warm.ReadUnits))
+	return max(NewTablePartitions, partitionsFor(t.Warm.WriteUnits, t.Warm.ReadUnits))
 }

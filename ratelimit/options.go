@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -96,37 +97,29 @@ const (
 
 // withDefaults fills in what was left out.
 func (o Options) withDefaults() Options {
-	o.PartitionKey = orDefault(o.PartitionKey, "pk")
-	o.SortKey = orDefault(o.SortKey, "sk")
-	o.TTL = orDefault(o.TTL, "ttl")
-	o.Prefix = orDefault(o.Prefix, "RATE_LIMIT#")
-	o.Window = orDefault(o.Window, time.Hour)
+	o.PartitionKey = cmp.Or(o.PartitionKey, "pk")
+	o.SortKey = cmp.Or(o.SortKey, "sk")
+	o.TTL = cmp.Or(o.TTL, "ttl")
+	o.Prefix = cmp.Or(o.Prefix, "RATE_LIMIT#")
+	o.Window = cmp.Or(o.Window, time.Hour)
 	if o.Algorithm == SlidingWindow {
-		o.Slots = orDefault(o.Slots, 20)
+		o.Slots = cmp.Or(o.Slots, 20)
 	}
 	if o.Algorithm == TokenBucket {
-		o.Burst = orDefault(o.Burst, o.Limit)
+		o.Burst = cmp.Or(o.Burst, o.Limit)
 	}
-	o.Shards = orDefault(o.Shards, 1)
-	o.Timeout = orDefault(o.Timeout, time.Second)
-	o.Remember = orDefault(o.Remember, 10*time.Second)
-	o.Memory = orDefault(o.Memory, 10_000)
-	o.Lease = orDefault(o.Lease, 1)
+	o.Shards = cmp.Or(o.Shards, 1)
+	o.Timeout = cmp.Or(o.Timeout, time.Second)
+	o.Remember = cmp.Or(o.Remember, 10*time.Second)
+	o.Memory = cmp.Or(o.Memory, 10_000)
+	o.Lease = cmp.Or(o.Lease, 1)
 	if o.Lease > 1 {
-		o.LeaseFor = orDefault(o.LeaseFor, time.Second)
+		o.LeaseFor = cmp.Or(o.LeaseFor, time.Second)
 	}
-	o.Keep = orDefault(o.Keep, 24*time.Hour)
-	o.Retry.Attempts = orDefault(o.Retry.Attempts, 3)
-	o.Retry.Timeout = orDefault(o.Retry.Timeout, o.Timeout/2)
+	o.Keep = cmp.Or(o.Keep, 24*time.Hour)
+	o.Retry.Attempts = cmp.Or(o.Retry.Attempts, 3)
+	o.Retry.Timeout = cmp.Or(o.Retry.Timeout, o.Timeout/2)
 	return o
-}
-
-func orDefault[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // validate returns everything that is wrong at once, of options with their defaults.

@@ -95,9 +95,7 @@ func (o Options) withDefaults() Options {
 	o.Shards = cmp.Or(o.Shards, defaultShards)
 	o.Settle = cmp.Or(o.Settle, defaultSettle)
 	o.Names = o.Names.withDefaults()
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return o
 }
 

@@ -2,20 +2,10 @@ package session
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
-
-// SetupClient is the part of *dynamodb.Client that Setup uses.
-type SetupClient interface {
-	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
-	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
-	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
-}
 
 // Setup creates the table, on demand, if there is none, and waits until it can be used. A table that is there already
 // is checked and not changed: what it lacks is in an error that wraps ErrTable. Several processes may call it at
@@ -24,10 +14,7 @@ type SetupClient interface {
 // If a call ends after it has created the table and before it has turned the time to live on, later calls do not finish
 // that: they return ErrTable with the request that is missing. Of a table that is less than a minute old they wait up to
 // 10 seconds for whoever created it.
-func Setup(ctx context.Context, client SetupClient, options Options) error {
-	if client == nil {
-		return fmt.Errorf("%w: there is no client", ErrOptions)
-	}
+func Setup(ctx context.Context, client heatsink.TableClient, options Options) error {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // parseKeyFlag reads NAME or INDEX=NAME and returns the table or index as heat.Options name it.
@@ -170,14 +171,7 @@ func between(low, high int64) string {
 	return thousands(low) + " to " + count(high, "item")
 }
 
-// count writes a number with its noun: 1 item, 1,200 items.
-func count[N int | int64 | float64](n N, noun string) string {
-	number := thousands(n)
-	if number == "1" {
-		return "1 " + noun
-	}
-	return number + " " + noun + "s"
-}
+func count[N figure.Number](n N, noun string) string { return figure.Count(n, noun) }
 
 func keysText(d heat.Distinct) string {
 	about := ""

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // reading is what has happened up to a moment.
@@ -72,14 +74,4 @@ func (r rates) line(show *screen, second int, note string) string {
 // cells keeps a bar within the width of a terminal: where the machine makes the load uneven, a second may have any rate.
 func cells(units float64) int { return min(int(math.Round(units/1000)), 16) }
 
-// thousands writes a number as people read it: 12,345.
-func thousands[N int | int64 | float64](n N) string {
-	text := fmt.Sprintf("%.0f", math.Abs(float64(n)))
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	if math.Round(float64(n)) < 0 {
-		return "-" + text
-	}
-	return text
-}
+func thousands[N figure.Number](n N) string { return figure.Thousands(n) }

@@ -2,16 +2,6 @@ package main
 
 import "testing"
 
-func TestThousands(t *testing.T) {
-	for n, want := range map[float64]string{
-		0: "0", 7: "7", 999.4: "999", 999.6: "1,000", 12_345: "12,345", 1_234_567: "1,234,567", -1500: "-1,500", -0.2: "0",
-	} {
-		if got := thousands(n); got != want {
-			t.Errorf("%v: got %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestRateLine(t *testing.T) {
 	r := rates{Offered: 8000, Accepted: 1004, Refused: 6900, Throttles: 1075}
 	plain, terminal := silent(), &screen{terminal: true}

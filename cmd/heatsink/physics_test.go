@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/heatsink-go/heatsink/local"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // ask sends a request that no SDK would, and returns status and body.
@@ -72,7 +72,7 @@ func TestServePhysics(t *testing.T) {
 	}
 
 	status, body := ask(t, http.MethodGet, s.url+"/partitions?table=things&last=5m")
-	var heat []local.Heat
+	var heat []partitions.Heat
 	if err := json.Unmarshal([]byte(body), &heat); err != nil || status != http.StatusOK {
 		t.Fatalf("got %d %s: %v", status, body, err)
 	}

@@ -124,7 +124,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	}
 	defer steadyHeap()()
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	recorder := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
+	recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	files.warn(logger)
 	options := s.options(logger, recorder)
 	options.MaxOpenFiles = files.store

@@ -33,7 +33,10 @@ func TestInsightsNameTheHotKey(t *testing.T) {
 		if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
 			t.Fatal(err)
 		}
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder, err := heat.NewRecorder(heat.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		off, err := heatcloudwatch.Insights(t.Context(), db.CloudWatchClient(), client, "views", heatcloudwatch.Options{})
 		if err != nil || len(off.Resources) != 0 || !strings.Contains(strings.Join(off.Notes, " "), "views: disabled") {
@@ -279,7 +282,10 @@ func TestInsightsOfAKeyOfSeveralAttributes(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		recorder := heat.NewRecorder(heat.Options{})
+		recorder, err := heat.NewRecorder(heat.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		client := db.Client(recorder.Option)
 		text := func(name string) types.AttributeDefinition {
 			return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}

@@ -1,6 +1,7 @@
 package heatcloudwatch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -48,12 +49,8 @@ func (o Options) withDefaults() Options {
 	if o.To.IsZero() {
 		o.To = time.Now()
 	}
-	if o.Last == 0 {
-		o.Last = time.Hour
-	}
-	if o.Top == 0 {
-		o.Top = mostContributors
-	}
+	o.Last = cmp.Or(o.Last, time.Hour)
+	o.Top = cmp.Or(o.Top, mostContributors)
 	if whole := o.To.UTC().Truncate(time.Minute); !whole.Equal(o.To) {
 		o.To = whole.Add(time.Minute) // the minute that is not over counts as far as it is
 	}

@@ -1,6 +1,8 @@
 // Package heatprom exports heat reports to Prometheus.
 //
-//	registry.MustRegister(heatprom.New(recorder.Report, heatprom.Options{}))
+//	collector, err := heatprom.New(recorder.Report, heatprom.Options{})
+//	…
+//	registry.MustRegister(collector)
 package heatprom
 
 import (
@@ -31,18 +33,17 @@ type Collector struct {
 var _ prometheus.Collector = (*Collector)(nil)
 
 // New returns a collector of what source reports, such as the Report method of a Recorder: totals become counters, so
-// they should be those since a fixed time. It panics if source is nil or the rules contradict themselves, as they are
-// written down in the program.
-func New(source func() heat.Report, options Options) *Collector {
+// they should be those since a fixed time. The error says that source is nil, or what is wrong with the rules.
+func New(source func() heat.Report, options Options) (*Collector, error) {
 	samples, err := sample.NewSource(source, options.Keys, options.Rules)
 	if err != nil {
-		panic(fmt.Sprintf("heatprom: %v", err))
+		return nil, fmt.Errorf("heatprom: %w", err)
 	}
 	c := &Collector{samples, make(map[*sample.Metric]*prometheus.Desc)}
 	for _, m := range sample.Metrics() {
 		c.descs[m] = prometheus.NewDesc("heatsink_heat_"+m.Prometheus, m.Help, m.Labels, nil)
 	}
-	return c
+	return c, nil
 }
 
 // Describe implements prometheus.Collector.

@@ -44,7 +44,10 @@ func TestCollector(t *testing.T) {
 	if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
 		t.Fatal(err)
 	}
-	recorder := heat.NewRecorder(heat.Options{})
+	recorder, err := heat.NewRecorder(heat.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	client := db.Client(recorder.Option)
 	for i := range 300 {
 		pk := "STATUS#ACTIVE"
@@ -58,7 +61,7 @@ func TestCollector(t *testing.T) {
 		}
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(heatprom.New(recorder.Report, heatprom.Options{Keys: 2}))
+	registry.MustRegister(newCollector(t, recorder.Report, heatprom.Options{Keys: 2}))
 	got := gather(t, registry)
 	for name, want := range map[string]float64{
 		"heatsink_heat_units_total direction=write table=views":                    300,
@@ -101,7 +104,7 @@ func refused() heat.Report {
 
 func TestCollectorOfWhatIsOnlyRefused(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(heatprom.New(refused, heatprom.Options{}))
+	registry.MustRegister(newCollector(t, refused, heatprom.Options{}))
 	got := gather(t, registry)
 	for name, want := range map[string]float64{
 		"heatsink_heat_throttles_total direction=write index=byPage reason=IndexWriteKeyRangeThroughputExceeded table=views": 490,
@@ -117,7 +120,7 @@ func TestCollectorOfWhatIsOnlyRefused(t *testing.T) {
 // Names, types and labels are as Prometheus wants them.
 func TestMetricsPassTheLinter(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(heatprom.New(refused, heatprom.Options{}))
+	registry.MustRegister(newCollector(t, refused, heatprom.Options{}))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +134,16 @@ func TestMetricsPassTheLinter(t *testing.T) {
 	}
 }
 
+// newCollector returns a collector, or fails.
+func newCollector(t *testing.T, source func() heat.Report, options heatprom.Options) *heatprom.Collector {
+	t.Helper()
+	c, err := heatprom.New(source, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // Rules that contradict themselves are refused at once, not at the first scrape.
 func TestNewRefusesWhatIsWrong(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -141,13 +154,9 @@ func TestNewRefusesWhatIsWrong(t *testing.T) {
 		"rules":  {refused, heat.Rules{Hot: 95}, "Hot is a fraction"},
 		"source": {nil, heat.Rules{}, "the source is nil"},
 	} {
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "heatprom: ") || !strings.Contains(got, test.want) {
-					t.Errorf("%s: got %s, want %q", name, got, test.want)
-				}
-			}()
-			heatprom.New(test.source, heatprom.Options{Rules: test.rules})
-		}()
+		_, err := heatprom.New(test.source, heatprom.Options{Rules: test.rules})
+		if got := fmt.Sprint(err); !strings.HasPrefix(got, "heatprom: ") || !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %s, want %q", name, got, test.want)
+		}
 	}
 }

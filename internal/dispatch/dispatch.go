@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -30,22 +31,13 @@ const (
 
 // WithDefaults fills in what the caller left out.
 func (r Retry) WithDefaults() Retry {
-	if r.Attempts == 0 {
-		r.Attempts = DefaultAttempts
-	}
+	r.Attempts = cmp.Or(r.Attempts, DefaultAttempts)
 	if r.Budget >= 0 && r.Burst == 0 {
 		r.Burst = defaultBurst
 	}
-	if r.Budget == 0 {
-		r.Budget = defaultBudget
-	}
-	r.Budget = max(r.Budget, 0)
-	if r.Base == 0 {
-		r.Base = defaultBase
-	}
-	if r.Max == 0 {
-		r.Max = defaultMax
-	}
+	r.Budget = max(cmp.Or(r.Budget, defaultBudget), 0)
+	r.Base = cmp.Or(r.Base, defaultBase)
+	r.Max = cmp.Or(r.Max, defaultMax)
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr/token"
 )
 
 // Condition is a ConditionExpression or a FilterExpression: true or false of an
@@ -74,7 +75,7 @@ func parseCondition(role Role, src string, s *Scope, a *arena) (*node, error) {
 
 func (p *parser) or(group bool) (*node, error) {
 	left, err := p.and(group)
-	for err == nil && p.tok.kind == tokOr {
+	for err == nil && p.tok.Kind == token.Or {
 		p.advance()
 		var right *node
 		if right, err = p.and(false); err == nil {
@@ -86,7 +87,7 @@ func (p *parser) or(group bool) (*node, error) {
 
 func (p *parser) and(group bool) (*node, error) {
 	left, err := p.not(group)
-	for err == nil && p.tok.kind == tokAnd {
+	for err == nil && p.tok.Kind == token.And {
 		p.advance()
 		var right *node
 		if right, err = p.not(false); err == nil {
@@ -97,7 +98,7 @@ func (p *parser) and(group bool) (*node, error) {
 }
 
 func (p *parser) not(group bool) (*node, error) {
-	if p.tok.kind != tokNot {
+	if p.tok.Kind != token.Not {
 		return p.primary(group)
 	}
 	p.advance()
@@ -116,7 +117,7 @@ func (p *parser) primary(group bool) (*node, error) {
 	if left.op.isCondition() && !left.op.isFunction() {
 		return left, nil
 	}
-	if o, ok := comparator(p.tok.kind); ok {
+	if o, ok := comparator(p.tok.Kind); ok {
 		p.advance()
 		right, err := p.operand()
 		if err != nil {
@@ -125,15 +126,15 @@ func (p *parser) primary(group bool) (*node, error) {
 		return p.operator(o, left, right), nil
 	}
 	switch {
-	case p.tok.kind == tokBetween:
+	case p.tok.Kind == token.Between:
 		return p.between(left)
-	case p.tok.kind == tokIn:
+	case p.tok.Kind == token.In:
 		p.advance()
 		n := p.operator(opIn, left)
 		return n, p.list(n, &left.next)
 	case left.op.isFunction():
 		return left, nil
-	case group && p.tok.kind == tokClose:
+	case group && p.tok.Kind == token.Close:
 		return left, nil // an operand, after all
 	}
 	return nil, p.unexpected()
@@ -142,7 +143,7 @@ func (p *parser) primary(group bool) (*node, error) {
 // operandOrGroup reads what a primary begins with: an operand, or a condition
 // in parentheses.
 func (p *parser) operandOrGroup() (*node, error) {
-	if p.tok.kind != tokOpen {
+	if p.tok.Kind != token.Open {
 		return p.operand()
 	}
 	p.advance()
@@ -150,7 +151,7 @@ func (p *parser) operandOrGroup() (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.expect(tokClose); err != nil {
+	if err := p.expect(token.Close); err != nil {
 		return nil, err
 	}
 	return n, p.parenthesize(n)
@@ -162,7 +163,7 @@ func (p *parser) between(left *node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.expect(tokAnd); err != nil {
+	if err := p.expect(token.And); err != nil {
 		return nil, err
 	}
 	high, err := p.operand()
@@ -172,9 +173,9 @@ func (p *parser) between(left *node) (*node, error) {
 	return p.operator(opBetween, left, low, high), nil
 }
 
-func comparator(k kind) (op, bool) {
-	if tokEqual <= k && k <= tokGreaterOrEqual {
-		return opEqual + op(k-tokEqual), true
+func comparator(k token.Kind) (op, bool) {
+	if token.Equal <= k && k <= token.GreaterOrEqual {
+		return opEqual + op(k-token.Equal), true
 	}
 	return 0, false
 }

@@ -1,21 +1,25 @@
 package expr
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/heatsink-go/heatsink/internal/expr/token"
+)
 
 // parser turns the text of an expression into nodes. What it does is the same
 // for all roles; each role has its own grammar on top.
 type parser struct {
-	lex       lexer
+	lex       token.Lexer
 	role      Role
 	scope     *Scope
-	tok       token // the next one to be read
+	tok       token.Token // the next one to be read
 	operators int
 	*arena
 }
 
 // newParser starts on an expression, the parts of which go into the arena.
 func newParser(role Role, src string, s *Scope, a *arena) (parser, error) {
-	p := parser{lex: lexer{src: src}, role: role, scope: s, arena: a}
+	p := parser{lex: token.Lexer{Text: src}, role: role, scope: s, arena: a}
 	if src == "" {
 		return p, role.fault("The expression can not be empty;")
 	}
@@ -28,7 +32,7 @@ func newParser(role Role, src string, s *Scope, a *arena) (parser, error) {
 
 // finish makes sure that the whole expression was read.
 func (p *parser) finish() error {
-	if p.tok.kind != tokEnd {
+	if p.tok.Kind != token.End {
 		return p.unexpected()
 	}
 	if p.operators > maxOperators {
@@ -37,16 +41,16 @@ func (p *parser) finish() error {
 	return nil
 }
 
-func (p *parser) advance() { p.tok = p.lex.next() }
+func (p *parser) advance() { p.tok = p.lex.Next() }
 
-func (p *parser) text(t token) string { return p.lex.src[t.start:t.end] }
+func (p *parser) text(t token.Token) string { return p.lex.Text[t.Start:t.End] }
 
 // unexpected is the fault of a next token that cannot be there.
-func (p *parser) unexpected() error { return syntaxFault(p.role, p.lex.src, p.tok.start) }
+func (p *parser) unexpected() error { return syntaxFault(p.role, p.lex.Text, p.tok.Start) }
 
 // expect reads a token of the given kind.
-func (p *parser) expect(k kind) error {
-	if p.tok.kind != k {
+func (p *parser) expect(k token.Kind) error {
+	if p.tok.Kind != k {
 		return p.unexpected()
 	}
 	p.advance()
@@ -71,25 +75,25 @@ func (p *parser) parenthesize(n *node) error {
 
 // operand reads a path, a value, a function or any of them in parentheses.
 func (p *parser) operand() (*node, error) {
-	switch p.tok.kind {
-	case tokOpen:
+	switch p.tok.Kind {
+	case token.Open:
 		p.advance()
 		n, err := p.operand()
 		if err != nil {
 			return nil, err
 		}
-		if err := p.expect(tokClose); err != nil {
+		if err := p.expect(token.Close); err != nil {
 			return nil, err
 		}
 		return n, p.parenthesize(n)
-	case tokValueRef:
+	case token.ValueRef:
 		n := p.newNode(opValue)
 		n.text = p.text(p.tok)
 		p.advance()
 		return n, nil
-	case tokName, tokNameRef:
+	case token.Name, token.NameRef:
 		first := p.nameStep()
-		if p.tok.kind == tokOpen && !first.ref {
+		if p.tok.Kind == token.Open && !first.ref {
 			return p.call(first.name)
 		}
 		return p.pathNode(first)
@@ -107,7 +111,7 @@ func (p *parser) call(name string) (*node, error) {
 // list reads operands in parentheses and makes them n's children from the given
 // place on.
 func (p *parser) list(n *node, at **node) error {
-	if err := p.expect(tokOpen); err != nil {
+	if err := p.expect(token.Open); err != nil {
 		return err
 	}
 	for {
@@ -117,8 +121,8 @@ func (p *parser) list(n *node, at **node) error {
 		}
 		*at, at = child, &child.next
 		n.count++
-		if p.tok.kind != tokComma {
-			return p.expect(tokClose)
+		if p.tok.Kind != token.Comma {
+			return p.expect(token.Close)
 		}
 		p.advance()
 	}
@@ -136,7 +140,7 @@ func (p *parser) pathNode(first step) (*node, error) {
 
 // target reads a path that stands by itself.
 func (p *parser) target() (path, error) {
-	if p.tok.kind != tokName && p.tok.kind != tokNameRef {
+	if p.tok.Kind != token.Name && p.tok.Kind != token.NameRef {
 		return nil, p.unexpected()
 	}
 	return p.path(p.nameStep())
@@ -144,7 +148,7 @@ func (p *parser) target() (path, error) {
 
 // nameStep reads a name or a placeholder for one, which is the next token.
 func (p *parser) nameStep() step {
-	s := step{name: p.text(p.tok), index: byName, ref: p.tok.kind == tokNameRef}
+	s := step{name: p.text(p.tok), index: byName, ref: p.tok.Kind == token.NameRef}
 	p.advance()
 	return s
 }
@@ -153,21 +157,21 @@ func (p *parser) nameStep() step {
 func (p *parser) path(first step) (path, error) {
 	start := p.startPath(first)
 	for {
-		switch p.tok.kind {
-		case tokDot:
+		switch p.tok.Kind {
+		case token.Dot:
 			p.advance()
-			if p.tok.kind != tokName && p.tok.kind != tokNameRef {
+			if p.tok.Kind != token.Name && p.tok.Kind != token.NameRef {
 				return nil, p.unexpected()
 			}
 			p.addStep(p.nameStep())
-		case tokOpenIndex:
+		case token.OpenIndex:
 			p.advance()
-			if p.tok.kind != tokIndex {
+			if p.tok.Kind != token.Index {
 				return nil, p.unexpected()
 			}
 			p.addStep(indexStep(p.text(p.tok)))
 			p.advance()
-			if err := p.expect(tokCloseIndex); err != nil {
+			if err := p.expect(token.CloseIndex); err != nil {
 				return nil, err
 			}
 		default:

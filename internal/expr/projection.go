@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr/token"
 )
 
 // Projection is a ProjectionExpression: the parts of an item that are wanted.
@@ -28,7 +29,7 @@ func ParseProjection(src string, s *Scope) (*Projection, error) {
 			return nil, err
 		}
 		paths = append(paths, next)
-		if p.tok.kind != tokComma {
+		if p.tok.Kind != token.Comma {
 			break
 		}
 		p.advance()

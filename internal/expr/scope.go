@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr/token"
 )
 
 // Scope is what a request's expressions can refer to: its
@@ -79,7 +80,7 @@ func (s *Scope) Validate() error {
 }
 
 func isPlaceholder(sigil byte, key string) bool {
-	return len(key) > 1 && key[0] == sigil && wordEnd(key, 1) == len(key)
+	return len(key) > 1 && key[0] == sigil && token.WordEnd(key, 1) == len(key)
 }
 
 // Unused reports names, or else values, that none of the expressions parsed

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/expr/token"
 )
 
 // Update is an UpdateExpression: what to do to an item.
@@ -88,30 +89,30 @@ func (u *Update) Counts() (sets, removes int) {
 //	setValue  = operand [ ( "+" | "-" ) operand ] | "(" setValue ")"
 
 func (p *parser) update() (actions []action, clauses []clause, err error) {
-	actions = make([]action, 0, min(1+strings.Count(p.lex.src, ","), 8))
+	actions = make([]action, 0, min(1+strings.Count(p.lex.Text, ","), 8))
 	for {
 		next := action{section: len(clauses)}
-		switch p.tok.kind {
-		case tokSet:
+		switch p.tok.Kind {
+		case token.Set:
 			next.clause = clauseSet
-		case tokRemove:
+		case token.Remove:
 			next.clause = clauseRemove
-		case tokAdd:
+		case token.Add:
 			next.clause = clauseAdd
-		case tokDelete:
+		case token.Delete:
 			next.clause = clauseDelete
 		default:
 			return nil, nil, p.unexpected()
 		}
 		clauses = append(clauses, next.clause)
-		for more := true; more; more = p.tok.kind == tokComma {
+		for more := true; more; more = p.tok.Kind == token.Comma {
 			p.advance()
 			if err := p.action(&next); err != nil {
 				return nil, nil, err
 			}
 			actions = append(actions, next)
 		}
-		if p.tok.kind == tokEnd {
+		if p.tok.Kind == token.End {
 			return actions, clauses, p.finish()
 		}
 	}
@@ -124,12 +125,12 @@ func (p *parser) action(a *action) (err error) {
 	}
 	switch a.clause {
 	case clauseSet:
-		if err := p.expect(tokEqual); err != nil {
+		if err := p.expect(token.Equal); err != nil {
 			return err
 		}
 		a.value, err = p.setValue()
 	case clauseAdd, clauseDelete:
-		if p.tok.kind != tokValueRef {
+		if p.tok.Kind != token.ValueRef {
 			return p.unexpected()
 		}
 		a.value, err = p.operand()
@@ -138,12 +139,12 @@ func (p *parser) action(a *action) (err error) {
 }
 
 func (p *parser) setValue() (left *node, err error) {
-	if p.tok.kind == tokOpen {
+	if p.tok.Kind == token.Open {
 		p.advance()
 		if left, err = p.setValue(); err != nil {
 			return nil, err
 		}
-		if err := p.expect(tokClose); err != nil {
+		if err := p.expect(token.Close); err != nil {
 			return nil, err
 		}
 		if err := p.parenthesize(left); err != nil {
@@ -156,9 +157,9 @@ func (p *parser) setValue() (left *node, err error) {
 	switch {
 	case left.op == opPlus || left.op == opMinus:
 		return left, nil
-	case p.tok.kind == tokMinus:
+	case p.tok.Kind == token.Minus:
 		o = opMinus
-	case p.tok.kind != tokPlus:
+	case p.tok.Kind != token.Plus:
 		return left, nil
 	}
 	p.advance()

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/gather"},
+	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
 	"cache":       {},
 	"counter":     {".", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "internal/schema", "internal/dispatch"},
@@ -34,34 +34,38 @@ var mayImport = imports{
 	"session":     {".", "internal/schema", "internal/dispatch"},
 	"eventlog":    {".", "internal/schema", "internal/dispatch"},
 
-	"internal/schema":   {},
+	"internal/schema":   {"."},
 	"internal/dispatch": {},
 	"internal/gather":   {}, // neither DynamoDB nor layouts
 	"internal/sketch":   {},
+	"internal/figure":   {},
 
 	// Useful alone.
-	"heat":                 {"internal/sketch"},
+	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
-	"plan":                 {},
+	"plan":                 {"internal/figure"},
 
 	// The engine, from the outside in.
-	"local":              {"internal/wire", "internal/engine", "internal/partition"},
-	"internal/wire":      {"internal/engine", "internal/attr", "internal/jsonpull"},
-	"internal/engine":    {"internal/store", "internal/partition", "internal/expr", "internal/attr", "internal/sketch"},
-	"internal/store":     {"internal/attr"},
-	"internal/partition": {},
-	"internal/expr":      {"internal/attr"},
-	"internal/attr":      {"internal/jsonpull"},
-	"internal/jsonpull":  {},
+	"local":                  {"local/partitions", "internal/wire", "internal/engine", "internal/partition"},
+	"local/partitions":       {},
+	"internal/wire":          {"internal/engine", "internal/attr", "internal/jsonpull"},
+	"internal/engine":        {"local/partitions", "internal/store", "internal/partition", "internal/expr", "internal/attr", "internal/sketch"},
+	"internal/store":         {},
+	"internal/partition":     {},
+	"internal/partition/sim": {"internal/partition", "internal/figure"},
+	"internal/expr":          {"internal/attr", "internal/expr/token"},
+	"internal/expr/outline":  {"internal/expr/token"},
+	"internal/expr/token":    {},
+	"internal/attr":          {"internal/jsonpull"},
+	"internal/jsonpull":      {},
 
 	// The command and what only it shows.
 	"cmd/heatsink":         {everything},
-	"internal/lab":         {".", "counter", "leaderboard", "ratelimit", "session", "eventlog", "heat", "plan", "local", "internal/partition"},
-	"internal/dash":        {".", "heat", "plan"},
+	"internal/lab":         {},
 	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers
 
 	// What tests and benchmarks compare with.
@@ -82,10 +86,14 @@ var mayImport = imports{
 }
 
 // theEngine must not end up in the binary of somebody who only uses the library.
-var theEngine = []string{"local", "internal/wire", "internal/engine", "internal/store", "internal/partition"}
+var theEngine = []string{"local", "internal/wire", "internal/engine", "internal/store", "internal/partition", "internal/partition/sim"}
 
 func TestImportsFollowThePackageMap(t *testing.T) {
-	for _, v := range violations(moduleImports(t), mayImport) {
+	got := moduleImports(t)
+	for _, v := range violations(got, mayImport) {
+		t.Error(v)
+	}
+	for _, v := range leftOver(got, mayImport) {
 		t.Error(v)
 	}
 }
@@ -144,6 +152,18 @@ func TestViolations(t *testing.T) {
 	}
 }
 
+func TestLeftOver(t *testing.T) {
+	table := imports{"top": {everything}, "middle": {"bottom", "side"}, "bottom": {}, "gone": {"bottom"}}
+	got := leftOver(imports{"top": {"middle"}, "middle": {"bottom"}, "bottom": nil}, table)
+	want := []string{
+		"the package map has a row for gone, and there is no such package",
+		"the package map lets middle import side, and it does not",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestReachable(t *testing.T) {
 	table := imports{"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
 	got := slices.Sorted(maps.Keys(reachable(table, "a")))
@@ -171,6 +191,24 @@ func violations(got, table imports) []string {
 		for _, imp := range got[pkg] {
 			if !slices.Contains(allowed, imp) {
 				faults = append(faults, fmt.Sprintf("%s imports %s; the package map allows it %s", pkg, imp, only))
+			}
+		}
+	}
+	return faults
+}
+
+// leftOver returns what table has that got does not: rows of packages that are gone and imports that nobody makes.
+func leftOver(got, table imports) []string {
+	var faults []string
+	for _, pkg := range slices.Sorted(maps.Keys(table)) {
+		made, there := got[pkg]
+		if !there {
+			faults = append(faults, fmt.Sprintf("the package map has a row for %s, and there is no such package", pkg))
+			continue
+		}
+		for _, imp := range table[pkg] {
+			if imp != everything && !slices.Contains(made, imp) {
+				faults = append(faults, fmt.Sprintf("the package map lets %s import %s, and it does not", pkg, imp))
 			}
 		}
 	}

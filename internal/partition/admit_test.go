@@ -437,3 +437,23 @@ func TestPanicsLeaveNoSetLocked(t *testing.T) {
 		}
 	}
 }
+
+func TestReadsAndWritesAreIndependent(t *testing.T) {
+	s := newTestSet(t, newTestAccount(t, Options{NoSplits: true}), Config{})
+	accepted := map[bool]float64{}
+	for n := range 40_000 { // 10 s of 4,000 requests per second in each direction
+		now := at(time.Duration(n) * 250 * time.Microsecond)
+		for _, reads := range []bool{true, false} {
+			c := Charge{Set: s, Place: hashed(1, "k"), Read: 1}
+			if !reads {
+				c.Read, c.Write = 0, 1
+			}
+			if Admit(now, c) == nil {
+				accepted[reads]++
+			}
+		}
+	}
+	if !near(accepted[true], 30_000, 0.025) || !near(accepted[false], 10_000, 0.025) {
+		t.Errorf("got %v reads and %v writes in 10 s, want 30,000 and 10,000", accepted[true], accepted[false])
+	}
+}

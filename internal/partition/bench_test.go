@@ -28,6 +28,9 @@ func newTestSet(t testing.TB, a *Account, c Config) *Set {
 	return s
 }
 
+// near reports whether a figure is within a share of what is expected.
+func near(got, want, share float64) bool { return got >= want*(1-share) && got <= want*(1+share) }
+
 // spread64 scatters small numbers over all hashes.
 func spread64(i uint64) uint64 { return i * 0x9e3779b97f4a7c15 }
 

@@ -62,14 +62,6 @@ func (s *Set) Warm(now time.Time) Rate {
 	return Rate{n * s.rules.Partition.Read, n * s.rules.Partition.Write}.max(s.capacity.Warm)
 }
 
-// Advance brings the set to a time, without a request: splits that are due take
-// place. There is no need to call it, since every call does the same.
-func (s *Set) Advance(now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.enter(now)
-}
-
 // Boundaries returns the places at which partitions start, but for the first, for
 // Config.Boundaries.
 func (s *Set) Boundaries(now time.Time) [][]byte {

@@ -42,11 +42,7 @@
 // # Time
 //
 // There is no clock and no goroutine here. Every call is told the time, and does
-// what has become due. A test in virtual time, or a simulation (see Sim), sees in
-// a second what takes hours.
-//
-// # Fidelity
-//
-// Scenarios repeats what AWS and others have measured or promised on the
-// simulator, and puts our figures beside theirs.
+// what has become due. A test in virtual time, or a simulation (package sim), sees
+// in a second what takes hours. Package sim also compares these partitions with
+// the figures that AWS and others have published.
 package partition

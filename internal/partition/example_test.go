@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/internal/partition/sim"
 )
 
 func Example() {
@@ -20,7 +21,7 @@ func Example() {
 
 	// 3,000 writes to one key within a second: what the idle partition has saved,
 	// and what it serves in a second.
-	place, accepted := partition.Place("STATUS#ACTIVE", ""), 0
+	place, accepted := sim.Place("STATUS#ACTIVE", ""), 0
 	var last *partition.Throttle
 	for range 3000 {
 		now = now.Add(time.Second / 3000)

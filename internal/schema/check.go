@@ -9,12 +9,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
 )
 
 // ErrMismatch is wrapped when a table is not what is needed.
 var ErrMismatch = errors.New("the table does not fit")
 
-func (t Table) check(ctx context.Context, client Client, found *types.TableDescription) error {
+func (t Table) check(ctx context.Context, client heatsink.TableClient, found *types.TableDescription) error {
 	faults := t.faults(found)
 	if t.TTL != "" {
 		fault, err := t.checkTTL(ctx, client)
@@ -65,7 +67,7 @@ func (x Index) check(found []types.GlobalSecondaryIndexDescription, kinds map[st
 	return nil
 }
 
-func (t Table) checkTTL(ctx context.Context, client Client) (fault, err error) {
+func (t Table) checkTTL(ctx context.Context, client heatsink.TableClient) (fault, err error) {
 	on, attribute, err := t.describeTTL(ctx, client)
 	switch {
 	case err != nil:

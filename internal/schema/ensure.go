@@ -9,15 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-)
 
-// Client is the part of the SDK's client that tables are created and looked at with.
-type Client interface {
-	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
-	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
-	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
-}
+	"github.com/heatsink-go/heatsink"
+)
 
 // othersTurn is how long Ensure waits for another process to turn on the time to live of a table that it has just created:
 // twice the longest pause of await, in which the other process may not have noticed yet that the table can be used.
@@ -28,7 +22,10 @@ const othersTurn = 10 * time.Second
 //
 // If a call ends between CreateTable and UpdateTimeToLive, no later call turns the time to live on: it would delete items
 // of a table that may be somebody else's. Later calls return ErrMismatch, with the request that is missing.
-func (t Table) Ensure(ctx context.Context, client Client) error {
+func (t Table) Ensure(ctx context.Context, client heatsink.TableClient) error {
+	if client == nil {
+		return fmt.Errorf("set up table %q: %w: there is no client", t.Name, heatsink.ErrOptions)
+	}
 	found, err := t.describe(ctx, client)
 	if err != nil {
 		return err
@@ -83,7 +80,7 @@ func (t Table) unfinished(created *types.TableDescription, err error) error {
 
 // Check reports everything that the table lacks, in an error that wraps ErrMismatch. It is also ErrMismatch if there is no
 // such table.
-func (t Table) Check(ctx context.Context, client Client) error {
+func (t Table) Check(ctx context.Context, client heatsink.TableClient) error {
 	found, err := t.describe(ctx, client)
 	if err != nil {
 		return err
@@ -95,7 +92,7 @@ func (t Table) Check(ctx context.Context, client Client) error {
 }
 
 // describe returns nil if there is no such table.
-func (t Table) describe(ctx context.Context, client Client) (*types.TableDescription, error) {
+func (t Table) describe(ctx context.Context, client heatsink.TableClient) (*types.TableDescription, error) {
 	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(t.Name)})
 	if none := (*types.ResourceNotFoundException)(nil); errors.As(err, &none) {
 		return nil, nil
@@ -107,7 +104,7 @@ func (t Table) describe(ctx context.Context, client Client) (*types.TableDescrip
 }
 
 // create returns the table, or nil if somebody else has created it.
-func (t Table) create(ctx context.Context, client Client) (*types.TableDescription, error) {
+func (t Table) create(ctx context.Context, client heatsink.TableClient) (*types.TableDescription, error) {
 	out, err := client.CreateTable(ctx, t.Input())
 	if inUse := (*types.ResourceInUseException)(nil); errors.As(err, &inUse) {
 		return nil, nil
@@ -122,7 +119,7 @@ func (t Table) create(ctx context.Context, client Client) (*types.TableDescripti
 }
 
 // enableTTL turns the time to live on unless it is on already, in whatever attribute.
-func (t Table) enableTTL(ctx context.Context, client Client) error {
+func (t Table) enableTTL(ctx context.Context, client heatsink.TableClient) error {
 	if on, _, err := t.describeTTL(ctx, client); err != nil || on {
 		return err
 	}
@@ -142,7 +139,7 @@ func (t Table) enableTTL(ctx context.Context, client Client) error {
 }
 
 // awaitTTL gives another process time to turn the time to live on.
-func (t Table) awaitTTL(ctx context.Context, client Client) error {
+func (t Table) awaitTTL(ctx context.Context, client heatsink.TableClient) error {
 	for begin, wait := time.Now(), 100*time.Millisecond; time.Since(begin) < othersTurn; wait = min(2*wait, time.Second) {
 		if on, _, err := t.describeTTL(ctx, client); err != nil || on {
 			return err
@@ -157,7 +154,7 @@ func (t Table) awaitTTL(ctx context.Context, client Client) error {
 }
 
 // describeTTL reports whether the time to live is on, and in which attribute.
-func (t Table) describeTTL(ctx context.Context, client Client) (on bool, attribute string, err error) {
+func (t Table) describeTTL(ctx context.Context, client heatsink.TableClient) (on bool, attribute string, err error) {
 	out, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(t.Name)})
 	if err != nil {
 		return false, "", fmt.Errorf("describe time to live of table %q: %w", t.Name, err)
@@ -172,7 +169,7 @@ func (t Table) describeTTL(ctx context.Context, client Client) (on bool, attribu
 
 // await waits until the table and its indexes can be used. found is what is known of it; nil if it has been created just
 // now, when DynamoDB may still say for a while that there is none.
-func (t Table) await(ctx context.Context, client Client, found *types.TableDescription) (*types.TableDescription, error) {
+func (t Table) await(ctx context.Context, client heatsink.TableClient, found *types.TableDescription) (*types.TableDescription, error) {
 	const first, longest = 100 * time.Millisecond, 5 * time.Second
 	begin, created, wait := time.Now(), found == nil, first
 	if created {

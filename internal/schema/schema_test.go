@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/schema"
 	"github.com/heatsink-go/heatsink/local"
@@ -84,7 +85,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 }
 
 // ttl returns the attribute of the table's time to live, "" if it is off.
-func ttl(t *testing.T, client schema.Client) string {
+func ttl(t *testing.T, client heatsink.TableClient) string {
 	t.Helper()
 	out, err := client.DescribeTimeToLive(context.Background(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String("logs")})
 	if err != nil {
@@ -342,5 +343,12 @@ func TestTemplates(t *testing.T) {
 	}
 	if got := wanted.Terraform(); got != terraform {
 		t.Errorf("Terraform:\n%s", got)
+	}
+}
+
+func TestEnsureWithoutClient(t *testing.T) {
+	err := wanted.Ensure(t.Context(), nil)
+	if !errors.Is(err, heatsink.ErrOptions) || !strings.Contains(err.Error(), "logs") {
+		t.Errorf("got %v, want an ErrOptions that names the table", err)
 	}
 }

@@ -183,7 +183,10 @@ func narrow(ctx context.Context, e *engine) (string, error) {
 func uneven(ctx context.Context, e *engine) (string, error) {
 	var log strings.Builder
 	layout := heatsink.Layout{Shards: 200, Strategy: heatsink.Calculated, Hash: heatsink.Product, Format: heatsink.DotFromOne}
-	recorder := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{{Shards: 200, Prefix: ".", First: 1}}})
+	recorder, err := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{{Shards: 200, Prefix: ".", First: 1}}})
+	if err != nil {
+		return "", err
+	}
 	c, err := open(dynamodb.New(e.client.Options(), recorder.Option), heatsink.Options{Layout: layout, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		return "", err

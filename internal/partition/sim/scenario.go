@@ -1,31 +1,34 @@
-package partition
+package sim
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
 // lab is a simulation with an account.
 type lab struct {
 	*Sim
-	account *Account
+	account *partition.Account
 }
 
 // labStart is when all scenarios begin: any time does.
 var labStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newLab() *lab {
-	account, err := NewAccount(Options{})
+	account, err := partition.NewAccount(partition.Options{})
 	if err != nil {
 		panic(err) // the zero Options are valid
 	}
-	return &lab{NewSim(labStart), account}
+	return &lab{New(labStart), account}
 }
 
 // set adds a table or index. The configurations are the scenarios' own.
-func (l *lab) set(c Config) *Set {
+func (l *lab) set(c partition.Config) *partition.Set {
 	s, err := l.account.NewSet(l.Now(), c)
 	if err != nil {
 		panic(err)
@@ -35,9 +38,9 @@ func (l *lab) set(c Config) *Set {
 
 // offer starts a stream of so many units per second, in requests of size units,
 // each of which makes the charges that request fills in.
-func (l *lab) offer(unitsPerSecond, size float64, charges int, request func(n int, charges []Charge)) *Stream {
-	list := make([]Charge, charges)
-	s := &Stream{PerSecond: unitsPerSecond / size, Request: func(n int) []Charge {
+func (l *lab) offer(unitsPerSecond, size float64, charges int, request func(n int, charges []partition.Charge)) *Stream {
+	list := make([]partition.Charge, charges)
+	s := &Stream{PerSecond: unitsPerSecond / size, Request: func(n int) []partition.Charge {
 		request(n, list)
 		return list
 	}}
@@ -46,7 +49,7 @@ func (l *lab) offer(unitsPerSecond, size float64, charges int, request func(n in
 }
 
 // keyIn returns the name of a key that lies in partition i of a set.
-func keyIn(s *Set, i int) string {
+func keyIn(s *partition.Set, i int) string {
 	want := s.Snapshot(labStart, 0).Partitions[i].ID
 	for n := 0; ; n++ {
 		if key := fmt.Sprint("key-", n); s.Locate(labStart, Place(key, "")) == want {
@@ -59,7 +62,7 @@ func keyIn(s *Set, i int) string {
 func rising(key string, n int) []byte { return Place(key, fmt.Sprintf("%012d", n)) }
 
 // only reports whether requests were throttled, and for one reason alone.
-func only(t *Tally, r Reason) bool { return len(t.Reasons) == 1 && t.Reasons[r] > 0 }
+func only(t *Tally, r partition.Reason) bool { return len(t.Reasons) == 1 && t.Reasons[r] > 0 }
 
 func reasonsOf(t *Tally) string {
 	for r := range t.Reasons {
@@ -73,9 +76,9 @@ func reasonsOf(t *Tally) string {
 // oneKey: scenario 1.
 func oneKey() []Finding {
 	l := newLab()
-	table := l.set(Config{Resource: "table/views"})
-	load := l.offer(3_000, 1, 1, func(n int, c []Charge) {
-		c[0] = Charge{Set: table, Place: rising("PAGE_VIEWS", n), Write: 1}
+	table := l.set(partition.Config{Resource: "table/views"})
+	load := l.offer(3_000, 1, 1, func(n int, c []partition.Charge) {
+		c[0] = partition.Charge{Set: table, Place: rising("PAGE_VIEWS", n), Write: 1}
 	})
 	l.Run(time.Second) // what the idle partition had saved
 	load.Tally.Reset()
@@ -88,15 +91,15 @@ func oneKey() []Finding {
 		}
 	}
 	rate := load.Tally.AcceptedUnits / 60
-	exception := ThrottlingException
+	exception := partition.ThrottlingException
 	return []Finding{{
 		Case:      "3,000 write units per second offered to one key",
 		Published: "flat 1,000 per second; the rest ThrottlingException, TableWriteKeyRangeThroughputExceeded",
 		Source:    "AWS blog, Scaling DynamoDB part 1; Programming.Errors",
-		Ours: fmt.Sprintf("%s per second (each second %s to %s); the rest %s, %s", number(rate), number(least), number(most),
+		Ours: fmt.Sprintf("%s per second (each second %s to %s); the rest %s, %s", figure.Thousands(rate), figure.Thousands(least), figure.Thousands(most),
 			exception, reasonsOf(&load.Tally)),
 		OK: near(rate, 1_000, 0.02) && near(least, 1_000, 0.02) && near(most, 1_000, 0.02) &&
-			only(&load.Tally, TableWriteKeyRangeThroughputExceeded) && load.Tally.Exceptions[exception] == load.Tally.Throttled,
+			only(&load.Tally, partition.TableWriteKeyRangeThroughputExceeded) && load.Tally.Exceptions[exception] == load.Tally.Throttled,
 	}}
 }
 
@@ -110,7 +113,7 @@ func loadFile() []Finding {
 		sum := 0.0
 		for layout := range layouts {
 			l := newLab()
-			table := l.set(Config{Resource: "table/addresses"})
+			table := l.set(partition.Config{Resource: "table/addresses"})
 			places, file := make([][]byte, keys), make([]int, 0, keys*perKey)
 			for k := range places {
 				places[k] = Place(fmt.Sprintf("%d.%d", layout, k), "")
@@ -121,11 +124,11 @@ func loadFile() []Finding {
 			if shuffled {
 				rand.New(rand.NewPCG(2, uint64(layout))).Shuffle(len(file), func(i, j int) { file[i], file[j] = file[j], file[i] })
 			}
-			charge := make([]Charge, 1)
+			charge := make([]partition.Charge, 1)
 			loader := &Loader{
 				Rows: len(file), Batch: 1, Latency: 5 * time.Millisecond, Backoff: 25 * time.Millisecond, MaxBackoff: 2 * time.Second,
-				Request: func(row int) []Charge {
-					charge[0] = Charge{Set: table, Place: places[file[row]], Write: 1}
+				Request: func(row int) []partition.Charge {
+					charge[0] = partition.Charge{Set: table, Place: places[file[row]], Write: 1}
 					return charge
 				},
 			}
@@ -140,8 +143,8 @@ func loadFile() []Finding {
 	sorted, shuffled := measure(false), measure(true)
 	const source = "AWS blog, Scaling DynamoDB part 1"
 	return []Finding{
-		{"in the order of 200 keys", "about 1,250 write units per second", source, number(sorted), near(sorted, 1_250, 0.1)},
-		{"shuffled", "about 3,600 write units per second", source, number(shuffled), near(shuffled, 3_600, 0.1)},
+		{"in the order of 200 keys", "about 1,250 write units per second", source, figure.Thousands(sorted), near(sorted, 1_250, 0.1)},
+		{"shuffled", "about 3,600 write units per second", source, figure.Thousands(shuffled), near(shuffled, 3_600, 0.1)},
 	}
 }
 
@@ -150,17 +153,17 @@ func adaptive() []Finding {
 	const source = "AWS: burst-adaptive-capacity"
 	measure := func(hot float64) (perSecond float64, all Tally) {
 		l := newLab()
-		table := l.set(Config{
+		table := l.set(partition.Config{
 			Resource: "table/games", Partitions: 4,
-			Capacity: Capacity{Mode: Provisioned, Provisioned: Rate{Read: 400, Write: 400}},
+			Capacity: partition.Capacity{Mode: partition.Provisioned, Provisioned: partition.Rate{Read: 400, Write: 400}},
 		})
 		var streams []*Stream
 		for i, rate := range []float64{50, 50, 50, hot} {
 			place := Place(keyIn(table, i), "")
-			streams = append(streams, l.offer(rate, 1, 1, func(_ int, c []Charge) { c[0] = Charge{Set: table, Place: place, Write: 1} }))
+			streams = append(streams, l.offer(rate, 1, 1, func(_ int, c []partition.Charge) { c[0] = partition.Charge{Set: table, Place: place, Write: 1} }))
 		}
 		l.Run(10 * time.Minute)
-		all.Reasons = map[Reason]int64{}
+		all.Reasons = map[partition.Reason]int64{}
 		for _, s := range streams {
 			all.AcceptedUnits += s.Tally.AcceptedUnits
 			all.Throttled += s.Tally.Throttled
@@ -175,13 +178,13 @@ func adaptive() []Finding {
 	return []Finding{
 		{
 			"50, 50, 50 and 150 write units per second on the partitions, a share being 100", "all served", source,
-			fmt.Sprintf("%s of 300 per second served, %d throttled", number(served), fits.Throttled),
+			fmt.Sprintf("%s of 300 per second served, %d throttled", figure.Thousands(served), fits.Throttled),
 			fits.Throttled == 0 && near(served, 300, 0.001),
 		},
 		{
 			"50, 50, 50 and 300", "throttled, the table's total being exceeded: TableWriteProvisionedThroughputExceeded", source,
-			fmt.Sprintf("%s of 450 per second served, the rest %s", number(most), reasonsOf(&over)),
-			only(&over, TableWriteProvisionedThroughputExceeded) && near(most, 400, 0.01),
+			fmt.Sprintf("%s of 450 per second served, the rest %s", figure.Thousands(most), reasonsOf(&over)),
+			only(&over, partition.TableWriteProvisionedThroughputExceeded) && near(most, 400, 0.01),
 		},
 	}
 }
@@ -189,10 +192,12 @@ func adaptive() []Finding {
 // burst: scenario 4.
 func burst() []Finding {
 	l := newLab()
-	table := l.set(Config{Resource: "table/spiky", Capacity: Capacity{Mode: Provisioned, Provisioned: Rate{Read: 150, Write: 150}}})
+	table := l.set(partition.Config{Resource: "table/spiky", Capacity: partition.Capacity{Mode: partition.Provisioned, Provisioned: partition.Rate{Read: 150, Write: 150}}})
 	l.Run(5 * time.Minute)
 	begin := l.Now()
-	load := l.offer(200, 1, 1, func(n int, c []Charge) { c[0] = Charge{Set: table, Place: Place(fmt.Sprint(n%50), ""), Read: 1} })
+	load := l.offer(200, 1, 1, func(n int, c []partition.Charge) {
+		c[0] = partition.Charge{Set: table, Place: Place(fmt.Sprint(n%50), ""), Read: 1}
+	})
 	l.Run(20 * time.Minute)
 	lasted := load.Tally.FirstThrottled.Sub(begin)
 	load.Tally.Reset()
@@ -202,7 +207,7 @@ func burst() []Finding {
 		Case:      "then 200 read units per second",
 		Published: "45,000 units saved: served for 900 s, then throttled",
 		Source:    "AWS re:Post: dynamodb-spiky-workloads",
-		Ours:      fmt.Sprintf("served for %s s, then %s per second, the rest %s", number(lasted.Seconds()), number(after), reasonsOf(&load.Tally)),
-		OK:        near(lasted.Seconds(), 900, 0.01) && near(after, 150, 0.01) && only(&load.Tally, TableReadProvisionedThroughputExceeded),
+		Ours:      fmt.Sprintf("served for %s s, then %s per second, the rest %s", figure.Thousands(lasted.Seconds()), figure.Thousands(after), reasonsOf(&load.Tally)),
+		OK:        near(lasted.Seconds(), 900, 0.01) && near(after, 150, 0.01) && only(&load.Tally, partition.TableReadProvisionedThroughputExceeded),
 	}}
 }

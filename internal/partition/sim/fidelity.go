@@ -1,4 +1,4 @@
-package partition
+package sim
 
 import (
 	"fmt"
@@ -63,12 +63,3 @@ func WriteFidelity(w io.Writer, scenarios []Scenario) (ok bool, err error) {
 
 // near reports whether a figure is within a share of what is expected.
 func near(got, want, share float64) bool { return got >= want*(1-share) && got <= want*(1+share) }
-
-// number writes a figure with thousands separated.
-func number(x float64) string {
-	digits := fmt.Sprintf("%.0f", x)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}

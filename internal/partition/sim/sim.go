@@ -1,4 +1,4 @@
-package partition
+package sim
 
 import (
 	"encoding/binary"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
 // Sim runs clients in virtual time: at the level of requests, without items,
@@ -34,8 +36,8 @@ type step struct {
 
 func (s step) before(o step) bool { return s.at < o.at || s.at == o.at && s.order < o.order }
 
-// NewSim returns a simulation that begins at a time.
-func NewSim(start time.Time) *Sim { return &Sim{start: start} }
+// New returns a simulation that begins at a time.
+func New(start time.Time) *Sim { return &Sim{start: start} }
 
 // Now returns the virtual time.
 func (s *Sim) Now() time.Time { return s.start.Add(s.now) }
@@ -103,8 +105,8 @@ func (s *Sim) down() {
 // Place returns a place as the simulator makes it: the hash of the partition key,
 // the key and the sort key.
 func Place(partitionKey, sortKey string) []byte {
-	place := make([]byte, hashLength, hashLength+len(partitionKey)+1+len(sortKey))
-	binary.BigEndian.PutUint64(place, xxhash.Sum64String(partitionKey))
+	place := make([]byte, 0, 8+len(partitionKey)+1+len(sortKey))
+	place = binary.BigEndian.AppendUint64(place, xxhash.Sum64String(partitionKey))
 	place = append(append(place, partitionKey...), 0)
 	return append(place, sortKey...)
 }
@@ -113,8 +115,8 @@ func Place(partitionKey, sortKey string) []byte {
 type Tally struct {
 	Requests, Throttled           int64   // requests, each attempt counted
 	AcceptedUnits, ThrottledUnits float64 // of the first charge of each
-	Reasons                       map[Reason]int64
-	Exceptions                    map[Exception]int64
+	Reasons                       map[partition.Reason]int64
+	Exceptions                    map[partition.Exception]int64
 	FirstThrottled, LastThrottled time.Time // zero: none was
 }
 
@@ -122,8 +124,8 @@ type Tally struct {
 func (t *Tally) Reset() { *t = Tally{} }
 
 // send makes a request and counts it.
-func (t *Tally) send(now time.Time, charges []Charge) bool {
-	throttle := Admit(now, charges...)
+func (t *Tally) send(now time.Time, charges []partition.Charge) bool {
+	throttle := partition.Admit(now, charges...)
 	units := charges[0].Read + charges[0].Write
 	t.Requests++
 	if throttle == nil {
@@ -133,7 +135,7 @@ func (t *Tally) send(now time.Time, charges []Charge) bool {
 	t.Throttled++
 	t.ThrottledUnits += units
 	if t.Reasons == nil {
-		t.Reasons, t.Exceptions = map[Reason]int64{}, map[Exception]int64{}
+		t.Reasons, t.Exceptions = map[partition.Reason]int64{}, map[partition.Exception]int64{}
 		t.FirstThrottled = now
 	}
 	t.LastThrottled = now
@@ -156,7 +158,7 @@ type Stream struct {
 
 	// Request returns the charges of the n-th request. The slice is used only
 	// until the next call.
-	Request func(n int) []Charge
+	Request func(n int) []partition.Charge
 
 	Tally Tally
 	sent  int
@@ -187,7 +189,7 @@ type Loader struct {
 	Backoff time.Duration // before the first repetition; doubled each time, up to MaxBackoff
 	// MaxBackoff limits the backoff.
 	MaxBackoff time.Duration
-	Request    func(row int) []Charge
+	Request    func(row int) []partition.Charge
 
 	Tally Tally
 	Done  time.Time // when the last row was written

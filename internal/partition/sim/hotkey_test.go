@@ -1,4 +1,4 @@
-package partition
+package sim
 
 import (
 	"fmt"
@@ -6,41 +6,23 @@ import (
 	"slices"
 	"testing"
 	"time"
-)
 
-func TestReadsAndWritesAreIndependent(t *testing.T) {
-	s := newTestSet(t, newTestAccount(t, Options{NoSplits: true}), Config{})
-	accepted := map[bool]float64{}
-	for n := range 40_000 { // 10 s of 4,000 requests per second in each direction
-		now := at(time.Duration(n) * 250 * time.Microsecond)
-		for _, reads := range []bool{true, false} {
-			c := Charge{Set: s, Place: hashed(1, "k"), Read: 1}
-			if !reads {
-				c.Read, c.Write = 0, 1
-			}
-			if Admit(now, c) == nil {
-				accepted[reads]++
-			}
-		}
-	}
-	if !near(accepted[true], 30_000, 0.025) || !near(accepted[false], 10_000, 0.025) {
-		t.Errorf("got %v reads and %v writes in 10 s, want 30,000 and 10,000", accepted[true], accepted[false])
-	}
-}
+	"github.com/heatsink-go/heatsink/internal/partition"
+)
 
 // One user's 10,000 writes per second make one partition hot while all others are
 // idle.
 func TestOneKeyHeatsOnePartition(t *testing.T) {
-	s := newTestSet(t, newTestAccount(t, Options{}), Config{Capacity: Capacity{Warm: Rate{12_000, 20_000}}})
+	s := newTestSet(t, partition.Options{}, partition.Config{Capacity: partition.Capacity{Warm: partition.Rate{Read: 12_000, Write: 20_000}}})
 	hot := s.Locate(epoch, Place("user-12345", ""))
 	for n := range 100_000 {
 		place := Place("user-12345", fmt.Sprint(n))
-		if got := s.Locate(at(0), place); got != hot {
+		if got := s.Locate(epoch, place); got != hot {
 			t.Fatalf("item %d is in partition %d, want that of its key, %d", n, got, hot)
 		}
-		_ = Admit(at(time.Duration(n)*100*time.Microsecond), Charge{Set: s, Place: place, Write: 1})
+		_ = partition.Admit(epoch.Add(time.Duration(n)*100*time.Microsecond), partition.Charge{Set: s, Place: place, Write: 1})
 	}
-	for _, p := range s.Snapshot(at(10*time.Second), 9*time.Second).Partitions {
+	for _, p := range s.Snapshot(epoch.Add(10*time.Second), 9*time.Second).Partitions {
 		if p.ID != hot {
 			if len(p.Seconds) > 0 || p.Heat > 0 {
 				t.Errorf("partition %d is not idle: %+v", p.ID, p)
@@ -58,16 +40,21 @@ func TestOneKeyHeatsOnePartition(t *testing.T) {
 // With a partition for each, N shards serve N times what one key does.
 func TestThroughputByShards(t *testing.T) {
 	for _, shards := range []int{1, 10, 100} {
-		s := newTestSet(t, newTestAccount(t, Options{TableQuota: Rate{-1, -1}}), Config{Partitions: 128})
+		s := newTestSet(t, partition.Options{TableQuota: partition.Rate{Read: -1, Write: -1}}, partition.Config{Partitions: 128})
 		keys := make([][]byte, shards)
 		for i := range keys {
 			keys[i] = Place(keyIn(s, i), "")
 		}
 		const size = 10
-		served := drive(s, epoch, 10*time.Second, float64(shards)*1_500/size, func(n int) Charge {
-			return Charge{Place: keys[n%shards], Write: size}
-		})
-		if got, want := served*1_500*float64(shards), 1_000*float64(shards); !near(got, want, 0.03) {
+		charge := make([]partition.Charge, 1)
+		load := &Stream{PerSecond: float64(shards) * 1_500 / size, Request: func(n int) []partition.Charge {
+			charge[0] = partition.Charge{Set: s, Place: keys[n%shards], Write: size}
+			return charge
+		}}
+		sim := New(epoch)
+		sim.Add(0, load)
+		sim.Run(10 * time.Second)
+		if got, want := load.Tally.AcceptedUnits/10, 1_000*float64(shards); !near(got, want, 0.03) {
 			t.Errorf("%d shards: got %.0f write units per second, want %.0f", shards, got, want)
 		}
 	}
@@ -80,7 +67,7 @@ func TestShardsAreNotPartitions(t *testing.T) {
 		partitions int
 		want       float64 // mean of 1,000 × 10/M over random layouts
 	}{{4, 2_480}, {10, 3_860}, {100, 8_110}} {
-		s := newTestSet(t, newTestAccount(t, Options{}), Config{Partitions: c.partitions})
+		s := newTestSet(t, partition.Options{}, partition.Config{Partitions: c.partitions})
 		const layouts = 2_000
 		sum := 0.0
 		for layout := range layouts {
@@ -102,7 +89,7 @@ func TestShardsAreNotPartitions(t *testing.T) {
 // up to 2 s, then up to 4 s.
 type caller struct {
 	begun   time.Time
-	charge  Charge
+	charge  partition.Charge
 	attempt int
 	random  *rand.Rand
 	report  func(latency time.Duration, failed bool)
@@ -111,7 +98,7 @@ type caller struct {
 func (c *caller) Step(now time.Time) time.Duration {
 	const service = 5 * time.Millisecond
 	c.attempt++
-	throttled := Admit(now, c.charge) != nil
+	throttled := partition.Admit(now, c.charge) != nil
 	if throttled && c.attempt < 3 {
 		return service + time.Duration(c.random.Float64()*float64(time.Second<<c.attempt))
 	}
@@ -138,8 +125,8 @@ func (a *arrivals) Step(now time.Time) time.Duration {
 // ten shards is fast and fails for none.
 func TestLatencyOfHotAndSpreadKeys(t *testing.T) {
 	measure := func(shards int) (p50, p99, p999 time.Duration, errors float64) {
-		s := newTestSet(t, newTestAccount(t, Options{}), Config{Partitions: 16})
-		sim, random := NewSim(epoch), rand.New(rand.NewPCG(3, 3))
+		s := newTestSet(t, partition.Options{}, partition.Config{Partitions: 16})
+		sim, random := New(epoch), rand.New(rand.NewPCG(3, 3))
 		places := make([][]byte, shards)
 		for i := range places {
 			places[i] = Place(keyIn(s, i), "")
@@ -147,7 +134,7 @@ func TestLatencyOfHotAndSpreadKeys(t *testing.T) {
 		var latencies []time.Duration
 		failed := 0
 		sim.Add(0, &arrivals{sim, 1_180, random, func() *caller {
-			charge := Charge{Set: s, Place: places[random.IntN(shards)], Write: 1}
+			charge := partition.Charge{Set: s, Place: places[random.IntN(shards)], Write: 1}
 			return &caller{charge: charge, random: random, report: func(d time.Duration, bad bool) {
 				latencies = append(latencies, d)
 				if bad {

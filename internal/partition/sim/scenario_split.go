@@ -1,10 +1,13 @@
-package partition
+package sim
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
 // heat: scenario 5.
@@ -13,13 +16,13 @@ func heat() []Finding {
 	random := rand.New(rand.NewPCG(5, 5))
 	// Items of some KB, so that an hour is not so many requests. The table's own
 	// capacity is not what limits them.
-	measure := func(localIndex bool, size float64, place func(n int) []byte) (*lab, *Set, *Stream) {
+	measure := func(localIndex bool, size float64, place func(n int) []byte) (*lab, *partition.Set, *Stream) {
 		l := newLab()
-		table := l.set(Config{
+		table := l.set(partition.Config{
 			Resource: "table/hot", Partitions: 1, LocalIndexes: localIndex,
-			Capacity: Capacity{Mode: Provisioned, Provisioned: Rate{Read: 4_000, Write: 4_000}},
+			Capacity: partition.Capacity{Mode: partition.Provisioned, Provisioned: partition.Rate{Read: 4_000, Write: 4_000}},
 		})
-		return l, table, l.offer(3_000, size, 1, func(n int, c []Charge) { c[0] = Charge{Set: table, Place: place(n), Write: size} })
+		return l, table, l.offer(3_000, size, 1, func(n int, c []partition.Charge) { c[0] = partition.Charge{Set: table, Place: place(n), Write: size} })
 	}
 	spread := func(int) []byte { return Place(fmt.Sprint("user-", random.IntN(10_000)), "") }
 	inside := func(int) []byte { return Place("ORDERS", fmt.Sprintf("%012d", random.IntN(1e12))) }
@@ -40,17 +43,17 @@ func heat() []Finding {
 		}
 		first, all := view.Splits[0].At.Sub(labStart), load.Tally.LastThrottled.Sub(labStart)
 		f.Ours = fmt.Sprintf("first split after %s, all served after %s on %d partitions", minutesOf(first), minutesOf(all), len(view.Partitions))
-		f.OK = first >= 5*time.Minute && first <= 12*time.Minute && all < long && view.Splits[0].Cause == CauseHeat
+		f.OK = first >= 5*time.Minute && first <= 12*time.Minute && all < long && view.Splits[0].Cause == partition.CauseHeat
 		return f
 	}
-	never := func(title, published, source string, localIndex bool, want Obstacle, place func(n int) []byte) Finding {
+	never := func(title, published, source string, localIndex bool, want partition.Obstacle, place func(n int) []byte) Finding {
 		l, table, load := measure(localIndex, 50, place)
 		l.Run(long)
 		view := table.Snapshot(l.Now(), 0)
 		rate := load.Tally.AcceptedUnits / long.Seconds()
 		return Finding{
 			Case: title, Published: published, Source: source,
-			Ours: fmt.Sprintf("%d splits within an hour (%s), %s write units per second", len(view.Splits), view.Partitions[0].Obstacle, number(rate)),
+			Ours: fmt.Sprintf("%d splits within an hour (%s), %s write units per second", len(view.Splits), view.Partitions[0].Obstacle, figure.Thousands(rate)),
 			OK:   len(view.Splits) == 0 && view.Partitions[0].Obstacle == want && near(rate, 1_000, 0.02),
 		}
 	}
@@ -58,12 +61,12 @@ func heat() []Finding {
 		served("keys evenly spread", false, spread),
 		served("one collection, sort keys evenly spread", false, inside),
 		served("with a local index, keys evenly spread", true, spread),
-		never("one single item", "never splits: 1,000", "AWS: bp-partition-key-design", false, SingleItem,
+		never("one single item", "never splits: 1,000", "AWS: bp-partition-key-design", false, partition.SingleItem,
 			func(int) []byte { return Place("STOCK", "") }),
-		never("one collection, rising sort key", "never usefully: 1,000", "ATC'22 4.4; AWS blog part 3", false, MovingLoad,
+		never("one collection, rising sort key", "never usefully: 1,000", "ATC'22 4.4; AWS blog part 3", false, partition.MovingLoad,
 			func(n int) []byte { return rising("EVENTS", n) }),
 		never("with a local index, one collection, sort keys evenly spread", "never inside the collection: 1,000", "AWS blog part 3; LSI guide",
-			true, LocalIndex, inside),
+			true, partition.LocalIndex, inside),
 	}
 }
 
@@ -72,18 +75,18 @@ func minutesOf(d time.Duration) string { return fmt.Sprintf("%.1f min", d.Minute
 // backPressure: scenario 6.
 func backPressure() []Finding {
 	l := newLab()
-	warm := Capacity{Warm: Rate{Read: 12_000, Write: 20_000}}
-	table := l.set(Config{Resource: "table/orders", Capacity: warm})
-	index := l.set(Config{Resource: "table/orders/index/by-status", Index: true, Capacity: warm})
-	load := l.offer(3_000, 1, 2, func(n int, c []Charge) {
-		c[0] = Charge{Set: table, Place: Place(fmt.Sprint("customer-", n%50), fmt.Sprint(n)), Write: 1}
-		c[1] = Charge{Set: index, Place: rising("ACTIVE", n), Write: 1}
+	warm := partition.Capacity{Warm: partition.Rate{Read: 12_000, Write: 20_000}}
+	table := l.set(partition.Config{Resource: "table/orders", Capacity: warm})
+	index := l.set(partition.Config{Resource: "table/orders/index/by-status", Index: true, Capacity: warm})
+	load := l.offer(3_000, 1, 2, func(n int, c []partition.Charge) {
+		c[0] = partition.Charge{Set: table, Place: Place(fmt.Sprint("customer-", n%50), fmt.Sprint(n)), Write: 1}
+		c[1] = partition.Charge{Set: index, Place: rising("ACTIVE", n), Write: 1}
 	})
 	l.Run(time.Second)
 	load.Tally.Reset()
 	l.Run(time.Minute)
 	rate := load.Tally.AcceptedUnits / 60
-	named := Admit(l.Now(), load.Request(0)...) // the index owes: this one is refused
+	named := partition.Admit(l.Now(), load.Request(0)...) // the index owes: this one is refused
 	resource := ""
 	if named != nil {
 		resource = named.Reasons()[0].Resource()
@@ -92,8 +95,8 @@ func backPressure() []Finding {
 		Case:      "3,000 write units per second",
 		Published: "the index holds the table to 1,000; IndexWriteKeyRangeThroughputExceeded with the index's ARN",
 		Source:    "AWS: gsi-throttling",
-		Ours:      fmt.Sprintf("%s write units per second, the rest %s on %s", number(rate), reasonsOf(&load.Tally), resource),
-		OK:        near(rate, 1_000, 0.02) && only(&load.Tally, IndexWriteKeyRangeThroughputExceeded) && resource == index.Resource(),
+		Ours:      fmt.Sprintf("%s write units per second, the rest %s on %s", figure.Thousands(rate), reasonsOf(&load.Tally), resource),
+		OK:        near(rate, 1_000, 0.02) && only(&load.Tally, partition.IndexWriteKeyRangeThroughputExceeded) && resource == index.Resource(),
 	}}
 }
 
@@ -126,12 +129,12 @@ func ballsInBins() []Finding {
 		{
 			"shards chosen uniformly", "serves 6,700 (median) to 4,000 (99 of 100 layouts), never 20,000", source,
 			fmt.Sprintf("%s to %s; %d of %d layouts serve 98 %% of 1,000 × 20/M without a refusal and not 110 %%",
-				number(serves(median)), number(serves(p99)), predicted, layouts),
+				figure.Thousands(serves(median)), figure.Thousands(serves(p99)), predicted, layouts),
 			predicted == layouts,
 		},
 		{
 			"shards chosen so as to avoid throttled ones", "12,800 on average", source,
-			number(aware) + " on average", near(aware, 12_800, 0.03),
+			figure.Thousands(aware) + " on average", near(aware, 12_800, 0.03),
 		},
 	}
 }
@@ -144,7 +147,7 @@ func shardLayout(layout, shards int) (m int, asPredicted bool, occupied float64)
 	for i := range places {
 		places[i] = Place(fmt.Sprintf("PAGE_VIEWS-%d#SHARD_%d", layout, i), "")
 	}
-	warm := Config{Resource: "table/warm", Capacity: Capacity{Warm: Rate{Read: 12_000, Write: 20_000}}}
+	warm := partition.Config{Resource: "table/warm", Capacity: partition.Capacity{Warm: partition.Rate{Read: 12_000, Write: 20_000}}}
 	counts := map[uint64]int{}
 	l := newLab()
 	table := l.set(warm)
@@ -157,7 +160,9 @@ func shardLayout(layout, shards int) (m int, asPredicted bool, occupied float64)
 	run := func(unitsPerSecond float64, warmUp, d time.Duration) Tally {
 		l := newLab()
 		table := l.set(warm)
-		load := l.offer(unitsPerSecond, 20, 1, func(n int, c []Charge) { c[0] = Charge{Set: table, Place: places[n%shards], Write: 20} })
+		load := l.offer(unitsPerSecond, 20, 1, func(n int, c []partition.Charge) {
+			c[0] = partition.Charge{Set: table, Place: places[n%shards], Write: 20}
+		})
 		l.Run(warmUp)
 		load.Tally.Reset()
 		l.Run(d)

@@ -1,4 +1,4 @@
-package partition
+package sim
 
 import (
 	"encoding/binary"
@@ -6,7 +6,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/partition"
 )
+
+var epoch = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+// newTestSet returns a set that starts at epoch, in an account of its own.
+func newTestSet(t testing.TB, o partition.Options, c partition.Config) *partition.Set {
+	t.Helper()
+	account, err := partition.NewAccount(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := account.NewSet(epoch, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // stepper records when it acts.
 type stepper struct {
@@ -27,7 +45,7 @@ func (s *stepper) Step(now time.Time) time.Duration {
 
 func TestSimRunsStepsInOrder(t *testing.T) {
 	var log []string
-	sim := NewSim(epoch)
+	sim := New(epoch)
 	sim.Add(2*time.Millisecond, &stepper{"b", []time.Duration{time.Millisecond, 0}, &log})
 	sim.Add(time.Millisecond, &stepper{"a", []time.Duration{2 * time.Millisecond, 5 * time.Millisecond}, &log})
 	sim.Add(time.Second, &stepper{"c", nil, &log})
@@ -54,10 +72,10 @@ func TestStreamKeepsItsRate(t *testing.T) {
 		{"random", rand.New(rand.NewPCG(1, 2)), 400}, // about four standard deviations of a Poisson of 10,000
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newTestSet(t, newTestAccount(t, Options{}), Config{})
-			charge := []Charge{{Set: s, Place: Place("a", ""), Read: 1}}
-			stream := &Stream{PerSecond: 333, Random: c.random, Request: func(int) []Charge { return charge }}
-			sim := NewSim(epoch)
+			s := newTestSet(t, partition.Options{}, partition.Config{})
+			charge := []partition.Charge{{Set: s, Place: Place("a", ""), Read: 1}}
+			stream := &Stream{PerSecond: 333, Random: c.random, Request: func(int) []partition.Charge { return charge }}
+			sim := New(epoch)
 			sim.Add(0, stream)
 			sim.Run(30 * time.Second)
 			if off := stream.Tally.Requests - 9_990; off < -c.within || off > c.within {
@@ -68,18 +86,18 @@ func TestStreamKeepsItsRate(t *testing.T) {
 }
 
 func TestLoaderWritesEveryRow(t *testing.T) {
-	s := newTestSet(t, newTestAccount(t, Options{}), Config{})
+	s := newTestSet(t, partition.Options{}, partition.Config{})
 	written := map[int]int{}
-	charge := make([]Charge, 1)
+	charge := make([]partition.Charge, 1)
 	l := &Loader{
 		Rows: 5_000, Batch: 25, Latency: time.Millisecond, Backoff: 10 * time.Millisecond, MaxBackoff: time.Second,
-		Request: func(row int) []Charge {
+		Request: func(row int) []partition.Charge {
 			written[row]++
-			charge[0] = Charge{Set: s, Place: Place("hot", ""), Write: 1}
+			charge[0] = partition.Charge{Set: s, Place: Place("hot", ""), Write: 1}
 			return charge
 		},
 	}
-	sim := NewSim(epoch)
+	sim := New(epoch)
 	for _, w := range l.Workers(16) {
 		sim.Add(0, w)
 	}
@@ -102,18 +120,18 @@ func TestLoaderWritesEveryRow(t *testing.T) {
 func BenchmarkTenMinutes(b *testing.B) {
 	const perSecond, d = 20_000, 10 * time.Minute
 	for b.Loop() {
-		s := newTestSet(b, newTestAccount(b, Options{}), Config{Capacity: Capacity{Warm: Rate{Read: 40_000, Write: 40_000}}})
+		s := newTestSet(b, partition.Options{}, partition.Config{Capacity: partition.Capacity{Warm: partition.Rate{Read: 40_000, Write: 40_000}}})
 		places := make([][]byte, 10_000)
 		for i := range places {
-			places[i] = append(binary.BigEndian.AppendUint64(nil, spread64(uint64(i))), "user"...)
+			places[i] = append(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), "user"...)
 		}
 		random := rand.New(rand.NewPCG(1, 1))
-		charge := make([]Charge, 1)
-		stream := &Stream{PerSecond: perSecond, Random: random, Request: func(int) []Charge {
-			charge[0] = Charge{Set: s, Place: places[random.IntN(len(places))], Write: 1}
+		charge := make([]partition.Charge, 1)
+		stream := &Stream{PerSecond: perSecond, Random: random, Request: func(int) []partition.Charge {
+			charge[0] = partition.Charge{Set: s, Place: places[random.IntN(len(places))], Write: 1}
 			return charge
 		}}
-		sim := NewSim(epoch)
+		sim := New(epoch)
 		sim.Add(0, stream)
 		sim.Run(d)
 		b.ReportMetric(float64(stream.Tally.Throttled)/float64(stream.Tally.Requests), "throttled/request")

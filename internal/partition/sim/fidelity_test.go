@@ -1,4 +1,4 @@
-package partition
+package sim
 
 import (
 	"errors"
@@ -36,11 +36,3 @@ func TestWriteFidelity(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
-
-func TestNumber(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 999.4: "999", 1000: "1,000", 12345: "12,345", 1234567: "1,234,567"} {
-		if got := number(x); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
