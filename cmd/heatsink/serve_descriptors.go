@@ -22,7 +22,7 @@ const (
 	storeLeast    = 74
 	storeMost     = 1000
 	leastConns    = 8
-	mostConns     = 4096
+	mostConns     = 1024
 	fewConns      = 128
 	ulimitAdvice  = "raise the limit with ulimit -n, or with LimitNOFILE in systemd"
 	plentyOfFiles = 1 << 20

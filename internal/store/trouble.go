@@ -122,7 +122,7 @@ type failing struct {
 
 const (
 	firstPause = 50 * time.Millisecond
-	mostPause  = 5 * time.Second
+	mostPause  = time.Second
 )
 
 // again notes a failure.

@@ -40,7 +40,7 @@ const (
 	pageWeight     = 1 << 20  // a page of Query, Scan and GetRecords, and the first items of BatchGetItem
 	transactWeight = 3 << 20  // of TransactGetItems, which may return 4 MB
 	batchWeight    = 34 << 20 // of a BatchGetItem that returns 16 MB: as they are stored and as JSON
-	bodyWork       = 2        // times its length: what is decoded from a large body, and then stored
+	bodyWork       = 3        // times its length: what is decoded from a large body, and then stored
 	otherWeight    = 8 << 20
 )
 

@@ -77,7 +77,7 @@ type exchange struct {
 }
 
 // keptCapacity is how large a buffer may be and be used again.
-const keptCapacity = 64 << 10
+const keptCapacity = 32 << 10
 
 var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 

@@ -13,6 +13,9 @@ import (
 const (
 	// maxHead is how long the head of a request may be that we parse ourselves.
 	maxHead = 8 << 10
+	// maxFields is how many fields it may have. The memory for them stays with the
+	// connection.
+	maxFields = 64
 	// maxFastBody is how long its body may be. If it is not wanted, because
 	// something is wrong with the head, it is read nevertheless, so that the next
 	// request can be. Of longer ones net/http does not do that: it answers at once
@@ -134,6 +137,9 @@ func (h *head) field(name, value string) bool {
 		return true
 	}
 	n := len(h.values)
+	if n == maxFields {
+		return false
+	}
 	h.values = append(h.values, value)
 	r.Header[name] = h.values[n : n+1 : n+1]
 	return true

@@ -18,15 +18,18 @@ type links struct {
 }
 
 const (
-	// defaultMaxConns are as many connections as take some hundred megabytes at most.
-	defaultMaxConns = 4096
+	// defaultMaxConns are as many connections as take some hundred megabytes at
+	// most, each with the largest head, body and answer that are not counted.
+	defaultMaxConns = 1024
 	// provenIdle is how long an authenticated connection idles before another may
 	// take its place.
 	provenIdle = 5 * time.Second
+	// freshTime is how long a new connection has for its first request to be seen.
+	freshTime = 250 * time.Millisecond
 	// strangerTime is how long one that is not may be about a request.
 	strangerTime = 2 * time.Second
 	// crowdedTime is how often it is looked whether there is a place.
-	crowdedTime = 100 * time.Millisecond
+	crowdedTime = 20 * time.Millisecond
 )
 
 func newLinks(most int) *links {
@@ -99,7 +102,7 @@ func (l *links) displace(now time.Time) {
 			if slow == nil && waited >= strangerTime {
 				slow = k
 			}
-		case k.retire(state):
+		case waited >= freshTime && k.retire(state):
 			return
 		}
 	}

@@ -23,7 +23,7 @@ import (
 type Server struct {
 	// MaxConns is how many connections there may be at a time, on both lanes.
 	// With as many, one that waits for a request makes place for another; those
-	// that never authenticated come first. It is set before Serve. Zero: 4096.
+	// that never authenticated come first. It is set before Serve. Zero: 1024.
 	MaxConns int
 
 	handler *Handler
@@ -76,7 +76,7 @@ func NewServer(h *Handler, rest http.Handler) *Server {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.rest.Handler = s.bounded(h.options.Guard.Handler(rest))
-	s.rest.MaxHeaderBytes = 32 << 10
+	s.rest.MaxHeaderBytes = 16 << 10 // as a header they take twenty times as much
 	s.rest.BaseContext = func(net.Listener) context.Context { return s.ctx }
 	s.rest.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(ctx, linkKey{}, linkOf(c))
