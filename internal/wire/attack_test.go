@@ -167,7 +167,7 @@ func TestCrowdOfStrangers(t *testing.T) {
 			reader := bufio.NewReader(known)
 			io.WriteString(known, getRequest(""))
 			response(t, reader)
-			for range 20 {
+			for range 8 {
 				io.WriteString(dial(t, addr), text)
 			}
 			conn := dial(t, addr)

@@ -84,12 +84,13 @@ func (l *links) leave(k *link) {
 
 // displace ends a connection that is of the least use: the oldest of those that
 // wait for a request without ever having been authenticated; otherwise the oldest
-// of those that do not get through with their first; otherwise the one that was
-// authenticated and has idled longest.
+// of those that do not get through with their first. If there are only
+// authenticated ones, it is the one that has idled longest.
 func (l *links) displace(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var slow, idle *link
+	strangers := false
 	for e := l.all.Front(); e != nil; e = e.Next() {
 		k := e.Value.(*link)
 		state, waited := k.state.Load(), now.Sub(time.Unix(0, k.since.Load()))
@@ -99,17 +100,20 @@ func (l *links) displace(now time.Time) {
 				idle = k
 			}
 		case state == stateActive:
+			strangers = true
 			if slow == nil && waited >= strangerTime {
 				slow = k
 			}
 		case waited >= freshTime && k.retire(state):
 			return
+		default:
+			strangers = true // one of them will be in time
 		}
 	}
 	switch {
 	case slow != nil:
 		slow.drop()
-	case idle != nil:
+	case idle != nil && !strangers:
 		idle.retire(stateIdle)
 	}
 }

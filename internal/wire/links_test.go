@@ -20,10 +20,12 @@ func TestWhoIsDisplaced(t *testing.T) {
 		links []given
 		gone  int // -1: none
 	}{
-		{"the oldest that never asked", []given{{stateActive, false, time.Hour}, {stateIdle, true, time.Hour}, {stateNew, false, 2}, {stateNew, false, 1}}, 2},
-		{"one that was refused", []given{{stateIdle, false, 2}, {stateNew, false, 1}}, 0},
+		{"the oldest that never asked", []given{{stateActive, false, time.Hour}, {stateIdle, true, time.Hour}, {stateNew, false, 2 * freshTime}, {stateNew, false, freshTime}}, 2},
+		{"one that was refused", []given{{stateIdle, false, 2 * freshTime}, {stateNew, false, freshTime}}, 0},
 		{"the oldest that does not get through", []given{{stateIdle, true, time.Hour}, {stateActive, false, 3 * time.Second}, {stateActive, false, time.Hour}}, 1},
 		{"authenticated, idle longest", []given{{stateActive, true, time.Hour}, {stateIdle, true, 6 * time.Second}, {stateIdle, true, 7 * time.Second}}, 2},
+		{"none that is fresh", []given{{stateNew, false, freshTime - 1}, {stateIdle, true, time.Hour}}, -1},
+		{"none that is authenticated beside strangers", []given{{stateIdle, true, time.Hour}, {stateActive, false, time.Second}}, -1},
 		{"none", []given{{stateActive, true, time.Hour}, {stateIdle, true, time.Second}, {stateActive, false, time.Second}}, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
