@@ -43,7 +43,7 @@ type Options struct {
 	// Reserve is how many bytes writes leave free on the disk of Dir. Below it
 	// they are answered with ServiceUnavailable (HTTP 503), which clients retry,
 	// until there is space again; reads go on. Default: 256 MB, or an eighth of a
-	// smaller disk. Negative: none, so that a full disk ends the process.
+	// smaller disk. Negative: none: a full disk may then end the process.
 	Reserve int64
 
 	// Region is the region that the clients and ARNs name. Default: us-east-1.

@@ -49,7 +49,8 @@ func newServe() *cobra.Command {
 		Long: `Run a local DynamoDB server that any AWS SDK, the AWS CLI and boto3 can talk to.
 
 Tables live in memory and are gone with the process, or in a directory (--data),
-where every acknowledged write is on disk.
+where every acknowledged write is on disk. When the disk is full but for --reserve,
+writes get a 503, which SDKs retry, and go on by themselves once there is space.
 
 On loopback any well-formed credentials do. To listen elsewhere, configure an
 access key and secret (flags, or ` + accessKeyEnv + ` and

@@ -29,8 +29,8 @@ type Options struct {
 
 	// Reserve is how many bytes of the directory's disk writes must leave free.
 	// Below it they are refused with ErrNoWrites, until there is space again. Zero:
-	// 256 MB, or an eighth of a smaller disk. Negative: none, so that a full disk
-	// ends the process.
+	// 256 MB, or an eighth of a smaller disk. Negative: none: a full disk may then
+	// end the process.
 	Reserve int64
 
 	// FS is what the directory's database lies on, for tests and proofs that break
