@@ -316,3 +316,41 @@ func TestCloseEndsWhileRequestsWait(t *testing.T) {
 		})
 	}
 }
+
+// Who leaves at the moment at which its turn came passes the item on. Otherwise
+// nobody could ever write it again.
+func TestLeavingWithATurnPassesItOn(t *testing.T) {
+	l, key := newItemLocks(), []byte("a")
+	if free, err := l.lock(t.Context(), key, false); !free || err != nil {
+		t.Fatal(free, err)
+	}
+	w, conflict := l.enqueue(key, false)
+	if conflict || w.turn == nil {
+		t.Fatal("it did not queue up")
+	}
+	l.unlock(key) // which makes it w's turn
+	l.leave(key, w)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if free, err := l.lock(ctx, key, false); !free || err != nil {
+		t.Errorf("the item stays locked: %t, %v", free, err)
+	}
+}
+
+// A transaction that waited for an item holds it as one: others are turned away.
+func TestTransactionThatWaitedIsOne(t *testing.T) {
+	l, key := newItemLocks(), []byte("a")
+	if free, err := l.lock(t.Context(), key, false); !free || err != nil {
+		t.Fatal(free, err)
+	}
+	if _, conflict := l.enqueue(key, true); conflict {
+		t.Fatal("a conflict with a single write")
+	}
+	l.unlock(key)
+	if !l.inTransaction(key) {
+		t.Error("readers do not see that a transaction holds the item")
+	}
+	if _, conflict := l.enqueue(key, false); !conflict {
+		t.Error("a write queues up behind a transaction")
+	}
+}
