@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -266,5 +268,59 @@ func TestExpired(t *testing.T) {
 		if got := tab.expired(c.item, now); got != c.want {
 			t.Errorf("%s: got %t, want %t", name, got, c.want)
 		}
+	}
+}
+
+// endingWhen is a context that has ended when a condition holds.
+type endingWhen struct {
+	context.Context
+	ended func() bool
+}
+
+func (c endingWhen) Err() error {
+	if c.ended() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Indexing a large table ends with its request. What it left behind is nothing to
+// the next attempt, which may be for another attribute.
+func TestIndexingCutShortLeavesNothing(t *testing.T) {
+	e := openEngine(t, Options{})
+	name := "tab"
+	createTable(t, e, newTableInput(name, "pk:S"))
+	for i := range 2 * ttlBatch {
+		putItem(t, e, name, fields("pk", fmt.Sprint(i), "ttl", time.Now().Unix()+3600))
+	}
+	ctx := endingWhen{t.Context(), func() bool { return ttlEntries(t, e, name) > 0 }}
+	_, err := e.UpdateTimeToLive(ctx, &UpdateTimeToLiveInput{TableName: &name, HasSpec: true, AttributeName: new("ttl"), Enabled: new(true)})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want %v", err, context.Canceled)
+	}
+	if n := ttlEntries(t, e, name); n != ttlBatch {
+		t.Fatalf("%d entries were stored until then, want %d", n, ttlBatch)
+	}
+	setTTL(t, e, name, "other", true)
+	if n := ttlEntries(t, e, name); n != 0 {
+		t.Errorf("%d entries are left of an attempt for another attribute", n)
+	}
+}
+
+// A sweep that comes late leaves a table of a closed engine alone.
+func TestSweepAfterClose(t *testing.T) {
+	e, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	setTTL(t, e, "tab", "ttl", true)
+	putItem(t, e, "tab", fields("pk", "a", "ttl", time.Now().Unix()+3600))
+	tab := e.tables["tab"]
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if due, err := e.sweepTable(t.Context(), tab, time.Now().Add(2*time.Hour)); due != noExpiry || err != nil {
+		t.Errorf("got %d, %v, want that nothing expires", due, err)
 	}
 }
