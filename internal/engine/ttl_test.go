@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -323,4 +324,34 @@ func TestSweepAfterClose(t *testing.T) {
 	if due, err := e.sweepTable(t.Context(), tab, time.Now().Add(2*time.Hour)); due != noExpiry || err != nil {
 		t.Errorf("got %d, %v, want that nothing expires", due, err)
 	}
+}
+
+// Items that expire leave their partitions, which would split for want of space
+// otherwise.
+func TestExpiryMakesPartitionsSmaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := openEngine(t, Options{Physics: &partition.Options{}})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		setTTL(t, e, "tab", "ttl", true)
+		for i := range 10 {
+			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "ttl", time.Now().Unix()+10))
+		}
+		size := func() (bytes int64) {
+			list, err := e.Heat(t.Context(), "tab", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range list[0].Partitions {
+				bytes += p.Bytes
+			}
+			return bytes
+		}
+		if before := size(); before == 0 {
+			t.Fatal("the partitions are empty to begin with")
+		}
+		time.Sleep(time.Minute)
+		if after := size(); after != 0 {
+			t.Errorf("the partitions have %d bytes though all items are gone", after)
+		}
+	})
 }
