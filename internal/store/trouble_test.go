@@ -116,6 +116,63 @@ func TestFlushOfNothingIsASuccess(t *testing.T) {
 	}
 }
 
+// Close begins no flush while flushes fail. That takes a new log, and the process
+// would end if the disk had no space for one.
+func TestCloseBeginsNoLogWhileFlushesFail(t *testing.T) {
+	var full atomic.Bool
+	var logs atomic.Int64
+	dir := t.TempDir()
+	s := openWith(t, Options{Dir: dir, FS: broken(func(op errorfs.Op) error {
+		switch {
+		case full.Load() && tableCreation(op):
+			return syscall.ENOSPC
+		case (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite) && strings.HasSuffix(op.Path, ".log"):
+			logs.Add(1)
+		}
+		return nil
+	})})
+	set(t, s, "a", "1")
+	full.Store(true)
+	s.flush()
+	for !s.trouble.flush.failed() {
+		time.Sleep(time.Millisecond)
+	}
+	set(t, s, "b", "2")
+	before := logs.Load()
+	closed(t, s)
+	if n := logs.Load() - before; before == 0 || n != 0 {
+		t.Errorf("%d logs were begun by Close after %d before it, want none", n, before)
+	}
+	s = open(t, dir)
+	defer closed(t, s)
+	for key, want := range map[string]string{"a": "1", "b": "2"} {
+		if got := get(t, s.View, key); got != want {
+			t.Errorf("%s is %s, want %s", key, got, want)
+		}
+	}
+}
+
+// A failure that is over does not keep Close from waiting for its flush.
+func TestCloseFlushesAfterAPastFailure(t *testing.T) {
+	var slow atomic.Bool
+	dir := t.TempDir()
+	s := openWith(t, Options{Dir: dir, FS: broken(func(op errorfs.Op) error {
+		if slow.Load() && tableCreation(op) {
+			time.Sleep(20 * time.Millisecond) // so that who does not wait is first
+		}
+		return nil
+	})})
+	set(t, s, "a", "1")
+	s.trouble.met <- errors.New("a failure of the past")
+	slow.Store(true)
+	before := s.db.Metrics().Flush.Count
+	s.settle()
+	if n := s.db.Metrics().Flush.Count - before; n != 1 {
+		t.Errorf("%d flushes are over when it is settled, want 1", n)
+	}
+	closed(t, s)
+}
+
 func TestPausesGrowAndEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := newTrouble(nil)
