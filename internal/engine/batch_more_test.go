@@ -16,7 +16,7 @@ func TestBatchGetItemAsksForMore(t *testing.T) {
 	name := "items"
 	createTable(t, e, newTableInput(name, "pk:S"))
 	var keys []attr.Item
-	for i := range 10 {
+	for i := range 60 { // more than a batch may return
 		key := attr.Field{Name: "pk", Value: attr.String(fmt.Sprint(i))}
 		keys = append(keys, attr.Item{key})
 		item := attr.Item{key, {Name: "v", Value: attr.String(strings.Repeat("x", 300<<10))}}
@@ -33,6 +33,7 @@ func TestBatchGetItemAsksForMore(t *testing.T) {
 		{"little", 3, false, 3, 0},
 		{"no room", 10, false, 3, 1},
 		{"room", 10, true, 10, 1},
+		{"more than there is ever room for", 60, true, maxBatchGetBytes / (300<<10 + 100), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := 0

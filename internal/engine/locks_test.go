@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -315,4 +318,118 @@ func TestCloseEndsWhileRequestsWait(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who leaves at the moment at which its turn came passes the item on. Otherwise
+// nobody could ever write it again.
+func TestLeavingWithATurnPassesItOn(t *testing.T) {
+	l, key := newItemLocks(), []byte("a")
+	if free, err := l.lock(t.Context(), key, false); !free || err != nil {
+		t.Fatal(free, err)
+	}
+	w, conflict := l.enqueue(key, false)
+	if conflict || w.turn == nil {
+		t.Fatal("it did not queue up")
+	}
+	l.unlock(key) // which makes it w's turn
+	l.leave(key, w)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if free, err := l.lock(ctx, key, false); !free || err != nil {
+		t.Errorf("the item stays locked: %t, %v", free, err)
+	}
+}
+
+// A transaction that waited for an item holds it as one: others are turned away.
+func TestTransactionThatWaitedIsOne(t *testing.T) {
+	l, key := newItemLocks(), []byte("a")
+	if free, err := l.lock(t.Context(), key, false); !free || err != nil {
+		t.Fatal(free, err)
+	}
+	if _, conflict := l.enqueue(key, true); conflict {
+		t.Fatal("a conflict with a single write")
+	}
+	l.unlock(key)
+	if !l.inTransaction(key) {
+		t.Error("readers do not see that a transaction holds the item")
+	}
+	if _, conflict := l.enqueue(key, false); !conflict {
+		t.Error("a write queues up behind a transaction")
+	}
+}
+
+// Whoever writes several items locks them in the order of their keys, not in that
+// of the request. So it holds nothing yet while it waits for the first, and nobody
+// waits in a circle.
+func TestItemsAreLockedInTheirOrder(t *testing.T) {
+	name := "tab"
+	for operation, do := range map[string]func(ctx context.Context, e *Engine, pks []string) error{
+		"batch": func(ctx context.Context, e *Engine, pks []string) error {
+			in := BatchWriteTable{TableName: name}
+			for _, pk := range pks {
+				in.Writes = append(in.Writes, BatchWrite{Put: true, Item: fields("pk", pk)})
+			}
+			_, err := e.BatchWriteItem(ctx, &BatchWriteItemInput{Tables: []BatchWriteTable{in}})
+			return err
+		},
+		"transaction": func(ctx context.Context, e *Engine, pks []string) error {
+			in := &TransactWriteItemsInput{HasActions: true}
+			for _, pk := range pks {
+				in.Actions = append(in.Actions, TransactWrite{Put: &PutItemInput{TableName: &name, Item: fields("pk", pk), HasItem: true}})
+			}
+			_, err := e.TransactWriteItems(ctx, in)
+			return err
+		},
+	} {
+		for _, pks := range [][]string{{"a", "b", "c"}, {"c", "b", "a"}} {
+			t.Run(fmt.Sprint(operation, pks), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					e := openEngine(t, Options{})
+					createTable(t, e, newTableInput(name, "pk:S"))
+					key := func(pk string) []byte { return e.tables[name].itemKey(fields("pk", pk)) }
+					first := slices.MinFunc(pks, func(a, b string) int { return bytes.Compare(key(a), key(b)) })
+					release := hold(t, e, name, first)
+					done := make(chan error, 1)
+					go func() { done <- do(t.Context(), e, pks) }()
+					synctest.Wait()
+					for _, pk := range pks {
+						s := e.locks.stripe(key(pk))
+						if s.held[string(key(pk))] != nil && pk != first {
+							t.Errorf("%s is locked before %s is", pk, first)
+						}
+					}
+					release()
+					if err := <-done; err != nil {
+						t.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A request that left during an earlier change may tell a later one that it is
+// alone. That one looks for itself.
+func TestTableLockIsNotTakenOnAWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l tableLock
+		if err := l.rlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- l.lock(t.Context()) }()
+		synctest.Wait()
+		l.turn.Load().alone <- struct{}{}
+		synctest.Wait()
+		select {
+		case err := <-done:
+			t.Fatalf("a change runs beside a request: %v", err)
+		default:
+		}
+		l.runlock()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		l.unlock()
+	})
 }

@@ -140,6 +140,110 @@ func TestNearlyFullDiskTakesDeletions(t *testing.T) {
 	deleteTable(t, e, "tab")
 }
 
+// A change of a table is refused before it begins: it may do more than can be
+// taken back.
+func TestNearlyFullDiskRefusesChangesAtOnce(t *testing.T) {
+	for _, name := range []string{"UpdateTable", "UpdateTimeToLive"} {
+		t.Run(name, func(t *testing.T) {
+			var began atomic.Int64
+			e, disk := openNearlyFull(t, Options{reached: func(s stage) {
+				if s == changed {
+					began.Add(1)
+				}
+			}})
+			operation := growing(t, e)[name]
+			if err := operation(); !errors.Is(err, store.ErrNoWrites) {
+				t.Errorf("got %v, want %v", err, store.ErrNoWrites)
+			}
+			if n := began.Load(); n != 0 {
+				t.Error("the change began")
+			}
+			disk.free.Store(800 << 20)
+			if err := operation(); err != nil || began.Load() != 1 {
+				t.Errorf("with space again: %v, begun %d times", err, began.Load())
+			}
+		})
+	}
+}
+
+// A deletion from a table with a stream adds a record. So it is refused as a put
+// is, and before it is charged.
+func TestNearlyFullDiskRefusesDeletionsThatAreRecorded(t *testing.T) {
+	options := Options{Dir: t.TempDir(), Physics: &partition.Options{}}
+	e, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := newTableInput("tab", "pk:S")
+	in.Stream = &StreamSpecification{Enabled: new(true), ViewType: new("KEYS_ONLY")}
+	createTable(t, e, in)
+	putItem(t, e, "tab", fields("pk", "a"))
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var observed atomic.Int64
+	options.FS, options.Observe = newGauge(60), func(*Access) { observed.Add(1) }
+	e = openEngine(t, options)
+	_, err = e.DeleteItem(t.Context(), &DeleteItemInput{TableName: new("tab"), Key: fields("pk", "a"), HasKey: true})
+	if !errors.Is(err, store.ErrNoWrites) {
+		t.Errorf("got %v, want %v", err, store.ErrNoWrites)
+	}
+	if n := observed.Load(); n != 0 {
+		t.Errorf("partitions were charged %d times", n)
+	}
+	if !hasItem(t, e, "tab", fields("pk", "a")) {
+		t.Error("the item is gone")
+	}
+}
+
+// Close stores the counts while the disk has space for upkeep. Without, it is no
+// failure: the next start counts.
+func TestCloseOnANearlyFullDisk(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		free   int64 // MB
+		stored bool
+	}{
+		{"enough for upkeep", 30, true},
+		{"not even that", 10, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			options := Options{Dir: t.TempDir(), Physics: &partition.Options{}}
+			disk := newGauge(800)
+			options.FS = disk
+			e, err := Open(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			createTable(t, e, newTableInput("tab", "pk:S"))
+			putItem(t, e, "tab", fields("pk", "a"))
+			id := e.tables["tab"].record.ID
+			disk.free.Store(c.free << 20)
+			for e.store.Room(false) == nil { // until the store has looked
+				time.Sleep(time.Millisecond)
+			}
+			if err := e.Close(); err != nil {
+				t.Errorf("got %v, want no error", err)
+			}
+			s, err := store.Open(t.Context(), store.Options{Dir: options.Dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, stored, err := s.Get(nil, store.CountKey(id, store.BaseIndex))
+			if err != nil || stored != c.stored {
+				t.Errorf("are counts stored: got %t, %v, want %t", stored, err, c.stored)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			options.FS = nil
+			if d := describeTable(t, openEngine(t, options), "tab"); d.ItemCount != 1 {
+				t.Errorf("the next start counts %d items, want 1", d.ItemCount)
+			}
+		})
+	}
+}
+
 // The sweeper meets a disk that takes nothing again and again, and leaves it to
 // the store to tell.
 func TestSweeperBearsAFullDisk(t *testing.T) {

@@ -3,7 +3,9 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -42,7 +44,7 @@ func TestSweeperSleeps(t *testing.T) {
 		putItem(t, e, "tab", fields("pk", "a", "ttl", time.Now().AddDate(1, 0, 0).Unix()))
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
-		if n := looks.Swap(0); n > int64(24*time.Hour/maxSleep) {
+		if n, most := looks.Swap(0), int64(24*time.Hour/maxSleep); n > most || n < most-1 {
 			t.Errorf("with an item that expires in a year: got %d looks a day, want one every %v", n, maxSleep)
 		}
 		for i := range 100 {
@@ -161,4 +163,50 @@ func TestExpiryWaitsForTransactions(t *testing.T) {
 			t.Error("the item is still there")
 		}
 	})
+}
+
+// An item that is stored while the sweeper looks may be missed by the look, and
+// counts if it is the first to expire.
+func TestLookDoesNotForgetWhatWasStoredMeanwhile(t *testing.T) {
+	now := time.Now().Unix()
+	for _, c := range []struct {
+		name                 string
+		stored, found, first int64
+	}{
+		{"stored expires first", now + 10, now + 20, now + 10},
+		{"found expires first", now + 20, now + 10, now + 10},
+		{"nothing found", now + 10, noExpiry, now + 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &sweeper{closed: true} // so that it does not look by itself
+			w.forget()
+			w.expect(nil, c.stored)
+			w.learn(c.found)
+			if got := w.due.Load(); got != c.first {
+				t.Errorf("the first expires at now%+d, want now%+d", got-now, c.first-now)
+			}
+		})
+	}
+}
+
+// Of items that are stored at the same time the first to expire counts.
+func TestFirstOfManyExpiriesCounts(t *testing.T) {
+	now := time.Now().Unix()
+	for round := range 100 {
+		w := &sweeper{closed: true}
+		w.forget()
+		var all sync.WaitGroup
+		w.mu.Lock() // so that they meet
+		for i := range int64(8) {
+			all.Go(func() { w.expect(nil, now+1+(i+int64(round))%8) })
+		}
+		for range 100 {
+			runtime.Gosched()
+		}
+		w.mu.Unlock()
+		all.Wait()
+		if got := w.due.Load(); got != now+1 {
+			t.Fatalf("round %d: the first expires at now%+d, want now+1", round, got-now)
+		}
+	}
 }

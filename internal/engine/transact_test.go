@@ -384,3 +384,23 @@ func TestTokensExpire(t *testing.T) {
 		}
 	})
 }
+
+// Nothing is remembered of a transaction that did not go through, however many
+// there are.
+func TestFailedTransactionsAreForgotten(t *testing.T) {
+	b := openBank(t, Options{}, 0)
+	for i := range 10 {
+		if _, err := b.TransactWriteItems(t.Context(), withToken(transaction(deposit(0, -1)), fmt.Sprint(i))); !refused(err) {
+			t.Fatalf("got %v, want that the condition does not hold", err)
+		}
+	}
+	if n, busy := len(b.tokens.done), len(b.tokens.busy); n != 0 || busy != 0 {
+		t.Errorf("%d tokens are remembered and %d in progress, want none", n, busy)
+	}
+	if _, err := b.TransactWriteItems(t.Context(), withToken(transaction(deposit(0, 1)), "good")); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(b.tokens.done); n != 1 {
+		t.Errorf("%d tokens are remembered, want the one that went through", n)
+	}
+}

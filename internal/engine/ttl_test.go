@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -267,4 +270,88 @@ func TestExpired(t *testing.T) {
 			t.Errorf("%s: got %t, want %t", name, got, c.want)
 		}
 	}
+}
+
+// endingWhen is a context that has ended when a condition holds.
+type endingWhen struct {
+	context.Context
+	ended func() bool
+}
+
+func (c endingWhen) Err() error {
+	if c.ended() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Indexing a large table ends with its request. What it left behind is nothing to
+// the next attempt, which may be for another attribute.
+func TestIndexingCutShortLeavesNothing(t *testing.T) {
+	e := openEngine(t, Options{})
+	name := "tab"
+	createTable(t, e, newTableInput(name, "pk:S"))
+	for i := range 2 * ttlBatch {
+		putItem(t, e, name, fields("pk", fmt.Sprint(i), "ttl", time.Now().Unix()+3600))
+	}
+	ctx := endingWhen{t.Context(), func() bool { return ttlEntries(t, e, name) > 0 }}
+	_, err := e.UpdateTimeToLive(ctx, &UpdateTimeToLiveInput{TableName: &name, HasSpec: true, AttributeName: new("ttl"), Enabled: new(true)})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want %v", err, context.Canceled)
+	}
+	if n := ttlEntries(t, e, name); n != ttlBatch {
+		t.Fatalf("%d entries were stored until then, want %d", n, ttlBatch)
+	}
+	setTTL(t, e, name, "other", true)
+	if n := ttlEntries(t, e, name); n != 0 {
+		t.Errorf("%d entries are left of an attempt for another attribute", n)
+	}
+}
+
+// A sweep that comes late leaves a table of a closed engine alone.
+func TestSweepAfterClose(t *testing.T) {
+	e, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	setTTL(t, e, "tab", "ttl", true)
+	putItem(t, e, "tab", fields("pk", "a", "ttl", time.Now().Unix()+3600))
+	tab := e.tables["tab"]
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if due, err := e.sweepTable(t.Context(), tab, time.Now().Add(2*time.Hour)); due != noExpiry || err != nil {
+		t.Errorf("got %d, %v, want that nothing expires", due, err)
+	}
+}
+
+// Items that expire leave their partitions, which would split for want of space
+// otherwise.
+func TestExpiryMakesPartitionsSmaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := openEngine(t, Options{Physics: &partition.Options{}})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		setTTL(t, e, "tab", "ttl", true)
+		for i := range 10 {
+			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "ttl", time.Now().Unix()+10))
+		}
+		size := func() (bytes int64) {
+			list, err := e.Heat(t.Context(), "tab", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range list[0].Partitions {
+				bytes += p.Bytes
+			}
+			return bytes
+		}
+		if before := size(); before == 0 {
+			t.Fatal("the partitions are empty to begin with")
+		}
+		time.Sleep(time.Minute)
+		if after := size(); after != 0 {
+			t.Errorf("the partitions have %d bytes though all items are gone", after)
+		}
+	})
 }

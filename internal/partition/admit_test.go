@@ -457,3 +457,17 @@ func TestReadsAndWritesAreIndependent(t *testing.T) {
 		t.Errorf("got %v reads and %v writes in 10 s, want 30,000 and 10,000", accepted[true], accepted[false])
 	}
 }
+
+// What is settled is charged at the time it is settled: it takes from what has
+// flowed in until then, not from what was there when somebody last asked.
+func TestSettleComesAfterWhatHasFlowedIn(t *testing.T) {
+	s := newTestSet(t, newTestAccount(t, Options{}), Config{Capacity: Capacity{Mode: Provisioned, Provisioned: Rate{10, 10}}})
+	c := Charge{Set: s, Place: hashed(0, "a"), Write: 1}
+	later := epoch.Add(24 * time.Hour) // in which 864,000 units flow in; a fraction of them is held
+	settled := c
+	settled.Write = 100_000
+	Settle(later, settled)
+	if Check(later, c) == nil {
+		t.Error("more was settled than is ever held, and nothing is owed")
+	}
+}

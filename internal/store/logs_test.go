@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -124,6 +125,40 @@ func TestCrashIsNoDamage(t *testing.T) {
 	}
 	if from, err := firstLog(memory, path); err != nil || from.log == 0 {
 		t.Errorf("the manifest does not say where the logs begin: %v, %v", from, err)
+	}
+}
+
+// Where the logs begin is what the manifest's last entry about them says. Of an
+// entry that names no last write, and of one that sums up others, nothing is known
+// of the first write.
+func TestManifestSaysWhereLogsBegin(t *testing.T) {
+	entry := func(numbers ...uint64) (text []byte) {
+		for _, n := range numbers {
+			text = binary.AppendUvarint(text, n)
+		}
+		return text
+	}
+	comparer := append(entry(fieldComparer, 4), "name"...)
+	for name, c := range map[string]struct {
+		entries [][]byte
+		want    logStart
+	}{
+		"log and write":      {[][]byte{entry(fieldLog, 5, fieldNextFile, 7, fieldLastSequence, 10)}, logStart{5, 11}},
+		"then a log alone":   {[][]byte{entry(fieldLog, 5, fieldLastSequence, 10), entry(fieldLog, 7)}, logStart{7, 0}},
+		"then a write alone": {[][]byte{entry(fieldLog, 5, fieldLastSequence, 10), entry(fieldLastSequence, 20)}, logStart{5, 11}},
+		"then the same log":  {[][]byte{entry(fieldLog, 5, fieldLastSequence, 10), entry(fieldLog, 5, fieldLastSequence, 20)}, logStart{5, 11}},
+		"summary":            {[][]byte{append(comparer, entry(fieldLog, 5, fieldLastSequence, 10)...)}, logStart{5, 0}},
+		"cut off":            {[][]byte{entry(fieldLog, 5, fieldLastSequence)}, logStart{5, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got logStart
+			for _, text := range c.entries {
+				got.read(text)
+			}
+			if got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
 	}
 }
 

@@ -21,6 +21,9 @@ func openToOthers(t *testing.T, dir string) (found []string) {
 			return err
 		}
 		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // Pebble has removed it since
+		}
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			found = append(found, path+" "+info.Mode().String())
 		}
@@ -57,8 +60,8 @@ func TestFilesAreTheirOwners(t *testing.T) {
 	}
 	s = open(t, dir)
 	defer closed(t, s)
-	if found := openToOthers(t, dir); found != nil {
-		t.Errorf("a store as earlier versions made it has %q", found)
+	if found := openToOthers(t, dir); len(found) != 1 || !strings.HasPrefix(found[0], dir+" drwxr-xr-x") {
+		t.Errorf("of a store as earlier versions made it others may use %q, want the directory itself alone, which keeps its mode", found)
 	}
 }
 

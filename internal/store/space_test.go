@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -102,8 +103,20 @@ func TestWritesLeaveTheReserve(t *testing.T) {
 			}
 		})
 	}
-	if refused, on := strings.Count(log.String(), "writes are refused"), strings.Count(log.String(), "writes go on"); refused != 1 || on != 1 {
-		t.Errorf("it was told %d times that writes are refused and %d times that they go on, want once each: %s", refused, on, log)
+	told := func() [2]int {
+		return [2]int{strings.Count(log.String(), "writes are refused"), strings.Count(log.String(), "writes go on")}
+	}
+	if got, want := told(), [2]int{1, 0}; got != want {
+		t.Errorf("it was told %d times that writes are refused and that they go on, want %d within %v: %s", got, want, tellInterval, log)
+	}
+	s.space.toldAt.Store(-int64(tellInterval)) // long ago
+	for range 2 {
+		if err := s.Room(false); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, want := told(), [2]int{1, 1}; got != want {
+		t.Errorf("it was told %d times that writes are refused and that they go on, want %d at last: %s", got, want, log)
 	}
 }
 
@@ -155,6 +168,25 @@ func TestReserve(t *testing.T) {
 			}
 			set(t, s, "a", "1")
 		})
+	}
+}
+
+// Near the reserve the disk is asked each time: what the store counts between two
+// looks may be wrong in either direction.
+func TestNearTheReserveTheDiskIsAsked(t *testing.T) {
+	disk := newGauged(800*mb, 105*mb) // of which a reserve of 100 MB is kept
+	s := openWith(t, Options{Dir: t.TempDir(), FS: disk})
+	defer closed(t, s)
+	lookedJustNow := func() { s.space.looked.Store(int64(time.Since(s.space.start)) + int64(time.Hour)) }
+	lookedJustNow()
+	s.space.took(6 * mb) // into space that the log had already
+	if err := s.Room(false); err != nil {
+		t.Errorf("the disk has enough: %v", err)
+	}
+	lookedJustNow()
+	disk.free.Store(95 * mb) // somebody else took some
+	if err := s.Room(false); !errors.Is(err, ErrNoWrites) {
+		t.Errorf("got %v, want %v", err, ErrNoWrites)
 	}
 }
 

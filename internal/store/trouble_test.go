@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
@@ -60,6 +61,116 @@ func TestFailingFlushRefusesWritesUntilItSucceeds(t *testing.T) {
 	if s.trouble.written.Load() != 0 {
 		t.Error("what was written while flushes failed still counts")
 	}
+}
+
+// While flushes fail, as much is written as is allowed, not less.
+func TestFailingFlushLeavesWhatIsAllowed(t *testing.T) {
+	var full atomic.Bool
+	var attempts atomic.Int64
+	s := openWith(t, Options{Dir: t.TempDir(), FS: fullFor(&full, &attempts, tableCreation)})
+	defer closed(t, s)
+	defer full.Store(false)
+	if s.trouble.allowed != int64(s.table) {
+		t.Errorf("%d bytes are allowed, want a memtable's %d", s.trouble.allowed, s.table)
+	}
+	s.trouble.allowed = 100_000
+	set(t, s, "a", "1")
+	full.Store(true)
+	s.flush()
+	for !s.trouble.flush.failed() {
+		time.Sleep(time.Millisecond)
+	}
+	written := 0
+	for range 1000 {
+		b := s.NewBatch()
+		b.Set([]byte("b"), make([]byte, 1000))
+		if b.Commit() != nil {
+			break
+		}
+		written += 1000
+	}
+	if written < 90_000 || written > 110_000 {
+		t.Errorf("%d bytes were taken, want 100,000 and a little", written)
+	}
+	b := s.NewBatch() // deletions go into the same memory
+	b.Delete([]byte("b"))
+	if err := b.Commit(); !errors.Is(err, ErrNoWrites) {
+		t.Errorf("a deletion: got %v, want %v", err, ErrNoWrites)
+	}
+}
+
+// A flush that finds nothing to write is none that fails.
+func TestFlushOfNothingIsASuccess(t *testing.T) {
+	tr := newTrouble(nil)
+	var l pebble.EventListener
+	tr.listen(&l, func(error) bool { return false })
+	failed := errors.New("no")
+	l.FlushEnd(pebble.FlushInfo{Err: failed})
+	l.BackgroundError(failed)
+	if !tr.flush.failed() {
+		t.Fatal("it did not fail")
+	}
+	l.FlushEnd(pebble.FlushInfo{Err: errors.New("pebble: empty table")})
+	if tr.flush.failed() {
+		t.Error("writes are refused though there is nothing to flush")
+	}
+}
+
+// Close begins no flush while flushes fail. That takes a new log, and the process
+// would end if the disk had no space for one.
+func TestCloseBeginsNoLogWhileFlushesFail(t *testing.T) {
+	var full atomic.Bool
+	var logs atomic.Int64
+	dir := t.TempDir()
+	s := openWith(t, Options{Dir: dir, FS: broken(func(op errorfs.Op) error {
+		switch {
+		case full.Load() && tableCreation(op):
+			return syscall.ENOSPC
+		case (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite) && strings.HasSuffix(op.Path, ".log"):
+			logs.Add(1)
+		}
+		return nil
+	})})
+	set(t, s, "a", "1")
+	full.Store(true)
+	s.flush()
+	for !s.trouble.flush.failed() {
+		time.Sleep(time.Millisecond)
+	}
+	set(t, s, "b", "2")
+	before := logs.Load()
+	closed(t, s)
+	if n := logs.Load() - before; before == 0 || n != 0 {
+		t.Errorf("%d logs were begun by Close after %d before it, want none", n, before)
+	}
+	s = open(t, dir)
+	defer closed(t, s)
+	for key, want := range map[string]string{"a": "1", "b": "2"} {
+		if got := get(t, s.View, key); got != want {
+			t.Errorf("%s is %s, want %s", key, got, want)
+		}
+	}
+}
+
+// A failure that is over does not keep Close from waiting for its flush.
+func TestCloseFlushesAfterAPastFailure(t *testing.T) {
+	var slow atomic.Bool
+	dir := t.TempDir()
+	s := openWith(t, Options{Dir: dir, FS: broken(func(op errorfs.Op) error {
+		if slow.Load() && tableCreation(op) {
+			time.Sleep(20 * time.Millisecond) // so that who does not wait is first
+		}
+		return nil
+	})})
+	set(t, s, "a", "1")
+	s.trouble.met <- errors.New("a failure of the past")
+	slow.Store(true)
+	before := s.db.Metrics().Flush.Count
+	s.settle()
+	if n := s.db.Metrics().Flush.Count - before; n != 1 {
+		t.Errorf("%d flushes are over when it is settled, want 1", n)
+	}
+	closed(t, s)
 }
 
 func TestPausesGrowAndEnd(t *testing.T) {
