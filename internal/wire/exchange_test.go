@@ -99,6 +99,9 @@ func TestBudgetIsWholeAfterExchanges(t *testing.T) {
 				served := make(chan error, 1)
 				go func() { served <- s.Serve(l) }()
 				conn := dial(t, l.Addr().String())
+				reader := bufio.NewReader(conn)
+				_, _ = io.WriteString(conn, postOf("DescribeEndpoints", 2)+"{}") // so that it is accepted
+				response(t, reader)
 				sent := make(chan struct{})
 				go func() {
 					defer close(sent)
@@ -108,7 +111,7 @@ func TestBudgetIsWholeAfterExchanges(t *testing.T) {
 					}
 				}()
 				if reads {
-					res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+					res, err := http.ReadResponse(reader, nil)
 					switch {
 					case err == nil && res.StatusCode != c.status, err != nil && c.status != 0:
 						t.Errorf("got %v, %v, want %d", res, err, c.status)
