@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -514,5 +515,16 @@ func TestHandlerOnAPort(t *testing.T) {
 		if response.Header.Get(header) == "" {
 			t.Errorf("the answer has no %s", header)
 		}
+	}
+}
+
+// A reserve reaches the engine, which refuses one that no disk can keep.
+func TestReserve(t *testing.T) {
+	db, err := local.New(local.Options{Dir: t.TempDir(), Reserve: math.MaxInt64})
+	if err == nil {
+		_ = db.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "a reserve of") {
+		t.Errorf("got %v, want an error about the reserve", err)
 	}
 }

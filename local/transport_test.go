@@ -16,7 +16,8 @@ import (
 // ending is a request's body that ends the request's context once it was read.
 type ending struct {
 	io.Reader
-	end context.CancelFunc
+	end    context.CancelFunc
+	closed *bool
 }
 
 func (e ending) Read(p []byte) (int, error) {
@@ -27,31 +28,52 @@ func (e ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (e ending) Close() error { return nil }
+func (e ending) Close() error {
+	*e.closed = true
+	return nil
+}
 
-// A write that happened is answered, also if its context ended meanwhile: the
-// caller would not know otherwise. One whose context ended before has not
-// happened.
-func TestAnswersOutliveContexts(t *testing.T) {
+// ask sends a request whose context ends once its body was read, and sees that
+// the body is closed.
+func ask(t *testing.T, db *DB, ctx context.Context, end context.CancelFunc, operation, body string) (*http.Response, error) {
+	t.Helper()
+	read, closed := false, false
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint+"/", ending{strings.NewReader(body), func() { read = true; end() }, &closed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = int64(len(body)) // more is read, to see the end
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	answer, err := transport{db}.Do(r)
+	if read && !closed {
+		t.Errorf("%s: the body is still open", operation)
+	}
+	return answer, err
+}
+
+// withTab returns an engine with an empty table.
+func withTab(t *testing.T) *DB {
+	t.Helper()
 	db := Start(t)
-	client := db.Client()
-	if _, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+	if _, err := db.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: aws.String("tab"), BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}},
 	}); err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+// A write that happened is answered, also if its context ended meanwhile: the
+// caller would not know otherwise. One whose context ended before has not
+// happened.
+func TestAnswersOutliveContexts(t *testing.T) {
+	db := withTab(t)
+	client := db.Client()
 	put := func(ctx context.Context, end context.CancelFunc) (*http.Response, error) {
-		body := `{"TableName":"tab","Item":{"pk":{"S":"a"}}}`
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint+"/", ending{strings.NewReader(body), end})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.ContentLength = int64(len(body)) // more is read, to see the end
-		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
-		r.Header.Set("Content-Type", "application/x-amz-json-1.0")
-		return transport{db}.Do(r)
+		return ask(t, db, ctx, end, "PutItem", `{"TableName":"tab","Item":{"pk":{"S":"a"}}}`)
 	}
 	there := func() bool {
 		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -74,5 +96,16 @@ func TestAnswersOutliveContexts(t *testing.T) {
 	}
 	if err != nil || answer.StatusCode != http.StatusOK || !there() {
 		t.Errorf("a context that ended meanwhile: got %v, %v, and is the item there: %t", answer, err, there())
+	}
+}
+
+// A request that is given up because its context ended returns the context's
+// error: an internal error would look like the engine's fault.
+func TestRequestsThatAreGivenUp(t *testing.T) {
+	db := withTab(t)
+	ctx, end := context.WithCancel(t.Context())
+	answer, err := ask(t, db, ctx, end, "BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"a"}}]}}}`)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v, want %v", answer, err, context.Canceled)
 	}
 }

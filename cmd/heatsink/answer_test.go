@@ -58,12 +58,8 @@ func TestCommandsReadNoFloods(t *testing.T) {
 }
 
 func TestAnswerLimits(t *testing.T) {
-	read := func(l answerLimits, text string, pieces bool) (string, error) {
-		body := io.Reader(strings.NewReader(text))
-		if pieces {
-			body = iotest.OneByteReader(body)
-		}
-		response := &http.Response{Body: io.NopCloser(body)}
+	read := func(l answerLimits, text string, how func(io.Reader) io.Reader) (string, error) {
+		response := &http.Response{Body: io.NopCloser(how(strings.NewReader(text)))}
 		l.limit(response)
 		got, err := io.ReadAll(response.Body)
 		if again, err2 := response.Body.Read(make([]byte, 1)); err != nil && (again != 0 || err2 == nil || err2 == io.EOF) {
@@ -84,11 +80,39 @@ func TestAnswerLimits(t *testing.T) {
 		{`{",{[":"[,","\"[,":"\\"},`, answerLimits{bytes: 99, values: 2}, false},
 		{`[,,,,`, answerLimits{bytes: 99}, true},
 	} {
-		for _, pieces := range []bool{false, true} {
-			got, err := read(c.l, c.text, pieces)
+		for name, how := range map[string]func(io.Reader) io.Reader{
+			"in one piece": func(r io.Reader) io.Reader { return r },
+			"byte by byte": iotest.OneByteReader,
+			"with its end": iotest.DataErrReader,
+		} {
+			got, err := read(c.l, c.text, how)
 			if c.ok && (err != nil || got != c.text) || !c.ok && !errors.As(err, new(*oversized)) {
-				t.Errorf("%q within %+v, in pieces %v: got %q, %v", c.text, c.l, pieces, got, err)
+				t.Errorf("%q within %+v, %s: got %q, %v", c.text, c.l, name, got, err)
 			}
+		}
+	}
+}
+
+// Each client of an account has its limit, also of what is an answer otherwise.
+func TestClientsReadNoFloods(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		chunk := bytes.Repeat([]byte{' '}, 1<<20)
+		for range pageLimits.bytes>>20 + 1 {
+			_, _ = w.Write(chunk)
+		}
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer server.Close()
+	c, err := (&account{endpoint: server.URL}).clients(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func() error{
+		"tables":  func() error { _, err := c.tables.ListTables(t.Context(), nil); return err },
+		"streams": func() error { _, err := c.streams.ListStreams(t.Context(), nil); return err },
+	} {
+		if err := ask(); !errors.As(err, new(*oversized)) {
+			t.Errorf("%s: got %v, want an answer that is too long", name, err)
 		}
 	}
 }

@@ -130,9 +130,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 		return errors.Join(err, listener.Close())
 	}
 	files.warn(logger)
-	options := s.options(logger, recorder)
-	options.MaxOpenFiles = files.store
-	e, err := engine.OpenContext(ctx, options)
+	e, err := engine.OpenContext(ctx, s.options(files, logger, recorder))
 	if err != nil && ctx.Err() != nil {
 		return listener.Close() // it was told to end before it was up, and did
 	}
@@ -142,8 +140,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	defer func() { err = errors.Join(err, e.Close()) }()
 
 	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Guard: guard, Region: s.region, Logger: logger})
-	web := wire.NewServer(operations, s.handler(e, recorder, operations, credentials))
-	web.MaxConns = files.conns
+	web := s.web(files, operations, s.handler(e, recorder, operations, credentials))
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))
@@ -165,13 +162,21 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	return err
 }
 
-func (s *server) options(logger *slog.Logger, recorder *heat.Recorder) engine.Options {
-	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), Region: s.region, Logger: logger}
+// options are the engine's.
+func (s *server) options(files descriptors, logger *slog.Logger, recorder *heat.Recorder) engine.Options {
+	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), MaxOpenFiles: files.store, Region: s.region, Logger: logger}
 	if s.throttle {
 		o.Physics = &s.physics
 		o.Observe, o.Dropped = observeInto(recorder), recorder.Forget
 	}
 	return o
+}
+
+// web is the server of the port.
+func (s *server) web(files descriptors, operations *wire.Handler, rest http.Handler) *wire.Server {
+	web := wire.NewServer(operations, rest)
+	web.MaxConns = files.conns
+	return web
 }
 
 // handler answers operations and, with physics and for whoever may ask without

@@ -6,15 +6,15 @@ import (
 )
 
 func TestReserveFlag(t *testing.T) {
-	for text, want := range map[string]reserve{"0": -1, " 0 ": -1, "64MB": 64 << 20, "1024KB": 1 << 20, "700": 700} {
+	for text, want := range map[string]reserve{"0": -1, " 0 ": -1, "64MB": 64 << 20, "1024KB": 1 << 20} {
 		var r reserve
 		if err := r.Set(text); err != nil || r != want {
 			t.Errorf("%q: got %d, %v; want %d", text, r, err, want)
 		}
 	}
-	for _, text := range []string{"", "-1", "much", "4096MB", "0MB"} {
+	for _, text := range []string{"", "-1", "much", "4096MB", "0MB", "700"} {
 		var r reserve
-		if err := r.Set(text); err == nil || !strings.Contains(err.Error(), "64MB") {
+		if err := r.Set(text); err == nil || !strings.Contains(err.Error(), "MB, or 0 for none") {
 			t.Errorf("%q: got %v, want an error that shows how to say it", text, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -23,6 +24,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/heatsink-go/heatsink/internal/wire"
 )
 
 // served is a heatsink serve that runs inside the test.
@@ -548,5 +551,31 @@ func TestServeSurvivesBadRequests(t *testing.T) {
 	}
 	if text := s.stderr.String(); text != "" {
 		t.Errorf("stderr has %q", text)
+	}
+}
+
+// What the flags and the limit of open files say reaches the engine and the port.
+func TestServeSettingsArrive(t *testing.T) {
+	files := descriptors{limit: 1000, conns: 321, store: 123}
+	s := &server{data: "somewhere", reserve: 77 << 20, region: "eu-central-1"}
+	logger := slog.New(slog.DiscardHandler)
+	o := s.options(files, logger, nil)
+	if o.Dir != "somewhere" || o.Reserve != 77<<20 || o.MaxOpenFiles != 123 || o.Region != "eu-central-1" || o.Logger != logger || o.Physics != nil {
+		t.Errorf("got %+v", o)
+	}
+	if web := s.web(files, wire.NewHandler(nil, wire.Options{}), nil); web.MaxConns != 321 {
+		t.Errorf("got %d connections at a time, want 321", web.MaxConns)
+	}
+}
+
+// A server that is told to end before it opened its directory does not open it.
+func TestServeEndsBeforeItIsUp(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, &stdout, &stderr)
+	if code != 0 || stdout.String() != "" || stderr.String() != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q; want nothing", code, stdout.String(), stderr.String())
 	}
 }

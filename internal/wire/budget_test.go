@@ -158,6 +158,29 @@ func TestStalledClientsLoseTheirRoom(t *testing.T) {
 	}
 }
 
+// A client that got on well stands still only if it was seen so again and again:
+// a machine that was too busy to look was too busy to read as well.
+func TestStandingStillIsSeenOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &room{size: 10}
+		c := full(t, r)
+		c.await()
+		c.move(100 * leastRate) // so its rate is no reason
+		time.Sleep(10 * stallTime)
+		looks := int(stallTime / sweepTime)
+		for i := range looks {
+			if stalled, want := c.stalled(time.Now(), stallTime), i == looks-1; stalled != want {
+				t.Fatalf("look %d of %d: stalled %v", i+1, looks, stalled)
+			}
+		}
+		c.move(1)
+		if c.stalled(time.Now(), stallTime) {
+			t.Error("it moved, and is stalled")
+		}
+		c.release()
+	})
+}
+
 // Whatever happens, a room knows what is taken of it, takes no more in than fits,
 // and forgets nobody who waits.
 func TestRoomModel(t *testing.T) {

@@ -152,6 +152,13 @@ func TestSignatures(t *testing.T) {
 			want: invalid + `'Content-Type' must be a 'SignedHeader' in the AWS Authorization."}`,
 		},
 		{
+			name: "unsigned old date", signed: signed{after: func(r *http.Request) {
+				r.Header.Del("X-Amz-Date")
+				r.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+			}},
+			want: invalid + `'Date' must be a 'SignedHeader' in the AWS Authorization."}`,
+		},
+		{
 			name: "added header of AWS's", signed: signed{after: func(r *http.Request) { r.Header.Set("X-Amz-Security-Token", "x") }},
 			want: invalid + `'X-Amz-Security-Token' must be a 'SignedHeader' in the AWS Authorization."}`,
 		},
@@ -241,29 +248,55 @@ func TestOldDateHeader(t *testing.T) {
 	})
 }
 
+// presigned returns a request whose query holds a signature that is good for a
+// minute and, unless it is empty, a session token.
+func presigned(t *testing.T, token string) *http.Request {
+	t.Helper()
+	const body = `{"TableName":"t"}`
+	r := post(dynamoDB+"GetItem", body)
+	r.URL.RawQuery = "X-Amz-Expires=60"
+	hash := sha256.Sum256([]byte(body))
+	// What the signer moves into the query, we want in the header.
+	target := r.Header["X-Amz-Target"]
+	r.Header.Del("X-Amz-Target")
+	uri, header, err := v4.NewSigner().PresignHTTP(t.Context(), aws.Credentials{AccessKeyID: testKeyID, SecretAccessKey: testSecret, SessionToken: token},
+		r, hex.EncodeToString(hash[:]), "dynamodb", "eu-central-1", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := httptest.NewRequest(http.MethodPost, uri, strings.NewReader(body))
+	signed.Host = header.Get("Host")
+	signed.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	signed.Header["X-Amz-Target"] = target
+	return signed
+}
+
+// A query holds its session token itself: one in a header is not signed.
+func TestPresignedSessionTokens(t *testing.T) {
+	v := &verifier{credentials: testCredentials}
+	v.credentials.SessionToken = "session"
+	for _, c := range []struct {
+		query, header string
+		ok            bool
+	}{{"session", "", true}, {"session", "other", true}, {"other", "session", false}, {"", "session", false}, {"", "", false}} {
+		r := presigned(t, c.query)
+		if c.header != "" {
+			r.Header.Set("X-Amz-Security-Token", c.header)
+		}
+		a, err := parseAuthorization(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.verify(&a, r, []byte(`{"TableName":"t"}`)); (err == nil) != c.ok {
+			t.Errorf("%q in the query, %q in a header: got %v", c.query, c.header, err)
+		}
+	}
+}
+
 func TestPresignedRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, h := getStub(t, Options{Credentials: &testCredentials})
-		presign := func(expires string) *http.Request {
-			const body = `{"TableName":"t"}`
-			r := post(dynamoDB+"GetItem", body)
-			r.URL.RawQuery = "X-Amz-Expires=" + expires
-			hash := sha256.Sum256([]byte(body))
-			// What the signer moves into the query, we want in the header.
-			target := r.Header["X-Amz-Target"]
-			r.Header.Del("X-Amz-Target")
-			uri, header, err := v4.NewSigner().PresignHTTP(t.Context(), aws.Credentials{AccessKeyID: testKeyID, SecretAccessKey: testSecret},
-				r, hex.EncodeToString(hash[:]), "dynamodb", "eu-central-1", time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			signed := httptest.NewRequest(http.MethodPost, uri, strings.NewReader(body))
-			signed.Host = header.Get("Host")
-			signed.Header.Set("Content-Type", "application/x-amz-json-1.0")
-			signed.Header["X-Amz-Target"] = target
-			return signed
-		}
-		r := presign("60")
+		r := presigned(t, "")
 		if w := do(h, r); !strings.Contains(w.Body.String(), "'X-Amz-Target' must be a 'SignedHeader'") {
 			t.Errorf("an unsigned target: got %d %s", w.Code, w.Body)
 		}
