@@ -93,7 +93,7 @@ you visit can then read and delete the tables.`,
 	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
 	flags.StringVar(&s.secretKey, "secret-key", "", "its secret; other users of this machine can see flags, so prefer "+secretKeyEnv)
 	s.guard.flags(flags)
-	flags.BoolVar(&s.throttle, "physics", false, "make partitions throttle, split and push back as DynamoDB's do")
+	flags.BoolVar(&s.throttle, "physics", false, "make partitions throttle, split and push back as DynamoDB's do; heatsink top and metrics work only without an access key")
 	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units a second of one partition (default 1000)")
 	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units a second of one partition (default 3000)")
 	flags.IntVar(&s.physics.OnDemandPartitions, "partitions", 0, "with --physics: partitions of a new on-demand table (default 4)")
