@@ -32,7 +32,7 @@ type caller struct {
 }
 
 func newCaller(h http.Handler, operation string, bodies ...string) *caller {
-	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/", nil)
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	return &caller{h, r, bodies}
