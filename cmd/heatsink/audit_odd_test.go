@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // evil is what a terminal would obey: a sequence that clears it, one in eight bits, and text that runs backwards.
@@ -51,8 +51,8 @@ func TestAuditAndTopPrintNoControlCharacters(t *testing.T) {
 	}
 	var out strings.Builder
 	writeReports(newScreen(&out), []heat.Report{report}, findings, 10)
-	round := topRound{Report: report, Partitions: []engine.Heat{{
-		Table: evil, Index: evil, Partitions: []engine.PartitionHeat{{Lower: evil}},
+	round := topRound{Report: report, Partitions: []partitions.Heat{{
+		Table: evil, Index: evil, Partitions: []partitions.Partition{{Lower: evil}},
 	}}}
 	view := top{table: evil, keys: 10}
 	for _, line := range view.lines(newScreen(&out), round) {

@@ -16,14 +16,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/wire"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // topRound is what top shows at a time.
 type topRound struct {
 	heat.Report
-	Partitions []engine.Heat `json:"partitions,omitempty"` // of an engine that tells
+	Partitions []partitions.Heat `json:"partitions,omitempty"` // of an engine that tells
 }
 
 // topFeed is where top gets its rounds from.
@@ -105,7 +105,7 @@ func (f *engineFeed) round(ctx context.Context) (topRound, error) {
 }
 
 // hidePlaces leaves out where partitions begin, which tells keys where a collection was split.
-func hidePlaces(h *engine.Heat) {
+func hidePlaces(h *partitions.Heat) {
 	for i := range h.Partitions {
 		h.Partitions[i].Lower, h.Partitions[i].Upper = "", ""
 	}

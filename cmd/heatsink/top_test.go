@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // serveHotKey runs a server whose partitions take five writes a second, and writes to one key until it is refused.
@@ -129,7 +129,7 @@ func TestTopLines(t *testing.T) {
 				Writes:   flow(7, heat.KeyHeat{Key: "OPEN", Rate: 2258, Consumed: 950, Second: 986, Refused: 7, Reason: "IndexWriteKeyRangeThroughputExceeded"}),
 			},
 		}},
-		Partitions: []engine.Heat{{Table: "orders", Partitions: []engine.PartitionHeat{{ID: 1}}}},
+		Partitions: []partitions.Heat{{Table: "orders", Partitions: []partitions.Partition{{ID: 1}}}},
 	}
 	lines := (&top{table: "orders", keys: 10}).lines(&screen{}, round)
 	want := []string{
@@ -154,7 +154,7 @@ func TestTopLines(t *testing.T) {
 
 // Keys that are hidden do not show as the places at which partitions begin.
 func TestTopHidesPlaces(t *testing.T) {
-	h := engine.Heat{Partitions: []engine.PartitionHeat{{Lower: "b881616c696365"}, {Upper: "b881616c696365"}}, Splits: []engine.SplitHeat{{Point: "b881616c696365"}}}
+	h := partitions.Heat{Partitions: []partitions.Partition{{Lower: "b881616c696365"}, {Upper: "b881616c696365"}}, Splits: []partitions.Split{{Point: "b881616c696365"}}}
 	hidePlaces(&h)
 	if text, err := json.Marshal(h); err != nil || strings.Contains(string(text), "616c") {
 		t.Errorf("got %s, %v", text, err)

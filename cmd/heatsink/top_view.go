@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // lines are a round for people.
@@ -114,18 +114,18 @@ func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none
 }
 
 // partitionLines are the partitions of a table or index, the busiest first.
-func (t *top) partitionLines(screen *screen, h *engine.Heat, now time.Time) []string {
+func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) []string {
 	resource := heat.Resource{Table: h.Table, Index: h.Index}
 	lines := []string{fmt.Sprintf("%s: %s, %s", printable(resource.String()), count(len(h.Partitions), "partition"), count(len(h.Splits), "split"))}
 	type partition struct {
 		id    uint64
 		lower string
 		load  float64 // of the limit
-		engine.SecondHeat
+		partitions.Second
 	}
 	var busiest []partition
 	for _, p := range h.Partitions {
-		second := lastWhole(p.Seconds, now, func(s engine.SecondHeat) time.Time { return s.Start })
+		second := lastWhole(p.Seconds, now, func(s partitions.Second) time.Time { return s.Start })
 		load := max(second.WriteUnits/float64(h.PartitionWrites), second.ReadUnits/float64(h.PartitionReads))
 		busiest = append(busiest, partition{p.ID, cmp.Or(p.Lower, "the lowest hash"), load, second})
 	}

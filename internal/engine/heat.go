@@ -11,18 +11,9 @@ import (
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
-// What can be seen of partitions. The types are public: see package partitions.
-type (
-	Heat          = partitions.Heat
-	PartitionHeat = partitions.Partition
-	SecondHeat    = partitions.Second
-	SplitHeat     = partitions.Split
-	MinuteHeat    = partitions.Minute
-)
-
 // Heat returns the partitions of a table and its global indexes with their load
 // over the last seconds and minutes. Without physics there are none.
-func (e *Engine) Heat(ctx context.Context, tableName string, last time.Duration) ([]Heat, error) {
+func (e *Engine) Heat(ctx context.Context, tableName string, last time.Duration) ([]partitions.Heat, error) {
 	t, err := e.openTable(ctx, tableName)
 	if err != nil {
 		return nil, err
@@ -33,7 +24,7 @@ func (e *Engine) Heat(ctx context.Context, tableName string, last time.Duration)
 	}
 	now := time.Now()
 	limit := e.account.Options().Partition
-	list := []Heat{newHeat(t.partitions, limit, now, last)}
+	list := []partitions.Heat{newHeat(t.partitions, limit, now, last)}
 	for _, x := range t.indexes {
 		if x.partitions != nil {
 			list = append(list, newHeat(x.partitions, limit, now, last))
@@ -42,42 +33,42 @@ func (e *Engine) Heat(ctx context.Context, tableName string, last time.Duration)
 	return list, nil
 }
 
-func newHeat(s *partition.Set, limit partition.Rate, now time.Time, last time.Duration) Heat {
+func newHeat(s *partition.Set, limit partition.Rate, now time.Time, last time.Duration) partitions.Heat {
 	snapshot, of := s.Snapshot(now, last), resourceOf(s)
-	h := Heat{
+	h := partitions.Heat{
 		Table: of.table, Index: of.index, PartitionReads: limit.Read, PartitionWrites: limit.Write,
 		ReadTokens: snapshot.TableTokens.Read, WriteTokens: snapshot.TableTokens.Write,
-		Splits: []SplitHeat{}, // in JSON, none is an empty list
+		Splits: []partitions.Split{}, // in JSON, none is an empty list
 	}
 	for i := range snapshot.Partitions {
 		h.Partitions = append(h.Partitions, newPartitionHeat(&snapshot.Partitions[i]))
 	}
 	for _, split := range snapshot.Splits {
-		h.Splits = append(h.Splits, SplitHeat{
+		h.Splits = append(h.Splits, partitions.Split{
 			At: split.At, Cause: split.Cause.String(), Parent: split.Parent, Children: split.Children,
 			Point: hex.EncodeToString(split.Point),
 		})
 	}
 	for _, m := range s.Minutes(now, now.Add(-last)) {
-		h.Minutes = append(h.Minutes, MinuteHeat{Start: m.Start, Metrics: maps.Collect(m.Metrics())})
+		h.Minutes = append(h.Minutes, partitions.Minute{Start: m.Start, Metrics: maps.Collect(m.Metrics())})
 	}
 	return h
 }
 
-func newPartitionHeat(p *partition.Partition) PartitionHeat {
-	h := PartitionHeat{
+func newPartitionHeat(p *partition.Partition) partitions.Partition {
+	h := partitions.Partition{
 		ID:    p.ID,
 		Lower: hex.EncodeToString(p.Lower), Upper: hex.EncodeToString(p.Upper),
 		Bytes:      p.Bytes,
 		ReadTokens: p.Tokens.Read, WriteTokens: p.Tokens.Write,
 		Heat:    p.Heat,
-		Seconds: []SecondHeat{},
+		Seconds: []partitions.Second{},
 	}
 	if p.Obstacle != partition.Unobstructed {
 		h.Obstacle = p.Obstacle.String()
 	}
 	for _, s := range p.Seconds {
-		h.Seconds = append(h.Seconds, SecondHeat(s))
+		h.Seconds = append(h.Seconds, partitions.Second(s))
 	}
 	return h
 }

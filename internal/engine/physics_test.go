@@ -16,6 +16,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // Whatever is refused: what was acknowledged is there, nothing else is, the index
@@ -353,7 +354,7 @@ func (h *heated) checkItems(rt *rapid.T) {
 	}
 }
 
-func (h *heated) heat(rt *rapid.T) []Heat {
+func (h *heated) heat(rt *rapid.T) []partitions.Heat {
 	list, err := h.engine.Heat(context.Background(), h.table, heatedHistory)
 	if err != nil || len(list) != 2 {
 		rt.Fatalf("got %d, %v", len(list), err)

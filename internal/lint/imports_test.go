@@ -52,7 +52,7 @@ var mayImport = imports{
 	// The engine, from the outside in.
 	"local":                  {"local/partitions", "internal/wire", "internal/engine", "internal/partition"},
 	"local/partitions":       {},
-	"internal/wire":          {"internal/engine", "internal/attr", "internal/jsonpull"},
+	"internal/wire":          {"internal/engine", "local/partitions", "internal/attr", "internal/jsonpull"},
 	"internal/engine":        {"local/partitions", "internal/store", "internal/partition", "internal/expr", "internal/attr", "internal/sketch"},
 	"internal/store":         {},
 	"internal/partition":     {},

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/smithy-go/encoding/cbor"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // CloudWatchPath is where CloudWatch's operations are, in the protocol that SDKs speak to it: Smithy's RPC v2 with CBOR.
@@ -106,7 +107,7 @@ func getMetricData(ctx context.Context, e *engine.Engine, in cbor.Map) (cbor.Map
 	if fault != nil {
 		return nil, fault
 	}
-	asked := &heatOfTables{engine: e, last: time.Since(from) + time.Minute, tables: make(map[string][]engine.Heat)}
+	asked := &heatOfTables{engine: e, last: time.Since(from) + time.Minute, tables: make(map[string][]partitions.Heat)}
 	var results cbor.List
 	points := 0
 	for i := first; i < len(queries); i++ {
@@ -254,10 +255,10 @@ func (q *metricQuery) answer(ctx context.Context, asked *heatOfTables, from, to 
 type heatOfTables struct {
 	engine *engine.Engine
 	last   time.Duration
-	tables map[string][]engine.Heat
+	tables map[string][]partitions.Heat
 }
 
-func (h *heatOfTables) of(ctx context.Context, table string) ([]engine.Heat, error) {
+func (h *heatOfTables) of(ctx context.Context, table string) ([]partitions.Heat, error) {
 	if heat, ok := h.tables[table]; ok {
 		return heat, nil
 	}
@@ -276,7 +277,7 @@ func (h *heatOfTables) of(ctx context.Context, table string) ([]engine.Heat, err
 }
 
 // points sums minutes up by period, oldest first. Periods without traffic have no point.
-func (q *metricQuery) points(minutes []engine.MinuteHeat, from, to time.Time) (times, values cbor.List) {
+func (q *metricQuery) points(minutes []partitions.Minute, from, to time.Time) (times, values cbor.List) {
 	times, values = cbor.List{}, cbor.List{}
 	var at time.Time
 	sum := 0.0

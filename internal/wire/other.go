@@ -8,7 +8,7 @@ func (s *Server) bounded(rest http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k := r.Context().Value(linkKey{}).(*link)
 		defer k.release()
-		if r.URL.Path == "/" || r.URL.Path == "" {
+		if isRoot(r) {
 			rest.ServeHTTP(w, r)
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // PartitionsPath is where a server with physics tells what its partitions do.
@@ -34,7 +35,7 @@ func NewPartitionsHandler(e *engine.Engine) http.Handler {
 		if asked == "" {
 			names = e.TableNames()
 		}
-		heat := []engine.Heat{}
+		heat := []partitions.Heat{}
 		for _, name := range names {
 			list, err := e.Heat(r.Context(), name, last)
 			if answer := new(engine.Error); errors.As(err, &answer) && answer.Type == engine.TypeResourceNotFound {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/partition"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // heated returns the handler on an engine that has tables with some traffic, each
@@ -56,7 +57,7 @@ func TestPartitionsAnswer(t *testing.T) {
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
 			t.Fatalf("%q: got %d, %s", query, w.Code, w.Header())
 		}
-		var heat []engine.Heat
+		var heat []partitions.Heat
 		if err := json.Unmarshal(w.Body.Bytes(), &heat); err != nil {
 			t.Fatal(err)
 		}
