@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,7 +17,7 @@ import (
 )
 
 // bare is a calculated layout whose shard 0 is the bare key.
-var bare = Layout{Shards: 8, Strategy: Calculated, Format: Format{BareZero: true}}
+var bare = layout.Layout{Shards: 8, Strategy: layout.Calculated, Format: layout.Format{BareZero: true}}
 
 // adopted starts an engine with n unsharded items of key a and opens a collection on them, with a client that counts.
 func adopted(t *testing.T, n int, options Options) (*dynamodb.Client, *faulty.Client, *Collection[Item]) {
@@ -94,25 +96,25 @@ func TestBareZeroCost(t *testing.T) {
 
 // Delete leaves no copy behind that was hidden by another, whatever hides it.
 func TestDeleteEveryCopy(t *testing.T) {
-	calculated := Layout{Shards: 8, Strategy: Calculated}
+	calculated := layout.Layout{Shards: 8, Strategy: layout.Calculated}
 	id := movingID(t, 1, 8)
 	for name, c := range map[string]struct {
 		options Options
-		before  []Layout
+		before  []layout.Layout
 	}{
-		"bare zero": {Options{Layout: bare}, []Layout{{}}},
-		"older":     {Options{Layout: calculated, Older: []Layout{{}, {Shards: 2, Strategy: Calculated, Format: ShardHash}}}, []Layout{{}, {Shards: 2, Strategy: Calculated, Format: ShardHash}}},
-		"widths":    {Options{Layout: calculated, Widths: &growing{width: Width{Write: 8, Read: 8}}}, []Layout{calculated.WithShards(1)}},
+		"bare zero": {Options{Layout: bare}, []layout.Layout{{}}},
+		"older":     {Options{Layout: calculated, Older: []layout.Layout{{}, {Shards: 2, Strategy: layout.Calculated, Format: layout.SharpNumber()}}}, []layout.Layout{{}, {Shards: 2, Strategy: layout.Calculated, Format: layout.SharpNumber()}}},
+		"widths":    {Options{Layout: calculated, Widths: &growing{width: Width{Write: 8, Read: 8}}}, []layout.Layout{calculated.WithShards(1)}},
 		"older bare zero": {
-			Options{Layout: Layout{Shards: 8, Strategy: Calculated, Format: ShardHash}, Older: []Layout{bare}},
-			[]Layout{{}, bare},
+			Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Format: layout.SharpNumber()}, Older: []layout.Layout{bare}},
+			[]layout.Layout{{}, bare},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t)
 			items := openItems(t, client, c.options)
-			for n, layout := range append(c.before, c.options.Layout) {
-				if _, err := openItems(t, client, Options{Layout: layout}).Put(ctx, ov("pk", "a", "sk", id, "n", n)); err != nil {
+			for n, spread := range append(c.before, c.options.Layout) {
+				if _, err := openItems(t, client, Options{Layout: spread}).Put(ctx, ov("pk", "a", "sk", id, "n", n)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -145,10 +147,10 @@ func TestDeleteStopsHalfway(t *testing.T) {
 		id := movingID(t, 1, 8)
 		for stop := range 3 {
 			client := onItems(t)
-			older := Layout{Shards: 8, Strategy: Calculated, Format: ShardHash}
-			options := Options{Layout: bare, Older: []Layout{older}, Retry: Retry{Attempts: 1}}
-			for n, layout := range []Layout{{}, older, bare} {
-				if _, err := openItems(t, client, Options{Layout: layout}).Put(ctx, ov("pk", "a", "sk", id, "n", n)); err != nil {
+			older := layout.Layout{Shards: 8, Strategy: layout.Calculated, Format: layout.SharpNumber()}
+			options := Options{Layout: bare, Older: []layout.Layout{older}, Retry: Retry{Attempts: 1}}
+			for n, spread := range []layout.Layout{{}, older, bare} {
+				if _, err := openItems(t, client, Options{Layout: spread}).Put(ctx, ov("pk", "a", "sk", id, "n", n)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/local"
@@ -25,7 +27,7 @@ func daily(t testing.TB, full func(day string) bool, edit ...func(*Options)) (*C
 	}}
 	store.item = func(shardKey, sk string) Item { return Item{"id": text(shardKey + "|" + sk)} }
 	options := sharded(4)
-	options.Layout.Bucket, options.EventTime = Day, EventTime{Attribute: "at"}
+	options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "at"}
 	for _, edit := range edit {
 		edit(&options)
 	}
@@ -41,7 +43,7 @@ func TestReadOfEverythingIsRefused(t *testing.T) {
 	for name, edit := range map[string]func(*Options){
 		"fixed":    func(*Options) {},
 		"adaptive": func(o *Options) { o.Widths = &growing{width: Width{Write: 4, Read: 4}} },
-		"older":    func(o *Options) { o.Older = []Layout{{Shards: 2, Format: ShardHash}} },
+		"older":    func(o *Options) { o.Older = []layout.Layout{{Shards: 2, Format: layout.SharpNumber()}} },
 	} {
 		items, client := daily(t, none, edit)
 		refused := func(what string, err error, texts ...string) {
@@ -144,7 +146,7 @@ func TestLimitedReadsSayWhereTheyEnd(t *testing.T) {
 		return sk == "000000" && strings.Contains(shardKey, firstDay.Format("2006-01-02"))
 	}
 	options := sharded(1)
-	options.Layout.Bucket, options.EventTime = Day, EventTime{Attribute: "at"}
+	options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "at"}
 	options.ReadMemory = 1 << 10
 	items := collection(t, store, options)
 	q := Query{
@@ -286,8 +288,8 @@ func TestHugeLimits(t *testing.T) {
 		"before":     {time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5, 1, 2, 0, 0, 0, 0, time.UTC)},
 	} {
 		q := Query{Key: "k", From: test.from, To: test.to}
-		if got, err := all(bg, items, q, "id"); len(got) != 0 || !errors.Is(err, ErrQuery) || !errors.Is(err, ErrTime) {
-			t.Errorf("%s: got %d items, %v, want %v before any of them", name, len(got), err, ErrTime)
+		if got, err := all(bg, items, q, "id"); len(got) != 0 || !errors.Is(err, ErrQuery) || !errors.Is(err, layout.ErrTime) {
+			t.Errorf("%s: got %d items, %v, want %v before any of them", name, len(got), err, layout.ErrTime)
 		}
 	}
 	last := Query{Key: "k", From: time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC), To: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), Limit: 5}
@@ -302,7 +304,7 @@ func indexOfDays(t *testing.T) (Client, Options) {
 	makeTable(t, client, "items", byIndex(false))
 	options := Options{
 		Table: "items", Index: "listing", TableKey: []string{"id"}, PartitionKey: "pk", SortKey: "sk", EventTime: EventTime{Attribute: "at"},
-		Layout: Layout{Shards: 2, Strategy: Calculated, Bucket: Day},
+		Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day},
 	}
 	c := collection(t, client, options)
 	for i, n := range ranks(20) {

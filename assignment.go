@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
@@ -130,7 +132,7 @@ func (c *core) misplaces(a assignment, like Item) (why, remedy string) {
 			return "without which index " + o.Index + " does not list the item", fmt.Sprintf("REMOVE %q as well, and leave it out of like, to take the item off the list", o.PartitionKey)
 		}
 	}
-	timed := o.Layout.Bucket != NoBucket && a.attribute == o.EventTime.Attribute
+	timed := o.Layout.Bucket != layout.NoBucket && a.attribute == o.EventTime.Attribute
 	hashed := c.calculates() && slices.Contains(o.ShardBy, a.attribute)
 	switch {
 	case timed && !c.agrees(a, like, c.sameBucket):

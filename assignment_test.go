@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -60,11 +62,11 @@ func TestAssignments(t *testing.T) {
 
 // An update that changes what the item's place is worked out from is refused, unless item and place agree afterwards.
 func TestUpdateKeepsPlace(t *testing.T) {
-	byUser := Options{Layout: Layout{Shards: 8, Strategy: Calculated}, ShardBy: []string{"user"}}
-	olderByUser := Options{Older: []Layout{byUser.Layout}, ShardBy: []string{"user"}}
-	byDay := Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "seen"}}
-	index := Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 8, Strategy: Calculated, Bucket: Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}}
-	number := Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 8, Strategy: Calculated}, ShardAttribute: "shard"}
+	byUser := Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}}
+	olderByUser := Options{Older: []layout.Layout{byUser.Layout}, ShardBy: []string{"user"}}
+	byDay := Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}}
+	index := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Bucket: layout.Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}}
+	number := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardAttribute: "shard"}
 	morning, evening, tomorrow := "2026-06-22T08:00:00Z", "2026-06-22T20:00:00Z", "2026-06-23T08:00:00Z"
 	like := ov("pk", "k", "sk", "1", "id", "i1", "user", "u1", "seen", morning)
 	unlisted := ov("id", "i1")
@@ -87,9 +89,9 @@ func TestUpdateKeepsPlace(t *testing.T) {
 		{"inside the user", byUser, like, "SET n = :v, #u.first = :v", map[string]string{"#u": "user"}, ov(":v", 1), "user"},
 		{"something else", byUser, like, "SET n = :v", nil, ov(":v", "u2"), ""},
 		{"user of an older layout", olderByUser, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), "user"},
-		{"user of a random layout", Options{Layout: Layout{Shards: 8}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), ""},
-		{"user of one shard", Options{Layout: Layout{Shards: 1, Strategy: Calculated}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), ""},
-		{"user of widths", Options{Layout: Layout{Strategy: Calculated}, Widths: Width{1, 4}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), "user"},
+		{"user of a random layout", Options{Layout: layout.Layout{Shards: 8}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), ""},
+		{"user of one shard", Options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), ""},
+		{"user of widths", Options{Layout: layout.Layout{Strategy: layout.Calculated}, Widths: Width{1, 4}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), "user"},
 
 		{"another day", byDay, like, "SET seen = :v", nil, ov(":v", tomorrow), "seen"},
 		{"later that day", byDay, like, "SET seen = :v", nil, ov(":v", evening), ""},
@@ -150,7 +152,7 @@ func TestUpdateKeepsPlace(t *testing.T) {
 // AttributeUpdates, which are an older way to say it, are no way around.
 func TestLegacyUpdateKeepsPlace(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	items := openItems(t, client, Options{Layout: Layout{Shards: 8, Strategy: Calculated}, ShardBy: []string{"user"}})
+	items := openItems(t, client, Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}})
 	like := ov("pk", "k", "sk", "1", "user", "u1")
 	if _, err := items.Put(ctx, like); err != nil {
 		t.Fatal(err)
@@ -178,7 +180,7 @@ func TestLegacyUpdateKeepsPlace(t *testing.T) {
 // An update of a listed item lists it in the bucket of like, and gives it like's time: it never says another one than its bucket.
 func TestUpdateListsTime(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	items := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 2, Strategy: Calculated, Bucket: Day}, EventTime: EventTime{Attribute: "seen"}})
+	items := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}})
 	if _, err := items.Put(ctx, ov("id", "i", "pk", "k", "sk", "1", "seen", "2026-02-27T08:00:00Z")); err != nil {
 		t.Fatal(err)
 	}
@@ -198,13 +200,13 @@ func TestUpdateListsTime(t *testing.T) {
 // by Query.
 func TestUpdatedItemsAreFound(t *testing.T) {
 	shapes := map[string]Options{
-		"calculated": {Layout: Layout{Shards: 8, Strategy: Calculated}, ShardBy: []string{"user"}},
-		"growing":    {Layout: Layout{Strategy: Calculated}, Widths: Width{4, 8}, ShardBy: []string{"user"}},
+		"calculated": {Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}},
+		"growing":    {Layout: layout.Layout{Strategy: layout.Calculated}, Widths: Width{4, 8}, ShardBy: []string{"user"}},
 		"bare":       {Layout: bare, ShardBy: []string{"user"}},
-		"by day":     {Layout: Layout{Shards: 4, Strategy: Calculated, Bucket: Day}, EventTime: EventTime{Attribute: "seen"}},
-		"random":     {Layout: Layout{Shards: 4, Bucket: Day}, EventTime: EventTime{Attribute: "seen"}},
-		"index":      {Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 8, Strategy: Calculated, Bucket: Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}},
-		"number":     {Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 8, Strategy: Calculated}, ShardBy: []string{"user"}, ShardAttribute: "shard"},
+		"by day":     {Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}},
+		"random":     {Layout: layout.Layout{Shards: 4, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}},
+		"index":      {Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Bucket: layout.Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}},
+		"number":     {Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}, ShardAttribute: "shard"},
 	}
 	accepted, tried := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
@@ -285,7 +287,7 @@ func isFound(t *rapid.T, ctx context.Context, client *dynamodb.Client, items *Co
 		return // taken off the list
 	}
 	q := Query{Key: place.Key}
-	if o.Layout.Bucket != NoBucket {
+	if o.Layout.Bucket != layout.NoBucket {
 		at, err := o.EventTime.of(self)
 		if err != nil {
 			t.Fatal(err)

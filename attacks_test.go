@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
@@ -17,11 +19,11 @@ import (
 // What is under the bare key is older than what is anywhere else, so that it counts last.
 func TestBareKeyCountsLast(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	bare := Format{BareZero: true}
+	bare := layout.Format{BareZero: true}
 	steps := []Options{
-		{Layout: Layout{Format: bare}},
-		{Layout: Layout{Shards: 2, Strategy: Calculated, Format: bare}},
-		{Layout: Layout{Shards: 4, Strategy: Calculated, Format: bare}, Older: []Layout{{Shards: 2, Strategy: Calculated, Format: bare}}},
+		{Layout: layout.Layout{Format: bare}},
+		{Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Format: bare}},
+		{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated, Format: bare}, Older: []layout.Layout{{Shards: 2, Strategy: layout.Calculated, Format: bare}}},
 	}
 	for i := range 16 {
 		like := ov("pk", "k", "sk", fmt.Sprint(i))
@@ -42,7 +44,7 @@ func TestNewestCopyCounts(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	open := func(write int) *Collection[Item] {
 		return openItems(t, client, Options{
-			Layout: Layout{Strategy: Calculated, Format: Format{BareZero: true}}, Widths: Width{Write: write, Read: 4}, Version: "v", TTL: "ttl",
+			Layout: layout.Layout{Strategy: layout.Calculated, Format: layout.Format{BareZero: true}}, Widths: Width{Write: write, Read: 4}, Version: "v", TTL: "ttl",
 		})
 	}
 	for i := range 16 {
@@ -78,7 +80,7 @@ func TestNewestCopyCounts(t *testing.T) {
 // its own.
 func TestUpdateCreatesWhatIsListed(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 4, Strategy: Calculated}})
+	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	if _, err := users.Put(ctx, ov("id", "old", "pk", "ACTIVE", "sk", "2025")); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestUnbalancedExpressions(t *testing.T) {
 	if _, err := items.Put(ctx, like, func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String(escape) }); !errors.Is(err, ErrItem) {
 		t.Errorf("put: got %v, want ErrItem", err)
 	}
-	random := openItems(t, onItems(t), Options{Layout: Layout{Shards: 4}})
+	random := openItems(t, onItems(t), Options{Layout: layout.Layout{Shards: 4}})
 	if _, err := random.Put(ctx, like); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +182,7 @@ func TestForeignVersionsAreRead(t *testing.T) {
 // Attributes that heatsink writes have no other role, and lists of attributes name each once.
 func TestRolesThatSpoilEachOther(t *testing.T) {
 	client := onItems(t)
-	calculated := Layout{Shards: 4, Strategy: Calculated}
+	calculated := layout.Layout{Shards: 4, Strategy: layout.Calculated}
 	index := Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Index: "listing", TableKey: []string{"id"}, Layout: calculated}
 	with := func(o Options, change func(*Options)) Options {
 		change(&o)

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/faulty"
@@ -20,7 +22,7 @@ func TestTotalThrottling(t *testing.T) {
 		ctx := context.Background()
 		client := faulty.On(t, local.Start(t).Client(), faulty.Always(faulty.Throttled))
 		const requests = 1000
-		views := openItems(t, client, Options{Layout: Layout{Shards: 4}, Retry: Retry{Budget: 0.2, Burst: 50}})
+		views := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}, Retry: Retry{Budget: 0.2, Burst: 50}})
 		var meter Meter
 		start := time.Now()
 		for i := range requests {
@@ -51,7 +53,7 @@ func TestThrottlingIsNeverSilent(t *testing.T) {
 		db := startWith(t, local.Options{Physics: &local.Physics{PartitionWrites: 10, Window: time.Second, OnDemandPartitions: 2, NoSplits: true}})
 		client := db.Client()
 		makeTable(t, client, "items")
-		views := openItems(t, client, Options{Layout: Layout{Shards: 1}})
+		views := openItems(t, client, Options{Layout: layout.Layout{Shards: 1}})
 		acknowledged := map[string]bool{}
 		slow, failed := 0, 0
 		for i := range 300 {

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -30,9 +32,9 @@ func numberedItems(n int) []Item {
 func TestBatchPut(t *testing.T) {
 	engine := onItems(t)
 	client := faulty.On(t, engine, nil)
-	for _, layout := range []Layout{{Shards: 10}, {Shards: 10, Strategy: Calculated, Format: ShardHash}} {
+	for _, spread := range []layout.Layout{{Shards: 10}, {Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()}} {
 		var meter Meter
-		views := openItems(t, client, Options{Layout: layout})
+		views := openItems(t, client, Options{Layout: spread})
 		if err := views.BatchPut(WithMeter(t.Context(), &meter), numberedItems(260)); err != nil {
 			t.Fatal(err)
 		}
@@ -59,9 +61,9 @@ func TestBatchPut(t *testing.T) {
 // Of items with the same key the last one stands, wherever it is put, and is written once.
 func TestBatchPutDuplicates(t *testing.T) {
 	engine := onItems(t)
-	for _, layout := range []Layout{{Shards: 10}, {Shards: 10, Strategy: Calculated, Format: ShardHash}} {
+	for _, spread := range []layout.Layout{{Shards: 10}, {Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()}} {
 		var meter Meter
-		err := openItems(t, engine, Options{Layout: layout}).BatchPut(WithMeter(t.Context(), &meter), []Item{
+		err := openItems(t, engine, Options{Layout: spread}).BatchPut(WithMeter(t.Context(), &meter), []Item{
 			ov("pk", "a", "sk", "1", "n", 1), ov("pk", "a", "sk", "2", "n", 2), ov("pk", "a", "sk", "1", "n", 3), ov("pk", "a", "sk", "1", "n", 4),
 		})
 		if err != nil || meter.Cost().WriteUnits != 2 {
@@ -74,7 +76,7 @@ func TestBatchPutDuplicates(t *testing.T) {
 		}
 	}
 	// The same key at another time is another item; 1 and 1.0 are the same sort key.
-	byDay := coreOf(t, Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "at"}})
+	byDay := coreOf(t, Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}})
 	number := func(n, at string) Item { return ov("pk", "a", "sk", &types.AttributeValueMemberN{Value: n}, "at", at) }
 	items := []Item{number("1", "2026-01-01T00:00:00Z"), number("1", "2026-01-02T00:00:00Z"), number("1.0", "2026-01-01T05:00:00Z")}
 	entries := byDay.entries(t.Context(), len(items), func(i int) (Item, error) { return items[i], nil })
@@ -88,7 +90,7 @@ func TestBatchPutDuplicatesByIndex(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
 	users := openItems(t, client, Options{
 		Index: "listing", TableKey: []string{"id"},
-		Layout: Layout{Shards: 2, Strategy: Calculated, Bucket: Day}, EventTime: EventTime{Attribute: "sk"},
+		Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "sk"},
 	})
 	err := users.BatchPut(ctx, []Item{
 		ov("id", "u1", "pk", "ACTIVE", "sk", "2026-01-01T00:00:00Z"),
@@ -109,7 +111,7 @@ func TestBatchPutDuplicatesByIndex(t *testing.T) {
 func TestBatchPutUnprocessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
-		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.Partly, faulty.Throttled, faulty.Partly)), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
+		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.Partly, faulty.Throttled, faulty.Partly)), Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(everyItem(t, engine, "items")); n != 25 {
@@ -121,7 +123,7 @@ func TestBatchPutUnprocessed(t *testing.T) {
 		client := faulty.On(t, engine, faulty.Script(faulty.Partly, faulty.Throttled))
 		items := numberedItems(24)
 		items[3] = items[20] // the first of two with the same key is not written, and not missed
-		err := openItems(t, client, Options{Layout: Layout{Shards: 10}, Retry: Retry{Attempts: 2}}).BatchPut(ctx, items)
+		err := openItems(t, client, Options{Layout: layout.Layout{Shards: 10}, Retry: Retry{Attempts: 2}}).BatchPut(ctx, items)
 		failed, ok := err.(*BatchError)
 		if !ok || failed.Of != 24 {
 			t.Fatalf("got %v, want a BatchError of 24 items", err)
@@ -152,13 +154,13 @@ func TestBatchPutUnprocessed(t *testing.T) {
 func TestBatchPutPinned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
-		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.LostAnswer, faulty.Throttled, faulty.Partly, faulty.Partly)), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
+		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.LostAnswer, faulty.Throttled, faulty.Partly, faulty.Partly)), Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(everyItem(t, engine, "items")); n != 25 {
 			t.Errorf("got %d items, want 25", n)
 		}
-		err := openItems(t, faulty.On(t, engine, faulty.Always(faulty.LostAnswer)), Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(1))
+		err := openItems(t, faulty.On(t, engine, faulty.Always(faulty.LostAnswer)), Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(1))
 		if !errors.As(err, new(*BatchError)) || !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want an unknown outcome", err)
 		}
@@ -183,7 +185,7 @@ func (l *lying) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemI
 func TestBatchPutDoesNotTrustStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
-		if err := openItems(t, &lying{Client: engine}, Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(5)); err != nil {
+		if err := openItems(t, &lying{Client: engine}, Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(5)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(everyItem(t, engine, "items")); n != 5 {
@@ -197,7 +199,7 @@ func TestBatchPutContext(t *testing.T) {
 		engine := onItems(t)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		views := openItems(t, faulty.On(t, engine, faulty.Always(faulty.Throttled)), Options{Layout: Layout{Shards: 10}, Retry: Retry{Base: time.Hour, Max: time.Hour}})
+		views := openItems(t, faulty.On(t, engine, faulty.Always(faulty.Throttled)), Options{Layout: layout.Layout{Shards: 10}, Retry: Retry{Base: time.Hour, Max: time.Hour}})
 		err := views.BatchPut(ctx, numberedItems(400)) // more batches than there is room for
 		failed, ok := err.(*BatchError)
 		if !ok || len(failed.Failed) != 400 || !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*UnknownOutcomeError)) {
@@ -229,7 +231,7 @@ func TestBatchPutOnHotPartitions(t *testing.T) {
 		db := startWith(t, local.Options{Physics: &local.Physics{PartitionWrites: 200, OnDemandPartitions: 4, NoSplits: true}})
 		client := db.Client()
 		makeTable(t, client, "items")
-		views := openItems(t, client, Options{Layout: Layout{Shards: 10}, Retry: Retry{Attempts: 30, Budget: 30}})
+		views := openItems(t, client, Options{Layout: layout.Layout{Shards: 10}, Retry: Retry{Attempts: 30, Budget: 30}})
 		var meter Meter
 		start := time.Now()
 		if err := views.BatchPut(WithMeter(ctx, &meter), numberedItems(4_000)); err != nil {
@@ -262,7 +264,7 @@ func TestBatchPutFailsAlone(t *testing.T) {
 			for _, at := range []int{0, 7, 24, 30} {
 				t.Run(fmt.Sprintf("%s at %d, version %q", name, at, version), func(t *testing.T) {
 					client := onItems(t)
-					options := Options{Layout: Layout{Shards: 4}, Version: version}
+					options := Options{Layout: layout.Layout{Shards: 4}, Version: version}
 					if version != "" {
 						options.TTL = "ttl"
 					}

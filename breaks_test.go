@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -25,7 +27,7 @@ import (
 func TestDeleteOrderOfCopies(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	faults := faulty.On(t, client, faulty.Always(faulty.None))
-	items := openItems(t, faults, Options{Layout: Layout{Strategy: Calculated}, Widths: Width{Write: 16, Read: 16}})
+	items := openItems(t, faults, Options{Layout: layout.Layout{Strategy: layout.Calculated}, Widths: Width{Write: 16, Read: 16}})
 	for i := range 100 {
 		like := ov("pk", "a", "sk", fmt.Sprint("u", i))
 		keys, err := items.Locate(ctx, like)
@@ -101,9 +103,9 @@ func TestFilterWithOrLeavesOutExpiredAndDeleted(t *testing.T) {
 
 // A shard that is not read must not pass for a shard of another key, as an older layout would spell it.
 func TestDecodeTooNarrowForOneKeyOnly(t *testing.T) {
-	options := Options{Layout: Layout{Shards: 2, Format: ShardHash}, Older: []Layout{{Shards: 16, Format: PlainNumber}}}
+	options := Options{Layout: layout.Layout{Shards: 2, Format: layout.SharpNumber()}, Older: []layout.Layout{{Shards: 16, Format: layout.PlainNumber()}}}
 	item, place, err := openItems(t, &dynamodb.Client{}, options).Decode(ov("pk", "a#SHARD#9", "sk", "1"))
-	if !errors.Is(err, ErrTooNarrow) || place != (Place{Key: "a", Shard: 9}) || attrText(item, "pk") != "a" {
+	if !errors.Is(err, ErrTooNarrow) || place != (layout.Place{Key: "a", Shard: 9}) || attrText(item, "pk") != "a" {
 		t.Errorf("got %s at %+v, %v, want ErrTooNarrow", showItem(item), place, err)
 	}
 }
@@ -156,7 +158,7 @@ func TestVersionedUpdateOfWhatIsDeletedMeanwhile(t *testing.T) {
 // What may be another item, because it lacks the attribute that tells, is not deleted along with the item.
 func TestDeleteLeavesWhatMayBeAnother(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	items := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}, ShardBy: []string{"id"}, Older: []Layout{{}}})
+	items := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, ShardBy: []string{"id"}, Older: []layout.Layout{{}}})
 	like := ov("pk", "a", "sk", "1", "id", "x")
 	if _, err := items.Put(ctx, like); err != nil {
 		t.Fatal(err)
@@ -196,7 +198,7 @@ func (c *turning) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteIte
 func TestBatchPutRejectedAfterLostAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
-		err := openItems(t, &turning{Client: engine}, Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(20))
+		err := openItems(t, &turning{Client: engine}, Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(20))
 		if !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want an unknown outcome", err)
 		}
@@ -224,7 +226,7 @@ func TestLiveWidthsOfAKeyThatIsNoLongerNamed(t *testing.T) {
 // A condition in the old style is one as well: it would see one shard of many.
 func TestPutRefusesScatteredExpected(t *testing.T) {
 	client := onItems(t)
-	_, err := openItems(t, client, Options{Layout: Layout{Shards: 4}}).Put(t.Context(), ov("pk", "a", "sk", "1"), func(in *dynamodb.PutItemInput) {
+	_, err := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}}).Put(t.Context(), ov("pk", "a", "sk", "1"), func(in *dynamodb.PutItemInput) {
 		in.Expected = map[string]types.ExpectedAttributeValue{"sk": {Exists: aws.Bool(false)}}
 	})
 	if n := len(everyItem(t, client, "items")); !errors.Is(err, ErrScattered) || n != 0 {
@@ -275,7 +277,7 @@ func TestBatchPutStrangersPinTheShards(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, engine := context.Background(), onItems(t)
-			if err := openItems(t, &raving{Client: engine, stranger: stranger}, Options{Layout: Layout{Shards: 10}}).BatchPut(ctx, numberedItems(20)); err != nil {
+			if err := openItems(t, &raving{Client: engine, stranger: stranger}, Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(20)); err != nil {
 				t.Fatal(err)
 			}
 			if n := len(everyItem(t, engine, "items")); n != 20 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
@@ -33,7 +35,7 @@ func TestCallersMistakes(t *testing.T) {
 		{"a part of a key", "items", Query{Projection: "n, sk.part"}, true, false, `"sk.part"`},
 		{"no such table", "nothing", Query{}, false, true, "ResourceNotFoundException"},
 	} {
-		c := openItems(t, client, Options{Table: test.table, Layout: Layout{Shards: 4}})
+		c := openItems(t, client, Options{Table: test.table, Layout: layout.Layout{Shards: 4}})
 		for _, partial := range []bool{false, true} {
 			q := test.query
 			q.Key, q.Partial = "k", partial
@@ -83,9 +85,9 @@ func TestLimitedCounts(t *testing.T) {
 	client := local.Start(t).Client()
 	for _, s := range shapes {
 		options := s.create(t, client)
-		options.Layout = Layout{Shards: 4}
+		options.Layout = layout.Layout{Shards: 4}
 		if s.index || options.SortKey == "" {
-			options.Layout.Strategy = Calculated
+			options.Layout.Strategy = layout.Calculated
 		}
 		var raw []Item
 		for i := range 12 {
@@ -121,7 +123,7 @@ func TestOddProjections(t *testing.T) {
 	makeTable(t, client, "items")
 	deep := &types.AttributeValueMemberM{Value: ov("b", "c")}
 	load(t, client, "items", []Item{ov("pk", "k#SHARD_0", "sk", "s", "a", deep), ov("pk", "k#SHARD_1", "sk", "t", "a", deep)})
-	c := openItems(t, client, Options{Layout: Layout{Shards: 2}})
+	c := openItems(t, client, Options{Layout: layout.Layout{Shards: 2}})
 	for projection, names := range map[string]map[string]string{
 		"\ta .b ,\n sk":    nil,
 		"#a . b,#s":        {"#a": "a", "#s": "sk"},

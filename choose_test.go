@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -28,7 +30,7 @@ func TestChoose(t *testing.T) {
 			}
 			counts[shard]++
 		}
-		if e := NewEvenness(counts); e.Skewed() {
+		if e := layout.NewEvenness(counts); e.Skewed() {
 			t.Errorf("width %d: %v", width, e)
 		}
 		if width == 10 && (slices.Min(counts) < 880 || slices.Max(counts) > 1120) {
@@ -137,7 +139,7 @@ func TestThrottleAwareChoiceBeatsUniform(t *testing.T) {
 				db := startWith(t, local.Options{Physics: &local.Physics{PartitionWrites: 50, OnDemandPartitions: 4, NoSplits: true}})
 				client := db.Client()
 				makeTable(t, client, "items")
-				views := openItems(t, client, Options{Layout: Layout{Shards: 10}, Rand: rand.NewPCG(3, 4), Retry: Retry{Attempts: 1}})
+				views := openItems(t, client, Options{Layout: layout.Layout{Shards: 10}, Rand: rand.NewPCG(3, 4), Retry: Retry{Attempts: 1}})
 				for start := time.Now(); time.Since(start) < 5*time.Second; time.Sleep(6 * time.Millisecond) {
 					if !aware {
 						views.core.chooser.until.Store(0)
@@ -171,7 +173,7 @@ func TestThrottlesAreForgottenOneByOne(t *testing.T) {
 					counts[s][c.choose(s, 4, nil)]++
 				}
 			}
-			if e := NewEvenness(counts[key]); e.Skewed() {
+			if e := layout.NewEvenness(counts[key]); e.Skewed() {
 				t.Errorf("%s later: %v, want all shards alike", later, e)
 			}
 			if n := counts[other][1]; n > 800 {
@@ -184,14 +186,14 @@ func TestThrottlesAreForgottenOneByOne(t *testing.T) {
 // The shard key is the only thing that choosing and building allocate, also for a key with a width of its own.
 func TestChooseAndBuildAllocatesOnce(t *testing.T) {
 	for name, options := range map[string]Options{
-		"plain":   {Layout: Layout{Shards: 16}},
-		"bucket":  {Layout: Layout{Shards: 16, Bucket: Day}, EventTime: EventTime{Attribute: "at"}},
+		"plain":   {Layout: layout.Layout{Shards: 16}},
+		"bucket":  {Layout: layout.Layout{Shards: 16, Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}},
 		"widened": {Widths: Width{4, 16}},
 	} {
 		core := coreOf(t, options)
 		key := &spot{
 			key: "PAGE_VIEWS", width: Width{Write: 4, Read: 16},
-			bucket: options.Layout.Bucket.Start(instant("2024-12-02T15:30:00Z")),
+			bucket: options.Layout.Bucket.Start(time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC)),
 		}
 		core.chooser.throttled(key, 1)
 		if n := testing.AllocsPerRun(100, func() {
@@ -209,7 +211,7 @@ func BenchmarkChooseAndBuild(b *testing.B) {
 	for _, c := range []struct {
 		name      string
 		keys      []string
-		layout    Layout
+		layout    layout.Layout
 		source    rand.Source
 		throttled int
 	}{
@@ -217,13 +219,13 @@ func BenchmarkChooseAndBuild(b *testing.B) {
 		{name: "throttled", throttled: 1},
 		{name: "all throttled", throttled: 16},
 		{name: "seeded", source: rand.NewPCG(1, 2)},
-		{name: "hour", layout: Layout{Bucket: Hour}},
-		{name: "day", layout: Layout{Bucket: Day}},
-		{name: "week", layout: Layout{Bucket: Week}},
-		{name: "month", layout: Layout{Bucket: Month}},
-		{name: "year", layout: Layout{Bucket: Year}},
+		{name: "hour", layout: layout.Layout{Bucket: layout.Hour}},
+		{name: "day", layout: layout.Layout{Bucket: layout.Day}},
+		{name: "week", layout: layout.Layout{Bucket: layout.Week}},
+		{name: "month", layout: layout.Layout{Bucket: layout.Month}},
+		{name: "year", layout: layout.Layout{Bucket: layout.Year}},
 		{name: "number", keys: []string{"user-12345"}},
-		{name: "number and day", keys: []string{"user-12345"}, layout: Layout{Bucket: Day}},
+		{name: "number and day", keys: []string{"user-12345"}, layout: layout.Layout{Bucket: layout.Day}},
 		{name: "many keys", keys: manyKeys(1 << 14)},
 		{name: "128 bytes", keys: []string{strings.Repeat("k", 128)}},
 	} {
@@ -233,7 +235,7 @@ func BenchmarkChooseAndBuild(b *testing.B) {
 			}
 			c.layout.Shards = 16
 			core := coreOf(b, Options{Layout: c.layout, Rand: c.source, EventTime: EventTime{Attribute: "at"}})
-			key := &spot{width: Width{Write: 16, Read: 16}, bucket: c.layout.Bucket.Start(instant("2024-12-02T15:30:00Z"))}
+			key := &spot{width: Width{Write: 16, Read: 16}, bucket: c.layout.Bucket.Start(time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC))}
 			for shard := range c.throttled {
 				key.key = c.keys[0]
 				core.chooser.throttled(key, shard)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -19,7 +21,7 @@ import (
 )
 
 // shelves returns sort keys for the shards of a key, so many for each: 0, 1, 2 and so on, dealt out round by round.
-func shelves(layout Layout, key string, counts ...int) map[string][]string {
+func shelves(spread layout.Layout, key string, counts ...int) map[string][]string {
 	all := make(map[string][]string, len(counts))
 	for n, left := 0, slices.Clone(counts); ; {
 		dealt := false
@@ -29,7 +31,7 @@ func shelves(layout Layout, key string, counts ...int) map[string][]string {
 			}
 			left[shard]--
 			dealt = true
-			shardKey, err := layout.ShardKey(key, firstDay, shard)
+			shardKey, err := spread.ShardKey(key, firstDay, shard)
 			if err != nil {
 				panic(err)
 			}

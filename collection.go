@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -240,7 +242,7 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 // were read in some other way, from a stream, a scan or an export. It knows the shards of wider layouts, too: for one that
 // this collection does not read it returns the item and its place together with an error that wraps ErrTooNarrow.
 // Widths are asked without a deadline.
-func (c *Collection[T]) Decode(stored Item) (T, Place, error) {
+func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 	raw, place, err := c.core.decodeStored(stored)
 	if raw == nil {
 		var none T
@@ -276,9 +278,9 @@ func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) { retur
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { return c.core.count(ctx, q) }
 
 // Distribution counts the items of every shard that q reads, and judges how even they are.
-func (c *Collection[T]) Distribution(ctx context.Context, q Query) (Evenness, error) {
+func (c *Collection[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, error) {
 	if err := q.whole("a distribution", "it compares all shards; leave Sample out"); err != nil {
-		return Evenness{}, err
+		return layout.Evenness{}, err
 	}
 	return c.core.distribution(ctx, q)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,13 +28,13 @@ func BenchmarkPut(b *testing.B) {
 		"a":  &types.AttributeValueMemberS{Value: "some text that is neither long nor short"},
 		"n":  &types.AttributeValueMemberN{Value: "42"},
 	}
-	for name, layout := range map[string]heatsink.Layout{
+	for name, spread := range map[string]layout.Layout{
 		"random":     {Shards: 10},
-		"calculated": {Shards: 10, Strategy: heatsink.Calculated},
+		"calculated": {Shards: 10, Strategy: layout.Calculated},
 		"unsharded":  {},
 	} {
 		b.Run(name, func(b *testing.B) {
-			options.Layout = layout
+			options.Layout = spread
 			c, err := heatsink.Open[heatsink.Item](client, options)
 			if err != nil {
 				b.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
@@ -41,7 +43,7 @@ type possible map[int]bool
 type faultModel struct {
 	*rapid.T
 	key    string
-	layout Layout
+	layout layout.Layout
 	widths *growing
 	items  *Collection[Item]
 	states map[string]possible // by sort key
@@ -50,7 +52,7 @@ type faultModel struct {
 
 func newFaultModel(rt *rapid.T, t *testing.T, client *dynamodb.Client, key string) *faultModel {
 	m := &faultModel{T: rt, key: key, states: make(map[string]possible), widths: &growing{}}
-	m.layout = Layout{Shards: 1, Strategy: rapid.SampledFrom([]Strategy{Random, Calculated}).Draw(rt, "strategy")}
+	m.layout = layout.Layout{Shards: 1, Strategy: rapid.SampledFrom([]layout.Strategy{layout.Random, layout.Calculated}).Draw(rt, "strategy")}
 	width := 1 << rapid.IntRange(0, 3).Draw(rt, "log width")
 	m.widths.set(Width{Write: width, Read: width})
 	rate := rapid.SampledFrom([]int{0, 10, 40}).Draw(rt, "percent of faults")
@@ -83,7 +85,7 @@ func (m *faultModel) run() {
 
 // sort draws a sort key: with a random layout a new one, as only those are there once.
 func (m *faultModel) sort() string {
-	if m.layout.Strategy == Random {
+	if m.layout.Strategy == layout.Random {
 		return fmt.Sprintf("s-%04d", len(m.states))
 	}
 	return fmt.Sprintf("s-%02d", rapid.IntRange(0, 12).Draw(m.T, "sort"))
@@ -98,7 +100,7 @@ func (m *faultModel) put() {
 
 // update sets the version of something that may be there.
 func (m *faultModel) update() {
-	if len(m.states) == 0 || m.layout.Strategy == Random {
+	if len(m.states) == 0 || m.layout.Strategy == layout.Random {
 		return
 	}
 	m.writes++
@@ -143,7 +145,7 @@ func (m *faultModel) settle(sk string, version int, err error) {
 
 // grow doubles the layout. Calculated items stay where they are, so only random layouts may.
 func (m *faultModel) grow() {
-	if w := m.widths.width; m.layout.Strategy == Random && w.Read < 32 {
+	if w := m.widths.width; m.layout.Strategy == layout.Random && w.Read < 32 {
 		m.widths.set(Width{Write: rapid.SampledFrom([]int{w.Write, 2 * w.Read}).Draw(m.T, "write width"), Read: 2 * w.Read})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"regexp"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/internal/gather"
 )
 
@@ -63,16 +65,16 @@ func countSome(ctx context.Context, r *reading) (n int, err error) {
 }
 
 // distribution is Collection.Distribution.
-func (c *core) distribution(ctx context.Context, q Query) (Evenness, error) {
+func (c *core) distribution(ctx context.Context, q Query) (layout.Evenness, error) {
 	r, err := c.prepare(ctx, q.unprojected())
 	if err != nil {
-		return Evenness{}, err
+		return layout.Evenness{}, err
 	}
 	counts, err := counts(ctx, r)
 	if err != nil {
-		return Evenness{}, err
+		return layout.Evenness{}, err
 	}
-	return NewEvenness(counts), nil
+	return layout.NewEvenness(counts), nil
 }
 
 // unprojected returns the query for whole items, without the names that only the projection used: DynamoDB insists.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/local"
@@ -17,7 +19,7 @@ import (
 func TestCountSumsPages(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
-	options.Layout = Layout{Shards: 25}
+	options.Layout = layout.Layout{Shards: 25}
 	large := text(strings.Repeat("x", 100<<10))
 	var stored []Item
 	counts := []int{35, 0, 1} // 3.5 MB, nothing, one
@@ -67,7 +69,7 @@ func TestCountSumsPages(t *testing.T) {
 func TestCountOfUnalignedTimes(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
-	options.Layout, options.EventTime = Layout{Shards: 3, Bucket: Day}, EventTime{Attribute: "at"}
+	options.Layout, options.EventTime = layout.Layout{Shards: 3, Bucket: layout.Day}, EventTime{Attribute: "at"}
 	var stored []Item
 	var times []time.Time
 	for i := range 300 { // a hundred hours, one every 20 minutes
@@ -115,20 +117,20 @@ func TestPlanIsWhatIsDone(t *testing.T) {
 		want   Plan
 		parent bool
 	}{
-		{"one", func(o *Options) { o.Layout = Layout{} }, Plan{1, 1, 1}, true},
-		{"shards", func(o *Options) { o.Layout = Layout{Shards: 50} }, Plan{1, 50, 50}, false},
-		{"buckets", func(o *Options) { o.Layout = Layout{Bucket: Day} }, Plan{7, 7, 7}, false},
-		{"both", func(o *Options) { o.Layout = Layout{Shards: 5, Bucket: Day} }, Plan{7, 35, 35}, false},
+		{"one", func(o *Options) { o.Layout = layout.Layout{} }, Plan{1, 1, 1}, true},
+		{"shards", func(o *Options) { o.Layout = layout.Layout{Shards: 50} }, Plan{1, 50, 50}, false},
+		{"buckets", func(o *Options) { o.Layout = layout.Layout{Bucket: layout.Day} }, Plan{7, 7, 7}, false},
+		{"both", func(o *Options) { o.Layout = layout.Layout{Shards: 5, Bucket: layout.Day} }, Plan{7, 35, 35}, false},
 		{"older", func(o *Options) {
-			o.Layout = Layout{Shards: 5, Bucket: Day}
-			o.Older = []Layout{{}, {Shards: 2}, {Shards: 3}}
+			o.Layout = layout.Layout{Shards: 5, Bucket: layout.Day}
+			o.Older = []layout.Layout{{}, {Shards: 2}, {Shards: 3}}
 		}, Plan{7, 39, 39}, false},
 		{"older and bare zero", func(o *Options) {
-			o.Layout = Layout{Shards: 4, Format: Format{BareZero: true}}
-			o.Older = []Layout{{}, {Shards: 6}}
+			o.Layout = layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}
+			o.Older = []layout.Layout{{}, {Shards: 6}}
 		}, Plan{1, 4 + 3, 4 + 3}, false}, // SHARD_1 to 3 are in both, SHARD_0 only in the older one
 		{"width", func(o *Options) {
-			o.Layout = Layout{Shards: 4}
+			o.Layout = layout.Layout{Shards: 4}
 			o.Widths = &growing{width: Width{Write: 2, Read: 16}}
 		}, Plan{1, 16, 16}, false},
 	} {
@@ -138,7 +140,7 @@ func TestPlanIsWhatIsDone(t *testing.T) {
 		test.edit(&options)
 		items := collection(t, w, options)
 		q := Query{Key: "k"}
-		if options.Layout.Bucket != NoBucket {
+		if options.Layout.Bucket != layout.NoBucket {
 			q.From, q.To = firstDay, firstDay.AddDate(0, 0, 7)
 		}
 		plan, err := items.Plan(t.Context(), q)
@@ -168,11 +170,11 @@ func TestQueryRefuses(t *testing.T) {
 	plain := sharded(4)
 	plain.EventTime = EventTime{Attribute: "at"}
 	daily := plain
-	daily.Layout.Bucket = Day
+	daily.Layout.Bucket = layout.Day
 	hashOnly := plain
 	hashOnly.SortKey, hashOnly.Layout.Shards = "", 1
 	index := plain
-	index.Index, index.TableKey, index.Layout.Strategy = "listing", []string{"id"}, Calculated
+	index.Index, index.TableKey, index.Layout.Strategy = "listing", []string{"id"}, layout.Calculated
 	timeless := plain
 	timeless.EventTime = EventTime{}
 	day := firstDay.AddDate(0, 0, 1)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -20,9 +22,9 @@ func TestDelete(t *testing.T) {
 		missing error
 	}{
 		{"not spread", Options{}, nil},
-		{"calculated", Options{Layout: Layout{Shards: 8, Strategy: Calculated}}, nil},
-		{"random", Options{Layout: Layout{Shards: 8}}, ErrNotFound},
-		{"random, once unsharded", Options{Layout: Layout{Shards: 8}, Older: []Layout{{}}}, ErrNotFound},
+		{"calculated", Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}}, nil},
+		{"random", Options{Layout: layout.Layout{Shards: 8}}, ErrNotFound},
+		{"random, once unsharded", Options{Layout: layout.Layout{Shards: 8}, Older: []layout.Layout{{}}}, ErrNotFound},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t)
@@ -55,7 +57,7 @@ func TestDeleteFromOlderLayout(t *testing.T) {
 	if _, err := openItems(t, client, Options{}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 		t.Fatal(err)
 	}
-	items := openItems(t, client, Options{Layout: Layout{Shards: 8, Strategy: Calculated}, Older: []Layout{{}}})
+	items := openItems(t, client, Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, Older: []layout.Layout{{}}})
 	if w, err := items.Delete(ctx, ov("pk", "a", "sk", "1")); err != nil || w.ShardKey != "a" || len(everyItem(t, client, "items")) != 0 {
 		t.Errorf("got %+v, %v, want the unsharded item to be gone", w, err)
 	}
@@ -63,7 +65,7 @@ func TestDeleteFromOlderLayout(t *testing.T) {
 
 func TestDeleteByIndex(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 5, Strategy: Calculated}})
+	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
 	if _, err := users.Put(ctx, ov("id", "u1", "pk", "ACTIVE", "sk", "1")); err != nil {
 		t.Fatal(err)
 	}

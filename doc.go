@@ -10,7 +10,7 @@
 //
 //	views, err := heatsink.Open[View](client, heatsink.Options{
 //		Table: "views", PartitionKey: "pk", SortKey: "sk",
-//		Layout: heatsink.Layout{Shards: 10},
+//		Layout: layout.Layout{Shards: 10},
 //	})
 //	…
 //	_, err = views.Put(ctx, View{Key: "PAGE_VIEWS", At: now})         // to PAGE_VIEWS#SHARD_0 … #SHARD_9

@@ -8,24 +8,9 @@ import (
 	"strings"
 )
 
-// Errors that need no request: a layout works keys out, and Open checks options. The errors that wrap them say what and
-// where; so do those below.
-var (
-	// ErrLayout is wrapped when a layout or a format contradicts itself.
-	ErrLayout = errors.New("invalid layout")
-	// ErrOptions is wrapped by what Open returns for options that contradict each other or lack something. What is wrong
-	// with the Layout itself wraps ErrLayout.
-	ErrOptions = errors.New("invalid options")
-	// ErrKey is wrapped when a key cannot be spread, because it could not be read back or stored, and when a text is
-	// not a shard key of the layout.
-	ErrKey = errors.New("invalid key")
-	// ErrShard is wrapped when a layout has no shard with the number.
-	ErrShard = errors.New("no such shard")
-	// ErrTime is wrapped when a time has no bucket: it is the zero time, or its year does not have four digits.
-	ErrTime = errors.New("time without a bucket")
-	// ErrTooManyShardKeys is wrapped when a range of time has more than MaxShardKeys shard keys.
-	ErrTooManyShardKeys = errors.New("too many shard keys")
-)
+// ErrOptions is wrapped by what Open returns for options that contradict each other or lack something. What is wrong with
+// the Layout itself wraps layout.ErrInvalid. The errors that wrap it say what and where; so do those below.
+var ErrOptions = errors.New("invalid options")
 
 // Errors of operations on one item.
 var (

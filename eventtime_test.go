@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -62,9 +64,9 @@ func TestEventTimeOf(t *testing.T) {
 func TestRangesOfFractions(t *testing.T) {
 	client := local.Start(t).Client()
 	makeTable(t, client, "items")
-	for _, bucket := range []Bucket{NoBucket, Hour} {
+	for _, bucket := range []layout.Bucket{layout.NoBucket, layout.Hour} {
 		key := "k" + bucket.String()
-		c := openItems(t, client, Options{Layout: Layout{Bucket: bucket}, EventTime: EventTime{Attribute: "at", Unit: UnixSeconds}})
+		c := openItems(t, client, Options{Layout: layout.Layout{Bucket: bucket}, EventTime: EventTime{Attribute: "at", Unit: UnixSeconds}})
 		for sk, at := range map[string]string{"a": "1718000000", "b": "1718000000.25", "c": "1718000000.75"} {
 			if _, err := c.Put(bg, ov("pk", key, "sk", sk, "at", number(at))); err != nil {
 				t.Fatal(err)
@@ -100,10 +102,10 @@ func TestIndexWithoutTheEventTime(t *testing.T) {
 	makeTable(t, client, "items", byIndex(false), func(in *dynamodb.CreateTableInput) {
 		in.GlobalSecondaryIndexes[0].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 	})
-	for _, bucket := range []Bucket{NoBucket, Day} {
+	for _, bucket := range []layout.Bucket{layout.NoBucket, layout.Day} {
 		c := openItems(t, client, Options{
 			Index: "listing", TableKey: []string{"id"}, EventTime: EventTime{Attribute: "at"},
-			Layout: Layout{Shards: 2, Strategy: Calculated, Bucket: bucket},
+			Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: bucket},
 		})
 		key := "k" + bucket.String()
 		for i, hour := range []string{"01", "12", "23"} {
@@ -121,7 +123,7 @@ func TestIndexWithoutTheEventTime(t *testing.T) {
 	// whole buckets need no time
 	c := openItems(t, client, Options{
 		Index: "listing", TableKey: []string{"id"}, EventTime: EventTime{Attribute: "at"},
-		Layout: Layout{Shards: 2, Strategy: Calculated, Bucket: Day},
+		Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day},
 	})
 	q := Query{Key: "kday", From: firstDay, To: firstDay.AddDate(0, 0, 1)}
 	if got, err := all(bg, c, q, "id"); err != nil || len(got) != 3 {
@@ -145,13 +147,13 @@ func TestUnreadableEventTimes(t *testing.T) {
 		ov("pk", "k#2026-02-27", "sk", "d", "at", "2026-02-27T13:00:00Z"),
 	})
 	for _, test := range []struct {
-		bucket    Bucket
+		bucket    layout.Bucket
 		good, bad []string
 	}{
-		{NoBucket, []string{"a", "e"}, []string{"b"}},
-		{Day, []string{"a", "d"}, []string{"b", "c"}},
+		{layout.NoBucket, []string{"a", "e"}, []string{"b"}},
+		{layout.Day, []string{"a", "d"}, []string{"b", "c"}},
 	} {
-		c := openItems(t, client, Options{Layout: Layout{Bucket: test.bucket}, EventTime: EventTime{Attribute: "at"}})
+		c := openItems(t, client, Options{Layout: layout.Layout{Bucket: test.bucket}, EventTime: EventTime{Attribute: "at"}})
 		for _, projection := range []string{"", "n"} {
 			q := Query{Key: "k", From: firstDay.Add(time.Hour), To: firstDay.Add(23 * time.Hour), Projection: projection}
 			good, bad := sift(t, c.Query(context.Background(), q))
@@ -168,7 +170,7 @@ func TestUnreadableEventTimes(t *testing.T) {
 				}
 			}
 		}
-		if n, err := c.Count(bg, Query{Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 1)}); test.bucket == Day && (n != 4 || err != nil) {
+		if n, err := c.Count(bg, Query{Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 1)}); test.bucket == layout.Day && (n != 4 || err != nil) {
 			t.Errorf("a whole day: counted %d, %v, want 4", n, err)
 		}
 	}
@@ -210,7 +212,7 @@ func TestItemsThatDoNotDecode(t *testing.T) {
 		Sort string `dynamodbav:"sk"`
 		N    int    `dynamodbav:"n"`
 	}
-	rows := As[record](openItems(t, client, Options{Layout: Layout{Shards: 3}}))
+	rows := As[record](openItems(t, client, Options{Layout: layout.Layout{Shards: 3}}))
 	for _, reverse := range []bool{false, true} {
 		wantGood, wantBad := good, bad
 		if reverse {
@@ -276,7 +278,7 @@ func TestDecodeErrorNamesItsItem(t *testing.T) {
 		ID string `dynamodbav:"id"`
 		N  int    `dynamodbav:"n"`
 	}
-	c := As[record](openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 1, Strategy: Calculated}}))
+	c := As[record](openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}}))
 	for what, err := range inEveryWay(c, Query{Key: "k", Projection: "n"}) {
 		if strings.HasSuffix(what, "count") {
 			continue

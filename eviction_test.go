@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
@@ -159,22 +161,22 @@ func TestCutAnywhere(tb *testing.T) {
 			options.Layout.Shards = rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "shards")
 			options.EventTime = EventTime{Attribute: "at"}
 			if s.calculated() {
-				options.Layout.Strategy = Calculated
+				options.Layout.Strategy = layout.Calculated
 			}
 			days := 1
 			if rapid.Bool().Draw(t, "buckets") {
-				options.Layout.Bucket, days = Day, 3
+				options.Layout.Bucket, days = layout.Day, 3
 			}
 			if rapid.Bool().Draw(t, "older") {
-				options.Older = []Layout{{}}
+				options.Older = []layout.Layout{{}}
 			}
 			raw := map[string]Item{} // by their keys
 			for i := range rapid.IntRange(0, 25).Draw(t, "items") {
-				layout, at := options.Layout, firstDay.AddDate(0, 0, rapid.IntRange(0, days-1).Draw(t, "day"))
+				spread, at := options.Layout, firstDay.AddDate(0, 0, rapid.IntRange(0, days-1).Draw(t, "day"))
 				if len(options.Older) > 0 && rapid.IntRange(0, 2).Draw(t, "in older") == 0 {
-					layout = options.Older[0]
+					spread = options.Older[0]
 				}
-				shardKey, err := layout.ShardKey(key, at, rapid.IntRange(0, max(layout.Shards, 1)-1).Draw(t, "shard"))
+				shardKey, err := spread.ShardKey(key, at, rapid.IntRange(0, max(spread.Shards, 1)-1).Draw(t, "shard"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,8 @@ import (
 	"log"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -33,7 +35,7 @@ func views(ctx context.Context) (*heatsink.Collection[View], *local.DB) {
 	}
 	views, err := heatsink.Open[View](db.Client(), heatsink.Options{
 		Table: "views", PartitionKey: "pk", SortKey: "sk",
-		Layout: heatsink.Layout{Shards: 10},
+		Layout: layout.Layout{Shards: 10},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -63,7 +65,7 @@ func Example() {
 	db.CreateTable(ctx, "views", "pk", "sk")
 
 	views, err := heatsink.Open[View](db.Client(), heatsink.Options{
-		Table: "views", PartitionKey: "pk", SortKey: "sk", Layout: heatsink.Layout{Shards: 10},
+		Table: "views", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: 10},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -107,7 +109,7 @@ func ExampleCollection_Put_condition() {
 	}
 	orders, err := heatsink.Open[Order](db.Client(), heatsink.Options{
 		Table: "orders", PartitionKey: "day", SortKey: "id",
-		Layout: heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated},
+		Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -141,7 +143,7 @@ func ExampleCollection_Get() {
 	}
 	orders, err := heatsink.Open[Order](db.Client(), heatsink.Options{
 		Table: "orders", PartitionKey: "day", SortKey: "id",
-		Layout: heatsink.Layout{Shards: 200, Strategy: heatsink.Calculated, Format: heatsink.DotFromOne},
+		Layout: layout.Layout{Shards: 200, Strategy: layout.Calculated, Format: layout.DotFromOne()},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -197,7 +199,7 @@ func ExampleCollection_Query_buckets() {
 	}
 	lines, err := heatsink.Open[Line](db.Client(), heatsink.Options{
 		Table: "log", PartitionKey: "pk", SortKey: "sk",
-		Layout:    heatsink.Layout{Shards: 3, Bucket: heatsink.Day},
+		Layout:    layout.Layout{Shards: 3, Bucket: layout.Day},
 		EventTime: heatsink.EventTime{Attribute: "sk"},
 	})
 	if err != nil {
@@ -313,7 +315,7 @@ func ExampleOptions_index() {
 	users, err := heatsink.Open[User](db.Client(), heatsink.Options{
 		Table: "users", TableKey: []string{"id"},
 		Index: "StatusIndex", PartitionKey: "statusShard", SortKey: "seen",
-		Layout: heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated, Format: heatsink.ShardHash},
+		Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -395,7 +397,7 @@ func ExampleTop() {
 		Seconds int
 	}
 	visits, err := heatsink.Open[Visit](db.Client(), heatsink.Options{
-		Table: "visits", PartitionKey: "site", SortKey: "visitor", Layout: heatsink.Layout{Shards: 4},
+		Table: "visits", PartitionKey: "site", SortKey: "visitor", Layout: layout.Layout{Shards: 4},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -422,7 +424,7 @@ func ExampleOptions_version() {
 	}
 	carts, err := heatsink.Open[heatsink.Item](db.Client(), heatsink.Options{
 		Table: "carts", PartitionKey: "pk", SortKey: "sk",
-		Layout:  heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated},
+		Layout:  layout.Layout{Shards: 4, Strategy: layout.Calculated},
 		Version: "version", TTL: "expires",
 	})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/cespare/xxhash/v2"
 )
@@ -25,11 +27,12 @@ func (f fingerprints) at(width int) uint64 {
 // page to page, and so may the range of time, which goes on where a position is.
 func fingerprintsOf(r *reading) fingerprints {
 	q, o := &r.query, &r.core.options
-	layout := o.Layout
+	own := o.Layout
+	format := own.Format.WithDefaults()
 	f := fingerprint{make([]byte, 0, 256)} // enough for most
-	f.text("2", o.Table, o.Index, o.PartitionKey, o.SortKey, layout.Bucket.String())
-	if layout.Bucket.timed() {
-		f.text(layout.Format.bucketPrefix(), layout.Format.hourMark())
+	f.text("2", o.Table, o.Index, o.PartitionKey, o.SortKey, own.Bucket.String())
+	if own.Bucket != layout.NoBucket {
+		f.text(format.BucketPrefix, format.HourMark)
 	}
 	f.text(o.ShardAttribute, r.core.firstSuffix())
 	for _, older := range o.Older { // a position says which of them it is in
@@ -50,22 +53,22 @@ func fingerprintsOf(r *reading) fingerprints {
 	}
 	one := xxhash.Sum64(f.b)
 	if o.ShardAttribute == "" {
-		f.text(layout.Format.shardPrefix())
-		f.b = append(f.b, byte(layout.Format.First), byte(layout.Format.Width))
+		f.text(format.ShardPrefix)
+		f.b = append(f.b, byte(format.First), byte(format.Width))
 	}
 	return fingerprints{one, xxhash.Sum64(f.b)}
 }
 
 // firstSuffix returns what the key of shard 0 has behind key and bucket.
 func (c *core) firstSuffix() string {
-	layout := c.options.Layout
+	own := c.options.Layout
 	if c.adaptive() {
-		layout.Shards = max(layout.Shards, 1)
+		own.Shards = max(own.Shards, 1)
 	}
-	if c.options.ShardAttribute != "" || layout.bare(0) {
+	if c.options.ShardAttribute != "" || own.Shards == 0 {
 		return ""
 	}
-	return string(appendPadded([]byte(layout.Format.shardPrefix()), layout.Format.First, layout.Format.Width))
+	return own.Suffix(0)
 }
 
 // fingerprint collects what is hashed, each part with its length, so that no two queries look the same.

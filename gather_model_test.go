@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -185,18 +187,18 @@ func newModel(rt *rapid.T, s shape, client *dynamodb.Client, options Options, ru
 	}
 	m.widths = &growing{width: Width{Write: width, Read: width}}
 	m.options.Widths = m.widths
-	m.options.Layout = Layout{Shards: width}
+	m.options.Layout = layout.Layout{Shards: width}
 	m.options.EventTime = EventTime{Attribute: "at"}
 	m.options.ReadMemory = rapid.SampledFrom([]int{1, 1 << 12, 64 << 20}).Draw(rt, "memory")
 	if s.calculated() {
-		m.options.Layout.Strategy = Calculated
+		m.options.Layout.Strategy = layout.Calculated
 	}
 	if !s.number {
 		m.options.Layout.Format.BareZero = rapid.Bool().Draw(rt, "bare zero")
 		if rapid.Bool().Draw(rt, "buckets") {
-			m.options.Layout.Bucket = Day
+			m.options.Layout.Bucket = layout.Day
 		} else if rapid.Bool().Draw(rt, "older") {
-			m.options.Older = []Layout{{}, {Shards: 2, Format: ShardHash}}
+			m.options.Older = []layout.Layout{{}, {Shards: 2, Format: layout.SharpNumber()}}
 		}
 	}
 	var err error
@@ -225,17 +227,17 @@ func (m *model) put(sort int) {
 		s.sort = 0
 	}
 	s.shard = rapid.IntRange(0, m.widths.width.Write-1).Draw(m.T, "shard")
-	layout := m.options.Layout.WithShards(m.widths.width.Write)
+	spread := m.options.Layout.WithShards(m.widths.width.Write)
 	at := firstDay
-	if layout.Bucket == Day {
+	if spread.Bucket == layout.Day {
 		s.day = rapid.IntRange(0, 3).Draw(m.T, "day")
 		s.hour = rapid.IntRange(0, 23).Draw(m.T, "hour")
 		at = firstDay.AddDate(0, 0, s.day).Add(time.Duration(s.hour) * time.Hour)
 	}
 	if len(m.options.Older) > 0 && rapid.Bool().Draw(m.T, "in older") {
-		s.older, layout, s.shard = true, m.options.Older[1], s.shard%2
+		s.older, spread, s.shard = true, m.options.Older[1], s.shard%2
 	}
-	key, err := layout.ShardKey(m.key, at, s.shard)
+	key, err := spread.ShardKey(m.key, at, s.shard)
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -283,7 +285,7 @@ func (m *model) delete(id string) {
 func (m *model) query() (Query, func(stored) bool) {
 	q := Query{Key: m.key, Reverse: rapid.Bool().Draw(m.T, "reverse"), Hedge: rapid.Bool().Draw(m.T, "hedge")}
 	tests := []func(stored) bool{}
-	if m.options.Layout.Bucket == Day {
+	if m.options.Layout.Bucket == layout.Day {
 		from := rapid.IntRange(0, 50).Draw(m.T, "from")
 		to := rapid.IntRange(from, 100).Draw(m.T, "to")
 		q.From, q.To = firstDay.Add(time.Duration(from)*time.Hour), firstDay.Add(time.Duration(to)*time.Hour)

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
@@ -23,7 +25,7 @@ import (
 
 // sharded are options for a table that is made up: pk and sk, so many shards.
 func sharded(n int) Options {
-	return Options{Table: "made", PartitionKey: "pk", SortKey: "sk", Layout: Layout{Shards: n}, Retry: Retry{Attempts: 1}}
+	return Options{Table: "made", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: n}, Retry: Retry{Attempts: 1}}
 }
 
 // backwards returns the list from its end.
@@ -38,7 +40,7 @@ func backwards[T any](list []T) []T {
 func TestPagesOfFifteenAndTwentyFive(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
-	options.Layout = Layout{Shards: 2}
+	options.Layout = layout.Layout{Shards: 2}
 	stock(t, client, options.Table, shelves(options.Layout, "k", 15, 25))
 	items := collection(t, client, options)
 	for _, reverse := range []bool{false, true} {
@@ -133,7 +135,7 @@ func TestSevenDailyBuckets(t *testing.T) {
 				want = backwards(want)[:50]
 				client := &watched{Client: &made{TB: t, keys: func(shardKey string) []string { return stored[shardKey] }}, delay: after(time.Second)}
 				options := sharded(0)
-				options.Layout.Bucket, options.EventTime = Day, EventTime{Attribute: "sk"}
+				options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "sk"}
 				items := collection(t, client, options)
 				q := Query{Key: "OPS_LOG", From: firstDay, To: firstDay.AddDate(0, 0, 7), Reverse: true, Limit: 50, Ahead: test.ahead}
 				start := time.Now()
@@ -158,7 +160,7 @@ func TestSevenDailyBuckets(t *testing.T) {
 
 // 000-08, 002-06, 004-12: as many queries as there are shards, in order, whether the shards were drawn or calculated.
 func TestOneQueryForEachShard(t *testing.T) {
-	for _, strategy := range []Strategy{Random, Calculated} {
+	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		client := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(20) }}}
 		options := sharded(50)
 		options.Layout.Strategy = strategy
@@ -241,7 +243,7 @@ func TestLeavingAndCancelling(t *testing.T) {
 		options.ReadMemory = rapid.SampledFrom([]int{1, 100 << 10}).Draw(rt, "memory")
 		options.MaxConcurrency = rapid.SampledFrom([]int{0, 1, 5}).Draw(rt, "concurrency")
 		if rapid.Bool().Draw(rt, "buckets") {
-			options.Layout.Bucket, options.EventTime = Day, EventTime{Attribute: "none"}
+			options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "none"}
 			q.From, q.To, q.Ahead = firstDay, firstDay.AddDate(0, 0, 3), rapid.IntRange(0, 3).Draw(rt, "ahead")
 		}
 		seed := rapid.Uint64().Draw(rt, "seed")
@@ -302,7 +304,7 @@ func TestGatherIsThrottled(t *testing.T) {
 		defer db.Close()
 		client := db.Client()
 		options := shapes[0].create(t, client)
-		options.Layout = Layout{Shards: 64}
+		options.Layout = layout.Layout{Shards: 64}
 		counts := make([]int, 64)
 		for i := range counts {
 			counts[i] = 60
@@ -379,9 +381,9 @@ func TestStrangeSortKeys(tb *testing.T) {
 	client := local.Start(tb).Client()
 	for _, s := range []shape{shapes[0], shapes[1], shapes[2], shapes[4], shapes[5]} {
 		options := s.create(tb, client)
-		options.Layout = Layout{Shards: 3}
+		options.Layout = layout.Layout{Shards: 3}
 		if s.index {
-			options.Layout.Strategy = Calculated
+			options.Layout.Strategy = layout.Calculated
 		}
 		items := collection(tb, client, options)
 		run := 0
@@ -474,9 +476,9 @@ func TestProjections(t *testing.T) {
 	}}
 	for _, s := range []shape{shapes[0], shapes[4], shapes[7]} {
 		options := s.create(t, client)
-		options.Layout, options.EventTime, options.TTL = Layout{Shards: 2}, EventTime{Attribute: "at"}, "ttl"
+		options.Layout, options.EventTime, options.TTL = layout.Layout{Shards: 2}, EventTime{Attribute: "at"}, "ttl"
 		if s.index {
-			options.Layout.Strategy = Calculated
+			options.Layout.Strategy = layout.Calculated
 		}
 		var raw []Item
 		for i := range 9 {
@@ -580,8 +582,8 @@ func TestBucketBorders(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
 	options.EventTime = EventTime{Attribute: "sk"}
-	for _, bucket := range []Bucket{Hour, Day, Week, Month, Year} {
-		options.Layout = Layout{Shards: 2, Bucket: bucket}
+	for _, bucket := range []layout.Bucket{layout.Hour, layout.Day, layout.Week, layout.Month, layout.Year} {
+		options.Layout = layout.Layout{Shards: 2, Bucket: bucket}
 		items := collection(t, client, options)
 		var borders []time.Time
 		for at := bucket.Start(firstDay); len(borders) < 3; at = bucket.Next(at) {
@@ -625,7 +627,7 @@ func TestBucketBorders(t *testing.T) {
 func TestTimeToLiveAsSortKey(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shape{name: "sessions", sort: shapes[5].sort, index: true}.create(t, client)
-	options.Layout, options.TTL = Layout{Shards: 2, Strategy: Calculated}, "sk"
+	options.Layout, options.TTL = layout.Layout{Shards: 2, Strategy: layout.Calculated}, "sk"
 	now := time.Now().Unix()
 	var raw []Item
 	for i := range 10 { // every other one has ended

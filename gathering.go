@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
 )
@@ -41,7 +43,7 @@ func (r *reading) gather(ctx context.Context, from *position) (*gathering, error
 		})
 	}
 	stages := gather.Stages[found]{Count: len(g.buckets)}
-	if r.core.options.Layout.Bucket == NoBucket {
+	if r.core.options.Layout.Bucket == layout.NoBucket {
 		own, err := r.shards(ctx, time.Time{})
 		if err != nil {
 			return nil, err
@@ -223,8 +225,8 @@ func (r *reading) checkRequests(ctx context.Context) error {
 }
 
 // extent says over how much time a read of such buckets goes, for errors.
-func (q *Query) extent(b Bucket) string {
-	if b == NoBucket {
+func (q *Query) extent(b layout.Bucket) string {
+	if b == layout.NoBucket {
 		return "all"
 	}
 	return fmt.Sprintf("%d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
@@ -232,7 +234,7 @@ func (q *Query) extent(b Bucket) string {
 
 // remedy says what to do about a read that takes too many requests.
 func (r *reading) remedy() string {
-	if r.core.options.Layout.Bucket == NoBucket {
+	if r.core.options.Layout.Bucket == layout.NoBucket {
 		return "raise MaxRequests"
 	}
 	return "check the key, read a shorter time, or raise MaxRequests"

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -39,7 +41,7 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 	if err != nil {
 		return nil, err
 	}
-	if c.options.Layout.Strategy == Random && len(homes) > 1 {
+	if c.options.Layout.Strategy == layout.Random && len(homes) > 1 {
 		items, err := c.find(ctx, &cost, g.key, homes, g.in)
 		return g.first(err, items...)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -21,7 +23,7 @@ import (
 // 002-04, 004-09: put, then get by key, one request each, and what is read is what was put.
 func TestGetCalculated(t *testing.T) {
 	client := faulty.On(t, onItems(t), nil)
-	orders := openItems(t, client, Options{Layout: Layout{Shards: 200, Strategy: Calculated, Format: DotFromOne}})
+	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 200, Strategy: layout.Calculated, Format: layout.DotFromOne()}})
 	var meter Meter
 	ctx := WithMeter(t.Context(), &meter)
 	item := ov("pk", "2014-07-09", "sk", "order-1", "n", 1)
@@ -57,11 +59,11 @@ func TestGetRandom(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, engine := context.Background(), onItems(t)
-			if _, err := openItems(t, engine, Options{Layout: Layout{Shards: c.shards}}).Put(ctx, ov("pk", "a", "sk", "1", "n", 1)); err != nil {
+			if _, err := openItems(t, engine, Options{Layout: layout.Layout{Shards: c.shards}}).Put(ctx, ov("pk", "a", "sk", "1", "n", 1)); err != nil {
 				t.Fatal(err)
 			}
 			client := faulty.On(t, engine, faulty.Script(c.faults...))
-			views := openItems(t, client, Options{Layout: Layout{Shards: c.shards}})
+			views := openItems(t, client, Options{Layout: layout.Layout{Shards: c.shards}})
 			var meter Meter
 			got, err := views.Get(WithMeter(ctx, &meter), ov("pk", "a", "sk", "1"))
 			if err != nil {
@@ -83,7 +85,7 @@ func TestGetRandom(t *testing.T) {
 func TestGetLowestAliveShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
-		views := openItems(t, client, Options{Layout: Layout{Shards: 4}, TTL: "ttl"})
+		views := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}, TTL: "ttl"})
 		past, future := int(time.Now().Unix()), int(time.Now().Unix())+1
 		for shard, ttl := range map[int]int{1: past, 2: future, 3: future} {
 			item := ov("pk", fmt.Sprintf("a#SHARD_%d", shard), "sk", "1", "n", shard, "ttl", ttl)
@@ -136,7 +138,7 @@ func TestGetGrown(t *testing.T) {
 	ctx, engine := t.Context(), onItems(t)
 	widths := &growing{width: Width{Write: 1, Read: 1}}
 	client := faulty.On(t, engine, nil)
-	orders := openItems(t, client, Options{Layout: Layout{Shards: 1, Strategy: Calculated}, Widths: widths})
+	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, Widths: widths})
 	for n := 1; n <= 16; n *= 2 {
 		widths.set(Width{Write: n, Read: n})
 		if _, err := orders.Put(ctx, ov("pk", "a", "sk", fmt.Sprint("put at ", n))); err != nil {
@@ -165,8 +167,8 @@ func TestGetMerged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, strategy := range []Strategy{Random, Calculated} {
-		profiles := openItems(t, client, Options{Layout: Layout{Shards: 3, Strategy: strategy, Format: PlainNumber}, ShardBy: []string{"part"}})
+	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
+		profiles := openItems(t, client, Options{Layout: layout.Layout{Shards: 3, Strategy: strategy, Format: layout.PlainNumber()}, ShardBy: []string{"part"}})
 		var meter Meter
 		got, err := profiles.GetMerged(WithMeter(ctx, &meter), ov("pk", "user", "sk", "PROFILE"), func(in *dynamodb.GetItemInput) { in.ConsistentRead = aws.Bool(true) })
 		if err != nil {
@@ -193,14 +195,14 @@ func TestGetFails(t *testing.T) {
 			}
 			return faulty.None
 		})
-		views := openItems(t, client, Options{Layout: Layout{Shards: 1000}})
+		views := openItems(t, client, Options{Layout: layout.Layout{Shards: 1000}})
 		_, err := views.Get(ctx, ov("pk", "a", "sk", "1"))
 		failed, ok := errors.AsType[*ShardError](err)
 		if !ok || failed.Operation != "BatchGetItem" || failed.Table != "items" || failed.Attempts < 1 || failed.ShardKey == "" ||
 			!errors.As(err, new(*types.ProvisionedThroughputExceededException)) {
 			t.Errorf("got %v, want a throttled BatchGetItem", err)
 		}
-		_, err = openItems(t, faulty.On(t, engine, faulty.Always(faulty.Partly)), Options{Layout: Layout{Shards: 90}, Retry: Retry{Attempts: 3}}).Get(ctx, ov("pk", "a", "sk", "1"))
+		_, err = openItems(t, faulty.On(t, engine, faulty.Always(faulty.Partly)), Options{Layout: layout.Layout{Shards: 90}, Retry: Retry{Attempts: 3}}).Get(ctx, ov("pk", "a", "sk", "1"))
 		failed, ok = errors.AsType[*ShardError](err)
 		if !ok || failed.Attempts != 3 || !errors.As(err, new(*dispatch.UnprocessedError)) {
 			t.Errorf("got %v, want keys left unprocessed", err)
@@ -209,7 +211,7 @@ func TestGetFails(t *testing.T) {
 		// One batch that cannot be read ends the others, which would wait for hours.
 		faults := []faulty.Fault{faulty.Throttled, faulty.Throttled, faulty.Denied}
 		start := time.Now()
-		_, err = openItems(t, faulty.On(t, engine, faulty.Script(faults...)), Options{Layout: Layout{Shards: 300}, Retry: Retry{Base: time.Hour, Max: time.Hour}}).Get(ctx, ov("pk", "a", "sk", "1"))
+		_, err = openItems(t, faulty.On(t, engine, faulty.Script(faults...)), Options{Layout: layout.Layout{Shards: 300}, Retry: Retry{Base: time.Hour, Max: time.Hour}}).Get(ctx, ov("pk", "a", "sk", "1"))
 		if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "AccessDeniedException" || time.Since(start) != 0 {
 			t.Errorf("got %v after %s, want access denied at once", err, time.Since(start))
 		}
@@ -228,7 +230,7 @@ func (v vague) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
 }
 
 func TestGetNothingUnprocessed(t *testing.T) {
-	views := openItems(t, vague{onItems(t)}, Options{Layout: Layout{Shards: 4}})
+	views := openItems(t, vague{onItems(t)}, Options{Layout: layout.Layout{Shards: 4}})
 	item := ov("pk", "a", "sk", "1")
 	if _, err := views.Get(t.Context(), item); err != ErrNotFound {
 		t.Errorf("got %v, want ErrNotFound", err)
@@ -249,7 +251,7 @@ func TestGetKeepsToMaxConcurrency(t *testing.T) {
 		ctx := context.Background()
 		client := faulty.On(t, onItems(t), nil)
 		client.Delay(faulty.Exactly(time.Second))
-		views := openItems(t, client, Options{Layout: Layout{Shards: 800}, MaxConcurrency: 2})
+		views := openItems(t, client, Options{Layout: layout.Layout{Shards: 800}, MaxConcurrency: 2})
 		start := time.Now()
 		if _, err := views.Get(ctx, ov("pk", "a", "sk", "1")); !errors.Is(err, ErrNotFound) {
 			t.Fatal(err)
@@ -259,7 +261,7 @@ func TestGetKeepsToMaxConcurrency(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		start = time.Now()
-		one := openItems(t, client, Options{Layout: Layout{Shards: 8, Strategy: Calculated}, MaxConcurrency: 5})
+		one := openItems(t, client, Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, MaxConcurrency: 5})
 		for i := range 20 {
 			all.Go(func() { _, _ = one.Get(ctx, ov("pk", "a", "sk", fmt.Sprint(i))) })
 		}

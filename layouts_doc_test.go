@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -24,7 +26,7 @@ func TestLayoutTable(t *testing.T) {
 	columns, rows := layoutTable(t)
 	client := onItems(t)
 	cells, seen := 0, map[string]bool{}
-	for _, strategy := range []Strategy{Random, Calculated} {
+	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		for _, format := range []string{"suffix", "BareZero"} {
 			for _, past := range []string{"unsharded", "4 shards"} {
 				for _, declared := range []string{"no", "Older", "Widths"} {
@@ -97,11 +99,11 @@ type past struct {
 	listed map[string]int // how often a query returns an id, once it was asked
 }
 
-func newPast(t *testing.T, client *dynamodb.Client, key string, strategy Strategy, format, before, declared string) *past {
+func newPast(t *testing.T, client *dynamodb.Client, key string, strategy layout.Strategy, format, before, declared string) *past {
 	t.Helper()
-	now := Layout{Shards: 16, Strategy: strategy}
+	now := layout.Layout{Shards: 16, Strategy: strategy}
 	now.Format.BareZero = format == "BareZero"
-	then := Layout{}
+	then := layout.Layout{}
 	if before == "4 shards" {
 		then = now.WithShards(4)
 	}
@@ -116,7 +118,7 @@ func newPast(t *testing.T, client *dynamodb.Client, key string, strategy Strateg
 	options := Options{Layout: now, Rand: rand.NewPCG(3, 4)}
 	switch declared {
 	case "Older":
-		options.Older = []Layout{then}
+		options.Older = []layout.Layout{then}
 	case "Widths":
 		options.Widths = Width{Write: 16, Read: 16}
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -68,7 +70,7 @@ func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Ite
 		return err
 	}
 	now := time.Now()
-	random := c.options.Layout.Strategy == Random
+	random := c.options.Layout.Strategy == layout.Random
 	there := false
 	if c.options.Version != "" && !random {
 		i := c.newest(items, like)

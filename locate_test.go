@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // As Get does, Update and Delete pass over copies that have expired.
@@ -16,8 +18,8 @@ func TestLocateSkipsExpired(t *testing.T) {
 			ov("pk", "a#SHARD_0", "sk", "1", "ttl", past), ov("pk", "a#SHARD_2", "sk", "1", "n", 1),
 			ov("pk", "b#SHARD_0", "sk", "1", "ttl", past), ov("pk", "b", "sk", "1", "n", 1),
 		})
-		random := openItems(t, client, Options{Layout: Layout{Shards: 4}, TTL: "ttl"})
-		moved := openItems(t, client, Options{Layout: Layout{Shards: 1, Strategy: Calculated}, Older: []Layout{{}}, TTL: "ttl"})
+		random := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}, TTL: "ttl"})
+		moved := openItems(t, client, Options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, Older: []layout.Layout{{}}, TTL: "ttl"})
 		for key, c := range map[string]struct {
 			items *Collection[Item]
 			in    string

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
@@ -30,7 +32,7 @@ func TestMiddlewareSeesEveryRequest(t *testing.T) {
 			return stack.Initialize.Add(watch, middleware.Before)
 		})
 	})
-	c := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+	c := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	var meter Meter
 	ctx := WithMeter(bg, &meter)
 	for _, sk := range []string{"a", "b", "c"} {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"pgregory.net/rapid"
 )
 
@@ -15,19 +17,19 @@ func TestOlderModel(tb *testing.T) {
 	rapid.Check(tb, func(t *rapid.T) {
 		options := sharded(rapid.IntRange(0, 3).Draw(t, "shards"))
 		options.EventTime = EventTime{Attribute: "at"}
-		options.Older = []Layout{{}, {Shards: 2, Format: ShardHash}}
+		options.Older = []layout.Layout{{}, {Shards: 2, Format: layout.SharpNumber()}}
 		options.Layout.Format.BareZero = rapid.Bool().Draw(t, "bare zero")
 		days := 1
 		if rapid.Bool().Draw(t, "buckets") {
-			options.Layout.Bucket, days = Day, 3
+			options.Layout.Bucket, days = layout.Day, 3
 		}
 		keys, at := map[string][]string{}, map[string]time.Time{}
 		for range rapid.IntRange(0, 40).Draw(t, "items") {
-			layout, day := options.Layout, firstDay.AddDate(0, 0, rapid.IntRange(0, days-1).Draw(t, "day"))
+			spread, day := options.Layout, firstDay.AddDate(0, 0, rapid.IntRange(0, days-1).Draw(t, "day"))
 			if n := rapid.IntRange(-2, 1).Draw(t, "older"); n >= 0 {
-				layout = options.Older[n]
+				spread = options.Older[n]
 			}
-			shardKey, err := layout.ShardKey("k", day, rapid.IntRange(0, max(layout.Shards, 1)-1).Draw(t, "shard"))
+			shardKey, err := spread.ShardKey("k", day, rapid.IntRange(0, max(spread.Shards, 1)-1).Draw(t, "shard"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +78,7 @@ func TestOlderShardsOfTheSameFormat(t *testing.T) {
 		}
 		for _, shards := range []int{1, 2, 8} {
 			options := sharded(shards)
-			options.Older = []Layout{{Shards: 8}, {Shards: 4}}
+			options.Older = []layout.Layout{{Shards: 8}, {Shards: 4}}
 			options.Widths = &growing{width: Width{Write: width, Read: width}}
 			client := &watched{Client: &made{TB: t, keys: func(shardKey string) []string { return keys[shardKey] }}}
 			items := collection(t, client, options)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -62,7 +64,7 @@ type Options struct {
 	ShardAttribute string
 
 	// Layout says how the logical key becomes the stored one.
-	Layout Layout
+	Layout layout.Layout
 
 	// Widths says how many shards a key has right now, for keys that differ or change: a Width for all keys, a WidthTable,
 	// LiveWidths, or your own. Layout.Shards then has no effect, and the key has a suffix even at a width of 1, unless the
@@ -74,7 +76,7 @@ type Options struct {
 	// or a Calculated layout, an item that is put again is there twice, unless it is deleted first. A conditional Put is
 	// ErrScattered. The unsharded past is Older: []Layout{{}}. Older layouts have no buckets, and every one must take the
 	// keys that are written. docs/layouts.md has a table of what happens to items that were written before.
-	Older []Layout
+	Older []layout.Layout
 
 	// OnePerShard says that a key has at most one item in each shard: the parts of an item that GetMerged puts together, or
 	// the parts of a sum. Put replaces what its shard has. Only with it can a key be spread in a table that has no sort
@@ -220,7 +222,7 @@ func (o Options) validate() error {
 		if err := l.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("%w: Older[%d]: %w", ErrOptions, i, err))
 		}
-		if l.Bucket != NoBucket {
+		if l.Bucket != layout.NoBucket {
 			wrong("Older[%d] has buckets: only layouts without can be read along", i)
 		}
 	}
@@ -247,10 +249,10 @@ func (o Options) validate() error {
 		if o.ShardAttribute != "" && len(o.Older) > 0 {
 			wrong("Older layouts have no ShardAttribute: they cannot be read through the same index")
 		}
-		if o.ShardAttribute != "" && o.Layout.Bucket != NoBucket {
+		if o.ShardAttribute != "" && o.Layout.Bucket != layout.NoBucket {
 			wrong("ShardAttribute has no place for the bucket of a layout by %v", o.Layout.Bucket)
 		}
-		if (o.Layout.Shards > 0 || o.Widths != nil) && o.Layout.Strategy != Calculated {
+		if (o.Layout.Shards > 0 || o.Widths != nil) && o.Layout.Strategy != layout.Calculated {
 			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
 		}
 	}
@@ -262,7 +264,7 @@ func (o Options) validate() error {
 	} else if o.OnePerShard {
 		wrong("OnePerShard is set, but the items of a shard have sort keys or a key of their own: leave it out")
 	}
-	if o.Layout.Bucket != NoBucket && o.EventTime.Attribute == "" {
+	if o.Layout.Bucket != layout.NoBucket && o.EventTime.Attribute == "" {
 		wrong("a layout by %v needs EventTime: name the attribute that holds an item's time", o.Layout.Bucket)
 	}
 	o.checkRoles(wrong)
@@ -306,7 +308,7 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 		}
 	}
 	heatsinks := []struct{ name, attribute string }{{"ShardAttribute", o.ShardAttribute}}
-	if o.Layout.Shards > 0 || o.Widths != nil || o.Layout.Bucket != NoBucket {
+	if o.Layout.Shards > 0 || o.Widths != nil || o.Layout.Bucket != layout.NoBucket {
 		heatsinks = append(heatsinks, struct{ name, attribute string }{"PartitionKey", o.PartitionKey})
 	}
 	for _, own := range heatsinks { // what heatsink writes, so that nothing else can be kept there
@@ -325,7 +327,7 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 // warn tells the Logger about options that work, but not well.
 func (o *Options) warn() {
 	_, one := o.Widths.(fixed)
-	if l := &o.Layout; l.Strategy == Calculated && l.Hash == Product && (l.Shards > 1 || !one) {
+	if l := &o.Layout; l.Strategy == layout.Calculated && l.Hash == layout.Product && (l.Shards > 1 || !one) {
 		o.Logger.Warn("the hash Product is uneven: it puts most ids in a few shards, and of some ids all in one; use XXHash, or for "+
 			"items that Product has placed, XXHash with this layout among Older; see docs/layouts.md and Layout.Evenness",
 			"table", o.Table, "layout", l.String())
@@ -344,7 +346,7 @@ func (o *Options) validateWithoutSortKey() (errs []error) {
 	}
 	switch {
 	case o.Layout.Shards < 2 && o.Widths == nil:
-	case o.Layout.Strategy == Random:
+	case o.Layout.Strategy == layout.Random:
 		wrong("a Random layout with %s needs a SortKey: without one a shard holds one item, and Put would replace others; "+
 			"store the items by a key of their own and spread an Index", spread)
 	case !o.OnePerShard:
@@ -354,7 +356,7 @@ func (o *Options) validateWithoutSortKey() (errs []error) {
 		wrong("a Calculated layout needs ShardBy: there is no sort key to calculate from")
 	}
 	for i, l := range o.Older {
-		if l.Strategy == Calculated && l.Shards > 1 && len(o.ShardBy) == 0 {
+		if l.Strategy == layout.Calculated && l.Shards > 1 && len(o.ShardBy) == 0 {
 			wrong("Older[%d] is Calculated and needs ShardBy: there is no sort key to calculate from", i)
 		}
 	}

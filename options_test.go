@@ -9,34 +9,36 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
 // A table without a sort key holds one item in each shard. What would lose items there is refused, and the rest is not.
 func TestOptionsWithoutSortKey(t *testing.T) {
-	calculated := Layout{Shards: 4, Strategy: Calculated}
+	calculated := layout.Layout{Shards: 4, Strategy: layout.Calculated}
 	by := []string{"part"}
 	for _, c := range []struct {
 		name    string
 		options Options
 		says    string // "": it opens
 	}{
-		{"random", Options{Layout: Layout{Shards: 4}}, "Random layout with 4 shards needs a SortKey"},
-		{"random, one per shard", Options{Layout: Layout{Shards: 4}, OnePerShard: true}, "Random layout with 4 shards needs a SortKey"},
+		{"random", Options{Layout: layout.Layout{Shards: 4}}, "Random layout with 4 shards needs a SortKey"},
+		{"random, one per shard", Options{Layout: layout.Layout{Shards: 4}, OnePerShard: true}, "Random layout with 4 shards needs a SortKey"},
 		{"random widths", Options{Widths: Width{Write: 1, Read: 2}}, "Random layout with Widths needs a SortKey"},
 		{"calculated", Options{Layout: calculated, ShardBy: by}, "set OnePerShard if that is meant"},
-		{"calculated widths", Options{Layout: Layout{Strategy: Calculated}, ShardBy: by, Widths: Width{Write: 2, Read: 2}}, "Calculated layout with Widths needs a SortKey"},
+		{"calculated widths", Options{Layout: layout.Layout{Strategy: layout.Calculated}, ShardBy: by, Widths: Width{Write: 2, Read: 2}}, "Calculated layout with Widths needs a SortKey"},
 		{"calculated from nothing", Options{Layout: calculated, OnePerShard: true}, "needs ShardBy"},
-		{"older calculated from nothing", Options{Older: []Layout{calculated}}, "Older[0] is Calculated and needs ShardBy"},
+		{"older calculated from nothing", Options{Older: []layout.Layout{calculated}}, "Older[0] is Calculated and needs ShardBy"},
 		{"one per shard with a sort key", Options{SortKey: "sk", Layout: calculated, OnePerShard: true}, "leave it out"},
 
 		{"not spread", Options{}, ""},
-		{"one shard", Options{Layout: Layout{Shards: 1}}, ""},
-		{"by day", Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "at"}}, ""},
+		{"one shard", Options{Layout: layout.Layout{Shards: 1}}, ""},
+		{"by day", Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}}, ""},
 		{"parts", Options{Layout: calculated, ShardBy: by, OnePerShard: true}, ""},
 		{"parts that grow", Options{Layout: calculated, ShardBy: by, OnePerShard: true, Widths: Width{Write: 4, Read: 8}}, ""},
 		{"index", Options{Index: "listing", TableKey: []string{"id"}, Layout: calculated}, ""},
-		{"sort key", Options{SortKey: "sk", Layout: Layout{Shards: 4}}, ""},
+		{"sort key", Options{SortKey: "sk", Layout: layout.Layout{Shards: 4}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.options.Table, c.options.PartitionKey = "items", "pk"
@@ -54,13 +56,13 @@ func TestOnePerShard(t *testing.T) {
 	client := onItems(t, func(in *dynamodb.CreateTableInput) {
 		in.KeySchema, in.AttributeDefinitions = in.KeySchema[:1], in.AttributeDefinitions[:1]
 	})
-	layout := Layout{Shards: 4, Strategy: Calculated}
-	profiles := openItems(t, client, Options{SortKey: "-", Layout: layout, ShardBy: []string{"part"}, OnePerShard: true})
+	spread := layout.Layout{Shards: 4, Strategy: layout.Calculated}
+	profiles := openItems(t, client, Options{SortKey: "-", Layout: spread, ShardBy: []string{"part"}, OnePerShard: true})
 	shards := map[int]bool{}
 	for i := 0; len(shards) < 4; i++ {
 		part := fmt.Sprint(i)
-		shards[layout.Shard(part)] = true
-		if _, err := profiles.Put(ctx, ov("pk", "user", "part", part, fmt.Sprint("a", layout.Shard(part)), 1)); err != nil {
+		shards[spread.Shard(part)] = true
+		if _, err := profiles.Put(ctx, ov("pk", "user", "part", part, fmt.Sprint("a", spread.Shard(part)), 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +74,7 @@ func TestOnePerShard(t *testing.T) {
 
 // Open says that Product is uneven, and nothing about other layouts.
 func TestOpenWarnsOfProduct(t *testing.T) {
-	product := Layout{Shards: 200, Strategy: Calculated, Hash: Product}
+	product := layout.Layout{Shards: 200, Strategy: layout.Calculated, Hash: layout.Product}
 	var ids []string
 	for i := range 10_000 {
 		ids = append(ids, fmt.Sprintf("order-%05d", i))
@@ -87,9 +89,9 @@ func TestOpenWarnsOfProduct(t *testing.T) {
 		"product":              {Options{Layout: product}, true},
 		"product with widths":  {Options{Layout: product.WithShards(0), Widths: Width{4, 8}}, true},
 		"product of one shard": {Options{Layout: product.WithShards(1)}, false},
-		"random":               {Options{Layout: Layout{Shards: 200, Hash: Product}}, false},
-		"xxhash":               {Options{Layout: Layout{Shards: 200, Strategy: Calculated}}, false},
-		"older product":        {Options{Layout: Layout{Shards: 200, Strategy: Calculated, Format: ShardHash}, Older: []Layout{product}}, false},
+		"random":               {Options{Layout: layout.Layout{Shards: 200, Hash: layout.Product}}, false},
+		"xxhash":               {Options{Layout: layout.Layout{Shards: 200, Strategy: layout.Calculated}}, false},
+		"older product":        {Options{Layout: layout.Layout{Shards: 200, Strategy: layout.Calculated, Format: layout.SharpNumber()}, Older: []layout.Layout{product}}, false},
 	} {
 		var log bytes.Buffer
 		c.options.Logger = slog.New(slog.NewTextHandler(&log, nil))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
@@ -101,7 +103,7 @@ func (p placed) position(c *core) (position, error) {
 // check refuses a position that cannot be one of a query's, and one of more shards than are read now.
 func (p position) check(ctx context.Context, r *reading) error {
 	o := &r.core.options
-	bucketed := o.Layout.Bucket != NoBucket
+	bucketed := o.Layout.Bucket != layout.NoBucket
 	unfit := fmt.Errorf("%w: it does not fit the collection", ErrToken)
 	if bucketed == p.bucket.IsZero() || p.width < 1 || p.older != nil && !bucketed {
 		return unfit

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/quote"
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -59,15 +62,15 @@ func (c *core) placeLike(ctx context.Context, item Item) (*placement, error) {
 	if err := c.checkOlder(&p.spot); err != nil {
 		return nil, err
 	}
-	switch layout := &c.options.Layout; {
+	switch own := &c.options.Layout; {
 	case p.width.Write == 1:
 		return p, c.move(p, 0)
-	case layout.Strategy == Calculated:
+	case own.Strategy == layout.Calculated:
 		id, err := c.id(item)
 		if err != nil {
 			return nil, err
 		}
-		return p, c.move(p, layout.Hash.Shard(id, p.width.Write))
+		return p, c.move(p, own.Hash.Shard(id, p.width.Write))
 	}
 	p.random = true
 	return p, c.move(p, c.chooser.choose(&p.spot, p.width.Write, nil))
@@ -78,8 +81,8 @@ func (c *core) placeLike(ctx context.Context, item Item) (*placement, error) {
 func (c *core) checkOlder(s *spot) error {
 	for i := range c.options.Older {
 		older := &c.options.Older[i]
-		if _, err := targetIn(older, s, max(older.Shards, 1)-1); err != nil {
-			return fmt.Errorf("key %s could not be read again, as Older[%d] refuses it: %w", excerpt(s.key), i, err)
+		if _, err := targetIn(*older, s, max(older.Shards, 1)-1); err != nil {
+			return fmt.Errorf("key %s could not be read again, as Older[%d] refuses it: %w", quote.Text(s.key), i, err)
 		}
 	}
 	return nil
@@ -162,7 +165,7 @@ func (c *core) adaptive() bool {
 }
 
 // layout returns the collection's layout at a width that its keys have.
-func (c *core) layout(shards int) Layout {
+func (c *core) layout(shards int) layout.Layout {
 	if c.adaptive() {
 		return c.options.Layout.WithShards(shards)
 	}
@@ -177,7 +180,7 @@ func (c *core) spot(ctx context.Context, item Item) (s spot, err error) {
 		return s, fmt.Errorf("%w: partition key %q is %s, want a string that is not empty", ErrItem, o.PartitionKey, describe(item[o.PartitionKey]))
 	}
 	s.key = key.Value
-	if o.Layout.Bucket != NoBucket {
+	if o.Layout.Bucket != layout.NoBucket {
 		at, err := o.EventTime.of(item)
 		if err != nil {
 			return s, err
@@ -208,14 +211,13 @@ func (c *core) target(s *spot, shard int) (target, error) {
 		return target{s.key, shard}, nil
 	}
 	if c.adaptive() {
-		layout := c.options.Layout.WithShards(s.width.Read)
-		return targetIn(&layout, s, shard)
+		return targetIn(c.options.Layout.WithShards(s.width.Read), s, shard)
 	}
-	return targetIn(&c.options.Layout, s, shard)
+	return targetIn(c.options.Layout, s, shard)
 }
 
-func targetIn(layout *Layout, s *spot, shard int) (target, error) {
-	shardKey, err := layout.shardKey(s.key, s.bucket, shard)
+func targetIn(in layout.Layout, s *spot, shard int) (target, error) {
+	shardKey, err := in.ShardKey(s.key, s.bucket, shard)
 	if err != nil {
 		return target{}, fmt.Errorf("%w: %w", ErrItem, err)
 	}
@@ -244,9 +246,9 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 		return err
 	}
 
-	layout := c.options.Layout
+	own := c.options.Layout
 	switch {
-	case every || layout.Strategy != Calculated || s.width.Read == 1:
+	case every || own.Strategy != layout.Calculated || s.width.Read == 1:
 		for shard := range s.width.Read {
 			if err := add(c.target(&s, shard)); err != nil {
 				return nil, err
@@ -257,7 +259,7 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 		if err != nil {
 			return nil, err
 		}
-		widths := []int{layout.Shards}
+		widths := []int{own.Shards}
 		if c.adaptive() {
 			widths = []int{s.width.Write}
 			for n := s.width.Read; n > 0; n /= 2 {
@@ -265,7 +267,7 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 			}
 		}
 		for _, n := range widths {
-			if err := add(c.target(&s, layout.WithShards(n).Shard(id))); err != nil {
+			if err := add(c.target(&s, own.WithShards(n).Shard(id))); err != nil {
 				return nil, err
 			}
 		}
@@ -273,7 +275,7 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 
 	for _, older := range c.options.Older {
 		shards := everyShardOf(&older)
-		if !every && older.Strategy == Calculated && older.Shards > 1 {
+		if !every && older.Strategy == layout.Calculated && older.Shards > 1 {
 			id, err := c.id(like)
 			if err != nil {
 				return nil, err
@@ -281,19 +283,19 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 			shards = []int{older.Shard(id)}
 		}
 		for _, shard := range shards {
-			if err := add(targetIn(&older, &s, shard)); err != nil {
+			if err := add(targetIn(older, &s, shard)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if layout.Format.BareZero { // the oldest of all, so that what is anywhere else counts first
+	if own.Format.BareZero { // the oldest of all, so that what is anywhere else counts first
 		if err := add(c.target(&s, 0)); err != nil {
 			return nil, err
 		}
 	}
 	for _, older := range c.options.Older {
 		if older.Format.BareZero {
-			if err := add(targetIn(&older, &s, 0)); err != nil {
+			if err := add(targetIn(older, &s, 0)); err != nil {
 				return nil, err
 			}
 		}
@@ -302,7 +304,7 @@ func (c *core) homes(ctx context.Context, like Item, every bool) ([]target, erro
 }
 
 // everyShardOf returns the shards of a layout, from 0 on.
-func everyShardOf(l *Layout) []int {
+func everyShardOf(l *layout.Layout) []int {
 	shards := make([]int, max(l.Shards, 1))
 	for i := range shards {
 		shards[i] = i
@@ -368,8 +370,8 @@ func (c *core) findBeside() []string {
 // calculates reports whether the shard of some item is calculated, in the layout or an older one.
 func (c *core) calculates() bool {
 	o := &c.options
-	return o.Layout.Strategy == Calculated && (o.Layout.Shards > 1 || c.adaptive()) ||
-		slices.ContainsFunc(o.Older, func(l Layout) bool { return l.Strategy == Calculated && l.Shards > 1 })
+	return o.Layout.Strategy == layout.Calculated && (o.Layout.Shards > 1 || c.adaptive()) ||
+		slices.ContainsFunc(o.Older, func(l layout.Layout) bool { return l.Strategy == layout.Calculated && l.Shards > 1 })
 }
 
 // keyNames returns the names of the table's key attributes, "" where there is none.
@@ -435,9 +437,9 @@ func describe(v types.AttributeValue) string {
 	case nil:
 		return "missing"
 	case *types.AttributeValueMemberS:
-		return "the string " + excerpt(v.Value)
+		return "the string " + quote.Text(v.Value)
 	case *types.AttributeValueMemberN:
-		return "the number " + excerpt(v.Value)
+		return "the number " + quote.Text(v.Value)
 	case *types.AttributeValueMemberB:
 		return fmt.Sprintf("a binary of %d bytes", len(v.Value))
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
@@ -76,7 +78,7 @@ func TestEventTimeRefuses(t *testing.T) {
 }
 
 func TestID(t *testing.T) {
-	one := coreOf(t, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+	one := coreOf(t, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	for _, c := range []struct {
 		value types.AttributeValue
 		want  string
@@ -99,7 +101,7 @@ func TestID(t *testing.T) {
 
 // Ids of several attributes are the same only if the attributes are.
 func TestIDOfSeveral(t *testing.T) {
-	c := coreOf(t, Options{Layout: Layout{Shards: 4, Strategy: Calculated}, ShardBy: []string{"a", "b"}})
+	c := coreOf(t, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, ShardBy: []string{"a", "b"}})
 	value := rapid.Custom(func(t *rapid.T) types.AttributeValue {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("01S\x01")), 1, 3, -1).Draw(t, "text")
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {
@@ -122,7 +124,7 @@ func TestIDOfSeveral(t *testing.T) {
 }
 
 func TestPlaceRefuses(t *testing.T) {
-	bucketed := Options{Layout: Layout{Shards: 4, Bucket: Day}, EventTime: EventTime{Attribute: "at"}}
+	bucketed := Options{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}}
 	for _, c := range []struct {
 		name    string
 		options Options
@@ -134,8 +136,8 @@ func TestPlaceRefuses(t *testing.T) {
 		{"number for a key", Options{}, ov("pk", 5, "sk", "1"), `"pk" is the number "5"`},
 		{"no sort key", Options{}, ov("pk", "a"), `"sk" is missing`},
 		{"no time", bucketed, ov("pk", "a", "sk", "1"), `"at" is missing`},
-		{"shard key for a key", Options{Layout: Layout{Shards: 4}}, ov("pk", "a#SHARD_1", "sk", "1"), "already ends like"},
-		{"no id", Options{Layout: Layout{Shards: 4, Strategy: Calculated}, ShardBy: []string{"user"}}, ov("pk", "a", "sk", "1"), `"user"`},
+		{"shard key for a key", Options{Layout: layout.Layout{Shards: 4}}, ov("pk", "a#SHARD_1", "sk", "1"), "already ends like"},
+		{"no id", Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, ShardBy: []string{"user"}}, ov("pk", "a", "sk", "1"), `"user"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			core := coreOf(t, c.options)
@@ -157,13 +159,13 @@ func TestWidthsAreChecked(t *testing.T) {
 		{Width{2, 8}, true, true},
 		{Width{0, 1}, false, false},
 		{Width{2, 1}, false, false},
-		{Width{1, MaxShards + 1}, false, false},
+		{Width{1, layout.MaxShards + 1}, false, false},
 		{Width{3, 4}, true, false},
 		{Width{2, 6}, true, false},
 	} {
-		options := Options{Widths: &growing{width: c.width}, Layout: Layout{Shards: 1}}
+		options := Options{Widths: &growing{width: c.width}, Layout: layout.Layout{Shards: 1}}
 		if c.calculated {
-			options.Layout.Strategy = Calculated
+			options.Layout.Strategy = layout.Calculated
 		}
 		_, err := coreOf(t, options).place(context.Background(), ov("pk", "hot", "sk", "1"))
 		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), `"hot"`) {
@@ -179,7 +181,7 @@ func TestHomes(t *testing.T) {
 		}
 		return keys
 	}
-	calculated := Layout{Shards: 8, Strategy: Calculated}
+	calculated := layout.Layout{Shards: 8, Strategy: layout.Calculated}
 	home := func(n int) string {
 		key, err := calculated.ShardKey("k", time.Time{}, calculated.WithShards(n).Shard("id"))
 		if err != nil {
@@ -195,7 +197,7 @@ func TestHomes(t *testing.T) {
 		}
 		return distinct
 	}
-	bare := Format{BareZero: true}
+	bare := layout.Format{BareZero: true}
 	for _, c := range []struct {
 		name    string
 		options Options
@@ -203,7 +205,7 @@ func TestHomes(t *testing.T) {
 		want    []string
 	}{
 		{"not spread", Options{}, false, []string{"k"}},
-		{"random", Options{Layout: Layout{Shards: 3}}, false, []string{"k#SHARD_0", "k#SHARD_1", "k#SHARD_2"}},
+		{"random", Options{Layout: layout.Layout{Shards: 3}}, false, []string{"k#SHARD_0", "k#SHARD_1", "k#SHARD_2"}},
 		{"calculated", Options{Layout: calculated}, false, []string{home(8)}},
 		{"calculated, every", Options{Layout: calculated.WithShards(2)}, true, []string{"k#SHARD_0", "k#SHARD_1"}},
 		{
@@ -220,12 +222,12 @@ func TestHomes(t *testing.T) {
 		},
 		{
 			"older layouts",
-			Options{Layout: Layout{Shards: 2}, Older: []Layout{{}, {Shards: 2, Format: ShardHash}}},
+			Options{Layout: layout.Layout{Shards: 2}, Older: []layout.Layout{{}, {Shards: 2, Format: layout.SharpNumber()}}},
 			false,
 			[]string{"k#SHARD_0", "k#SHARD_1", "k", "k#SHARD#0", "k#SHARD#1"},
 		},
-		{"the same older shard", Options{Layout: Layout{Shards: 2, Format: bare}, Older: []Layout{{}}}, false, []string{"k", "k#SHARD_1"}},
-		{"older and calculated", Options{Older: []Layout{calculated}}, false, []string{"k", home(8)}},
+		{"the same older shard", Options{Layout: layout.Layout{Shards: 2, Format: bare}, Older: []layout.Layout{{}}}, false, []string{"k", "k#SHARD_1"}},
+		{"older and calculated", Options{Older: []layout.Layout{calculated}}, false, []string{"k", home(8)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			homes, err := coreOf(t, c.options).homes(context.Background(), ov("pk", "k", "sk", "id"), c.every)
@@ -246,16 +248,16 @@ func TestRestore(t *testing.T) {
 		options Options
 	}{
 		{"not spread", Options{}},
-		{"random", Options{Layout: Layout{Shards: 10}}},
-		{"calculated", Options{Layout: Layout{Shards: 10, Strategy: Calculated}}},
+		{"random", Options{Layout: layout.Layout{Shards: 10}}},
+		{"calculated", Options{Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated}}},
 		{"growing", Options{Widths: &growing{width: Width{Write: 64, Read: 64}}}},
-		{"by day", Options{Layout: Layout{Shards: 10, Bucket: Day}, EventTime: day}},
-		{"index", with(index, func(o *Options) { o.Layout = Layout{Shards: 10, Strategy: Calculated} })},
+		{"by day", Options{Layout: layout.Layout{Shards: 10, Bucket: layout.Day}, EventTime: day}},
+		{"index", with(index, func(o *Options) { o.Layout = layout.Layout{Shards: 10, Strategy: layout.Calculated} })},
 		{"index by day", with(index, func(o *Options) {
-			o.Layout, o.EventTime = Layout{Shards: 10, Strategy: Calculated, Bucket: Day}, day
+			o.Layout, o.EventTime = layout.Layout{Shards: 10, Strategy: layout.Calculated, Bucket: layout.Day}, day
 		})},
 		{"index with a number", with(index, func(o *Options) {
-			o.Layout, o.ShardAttribute = Layout{Shards: 10, Strategy: Calculated}, "shard"
+			o.Layout, o.ShardAttribute = layout.Layout{Shards: 10, Strategy: layout.Calculated}, "shard"
 		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -276,7 +278,7 @@ func TestRestore(t *testing.T) {
 		})
 	}
 
-	core := coreOf(t, Options{Layout: Layout{Shards: 2}, Older: []Layout{{}, {Shards: 2, Format: ShardHash}}})
+	core := coreOf(t, Options{Layout: layout.Layout{Shards: 2}, Older: []layout.Layout{{}, {Shards: 2, Format: layout.SharpNumber()}}})
 	for stored, want := range map[string]string{"a#SHARD_1": "a", "a#SHARD#1": "a", "a": "a", "a#SHARD_x": "a#SHARD_x"} {
 		item := ov("pk", stored)
 		core.restoreParsed(item)

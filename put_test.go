@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -33,7 +35,7 @@ func onItems(t testing.TB, edits ...func(*dynamodb.CreateTableInput)) *dynamodb.
 // 000-06, 004-05: a thousand puts are a thousand items, about a hundred in each of ten shards.
 func TestPutSpreads(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	users := openItems(t, client, Options{Layout: Layout{Shards: 10, Format: PlainNumber}, Rand: rand.NewPCG(5, 6)})
+	users := openItems(t, client, Options{Layout: layout.Layout{Shards: 10, Format: layout.PlainNumber()}, Rand: rand.NewPCG(5, 6)})
 	for i := range 1000 {
 		item := ov("pk", "user-12345", "sk", fmt.Sprintf("2026-06-22T01:00:00Z#%d", i))
 		before := maps.Clone(item)
@@ -50,7 +52,7 @@ func TestPutSpreads(t *testing.T) {
 	for _, item := range everyItem(t, client, "items") {
 		counts[attrText(item, "pk")]++
 	}
-	if e := NewEvenness(slices.Collect(maps.Values(counts))); len(counts) != 10 || e.Total != 1000 || e.Min < 60 || e.Max > 140 {
+	if e := layout.NewEvenness(slices.Collect(maps.Values(counts))); len(counts) != 10 || e.Total != 1000 || e.Min < 60 || e.Max > 140 {
 		t.Errorf("got %v, want a thousand items over ten shards", counts)
 	}
 }
@@ -58,15 +60,15 @@ func TestPutSpreads(t *testing.T) {
 // 004-09: the same id is always in the same shard.
 func TestPutCalculated(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	layout := Layout{Shards: 10, Strategy: Calculated}
-	orders := openItems(t, client, Options{Layout: layout})
+	spread := layout.Layout{Shards: 10, Strategy: layout.Calculated}
+	orders := openItems(t, client, Options{Layout: spread})
 	for i := range 100 {
 		id := fmt.Sprintf("order-%d", i%20)
 		w, err := orders.Put(ctx, ov("pk", "2014-07-09", "sk", id, "n", i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := layout.Shard(id); w.Shard != want {
+		if want := spread.Shard(id); w.Shard != want {
 			t.Errorf("%s is in shard %d, want %d", id, w.Shard, want)
 		}
 	}
@@ -77,7 +79,7 @@ func TestPutCalculated(t *testing.T) {
 
 func TestPutInBuckets(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	logs := openItems(t, client, Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "sk"}})
+	logs := openItems(t, client, Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "sk"}})
 	w, err := logs.Put(ctx, ov("pk", "OPS", "sk", "2026-06-22T23:30:00-02:00#7"))
 	if err != nil || w.ShardKey != "OPS#2026-06-23" {
 		t.Errorf("got %q, %v, want the UTC day of the event", w.ShardKey, err)
@@ -88,7 +90,7 @@ func TestPutInBuckets(t *testing.T) {
 func TestPutStampsTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
-		limits := openItems(t, client, Options{Layout: Layout{Shards: 10}, TTL: "ttl", TTLAfter: 24 * time.Hour})
+		limits := openItems(t, client, Options{Layout: layout.Layout{Shards: 10}, TTL: "ttl", TTLAfter: 24 * time.Hour})
 		given := ov("pk", "RATE_LIMIT#k1", "sk", "a")
 		if _, err := limits.Put(ctx, given); err != nil {
 			t.Fatal(err)
@@ -116,7 +118,7 @@ func TestPutStampsTTL(t *testing.T) {
 func TestPutEditCannotRedirect(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	makeTable(t, client, "other")
-	orders := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	shared := ov("pk", "elsewhere", "sk", "2", "more", 1)
 	w, err := orders.Put(ctx, ov("pk", "a", "sk", "1", "n", 1), func(in *dynamodb.PutItemInput) {
 		in.TableName = aws.String("other")
@@ -135,7 +137,7 @@ func TestPutEditCannotRedirect(t *testing.T) {
 
 func TestPutReturnsOldItemAndConditions(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	orders := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	first, second := ov("pk", "a", "sk", "1", "n", 1), ov("pk", "a", "sk", "1", "n", 2)
 	if _, err := orders.Put(ctx, first); err != nil {
 		t.Fatal(err)
@@ -168,19 +170,19 @@ func TestPutReturnsOldItemAndConditions(t *testing.T) {
 // A condition that would see one of several places is refused, and nothing sent; also in a transaction.
 func TestPutRefusesScatteredConditions(t *testing.T) {
 	ifNew := func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
-	calculated := Layout{Shards: 4, Strategy: Calculated}
+	calculated := layout.Layout{Shards: 4, Strategy: layout.Calculated}
 	moves := ov("pk", "a", "sk", movingID(t, 1, 4))
 	for _, c := range []struct {
 		name    string
 		options Options
 		want    error
 	}{
-		{"random", Options{Layout: Layout{Shards: 4}}, ErrScattered},
+		{"random", Options{Layout: layout.Layout{Shards: 4}}, ErrScattered},
 		{"random and growing", Options{Widths: &growing{width: Width{Write: 1, Read: 2}}}, ErrScattered},
-		{"one shard", Options{Layout: Layout{Shards: 1}}, nil},
-		{"one shard, once unsharded", Options{Layout: Layout{Shards: 1}, Older: []Layout{{}}}, ErrScattered},
+		{"one shard", Options{Layout: layout.Layout{Shards: 1}}, nil},
+		{"one shard, once unsharded", Options{Layout: layout.Layout{Shards: 1}, Older: []layout.Layout{{}}}, ErrScattered},
 		{"calculated", Options{Layout: calculated}, nil},
-		{"calculated, once unsharded", Options{Layout: calculated, Older: []Layout{{}}}, ErrScattered},
+		{"calculated, once unsharded", Options{Layout: calculated, Older: []layout.Layout{{}}}, ErrScattered},
 		{"calculated and grown", Options{Layout: calculated, Widths: &growing{width: Width{Write: 4, Read: 4}}}, ErrScattered},
 		{"calculated and about to grow", Options{Layout: calculated, Widths: &growing{width: Width{Write: 1, Read: 4}}}, ErrScattered},
 		{"calculated and not grown yet", Options{Layout: calculated, Widths: &growing{width: Width{Write: 1, Read: 1}}}, nil},
@@ -216,7 +218,7 @@ func movingID(t *testing.T, from, to int) string {
 	t.Helper()
 	for i := range 1000 {
 		id := fmt.Sprint(i)
-		if (Layout{Shards: from, Strategy: Calculated}).Shard(id) != (Layout{Shards: to, Strategy: Calculated}).Shard(id) {
+		if (layout.Layout{Shards: from, Strategy: layout.Calculated}).Shard(id) != (layout.Layout{Shards: to, Strategy: layout.Calculated}).Shard(id) {
 			return id
 		}
 	}
@@ -229,7 +231,7 @@ func TestThrottledPutGoesElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		faults := faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.Unreached, faulty.Throttled))
-		w, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1"))
+		w, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +240,7 @@ func TestThrottledPutGoesElsewhere(t *testing.T) {
 			t.Errorf("tried %q and ended in %s, want four different ones", tried, w.ShardKey)
 		}
 		faults = faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.Throttled))
-		if _, err := openItems(t, faults, Options{Layout: Layout{Shards: 4, Strategy: Calculated}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
+		if _, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 			t.Fatal(err)
 		}
 		if keys := slices.Compact(faults.Keys("PutItem", "pk")); len(keys) != 1 {
@@ -253,7 +255,7 @@ func TestLostAnswerPinsTheShard(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, client := context.Background(), onItems(t)
 			faults := faulty.On(t, client, faulty.Script(faulty.Throttled, lost, faulty.Throttled, faulty.Throttled))
-			w, err := openItems(t, faults, Options{Layout: Layout{Shards: 16}}).Put(ctx, ov("pk", "a", "sk", "1"))
+			w, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 16}}).Put(ctx, ov("pk", "a", "sk", "1"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -283,7 +285,7 @@ func TestPutUnknownOutcome(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				faults := faulty.On(t, onItems(t), faulty.Script(c.faults...))
-				_, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}, Retry: Retry{Attempts: 3}}).Put(context.Background(), ov("pk", "a", "sk", "1"))
+				_, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4}, Retry: Retry{Attempts: 3}}).Put(context.Background(), ov("pk", "a", "sk", "1"))
 				failed, ok := errors.AsType[*ShardError](err)
 				last := faults.Keys("PutItem", "pk")[2]
 				if !ok || failed.Attempts != 3 || failed.ShardKey != last || errors.As(err, new(*UnknownOutcomeError)) != c.unknown {
@@ -322,18 +324,18 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 	item := ov("pk", "a", "sk", "1", "n", &types.AttributeValueMemberN{Value: "1.0"}, "set", &types.AttributeValueMemberSS{Value: []string{"b", "a"}})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
-		orders := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostAnswer)), Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+		orders := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostAnswer)), Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 		if _, err := orders.Put(ctx, item, ifNew); !errors.As(err, new(*UnknownOutcomeError)) || len(everyItem(t, client, "items")) != 1 {
 			t.Errorf("got %v and %d items, want an unknown outcome and one item", err, len(everyItem(t, client, "items")))
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
-		layout := Layout{Shards: 4, Strategy: Calculated}
-		if _, err := openItems(t, client, Options{Layout: layout}).Put(ctx, ov("pk", "a", "sk", "1", "n", 2)); err != nil {
+		spread := layout.Layout{Shards: 4, Strategy: layout.Calculated}
+		if _, err := openItems(t, client, Options{Layout: spread}).Put(ctx, ov("pk", "a", "sk", "1", "n", 2)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostRequest)), Options{Layout: layout}).Put(ctx, item, ifNew)
+		_, err := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostRequest)), Options{Layout: spread}).Put(ctx, item, ifNew)
 		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 		if !ok || failed.Item != nil || !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want an unknown outcome and a failed condition without an item", err)
@@ -374,7 +376,7 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 		faults := rapid.SliceOfN(rapid.SampledFrom([]faulty.Fault{faulty.None, faulty.None, faulty.Throttled, faulty.Throttled, faulty.Unreached, faulty.LostRequest, faulty.LostAnswer, faulty.BrokeDown, faulty.Partly}), 0, 60).Draw(rt, "faults")
 		puts, batch := rapid.IntRange(0, 12).Draw(rt, "puts"), rapid.IntRange(0, 40).Draw(rt, "batch")
 		options := Options{
-			Layout: Layout{Shards: rapid.IntRange(1, 8).Draw(rt, "shards"), Strategy: rapid.SampledFrom([]Strategy{Random, Random, Calculated}).Draw(rt, "strategy")},
+			Layout: layout.Layout{Shards: rapid.IntRange(1, 8).Draw(rt, "shards"), Strategy: rapid.SampledFrom([]layout.Strategy{layout.Random, layout.Random, layout.Calculated}).Draw(rt, "strategy")},
 			Rand:   rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1),
 			Retry:  Retry{Attempts: rapid.IntRange(1, 4).Draw(rt, "attempts"), Budget: 10, Burst: 1000},
 		}
@@ -409,7 +411,7 @@ func putAll(views *Collection[Item], puts, batch int) map[string]error {
 	for i := range puts {
 		id := fmt.Sprint("p", i)
 		_, outcome[id] = views.Put(ctx, ov("pk", "VIEWS", "sk", id), func(in *dynamodb.PutItemInput) {
-			if views.core.options.Layout.Strategy == Calculated && i%2 == 0 {
+			if views.core.options.Layout.Strategy == layout.Calculated && i%2 == 0 {
 				in.ConditionExpression = aws.String("attribute_not_exists(sk)")
 			}
 		})
@@ -435,7 +437,7 @@ func TestPutListsInIndex(t *testing.T) {
 			ctx, client := t.Context(), onItems(t, byIndex(number))
 			options := Options{
 				Index: "listing", TableKey: []string{"id"},
-				Layout: Layout{Shards: 5, Strategy: Calculated, Format: ShardHash},
+				Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 			}
 			if number {
 				options.ShardAttribute = "shard"
@@ -479,7 +481,7 @@ func TestPutCost(t *testing.T) {
 		client := onItems(t)
 		var meter Meter
 		ctx := WithMeter(context.Background(), &meter)
-		items := openItems(t, faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.LostAnswer)), Options{Layout: Layout{Shards: 4}})
+		items := openItems(t, faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.LostAnswer)), Options{Layout: layout.Layout{Shards: 4}})
 		if _, err := items.Put(ctx, ov("pk", "a", "sk", "1", "fill", strings.Repeat("x", 2000))); err != nil {
 			t.Fatal(err)
 		}
@@ -493,7 +495,7 @@ func TestRetriesAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		items := openItems(t, faulty.On(t, onItems(t), faulty.Script(faulty.Throttled)), Options{
-			Layout: Layout{Shards: 1}, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Layout: layout.Layout{Shards: 1}, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		})
 		if _, err := items.Put(context.Background(), ov("pk", "a", "sk", "1")); err != nil {
 			t.Fatal(err)
@@ -516,7 +518,7 @@ func TestPutEmptyIndexKey(t *testing.T) {
 	null := &types.AttributeValueMemberNULL{Value: true}
 	for _, number := range []bool{false, true} {
 		ctx, client := t.Context(), onItems(t, byIndex(number))
-		options := Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 5, Strategy: Calculated}}
+		options := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}}
 		if number {
 			options.ShardAttribute = "shard"
 		}
@@ -546,12 +548,12 @@ func TestPutEditIsPlaced(t *testing.T) {
 	}{
 		{
 			"id",
-			Options{Layout: Layout{Shards: 8, Strategy: Calculated}, ShardBy: []string{"user"}},
+			Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}},
 			ov("user", "ann"), ov("user", "bob"),
 		},
 		{
 			"time",
-			Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "at"}},
+			Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}},
 			ov("at", "2026-01-01T00:00:00Z"), ov("at", "2026-01-02T00:00:00Z"),
 		},
 	} {

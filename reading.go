@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -87,14 +89,14 @@ func (r *reading) check() error {
 		return wrong("Consistent is set, but index %s has no consistent reads", o.Index)
 	case q.From.IsZero() != q.To.IsZero():
 		return wrong("only one of From and To is set")
-	case q.From.IsZero() && o.Layout.Bucket != NoBucket:
+	case q.From.IsZero() && o.Layout.Bucket != layout.NoBucket:
 		return wrong("From and To are not set: the layout has a bucket for every %v", o.Layout.Bucket)
 	case !q.From.IsZero() && o.EventTime.Attribute == "":
 		return wrong("From and To are set, but the collection has no EventTime to compare them with")
 	case q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
-	case o.Layout.Bucket.Count(q.From, q.To) > MaxShardKeys:
-		return wrong("%w: From %v to %v has more than %d buckets: read a shorter time, or in steps", ErrTooManyRequests, q.From, q.To, MaxShardKeys)
+	case o.Layout.Bucket.Count(q.From, q.To) > layout.MaxShardKeys:
+		return wrong("%w: From %v to %v has more than %d buckets: read a shorter time, or in steps", ErrTooManyRequests, q.From, q.To, layout.MaxShardKeys)
 	}
 	if q.From.Before(q.To) { // before the buckets between are read
 		for name, at := range map[string]time.Time{"From": q.From, "To": q.To.Add(-1)} {
@@ -245,7 +247,7 @@ func (r *reading) timed() bool {
 		return false
 	}
 	b := o.Layout.Bucket
-	return b == NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
+	return b == layout.NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
 }
 
 // row makes an entry what the caller put and asked for.

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/cespare/xxhash/v2"
 
@@ -105,7 +107,7 @@ func TestReadMemory(t *testing.T) {
 	tests := []struct {
 		name   string
 		shards int
-		bucket Bucket
+		bucket layout.Bucket
 		query  Query
 		memory int
 		warm   bool // another key has been read before
@@ -135,15 +137,15 @@ func TestReadMemory(t *testing.T) {
 		{name: "growing items", shards: 200, stop: 70_000, item: growing("000300")},
 		{name: "growing items in many shards", shards: 1000, stop: 105_000, keys: 200, item: growing("000100")},
 		{
-			name: "many buckets", shards: 40, bucket: Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 10_000,
+			name: "many buckets", shards: 40, bucket: layout.Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 10_000,
 			item: always(pageItem),
 		},
 		{
-			name: "many buckets of 400 KB", shards: 40, bucket: Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 500,
+			name: "many buckets of 400 KB", shards: 40, bucket: layout.Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 500,
 			keys: 10, item: always(largeItem),
 		},
 		{
-			name: "buckets by themselves", shards: 60, bucket: Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 12)}, stop: 100_000, keys: 200,
+			name: "buckets by themselves", shards: 60, bucket: layout.Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 12)}, stop: 100_000, keys: 200,
 			item: always(smallItem),
 		},
 		{
@@ -193,7 +195,7 @@ func TestReadMemory(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if sk := str(item, "sk"); test.bucket == NoBucket {
+					if sk := str(item, "sk"); test.bucket == layout.NoBucket {
 						if sk < last || n%test.shards != 0 && sk != last {
 							t.Fatalf("item %d is %s, after %s", n, sk, last)
 						}
@@ -226,7 +228,7 @@ func TestReadMemory(t *testing.T) {
 func TestFilterThatLittlePasses(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
-	options.Layout = Layout{Shards: 4}
+	options.Layout = layout.Layout{Shards: 4}
 	stock(t, client, options.Table, shelves(options.Layout, "k", 1250, 1250, 1250, 1250))
 	w := &watched{Client: client}
 	items := collection(t, w, options)
@@ -255,7 +257,7 @@ func TestFilterThatLittlePasses(t *testing.T) {
 func TestShardsOfLargeItems(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
-	options.Layout = Layout{Shards: 3}
+	options.Layout = layout.Layout{Shards: 3}
 	large := text(strings.Repeat("x", 300<<10))
 	var stored []Item
 	for shardKey, keys := range shelves(options.Layout, "k", 12, 1, 5) {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/local"
@@ -24,7 +26,7 @@ var bg = context.Background()
 func TestFilteredPagesStayInRange(t *testing.T) {
 	client := local.Start(t).Client()
 	makeTable(t, client, "items", byIndex(false))
-	c := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 2, Strategy: Calculated}})
+	c := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}})
 	var items []Item
 	for i := range 4000 {
 		items = append(items, ov("id", fmt.Sprint(i), "pk", "k", "sk", fmt.Sprintf("%06d", i), "f", "no"))
@@ -65,7 +67,7 @@ func TestTimeoutDoesNotRunWhileQueueing(t *testing.T) {
 		client := local.Start(t).Client()
 		makeTable(t, client, "items")
 		slow := &watched{Client: client, delay: after(10 * time.Millisecond)}
-		c := openItems(t, slow, Options{Layout: Layout{Shards: 400}, MaxConcurrency: 4, Retry: Retry{Timeout: 50 * time.Millisecond}})
+		c := openItems(t, slow, Options{Layout: layout.Layout{Shards: 400}, MaxConcurrency: 4, Retry: Retry{Timeout: 50 * time.Millisecond}})
 		var meter Meter
 		if _, err := all(WithMeter(bg, &meter), c, Query{Key: "k"}, "sk"); err != nil {
 			t.Fatal(err)
@@ -100,7 +102,7 @@ func TestPartialCountCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		makeTable(t, client, "items")
-		c := openItems(t, throttling(client, "k#SHARD_1"), Options{Layout: Layout{Shards: 4}, Retry: Retry{Attempts: 1}})
+		c := openItems(t, throttling(client, "k#SHARD_1"), Options{Layout: layout.Layout{Shards: 4}, Retry: Retry{Attempts: 1}})
 		ctx, cancel := context.WithTimeout(bg, 100*time.Millisecond)
 		defer cancel()
 		if _, err := c.Count(ctx, Query{Key: "k", Partial: true}); !errors.Is(err, context.DeadlineExceeded) {
@@ -119,7 +121,7 @@ func TestPartialFoldTellsOfOtherErrors(t *testing.T) {
 		type row struct {
 			N int `dynamodbav:"n"`
 		}
-		rows := As[row](openItems(t, throttling(client, "k#SHARD_1"), Options{Layout: Layout{Shards: 4}, Retry: Retry{Attempts: 1}}))
+		rows := As[row](openItems(t, throttling(client, "k#SHARD_1"), Options{Layout: layout.Layout{Shards: 4}, Retry: Retry{Attempts: 1}}))
 		count := func(n int, _ row) int { return n + 1 }
 		sum := func(a, b int) int { return a + b }
 		_, err := Fold(bg, rows, Query{Key: "k", Partial: true}, func() int { return 0 }, count, sum)
@@ -148,7 +150,7 @@ func TestGatherErrorCountsBuckets(t *testing.T) {
 		return nil
 	}}
 	c := openItems(t, broken, Options{
-		Layout: Layout{Shards: 2, Bucket: Day}, EventTime: EventTime{Attribute: "sk"}, Retry: Retry{Attempts: 1},
+		Layout: layout.Layout{Shards: 2, Bucket: layout.Day}, EventTime: EventTime{Attribute: "sk"}, Retry: Retry{Attempts: 1},
 	})
 	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	q := Query{Key: "k", From: from, To: from.AddDate(0, 0, 20), Partial: true}
@@ -171,7 +173,7 @@ func TestGatherErrorCountsBuckets(t *testing.T) {
 func TestItemsWithoutATime(t *testing.T) {
 	client := local.Start(t).Client()
 	makeTable(t, client, "items")
-	c := openItems(t, client, Options{Layout: Layout{Shards: 2}, EventTime: EventTime{Attribute: "at"}})
+	c := openItems(t, client, Options{Layout: layout.Layout{Shards: 2}, EventTime: EventTime{Attribute: "at"}})
 	for _, item := range []Item{ov("pk", "k", "sk", "a"), ov("pk", "k", "sk", "b", "at", "2024-01-01T00:30:00Z")} {
 		if _, err := c.Put(bg, item); err != nil {
 			t.Fatal(err)
@@ -191,17 +193,17 @@ func TestItemsWithoutATime(t *testing.T) {
 func TestTokenKnowsOlderLayouts(t *testing.T) {
 	client := local.Start(t).Client()
 	makeTable(t, client, "items")
-	a, b := Layout{Shards: 2, Format: ShardHash}, Layout{Shards: 2, Format: DotFromOne}
+	a, b := layout.Layout{Shards: 2, Format: layout.SharpNumber()}, layout.Layout{Shards: 2, Format: layout.DotFromOne()}
 	load(t, client, "items", []Item{
 		ov("pk", "k#SHARD_0", "sk", "x"), ov("pk", "k#SHARD#0", "sk", "x"), ov("pk", "k#SHARD#1", "sk", "x"),
 		ov("pk", "k.1", "sk", "x"), ov("pk", "k.2", "sk", "x"),
 	})
-	page, err := openItems(t, client, Options{Layout: Layout{Shards: 2}, Older: []Layout{a, b}}).Page(bg, Query{Key: "k", Limit: 3}, "")
+	page, err := openItems(t, client, Options{Layout: layout.Layout{Shards: 2}, Older: []layout.Layout{a, b}}).Page(bg, Query{Key: "k", Limit: 3}, "")
 	if err != nil || page.Next == "" {
 		t.Fatal(page, err)
 	}
-	for _, older := range [][]Layout{{b, a}, {a}, nil} {
-		c := openItems(t, client, Options{Layout: Layout{Shards: 2}, Older: older})
+	for _, older := range [][]layout.Layout{{b, a}, {a}, nil} {
+		c := openItems(t, client, Options{Layout: layout.Layout{Shards: 2}, Older: older})
 		if _, err := c.Page(bg, Query{Key: "k", Limit: 30}, page.Next); !errors.Is(err, ErrToken) {
 			t.Errorf("older layouts %v: got error %v", older, err)
 		}
@@ -220,7 +222,7 @@ func (endless) Query(ctx context.Context, _ *dynamodb.QueryInput, _ ...func(*dyn
 }
 
 func TestPagesWithoutProgressEnd(t *testing.T) {
-	c := openItems(t, endless{}, Options{Layout: Layout{Shards: 1}})
+	c := openItems(t, endless{}, Options{Layout: layout.Layout{Shards: 1}})
 	if _, err := all(bg, c, Query{Key: "k"}, "sk"); err == nil {
 		t.Error("a query of it ended well")
 	}
@@ -244,7 +246,7 @@ func TestFullBucketsAreNotReadFarAhead(t *testing.T) {
 	}
 	load(t, client, "items", items)
 	w := &watched{Client: client}
-	c := openItems(t, w, Options{Layout: Layout{Bucket: Day}, EventTime: EventTime{Attribute: "sk"}, ReadMemory: 64 << 10})
+	c := openItems(t, w, Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "sk"}, ReadMemory: 64 << 10})
 	n := 0
 	for _, err := range c.Query(bg, Query{Key: "k", From: from, To: from.AddDate(0, 0, 12)}) {
 		if err != nil {
@@ -285,7 +287,7 @@ func TestForgottenSortKey(t *testing.T) {
 // What is refused for its requests says how many they are, so that the limit can be raised to that.
 func TestRefusalTellsAllRequests(t *testing.T) {
 	client := onItems(t)
-	logs := openItems(t, client, Options{Layout: Layout{Shards: 4, Bucket: Day}, EventTime: EventTime{Attribute: "at"}})
+	logs := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}})
 	q := Query{Key: "a", From: firstDay, To: firstDay.AddDate(0, 0, 91), MaxRequests: 10}
 	if _, err := logs.Count(t.Context(), q); !errors.Is(err, ErrTooManyRequests) || !strings.Contains(err.Error(), "364") {
 		t.Errorf("got %v, want 364 requests", err)

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -57,9 +59,9 @@ func TestOneAfterAnotherAndAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &recorder{Client: local.Start(t).Client(), delay: func(string) time.Duration { return time.Second }}
 		written := every(time.Second, time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC), "ACTIVE_USERS", 500)
-		put(t, open[event](t, client.Client, heatsink.Options{Layout: heatsink.Layout{Shards: 10}}), written)
+		put(t, open[event](t, client.Client, heatsink.Options{Layout: layout.Layout{Shards: 10}}), written)
 		for concurrency, took := range map[int]time.Duration{1: 10 * time.Second, 10: time.Second} {
-			users := reopen[event](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 10}, MaxConcurrency: concurrency})
+			users := reopen[event](t, client, heatsink.Options{Layout: layout.Layout{Shards: 10}, MaxConcurrency: concurrency})
 			client.most = 0
 			start := time.Now()
 			got, _ := read(t, users, heatsink.Query{Key: "ACTIVE_USERS"})
@@ -77,7 +79,7 @@ func TestOneAfterAnotherAndAllAtOnce(t *testing.T) {
 func TestCountsAreCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &recorder{Client: local.Start(t).Client(), delay: func(string) time.Duration { return time.Second }}
-		options := heatsink.Options{Layout: heatsink.Layout{Shards: 25, Strategy: heatsink.Calculated}}
+		options := heatsink.Options{Layout: layout.Layout{Shards: 25, Strategy: layout.Calculated}}
 		put(t, open[event](t, client.Client, options), every(time.Second, time.Now(), "SESSIONS", 300))
 		start := time.Now()
 		n, err := reopen[event](t, client, options).Count(t.Context(), heatsink.Query{Key: "SESSIONS"})
@@ -110,7 +112,7 @@ func TestImbalance(t *testing.T) {
 		{"more than a fifth, of few", []int{13, 9, 9, 9}, false},
 		{"far off, of very few", []int{3, 0, 0, 0}, false},
 	} {
-		e := heatsink.NewEvenness(c.counts)
+		e := layout.NewEvenness(c.counts)
 		if got := e.Over(0.2) && e.Skewed(); got != c.want {
 			t.Errorf("%s: got %v, want %v: %v", c.name, got, c.want, e)
 		}
@@ -280,11 +282,11 @@ func TestFallBackToTheIndex(t *testing.T) {
 
 // 002-01: the suffixes .1 to .200 and no other, drawn evenly.
 func TestSuffixesFromOneAreEven(t *testing.T) {
-	layout := heatsink.Layout{Shards: 200, Format: heatsink.DotFromOne}
+	spread := layout.Layout{Shards: 200, Format: layout.DotFromOne()}
 	r := rand.New(rand.NewPCG(2, 1))
 	drawn := map[string]int{}
 	for range 100_000 {
-		key, err := layout.ShardKey("2014-07-09", time.Time{}, layout.Draw(r))
+		key, err := spread.ShardKey("2014-07-09", time.Time{}, spread.Draw(r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +296,7 @@ func TestSuffixesFromOneAreEven(t *testing.T) {
 	for i := range counts {
 		counts[i] = drawn[fmt.Sprintf("2014-07-09.%d", i+1)]
 	}
-	if e := heatsink.NewEvenness(counts); len(drawn) != 200 || e.Total != 100_000 || e.Min == 0 || e.Skewed() {
+	if e := layout.NewEvenness(counts); len(drawn) != 200 || e.Total != 100_000 || e.Min == 0 || e.Skewed() {
 		t.Errorf("%d suffixes: %v", len(drawn), e)
 	}
 }
@@ -310,7 +312,7 @@ func shardedCounter(t *testing.T, client *dynamodb.Client) {
 		Count int    `dynamodbav:"count,omitempty"`
 	}
 	views := open[counter](t, client, heatsink.Options{
-		Layout:  heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated, Format: heatsink.ShardHash},
+		Layout:  layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 		ShardBy: []string{"slot"},
 	})
 	add := func(slot int, value types.AttributeValue) error {
@@ -376,13 +378,13 @@ func epochSeconds(t *testing.T, client *dynamodb.Client) {
 		at := first.Add(time.Duration(i/2) * time.Second)
 		written = append(written, event{"user-12345", fmt.Sprintf("%d#%c", at.Unix(), 'a'+i%2), at.Format(time.RFC3339)})
 	}
-	for bucket, keys := range map[heatsink.Bucket][]string{
-		heatsink.Day:  {"user-12345#2024-01-15", "user-12345#2024-01-16"},
-		heatsink.Hour: {"user-12345#2024-01-15T23", "user-12345#2024-01-16T00"},
+	for bucket, keys := range map[layout.Bucket][]string{
+		layout.Day:  {"user-12345#2024-01-15", "user-12345#2024-01-16"},
+		layout.Hour: {"user-12345#2024-01-15T23", "user-12345#2024-01-16T00"},
 	} {
 		t.Run(bucket.String(), func(t *testing.T) {
 			events := open[event](t, client, heatsink.Options{
-				Layout:    heatsink.Layout{Bucket: bucket},
+				Layout:    layout.Layout{Bucket: bucket},
 				EventTime: heatsink.EventTime{Attribute: sortKey, Unit: heatsink.UnixSeconds},
 			})
 			put(t, events, written)
@@ -403,12 +405,12 @@ func epochSeconds(t *testing.T, client *dynamodb.Client) {
 func TestAnyFormIsRead(t *testing.T) { enginetest.Each(t, anyFormIsRead) }
 
 func anyFormIsRead(t *testing.T, client *dynamodb.Client) {
-	forms := []heatsink.Format{{}, heatsink.ShardHash, heatsink.PlainNumber, heatsink.DotFromOne, {Width: 3}}
+	forms := []layout.Format{{}, layout.SharpNumber(), layout.PlainNumber(), layout.DotFromOne(), {Width: 3}}
 	create(t, client, types.ScalarAttributeTypeS)
 	var written []event
-	older := make([]heatsink.Layout, len(forms))
+	older := make([]layout.Layout, len(forms))
 	for i, form := range forms {
-		older[i] = heatsink.Layout{Shards: 10, Format: form}
+		older[i] = layout.Layout{Shards: 10, Format: form}
 		part := every(time.Second, time.Date(2024, 12, 2, 15, i, 0, 0, time.UTC), "STATUS#ACTIVE", 20)
 		put(t, reopen[event](t, client, heatsink.Options{Layout: older[i]}), part)
 		written = append(written, part...)
@@ -437,7 +439,7 @@ func anyFormIsRead(t *testing.T, client *dynamodb.Client) {
 			}
 			item := heatsink.Item{"pk": &types.AttributeValueMemberS{Value: key}, "sk": &types.AttributeValueMemberS{Value: stored[0]}}
 			_, place, err := users.Decode(item)
-			if want := (heatsink.Place{Key: "STATUS#ACTIVE", Shard: shard}); place != want || err != nil {
+			if want := (layout.Place{Key: "STATUS#ACTIVE", Shard: shard}); place != want || err != nil {
 				t.Errorf("%s: got %+v, %v, want %+v", key, place, err, want)
 			}
 		}
@@ -459,25 +461,25 @@ func TestNoOptionIsIgnored(t *testing.T) {
 		"bucket":                 {func(o *heatsink.Options) { o.Layout.Bucket = 9 }, "Bucket(9)"},
 		"hash":                   {func(o *heatsink.Options) { o.Layout.Hash = 9 }, "Hash(9)"},
 		"unit of time":           {func(o *heatsink.Options) { o.EventTime = heatsink.EventTime{Attribute: "at", Unit: 9} }, "Unit is 9"},
-		"bucket without a time":  {func(o *heatsink.Options) { o.Layout.Bucket = heatsink.Day }, "EventTime"},
+		"bucket without a time":  {func(o *heatsink.Options) { o.Layout.Bucket = layout.Day }, "EventTime"},
 		"random index":           {func(o *heatsink.Options) { o.Index, o.TableKey = "GSI1", []string{"id"} }, "Calculated"},
-		"index without a key":    {func(o *heatsink.Options) { o.Index, o.Layout.Strategy = "GSI1", heatsink.Calculated }, "TableKey"},
+		"index without a key":    {func(o *heatsink.Options) { o.Index, o.Layout.Strategy = "GSI1", layout.Calculated }, "TableKey"},
 		"key without an index":   {func(o *heatsink.Options) { o.TableKey = []string{"id"} }, "TableKey"},
 		"shard without an index": {func(o *heatsink.Options) { o.ShardAttribute = "shard" }, "ShardAttribute"},
 		"life without attribute": {func(o *heatsink.Options) { o.TTLAfter = time.Hour }, "TTLAfter"},
 		"short key":              {func(o *heatsink.Options) { o.TokenKeys = [][]byte{[]byte("secret")} }, "TokenKeys"},
-		"older buckets":          {func(o *heatsink.Options) { o.Older = []heatsink.Layout{{Bucket: heatsink.Day}} }, "Older[0]"},
+		"older buckets":          {func(o *heatsink.Options) { o.Older = []layout.Layout{{Bucket: layout.Day}} }, "Older[0]"},
 		"no table":               {func(o *heatsink.Options) { o.Table = "" }, "Table"},
 		"negative":               {func(o *heatsink.Options) { o.MaxConcurrency = -1 }, "MaxConcurrency"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := heatsink.Options{Table: table, PartitionKey: "tenant", SortKey: "at", Layout: heatsink.Layout{Shards: 4}}
+			options := heatsink.Options{Table: table, PartitionKey: "tenant", SortKey: "at", Layout: layout.Layout{Shards: 4}}
 			if _, err := heatsink.Open[heatsink.Item](client, options); err != nil {
 				t.Fatal(err)
 			}
 			c.edit(&options)
 			_, err := heatsink.Open[heatsink.Item](client, options)
-			if !errors.Is(err, heatsink.ErrOptions) && !errors.Is(err, heatsink.ErrLayout) || !strings.Contains(err.Error(), c.says) {
+			if !errors.Is(err, heatsink.ErrOptions) && !errors.Is(err, layout.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got error %v, want one about %s", err, c.says)
 			}
 		})
@@ -487,7 +489,7 @@ func TestNoOptionIsIgnored(t *testing.T) {
 // X13: a shard without items costs a request and half a read unit, as many as the plan says.
 func TestEmptyShardsCost(t *testing.T) {
 	client := local.Start(t).Client()
-	views := open[event](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 10}})
+	views := open[event](t, client, heatsink.Options{Layout: layout.Layout{Shards: 10}})
 	q := heatsink.Query{Key: "PAGE_VIEWS"}
 	plan, err := views.Plan(t.Context(), q)
 	if err != nil || plan.Requests != 10 {
@@ -506,7 +508,7 @@ func TestRateLimitToTheMillisecond(t *testing.T) { enginetest.Each(t, rateLimitT
 
 func rateLimitToTheMillisecond(t *testing.T, client *dynamodb.Client) {
 	const sortable = "2006-01-02T15:04:05.000Z"
-	calls := open[event](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 10}})
+	calls := open[event](t, client, heatsink.Options{Layout: layout.Layout{Shards: 10}})
 	now := func(hour int) time.Time { return time.Date(2024, 12, 2, hour, 0, 0, 500_000_000, time.UTC) }
 	var batch []event
 	for hour := range 24 {
@@ -546,7 +548,7 @@ func itemsOfOneInstant(t *testing.T, client *dynamodb.Client) {
 	}{
 		{"exclusive", to, written[3:6]},
 		{"inclusive", to.Add(1), written[3:9]},
-		{"the day", heatsink.Day.Next(from), written[3:]},
+		{"the day", layout.Day.Next(from), written[3:]},
 	} {
 		if got, _ := read(t, events, heatsink.Query{Key: "OPS_LOG", From: from, To: c.to}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, ats(got), ats(c.want))

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
@@ -102,20 +104,20 @@ func (f *fleet) read(items *Collection[Item]) {
 // From 4 shards to 16 in a fleet of which every process writes and reads: step by step, as docs/layouts.md says, no read
 // misses what was acknowledged. With another number of shards in one process after the other, reads do.
 func TestRollingChange(t *testing.T) {
-	for _, strategy := range []Strategy{Random, Calculated} {
+	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		t.Run(strategy.String(), func(t *testing.T) {
-			layout := Layout{Shards: 4, Strategy: strategy}
-			naive := newFleet(t, 4, Options{Layout: layout})
-			naive.roll(Options{Layout: layout.WithShards(16)})
+			spread := layout.Layout{Shards: 4, Strategy: strategy}
+			naive := newFleet(t, 4, Options{Layout: spread})
+			naive.roll(Options{Layout: spread.WithShards(16)})
 			if naive.missed == 0 {
 				t.Error("naive: no read missed anything, so that the test shows nothing")
 			}
 
-			documented := newFleet(t, 4, Options{Layout: layout})
-			documented.roll(Options{Layout: layout, Widths: Width{Write: 4, Read: 16}})
-			documented.roll(Options{Layout: layout, Widths: Width{Write: 16, Read: 16}})
-			if strategy == Random { // a calculated layout keeps Widths, as items of narrower ones stay where they are
-				documented.roll(Options{Layout: layout.WithShards(16)})
+			documented := newFleet(t, 4, Options{Layout: spread})
+			documented.roll(Options{Layout: spread, Widths: Width{Write: 4, Read: 16}})
+			documented.roll(Options{Layout: spread, Widths: Width{Write: 16, Read: 16}})
+			if strategy == layout.Random { // a calculated layout keeps Widths, as items of narrower ones stay where they are
+				documented.roll(Options{Layout: spread.WithShards(16)})
 			}
 			if documented.missed > 0 {
 				t.Errorf("documented: %d of %d reads missed something", documented.missed, documented.reads)
@@ -127,11 +129,11 @@ func TestRollingChange(t *testing.T) {
 
 // What Widths cannot say, such as 10 shards that become 15 of another hash, takes two steps with Older.
 func TestRollingToAnotherLayout(t *testing.T) {
-	before := Layout{Shards: 10, Strategy: Calculated, Hash: Product}
-	after := Layout{Shards: 15, Strategy: Calculated}
+	before := layout.Layout{Shards: 10, Strategy: layout.Calculated, Hash: layout.Product}
+	after := layout.Layout{Shards: 15, Strategy: layout.Calculated}
 	f := newFleet(t, 4, Options{Layout: before})
-	f.roll(Options{Layout: before, Older: []Layout{after}})
-	f.roll(Options{Layout: after, Older: []Layout{before}})
+	f.roll(Options{Layout: before, Older: []layout.Layout{after}})
+	f.roll(Options{Layout: after, Older: []layout.Layout{before}})
 	if f.missed > 0 {
 		t.Errorf("%d of %d reads missed something", f.missed, f.reads)
 	}
@@ -139,11 +141,11 @@ func TestRollingToAnotherLayout(t *testing.T) {
 
 // From no shards to 16, with a format whose shard 0 is the bare key.
 func TestRollingFromNoShards(t *testing.T) {
-	for _, strategy := range []Strategy{Random, Calculated} {
-		layout := Layout{Strategy: strategy, Format: Format{BareZero: true}}
+	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
+		spread := layout.Layout{Strategy: strategy, Format: layout.Format{BareZero: true}}
 		f := newFleet(t, 4, Options{})
-		f.roll(Options{Layout: layout, Widths: Width{Write: 1, Read: 16}})
-		f.roll(Options{Layout: layout, Widths: Width{Write: 16, Read: 16}})
+		f.roll(Options{Layout: spread, Widths: Width{Write: 1, Read: 16}})
+		f.roll(Options{Layout: spread, Widths: Width{Write: 16, Read: 16}})
 		if f.missed > 0 {
 			t.Errorf("%v: %d of %d reads missed something", strategy, f.missed, f.reads)
 		}
@@ -152,14 +154,14 @@ func TestRollingFromNoShards(t *testing.T) {
 
 // From 16 shards to 4: writers first, and readers once the other shards are empty.
 func TestRollingBack(t *testing.T) {
-	for _, strategy := range []Strategy{Random, Calculated} {
+	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		t.Run(strategy.String(), func(t *testing.T) {
 			wide, narrow := Width{Write: 16, Read: 16}, Width{Write: 4, Read: 16}
-			layout := Layout{Shards: 16, Strategy: strategy}
-			f := newFleet(t, 4, Options{Layout: layout, Widths: wide})
-			f.roll(Options{Layout: layout, Widths: narrow})
-			f.empty(layout, 4)
-			f.roll(Options{Layout: layout, Widths: Width{Write: 4, Read: 4}})
+			spread := layout.Layout{Shards: 16, Strategy: strategy}
+			f := newFleet(t, 4, Options{Layout: spread, Widths: wide})
+			f.roll(Options{Layout: spread, Widths: narrow})
+			f.empty(spread, 4)
+			f.roll(Options{Layout: spread, Widths: Width{Write: 4, Read: 4}})
 			if f.missed > 0 {
 				t.Errorf("%d of %d reads missed something", f.missed, f.reads)
 			}
@@ -168,9 +170,9 @@ func TestRollingBack(t *testing.T) {
 }
 
 // empty moves the items of the shards from first on to where the fleet puts items now.
-func (f *fleet) empty(layout Layout, first int) {
+func (f *fleet) empty(spread layout.Layout, first int) {
 	for _, item := range everyItem(f.T, f.client, "items") {
-		place, err := layout.Parse(attrText(item, "pk"))
+		place, err := spread.Parse(attrText(item, "pk"))
 		if err != nil {
 			f.Fatal(err)
 		}

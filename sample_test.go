@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -17,7 +19,7 @@ import (
 // all shards and more, everything is read.
 func TestSample(t *testing.T) {
 	ctx, engine := t.Context(), onItems(t)
-	options := Options{Layout: Layout{Shards: 10, Strategy: Calculated}}
+	options := Options{Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated}}
 	views := openItems(t, engine, options)
 	stored := map[int][]string{} // sort keys by shard
 	var all []string
@@ -111,7 +113,7 @@ func TestSampleIsDrawnEvenly(t *testing.T) {
 	const shards, sample, draws = 8, 3, 10_000
 	drawn := func(seed uint64) (single [shards]int, pairs [shards][shards]int) {
 		c, err := newCore(onItems(t), Options{
-			Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: Layout{Shards: shards}, Rand: rand.NewPCG(seed, 1),
+			Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: shards}, Rand: rand.NewPCG(seed, 1),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +159,7 @@ func TestSampleIsDrawnEvenly(t *testing.T) {
 // A sample is of every bucket, and is refused where it would not be what it says.
 func TestSampleOfBuckets(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	daily := openItems(t, client, Options{Layout: Layout{Shards: 5, Bucket: Day}, EventTime: EventTime{Attribute: "at"}})
+	daily := openItems(t, client, Options{Layout: layout.Layout{Shards: 5, Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}})
 	from := time.Date(2026, 6, 22, 0, 0, 0, 0, time.UTC)
 	week := Query{Key: "a", From: from, To: from.AddDate(0, 0, 7), Sample: 2}
 	plan, err := daily.Plan(ctx, week)
@@ -174,8 +176,8 @@ func TestSampleOfBuckets(t *testing.T) {
 		t.Errorf("got %v and %+v, want 14 requests", err, meter.Cost())
 	}
 
-	views := openItems(t, client, Options{Layout: Layout{Shards: 5}})
-	grown := openItems(t, client, Options{Layout: Layout{Shards: 5}, Older: []Layout{{}}})
+	views := openItems(t, client, Options{Layout: layout.Layout{Shards: 5}})
+	grown := openItems(t, client, Options{Layout: layout.Layout{Shards: 5}, Older: []layout.Layout{{}}})
 	for name, c := range map[string]struct {
 		call func() error
 		says string

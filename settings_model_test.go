@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -31,7 +33,7 @@ func TestAnySettings(t *testing.T) {
 		options := m.settings()
 		var err error
 		if m.collection, err = Open[Item](client, options); err != nil {
-			if !errors.Is(err, ErrOptions) && !errors.Is(err, ErrLayout) {
+			if !errors.Is(err, ErrOptions) && !errors.Is(err, layout.ErrInvalid) {
 				rt.Fatalf("%+v: got %v, want an error of a known kind", options, err)
 			}
 			refused++
@@ -56,24 +58,24 @@ type settingsModel struct {
 
 // settings draws options, most of which go together.
 func (m *settingsModel) settings() Options {
-	layout := func(name string) Layout {
-		return Layout{
+	spread := func(name string) layout.Layout {
+		return layout.Layout{
 			Shards:   rapid.SampledFrom([]int{0, 1, 2, 4, 7, 16}).Draw(m.T, name+" shards"),
-			Strategy: rapid.SampledFrom([]Strategy{Random, Calculated}).Draw(m.T, name+" strategy"),
-			Hash:     rapid.SampledFrom([]Hash{XXHash, FNV, CRC32, MD5, Product}).Draw(m.T, name+" hash"),
-			Format: rapid.SampledFrom([]Format{
-				{}, {BareZero: true}, ShardHash, PlainNumber, DotFromOne, {Width: 3}, {ShardPrefix: "-", BareZero: true, First: 1},
+			Strategy: rapid.SampledFrom([]layout.Strategy{layout.Random, layout.Calculated}).Draw(m.T, name+" strategy"),
+			Hash:     rapid.SampledFrom([]layout.Hash{layout.XXHash, layout.FNV, layout.CRC32, layout.MD5, layout.Product}).Draw(m.T, name+" hash"),
+			Format: rapid.SampledFrom([]layout.Format{
+				{}, {BareZero: true}, layout.SharpNumber(), layout.PlainNumber(), layout.DotFromOne(), {Width: 3}, {ShardPrefix: "-", BareZero: true, First: 1},
 			}).Draw(m.T, name+" format"),
 		}
 	}
-	o := Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: layout("layout"), TTL: "ttl"}
-	o.Layout.Bucket = rapid.SampledFrom([]Bucket{NoBucket, NoBucket, Hour, Day, Month}).Draw(m.T, "bucket")
+	o := Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: spread("layout"), TTL: "ttl"}
+	o.Layout.Bucket = rapid.SampledFrom([]layout.Bucket{layout.NoBucket, layout.NoBucket, layout.Hour, layout.Day, layout.Month}).Draw(m.T, "bucket")
 	o.EventTime = EventTime{Attribute: "at", Unit: TimeUnit(rapid.IntRange(0, 2).Draw(m.T, "unit"))}
 	if rapid.Bool().Draw(m.T, "versions") {
 		o.Version = "v"
 	}
 	for i := range rapid.IntRange(0, 2).Draw(m.T, "older layouts") {
-		o.Older = append(o.Older, layout(fmt.Sprint("older ", i)))
+		o.Older = append(o.Older, spread(fmt.Sprint("older ", i)))
 	}
 	if rapid.IntRange(0, 3).Draw(m.T, "widths") == 0 {
 		write := 1 << rapid.IntRange(0, 3).Draw(m.T, "written")
@@ -146,12 +148,12 @@ func (m *settingsModel) time(at time.Time) types.AttributeValue {
 // appends reports whether Put may put an item beside one with the same key.
 func (m *settingsModel) appends() bool {
 	o := m.options
-	return o.Layout.Strategy == Random && (o.Layout.Shards > 1 || o.Widths != nil)
+	return o.Layout.Strategy == layout.Random && (o.Layout.Shards > 1 || o.Widths != nil)
 }
 
 // fits checks that an error is one that odd input may have.
 func (m *settingsModel) fits(what string, err error) {
-	for _, kind := range []error{ErrItem, ErrKey, ErrQuery, ErrScattered, ErrNotFound} {
+	for _, kind := range []error{ErrItem, layout.ErrKey, ErrQuery, ErrScattered, ErrNotFound} {
 		if errors.Is(err, kind) {
 			return
 		}
@@ -272,7 +274,7 @@ func (m *settingsModel) read() {
 func (m *settingsModel) readKey(key string) {
 	ctx := context.Background()
 	q := Query{Key: key, Consistent: true, Reverse: rapid.Bool().Draw(m.T, "reverse")}
-	if m.options.Layout.Bucket != NoBucket || rapid.Bool().Draw(m.T, "timed") {
+	if m.options.Layout.Bucket != layout.NoBucket || rapid.Bool().Draw(m.T, "timed") {
 		q.From = time.Unix(1_700_000_000+rapid.Int64Range(-10, 100_000).Draw(m.T, "from"), 0)
 		q.To = q.From.Add(time.Duration(rapid.Int64Range(0, 200_000).Draw(m.T, "seconds")) * time.Second)
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/gather"
@@ -33,7 +35,7 @@ func (o ordinal) layout() int { return int(o >> shardBits) }
 // buckets returns the starts of the buckets to read, in order; a zero one without buckets.
 func (r *reading) buckets() []time.Time {
 	b := r.core.options.Layout.Bucket
-	if b == NoBucket {
+	if b == layout.NoBucket {
 		return []time.Time{{}}
 	}
 	starts := slices.Collect(b.Starts(r.query.From, r.query.To))
@@ -70,8 +72,8 @@ func (r *reading) olderShards() ([]*shard, error) {
 	return without(all, nil), nil
 }
 
-func (r *reading) shardsOf(source int, layout Layout, bucket time.Time) ([]*shard, error) {
-	shards := make([]*shard, max(layout.Shards, 1))
+func (r *reading) shardsOf(source int, in layout.Layout, bucket time.Time) ([]*shard, error) {
+	shards := make([]*shard, max(in.Shards, 1))
 	all, timed := make([]shard, len(shards)), r.timedIn(bucket)
 	for n := range shards {
 		s := &all[n]
@@ -81,7 +83,7 @@ func (r *reading) shardsOf(source int, layout Layout, bucket time.Time) ([]*shar
 			s.partition, s.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
 		} else {
 			var err error
-			if s.key, err = layout.shardKey(r.query.Key, bucket, n); err != nil {
+			if s.key, err = in.ShardKey(r.query.Key, bucket, n); err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 			}
 			s.partition = &types.AttributeValueMemberS{Value: s.key}
@@ -157,9 +159,9 @@ func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, shards...); len(all) > MaxShardKeys {
+		if all = append(all, shards...); len(all) > layout.MaxShardKeys {
 			return nil, fmt.Errorf("%w: %w: more than %d shards in the buckets from %v to %v: read a shorter time, or in steps",
-				ErrQuery, ErrTooManyRequests, MaxShardKeys, r.query.From, r.query.To)
+				ErrQuery, ErrTooManyRequests, layout.MaxShardKeys, r.query.From, r.query.To)
 		}
 	}
 	return append(all, without(older, all)...), nil
@@ -187,7 +189,7 @@ func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
 	if n > enough || len(o.Older) == 0 {
 		return n, nil
 	}
-	if o.Layout.Bucket == NoBucket { // some may be the layout's own
+	if o.Layout.Bucket == layout.NoBucket { // some may be the layout's own
 		shards, err := r.everyShard(ctx)
 		return len(shards), err
 	}

@@ -9,28 +9,31 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/heatsink-go/heatsink/internal/quote"
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // decodeStored is Collection.Decode: it returns a copy of a stored item with the logical key, and where it was stored. An
 // item that the index does not list was nowhere. With ErrTooNarrow it returns both all the same.
-func (c *core) decodeStored(stored Item) (Item, Place, error) {
+func (c *core) decodeStored(stored Item) (Item, layout.Place, error) {
 	if c.buried(stored) {
-		return nil, Place{}, ErrNotFound
+		return nil, layout.Place{}, ErrNotFound
 	}
 	item := maps.Clone(stored)
 	if !c.listed(item) {
 		c.dropShard(item)
-		return item, Place{}, nil
+		return item, layout.Place{}, nil
 	}
 	place, err := c.placeOf(item)
 	if err != nil {
-		return nil, Place{}, err
+		return nil, layout.Place{}, err
 	}
 	// Decode has no context: Widths answer from memory.
 	err = c.checkRead(context.Background(), item, place)
 	if err != nil && !errors.Is(err, ErrTooNarrow) {
-		return nil, Place{}, err
+		return nil, layout.Place{}, err
 	}
 	item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: place.Key}
 	c.dropShard(item)
@@ -38,43 +41,43 @@ func (c *core) decodeStored(stored Item) (Item, Place, error) {
 }
 
 // placeOf returns where an item says that it is stored. The error wraps ErrItem.
-func (c *core) placeOf(item Item) (Place, error) {
+func (c *core) placeOf(item Item) (layout.Place, error) {
 	o := &c.options
 	key, ok := item[o.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok {
-		return Place{}, fmt.Errorf("%w: partition key %q is %s", ErrItem, o.PartitionKey, describe(item[o.PartitionKey]))
+		return layout.Place{}, fmt.Errorf("%w: partition key %q is %s", ErrItem, o.PartitionKey, describe(item[o.PartitionKey]))
 	}
 	if o.ShardAttribute == "" {
 		return c.parse(key.Value)
 	}
 	number, _ := item[o.ShardAttribute].(*types.AttributeValueMemberN)
 	if number == nil {
-		return Place{}, fmt.Errorf("%w: shard attribute %q is %s", ErrItem, o.ShardAttribute, describe(item[o.ShardAttribute]))
+		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s", ErrItem, o.ShardAttribute, describe(item[o.ShardAttribute]))
 	}
 	shard, err := strconv.Atoi(number.Value)
 	if err != nil || shard < 0 {
-		return Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a shard counted from 0", ErrItem, o.ShardAttribute, describe(number))
+		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a shard counted from 0", ErrItem, o.ShardAttribute, describe(number))
 	}
-	return Place{Key: key.Value, Shard: shard}, nil
+	return layout.Place{Key: key.Value, Shard: shard}, nil
 }
 
 // parse finds out where a stored partition key belongs, in the collection's layout or an older one, at any width. To a layout
 // that has a bare key everything is a key. So a key that another layout would have refused is taken only if there is no
 // other way to read the text.
-func (c *core) parse(stored string) (Place, error) {
-	layouts := slices.Concat([]Layout{c.options.Layout}, c.options.Older)
+func (c *core) parse(stored string) (layout.Place, error) {
+	layouts := slices.Concat([]layout.Layout{c.options.Layout}, c.options.Older)
 	for i := range layouts {
 		if layouts[i].Shards > 0 || i == 0 && c.adaptive() {
-			layouts[i].Shards = MaxShards // it may have been wider than it is
+			layouts[i].Shards = layout.MaxShards // it may have been wider than it is
 		}
 	}
-	slices.SortStableFunc(layouts, func(a, b Layout) int { return b.Shards - a.Shards })
+	slices.SortStableFunc(layouts, func(a, b layout.Layout) int { return b.Shards - a.Shards })
 	var failed error
-	var refused *Place
-	for _, layout := range layouts {
-		place, err := layout.Parse(stored)
+	var refused *layout.Place
+	for _, l := range layouts {
+		place, err := l.Parse(stored)
 		if err == nil {
-			if !slices.ContainsFunc(layouts, func(l Layout) bool { return l.keyFault(place.Key) != "" }) {
+			if !slices.ContainsFunc(layouts, func(l layout.Layout) bool { return l.CheckKey(place.Key) != nil }) {
 				return place, nil
 			}
 			if refused == nil {
@@ -87,15 +90,15 @@ func (c *core) parse(stored string) (Place, error) {
 		return *refused, nil
 	}
 	if c.options.Layout.Shards == 0 && !c.adaptive() { // others may have begun to spread the key
-		if place, err := c.options.Layout.WithShards(MaxShards).Parse(stored); err == nil {
+		if place, err := c.options.Layout.WithShards(layout.MaxShards).Parse(stored); err == nil {
 			return place, nil
 		}
 	}
-	return Place{}, fmt.Errorf("%w: %w", ErrItem, failed)
+	return layout.Place{}, fmt.Errorf("%w: %w", ErrItem, failed)
 }
 
 // checkRead returns ErrTooNarrow if queries of this collection do not ask the shard that an item is stored in.
-func (c *core) checkRead(ctx context.Context, stored Item, place Place) error {
+func (c *core) checkRead(ctx context.Context, stored Item, place layout.Place) error {
 	width, err := c.width(ctx, place.Key, place.Bucket)
 	if err != nil {
 		return err
@@ -107,14 +110,14 @@ func (c *core) checkRead(ctx context.Context, stored Item, place Place) error {
 		}
 	} else {
 		own := c.layout(width.Read)
-		for _, layout := range slices.Concat([]Layout{own}, c.options.Older) {
-			if at, fault := layout.parse(shardKey); fault == "" && at.Key == place.Key {
+		for _, l := range slices.Concat([]layout.Layout{own}, c.options.Older) {
+			if at, err := l.Parse(shardKey); err == nil && at.Key == place.Key {
 				return nil
 			}
 		}
 	}
 	return fmt.Errorf("%w: %q is shard %d of key %s, counted from 0, but %s read: raise Layout.Shards or Width.Read to %d or more",
-		ErrTooNarrow, shardKey, place.Shard, excerpt(place.Key), areRead(width.Read), place.Shard+1)
+		ErrTooNarrow, shardKey, place.Shard, quote.Text(place.Key), areRead(width.Read), place.Shard+1)
 }
 
 func areRead(n int) string {

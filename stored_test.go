@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -18,7 +20,7 @@ func beyond(t *testing.T) (id string, shard int) {
 	t.Helper()
 	for i := range 1000 {
 		id = fmt.Sprint("u", i)
-		if shard = (Layout{Shards: 16, Strategy: Calculated}).Shard(id); shard >= 4 {
+		if shard = (layout.Layout{Shards: 16, Strategy: layout.Calculated}).Shard(id); shard >= 4 {
 			return id, shard
 		}
 	}
@@ -33,36 +35,36 @@ func TestDecodeTooNarrow(t *testing.T) {
 		name    string
 		options Options
 		stored  Item
-		place   Place
+		place   layout.Place
 		wide    bool // enough
 	}{
-		{"shard beyond", Options{Layout: Layout{Shards: 4}}, ov("pk", "a#SHARD_9", "sk", "1"), Place{Key: "a", Shard: 9}, false},
-		{"last shard", Options{Layout: Layout{Shards: 4}}, ov("pk", "a#SHARD_3", "sk", "1"), Place{Key: "a", Shard: 3}, true},
-		{"one shard", Options{Layout: Layout{Shards: 1}}, ov("pk", "a#SHARD_1", "sk", "1"), Place{Key: "a", Shard: 1}, false},
-		{"not spread yet", Options{}, ov("pk", "a#SHARD_1", "sk", "1"), Place{Key: "a", Shard: 1}, false},
-		{"width", Options{Widths: Width{1, 4}}, ov("pk", "a#SHARD_3", "sk", "1"), Place{Key: "a", Shard: 3}, true},
-		{"beyond the width", Options{Widths: Width{1, 4}}, ov("pk", "a#SHARD_4", "sk", "1"), Place{Key: "a", Shard: 4}, false},
+		{"shard beyond", Options{Layout: layout.Layout{Shards: 4}}, ov("pk", "a#SHARD_9", "sk", "1"), layout.Place{Key: "a", Shard: 9}, false},
+		{"last shard", Options{Layout: layout.Layout{Shards: 4}}, ov("pk", "a#SHARD_3", "sk", "1"), layout.Place{Key: "a", Shard: 3}, true},
+		{"one shard", Options{Layout: layout.Layout{Shards: 1}}, ov("pk", "a#SHARD_1", "sk", "1"), layout.Place{Key: "a", Shard: 1}, false},
+		{"not spread yet", Options{}, ov("pk", "a#SHARD_1", "sk", "1"), layout.Place{Key: "a", Shard: 1}, false},
+		{"width", Options{Widths: Width{1, 4}}, ov("pk", "a#SHARD_3", "sk", "1"), layout.Place{Key: "a", Shard: 3}, true},
+		{"beyond the width", Options{Widths: Width{1, 4}}, ov("pk", "a#SHARD_4", "sk", "1"), layout.Place{Key: "a", Shard: 4}, false},
 		{
 			"width of another key",
 			Options{Widths: WidthTable{Default: Width{1, 1}, Keys: map[string]Width{"b": {8, 8}}}},
 			ov("pk", "a#SHARD_4", "sk", "1"),
-			Place{Key: "a", Shard: 4},
+			layout.Place{Key: "a", Shard: 4},
 			false,
 		},
 		{
 			"bucket",
-			Options{Layout: Layout{Shards: 4, Bucket: Day}, EventTime: day},
+			Options{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}, EventTime: day},
 			ov("pk", "a#2026-02-27#SHARD_4", "sk", "1"),
-			Place{Key: "a", Shard: 4, Bucket: firstDay},
+			layout.Place{Key: "a", Shard: 4, Bucket: firstDay},
 			false,
 		},
-		{"older is wider", Options{Layout: Layout{Shards: 2}, Older: []Layout{{Shards: 8}}}, ov("pk", "a#SHARD_5", "sk", "1"), Place{Key: "a", Shard: 5}, true},
-		{"older is not", Options{Layout: Layout{Shards: 2}, Older: []Layout{{Shards: 8, Format: ShardHash}}}, ov("pk", "a#SHARD#8", "sk", "1"), Place{Key: "a", Shard: 8}, false},
+		{"older is wider", Options{Layout: layout.Layout{Shards: 2}, Older: []layout.Layout{{Shards: 8}}}, ov("pk", "a#SHARD_5", "sk", "1"), layout.Place{Key: "a", Shard: 5}, true},
+		{"older is not", Options{Layout: layout.Layout{Shards: 2}, Older: []layout.Layout{{Shards: 8, Format: layout.SharpNumber()}}}, ov("pk", "a#SHARD#8", "sk", "1"), layout.Place{Key: "a", Shard: 8}, false},
 		{
 			"number",
-			Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 4, Strategy: Calculated}, ShardAttribute: "shard"},
+			Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, ShardAttribute: "shard"},
 			ov("pk", "a", "sk", "1", "id", "u", "shard", 4),
-			Place{Key: "a", Shard: 4},
+			layout.Place{Key: "a", Shard: 4},
 			false,
 		},
 	} {
@@ -86,7 +88,7 @@ func TestGetTooNarrow(t *testing.T) {
 	for _, number := range []bool{false, true} {
 		t.Run(fmt.Sprintf("number %t", number), func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t, byIndex(number))
-			options := Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 16, Strategy: Calculated}}
+			options := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 16, Strategy: layout.Calculated}}
 			if number {
 				options.ShardAttribute = "shard"
 			}
@@ -144,8 +146,8 @@ func TestGetTooNarrow(t *testing.T) {
 
 // What reads as a bare key and as a shard of an older layout is the shard: as a key the older layout would have refused it.
 func TestParseBareOrOlder(t *testing.T) {
-	core := coreOf(t, Options{Layout: bare, Older: []Layout{{Shards: 4, Format: PlainNumber}}})
-	for stored, want := range map[string]Place{
+	core := coreOf(t, Options{Layout: bare, Older: []layout.Layout{{Shards: 4, Format: layout.PlainNumber()}}})
+	for stored, want := range map[string]layout.Place{
 		"a":             {Key: "a"},
 		"a#1":           {Key: "a", Shard: 1},
 		"a#SHARD_5":     {Key: "a", Shard: 5},
@@ -161,7 +163,7 @@ func TestParseBareOrOlder(t *testing.T) {
 // A key that an older layout refuses cannot be read, so it is not written either.
 func TestOlderRefusesKey(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	items := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}, Older: []Layout{{Shards: 4, Format: PlainNumber}}})
+	items := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Older: []layout.Layout{{Shards: 4, Format: layout.PlainNumber()}}})
 	item := ov("pk", "USER#123", "sk", "1")
 	_, put := items.Put(ctx, item)
 	_, part := items.TransactPut(ctx, item)
@@ -183,7 +185,7 @@ func TestOlderRefusesKey(t *testing.T) {
 // An index does not list an item that lacks its sort key, so such an item is refused, unless it is to be off the list.
 func TestPutNeedsWhatListingNeeds(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 4, Strategy: Calculated}})
+	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	item := ov("id", "u1", "pk", "ACTIVE")
 	_, put := users.Put(ctx, item)
 	_, part := users.TransactPut(ctx, item)

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
@@ -150,7 +152,7 @@ type tokenReader struct {
 
 func (r *tokenReader) position() position {
 	bucket := time.Unix(int64(r.uvarint(maxHours))*3600+yearOne, 0).UTC()
-	width := int(r.uvarint(MaxShards))
+	width := int(r.uvarint(layout.MaxShards))
 	p := r.place()
 	p.bucket, p.width = bucket, width
 	if len(r.rest) > 0 {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
@@ -32,9 +34,9 @@ func drawPosition(t *rapid.T) position {
 		}
 		return v
 	}
-	p := position{width: rapid.IntRange(0, MaxShards).Draw(t, "width"), source: newOrdinal(rapid.IntRange(0, maxOlder).Draw(t, "layout"), rapid.IntRange(0, MaxShards-1).Draw(t, "shard"))}
+	p := position{width: rapid.IntRange(0, layout.MaxShards).Draw(t, "width"), source: newOrdinal(rapid.IntRange(0, maxOlder).Draw(t, "layout"), rapid.IntRange(0, layout.MaxShards-1).Draw(t, "shard"))}
 	if rapid.Bool().Draw(t, "buckets") {
-		bucket := rapid.SampledFrom([]Bucket{Hour, Day, Week, Month, Year}).Draw(t, "bucket")
+		bucket := rapid.SampledFrom([]layout.Bucket{layout.Hour, layout.Day, layout.Week, layout.Month, layout.Year}).Draw(t, "bucket")
 		p.bucket = bucket.Start(time.Unix(rapid.Int64Range(yearOne+40e6, 253402300799).Draw(t, "time"), 0))
 	}
 	rest := func(p *position) {
@@ -151,13 +153,13 @@ func TestTokenIsShort(t *testing.T) {
 		"binary":       {attr.B, strings.Repeat("\x80", 16)},
 	}
 	for name, sort := range sorts {
-		for _, shards := range []int{1, 8, 1000, MaxShards} {
+		for _, shards := range []int{1, 8, 1000, layout.MaxShards} {
 			p := position{bucket: firstDay, width: shards, source: newOrdinal(0, shards-1), sort: sort}
 			token := p.token(queryOf(1<<63), tokenKeys["signed"])
 			if len(token) > 120 {
 				t.Errorf("%s in shard %d: %d characters", name, shards-1, len(token))
 			}
-			if shards == MaxShards {
+			if shards == layout.MaxShards {
 				t.Logf("%s: %d characters signed, %d unsigned", name, len(token), len(p.token(queryOf(1), nil)))
 			}
 		}
@@ -219,7 +221,7 @@ func TestFingerprint(t *testing.T) {
 		}
 		return fingerprintsOf(r)
 	}
-	c := open(Options{Layout: Layout{Shards: 8}, EventTime: EventTime{Attribute: "at"}})
+	c := open(Options{Layout: layout.Layout{Shards: 8}, EventTime: EventTime{Attribute: "at"}})
 	names := map[string]string{"#a": "a", "#b": "b"}
 	base := Query{Key: "k", Filter: "#a = :a", Names: names, Values: Item{":a": text("x")}, Limit: 10}
 	edit := func(edit func(*Query)) Query {
@@ -278,10 +280,10 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("%s changes the fingerprint", name)
 		}
 	}
-	if of(open(Options{Layout: Layout{Shards: 64}, EventTime: EventTime{Attribute: "at"}}), base) != of(c, base) {
+	if of(open(Options{Layout: layout.Layout{Shards: 64}, EventTime: EventTime{Attribute: "at"}}), base) != of(c, base) {
 		t.Error("more shards change the fingerprint")
 	}
-	if of(open(Options{Layout: Layout{Shards: 8, Format: ShardHash}, EventTime: EventTime{Attribute: "at"}}), base) == of(c, base) {
+	if of(open(Options{Layout: layout.Layout{Shards: 8, Format: layout.SharpNumber()}, EventTime: EventTime{Attribute: "at"}}), base) == of(c, base) {
 		t.Error("another format does not change the fingerprint")
 	}
 	set := func(elements ...string) Query {
@@ -301,7 +303,7 @@ func TestFingerprint(t *testing.T) {
 func TestTokenBelongsToItsQuery(t *testing.T) {
 	client := local.Start(t).Client()
 	options := shapes[0].create(t, client)
-	options.Layout, options.TokenKeys = Layout{Shards: 3}, tokenKeys["signed"]
+	options.Layout, options.TokenKeys = layout.Layout{Shards: 3}, tokenKeys["signed"]
 	stock(t, client, options.Table, shelves(options.Layout, "k", 30, 30, 30))
 	stock(t, client, options.Table, shelves(options.Layout, "k2", 5, 5, 5))
 	items := collection(t, client, options)
@@ -376,7 +378,7 @@ func tenants(t testing.TB) (*made, Options) {
 	}
 	options := sharded(2)
 	options.EventTime = EventTime{Attribute: "at"}
-	options.Older = []Layout{{Shards: 2, Format: ShardHash}}
+	options.Older = []layout.Layout{{Shards: 2, Format: layout.SharpNumber()}}
 	return store, options
 }
 
@@ -403,7 +405,7 @@ func TestForgedTokenStaysInRange(t *testing.T) {
 			}
 		}
 	}
-	options.Layout.Bucket = Day
+	options.Layout.Bucket = layout.Day
 	items = collection(t, store, options)
 	q := Query{Key: "k", Sort: BeginsWith("tenant-b#"), Limit: 100, From: firstDay, To: firstDay.AddDate(0, 0, 3)}
 	r, err := items.core.prepare(t.Context(), q)
@@ -443,7 +445,7 @@ func FuzzForgedToken(f *testing.F) {
 		store, options := tenants(t)
 		q := Query{Key: "k", Sort: BeginsWith("tenant-b#"), Reverse: reverse, Limit: 3}
 		if buckets {
-			options.Layout.Bucket = Day
+			options.Layout.Bucket = layout.Day
 			q.From, q.To = firstDay, firstDay.AddDate(0, 0, 3)
 		}
 		items := collection(t, store, options)
@@ -480,12 +482,12 @@ func FuzzForgedToken(f *testing.F) {
 
 // Tokens that were issued with more shards than are read now would leave out what the others hold.
 func TestTokenOfMoreShards(t *testing.T) {
-	for _, bucket := range []Bucket{NoBucket, Day} {
+	for _, bucket := range []layout.Bucket{layout.NoBucket, layout.Day} {
 		store := &made{TB: t, keys: func(string) []string { return ranks(10) }}
 		options := sharded(8)
 		options.Layout.Bucket, options.EventTime = bucket, EventTime{Attribute: "at"}
 		q := Query{Key: "k", Limit: 20}
-		if bucket == Day {
+		if bucket == layout.Day {
 			q.From, q.To = firstDay, firstDay.AddDate(0, 0, 2)
 		}
 		page, err := collection(t, store, options).Page(bg, q, "")
@@ -516,20 +518,20 @@ func TestTokenOutlivesSharding(tb *testing.T) {
 		options := sharded(0)
 		options.EventTime = EventTime{Attribute: "at"}
 		if rapid.Bool().Draw(t, "spelt out") {
-			options.Layout.Format = rapid.SampledFrom([]Format{ShardHash, {Width: 3}, {BareZero: true}}).Draw(t, "format before")
+			options.Layout.Format = rapid.SampledFrom([]layout.Format{layout.SharpNumber(), {Width: 3}, {BareZero: true}}).Draw(t, "format before")
 		}
 		days := 1
 		q := Query{Key: "k", Reverse: rapid.Bool().Draw(t, "reverse"), From: firstDay, To: firstDay.AddDate(0, 0, 3)}
 		if rapid.Bool().Draw(t, "buckets") {
-			options.Layout.Bucket, days = Day, 3
+			options.Layout.Bucket, days = layout.Day, 3
 		}
 		if rapid.Bool().Draw(t, "older") {
-			options.Older = []Layout{{Shards: 2, Format: PlainNumber}}
+			options.Older = []layout.Layout{{Shards: 2, Format: layout.PlainNumber()}}
 		}
 		keys, day := map[string][]string{}, map[string]int{}
-		add := func(layout Layout) (shardKey, sk string) {
+		add := func(spread layout.Layout) (shardKey, sk string) {
 			d := rapid.IntRange(0, days-1).Draw(t, "day")
-			shardKey, err := layout.ShardKey("k", firstDay.AddDate(0, 0, d), rapid.IntRange(0, max(layout.Shards, 1)-1).Draw(t, "shard"))
+			shardKey, err := spread.ShardKey("k", firstDay.AddDate(0, 0, d), rapid.IntRange(0, max(spread.Shards, 1)-1).Draw(t, "shard"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -582,7 +584,7 @@ func TestTokenOutlivesSharding(tb *testing.T) {
 				break
 			}
 			if options.Layout.Shards == 0 {
-				options.Layout.Format = Format{BareZero: true}
+				options.Layout.Format = layout.Format{BareZero: true}
 			}
 			options.Layout.Shards += rapid.IntRange(0, 4).Draw(t, "more shards")
 			if options.Layout.Shards == 0 {
@@ -606,26 +608,26 @@ func TestTokenOutlivesSharding(tb *testing.T) {
 
 // Which changes of the layout a token survives.
 func TestTokenAndLayouts(t *testing.T) {
-	bare := Format{BareZero: true}
-	wide := func(n int, f Format) Layout { return Layout{Shards: n, Format: f} }
+	bare := layout.Format{BareZero: true}
+	wide := func(n int, f layout.Format) layout.Layout { return layout.Layout{Shards: n, Format: f} }
 	for _, test := range []struct {
 		name          string
-		before, after Layout
+		before, after layout.Layout
 		ok            bool
 	}{
-		{"more shards", wide(4, Format{}), wide(8, Format{}), true},
-		{"the first shards", Layout{}, wide(10, bare), true},
-		{"the first shards, spelt otherwise", Layout{}, wide(10, Format{ShardPrefix: ".", First: 1, Width: 3, BareZero: true}), true},
-		{"one shard, still bare", wide(1, bare), wide(10, Format{ShardPrefix: "-", BareZero: true}), true},
-		{"from one shard to more", wide(1, Format{}), wide(10, Format{}), true},
-		{"the default spelt out", wide(4, Format{}), wide(4, Format{ShardPrefix: "#SHARD_"}), true},
-		{"another strategy", wide(4, Format{}), Layout{Shards: 4, Strategy: Calculated}, true},
-		{"the bare key is no longer read", Layout{}, wide(10, Format{}), false},
-		{"the first shard has another key", wide(1, Format{}), wide(10, bare), false},
-		{"shards spelt otherwise", wide(2, bare), wide(10, Format{ShardPrefix: ".", BareZero: true}), false},
-		{"with zeros in front", wide(2, bare), wide(10, Format{Width: 3, BareZero: true}), false},
-		{"fewer shards", wide(4, Format{}), wide(3, Format{}), false},
-		{"no shards", wide(4, bare), Layout{}, false},
+		{"more shards", wide(4, layout.Format{}), wide(8, layout.Format{}), true},
+		{"the first shards", layout.Layout{}, wide(10, bare), true},
+		{"the first shards, spelt otherwise", layout.Layout{}, wide(10, layout.Format{ShardPrefix: ".", First: 1, Width: 3, BareZero: true}), true},
+		{"one shard, still bare", wide(1, bare), wide(10, layout.Format{ShardPrefix: "-", BareZero: true}), true},
+		{"from one shard to more", wide(1, layout.Format{}), wide(10, layout.Format{}), true},
+		{"the default spelt out", wide(4, layout.Format{}), wide(4, layout.Format{ShardPrefix: "#SHARD_"}), true},
+		{"another strategy", wide(4, layout.Format{}), layout.Layout{Shards: 4, Strategy: layout.Calculated}, true},
+		{"the bare key is no longer read", layout.Layout{}, wide(10, layout.Format{}), false},
+		{"the first shard has another key", wide(1, layout.Format{}), wide(10, bare), false},
+		{"shards spelt otherwise", wide(2, bare), wide(10, layout.Format{ShardPrefix: ".", BareZero: true}), false},
+		{"with zeros in front", wide(2, bare), wide(10, layout.Format{Width: 3, BareZero: true}), false},
+		{"fewer shards", wide(4, layout.Format{}), wide(3, layout.Format{}), false},
+		{"no shards", wide(4, bare), layout.Layout{}, false},
 	} {
 		store := &made{TB: t, keys: func(string) []string { return ranks(10) }}
 		options := sharded(0)
@@ -691,7 +693,7 @@ func TestTokenOfAnOlderLayoutsShard(t *testing.T) {
 	store := &made{TB: t, keys: func(string) []string { return []string{"a", "b"} }}
 	store.item = func(shardKey, sk string) Item { return Item{"id": text(shardKey + "|" + sk)} }
 	narrow, grown := sharded(4), sharded(8)
-	narrow.Older = []Layout{{Shards: 8}, {Shards: 2, Format: ShardHash}}
+	narrow.Older = []layout.Layout{{Shards: 8}, {Shards: 2, Format: layout.SharpNumber()}}
 	grown.Older = narrow.Older
 	for _, reverse := range []bool{false, true} {
 		for limit := 1; limit < 20; limit++ {
@@ -724,7 +726,7 @@ func TestTokenOfAnOlderLayoutsShard(t *testing.T) {
 		}
 	}
 	// behind another older layout, their place in the order changes
-	narrow.Older = []Layout{{Shards: 2, Format: ShardHash}, {Shards: 8}}
+	narrow.Older = []layout.Layout{{Shards: 2, Format: layout.SharpNumber()}, {Shards: 8}}
 	grown.Older = narrow.Older
 	q := Query{Key: "k", Limit: 3}
 	page, err := collection(t, store, narrow).Page(bg, q, "")

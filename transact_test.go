@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -12,7 +14,7 @@ import (
 // The parts work in a transaction, and no edit can lead them astray.
 func TestTransact(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	orders := openItems(t, client, Options{Layout: Layout{Shards: 10, Strategy: Calculated}})
+	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated}})
 	for _, id := range []string{"update", "delete", "check"} {
 		if _, err := orders.Put(ctx, ov("pk", "a", "sk", id, "n", 1)); err != nil {
 			t.Fatal(err)
@@ -64,10 +66,10 @@ func TestTransactScattered(t *testing.T) {
 		options Options
 		want    error
 	}{
-		{"random", Options{Layout: Layout{Shards: 2}}, ErrScattered},
-		{"calculated, once unsharded", Options{Layout: Layout{Shards: 2, Strategy: Calculated}, Older: []Layout{{}}}, ErrScattered},
-		{"calculated", Options{Layout: Layout{Shards: 2, Strategy: Calculated}}, nil},
-		{"one shard", Options{Layout: Layout{Shards: 1}}, nil},
+		{"random", Options{Layout: layout.Layout{Shards: 2}}, ErrScattered},
+		{"calculated, once unsharded", Options{Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}, Older: []layout.Layout{{}}}, ErrScattered},
+		{"calculated", Options{Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}}, nil},
+		{"one shard", Options{Layout: layout.Layout{Shards: 1}}, nil},
 		{"not spread", Options{}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,7 +87,7 @@ func TestTransactScattered(t *testing.T) {
 			}
 		})
 	}
-	_, err := openItems(t, &dynamodb.Client{}, Options{Layout: Layout{Shards: 2}}).TransactPut(ctx, like, func(p *types.Put) {
+	_, err := openItems(t, &dynamodb.Client{}, Options{Layout: layout.Layout{Shards: 2}}).TransactPut(ctx, like, func(p *types.Put) {
 		p.ConditionExpression = aws.String("attribute_not_exists(sk)")
 	})
 	if !errors.Is(err, ErrScattered) {
@@ -95,7 +97,7 @@ func TestTransactScattered(t *testing.T) {
 
 func TestTransactLists(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 5, Strategy: Calculated}})
+	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
 	put, err := users.TransactPut(ctx, ov("id", "u1", "pk", "ACTIVE", "sk", "1"))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -136,7 +138,7 @@ func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (t
 	listing := make(Item, 3)
 	c.list(p, listing)
 	o, at := &c.options, c.options.EventTime.Attribute
-	if o.Layout.Bucket != NoBucket && !slices.Contains(o.TableKey, at) &&
+	if o.Layout.Bucket != layout.NoBucket && !slices.Contains(o.TableKey, at) &&
 		!slices.ContainsFunc(assigned, func(a assignment) bool { return a.attribute == at }) {
 		listing[at] = like[at]
 	}

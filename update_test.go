@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -36,8 +38,8 @@ func expression(text string, values ...any) func(*dynamodb.UpdateItemInput) {
 // 003-10, X03, X23: a counter over ten shards: increments at random add up, and shards nobody wrote to are 0.
 func TestCounterOfShards(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	layout := Layout{Shards: 10, Strategy: Calculated, Format: ShardHash}
-	views := openItems(t, client, Options{Layout: layout, ShardBy: []string{"writer"}})
+	spread := layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()}
+	views := openItems(t, client, Options{Layout: spread, ShardBy: []string{"writer"}})
 	const writers, each = 7, 40
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -52,7 +54,7 @@ func TestCounterOfShards(t *testing.T) {
 	}
 	wg.Wait()
 	total, shards := 0, 0
-	for shard := range layout.Shards {
+	for shard := range spread.Shards {
 		out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName: aws.String("items"), ConsistentRead: aws.Bool(true),
 			Key: ov("pk", fmt.Sprintf("COUNTER#VIEWS#SHARD#%d", shard), "sk", "COUNT"),
@@ -73,7 +75,7 @@ func TestCounterOfShards(t *testing.T) {
 
 func TestUpdateReturns(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	orders := openItems(t, client, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	w, err := orders.Update(ctx, ov("pk", "a", "sk", "1"), expression("SET n = :n", ":n", 5), func(in *dynamodb.UpdateItemInput) {
 		in.ReturnValues = types.ReturnValueAllNew
 		in.TableName, in.Key = aws.String("nowhere"), nil
@@ -116,7 +118,7 @@ func TestUpdateAfterLostAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := onItems(t)
 				faults := faulty.On(t, client, faulty.Script(c.fault))
-				orders := openItems(t, faults, Options{Layout: Layout{Shards: 4, Strategy: Calculated}})
+				orders := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 				_, err := orders.Update(context.Background(), ov("pk", "a", "sk", "1"), c.edits...)
 				if (err != nil) != c.unknown || errors.As(err, new(*UnknownOutcomeError)) != c.unknown || faults.Count("UpdateItem") != c.requests {
 					t.Errorf("got %v after %d requests, want the outcome to be unknown: %t, after %d", err, faults.Count("UpdateItem"), c.unknown, c.requests)
@@ -136,7 +138,7 @@ func TestUpdateAfterLostAnswer(t *testing.T) {
 func TestUpdateRandom(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	counting := faulty.On(t, client, nil)
-	views := openItems(t, counting, Options{Layout: Layout{Shards: 250}})
+	views := openItems(t, counting, Options{Layout: layout.Layout{Shards: 250}})
 	w, err := views.Put(ctx, ov("pk", "a", "sk", "1", "n", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +160,7 @@ func TestUpdateRandom(t *testing.T) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 	// Deleted between the look and the update, it is not created again.
-	vanishing := openItems(t, &deleting{Client: client, t: t}, Options{Layout: Layout{Shards: 4}})
+	vanishing := openItems(t, &deleting{Client: client, t: t}, Options{Layout: layout.Layout{Shards: 4}})
 	if _, err := vanishing.Put(ctx, ov("pk", "b", "sk", "1")); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +168,7 @@ func TestUpdateRandom(t *testing.T) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 	watched := &consistent{Client: client}
-	if _, err := openItems(t, watched, Options{Layout: Layout{Shards: 4}}).Update(ctx, ov("pk", "a", "sk", "2")); err != ErrNotFound || !watched.was {
+	if _, err := openItems(t, watched, Options{Layout: layout.Layout{Shards: 4}}).Update(ctx, ov("pk", "a", "sk", "2")); err != ErrNotFound || !watched.was {
 		t.Errorf("got %v, looked for with consistent reads: %t", err, watched.was)
 	}
 	items := everyItem(t, client, "items")
@@ -179,7 +181,7 @@ func TestUpdateRandom(t *testing.T) {
 func TestUpdateRandomAfterLostAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
-		if _, err := openItems(t, client, Options{Layout: Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
+		if _, err := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 			t.Fatal(err)
 		}
 		requests := 0
@@ -193,7 +195,7 @@ func TestUpdateRandomAfterLostAnswer(t *testing.T) {
 			}
 			return faulty.None
 		}).Of("UpdateItem"))
-		_, err := openItems(t, faults, Options{Layout: Layout{Shards: 4}}).Update(ctx, ov("pk", "a", "sk", "1"), expression("SET n = :n", ":n", 1))
+		_, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4}}).Update(ctx, ov("pk", "a", "sk", "1"), expression("SET n = :n", ":n", 1))
 		if !errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want an unknown outcome", err)
 		}
@@ -228,7 +230,7 @@ func (d *deleting) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 func TestUpdateGrown(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	widths := &growing{width: Width{Write: 1, Read: 1}}
-	orders := openItems(t, client, Options{Layout: Layout{Shards: 1, Strategy: Calculated}, Widths: widths})
+	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, Widths: widths})
 	for i := range 20 {
 		if _, err := orders.Put(ctx, ov("pk", "a", "sk", fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
@@ -240,7 +242,7 @@ func TestUpdateGrown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := Layout{Shards: 8, Strategy: Calculated}.Shard(fmt.Sprint(i))
+		want := layout.Layout{Shards: 8, Strategy: layout.Calculated}.Shard(fmt.Sprint(i))
 		if i < 20 {
 			want = 0
 		}
@@ -258,7 +260,7 @@ func TestUpdateListsInIndex(t *testing.T) {
 	for _, number := range []bool{false, true} {
 		t.Run(fmt.Sprintf("number %t", number), func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t, byIndex(number))
-			options := Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 5, Strategy: Calculated, Format: ShardHash}}
+			options := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()}}
 			if number {
 				options.ShardAttribute = "shard"
 			}
@@ -314,7 +316,7 @@ func TestUpdateListsInIndex(t *testing.T) {
 // A struct whose logical key was not set leaves the listing as it is.
 func TestUpdateEmptyIndexKey(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 5, Strategy: Calculated}})
+	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
 	if _, err := users.Put(ctx, ov("id", "u1", "pk", "ACTIVE", "sk", "1")); err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +338,7 @@ func TestUpdateEmptyIndexKey(t *testing.T) {
 
 // What heatsink has to add to an update of a random layout can only be said in expressions.
 func TestUpdateRandomRefusesOldParameters(t *testing.T) {
-	ctx, views := t.Context(), openItems(t, onItems(t), Options{Layout: Layout{Shards: 4}})
+	ctx, views := t.Context(), openItems(t, onItems(t), Options{Layout: layout.Layout{Shards: 4}})
 	if _, err := views.Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +366,7 @@ func TestUpdateListsWithAttributeUpdates(t *testing.T) {
 // 003-11: what Put and Update have listed, the gather over the index returns, all of it.
 func TestIndexReturnsAll(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 5, Strategy: Calculated, Format: ShardHash}})
+	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()}})
 	for i := range 60 {
 		status := []string{"ACTIVE", "GONE"}[i%2]
 		if _, err := users.Put(ctx, ov("id", fmt.Sprint("u", i), "pk", status, "sk", fmt.Sprintf("%03d", i))); err != nil {

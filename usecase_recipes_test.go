@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -29,7 +31,7 @@ func rateLimit(t *testing.T, client *dynamodb.Client) {
 		At     string `dynamodbav:"sk"`
 		Expiry int64  `dynamodbav:"ttl,omitempty"`
 	}
-	calls := open[call](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 10}, TTL: "ttl", TTLAfter: 24 * time.Hour})
+	calls := open[call](t, client, heatsink.Options{Layout: layout.Layout{Shards: 10}, TTL: "ttl", TTLAfter: 24 * time.Hour})
 	const limit = 20
 	allowed := func(key string, now time.Time) bool {
 		n, err := calls.Count(t.Context(), heatsink.Query{
@@ -74,7 +76,7 @@ func leaderboard(t *testing.T, client *dynamodb.Client) {
 		Player string
 		Points int
 	}
-	scores := open[score](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 20}})
+	scores := open[score](t, client, heatsink.Options{Layout: layout.Layout{Shards: 20}})
 	best := make(map[string]int)
 	var batch []score
 	for i := range 600 {
@@ -129,7 +131,7 @@ func sessions(t *testing.T, client *dynamodb.Client) {
 		Expiry int64 `dynamodbav:"ttl,omitempty"`
 	}
 	sessions := open[session](t, client, heatsink.Options{
-		Layout: heatsink.Layout{Shards: 25, Strategy: heatsink.Calculated}, TTL: "ttl", TTLAfter: 30 * time.Minute,
+		Layout: layout.Layout{Shards: 25, Strategy: layout.Calculated}, TTL: "ttl", TTLAfter: 30 * time.Minute,
 	})
 	var batch []session
 	for i := range 300 {
@@ -191,7 +193,7 @@ func statusIndex(t *testing.T, client *dynamodb.Client) {
 	}
 	users, err := heatsink.Open[user](client, heatsink.Options{
 		Table: table, TableKey: []string{"id"}, Index: "StatusIndex", PartitionKey: "statusShard", SortKey: "id",
-		Layout: heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated, Format: heatsink.ShardHash},
+		Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +212,7 @@ func statusIndex(t *testing.T, client *dynamodb.Client) {
 		t.Errorf("a sample of one shard has %d active users, with %d requests", len(some), cost.Requests)
 	}
 	for _, u := range some {
-		if heatsink.XXHash.Shard(u.ID, 10) != heatsink.XXHash.Shard(some[0].ID, 10) {
+		if layout.XXHash.Shard(u.ID, 10) != layout.XXHash.Shard(some[0].ID, 10) {
 			t.Errorf("a sample of one shard has %s and %s, of two", some[0].ID, u.ID)
 		}
 	}
@@ -221,7 +223,7 @@ func statusIndex(t *testing.T, client *dynamodb.Client) {
 		t.Fatal(err)
 	}
 	decoded, place, err := users.Decode(stored.Item)
-	if err != nil || decoded != batch[0] || place.Key != "STATUS#ACTIVE" || place.Shard != heatsink.XXHash.Shard("u-000", 10) {
+	if err != nil || decoded != batch[0] || place.Key != "STATUS#ACTIVE" || place.Shard != layout.XXHash.Shard("u-000", 10) {
 		t.Errorf("stored as %v: %v at %v, %v", stored.Item, decoded, place, err)
 	}
 	for i := 0; i < 200; i += 2 {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -150,7 +152,7 @@ func every(step time.Duration, start time.Time, key string, n int) []event {
 func TestThousandActiveUsers(t *testing.T) { enginetest.Each(t, thousandActiveUsers) }
 
 func thousandActiveUsers(t *testing.T, client *dynamodb.Client) {
-	users := open[event](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 10}})
+	users := open[event](t, client, heatsink.Options{Layout: layout.Layout{Shards: 10}})
 	all := every(time.Second, time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC), "ACTIVE_USERS", 1000)
 	put(t, users, all)
 	q := heatsink.Query{Key: "ACTIVE_USERS"}
@@ -180,7 +182,7 @@ func thousandActiveUsers(t *testing.T, client *dynamodb.Client) {
 func TestPageViewsOfTheLastHour(t *testing.T) { enginetest.Each(t, pageViewsOfTheLastHour) }
 
 func pageViewsOfTheLastHour(t *testing.T, client *dynamodb.Client) {
-	views := open[event](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 50}})
+	views := open[event](t, client, heatsink.Options{Layout: layout.Layout{Shards: 50}})
 	start := time.Date(2024, 12, 2, 13, 0, 0, 0, time.UTC)
 	all := every(4*time.Second, start, "PAGE_VIEWS", 1800) // two hours
 	for i := range all {
@@ -206,7 +208,7 @@ func pageViewsOfTheLastHour(t *testing.T, client *dynamodb.Client) {
 
 // daily is the log of 001: a bucket a day.
 var daily = heatsink.Options{
-	Layout:    heatsink.Layout{Bucket: heatsink.Day},
+	Layout:    layout.Layout{Bucket: layout.Day},
 	EventTime: heatsink.EventTime{Attribute: sortKey},
 }
 
@@ -243,7 +245,7 @@ func TestThreeMonthlyBuckets(t *testing.T) { enginetest.Each(t, threeMonthlyBuck
 
 func threeMonthlyBuckets(t *testing.T, client *dynamodb.Client) {
 	threats := open[event](t, client, heatsink.Options{
-		Layout:    heatsink.Layout{Bucket: heatsink.Month},
+		Layout:    layout.Layout{Bucket: layout.Month},
 		EventTime: heatsink.EventTime{Attribute: "Who"},
 	})
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -295,7 +297,7 @@ func indexInsteadOfGather(t *testing.T, client *dynamodb.Client) {
 	}
 	flaky := faulty.On(t, client, nil)
 	threats := reopen[line](t, flaky, heatsink.Options{
-		Layout:    heatsink.Layout{Bucket: heatsink.Month, Shards: 2},
+		Layout:    layout.Layout{Bucket: layout.Month, Shards: 2},
 		EventTime: heatsink.EventTime{Attribute: "sk"}, Retry: heatsink.Retry{Attempts: 1},
 	})
 	start := time.Date(2026, 4, 20, 0, 0, 0, 0, time.UTC)
@@ -350,7 +352,7 @@ func unshardedPastIsReadAlong(t *testing.T, client *dynamodb.Client) {
 
 	options := daily
 	options.Layout.Shards = 3
-	options.Older = []heatsink.Layout{{}}
+	options.Older = []layout.Layout{{}}
 	logs := reopen[event](t, client, options)
 	put(t, logs, since)
 
@@ -380,10 +382,10 @@ func unshardedPastIsReadAlong(t *testing.T, client *dynamodb.Client) {
 func TestTwoHundredSuffixesOfADay(t *testing.T) { enginetest.Each(t, twoHundredSuffixesOfADay) }
 
 func twoHundredSuffixesOfADay(t *testing.T, client *dynamodb.Client) {
-	for _, strategy := range []heatsink.Strategy{heatsink.Random, heatsink.Calculated} {
+	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		t.Run(strategy.String(), func(t *testing.T) {
 			orders := open[event](t, client, heatsink.Options{
-				Layout: heatsink.Layout{Shards: 200, Strategy: strategy, Format: heatsink.DotFromOne},
+				Layout: layout.Layout{Shards: 200, Strategy: strategy, Format: layout.DotFromOne()},
 			})
 			var all []event
 			for i := range 2000 {
@@ -404,7 +406,7 @@ func twoHundredSuffixesOfADay(t *testing.T, client *dynamodb.Client) {
 				t.Errorf("got %v, %v", order, err)
 			}
 			want := 1
-			if strategy == heatsink.Random {
+			if strategy == layout.Random {
 				want = 2 // batches of 100
 			}
 			if n := meter.Cost().Requests; n != want {
@@ -419,7 +421,7 @@ func TestBucketsAndShards(t *testing.T) { enginetest.Each(t, bucketsAndShards) }
 
 func bucketsAndShards(t *testing.T, client *dynamodb.Client) {
 	options := daily
-	options.Layout = heatsink.Layout{Shards: 5, Bucket: heatsink.Day, Format: heatsink.PlainNumber}
+	options.Layout = layout.Layout{Shards: 5, Bucket: layout.Day, Format: layout.PlainNumber()}
 	events := open[event](t, client, options)
 	day := time.Date(2024, 1, 15, 0, 0, 0, 0, time.UTC)
 	all := every(time.Hour, day.AddDate(0, 0, -1), "user-12345", 72)
@@ -468,7 +470,7 @@ func shardedByEventQueriedByUser(t *testing.T, client *dynamodb.Client) {
 	}
 	create(t, client, types.ScalarAttributeTypeN)
 	events := reopen[occurrence](t, client, heatsink.Options{
-		Layout:  heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated, Hash: heatsink.MD5, Format: heatsink.PlainNumber},
+		Layout:  layout.Layout{Shards: 10, Strategy: layout.Calculated, Hash: layout.MD5, Format: layout.PlainNumber()},
 		ShardBy: []string{"ID"},
 	})
 	var all []occurrence
@@ -496,7 +498,7 @@ func expiredItemsAreLeftOut(t *testing.T, client *dynamodb.Client) {
 		ID     string `dynamodbav:"sk"`
 		Expiry int64  `dynamodbav:"ttl,omitempty"`
 	}
-	sessions := open[session](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: 4}, TTL: "ttl", TTLAfter: 30 * time.Minute})
+	sessions := open[session](t, client, heatsink.Options{Layout: layout.Layout{Shards: 4}, TTL: "ttl", TTLAfter: 30 * time.Minute})
 	now := time.Now()
 	put(t, sessions, []session{{"SESSIONS", "over", now.Add(-time.Hour).Unix()}, {"SESSIONS", "fresh", 0}})
 	q := heatsink.Query{Key: "SESSIONS"}
@@ -522,8 +524,8 @@ func TestShardCountDoesNotShow(t *testing.T) { enginetest.Each(t, shardCountDoes
 func shardCountDoesNotShow(t *testing.T, client *dynamodb.Client) {
 	all := every(time.Second, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), "KEY", 120)
 	for _, shards := range []int{0, 1, 7, 64} {
-		for _, strategy := range []heatsink.Strategy{heatsink.Random, heatsink.Calculated} {
-			c := open[event](t, client, heatsink.Options{Layout: heatsink.Layout{Shards: shards, Strategy: strategy}})
+		for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
+			c := open[event](t, client, heatsink.Options{Layout: layout.Layout{Shards: shards, Strategy: strategy}})
 			put(t, c, all)
 			for _, reverse := range []bool{false, true} {
 				want := slices.Clone(all)

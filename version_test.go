@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -79,15 +81,15 @@ func TestLateAttempts(t *testing.T) {
 		{"update, delete", update(1), remove, ""},
 		{"delete, put", remove, put(2), "2"},
 	} {
-		for _, layout := range []Layout{{}, {Shards: 4, Strategy: Calculated}, {Shards: 4}} {
-			if layout.Shards > 0 && layout.Strategy == Random && strings.Contains(c.name, "put") {
+		for _, spread := range []layout.Layout{{}, {Shards: 4, Strategy: layout.Calculated}, {Shards: 4}} {
+			if spread.Shards > 0 && spread.Strategy == layout.Random && strings.Contains(c.name, "put") {
 				continue // a random put appends
 			}
 			for _, version := range []string{"", "v"} {
-				t.Run(fmt.Sprintf("%s, %s, version %q", c.name, layout, version), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %s, version %q", c.name, spread, version), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						ctx, client := context.Background(), onItems(t)
-						options := Options{Layout: layout, Version: version, TTL: "ttl", Retry: Retry{Timeout: time.Second}}
+						options := Options{Layout: spread, Version: version, TTL: "ttl", Retry: Retry{Timeout: time.Second}}
 						direct := openItems(t, client, options)
 						if err := put(0)(direct); err != nil {
 							t.Fatal(err)
@@ -120,7 +122,7 @@ func TestLateAttempts(t *testing.T) {
 						}
 						if held := left == c.want; version != "" && !held {
 							t.Errorf("got %s, want n to be %q: the late attempt has undone what was acknowledged", showItem(got), c.want)
-						} else if version == "" && held && layout.Strategy == Calculated && c.name == "put, put" {
+						} else if version == "" && held && spread.Strategy == layout.Calculated && c.name == "put, put" {
 							t.Error("without a version nothing was undone: this test shows nothing")
 						}
 					})
@@ -139,7 +141,7 @@ func TestTwoCreateTheSame(t *testing.T) {
 			t.Run(fmt.Sprintf("%v, version %q", fault, version), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, client := context.Background(), onItems(t)
-					options := Options{Layout: Layout{Shards: 4, Strategy: Calculated}, Version: version, TTL: "ttl"}
+					options := Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Version: version, TTL: "ttl"}
 					other := openItems(t, client, options)
 					var otherErr error
 					requests := 0
@@ -177,11 +179,11 @@ func TestTwoCreateTheSame(t *testing.T) {
 // With a version, what a delete leaves behind is nothing to whoever asks, for every kind of read and condition.
 func TestDeletedIsGone(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	for _, layout := range []Layout{{}, {Shards: 4}, {Shards: 4, Strategy: Calculated}} {
-		items := openItems(t, client, Options{Layout: layout, Version: "v", TTL: "ttl"})
-		key := layout.String()
-		if layout.Shards > 0 {
-			key = fmt.Sprint("k", layout.Strategy)
+	for _, spread := range []layout.Layout{{}, {Shards: 4}, {Shards: 4, Strategy: layout.Calculated}} {
+		items := openItems(t, client, Options{Layout: spread, Version: "v", TTL: "ttl"})
+		key := spread.String()
+		if spread.Shards > 0 {
+			key = fmt.Sprint("k", spread.Strategy)
 		}
 		for i := range 10 {
 			if _, err := items.Put(ctx, ov("pk", key, "sk", fmt.Sprint(i), "n", i)); err != nil {
@@ -194,7 +196,7 @@ func TestDeletedIsGone(t *testing.T) {
 			t.Fatalf("delete: got %s, %v", showItem(old.Attributes), err)
 		}
 		again, err := items.Delete(ctx, like, func(in *dynamodb.DeleteItemInput) { in.ReturnValues = types.ReturnValueAllOld })
-		if layout.Shards > 0 && layout.Strategy == Random {
+		if spread.Shards > 0 && spread.Strategy == layout.Random {
 			if !errors.Is(err, ErrNotFound) {
 				t.Errorf("delete again: got %v", err)
 			}
@@ -226,7 +228,7 @@ func TestDeletedIsGone(t *testing.T) {
 				}
 			}
 		}
-		if layout.Shards > 0 && layout.Strategy == Random {
+		if spread.Shards > 0 && spread.Strategy == layout.Random {
 			continue // has no conditional put
 		}
 		exists := func(in *dynamodb.PutItemInput) {
@@ -322,7 +324,7 @@ func TestForeignVersion(t *testing.T) {
 func TestVersionByIndex(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
 	users := openItems(t, client, Options{
-		Index: "listing", TableKey: []string{"id"}, Layout: Layout{Shards: 4, Strategy: Calculated}, Version: "v", TTL: "ttl",
+		Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Version: "v", TTL: "ttl",
 	})
 	for i := range 5 {
 		if _, err := users.Put(ctx, ov("id", fmt.Sprint("u", i), "pk", "ACTIVE", "sk", fmt.Sprint(i))); err != nil {
@@ -401,10 +403,10 @@ func TestVersionIsRefused(t *testing.T) {
 func TestVersionModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
-		layout := rapid.SampledFrom([]Layout{{}, {Shards: 4, Strategy: Calculated}}).Draw(rt, "layout")
+		spread := rapid.SampledFrom([]layout.Layout{{}, {Shards: 4, Strategy: layout.Calculated}}).Draw(rt, "layout")
 		steps := rapid.SliceOfN(rapid.IntRange(0, 5), 5, 40).Draw(rt, "steps")
 		var fault string
-		synctest.Test(t, func(t *testing.T) { fault = versionModel(t, seed, layout, steps) })
+		synctest.Test(t, func(t *testing.T) { fault = versionModel(t, seed, spread, steps) })
 		if fault != "" {
 			rt.Fatal(fault)
 		}
@@ -412,12 +414,12 @@ func TestVersionModel(t *testing.T) {
 }
 
 // versionModel returns what was wrong, "" if nothing.
-func versionModel(t *testing.T, seed uint64, layout Layout, steps []int) string {
+func versionModel(t *testing.T, seed uint64, spread layout.Layout, steps []int) string {
 	ctx, client := context.Background(), onItems(t)
 	random := rand.New(rand.NewPCG(seed, 1))
 	faults := faulty.On(t, client, faulty.Random(random, 50, faulty.Late, faulty.Late, faulty.LostAnswer, faulty.LostRequest, faulty.Throttled, faulty.UnansweredDone))
 	faults.Delay(faulty.UpTo(random, time.Minute).Of(faulty.Late))
-	options := Options{Layout: layout, Version: "v", TTL: "ttl", Retry: Retry{Timeout: time.Second, Attempts: 4, Burst: 1000}}
+	options := Options{Layout: spread, Version: "v", TTL: "ttl", Retry: Retry{Timeout: time.Second, Attempts: 4, Burst: 1000}}
 	items, direct := openItems(t, faults, options), openItems(t, client, options)
 	like := ov("pk", "a", "sk", "1")
 

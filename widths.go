@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/quote"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read ≤ MaxShards.
@@ -70,11 +73,11 @@ func (w *Width) UnmarshalText(text []byte) error {
 		text string
 		n    *int
 	}{{write, &parsed.Write}, {read, &parsed.Read}} {
-		n, ok := digits(part.text)
-		if part.text == "" || len(part.text) > maxWidth || !ok {
-			return fmt.Errorf("%w: width %s: want the shards that are written and those that are read, such as 4/16, or one number for both", ErrOptions, excerpt(string(text)))
+		n, err := strconv.ParseUint(part.text, 10, 31)
+		if err != nil {
+			return fmt.Errorf("%w: width %s: want the shards that are written and those that are read, such as 4/16, or one number for both", ErrOptions, quote.Text(string(text)))
 		}
-		*part.n = n
+		*part.n = int(n)
 	}
 	if err := parsed.check(); err != nil {
 		return err
@@ -89,12 +92,12 @@ func (w *Width) UnmarshalJSON(data []byte) error {
 	switch {
 	case string(data) == "null": // changes nothing, as in all of encoding/json
 		return nil
-	case len(data) > 0 && (data[0] == '-' || isDigit(data[0])):
+	case len(data) > 0 && (data[0] == '-' || '0' <= data[0] && data[0] <= '9'):
 		return w.UnmarshalText(data)
 	}
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("%w: width %s: write it as text, such as \"4/16\"", ErrOptions, excerpt(string(data)))
+		return fmt.Errorf("%w: width %s: write it as text, such as \"4/16\"", ErrOptions, quote.Text(string(data)))
 	}
 	return w.UnmarshalText([]byte(text))
 }
@@ -106,18 +109,18 @@ func (w Width) check() error {
 		return fmt.Errorf("%w: width %d/%d: at least 1 shard is written", ErrOptions, w.Write, w.Read)
 	case w.Write > w.Read:
 		return fmt.Errorf("%w: width %d/%d: more shards are written than read, so that items would be missed", ErrOptions, w.Write, w.Read)
-	case w.Read > MaxShards:
-		return fmt.Errorf("%w: width %d/%d: there are %d shards at most", ErrOptions, w.Write, w.Read, MaxShards)
+	case w.Read > layout.MaxShards:
+		return fmt.Errorf("%w: width %d/%d: there are %d shards at most", ErrOptions, w.Write, w.Read, layout.MaxShards)
 	}
 	return nil
 }
 
 // checkFor is check for a layout: a calculated one takes powers of two, as doubling splits each of its shards in two.
-func (w Width) checkFor(strategy Strategy) error {
+func (w Width) checkFor(strategy layout.Strategy) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	if strategy == Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
+	if strategy == layout.Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
 		return fmt.Errorf("%w: width %d/%d: a Calculated layout takes powers of two", ErrOptions, w.Write, w.Read)
 	}
 	return nil
@@ -158,7 +161,7 @@ func (t *WidthTable) UnmarshalJSON(data []byte) error {
 		case "keys":
 			return eachMember(value, "keys", func(key string, value json.RawMessage) error {
 				var w Width
-				if err := w.unmarshal("key "+excerpt(key), value); err != nil {
+				if err := w.unmarshal("key "+quote.Text(key), value); err != nil {
 					return err
 				}
 				if read.Keys == nil {
@@ -168,7 +171,7 @@ func (t *WidthTable) UnmarshalJSON(data []byte) error {
 				return nil
 			})
 		}
-		return fmt.Errorf("%w: width table: unknown field %s: want default or keys", ErrOptions, excerpt(field))
+		return fmt.Errorf("%w: width table: unknown field %s: want default or keys", ErrOptions, quote.Text(field))
 	})
 	if err != nil {
 		return err
@@ -198,7 +201,7 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 	case opens == nil:
 		return nil
 	case opens != json.Delim('{'):
-		return fmt.Errorf("%w: %s: %s is not an object", ErrOptions, what, excerpt(string(data)))
+		return fmt.Errorf("%w: %s: %s is not an object", ErrOptions, what, quote.Text(string(data)))
 	}
 	var errs []error
 	seen := map[string]bool{}
@@ -213,7 +216,7 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 		}
 		name, _ := token.(string) // what else is a name
 		if seen[name] {
-			errs = append(errs, fmt.Errorf("%w: %s: %s is there twice", ErrOptions, what, excerpt(name)))
+			errs = append(errs, fmt.Errorf("%w: %s: %s is there twice", ErrOptions, what, quote.Text(name)))
 			continue
 		}
 		seen[name] = true
@@ -249,10 +252,10 @@ func (t *WidthTable) checkAll(check func(Width) error, keyFault func(string) str
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Keys)) {
 		if err := check(t.Keys[key]); err != nil {
-			errs = append(errs, fmt.Errorf("key %s: %w", excerpt(key), err))
+			errs = append(errs, fmt.Errorf("key %s: %w", quote.Text(key), err))
 		}
 		if fault := keyFault(key); fault != "" {
-			errs = append(errs, fmt.Errorf("%w: key %s has a width, but no item can have the key: %s", ErrOptions, excerpt(key), fault))
+			errs = append(errs, fmt.Errorf("%w: key %s has a width, but no item can have the key: %s", ErrOptions, quote.Text(key), fault))
 		}
 	}
 	return errors.Join(errs...)
@@ -308,7 +311,7 @@ func (t *WidthTable) follows(before *WidthTable) error {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(t.Keys)), maps.Keys(before.Keys))
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		follows("key "+excerpt(key), t.of(key), before.of(key))
+		follows("key "+quote.Text(key), t.of(key), before.of(key))
 	}
 	return errors.Join(errs...)
 }
@@ -325,7 +328,12 @@ func (l *LiveWidths) Width(_ context.Context, key string, _ time.Time) (Width, e
 // checkWidths reports what is wrong with widths that can be known before they are asked.
 func (o *Options) checkWidths() error {
 	check := func(w Width) error { return w.checkFor(o.Layout.Strategy) }
-	keyFault := o.Layout.keyFault
+	keyFault := func(key string) string {
+		if err := o.Layout.CheckKey(key); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
 	if o.ShardAttribute != "" { // keys are stored as they are, and may look like shard keys
 		keyFault = emptyKey
 	}

@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/local"
 )
 
 func TestWidthText(t *testing.T) {
-	for text, want := range map[string]Width{"4/16": {4, 16}, "16": {16, 16}, "1": {1, 1}, "16/16": {16, 16}, "1/65536": {1, MaxShards}} {
+	for text, want := range map[string]Width{"4/16": {4, 16}, "16": {16, 16}, "1": {1, 1}, "16/16": {16, 16}, "1/65536": {1, layout.MaxShards}} {
 		var got Width
 		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
@@ -93,7 +95,7 @@ func TestOpenChecksWidths(t *testing.T) {
 			options := sharded(1)
 			options.Widths = c.widths
 			if c.calculated {
-				options.Layout.Strategy = Calculated
+				options.Layout.Strategy = layout.Calculated
 			}
 			_, err := Open[Item](&dynamodb.Client{}, options)
 			if c.says == "" && err != nil || c.says != "" && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.says)) {

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
@@ -622,7 +624,7 @@ func TestCacheTimeoutOfAnOperation(t *testing.T) {
 				}
 				client := faulty.On(t, db.Client(), nil)
 				client.Delay(faulty.Exactly(time.Hour))
-				items, err := heatsink.Open[item](client, heatsink.Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: heatsink.Layout{Shards: 4}})
+				items, err := heatsink.Open[item](client, heatsink.Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: 4}})
 				if err != nil {
 					t.Fatal(err)
 				}

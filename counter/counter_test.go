@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
@@ -72,12 +74,12 @@ func TestKeys(t *testing.T) {
 		for key, wants := range map[string]error{
 			"VIEWS": nil, "#": nil, "a#b#c": nil, "PAGE#7": nil, "slot#": nil, "base": nil, "é": nil,
 			strings.Repeat("k", 2000): nil,
-			"":                        heatsink.ErrKey,
-			"VIEWS#SHARD_3":           heatsink.ErrKey,
-			"a\xff":                   heatsink.ErrKey,
-			strings.Repeat("k", 2049): heatsink.ErrKey,
-			strings.Repeat("k", 2045): heatsink.ErrKey,
-			"a\x001":                  heatsink.ErrKey,
+			"":                        layout.ErrKey,
+			"VIEWS#SHARD_3":           layout.ErrKey,
+			"a\xff":                   layout.ErrKey,
+			strings.Repeat("k", 2049): layout.ErrKey,
+			strings.Repeat("k", 2045): layout.ErrKey,
+			"a\x001":                  layout.ErrKey,
 		} {
 			err := c.Add(t.Context(), key, 1)
 			if !errors.Is(err, wants) || errors.Is(err, ErrUncertain) {
@@ -94,7 +96,7 @@ func TestKeys(t *testing.T) {
 // Two counters whose keys begin alike are two counters.
 func TestKeysDoNotMix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t, aTable(t), Options{Shards: 1, Format: heatsink.Format{BareZero: true}})
+		c := open(t, aTable(t), Options{Shards: 1, Format: layout.Format{BareZero: true}})
 		for i, key := range []string{"a", "a#", "a#SHARD", "a#SHARD_", "a#SHARD_x"} {
 			mustAdd(t, c, key, int64(i+1))
 		}
@@ -360,7 +362,7 @@ func TestOptions(t *testing.T) {
 		"negative":       {Options{Table: "t", Retention: -1}, "Retention is -1ns, want 1h2m0s or more"},
 		"retention":      {Options{Table: "t", Retention: time.Hour}, "Retention is 1h0m0s, want 1h2m0s or more: copies of requests"},
 		"counters":       {Options{Table: "t", MaxCounters: -1}, "cannot be negative"},
-		"format":         {Options{Table: "t", Format: heatsink.Format{ShardPrefix: "#1"}}, "ends in a digit"},
+		"format":         {Options{Table: "t", Format: layout.Format{ShardPrefix: "#1"}}, "ends in a digit"},
 		"retry":          {Options{Table: "t", Retry: heatsink.Retry{Attempts: -1}}, "Retry has negative values"},
 		"several faults": {Options{Shards: -1}, "Shards is -1"},
 	} {

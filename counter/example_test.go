@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/counter"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -113,7 +114,7 @@ func ExampleTally() {
 	if err := db.CreateTable(ctx, "app", "pk", "sk"); err != nil {
 		panic(err)
 	}
-	views, err := counter.OpenTally(db.Client(), counter.TallyOptions{Table: "app", SortKey: "sk", Format: heatsink.ShardHash})
+	views, err := counter.OpenTally(db.Client(), counter.TallyOptions{Table: "app", SortKey: "sk", Format: layout.SharpNumber()})
 	if err != nil {
 		panic(err)
 	}

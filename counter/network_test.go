@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -157,7 +159,7 @@ func TestDocumentedCounterMiscounts(t *testing.T) {
 	}
 	all.Wait()
 	network.wait()
-	tally := openTally(t, network.direct, TallyOptions{Table: "counters", SortKey: "sk", Format: heatsink.ShardHash})
+	tally := openTally(t, network.direct, TallyOptions{Table: "counters", SortKey: "sk", Format: layout.SharpNumber()})
 	total, err := tally.Total(t.Context(), "COUNTER#VIEWS")
 	if err != nil {
 		t.Fatal(err)

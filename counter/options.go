@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/internal/schema"
@@ -28,7 +30,7 @@ type Options struct {
 	Shards int
 
 	// Format is how the keys of shards are spelt. All processes must agree on it. Default: VIEWS#SHARD_0.
-	Format heatsink.Format
+	Format layout.Format
 
 	// Interval is about the longest an Add waits for others before they are stored together, and so what an Add takes
 	// beside its request. Between two flushes of a counter there is this time, or less, 20 ms at the least, if 100 Adds
@@ -134,7 +136,7 @@ func (o Options) validate() error {
 	if o.Shards < 1 || o.Shards > maxShards {
 		wrong("Shards is %d: from 1 to %d", o.Shards, maxShards)
 	}
-	if err := (heatsink.Layout{Shards: 1, Format: o.Format}).Validate(); err != nil {
+	if err := (layout.Layout{Shards: 1, Format: o.Format}).Validate(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.Interval < minInterval || o.Interval > maxInterval {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -22,7 +24,7 @@ const ownKeys = "\x00"
 type store struct {
 	client  Client
 	options Options // with defaults
-	layout  heatsink.Layout
+	layout  layout.Layout
 	items   *heatsink.Collection[heatsink.Item] // by their stored keys; it repeats requests and counts their costs
 	weak    bool                                // reads are eventually consistent, at half the price
 }
@@ -30,22 +32,22 @@ type store struct {
 func newStore(client Client, o Options) (*store, error) {
 	items, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
 		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey,
-		Layout: heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}},
+		Layout: layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}},
 		Retry:  o.Retry, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	layout := heatsink.Layout{Shards: maxShards, Format: o.Format}
-	return &store{client: client, options: o, layout: layout, items: items}, nil
+	spread := layout.Layout{Shards: maxShards, Format: o.Format}
+	return &store{client: client, options: o, layout: spread, items: items}, nil
 }
 
-// check reports what is wrong with the key of a counter. The error wraps heatsink.ErrKey.
+// check reports what is wrong with the key of a counter. The error wraps layout.ErrKey.
 func (s *store) check(key string) error {
 	if _, err := s.layout.ShardKey(key, time.Time{}, maxShards-1); err != nil {
 		return err
 	}
-	_, err := heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}}.ShardKey(key, time.Time{}, 0)
+	_, err := layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}}.ShardKey(key, time.Time{}, 0)
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -61,9 +63,9 @@ func TestSustained(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		_, watch, client := stage(t)
-		layout := heatsink.Layout{Shards: 10, Format: heatsink.ShardHash}
+		spread := layout.Layout{Shards: 10, Format: layout.SharpNumber()}
 		tenShards = load.Sustain(t.Context(), watch, addTo(client, func() string {
-			key, _ := layout.ShardKey("COUNTER#VIEWS", time.Time{}, layout.Draw(nil))
+			key, _ := spread.ShardKey("COUNTER#VIEWS", time.Time{}, spread.Draw(nil))
 			return key
 		}))
 	})

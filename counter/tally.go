@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -22,7 +24,7 @@ import (
 type Tally struct {
 	options TallyOptions // with defaults
 	client  Client
-	layout  heatsink.Layout
+	layout  layout.Layout
 	items   *heatsink.Collection[heatsink.Item] // by their stored keys
 }
 
@@ -37,14 +39,14 @@ func OpenTally(client Client, options TallyOptions) (*Tally, error) {
 	}
 	items, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
 		Table: options.Table, PartitionKey: options.PartitionKey, SortKey: options.SortKey,
-		Layout: heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}},
+		Layout: layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}},
 		Retry:  options.Retry, Logger: options.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	layout := heatsink.Layout{Shards: options.Shards, Format: options.Format}
-	return &Tally{options: options, client: client, layout: layout, items: items}, nil
+	spread := layout.Layout{Shards: options.Shards, Format: options.Format}
+	return &Tally{options: options, client: client, layout: spread, items: items}, nil
 }
 
 // SetupTally creates the table that options name, on demand, or checks that the one that exists will do. The error

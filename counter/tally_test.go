@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -35,7 +37,7 @@ func openTally(t testing.TB, client Client, options TallyOptions) *Tally {
 // same time the total is k; shards that are not there count nothing.
 func TestTallyOfViews(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		options := TallyOptions{Table: "views", SortKey: "sk", Format: heatsink.ShardHash}
+		options := TallyOptions{Table: "views", SortKey: "sk", Format: layout.SharpNumber()}
 		if err := SetupTally(t.Context(), client, options); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +81,7 @@ func TestTallyOfViews(t *testing.T) {
 // 004-18, X23: leaderboard#game-1 over ten items by itemId, ADD score 1; shards that were never written count 0.
 func TestTallyOfAScore(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		options := TallyOptions{Table: "scores", PartitionKey: "itemId", Attribute: "score", Format: heatsink.PlainNumber}
+		options := TallyOptions{Table: "scores", PartitionKey: "itemId", Attribute: "score", Format: layout.PlainNumber()}
 		if err := SetupTally(t.Context(), client, options); err != nil {
 			t.Fatal(err)
 		}

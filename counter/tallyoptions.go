@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
@@ -44,7 +46,7 @@ type TallyOptions struct {
 	Shards int
 
 	// Format is how the items' keys are spelt. Default: VIEWS#SHARD_0.
-	Format heatsink.Format
+	Format layout.Format
 
 	// Mode says what happens when an answer is lost. Default: AtLeastOnce.
 	Mode Mode
@@ -94,7 +96,7 @@ func (o TallyOptions) validate() error {
 	if o.Mode > Transaction {
 		wrong("Mode is %d", o.Mode)
 	}
-	if err := (heatsink.Layout{Shards: 1, Format: o.Format}).Validate(); err != nil {
+	if err := (layout.Layout{Shards: 1, Format: o.Format}).Validate(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

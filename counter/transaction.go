@@ -8,6 +8,8 @@ import (
 	mathrand "math/rand/v2"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -43,7 +45,7 @@ func (t *Tally) addOnce(ctx context.Context, key string, delta int64, token stri
 	if token == "" || len(token) > maxTokenBytes {
 		return false, fmt.Errorf("%w: a token of %d bytes: from 1 to %d", heatsink.ErrItem, len(token), maxTokenBytes)
 	}
-	item, err := t.item(key, heatsink.XXHash.Shard(token, t.options.Shards))
+	item, err := t.item(key, layout.XXHash.Shard(token, t.options.Shards))
 	if err != nil {
 		return false, err
 	}

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
@@ -25,7 +27,7 @@ var noon = time.Date(2026, 6, 22, 12, 0, 0, 0, time.UTC)
 // X22: events of the same moment are all kept, in the order in which they were appended.
 func TestAppendsKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where time stands still
-		logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: 4, Precision: time.Second, Retention: time.Hour})
+		logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Shards: 4, Precision: time.Second, Retention: time.Hour})
 		now := time.Now().UTC()
 		for i := range 40 {
 			receipt, err := logs.Append(t.Context(), event{Log: "OPS_LOG", Body: op{N: i}})
@@ -105,7 +107,7 @@ func refuseBody[T any](t *testing.T, client eventlog.Client, options eventlog.Op
 func TestWrongEventsAreRefused(t *testing.T) {
 	client := faulty.On(t, local.Start(t).Client(), nil)
 	logs := open(t, client, eventlog.Options{
-		Bucket: heatsink.Day, Shards: 2, Retention: 24 * time.Hour, Begin: time.Now().Add(-30 * time.Minute),
+		Bucket: layout.Day, Shards: 2, Retention: 24 * time.Hour, Begin: time.Now().Add(-30 * time.Minute),
 		Index: eventlog.Index{Name: "GSI1", Key: func(log string) string { return strings.TrimPrefix(log, "EMPTY") }},
 	})
 	now := time.Now()
@@ -151,7 +153,7 @@ func TestWrongEventsAreRefused(t *testing.T) {
 
 // An event that just fits is stored, with the attributes that the log adds.
 func TestLargeEvents(t *testing.T) {
-	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: 2, Retention: time.Hour})
+	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Shards: 2, Retention: time.Hour})
 	appendAll(t, logs, []event{{Log: "OPS_LOG", Body: op{Agent: strings.Repeat("x", 399<<10)}}, {Log: "OPS_LOG"}})
 	if got, _ := read(t, logs, eventlog.Query{Log: "OPS_LOG"}); len(got) != 2 || len(got[0].Body.Agent) != 399<<10 {
 		t.Errorf("got %d events", len(got))
@@ -162,7 +164,7 @@ func TestLargeEvents(t *testing.T) {
 // has grown in between.
 func TestAppendAgain(t *testing.T) {
 	client := local.Start(t).Client()
-	options := eventlog.Options{Bucket: heatsink.Day, Shards: 7}
+	options := eventlog.Options{Bucket: layout.Day, Shards: 7}
 	logs := setup(t, client, options)
 	options.Growth = []eventlog.Growth{{From: noon.AddDate(0, 0, 1), Shards: 31}}
 	grown := open(t, client, options)
@@ -257,7 +259,7 @@ func TestAppendUnderFaults(t *testing.T) {
 		for _, id := range []string{"", "known"} {
 			synctest.Test(t, func(t *testing.T) {
 				db := local.Start(t)
-				options := eventlog.Options{Bucket: heatsink.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 3}}
+				options := eventlog.Options{Bucket: layout.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 3}}
 				setup(t, db.Client(), options)
 				client := faulty.On(t, db.Client(), nil)
 				logs := open(t, client, options)
@@ -301,7 +303,7 @@ func TestAppendAllUnderFaults(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			db := local.Start(t)
-			options := eventlog.Options{Bucket: heatsink.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 6}}
+			options := eventlog.Options{Bucket: layout.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 6}}
 			setup(t, db.Client(), options)
 			client := faulty.On(t, db.Client(), nil)
 			logs := open(t, client, options)
@@ -363,7 +365,7 @@ func TestAppendEndsWithItsContext(t *testing.T) {
 // The first event of a log may be as old as Begin says, whatever digits are kept.
 func TestFirstEvent(t *testing.T) {
 	begin := noon.Add(700 * time.Millisecond)
-	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day, Precision: time.Second, Begin: begin})
+	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Precision: time.Second, Begin: begin})
 	appendAll(t, logs, []event{{Log: "LOG", At: begin.Add(1)}})
 	if got, _ := read(t, logs, eventlog.Query{Log: "LOG", To: noon.Add(time.Hour)}); len(got) != 1 || !got[0].At.Equal(noon) {
 		t.Errorf("got %v", got)

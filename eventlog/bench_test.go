@@ -6,13 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 func BenchmarkAppend(b *testing.B) {
-	logs := setup(b, local.Start(b).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: 8})
+	logs := setup(b, local.Start(b).Client(), eventlog.Options{Bucket: layout.Day, Shards: 8})
 	for _, id := range []string{"", "known"} {
 		b.Run(fmt.Sprintf("id=%t", id != ""), func(b *testing.B) {
 			e := event{Log: "OPS_LOG", Body: op{Agent: "scanner"}}
@@ -29,7 +31,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func BenchmarkAppendAll(b *testing.B) {
-	logs := setup(b, local.Start(b).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: 8})
+	logs := setup(b, local.Start(b).Client(), eventlog.Options{Bucket: layout.Day, Shards: 8})
 	batch := make([]event, 100)
 	for i := range batch {
 		batch[i].Log = "OPS_LOG"
@@ -45,7 +47,7 @@ func BenchmarkAppendAll(b *testing.B) {
 func BenchmarkNewest(b *testing.B) {
 	for _, shards := range []int{0, 8, 50} {
 		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
-			options := eventlog.Options{Bucket: heatsink.Day, Shards: shards, Begin: noon.AddDate(0, 0, -7)}
+			options := eventlog.Options{Bucket: layout.Day, Shards: shards, Begin: noon.AddDate(0, 0, -7)}
 			logs := setup(b, local.Start(b).Client(), options)
 			appendAll(b, logs, every(time.Minute, noon.AddDate(0, 0, -7), "OPS_LOG", 7*24*60))
 			q := eventlog.Query{Log: "OPS_LOG", To: noon, Newest: true, Limit: 50}
@@ -62,7 +64,7 @@ func BenchmarkNewest(b *testing.B) {
 }
 
 func BenchmarkTail(b *testing.B) {
-	logs := setup(b, local.Start(b).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: 8})
+	logs := setup(b, local.Start(b).Client(), eventlog.Options{Bucket: layout.Day, Shards: 8})
 	appendAll(b, logs, every(time.Second, noon, "OPS_LOG", 20_000))
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()

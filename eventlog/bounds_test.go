@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
@@ -32,7 +34,7 @@ func (d *desert) Query(ctx context.Context, _ *dynamodb.QueryInput, _ ...func(*d
 // The newest events of a log whose name is misspelt are not looked for in every hour of ten years.
 func TestNewestOfAMisspeltLog(t *testing.T) {
 	client := &desert{}
-	logs := open(t, client, eventlog.Options{Bucket: heatsink.Hour, Shards: 8, Retention: 10 * 365 * 24 * time.Hour})
+	logs := open(t, client, eventlog.Options{Bucket: layout.Hour, Shards: 8, Retention: 10 * 365 * 24 * time.Hour})
 	_, err := logs.Newest(t.Context(), "OSP_LOG", 50)
 	if n := client.queries.Load(); !errors.Is(err, heatsink.ErrTooManyRequests) || n > 10_000 || !strings.Contains(err.Error(), "OSP_LOG") {
 		t.Errorf("got %v after %d requests, want %v after 10,000", err, n, heatsink.ErrTooManyRequests)
@@ -54,7 +56,7 @@ func TestNewestOfAMisspeltLog(t *testing.T) {
 
 // Pages that may not send many requests are short, and have everything when put together.
 func TestShortPages(t *testing.T) {
-	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: 2, Precision: time.Second})
+	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Shards: 2, Precision: time.Second})
 	all := every(72*time.Hour, noon, "LOG", 10)
 	appendAll(t, logs, all)
 	for _, newest := range []bool{false, true} {
@@ -81,7 +83,7 @@ func TestShortPages(t *testing.T) {
 func TestTailFromLongAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &desert{}
-		logs := open(t, client, eventlog.Options{Bucket: heatsink.Hour, Shards: 2, Settle: time.Second})
+		logs := open(t, client, eventlog.Options{Bucket: layout.Hour, Shards: 2, Settle: time.Second})
 		tail, err := logs.Tail("LOG", eventlog.TailOptions{From: time.Now().AddDate(-1, 0, 0), GiveUp: -1})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
 	"github.com/heatsink-go/heatsink/local"
@@ -70,7 +72,7 @@ func TestCosts(t *testing.T) {
 func threeDays(t *testing.T, shards int) *eventlog.Log[op] {
 	t.Helper()
 	begin := midnight.AddDate(0, 0, -3)
-	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: shards, Begin: begin, Index: eventlog.Index{Name: "GSI1"}})
+	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Shards: shards, Begin: begin, Index: eventlog.Index{Name: "GSI1"}})
 	all := every(86400*time.Millisecond, begin, "LOG", 3_000)
 	for i := range all {
 		all[i].ID, all[i].Body.Agent = fmt.Sprint(i), strings.Repeat("x", 90)

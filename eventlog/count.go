@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -126,33 +128,33 @@ const defaultMaxRequests = 10_000
 
 // Distribution counts the events of every shard that q reads, those of all buckets together, and judges how even the
 // shards are. Older layouts do not count.
-func (l *Log[T]) Distribution(ctx context.Context, q Query) (heatsink.Evenness, error) {
+func (l *Log[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, error) {
 	c := l.core
 	s, err := c.stretch(q, time.Now())
 	if err != nil {
-		return heatsink.Evenness{}, err
+		return layout.Evenness{}, err
 	}
 	hq, ok := c.query(s, 0)
 	if !ok {
-		return heatsink.NewEvenness(nil), nil
+		return layout.NewEvenness(nil), nil
 	}
 	plan, err := c.shards.Plan(ctx, hq)
 	if err != nil {
-		return heatsink.Evenness{}, fmt.Errorf("distribution of log %q: %w", q.Log, err)
+		return layout.Evenness{}, fmt.Errorf("distribution of log %q: %w", q.Log, err)
 	}
 	if most := cmp.Or(q.MaxRequests, defaultMaxRequests); most > 0 && plan.Requests > most {
-		return heatsink.Evenness{}, fmt.Errorf("%w: %w: distribution of log %q: %d shards take a request each, but MaxRequests is %d: "+
+		return layout.Evenness{}, fmt.Errorf("%w: %w: distribution of log %q: %d shards take a request each, but MaxRequests is %d: "+
 			"ask for a shorter time, or raise MaxRequests", ErrQuery, heatsink.ErrTooManyRequests, q.Log, plan.Requests, most)
 	}
 	var counts []int
 	for start := range c.options.Bucket.Starts(hq.From, hq.To) {
 		bucket := hq
-		if c.options.Bucket != heatsink.NoBucket {
+		if c.options.Bucket != layout.NoBucket {
 			bucket.From, bucket.To = start, c.options.Bucket.Next(start)
 		}
 		even, err := c.shards.Distribution(ctx, bucket)
 		if err != nil {
-			return heatsink.Evenness{}, fmt.Errorf("distribution of log %q: %w", q.Log, err)
+			return layout.Evenness{}, fmt.Errorf("distribution of log %q: %w", q.Log, err)
 		}
 		for shard, n := range even.Counts {
 			if shard == len(counts) {
@@ -161,5 +163,5 @@ func (l *Log[T]) Distribution(ctx context.Context, q Query) (heatsink.Evenness, 
 			counts[shard] += n
 		}
 	}
-	return heatsink.NewEvenness(counts), nil
+	return layout.NewEvenness(counts), nil
 }

@@ -6,7 +6,7 @@
 // can be resumed at.
 //
 //	ops, err := eventlog.Open[Op](client, eventlog.Options{
-//		Table: "logs", Bucket: heatsink.Day, Shards: 8, Retention: 90 * 24 * time.Hour,
+//		Table: "logs", Bucket: layout.Day, Shards: 8, Retention: 90 * 24 * time.Hour,
 //	})
 //	…
 //	_, err = ops.Append(ctx, eventlog.Event[Op]{Log: "OPS_LOG", Body: Op{Agent: "threat_detector"}})

@@ -7,6 +7,8 @@ import (
 	"log"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
 	"github.com/heatsink-go/heatsink/local"
@@ -43,7 +45,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	options := eventlog.Options{Table: "logs", Bucket: heatsink.Day, Shards: 4, Retention: 90 * 24 * time.Hour}
+	options := eventlog.Options{Table: "logs", Bucket: layout.Day, Shards: 4, Retention: 90 * 24 * time.Hour}
 	if err := eventlog.Setup(ctx, db.Client(), options); err != nil { // creates the table, or checks it
 		log.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func Example() {
 // An event with a time and an id of its own can be appended again and again: it is there once.
 func ExampleLog_Append() {
 	ctx := context.Background()
-	ops, db := example(eventlog.Options{Bucket: heatsink.Day, Shards: 4})
+	ops, db := example(eventlog.Options{Bucket: layout.Day, Shards: 4})
 	defer db.Close()
 	event := eventlog.Event[Op]{
 		Log: "OPS_LOG", At: time.Date(2026, 6, 22, 1, 0, 0, 0, time.UTC), ID: "request-4711", Body: Op{Agent: "scanner"},
@@ -107,7 +109,7 @@ func day(ctx context.Context, ops *eventlog.Log[Op], start time.Time) {
 // A range of time has its beginning and not its end. A Meter tells what reading it cost.
 func ExampleLog_Events() {
 	ctx := context.Background()
-	ops, db := example(eventlog.Options{Bucket: heatsink.Day, Shards: 4})
+	ops, db := example(eventlog.Options{Bucket: layout.Day, Shards: 4})
 	defer db.Close()
 	start := time.Date(2026, 6, 22, 0, 0, 0, 0, time.UTC)
 	day(ctx, ops, start)
@@ -131,7 +133,7 @@ func ExampleLog_Events() {
 // Events by what they have in common, the most frequent first.
 func ExampleCountBy() {
 	ctx := context.Background()
-	ops, db := example(eventlog.Options{Bucket: heatsink.Day, Shards: 4})
+	ops, db := example(eventlog.Options{Bucket: layout.Day, Shards: 4})
 	defer db.Close()
 	start := time.Date(2026, 6, 22, 0, 0, 0, 0, time.UTC)
 	day(ctx, ops, start)
@@ -146,7 +148,7 @@ func ExampleCountBy() {
 // A consumer that stores the position of each event it is done with goes on there after a restart.
 func ExampleLog_Tail() {
 	ctx := context.Background()
-	ops, db := example(eventlog.Options{Bucket: heatsink.Day, Shards: 4})
+	ops, db := example(eventlog.Options{Bucket: layout.Day, Shards: 4})
 	defer db.Close()
 	start := time.Date(2026, 6, 22, 0, 0, 0, 0, time.UTC)
 	day(ctx, ops, start)

@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
@@ -27,7 +28,7 @@ func TestWildOptions(t *testing.T) {
 			options.Table, options.PartitionKey, options.SortKey, options.Index = "logs", "", "", eventlog.Index{}
 			options.Begin, options.OlderUntil, options.Precision = time.Time{}, time.Time{}, 0
 			if seed%2 > 0 { // or hardly any would be left
-				options.Bucket, options.Shards, options.Format = heatsink.Bucket(seed%7), int(seed%5), heatsink.Format{}
+				options.Bucket, options.Shards, options.Format = layout.Bucket(seed%7), int(seed%5), layout.Format{}
 				options.Retry.Attempts, options.Time, options.TTL = 0, "", ""
 				options.Retention = max(options.Retention, 0)
 			}
@@ -64,7 +65,7 @@ func TestWildOptions(t *testing.T) {
 
 // Logs and ids that look like the log's own keys are told apart, or refused.
 func TestHostileNames(t *testing.T) {
-	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: 3, Begin: noon})
+	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Shards: 3, Begin: noon})
 	var names []string
 	for _, part := range []string{"", "a", "#", "#SHARD_0", "#SHARD_2", "#2026-06-22", "2026-06-22T12:00:00Z#", "\x00", "日本", "\xff", " "} {
 		names = append(names, part, "b"+part, part+"b")

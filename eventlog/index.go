@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -63,7 +65,7 @@ func (c *core) tooMany(ctx context.Context, s *stretch) error {
 	if !ok {
 		return nil
 	}
-	if b := c.options.Bucket; s.Limit > 0 && b != heatsink.NoBucket {
+	if b := c.options.Bucket; s.Limit > 0 && b != layout.NoBucket {
 		if s.Newest {
 			q.From = b.Start(q.To.Add(-1))
 		} else {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -80,7 +82,7 @@ func newCore(client Client, options Options) (*core, error) {
 	}
 	c.known = open(func(options *heatsink.Options) {
 		options.Widths, options.EventTime = nil, heatsink.EventTime{}
-		options.Layout = heatsink.Layout{Format: heatsink.Format{ShardPrefix: ownKeys}}
+		options.Layout = layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}}
 	})
 	if len(o.Older) > 0 {
 		c.along = open(func(options *heatsink.Options) { options.Older = o.Older })
@@ -89,7 +91,7 @@ func newCore(client Client, options Options) (*core, error) {
 		c.index = open(func(options *heatsink.Options) {
 			options.Index, options.TableKey = o.Index.Name, []string{o.PartitionKey, o.SortKey}
 			options.PartitionKey, options.SortKey = o.Index.PartitionKey, o.Index.SortKey
-			options.Layout, options.Widths, options.EventTime = heatsink.Layout{}, nil, heatsink.EventTime{}
+			options.Layout, options.Widths, options.EventTime = layout.Layout{}, nil, heatsink.EventTime{}
 		})
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -112,7 +114,7 @@ func (c *core) collection() heatsink.Options {
 	if len(o.Growth) > 0 {
 		options.Widths = c.schedule
 	}
-	if o.Bucket != heatsink.NoBucket {
+	if o.Bucket != layout.NoBucket {
 		options.EventTime.Attribute = c.timeAttribute()
 	}
 	return options

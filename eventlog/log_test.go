@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -161,17 +163,17 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		{"negative times", eventlog.Options{Table: "t", Retention: -1, Settle: -1}, []string{"Retention is negative", "Settle is negative"}},
 		{"years", eventlog.Options{Table: "t", Begin: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}, []string{"Begin: ", "years 1970 and 9998"}},
 		{"until without older", eventlog.Options{Table: "t", OlderUntil: day}, []string{"OlderUntil is set without Older"}},
-		{"older with buckets", eventlog.Options{Table: "t", Older: []heatsink.Layout{{Bucket: heatsink.Day}}}, []string{"Older[0] has buckets"}},
+		{"older with buckets", eventlog.Options{Table: "t", Older: []layout.Layout{{Bucket: layout.Day}}}, []string{"Older[0] has buckets"}},
 		{"shards", eventlog.Options{Table: "t", Shards: -1}, []string{"shards"}},
 		{"growth without buckets", eventlog.Options{Table: "t", Growth: []eventlog.Growth{{From: day, Shards: 2}}}, []string{"Growth needs a Bucket"}},
 		{
 			"growth of the wrong form",
-			eventlog.Options{Table: "t", Bucket: heatsink.Day, Format: heatsink.ShardHash, Growth: []eventlog.Growth{{From: day, Shards: 2}}},
+			eventlog.Options{Table: "t", Bucket: layout.Day, Format: layout.SharpNumber(), Growth: []eventlog.Growth{{From: day, Shards: 2}}},
 			[]string{"BareZero"},
 		},
 		{
 			"growth that is none",
-			eventlog.Options{Table: "t", Bucket: heatsink.Day, Shards: 4, Growth: []eventlog.Growth{{From: day, Shards: 4}, {From: day, Shards: 5}, {Shards: 6}}},
+			eventlog.Options{Table: "t", Bucket: layout.Day, Shards: 4, Growth: []eventlog.Growth{{From: day, Shards: 4}, {From: day, Shards: 5}, {Shards: 6}}},
 			[]string{"Growth[0].Shards is 4: want more than the 4 before", "Growth[1].From is", "Growth[2].From: "},
 		},
 		{"index without a name", eventlog.Options{Table: "t", Index: eventlog.Index{Prefix: "THREAT#"}}, []string{"Index has no Name"}},
@@ -180,7 +182,7 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		{"token key", eventlog.Options{Table: "t", TokenKeys: [][]byte{[]byte("short")}}, []string{"TokenKeys[0] has 5 bytes"}},
 	} {
 		_, err := eventlog.Open[op](client, c.options)
-		if !errors.Is(err, eventlog.ErrOptions) && !errors.Is(err, heatsink.ErrLayout) {
+		if !errors.Is(err, eventlog.ErrOptions) && !errors.Is(err, layout.ErrInvalid) {
 			t.Errorf("%s: got %v", c.name, err)
 			continue
 		}

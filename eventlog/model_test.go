@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
@@ -94,7 +96,7 @@ func newModel(tb testing.TB, rt *rapid.T) *model {
 	m.options = eventlog.Options{
 		Table:     "logs",
 		Prefix:    rapid.SampledFrom([]string{"", "ALERT#"}).Draw(rt, "prefix"),
-		Bucket:    rapid.SampledFrom([]heatsink.Bucket{heatsink.NoBucket, heatsink.Hour, heatsink.Day}).Draw(rt, "bucket"),
+		Bucket:    rapid.SampledFrom([]layout.Bucket{layout.NoBucket, layout.Hour, layout.Day}).Draw(rt, "bucket"),
 		Shards:    rapid.IntRange(0, 3).Draw(rt, "shards"),
 		Precision: rapid.SampledFrom([]time.Duration{time.Nanosecond, time.Millisecond, time.Second}).Draw(rt, "precision"),
 		Retention: rapid.SampledFrom([]time.Duration{0, 30 * time.Hour, 90 * time.Minute}).Draw(rt, "retention"),
@@ -102,12 +104,12 @@ func newModel(tb testing.TB, rt *rapid.T) *model {
 		Begin:     time.Now().UTC().Add(-50 * time.Hour),
 		Retry:     heatsink.Retry{Attempts: 3, Base: time.Millisecond, Max: 10 * time.Millisecond},
 	}
-	if m.options.Bucket == heatsink.Hour { // reads of many small buckets take their time
+	if m.options.Bucket == layout.Hour { // reads of many small buckets take their time
 		m.options.Begin = time.Now().UTC().Add(-8 * time.Hour)
 	}
 	older := rapid.Bool().Draw(rt, "older")
 	if older {
-		m.options.Older = []heatsink.Layout{{}}
+		m.options.Older = []layout.Layout{{}}
 	} else if rapid.Bool().Draw(rt, "index") {
 		m.options.Index = eventlog.Index{Name: "GSI1", Prefix: "THREAT#", MaxRequests: rapid.IntRange(0, 5).Draw(rt, "allowed")}
 	}
@@ -117,7 +119,7 @@ func newModel(tb testing.TB, rt *rapid.T) *model {
 	m.reopen()
 	for _, log := range modelLogs {
 		m.events[log] = map[string]recorded{}
-		if older && m.options.Bucket != heatsink.NoBucket {
+		if older && m.options.Bucket != layout.NoBucket {
 			m.adopt(log)
 		}
 		m.tails = append(m.tails, m.newTail(log, m.options.Begin))
@@ -325,7 +327,7 @@ func (m *model) grow(t *rapid.T) {
 	if shards > 6 {
 		return
 	}
-	if m.options.Bucket == heatsink.NoBucket {
+	if m.options.Bucket == layout.NoBucket {
 		m.options.Shards, m.grown = shards+rapid.IntRange(1, 2).Draw(t, "more"), true
 	} else {
 		// Later than any event so far: what is ahead counts, too.

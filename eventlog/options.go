@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
@@ -45,7 +47,7 @@ type Options struct {
 
 	// Bucket is the stretch of time that shares partition keys. Default: none: a log is one ever-growing list, and only
 	// spread over its Shards.
-	Bucket heatsink.Bucket
+	Bucket layout.Bucket
 
 	// Shards is over how many partition keys the events of a bucket are spread: one for every 500 to 1,000 write units
 	// a second. Default: none: the log's name and bucket are the key. Without buckets it may be raised, at those who
@@ -56,9 +58,9 @@ type Options struct {
 	Growth []Growth
 
 	// Format says how partition keys are spelt. Default: OPS_LOG#2026-06-22 for shard 0, and a #SHARD_1 behind that for
-	// the next, so that a log without shards can get some. For #SHARD_0, spell it out: heatsink.Format{ShardPrefix:
+	// the next, so that a log without shards can get some. For #SHARD_0, spell it out: layout.Format{ShardPrefix:
 	// "#SHARD_"}.
-	Format heatsink.Format
+	Format layout.Format
 
 	// Retention is how long events are kept, from their time on. Then they are no longer returned, and DynamoDB deletes
 	// them by their TTL. Default: forever.
@@ -76,9 +78,9 @@ type Options struct {
 	Index Index
 
 	// Older lists layouts that the log had before and that still hold events: they are read along, and not written. The
-	// past of a log whose name alone was the partition key is []heatsink.Layout{{}}. They have no buckets. Sort keys
+	// past of a log whose name alone was the partition key is []layout.Layout{{}}. They have no buckets. Sort keys
 	// must be as the log's own are, but need no id.
-	Older []heatsink.Layout
+	Older []layout.Layout
 
 	// OlderUntil is a time that all events of the Older layouts are before: reads from then on leave them alone.
 	// Default: all reads ask for them.
@@ -137,12 +139,12 @@ func (o Options) withDefaults() Options {
 	if o.Retention > 0 {
 		o.TTL = cmp.Or(o.TTL, "ttl")
 	}
-	if o.Prefix != "" && o.Bucket != heatsink.NoBucket {
+	if o.Prefix != "" && o.Bucket != layout.NoBucket {
 		o.Time = cmp.Or(o.Time, "at")
 	}
 	o.Precision = cmp.Or(o.Precision, time.Nanosecond)
 	o.Begin = o.Begin.Truncate(o.Precision) // as the times of events are
-	o.Format = cmp.Or(o.Format, heatsink.Format{BareZero: true})
+	o.Format = cmp.Or(o.Format, layout.Format{BareZero: true})
 	o.Settle = cmp.Or(o.Settle, 10*time.Second)
 	if o.Index.Name != "" {
 		o.Index.PartitionKey = cmp.Or(o.Index.PartitionKey, "GSI1PK")
@@ -160,8 +162,8 @@ func (o Options) withDefaults() Options {
 }
 
 // layout returns how the log is spread, before it grew.
-func (o *Options) layout() heatsink.Layout {
-	return heatsink.Layout{Shards: o.Shards, Bucket: o.Bucket, Format: o.Format}
+func (o *Options) layout() layout.Layout {
+	return layout.Layout{Shards: o.Shards, Bucket: o.Bucket, Format: o.Format}
 }
 
 // attributes returns the names of the attributes that the log gives to every item.
@@ -222,7 +224,7 @@ func (o *Options) validateGrowth(wrong func(format string, args ...any)) {
 	if len(o.Growth) == 0 {
 		return
 	}
-	if o.Bucket == heatsink.NoBucket {
+	if o.Bucket == layout.NoBucket {
 		wrong("Growth needs a Bucket: without, raise Shards")
 	}
 	if o.Shards < 1 && !o.Format.BareZero {

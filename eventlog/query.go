@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -75,7 +77,7 @@ func (c *core) stretch(q Query, now time.Time) (*stretch, error) {
 		return wrong("Ahead is negative: %d", q.Ahead)
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
-	case from.IsZero() && c.options.Bucket != heatsink.NoBucket:
+	case from.IsZero() && c.options.Bucket != layout.NoBucket:
 		return wrong("From is not set, and neither Options.Begin nor the Retention say when a log in buckets begins")
 	case q.Index && c.index == nil:
 		return wrong("Index is set, but Options have none")
@@ -125,7 +127,7 @@ func (c *core) query(s *stretch, limit int) (heatsink.Query, bool) {
 		Key: s.Log, Sort: heatsink.Between(lo, hi),
 		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Ahead: s.Ahead, MaxRequests: s.MaxRequests,
 	}
-	if b := c.options.Bucket; b != heatsink.NoBucket { // whole buckets: the sort keys are exact
+	if b := c.options.Bucket; b != layout.NoBucket { // whole buckets: the sort keys are exact
 		from, to := s.from, s.to
 		if at, _, err := c.stamps.parse(s.passed); err == nil && s.Newest {
 			to = minTime(to, at.Add(1))

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -22,7 +24,7 @@ import (
 
 // X22: ranges have their first moment and not their last, wherever buckets begin.
 func TestRangesAreHalfOpen(t *testing.T) {
-	for _, bucket := range []heatsink.Bucket{heatsink.NoBucket, heatsink.Hour, heatsink.Day} {
+	for _, bucket := range []layout.Bucket{layout.NoBucket, layout.Hour, layout.Day} {
 		logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: bucket, Shards: 3, Precision: time.Second})
 		midnight := noon.Add(12 * time.Hour)
 		all := every(time.Second, midnight.Add(-5*time.Second), "LOG", 10)
@@ -55,7 +57,7 @@ func TestWholeLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		begin := time.Now().Add(-48 * time.Hour)
-		options := eventlog.Options{Bucket: heatsink.Hour, Shards: 2, Begin: begin, Settle: 10 * time.Second}
+		options := eventlog.Options{Bucket: layout.Hour, Shards: 2, Begin: begin, Settle: 10 * time.Second}
 		logs := setup(t, client, options)
 		now := time.Now().UTC()
 		all := []event{
@@ -94,7 +96,7 @@ func TestExpiredEventsAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		options := eventlog.Options{Bucket: heatsink.Day, Shards: 2, Retention: 30 * time.Hour, Index: eventlog.Index{Name: "GSI1"}}
+		options := eventlog.Options{Bucket: layout.Day, Shards: 2, Retention: 30 * time.Hour, Index: eventlog.Index{Name: "GSI1"}}
 		logs := setup(t, db.Client(), options)
 		for range 40 { // an event every hour
 			if _, err := logs.Append(t.Context(), event{Log: "LOG"}); err != nil {
@@ -133,7 +135,7 @@ func TestExpiredEventsAreLeftOut(t *testing.T) {
 
 func TestWrongQueriesAreRefused(t *testing.T) {
 	client := faulty.On(t, local.Start(t).Client(), nil)
-	logs := open(t, client, eventlog.Options{Bucket: heatsink.Day})
+	logs := open(t, client, eventlog.Options{Bucket: layout.Day})
 	day := time.Date(2026, 6, 22, 0, 0, 0, 0, time.UTC)
 	whole := eventlog.Query{Log: "LOG", From: day, To: day.AddDate(0, 0, 1)}
 	for _, c := range []struct {
@@ -226,7 +228,7 @@ func TestWhatDoesNotFit(t *testing.T) {
 		"key":  {"sk": &types.AttributeValueMemberS{Value: "2026-06-22T12:00:02X"}, "n": &types.AttributeValueMemberN{Value: "2"}},
 	} {
 		client := local.Start(t).Client()
-		logs := setup(t, client, eventlog.Options{Bucket: heatsink.Day, Precision: time.Second})
+		logs := setup(t, client, eventlog.Options{Bucket: layout.Day, Precision: time.Second})
 		all := every(time.Second, noon, "LOG", 5)
 		appendAll(t, logs, slices.Concat(all[:2], all[3:]))
 		item["pk"] = &types.AttributeValueMemberS{Value: "LOG#2026-06-22"}
@@ -257,7 +259,7 @@ func TestWhatDoesNotFit(t *testing.T) {
 func TestLeavingALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &slow{Client: local.Start(t).Client()}
-		options := eventlog.Options{Bucket: heatsink.Day, Shards: 4, Begin: noon.AddDate(-27, 0, 0)}
+		options := eventlog.Options{Bucket: layout.Day, Shards: 4, Begin: noon.AddDate(-27, 0, 0)}
 		begin := time.Now()
 		appendAll(t, setup(t, client.Client, options), every(time.Minute, begin, "LOG", 500))
 		logs := open(t, client, options)
@@ -287,7 +289,7 @@ func TestLeavingALoop(t *testing.T) {
 func TestIndexWithoutTheAdopted(t *testing.T) {
 	client := local.Start(t).Client()
 	options := eventlog.Options{
-		Bucket: heatsink.Day, Precision: time.Second, Older: []heatsink.Layout{{}}, Begin: noon.AddDate(0, 0, -9),
+		Bucket: layout.Day, Precision: time.Second, Older: []layout.Layout{{}}, Begin: noon.AddDate(0, 0, -9),
 		Index: eventlog.Index{Name: "GSI1"}, Retry: heatsink.Retry{Attempts: 1},
 	}
 	setup(t, client, options)

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -24,7 +26,7 @@ import (
 func TestSustained(t *testing.T) {
 	const offered = 2000
 	load := lab.Load{PerSecond: offered, RunIn: 500 * time.Millisecond, Measured: time.Second}
-	options := eventlog.Options{Table: "logs", Bucket: heatsink.Day, Precision: time.Millisecond, Index: eventlog.Index{Name: "GSI1"}}
+	options := eventlog.Options{Table: "logs", Bucket: layout.Day, Precision: time.Millisecond, Index: eventlog.Index{Name: "GSI1"}}
 	sharded := options
 	sharded.Shards = 8
 	alone := sharded

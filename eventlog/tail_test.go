@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
@@ -60,11 +62,11 @@ func newTail(t *testing.T, logs *eventlog.Log[op], log string, options eventlog.
 // once and in order.
 func TestTailMissesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(heatsink.Day.Next(time.Now()).Add(-10 * time.Minute)))
+		time.Sleep(time.Until(layout.Day.Next(time.Now()).Add(-10 * time.Minute)))
 		client := local.Start(t).Client()
 		options := eventlog.Options{
-			Bucket: heatsink.Day, Shards: 2, Settle: 5 * time.Second,
-			Growth: []eventlog.Growth{{From: heatsink.Day.Next(time.Now()), Shards: 5}},
+			Bucket: layout.Day, Shards: 2, Settle: 5 * time.Second,
+			Growth: []eventlog.Growth{{From: layout.Day.Next(time.Now()), Shards: 5}},
 		}
 		logs := setup(t, client, options)
 		var written sync.WaitGroup
@@ -172,7 +174,7 @@ func TestLateEvents(t *testing.T) {
 // This is what docs/recipes/eventlog.md states.
 func TestIdleTailCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(heatsink.Day.Start(time.Now()).Add(11 * time.Hour)))
+		time.Sleep(time.Until(layout.Day.Start(time.Now()).Add(11 * time.Hour)))
 		for _, c := range []struct {
 			shards   int
 			maxPoll  time.Duration
@@ -180,7 +182,7 @@ func TestIdleTailCost(t *testing.T) {
 		}{
 			{0, 0, 120}, {8, 0, 960}, {20, time.Minute, 1200},
 		} {
-			logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day, Shards: c.shards})
+			logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Shards: c.shards})
 			tail := newTail(t, logs, "LOG", eventlog.TailOptions{MaxPoll: c.maxPoll})
 			var backing, idle heatsink.Meter
 			followMetered(t, tail, 5*time.Minute, &backing)
@@ -238,7 +240,7 @@ func TestTailBacksOff(t *testing.T) {
 func TestTailSurvivesFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := local.Start(t)
-		options := eventlog.Options{Bucket: heatsink.Hour, Shards: 3, Retention: 24 * time.Hour, Retry: heatsink.Retry{Attempts: 2}}
+		options := eventlog.Options{Bucket: layout.Hour, Shards: 3, Retention: 24 * time.Hour, Retry: heatsink.Retry{Attempts: 2}}
 		setup(t, db.Client(), options)
 		client := faulty.On(t, db.Client(), nil)
 		logs := open(t, client, options)
@@ -289,7 +291,7 @@ func TestTailSurvivesFailures(t *testing.T) {
 func TestTailSkipsWhatDoesNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
-		logs := setup(t, client, eventlog.Options{Bucket: heatsink.Hour, Precision: time.Second, Begin: time.Now().Add(-time.Hour)})
+		logs := setup(t, client, eventlog.Options{Bucket: layout.Hour, Precision: time.Second, Begin: time.Now().Add(-time.Hour)})
 		now := time.Now().UTC()
 		appendAll(t, logs, every(time.Second, now, "LOG", 5))
 		for _, key := range []string{now.Add(2*time.Second).Format(time.RFC3339) + "#a", now.Add(2*time.Second).Format("2006-01-02T15:04:05") + "z"} {
@@ -351,7 +353,7 @@ func TestTailEndsWithItsContext(t *testing.T) {
 }
 
 func TestWrongTailsAreRefused(t *testing.T) {
-	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Day})
+	logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day})
 	position := newTail(t, logs, "OTHER", eventlog.TailOptions{}).Position()
 	for name, c := range map[string]struct {
 		log     string
@@ -375,7 +377,7 @@ func TestWrongTailsAreRefused(t *testing.T) {
 // A tail that begins ahead, as after a clock was set back, waits for its time and does not go back.
 func TestTailAheadOfItsClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: heatsink.Hour, Retention: 24 * time.Hour})
+		logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Hour, Retention: 24 * time.Hour})
 		tail := newTail(t, logs, "LOG", eventlog.TailOptions{From: time.Now().Add(time.Hour)})
 		position := tail.Position()
 		now := time.Now().UTC()

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -24,7 +26,7 @@ import (
 // The logs of the texts that docs/requirements.md lists, kept with this package.
 
 // allShards is the form of shard keys that has a number for shard 0, too.
-var allShards = heatsink.Format{ShardPrefix: "#SHARD_"}
+var allShards = layout.Format{ShardPrefix: "#SHARD_"}
 
 // 000-06, 000-22: a thousand users over ten shards, about a hundred in each, sorted by time and user; and a judgement
 // of how even that is.
@@ -141,7 +143,7 @@ func pageViewsOfTheLastHour(t *testing.T, client *dynamodb.Client) {
 
 // opsLog is the log of 001: a bucket a day, and an index as a way out.
 var opsLog = eventlog.Options{
-	Bucket: heatsink.Day, Precision: time.Second, Begin: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+	Bucket: layout.Day, Precision: time.Second, Begin: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	Index: eventlog.Index{Name: "GSI1"},
 }
 
@@ -206,7 +208,7 @@ func TestSevenQueriesOfFifty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Date(2026, 6, 22, 23, 59, 0, 0, time.UTC)
 		time.Sleep(time.Until(now))
-		end := heatsink.Day.Next(now)
+		end := layout.Day.Next(now)
 		client := &slow{Client: local.Start(t).Client(), delay: func(partition string) time.Duration {
 			day, err := time.Parse("OPS_LOG#"+time.DateOnly, partition)
 			if err != nil {
@@ -335,7 +337,7 @@ func TestAlertsOfABrand(t *testing.T) { enginetest.Each(t, alertsOfABrand) }
 
 func alertsOfABrand(t *testing.T, client *dynamodb.Client) {
 	options := eventlog.Options{
-		Prefix: "ALERT#", Bucket: heatsink.Month, Precision: time.Second, Begin: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Prefix: "ALERT#", Bucket: layout.Month, Precision: time.Second, Begin: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		Index: eventlog.Index{Name: "GSI1", Prefix: "THREAT#", Key: func(log string) string { return "BRAND#" + log[len("THREAT#"):] }},
 	}
 	alerts := setup(t, client, options)
@@ -384,8 +386,8 @@ func unbucketedPastIsReadAlong(t *testing.T, client *dynamodb.Client) {
 	for _, prefix := range []string{"", "ALERT#"} {
 		t.Run("prefix "+prefix, func(t *testing.T) {
 			options := eventlog.Options{
-				Table: "logs" + prefix[:max(len(prefix)-1, 0)], Prefix: prefix, Bucket: heatsink.Day, Shards: 3, Precision: time.Second,
-				Older: []heatsink.Layout{{}}, Begin: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+				Table: "logs" + prefix[:max(len(prefix)-1, 0)], Prefix: prefix, Bucket: layout.Day, Shards: 3, Precision: time.Second,
+				Older: []layout.Layout{{}}, Begin: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 			}
 			logs := setup(t, client, options)
 			start := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
@@ -428,7 +430,7 @@ func unbucketedPastIsReadAlong(t *testing.T, client *dynamodb.Client) {
 			options.OlderUntil = all[39].At
 			q.From = all[39].At
 			got, cost := read(t, open(t, client, options), q)
-			if !slices.Equal(got, reversed(all[39:])) || cost.Requests != 3*int(heatsink.Day.Count(q.From, q.To)) {
+			if !slices.Equal(got, reversed(all[39:])) || cost.Requests != 3*int(layout.Day.Count(q.From, q.To)) {
 				t.Errorf("since then: %d events with %d requests", len(got), cost.Requests)
 			}
 		})
@@ -440,7 +442,7 @@ func unbucketedPastIsReadAlong(t *testing.T, client *dynamodb.Client) {
 func TestProfileInThreeParts(t *testing.T) { enginetest.Each(t, profileInThreeParts) }
 
 func profileInThreeParts(t *testing.T, client *dynamodb.Client) {
-	options := eventlog.Options{Table: "profiles", Shards: 3, Format: heatsink.PlainNumber}
+	options := eventlog.Options{Table: "profiles", Shards: 3, Format: layout.PlainNumber()}
 	if err := eventlog.Setup(t.Context(), client, options); err != nil {
 		t.Fatal(err)
 	}
@@ -476,7 +478,7 @@ func profileInThreeParts(t *testing.T, client *dynamodb.Client) {
 func TestLast24Hours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
-		logs := setup(t, client, eventlog.Options{Bucket: heatsink.Day})
+		logs := setup(t, client, eventlog.Options{Bucket: layout.Day})
 		for range 25 {
 			if _, err := logs.Append(t.Context(), event{Log: "user-12345"}); err != nil {
 				t.Fatal(err)
@@ -495,7 +497,7 @@ func TestLast24Hours(t *testing.T) {
 func TestTenantByDayAndShard(t *testing.T) { enginetest.Each(t, tenantByDayAndShard) }
 
 func tenantByDayAndShard(t *testing.T, client *dynamodb.Client) {
-	logs := setup(t, client, eventlog.Options{Bucket: heatsink.Day, Shards: 5, Format: heatsink.PlainNumber})
+	logs := setup(t, client, eventlog.Options{Bucket: layout.Day, Shards: 5, Format: layout.PlainNumber()})
 	day := time.Date(2024, 1, 15, 0, 0, 0, 0, time.UTC)
 	all := every(time.Minute, day, "tenant-456", 2*24*60)
 	appendAll(t, logs, all)

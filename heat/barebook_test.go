@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
 )
 
 // adopt writes items without the library, as before it was adopted, and then items of other ids with a layout.
-func adopt(t *testing.T, past, now heatsink.Layout, redact func(dst, key []byte) []byte, layouts ...heat.Layout) *shardedTable {
+func adopt(t *testing.T, past, now layout.Layout, redact func(dst, key []byte) []byte, layouts ...heat.Layout) *shardedTable {
 	t.Helper()
 	ids := orderIDs(700)
 	s := writeSharded(t, now, "ACTIVE", ids[300:], redact, layouts...)
@@ -50,10 +52,10 @@ func (s *shardedTable) count(t *testing.T, o heatsink.Options) int {
 // Items that were there before heatsink was adopted are missed by readers that do not declare them. Every source that knows
 // keys shows it, and the remedy finds the items.
 func TestAdoptionWithoutThePast(t *testing.T) {
-	layout := heatsink.Layout{Shards: 4}
+	spread := layout.Layout{Shards: 4}
 	for name, redact := range map[string]func(dst, key []byte) []byte{"plain": nil, "hidden": heat.Hashed([]byte("secret"))} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			s := adopt(t, heatsink.Layout{}, layout, redact, toldOf(layout))
+			s := adopt(t, layout.Layout{}, spread, redact, toldOf(spread))
 			key := "ACTIVE"
 			if redact != nil {
 				key = string(redact(nil, []byte(key)))
@@ -71,7 +73,7 @@ func TestAdoptionWithoutThePast(t *testing.T) {
 					(!strings.Contains(evidence, "it has 300 ") || !strings.Contains(evidence, "400 ")) {
 					t.Errorf("%s: %s", report.Source, evidence)
 				}
-				if !strings.Contains(found[0].Remedy, "Older: []heatsink.Layout{{}}") || strings.Contains(found[0].Remedy, "raise") {
+				if !strings.Contains(found[0].Remedy, "Older: []layout.Layout{{}}") || strings.Contains(found[0].Remedy, "raise") {
 					t.Errorf("%s: %s", report.Source, found[0].Remedy)
 				}
 				if other := of(heat.LowCardinality, slices.Clone(all)); len(other) > 0 {
@@ -81,13 +83,13 @@ func TestAdoptionWithoutThePast(t *testing.T) {
 			if all := of(heat.StrayShard, heat.ExplainAll(heat.Rules{}, reports...)); len(all) != 1 {
 				t.Errorf("all together: %+v", all)
 			}
-			if got := s.count(t, heatsink.Options{Layout: layout}); got != 400 {
+			if got := s.count(t, heatsink.Options{Layout: spread}); got != 400 {
 				t.Errorf("readers without the remedy find %d items, want the 400 in shards", got)
 			}
-			if got := s.count(t, heatsink.Options{Layout: layout, Older: []heatsink.Layout{{}}}); got != 700 {
+			if got := s.count(t, heatsink.Options{Layout: spread, Older: []layout.Layout{{}}}); got != 700 {
 				t.Errorf("readers with the remedy find %d of 700 items", got)
 			}
-			told := toldOf(layout)
+			told := toldOf(spread)
 			told.Unsharded = true
 			s.layouts = []heat.Layout{told}
 			for _, report := range s.reports(t)[1:] {
@@ -102,8 +104,8 @@ func TestAdoptionWithoutThePast(t *testing.T) {
 // A first shard with a number is missed by readers with BareZero, and more shards do not help them.
 func TestNumberedFirstShardWithBareZero(t *testing.T) {
 	inBubble(func(t *testing.T) {
-		past := heatsink.Layout{Shards: 4}
-		now := heatsink.Layout{Shards: 4, Format: heatsink.Format{BareZero: true}}
+		past := layout.Layout{Shards: 4}
+		now := layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}
 		s := adopt(t, past, now, nil, toldOf(now))
 		for _, report := range s.reports(t) {
 			found := of(heat.StrayShard, heat.Explain(report, heat.Rules{}))
@@ -118,7 +120,7 @@ func TestNumberedFirstShardWithBareZero(t *testing.T) {
 		if got := s.count(t, heatsink.Options{Layout: now.WithShards(16)}); got == 700 {
 			t.Error("more shards find all items, so the remedy should say so")
 		}
-		if got := s.count(t, heatsink.Options{Layout: now, Older: []heatsink.Layout{past}}); got != 700 {
+		if got := s.count(t, heatsink.Options{Layout: now, Older: []layout.Layout{past}}); got != 700 {
 			t.Errorf("readers with the remedy find %d of 700 items", got)
 		}
 	})(t)
@@ -251,8 +253,8 @@ func TestGrownKeyIsNotTheHash(t *testing.T) {
 		t.Errorf("writers: got %+v", found)
 	}
 	inBubble(func(t *testing.T) {
-		layout := heatsink.Layout{Shards: 16}
-		s := adopt(t, layout.WithShards(4), layout, nil, toldOf(layout))
+		spread := layout.Layout{Shards: 16}
+		s := adopt(t, spread.WithShards(4), spread, nil, toldOf(spread))
 		for _, report := range s.reports(t)[2:4] { // what is stored
 			found := of(heat.UnevenShards, heat.Explain(report, heat.Rules{}))
 			if len(found) != 1 || found[0].Severity != heat.Info || !strings.Contains(found[0].Cause, "older") ||
@@ -266,8 +268,8 @@ func TestGrownKeyIsNotTheHash(t *testing.T) {
 // After an adoption with BareZero, nobody is told to spread what is spread.
 func TestBareZeroIsNotAdvisedAgain(t *testing.T) {
 	inBubble(func(t *testing.T) {
-		layout := heatsink.Layout{Shards: 4, Format: heatsink.Format{BareZero: true}}
-		s := adopt(t, heatsink.Layout{}, layout, nil, toldOf(layout))
+		spread := layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}
+		s := adopt(t, layout.Layout{}, spread, nil, toldOf(spread))
 		for _, report := range s.reports(t) {
 			for _, f := range heat.Explain(report, heat.Rules{}) {
 				if f.Kind == heat.LowCardinality || strings.Contains(f.Remedy, "spread the key") || strings.Contains(f.Remedy, "add shards") {

@@ -155,7 +155,7 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 			"if it counts, count in shards (package counter); else gather its changes and write less often"
 	case timeOnly(shape):
 		return TimeKey, "everything of this moment is written under the key of this moment; a bucket bounds how much a key gathers, not how fast",
-			"add shards to the bucket: heatsink.Layout{Bucket: …, Shards: …}"
+			"add shards to the bucket: layout.Layout{Bucket: …, Shards: …}"
 	case sharded(shape):
 		return HotKey, "a key that is sharded already is hot still: too few shards, or several of them on one partition",
 			"raise the number of shards, and pre-warm the table if it has fewer partitions than that"
@@ -164,12 +164,12 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 			"give the layout to all writers; if they have it, raise the number of shards, and pre-warm the table if it has fewer partitions than that"
 	case fixed:
 		return LowCardinality, "the partition key has one value for all of this",
-			"spread the key: heatsink.Layout{Shards: …}"
+			"spread the key: layout.Layout{Shards: …}"
 	case tenants(r, shape):
 		return SkewedTenant, "one of many takes far more than the others",
-			"spread this one's key (heatsink.Layout with Widths for the few that need it), or limit it (package ratelimit)"
+			"spread this one's key (layout.Layout with Widths for the few that need it), or limit it (package ratelimit)"
 	}
-	return HotKey, "more is written to one key than a partition serves", "spread the key: heatsink.Layout{Shards: …}"
+	return HotKey, "more is written to one key than a partition serves", "spread the key: layout.Layout{Shards: …}"
 }
 
 // shapeIn returns the shape of a key as the patterns of a report have it: with its words replaced where they turned out to

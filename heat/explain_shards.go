@@ -154,14 +154,14 @@ func withoutShard(l *Layout, d Direction, first Stray) Finding {
 	if d == Read {
 		return Finding{
 			Message: fmt.Sprintf("Partition key '%s' is read without a shard, but readers of %s read shards of it", first.Key, l),
-			Cause:   "somebody reads without the layout and misses what is in the shards; or readers have heatsink.Layout{} in Options.Older",
+			Cause:   "somebody reads without the layout and misses what is in the shards; or readers have layout.Layout{} in Options.Older",
 			Remedy:  "give the layout to all readers; if they read the bare key along, tell heat: Layout.Unsharded (--unsharded)",
 		}
 	}
 	return Finding{
 		Message: fmt.Sprintf("Partition key '%s' has no shard, but readers of %s ask for numbered shards only: they miss it", first.Key, l),
 		Cause:   "the items are from before the key had shards, or a writer does not know the layout: readers miss them without an error",
-		Remedy: "give the layout to all writers, and add Options.Older: []heatsink.Layout{{}} to it; or take Format.BareZero, if no first shard " +
+		Remedy: "give the layout to all writers, and add Options.Older: []layout.Layout{{}} to it; or take Format.BareZero, if no first shard " +
 			"has a number yet (docs/layouts.md). If readers do so, tell heat: Layout.Unsharded or BareZero (--unsharded, --layout)" + notShards,
 	}
 }
@@ -318,7 +318,7 @@ func whyUneven(l *Layout, k *KeyShards, noun string) (severity Severity, cause, 
 				"or the number was raised meanwhile", countShards(k.Grown), countShards(k.Grown)),
 			"give all writers the same number of shards; " + declare + "; " + differ
 	}
-	cause = "the hash does not spread these ids, as heatsink.Product does not spread order-00001 and its like; or few ids have most of it"
+	cause = "the hash does not spread these ids, as layout.Product does not spread order-00001 and its like; or few ids have most of it"
 	if noun == "item" {
 		cause += "; or the key had fewer shards before, and the older ones hold more because they are older"
 		remedy = "if the number of shards was raised, nothing about the hash; " + declare + "; " + differ + "; else "

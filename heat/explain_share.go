@@ -101,7 +101,7 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				Message:  fmt.Sprintf("Partition keys %s are times: everything of now shares the key of now", p.Shape),
 				Evidence: patternEvidence(p),
 				Cause:    "a time bucket bounds what a key gathers, not how fast: the partition's limit is per second",
-				Remedy:   "nothing below 1,000 writes a second; above, shards in every bucket: heatsink.Layout{Bucket: …, Shards: …}",
+				Remedy:   "nothing below 1,000 writes a second; above, shards in every bucket: layout.Layout{Bucket: …, Shards: …}",
 			})
 		}
 	}

@@ -62,7 +62,7 @@ func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
 			Evidence: []string{fmt.Sprintf("%d items at least, of %d looked at; a fair share of %s is %.1f%%",
 				k.Low, s.Items, partitionKeys(s.Distinct.Keys), 100/float64(s.Distinct.Keys))},
 			Cause:  "if reads and writes follow the items, they all meet one partition",
-			Remedy: "nothing while it takes less than 1,000 writes and 3,000 reads a second; then bucket its key by time, or add shards: heatsink.Layout{Bucket: …, Shards: …}",
+			Remedy: "nothing while it takes less than 1,000 writes and 3,000 reads a second; then bucket its key by time, or add shards: layout.Layout{Bucket: …, Shards: …}",
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// Layout tells how readers of a table spell the shards of a key. It has what a heatsink.Layout and its Format say, as
+// Layout tells how readers of a table spell the shards of a key. It has what a layout.Layout and its Format say, as
 // plain data, so that keys can be told from shards wherever they are seen.
 //
 //	Layout{Shards: 4}                                PAGE_VIEWS#SHARD_0 to PAGE_VIEWS#SHARD_3
@@ -39,7 +39,7 @@ type Layout struct {
 	// BareZero says that the first shard has neither prefix nor number.
 	BareZero bool `json:"bareZero,omitempty"`
 
-	// Unsharded says that readers ask for the key without a shard as well, as those do that have heatsink.Layout{} in
+	// Unsharded says that readers ask for the key without a shard as well, as those do that have layout.Layout{} in
 	// Options.Older. Default: it is a stray if numbered shards of the key are seen.
 	Unsharded bool `json:"unsharded,omitempty"`
 
@@ -124,7 +124,7 @@ func validateLayouts(layouts []Layout) error {
 	return errors.Join(faults...)
 }
 
-// String returns the template that heatsink.ParseFormat reads: {key}#SHARD_{shard}.
+// String returns the template that layout.ParseFormat reads: {key}#SHARD_{shard}.
 func (l Layout) String() string {
 	var b strings.Builder
 	b.WriteString("{key}")

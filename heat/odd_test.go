@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -193,14 +194,14 @@ func FuzzExport(f *testing.F) {
 
 // What the library reads as a shard key of a layout is one to heat: in its place, or a stray if readers have fewer shards.
 func FuzzShardKeys(f *testing.F) {
-	buckets := []heatsink.Bucket{heatsink.NoBucket, heatsink.Hour, heatsink.Day, heatsink.Week, heatsink.Month, heatsink.Year}
+	buckets := []layout.Bucket{layout.NoBucket, layout.Hour, layout.Day, layout.Week, layout.Month, layout.Year}
 	f.Add("A#2024-12-02T15#SHARD_7", 4, "", uint8(1), 0, 0, false)
 	f.Add("A#2024#007", 200, "#", uint8(5), 1, 3, true)
 	f.Add("A#2024-12-02", 9, "-", uint8(2), 1, 2, true)
 	f.Fuzz(func(t *testing.T, key string, shards int, prefix string, bucket uint8, first, width int, bare bool) {
-		l := heatsink.Layout{
+		l := layout.Layout{
 			Shards: shards, Bucket: buckets[int(bucket)%len(buckets)],
-			Format: heatsink.Format{ShardPrefix: prefix, First: first, Width: width, BareZero: bare},
+			Format: layout.Format{ShardPrefix: prefix, First: first, Width: width, BareZero: bare},
 		}
 		if l.Validate() != nil || shards < 1 || key == "" {
 			return
@@ -212,7 +213,7 @@ func FuzzShardKeys(f *testing.F) {
 			got = s
 		}
 		heat.Explain(recorder.Report(), heat.Rules{})
-		place, err := l.WithShards(heatsink.MaxShards).Parse(key)
+		place, err := l.WithShards(layout.MaxShards).Parse(key)
 		if asked := place.Shard < shards; err == nil && (got.Count != 1 == asked || got.Stray != 1 != asked) {
 			t.Errorf("%s: %q is shard %d: %+v", l, key, place.Shard, got)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,12 +25,12 @@ import (
 )
 
 // toldOf returns what heat is told of a layout of the library.
-func toldOf(l heatsink.Layout) heat.Layout {
+func toldOf(l layout.Layout) heat.Layout {
 	told := heat.Layout{
 		Shards: l.Shards, Prefix: l.Format.ShardPrefix, First: l.Format.First, Width: l.Format.Width,
 		BareZero: l.Format.BareZero, BucketPrefix: l.Format.BucketPrefix, HourMark: l.Format.HourMark,
 	}
-	if l.Bucket != heatsink.NoBucket {
+	if l.Bucket != layout.NoBucket {
 		told.Bucket = l.Bucket.String()
 	}
 	return told
@@ -43,7 +45,7 @@ type shardedTable struct {
 }
 
 // writeSharded has the library write items of these ids under a key. The layouts are those that heat is told of.
-func writeSharded(t *testing.T, l heatsink.Layout, key string, ids []string, redact func(dst, key []byte) []byte, layouts ...heat.Layout) *shardedTable {
+func writeSharded(t *testing.T, l layout.Layout, key string, ids []string, redact func(dst, key []byte) []byte, layouts ...heat.Layout) *shardedTable {
 	t.Helper()
 	s := &shardedTable{db: startOrdersWith(t, local.Physics{OnDemandPartitions: 64, NoSplits: true}), redact: redact, layouts: layouts}
 	s.recorder = newRecorder(t, heat.Options{Layouts: layouts, Redact: redact})
@@ -145,10 +147,10 @@ func orderIDs(n int) []string {
 // The hash of an old guide puts 10,000 orders into one of 200 shards. Every source that knows keys shows it, also if keys
 // are hidden.
 func TestProductOfOrdersIsUneven(t *testing.T) {
-	layout := heatsink.Layout{Shards: 200, Strategy: heatsink.Calculated, Hash: heatsink.Product, Format: heatsink.DotFromOne}
+	spread := layout.Layout{Shards: 200, Strategy: layout.Calculated, Hash: layout.Product, Format: layout.DotFromOne()}
 	for name, redact := range map[string]func(dst, key []byte) []byte{"plain": nil, "hidden": heat.Hashed([]byte("secret"))} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			s := writeSharded(t, layout, "2014-07-09", orderIDs(10_000), redact, toldOf(layout))
+			s := writeSharded(t, spread, "2014-07-09", orderIDs(10_000), redact, toldOf(spread))
 			fullest := "2014-07-09.1"
 			if redact != nil {
 				fullest = string(redact(nil, []byte(fullest)))
@@ -177,10 +179,10 @@ func TestProductOfOrdersIsUneven(t *testing.T) {
 
 // A hash that spreads the same orders is not found, and neither is the key of each shard.
 func TestGoodHashesAreNotUneven(t *testing.T) {
-	for _, hash := range []heatsink.Hash{heatsink.XXHash, heatsink.FNV, heatsink.MD5} {
+	for _, hash := range []layout.Hash{layout.XXHash, layout.FNV, layout.MD5} {
 		t.Run(hash.String(), inBubble(func(t *testing.T) {
-			layout := heatsink.Layout{Shards: 200, Strategy: heatsink.Calculated, Hash: hash, Format: heatsink.DotFromOne}
-			s := writeSharded(t, layout, "2014-07-09", orderIDs(10_000), nil, toldOf(layout))
+			spread := layout.Layout{Shards: 200, Strategy: layout.Calculated, Hash: hash, Format: layout.DotFromOne()}
+			s := writeSharded(t, spread, "2014-07-09", orderIDs(10_000), nil, toldOf(spread))
 			for _, report := range s.reports(t) {
 				found := heat.Explain(report, heat.Rules{})
 				if len(of(heat.UnevenShards, slices.Clone(found))) > 0 || len(of(heat.StrayShard, found)) > 0 {
@@ -194,14 +196,14 @@ func TestGoodHashesAreNotUneven(t *testing.T) {
 // Keys that say themselves that they are shards need no layout to be found uneven. Insights counts units, of which these
 // are too few.
 func TestShardsThatSayThatTheyAre(t *testing.T) {
-	for _, format := range []heatsink.Format{{}, heatsink.ShardHash} {
+	for _, format := range []layout.Format{{}, layout.SharpNumber()} {
 		t.Run(format.String(), inBubble(func(t *testing.T) {
-			layout := heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated, Hash: heatsink.Product, Format: format}
+			spread := layout.Layout{Shards: 4, Strategy: layout.Calculated, Hash: layout.Product, Format: format}
 			ids := orderIDs(600)
 			for i := range 60 {
 				ids = append(ids, fmt.Sprintf("%c%c", 'a'+i%26, 'A'+i/26)) // some that are not in the first shard
 			}
-			for _, report := range writeSharded(t, layout, "ORDERS", ids, nil).reports(t) {
+			for _, report := range writeSharded(t, spread, "ORDERS", ids, nil).reports(t) {
 				found := of(heat.UnevenShards, heat.Explain(report, heat.Rules{}))
 				if report.Source == heat.Insights {
 					if len(found) > 0 {
@@ -217,7 +219,7 @@ func TestShardsThatSayThatTheyAre(t *testing.T) {
 
 // Writers with 16 shards, readers with 4: every source that knows keys shows what readers miss.
 func TestWritersWithMoreShardsThanReaders(t *testing.T) {
-	writers := heatsink.Layout{Shards: 16, Strategy: heatsink.Calculated}
+	writers := layout.Layout{Shards: 16, Strategy: layout.Calculated}
 	for name, redact := range map[string]func(dst, key []byte) []byte{"plain": nil, "hidden": heat.Hashed([]byte("secret"))} {
 		t.Run(name, inBubble(func(t *testing.T) {
 			s := writeSharded(t, writers, "VIEWS", orderIDs(400), redact, toldOf(writers.WithShards(4)))
@@ -280,8 +282,8 @@ func TestOneStrayOfManyKeys(t *testing.T) {
 
 // Of a thousand days with all orders in one shard each, that is found, although no list of keys has them all.
 func TestThousandUnevenDays(t *testing.T) {
-	layout := heat.Layout{Shards: 200, Prefix: ".", First: 1}
-	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"orders": {"pk"}}, Layouts: []heat.Layout{layout}})
+	spread := heat.Layout{Shards: 200, Prefix: ".", First: 1}
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"orders": {"pk"}}, Layouts: []heat.Layout{spread}})
 	for day := range 1500 {
 		for range 150 {
 			heat.Observe(recorder, "orders", heat.Write, fmt.Appendf(nil, "day-%d.1", day), 1)
@@ -297,12 +299,12 @@ func TestThousandUnevenDays(t *testing.T) {
 // them a stray; and one shard more is a stray.
 func TestLayoutsOfTheLibraryAreKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := heatsink.Layout{
+		l := layout.Layout{
 			Shards: rapid.IntRange(1, 300).Draw(t, "shards"),
-			Bucket: rapid.SampledFrom([]heatsink.Bucket{
-				heatsink.NoBucket, heatsink.Hour, heatsink.Day, heatsink.Week, heatsink.Month, heatsink.Year,
+			Bucket: rapid.SampledFrom([]layout.Bucket{
+				layout.NoBucket, layout.Hour, layout.Day, layout.Week, layout.Month, layout.Year,
 			}).Draw(t, "bucket"),
-			Format: heatsink.Format{
+			Format: layout.Format{
 				ShardPrefix:  rapid.SampledFrom([]string{"", "#SHARD#", "#", ".", "-", "/s"}).Draw(t, "prefix"),
 				BucketPrefix: rapid.SampledFrom([]string{"", "|", "-"}).Draw(t, "bucket prefix"),
 				HourMark:     rapid.SampledFrom([]string{"", "-", " "}).Draw(t, "hour mark"),
@@ -477,7 +479,7 @@ func TestRandomShardsAreNotUneven(t *testing.T) {
 
 // What is uneven and what only looks so, by writes of each stored key.
 func TestWhatIsUneven(t *testing.T) {
-	layout := heat.Layout{Shards: 8}
+	spread := heat.Layout{Shards: 8}
 	for _, test := range []struct {
 		name   string
 		layout heat.Layout
@@ -485,11 +487,11 @@ func TestWhatIsUneven(t *testing.T) {
 		items  int            // different ones of each key
 		want   bool
 	}{
-		{"one shard of eight", layout, map[string]int{"A#SHARD_5": 200}, 100, true},
-		{"one shard of eight, few", layout, map[string]int{"A#SHARD_5": 99}, 99, false},
-		{"one item", layout, map[string]int{"A#SHARD_5": 2000}, 1, false},
-		{"two of eight", layout, map[string]int{"A#SHARD_5": 200, "A#SHARD_1": 200}, 100, true},
-		{"even", layout, map[string]int{"A#SHARD_0": 50, "A#SHARD_1": 50, "A#SHARD_2": 50, "A#SHARD_3": 50, "A#SHARD_4": 50, "A#SHARD_5": 50, "A#SHARD_6": 50, "A#SHARD_7": 50}, 50, false},
+		{"one shard of eight", spread, map[string]int{"A#SHARD_5": 200}, 100, true},
+		{"one shard of eight, few", spread, map[string]int{"A#SHARD_5": 99}, 99, false},
+		{"one item", spread, map[string]int{"A#SHARD_5": 2000}, 1, false},
+		{"two of eight", spread, map[string]int{"A#SHARD_5": 200, "A#SHARD_1": 200}, 100, true},
+		{"even", spread, map[string]int{"A#SHARD_0": 50, "A#SHARD_1": 50, "A#SHARD_2": 50, "A#SHARD_3": 50, "A#SHARD_4": 50, "A#SHARD_5": 50, "A#SHARD_6": 50, "A#SHARD_7": 50}, 50, false},
 		{"a popular item among ids that are spread", heat.Layout{Shards: 2}, map[string]int{"A#SHARD_0": 1000, "A#SHARD_1": 50}, 50, false},
 		{"not told, one shard", heat.Layout{Shards: 8, Prefix: "@"}, map[string]int{"A#SHARD_5": 200}, 100, false},
 		{"not told, plain number", heat.Layout{Shards: 8, Prefix: "@"}, map[string]int{"A#5": 2000, "A#4": 3}, 100, false},
@@ -497,7 +499,7 @@ func TestWhatIsUneven(t *testing.T) {
 		{"narrower than the widest", heat.Layout{Shards: 64, Widths: true}, map[string]int{"A#SHARD_0": 200, "A#SHARD_1": 200}, 100, false},
 		{"bare and never sharded", heat.Layout{Shards: 8, BareZero: true}, map[string]int{"USER": 2000}, 100, false},
 		{"bare, beside shards", heat.Layout{Shards: 8, BareZero: true}, map[string]int{"A": 2000, "A#SHARD_1": 10}, 100, true},
-		{"each bucket of its own", layout, map[string]int{"A#2024-12-01#SHARD_1": 200, "A#2024-12-02#SHARD_1": 3}, 100, true},
+		{"each bucket of its own", spread, map[string]int{"A#2024-12-01#SHARD_1": 200, "A#2024-12-02#SHARD_1": 3}, 100, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			recorder := newRecorder(t, heat.Options{Layouts: []heat.Layout{test.layout}})

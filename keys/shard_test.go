@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/keys"
 )
 
@@ -50,21 +51,21 @@ func TestKeysComposeWithShards(t *testing.T) {
 			return typ == "USER" && value == "active" && err == nil
 		}},
 	} {
-		for _, layout := range []heatsink.Layout{
+		for _, spread := range []layout.Layout{
 			{Shards: 10},
-			{Shards: 10, Format: heatsink.ShardHash},
-			{Shards: 10, Format: heatsink.Format{BareZero: true}},
-			{Shards: 10, Bucket: heatsink.Week, Format: heatsink.Format{Width: 2, First: 1}},
-			{Shards: 10, Bucket: heatsink.Month, Format: heatsink.Format{HourMark: "-", BareZero: true}},
+			{Shards: 10, Format: layout.SharpNumber()},
+			{Shards: 10, Format: layout.Format{BareZero: true}},
+			{Shards: 10, Bucket: layout.Week, Format: layout.Format{Width: 2, First: 1}},
+			{Shards: 10, Bucket: layout.Month, Format: layout.Format{HourMark: "-", BareZero: true}},
 		} {
-			t.Run(key.name+"/"+layout.String(), func(t *testing.T) {
-				for shard := range layout.Shards {
-					text, err := layout.ShardKey(key.key, at, shard)
+			t.Run(key.name+"/"+spread.String(), func(t *testing.T) {
+				for shard := range spread.Shards {
+					text, err := spread.ShardKey(key.key, at, shard)
 					if err != nil {
 						t.Fatal(err)
 					}
-					place, err := layout.Parse(text)
-					if want := (heatsink.Place{Key: key.key, Bucket: layout.Bucket.Start(at), Shard: shard}); place != want || err != nil {
+					place, err := spread.Parse(text)
+					if want := (layout.Place{Key: key.key, Bucket: spread.Bucket.Start(at), Shard: shard}); place != want || err != nil {
 						t.Fatalf("%q: got %+v, %v, want %+v", text, place, err, want)
 					}
 					if !key.parses(place.Key) {
@@ -81,9 +82,9 @@ func TestBucketedItemKeys(t *testing.T) {
 	at := time.Date(2026, 6, 22, 1, 0, 0, 0, time.UTC)
 	stamp := at.Format(time.RFC3339)
 	for _, c := range []struct{ name, got, want string }{
-		{"log PK", must(heatsink.Layout{Bucket: heatsink.Day}.ShardKey("OPS_LOG", at, 0)), "OPS_LOG#2026-06-22"},
+		{"log PK", must(layout.Layout{Bucket: layout.Day}.ShardKey("OPS_LOG", at, 0)), "OPS_LOG#2026-06-22"},
 		{"log SK", must(keys.Composite(stamp, "agent-7")), "2026-06-22T01:00:00Z#agent-7"},
-		{"alert PK", must(heatsink.Layout{Bucket: heatsink.Month}.ShardKey(must(keys.Entity("THREAT", "abc")), at, 0)), "THREAT#abc#2026-06"},
+		{"alert PK", must(layout.Layout{Bucket: layout.Month}.ShardKey(must(keys.Entity("THREAT", "abc")), at, 0)), "THREAT#abc#2026-06"},
 		{"alert SK", must(keys.Composite("ALERT", stamp, "phishing")), "ALERT#2026-06-22T01:00:00Z#phishing"},
 		{"alert GSI1PK", must(keys.IndexKey("GSI1", "BRAND", "abc")), "BRAND#abc"},
 		{"alert GSI1SK", must(keys.IndexKey("GSI1", "THREAT", stamp)), "THREAT#2026-06-22T01:00:00Z"},
@@ -106,7 +107,7 @@ func ExampleComposite() {
 
 func ExampleEntity() {
 	key, _ := keys.Entity("STATUS", "ACTIVE")
-	shardKey, _ := heatsink.Layout{Shards: 10}.ShardKey(key, time.Time{}, 7)
+	shardKey, _ := layout.Layout{Shards: 10}.ShardKey(key, time.Time{}, 7)
 	fmt.Println(shardKey)
 	// Output: STATUS#ACTIVE#SHARD_7
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -43,7 +45,7 @@ func (b Board) box() (box, error) {
 // box returns the box of a board that a time is in.
 func (b *Boards) box(name string, at time.Time) (box, error) {
 	period := b.options.Period
-	if period == heatsink.NoBucket {
+	if period == layout.NoBucket {
 		return box{Boards: b, key: name}, nil
 	}
 	text, err := period.Text(at)

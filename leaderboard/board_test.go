@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
@@ -181,4 +183,4 @@ func bestOfEveryPlayer(t *testing.T, client *dynamodb.Client) {
 }
 
 // hashOf is what decides between players whose scores and times are the same.
-func hashOf(player string) int { return heatsink.XXHash.Shard(player, 1_000_000) }
+func hashOf(player string) int { return layout.XXHash.Shard(player, 1_000_000) }

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
@@ -45,7 +47,7 @@ func Open(client Client, options Options) (*Boards, error) {
 		return nil, err
 	}
 	one := options.collection()
-	one.Layout = heatsink.Layout{Format: heatsink.Format{ShardPrefix: "#NO_SHARD_"}} // else it refuses a shard for a key
+	one.Layout = layout.Layout{Format: layout.Format{ShardPrefix: "#NO_SHARD_"}} // else it refuses a shard for a key
 	shards, err := heatsink.Open[heatsink.Item](client, one)
 	if err != nil {
 		return nil, err
@@ -62,8 +64,8 @@ func (b *Boards) Board(name string) (Board, error) {
 	if err := checkName("board", name); err != nil {
 		return Board{}, err
 	}
-	for period := heatsink.NoBucket; period <= heatsink.Year; period++ {
-		if _, err := (heatsink.Layout{Bucket: period}).ShardKey(name, time.Unix(0, 0), 0); err != nil {
+	for period := layout.NoBucket; period <= layout.Year; period++ {
+		if _, err := (layout.Layout{Bucket: period}).ShardKey(name, time.Unix(0, 0), 0); err != nil {
 			return Board{}, fmt.Errorf("%w: board: %w", ErrInput, err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/local"
@@ -149,7 +151,7 @@ func TestTopReadsNearNItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	scores, err := heatsink.Open[heatsink.Item](db.Client(), heatsink.Options{
-		Table: "scores", PartitionKey: "pk", SortKey: "sk", Layout: heatsink.Layout{Shards: 20},
+		Table: "scores", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: 20},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/leaderboard"
@@ -71,7 +73,7 @@ func open(options leaderboard.Options) (*leaderboard.Boards, func() error) {
 
 // Boards of the week, kept for four weeks after it.
 func ExampleBoard_At() {
-	boards, done := open(leaderboard.Options{Period: heatsink.Week, Retention: 4 * 7 * 24 * time.Hour})
+	boards, done := open(leaderboard.Options{Period: layout.Week, Retention: 4 * 7 * 24 * time.Hour})
 	defer done()
 	ctx := context.Background()
 	board, _ := boards.Board("galaxy-race")

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"pgregory.net/rapid"
 
-	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -81,9 +82,9 @@ var kinds = map[string]Options{
 	"best":         {Mode: Best},
 	"latest":       {Mode: Latest},
 	"sum":          {Mode: Sum},
-	"best-daily":   {Mode: Best, Period: heatsink.Day},
-	"latest-daily": {Mode: Latest, Period: heatsink.Day},
-	"sum-daily":    {Mode: Sum, Period: heatsink.Day},
+	"best-daily":   {Mode: Best, Period: layout.Day},
+	"latest-daily": {Mode: Latest, Period: layout.Day},
+	"sum-daily":    {Mode: Sum, Period: layout.Day},
 }
 
 // newBoardModel returns empty boards, whose names have the number of the run in them.
@@ -106,7 +107,7 @@ func newBoardModel(t *rapid.T, client Client, run int) *boardModel {
 // of returns a board at a time, and its model.
 func (m *boardModel) of(name string, at time.Time) (Board, *modelBoard) {
 	key, options := name, kinds[name]
-	if options.Period != heatsink.NoBucket {
+	if options.Period != layout.NoBucket {
 		key += at.Format("#2006-01-02")
 	}
 	if m.model[key] == nil {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
@@ -55,7 +57,7 @@ type Options struct {
 
 	// Period, if set, gives a board of the same name for every hour, day, week, month or year in UTC, by the time of
 	// the submission. Default: one board for all time.
-	Period heatsink.Bucket
+	Period layout.Bucket
 
 	// Retention is how long a board is kept after its Period has ended. Then it reads as empty, and DynamoDB deletes
 	// its items, at no cost, in its own time. Entries keep the retention they were written with. Default: for ever.
@@ -144,13 +146,13 @@ func (o Options) validate() error {
 	if o.Table == "" {
 		wrong("Table is empty")
 	}
-	if o.Shards < 0 || o.Shards > heatsink.MaxShards {
-		wrong("there may be 1 to %d Shards, not %d", heatsink.MaxShards, o.Shards)
+	if o.Shards < 0 || o.Shards > layout.MaxShards {
+		wrong("there may be 1 to %d Shards, not %d", layout.MaxShards, o.Shards)
 	}
 	if int(o.Mode) >= len(modeNames) {
 		wrong("unknown Mode %d", uint8(o.Mode))
 	}
-	if o.Period > heatsink.Year {
+	if o.Period > layout.Year {
 		wrong("unknown Period %d", uint8(o.Period))
 	}
 	if o.Retention < 0 {
@@ -159,7 +161,7 @@ func (o Options) validate() error {
 	if o.EventTTL < minEventTTL {
 		wrong("EventTTL is %v, want %v or more: a request that is late by less could be counted twice", o.EventTTL, minEventTTL)
 	}
-	if o.Retention > 0 && o.Period == heatsink.NoBucket {
+	if o.Retention > 0 && o.Period == layout.NoBucket {
 		wrong("Retention needs a Period: a board for all time does not end")
 	}
 	if err := schema.CheckNames(o.Names.all()...); err != nil {
@@ -188,7 +190,7 @@ func (o Options) collection() heatsink.Options {
 		Index:          o.Index,
 		PartitionKey:   o.Names.Listing,
 		SortKey:        o.Names.Place,
-		Layout:         heatsink.Layout{Shards: o.Shards, Strategy: heatsink.Calculated},
+		Layout:         layout.Layout{Shards: o.Shards, Strategy: layout.Calculated},
 		ShardBy:        []string{o.Names.Player},
 		TokenKeys:      o.TokenKeys,
 		Retry:          o.Retry,

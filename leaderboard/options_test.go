@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -88,7 +90,7 @@ func TestNames(t *testing.T) {
 		Player: "PK", Board: "SK", Listing: "GSI1PK", Place: "GSI1SK", Score: "points", At: "when", Mode: "kind", Total: "sum", TTL: "expires",
 		Hash: "hash",
 	}
-	options := Options{Table: "app", Index: "GSI1", Names: names, Mode: Sum, Period: heatsink.Month, Retention: time.Hour}
+	options := Options{Table: "app", Index: "GSI1", Names: names, Mode: Sum, Period: layout.Month, Retention: time.Hour}
 	board := named(t, open(t, client, options), "galaxy")
 	submit(t, board, Submission{Player: "ada", Score: 3, ID: "m1"})
 	submit(t, board, Submission{Player: "ada", Score: 4})

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -20,15 +22,15 @@ func TestPeriods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // time starts on 2000-01-01, a Saturday
 		client := local.Start(t).Client()
 		for _, c := range []struct {
-			period heatsink.Bucket
+			period layout.Bucket
 			next   time.Time
 			key    string
 		}{
-			{heatsink.Hour, time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC), "galaxy#2000-01-01T00"},
-			{heatsink.Day, time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC), "galaxy#2000-01-01"},
-			{heatsink.Week, time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC), "galaxy#1999-W52"},
-			{heatsink.Month, time.Date(2000, 2, 1, 0, 0, 0, 0, time.UTC), "galaxy#2000-01"},
-			{heatsink.Year, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), "galaxy#2000"},
+			{layout.Hour, time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC), "galaxy#2000-01-01T00"},
+			{layout.Day, time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC), "galaxy#2000-01-01"},
+			{layout.Week, time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC), "galaxy#1999-W52"},
+			{layout.Month, time.Date(2000, 2, 1, 0, 0, 0, 0, time.UTC), "galaxy#2000-01"},
+			{layout.Year, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), "galaxy#2000"},
 		} {
 			board := named(t, open(t, client, Options{Period: c.period, Ahead: -1}), "galaxy")
 			start := c.period.Start(time.Now())
@@ -48,7 +50,7 @@ func TestPeriods(t *testing.T) {
 // The board that is read is that of now, at every call anew.
 func TestTheDayTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		board := named(t, open(t, lazy(t), Options{Period: heatsink.Day}), "galaxy")
+		board := named(t, open(t, lazy(t), Options{Period: layout.Day}), "galaxy")
 		time.Sleep(24*time.Hour - time.Second)
 		submit(t, board, Submission{Player: "ada", Score: 5})
 		wantLines(t, "today", top(t, board, 0), "1 ada 5")
@@ -96,8 +98,8 @@ func TestRetention(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		board := named(t, open(t, db.Client(), Options{Period: heatsink.Day, Retention: 7 * 24 * time.Hour}), "galaxy")
-		forever := named(t, open(t, db.Client(), Options{Period: heatsink.Day}), "nebula")
+		board := named(t, open(t, db.Client(), Options{Period: layout.Day, Retention: 7 * 24 * time.Hour}), "galaxy")
+		forever := named(t, open(t, db.Client(), Options{Period: layout.Day}), "nebula")
 		first := time.Now()
 		for _, b := range []Board{board, forever} {
 			submit(t, b, Submission{Player: "ada", Score: 5})
@@ -144,7 +146,7 @@ func stored(t *testing.T, client *dynamodb.Client) int {
 }
 
 func TestPeriodsThatCannotBe(t *testing.T) {
-	board := boardOf(t, Options{Period: heatsink.Year})
+	board := boardOf(t, Options{Period: layout.Year})
 	for _, at := range []time.Time{time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		if _, err := board.At(at).Top(t.Context(), 1); !errors.Is(err, ErrInput) {
 			t.Errorf("%v: got error %v", at, err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // An entry's place is the number that the index orders a board by:
@@ -29,7 +29,7 @@ const (
 
 // tie returns what decides between equal scores.
 func tie(at time.Time, player string) uint64 {
-	return uint64(maxMillis+1-at.UnixMilli())*hashes + uint64(heatsink.XXHash.Shard(player, hashes))
+	return uint64(maxMillis+1-at.UnixMilli())*hashes + uint64(layout.XXHash.Shard(player, hashes))
 }
 
 // place returns the place of a score, as a number's text.

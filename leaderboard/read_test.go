@@ -11,13 +11,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 func TestAnEmptyBoard(t *testing.T) {
-	board := boardOf(t, Options{Period: heatsink.Day})
+	board := boardOf(t, Options{Period: layout.Day})
 	if got := top(t, board, 0); len(got) != 0 {
 		t.Errorf("top: %v", got)
 	}

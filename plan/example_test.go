@@ -25,7 +25,7 @@ func Example() {
 	// 	Table:        "items",
 	// 	PartitionKey: "pk",
 	// 	SortKey:      "sk",
-	// 	Layout:       heatsink.Layout{Shards: 17},
+	// 	Layout:       layout.Layout{Shards: 17},
 	// }
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/plan"
@@ -36,9 +38,9 @@ func throughLibrary(t *testing.T, s plan.Spread, choice plan.Choice, perPartitio
 		if err := db.CreateTable(ctx, "items", "pk", "sk"); err != nil {
 			t.Fatal(err)
 		}
-		o := heatsink.Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: heatsink.Layout{Shards: s.Shards}, Rand: rand.NewPCG(1, 2)}
+		o := heatsink.Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: s.Shards}, Rand: rand.NewPCG(1, 2)}
 		if choice == plan.Uniform {
-			o.Layout.Strategy = heatsink.Calculated
+			o.Layout.Strategy = layout.Calculated
 		}
 		type item struct {
 			Key string `dynamodbav:"pk"`

@@ -163,16 +163,16 @@ func (w *Workload) layout(p *Plan) string {
 		parts = append(parts, fmt.Sprintf("Shards: %d", p.Shards))
 	}
 	if calculated(p.Strategy) {
-		parts = append(parts, "Strategy: heatsink.Calculated")
+		parts = append(parts, "Strategy: layout.Calculated")
 	}
 	if p.Bucket != NoBucket {
 		name := string(p.Bucket)
-		parts = append(parts, "Bucket: heatsink."+strings.ToUpper(name[:1])+name[1:])
+		parts = append(parts, "Bucket: layout."+strings.ToUpper(name[:1])+name[1:])
 	}
 	if f := w.format(p); f != "" {
 		parts = append(parts, "Format: "+f)
 	}
-	return "heatsink.Layout{" + strings.Join(parts, ", ") + "}"
+	return "layout.Layout{" + strings.Join(parts, ", ") + "}"
 }
 
 // older writes the layouts of the items that are there already, "" if there are none elsewhere. If a number of shards is given,
@@ -182,9 +182,9 @@ func (w *Workload) older(p *Plan) string {
 		return ""
 	}
 	if past := w.past(p); past != "" {
-		return "[]heatsink.Layout{{}, " + past + "}"
+		return "[]layout.Layout{{}, " + past + "}"
 	}
-	return "[]heatsink.Layout{{}}"
+	return "[]layout.Layout{{}}"
 }
 
 // past writes the layout of the shards that the key has already, "" if there are none or all readers of the plan ask for them.
@@ -194,7 +194,7 @@ func (w *Workload) past(p *Plan) string {
 	}
 	parts := []string{fmt.Sprintf("Shards: %d", w.Shards)}
 	if calculated(p.Strategy) {
-		parts = append(parts, "Strategy: heatsink.Calculated")
+		parts = append(parts, "Strategy: layout.Calculated")
 	}
 	if f := w.format(p); f != "" {
 		parts = append(parts, "Format: "+f)
@@ -232,7 +232,7 @@ func (w *Workload) format(p *Plan) string {
 	if f.first != 0 {
 		parts = append(parts, fmt.Sprintf("First: %d", f.first))
 	}
-	return "heatsink.Format{" + strings.Join(parts, ", ") + "}"
+	return "layout.Format{" + strings.Join(parts, ", ") + "}"
 }
 
 // Format is how shard keys are spelt.
@@ -246,7 +246,7 @@ const (
 	DotFromOne  Format = "dot"        // KEY.8
 )
 
-// form is what a format writes, and its name in package heatsink.
+// form is what a format writes, and its name in package layout.
 type form struct {
 	format Format
 	name   string
@@ -256,9 +256,9 @@ type form struct {
 
 var forms = [...]form{
 	{ShardNumber, "", "#SHARD_", 0},
-	{ShardHash, "heatsink.ShardHash", "#SHARD#", 0},
-	{PlainNumber, "heatsink.PlainNumber", "#", 0},
-	{DotFromOne, "heatsink.DotFromOne", ".", 1},
+	{ShardHash, "layout.SharpNumber()", "#SHARD#", 0},
+	{PlainNumber, "layout.PlainNumber()", "#", 0},
+	{DotFromOne, "layout.DotFromOne()", ".", 1},
 }
 
 // keys returns the first and the last shard key, with a bucket as it may be.

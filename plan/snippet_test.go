@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -30,64 +32,64 @@ import (
 var snippets = []struct {
 	workload plan.Workload
 	strategy plan.Strategy
-	layout   heatsink.Layout
+	layout   layout.Layout
 }{
-	{plan.Workload{Key: "PAGE_VIEWS", Writes: 5000, Reads: 1}, plan.Random, heatsink.Layout{Shards: 17}},
+	{plan.Workload{Key: "PAGE_VIEWS", Writes: 5000, Reads: 1}, plan.Random, layout.Layout{Shards: 17}},
 	{
 		plan.Workload{Key: "PAGE_VIEWS", Writes: 5000, Reads: 1, Existing: true},
 		plan.Random,
-		heatsink.Layout{Shards: 17, Format: heatsink.Format{BareZero: true}},
+		layout.Layout{Shards: 17, Format: layout.Format{BareZero: true}},
 	},
 	{
 		plan.Workload{Key: "a\n\"b\"`", Writes: 5000, Existing: true, Names: plan.Names{Format: plan.DotFromOne, Table: "t\"\n"}},
 		plan.Random,
-		heatsink.Layout{Shards: 17, Format: heatsink.Format{ShardPrefix: ".", First: 1, BareZero: true}},
+		layout.Layout{Shards: 17, Format: layout.Format{ShardPrefix: ".", First: 1, BareZero: true}},
 	},
 	{
 		plan.Workload{Key: "ORDERS", Writes: 2000, Existing: true, Read: plan.Reading{Pattern: plan.Points}, Table: plan.Table{Partitions: 50}},
 		plan.Calculated,
-		heatsink.Layout{Shards: 6, Strategy: heatsink.Calculated},
+		layout.Layout{Shards: 6, Strategy: layout.Calculated},
 	},
 	{
 		plan.Workload{Key: "OPS_LOG", Writes: 0.1, Existing: true, Read: plan.Reading{Pattern: plan.Times, Window: 7 * 24 * time.Hour}},
 		plan.Bucketed,
-		heatsink.Layout{Bucket: heatsink.Day},
+		layout.Layout{Bucket: layout.Day},
 	},
 	{
 		plan.Workload{Key: "EVENTS", Writes: 1500, Existing: true, Read: plan.Reading{Pattern: plan.Times, Window: time.Hour}, Names: plan.Names{Format: plan.ShardHash}},
 		plan.BucketedShards,
-		heatsink.Layout{Shards: 10, Bucket: heatsink.Hour, Format: heatsink.ShardHash},
+		layout.Layout{Shards: 10, Bucket: layout.Hour, Format: layout.SharpNumber()},
 	},
 	{
 		plan.Workload{Key: "tenant-456", Writes: 300, ItemsPerDay: 100, Unpredictable: true, Read: plan.Reading{Window: 28 * 24 * time.Hour}, Names: plan.Names{Format: plan.PlainNumber}},
 		plan.BucketedShards,
-		heatsink.Layout{Shards: 5, Bucket: heatsink.Week, Format: heatsink.PlainNumber},
+		layout.Layout{Shards: 5, Bucket: layout.Week, Format: layout.PlainNumber()},
 	},
 	{
 		plan.Workload{Key: "THREAT#abc", Writes: 0.0003, Read: plan.Reading{Pattern: plan.Times, Window: 90 * 24 * time.Hour}},
 		plan.Bucketed,
-		heatsink.Layout{Bucket: heatsink.Month},
+		layout.Layout{Bucket: layout.Month},
 	},
 	{
 		plan.Workload{Key: "AUDIT", Writes: 0.00001, Read: plan.Reading{Pattern: plan.Times, Window: 3650 * 24 * time.Hour}},
 		plan.Bucketed,
-		heatsink.Layout{Bucket: heatsink.Year},
+		layout.Layout{Bucket: layout.Year},
 	},
 	{
 		plan.Workload{Key: "STATUS#ACTIVE", Writes: 2000, Reads: 1, Table: plan.Table{Index: true, Partitions: 50}, Names: plan.Names{Index: "StatusIndex", PartitionKey: "statusShard", SortKey: "id"}},
 		plan.ShardedIndex,
-		heatsink.Layout{Shards: 6, Strategy: heatsink.Calculated},
+		layout.Layout{Shards: 6, Strategy: layout.Calculated},
 	},
 	{
 		plan.Workload{Key: "leaderboard#game-1", Writes: 2300, Read: plan.Reading{Pattern: plan.Counters}, Table: plan.Table{Partitions: 40}, Names: plan.Names{Format: plan.PlainNumber}},
 		plan.Counter,
-		heatsink.Layout{Shards: 10, Strategy: heatsink.Calculated, Format: heatsink.PlainNumber},
+		layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.PlainNumber()},
 	},
-	{plan.Workload{Key: "POST#viral", Writes: 1, Reads: 20_000, Read: plan.Reading{Pattern: plan.Mostly, Stale: 1500 * time.Millisecond}}, plan.Cached, heatsink.Layout{}},
+	{plan.Workload{Key: "POST#viral", Writes: 1, Reads: 20_000, Read: plan.Reading{Pattern: plan.Mostly, Stale: 1500 * time.Millisecond}}, plan.Cached, layout.Layout{}},
 	{
 		plan.Workload{Key: "POST#viral", Writes: 1, Reads: 20_000, Table: plan.Table{Partitions: 50}, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}},
 		plan.Replicated,
-		heatsink.Layout{Shards: 15},
+		layout.Layout{Shards: 15},
 	},
 }
 
@@ -118,8 +120,8 @@ func TestSnippetsMeanWhatTheySay(t *testing.T) {
 				}
 				return
 			case plan.Replicated:
-				if layout := evaluate[heatsink.Layout](t, p.Snippet, "copies"); layout != s.layout {
-					t.Errorf("got %v, want %v", layout, s.layout)
+				if spread := evaluate[layout.Layout](t, p.Snippet, "copies"); spread != s.layout {
+					t.Errorf("got %v, want %v", spread, s.layout)
 				}
 				return
 			}
@@ -208,7 +210,7 @@ func TestSnippetsFindWhatExists(t *testing.T) {
 				want = append(want, at)
 			}
 			query := heatsink.Query{Key: s.workload.Key}
-			if o.Layout.Bucket != heatsink.NoBucket {
+			if o.Layout.Bucket != layout.NoBucket {
 				query.From, query.To = time.Date(2026, 6, 21, 0, 0, 0, 0, time.UTC), time.Date(2026, 6, 23, 0, 0, 0, 0, time.UTC)
 			}
 			var got []string
@@ -235,13 +237,13 @@ func TestSnippetsFindShardsThatExist(t *testing.T) {
 		pattern  plan.Pattern
 		shards   int
 		strategy plan.Strategy
-		past     heatsink.Layout
+		past     layout.Layout
 	}{
-		{plan.Points, 4, plan.Calculated, heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated}},
-		{plan.Points, 1, plan.Calculated, heatsink.Layout{Shards: 1}},
-		{plan.Points, 100, plan.Calculated, heatsink.Layout{Shards: 100, Strategy: heatsink.Calculated}},
-		{plan.Lists, 4, plan.Random, heatsink.Layout{Shards: 4}},
-		{plan.Lists, 100, plan.Random, heatsink.Layout{Shards: 100}},
+		{plan.Points, 4, plan.Calculated, layout.Layout{Shards: 4, Strategy: layout.Calculated}},
+		{plan.Points, 1, plan.Calculated, layout.Layout{Shards: 1}},
+		{plan.Points, 100, plan.Calculated, layout.Layout{Shards: 100, Strategy: layout.Calculated}},
+		{plan.Lists, 4, plan.Random, layout.Layout{Shards: 4}},
+		{plan.Lists, 100, plan.Random, layout.Layout{Shards: 100}},
 	} {
 		for _, format := range []plan.Format{plan.ShardNumber, plan.DotFromOne} {
 			t.Run(fmt.Sprintf("%s of %d, %s", test.strategy, test.shards, format), func(t *testing.T) {
@@ -261,7 +263,7 @@ func TestSnippetsFindShardsThatExist(t *testing.T) {
 				past.Layout = test.past
 				past.Layout.Format = o.Layout.Format
 				bare := past
-				bare.Layout = heatsink.Layout{}
+				bare.Layout = layout.Layout{}
 				for i, before := range []heatsink.Options{past, bare} {
 					items, err := heatsink.Open[item](db.Client(), before)
 					if err != nil {
@@ -333,7 +335,7 @@ func TestSnippetsWarnOfSecondCopies(t *testing.T) {
 		}
 		past := o
 		if past.Older = nil; s.workload.Existing {
-			past.Layout = heatsink.Layout{}
+			past.Layout = layout.Layout{}
 		}
 		put := func(o heatsink.Options, n int) *heatsink.Collection[item] {
 			items, err := heatsink.Open[item](db.Client(), o)
@@ -364,8 +366,8 @@ func TestSnippetsWarnOfSecondCopies(t *testing.T) {
 // All snippets compile, together in one program.
 func TestSnippetsCompile(t *testing.T) {
 	var program strings.Builder
-	program.WriteString("package main\n\nimport (\n\t\"time\"\n\n\t\"github.com/heatsink-go/heatsink\"\n\t\"github.com/heatsink-go/heatsink/cache\"\n)\n\nvar _ " +
-		"time.Duration\n\nfunc main() {}\n")
+	program.WriteString("package main\n\nimport (\n\t\"time\"\n\n\t\"github.com/heatsink-go/heatsink\"\n\t\"github.com/heatsink-go/heatsink/cache\"\n\t\"github.com/heatsink-go/heatsink/layout\"\n)\n\nvar _ " +
+		"time.Duration\nvar _ layout.Layout\n\nfunc main() {}\n")
 	for i, s := range snippets {
 		p := makePlan(t, s.workload)
 		n := strconv.Itoa(i)
@@ -405,10 +407,10 @@ func evaluate[T any](t *testing.T, declarations, variable string) (value T) {
 	return value
 }
 
-// names are what snippets use of package heatsink.
+// names are what snippets use of package layout.
 var names = map[string]any{
-	"Calculated": heatsink.Calculated, "Hour": heatsink.Hour, "Day": heatsink.Day, "Week": heatsink.Week, "Month": heatsink.Month,
-	"Year": heatsink.Year, "ShardHash": heatsink.ShardHash, "PlainNumber": heatsink.PlainNumber, "DotFromOne": heatsink.DotFromOne,
+	"Calculated": layout.Calculated, "Hour": layout.Hour, "Day": layout.Day, "Week": layout.Week, "Month": layout.Month,
+	"Year": layout.Year, "SharpNumber": layout.SharpNumber(), "PlainNumber": layout.PlainNumber(), "DotFromOne": layout.DotFromOne(),
 }
 
 func assign(t *testing.T, to reflect.Value, expr ast.Expr) {
@@ -440,10 +442,12 @@ func assign(t *testing.T, to reflect.Value, expr ast.Expr) {
 			t.Fatal(err)
 		}
 		to.SetInt(n)
+	case *ast.CallExpr: // a format
+		assign(t, to, e.Fun)
 	case *ast.SelectorExpr:
 		value, ok := names[e.Sel.Name]
 		if !ok {
-			t.Fatalf("what is heatsink.%s?", e.Sel.Name)
+			t.Fatalf("what is layout.%s?", e.Sel.Name)
 		}
 		to.Set(reflect.ValueOf(value))
 	case *ast.Ident:

@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"errors"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
@@ -17,7 +19,7 @@ var (
 	ErrTable = schema.ErrMismatch
 	// ErrKey is wrapped when a key is empty, too long, not valid UTF-8, or ends like a shard key (#SHARD_7). Keys that
 	// callers make up may be like that: the decision beside the error is a refusal, also for a limiter that fails open.
-	ErrKey = heatsink.ErrKey
+	ErrKey = layout.ErrKey
 	// ErrCost is wrapped when n is below one, or more than the limiter could ever let through at once. The decision
 	// beside it is a refusal.
 	ErrCost = errors.New("impossible cost")

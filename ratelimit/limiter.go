@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,7 +28,7 @@ type Limiter struct {
 	algorithm algorithm
 	shares    []int
 	keep      time.Duration
-	layout    heatsink.Layout
+	layout    layout.Layout
 	memory    *memory
 	outage    outage
 	dice      dice
@@ -52,7 +54,7 @@ func Open(client Client, options Options) (*Limiter, error) {
 	}
 	l := &Limiter{
 		options: options, algorithm: options.algorithm(), shares: options.shares(),
-		layout: heatsink.Layout{Shards: options.Shards}, once: once, insisting: insisting,
+		layout: layout.Layout{Shards: options.Shards}, once: once, insisting: insisting,
 	}
 	l.memory = newMemory(options.Memory, len(l.shares))
 	now := time.Now()

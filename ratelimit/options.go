@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
@@ -236,7 +238,7 @@ func (o Options) shares() []int {
 
 // plain leaves keys as they are: they are spelt before they get to the collection, for shards that it does not choose.
 // What shard keys end in must not be what it takes for the end of one.
-var plain = heatsink.Layout{Format: heatsink.Format{ShardPrefix: "#PLAIN_"}}
+var plain = layout.Layout{Format: layout.Format{ShardPrefix: "#PLAIN_"}}
 
 // collection returns the options of the collection that requests go through.
 func (o Options) collection(attempts int) heatsink.Options {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
@@ -132,8 +134,8 @@ func (o Options) validate() error {
 	if err := checkMaxAge(o.MaxAge); err != nil {
 		wrong("MaxAge %w", err)
 	}
-	if o.Shards < 0 || o.Shards > heatsink.MaxShards {
-		wrong("Shards is %d, want 1 to %d", o.Shards, heatsink.MaxShards)
+	if o.Shards < 0 || o.Shards > layout.MaxShards {
+		wrong("Shards is %d, want 1 to %d", o.Shards, layout.MaxShards)
 	}
 	names := o.Names.attributes()
 	if err := schema.CheckNames(names...); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -31,7 +33,7 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 	n := &options.Names
 	collection := heatsink.Options{
 		Table: options.Table, TableKey: []string{n.ID}, Index: n.ListIndex, PartitionKey: n.List, SortKey: n.Expires,
-		Layout:    heatsink.Layout{Shards: options.Shards, Strategy: heatsink.Calculated},
+		Layout:    layout.Layout{Shards: options.Shards, Strategy: layout.Calculated},
 		TokenKeys: options.TokenKeys, Retry: options.Retry, Logger: options.Logger,
 	}
 	living, err := heatsink.Open[heatsink.Item](client, collection)
@@ -39,7 +41,7 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 		return nil, err
 	}
 	collection.Index, collection.PartitionKey = n.UserIndex, n.User
-	collection.Layout = heatsink.Layout{Format: heatsink.Format{ShardPrefix: "\x00"}} // no user looks like a shard
+	collection.Layout = layout.Layout{Format: layout.Format{ShardPrefix: "\x00"}} // no user looks like a shard
 	users, err := heatsink.Open[heatsink.Item](client, collection)
 	if err != nil {
 		return nil, err

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/heat"
 )
 
 // defaultTemplate is how shards are spelt if only their number is given.
-var defaultTemplate = "{key}" + strings.TrimPrefix(heatsink.Format{}.String(), "{key}#{bucket}")
+var defaultTemplate = "{key}" + strings.TrimPrefix(layout.Format{}.String(), "{key}#{bucket}")
 
 // told returns the layouts that flags tell of.
 func (a *audit) told() ([]heat.Layout, error) {
@@ -77,7 +78,7 @@ func (a *audit) layout(text string, shards int) (heat.Layout, error) {
 		}
 		index, template = name, "{key}"+rest
 	}
-	format, err := heatsink.ParseFormat(template)
+	format, err := layout.ParseFormat(template)
 	if err != nil {
 		return heat.Layout{}, fmt.Errorf("--layout %q: %w", text, err)
 	}

@@ -11,14 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink/heat"
 )
 
 var eventDay = time.Date(2024, 12, 2, 15, 0, 0, 0, time.UTC)
 
 // writeExport writes an export of items that a layout spreads, and returns the file's name.
-func writeExport(t *testing.T, l heatsink.Layout, key string, ids int) string {
+func writeExport(t *testing.T, l layout.Layout, key string, ids int) string {
 	t.Helper()
 	var lines bytes.Buffer
 	for i := range ids {
@@ -41,26 +42,26 @@ func TestAuditOfShards(t *testing.T) {
 	noAccount(t)
 	for _, test := range []struct {
 		template string
-		bucket   heatsink.Bucket
+		bucket   layout.Bucket
 		first    string // beyond four shards
 	}{
-		{"{key}#SHARD_{shard}", heatsink.NoBucket, "4"},
-		{"{key}#SHARD#{shard}", heatsink.NoBucket, "4"},
-		{"{key}#{shard}", heatsink.NoBucket, "4"},
-		{"{key}.{shard1}", heatsink.NoBucket, "5"},
-		{"{key}.{shard:03}", heatsink.NoBucket, "004"},
-		{"{key}[#SHARD_{shard}]", heatsink.NoBucket, "4"},
-		{"{key}#{bucket}#SHARD_{shard}", heatsink.Day, "4"},
-		{"{key}#{bucket:-}#{shard}", heatsink.Hour, "4"},
-		{"{key}#{bucket}[#{shard1:02}]", heatsink.Year, "05"},
+		{"{key}#SHARD_{shard}", layout.NoBucket, "4"},
+		{"{key}#SHARD#{shard}", layout.NoBucket, "4"},
+		{"{key}#{shard}", layout.NoBucket, "4"},
+		{"{key}.{shard1}", layout.NoBucket, "5"},
+		{"{key}.{shard:03}", layout.NoBucket, "004"},
+		{"{key}[#SHARD_{shard}]", layout.NoBucket, "4"},
+		{"{key}#{bucket}#SHARD_{shard}", layout.Day, "4"},
+		{"{key}#{bucket:-}#{shard}", layout.Hour, "4"},
+		{"{key}#{bucket}[#{shard1:02}]", layout.Year, "05"},
 	} {
 		t.Run(test.template, func(t *testing.T) {
-			format, err := heatsink.ParseFormat(test.template)
+			format, err := layout.ParseFormat(test.template)
 			if err != nil {
 				t.Fatal(err)
 			}
-			layout := heatsink.Layout{Shards: 16, Bucket: test.bucket, Format: format}
-			name := writeExport(t, layout, "VIEWS", 400)
+			spread := layout.Layout{Shards: 16, Bucket: test.bucket, Format: format}
+			name := writeExport(t, spread, "VIEWS", 400)
 			args := []string{"audit", "orders", "--export", name, "--key", "pk", "--layout", test.template, "--shards"}
 			stdout, stderr, code := command(t, append(args, "4", "--fail-on", "critical")...)
 			for _, want := range []string{"critical  orders: Partition key 'VIEWS", "is shard ", "ask for 4 shards: they miss it", "do:  raise the number of shards of all readers first"} {
@@ -87,14 +88,14 @@ func TestAuditOfShards(t *testing.T) {
 // The hash of an old guide, as audit shows it.
 func TestAuditOfAnUnevenKey(t *testing.T) {
 	noAccount(t)
-	layout := heatsink.Layout{Shards: 200, Hash: heatsink.Product, Format: heatsink.DotFromOne}
-	name := writeExport(t, layout, "2014-07-09", 10_000)
+	spread := layout.Layout{Shards: 200, Hash: layout.Product, Format: layout.DotFromOne()}
+	name := writeExport(t, spread, "2014-07-09", 10_000)
 	args := []string{"audit", "orders", "--export", name, "--key", "pk"}
 	stdout, stderr, code := command(t, append(args, "--layout", "{key}.{shard1}", "--shards", "200", "--fail-on", "warning")...)
 	for _, want := range []string{
 		"Partition key '2014-07-09.1' takes 100% of what 200 shards of '2014-07-09' should share",
 		"the fullest shard has 10,000 of 10,000 items at most, 100.0%; a fair share of 200 shards is 0.5%",
-		"1 of 200 shards seen", "heatsink.Product", "XXHash, FNV or MD5",
+		"1 of 200 shards seen", "layout.Product", "XXHash, FNV or MD5",
 	} {
 		if code != 1 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d, no %q in\n%s%s", code, want, stdout, stderr)
@@ -108,7 +109,7 @@ func TestAuditOfAnUnevenKey(t *testing.T) {
 // Layouts that mean nothing are refused, each with what is wrong.
 func TestAuditRefusesLayouts(t *testing.T) {
 	noAccount(t)
-	name := writeExport(t, heatsink.Layout{Shards: 2}, "A", 10)
+	name := writeExport(t, layout.Layout{Shards: 2}, "A", 10)
 	for _, test := range []struct {
 		args []string
 		want string
@@ -151,7 +152,7 @@ func TestAuditOfAShardedIndex(t *testing.T) {
 // A layout of an index that nothing looks at is refused, with the indexes that there are.
 func TestAuditRefusesIndexes(t *testing.T) {
 	endpoint := serveHot(t)
-	name := writeExport(t, heatsink.Layout{Shards: 2}, "A", 10)
+	name := writeExport(t, layout.Layout{Shards: 2}, "A", 10)
 	for _, source := range [][]string{nil, {"--insights"}, {"--stream", "--from-start"}, {"--scan", "--export", name, "--key", "pk"}} {
 		args := append([]string{"audit", "brands", "--endpoint", endpoint, "--shards", "4", "--layout", "byStatsu={key}#SHARD_{shard}"}, source...)
 		_, stderr, code := command(t, args...)
@@ -187,7 +188,7 @@ func TestAuditOfAnAdoption(t *testing.T) {
 	}
 	args := []string{"audit", "orders", "--export", name, "--key", "pk", "--shards", "4", "--fail-on", "critical"}
 	stdout, stderr, code := command(t, args...)
-	for _, want := range []string{"'ACTIVE' has no shard, but shards of it were seen; it has 300 items", "Options.Older: []heatsink.Layout{{}}", "Format.BareZero"} {
+	for _, want := range []string{"'ACTIVE' has no shard, but shards of it were seen; it has 300 items", "Options.Older: []layout.Layout{{}}", "Format.BareZero"} {
 		if code != 1 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d, no %q in\n%s%s", code, want, stdout, stderr)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -19,7 +21,7 @@ type act struct {
 	name   string // in JSON
 	short  string // in the table of figures
 	title  string
-	layout heatsink.Layout
+	layout layout.Layout
 	warm   int64 // write units a second that the table is warmed for; 0: as new ones are
 	tour   bool  // show more of reading
 }
@@ -27,17 +29,17 @@ type act struct {
 var acts = []act{
 	{
 		name: "one-key", short: "one key",
-		title: "one key, on a new on-demand table  (heatsink.Layout{})",
+		title: "one key, on a new on-demand table  (layout.Layout{})",
 	},
 	{
 		name: "many-partitions", short: "ten shards",
-		title:  "ten shards, on a table warmed for 40,000 WCU/s  (heatsink.Layout{Shards: 10})",
-		layout: heatsink.Layout{Shards: 10}, warm: 40_000, tour: true,
+		title:  "ten shards, on a table warmed for 40,000 WCU/s  (layout.Layout{Shards: 10})",
+		layout: layout.Layout{Shards: 10}, warm: 40_000, tour: true,
 	},
 	{
 		name: "four-partitions", short: "ten shards",
 		title:  "the same ten shards, on a new on-demand table",
-		layout: heatsink.Layout{Shards: 10},
+		layout: layout.Layout{Shards: 10},
 	},
 }
 

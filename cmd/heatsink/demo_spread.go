@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -19,7 +21,7 @@ type spread []int
 
 // newSpread finds out by reading an item that does not exist from every shard: half a read unit, which the shard's
 // partition is charged for.
-func newSpread(ctx context.Context, db *local.DB, layout heatsink.Layout, key string) (spread, error) {
+func newSpread(ctx context.Context, db *local.DB, layout layout.Layout, key string) (spread, error) {
 	shardKeys, err := layout.ShardKeys(key, time.Time{}, time.Time{})
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func TestPlanForPeople(t *testing.T) {
 	for _, want := range []string{
 		"Spread PAGE_VIEWS over 17 shards drawn at random; first warm the table to 17,000 write units a second.\n\n",
 		"load ", "on-demand, 4 partitions", "upper bound", "formula", "<- this plan", "Why", "Notes", "warm-first", "What it costs", "at least 5",
-		"In Go", `Table:        "views",`, "heatsink.Layout{Shards: 17}",
+		"In Go", `Table:        "views",`, "layout.Layout{Shards: 17}",
 	} {
 		i := strings.Index(stdout[at:], want)
 		if i < 0 {
@@ -57,7 +57,7 @@ func TestPlanJSON(t *testing.T) {
 // The shards that a key has are read along with the bare key.
 func TestPlanOfExistingShards(t *testing.T) {
 	stdout, stderr, code := command(t, "plan", "--shards", "4", "--existing", "--pattern", "points", "--writes", "5000")
-	for _, want := range []string{"[]heatsink.Layout{{}, {Shards: 4, Strategy: heatsink.Calculated}}", "Leave out what was never written"} {
+	for _, want := range []string{"[]layout.Layout{{}, {Shards: 4, Strategy: layout.Calculated}}", "Leave out what was never written"} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d, %q, no %q in\n%s", code, stderr, want, stdout)
 		}

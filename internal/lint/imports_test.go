@@ -26,14 +26,16 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
+	".":           {"layout", "internal/quote", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
 	"cache":       {},
-	"counter":     {".", "cache", "internal/schema", "internal/dispatch"},
-	"leaderboard": {".", "internal/schema", "internal/dispatch"},
-	"ratelimit":   {".", "internal/schema"},
-	"session":     {".", "internal/schema", "internal/dispatch"},
-	"eventlog":    {".", "internal/schema", "internal/dispatch"},
+	"counter":     {".", "layout", "cache", "internal/schema", "internal/dispatch"},
+	"leaderboard": {".", "layout", "internal/schema", "internal/dispatch"},
+	"ratelimit":   {".", "layout", "internal/schema"},
+	"session":     {".", "layout", "internal/schema", "internal/dispatch"},
+	"eventlog":    {".", "layout", "internal/schema", "internal/dispatch"},
 
+	"layout":            {"internal/quote"},
+	"internal/quote":    {},
 	"internal/schema":   {"."},
 	"internal/dispatch": {},
 	"internal/gather":   {}, // neither DynamoDB nor layouts

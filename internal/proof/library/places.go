@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -41,7 +43,7 @@ type items = *heatsink.Collection[heatsink.Item]
 func adopted(is func(context.Context, items, heatsink.Item) bool) func(context.Context, *engine) (string, error) {
 	return func(ctx context.Context, e *engine) (string, error) {
 		c, err := open(e.client, heatsink.Options{
-			Layout: heatsink.Layout{Shards: 8, Strategy: heatsink.Calculated, Format: heatsink.Format{BareZero: true}},
+			Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Format: layout.Format{BareZero: true}},
 		})
 		if err != nil {
 			return "", err
@@ -75,7 +77,7 @@ func phantoms(ctx context.Context, e *engine) (string, error) {
 
 func withoutSortKey(context.Context) (string, error) {
 	_, err := heatsink.Open[heatsink.Item](dynamodb.New(dynamodb.Options{}), heatsink.Options{
-		Table: "items", PartitionKey: "pk", Layout: heatsink.Layout{Shards: 4},
+		Table: "items", PartitionKey: "pk", Layout: layout.Layout{Shards: 4},
 	})
 	return refused(err, heatsink.ErrOptions), nil
 }
@@ -101,14 +103,14 @@ func moved(ctx context.Context, e *engine) (string, error) {
 	if err := e.createUsers(ctx); err != nil {
 		return "", err
 	}
-	calculated := heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated}
+	calculated := layout.Layout{Shards: 4, Strategy: layout.Calculated}
 	trials := []struct {
 		options    heatsink.Options
 		item, like heatsink.Item
 		set        string
 	}{
 		{heatsink.Options{Table: "users", Index: "byStatus", TableKey: []string{"id"}, PartitionKey: "status", Layout: calculated}, item("id", "u1", "status", "ACTIVE"), item("id", "u1"), "status"},
-		{heatsink.Options{Layout: heatsink.Layout{Bucket: heatsink.Day}, EventTime: heatsink.EventTime{Attribute: "at"}}, item("pk", "LOG", "sk", "1", "at", "2026-01-01T00:00:00Z"), nil, "at"},
+		{heatsink.Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: heatsink.EventTime{Attribute: "at"}}, item("pk", "LOG", "sk", "1", "at", "2026-01-01T00:00:00Z"), nil, "at"},
 		{heatsink.Options{Layout: calculated, ShardBy: []string{"owner"}}, item("pk", "DOCS", "sk", "1", "owner", "ann"), nil, "owner"},
 	}
 	for _, trial := range trials {
@@ -144,7 +146,7 @@ func narrow(ctx context.Context, e *engine) (string, error) {
 	users := func(shards int) (items, error) {
 		return open(e.client, heatsink.Options{
 			Table: "users", Index: "byStatus", TableKey: []string{"id"}, PartitionKey: "status",
-			Layout: heatsink.Layout{Shards: shards, Strategy: heatsink.Calculated},
+			Layout: layout.Layout{Shards: shards, Strategy: layout.Calculated},
 		})
 	}
 	wide, err := users(16)
@@ -182,12 +184,12 @@ func narrow(ctx context.Context, e *engine) (string, error) {
 
 func uneven(ctx context.Context, e *engine) (string, error) {
 	var log strings.Builder
-	layout := heatsink.Layout{Shards: 200, Strategy: heatsink.Calculated, Hash: heatsink.Product, Format: heatsink.DotFromOne}
+	spread := layout.Layout{Shards: 200, Strategy: layout.Calculated, Hash: layout.Product, Format: layout.DotFromOne()}
 	recorder, err := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{{Shards: 200, Prefix: ".", First: 1}}})
 	if err != nil {
 		return "", err
 	}
-	c, err := open(dynamodb.New(e.client.Options(), recorder.Option), heatsink.Options{Layout: layout, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	c, err := open(dynamodb.New(e.client.Options(), recorder.Option), heatsink.Options{Layout: spread, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		return "", err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
@@ -36,7 +38,7 @@ func init() {
 
 func fractions(ctx context.Context, e *engine) (string, error) {
 	c, err := open(e.client, heatsink.Options{
-		Layout: heatsink.Layout{Bucket: heatsink.Day}, EventTime: heatsink.EventTime{Attribute: "at", Unit: heatsink.UnixSeconds},
+		Layout: layout.Layout{Bucket: layout.Day}, EventTime: heatsink.EventTime{Attribute: "at", Unit: heatsink.UnixSeconds},
 	})
 	if err != nil {
 		return "", err
@@ -54,7 +56,7 @@ func fractions(ctx context.Context, e *engine) (string, error) {
 
 // forged changes the sort key in tokens without a signature, and counts the items that are read outside the query's range.
 func forged(ctx context.Context, e *engine) (string, error) {
-	c, err := open(e.client, heatsink.Options{Layout: heatsink.Layout{Shards: 4}})
+	c, err := open(e.client, heatsink.Options{Layout: layout.Layout{Shards: 4}})
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +100,7 @@ func forged(ctx context.Context, e *engine) (string, error) {
 }
 
 func rolledBack(ctx context.Context, e *engine) (string, error) {
-	wide, err := open(e.client, heatsink.Options{Layout: heatsink.Layout{Shards: 16}})
+	wide, err := open(e.client, heatsink.Options{Layout: layout.Layout{Shards: 16}})
 	if err != nil {
 		return "", err
 	}
@@ -112,7 +114,7 @@ func rolledBack(ctx context.Context, e *engine) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	few, err := open(e.client, heatsink.Options{Layout: heatsink.Layout{Shards: 4}})
+	few, err := open(e.client, heatsink.Options{Layout: layout.Layout{Shards: 4}})
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +127,7 @@ func firstShards(ctx context.Context, e *engine) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	spread, err := open(e.client, heatsink.Options{Layout: heatsink.Layout{Shards: 10, Format: heatsink.Format{BareZero: true}}})
+	spread, err := open(e.client, heatsink.Options{Layout: layout.Layout{Shards: 10, Format: layout.Format{BareZero: true}}})
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +175,7 @@ func firstShards(ctx context.Context, e *engine) (string, error) {
 
 func rotated(ctx context.Context, e *engine) (string, error) {
 	with := func(keys ...string) (items, error) {
-		o := heatsink.Options{Layout: heatsink.Layout{Shards: 4}}
+		o := heatsink.Options{Layout: layout.Layout{Shards: 4}}
 		for _, key := range keys {
 			o.TokenKeys = append(o.TokenKeys, []byte(key))
 		}
@@ -210,7 +212,7 @@ func rotated(ctx context.Context, e *engine) (string, error) {
 }
 
 func sinceForever(ctx context.Context, e *engine) (string, error) {
-	c, err := open(e.faulty, heatsink.Options{Layout: heatsink.Layout{Shards: 4, Bucket: heatsink.Day}, EventTime: heatsink.EventTime{Attribute: "at"}})
+	c, err := open(e.faulty, heatsink.Options{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}, EventTime: heatsink.EventTime{Attribute: "at"}})
 	if err != nil {
 		return "", err
 	}
@@ -226,7 +228,7 @@ func mistakes(ctx context.Context, e *engine) (string, error) {
 		{Key: "a", Filter: "sk = :v", Values: item(":v", "x")},
 		{Key: "a", Values: item(":unused", "x")},
 	} {
-		c, err := open(e.client, heatsink.Options{Layout: heatsink.Layout{Shards: 4}})
+		c, err := open(e.client, heatsink.Options{Layout: layout.Layout{Shards: 4}})
 		if err != nil {
 			return "", err
 		}
@@ -236,7 +238,7 @@ func mistakes(ctx context.Context, e *engine) (string, error) {
 			}
 		}
 	}
-	c, err := open(e.client, heatsink.Options{Table: "nowhere", PartitionKey: "pk", SortKey: "sk", Layout: heatsink.Layout{Shards: 4}})
+	c, err := open(e.client, heatsink.Options{Table: "nowhere", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: 4}})
 	if err != nil {
 		return "", err
 	}
@@ -288,7 +290,7 @@ func undecodable(ctx context.Context, e *engine) (string, error) {
 }
 
 func limitedCount(ctx context.Context, e *engine) (string, error) {
-	c, err := open(e.client, heatsink.Options{Layout: heatsink.Layout{Shards: 8}})
+	c, err := open(e.client, heatsink.Options{Layout: layout.Layout{Shards: 8}})
 	if err != nil {
 		return "", err
 	}
@@ -311,7 +313,7 @@ func limitedCount(ctx context.Context, e *engine) (string, error) {
 }
 
 func getAtOnce(ctx context.Context, e *engine) (string, error) {
-	c, err := open(e.faulty, heatsink.Options{Layout: heatsink.Layout{Shards: 800}, MaxConcurrency: 2})
+	c, err := open(e.faulty, heatsink.Options{Layout: layout.Layout{Shards: 800}, MaxConcurrency: 2})
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -61,7 +63,7 @@ func lateAttempts(version string) func(context.Context, *engine) (string, error)
 	}
 	return func(ctx context.Context, e *engine) (string, error) {
 		undone := 0
-		options := heatsink.Options{Layout: heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated}, Version: version, TTL: "ttl"}
+		options := heatsink.Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Version: version, TTL: "ttl"}
 		direct, err := open(e.client, options)
 		if err != nil {
 			return "", err
@@ -105,7 +107,7 @@ func lateAttempts(version string) func(context.Context, *engine) (string, error)
 // createdBy returns how many of two processes are told that they created an item, when the first request of one is lost.
 func createdBy(version string) func(context.Context, *engine) (string, error) {
 	return func(ctx context.Context, e *engine) (string, error) {
-		options := heatsink.Options{Layout: heatsink.Layout{Shards: 4, Strategy: heatsink.Calculated}, Version: version, TTL: "ttl"}
+		options := heatsink.Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Version: version, TTL: "ttl"}
 		a, err := open(e.faulty, options)
 		if err != nil {
 			return "", err
@@ -137,7 +139,7 @@ func createdBy(version string) func(context.Context, *engine) (string, error) {
 
 // batchOf puts 24 good items and a bad one, and returns how many good ones are missing and the error.
 func batchOf(ctx context.Context, e *engine, bad heatsink.Item) (missing int, err error) {
-	c, err := open(e.client, heatsink.Options{Layout: heatsink.Layout{Shards: 4}})
+	c, err := open(e.client, heatsink.Options{Layout: layout.Layout{Shards: 4}})
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package heatsink
+package layout
 
 import (
 	"encoding/binary"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 const (
@@ -78,7 +80,7 @@ type Place struct {
 	Shard  int       // counted from 0, whatever the format counts from
 }
 
-// Validate reports everything that is wrong with the layout. The error wraps ErrLayout.
+// Validate reports everything that is wrong with the layout. The error wraps ErrInvalid.
 func (l Layout) Validate() error { return l.validate() }
 
 // validate, like all that is on the way to a shard key, has a pointer to the layout: copying it costs as much as the work.
@@ -100,7 +102,7 @@ func (l *Layout) validate() error {
 		faults = append(faults, err)
 	}
 	if faults != nil {
-		return fmt.Errorf("%w: %w", ErrLayout, errors.Join(faults...))
+		return fmt.Errorf("%w: %w", ErrInvalid, errors.Join(faults...))
 	}
 	return nil
 }
@@ -163,7 +165,7 @@ func (l Layout) Turn(n uint64) int {
 }
 
 // ShardKey returns the partition key to store for a key. at is the time of the event that the item tells of, not of the
-// write; without a bucket it is ignored. The error wraps ErrKey, ErrTime, ErrShard or ErrLayout.
+// write; without a bucket it is ignored. The error wraps ErrKey, ErrTime, ErrShard or ErrInvalid.
 //
 // Refused are the empty key, a key that is not valid UTF-8, one that would exceed the 2,048 bytes of a partition key,
 // and one that already ends like a shard key or a bucket of this format: most likely a shard key was taken for a key.
@@ -259,16 +261,24 @@ func (l Layout) Requests(from, to time.Time) int {
 	return buckets * shards
 }
 
-// Parse takes a shard key apart. It accepts exactly what ShardKey returns; the error wraps ErrKey or ErrLayout.
+// Parse takes a shard key apart. It accepts exactly what ShardKey returns; the error wraps ErrKey or ErrInvalid.
 func (l Layout) Parse(shardKey string) (Place, error) {
 	if err := l.validate(); err != nil {
 		return Place{}, err
 	}
 	place, fault := l.parse(shardKey)
 	if fault != "" {
-		return Place{}, fmt.Errorf("%w: %s is no shard key of %s: %s", ErrKey, excerpt(shardKey), l, fault)
+		return Place{}, fmt.Errorf("%w: %s is no shard key of %s: %s", ErrKey, quote.Text(shardKey), l, fault)
 	}
 	return place, nil
+}
+
+// CheckKey returns why ShardKey refuses a key, whatever its bucket and shard. The error wraps ErrKey.
+func (l Layout) CheckKey(key string) error {
+	if fault := l.keyFault(key); fault != "" {
+		return keyError(key, fault)
+	}
+	return nil
 }
 
 // keyFault says why a key cannot be taken, "" if it can.
@@ -312,9 +322,9 @@ func ascii(text string) bool {
 func (l *Layout) appendBucket(dst []byte, key string, at time.Time) ([]byte, error) {
 	text, err := l.Bucket.appendText(append(dst, l.Format.bucketPrefix()...), at, l.Format.hourMark())
 	if err != nil {
-		return dst, fmt.Errorf("key %s: %w", excerpt(key), err)
+		return dst, fmt.Errorf("key %s: %w", quote.Text(key), err)
 	}
-	// The last digits of the bucket may look like the number of a shard: with years and PlainNumber, A#2024 does. That
+	// The last digits of the bucket may look like the number of a shard: with years and PlainNumber(), A#2024 does. That
 	// is no harm unless what stands before them ends in another bucket.
 	if l.misread(textOf(text[len(dst)-len(key):])) {
 		return dst, keyError(key, "with its bucket it would be read as a shard of another key")
@@ -337,6 +347,14 @@ func appendPadded(dst []byte, n, width int) []byte {
 		dst = appendPadded(dst, n/10, width-1)
 	}
 	return append(dst, byte('0'+n%10))
+}
+
+// Suffix returns what a shard key has behind the key and its bucket: "#SHARD_7", or nothing where the shard has the bare key.
+func (l Layout) Suffix(shard int) string {
+	if l.bare(shard) {
+		return ""
+	}
+	return string(appendPadded([]byte(l.Format.shardPrefix()), shard+l.Format.First, l.Format.Width))
 }
 
 // bare reports whether a shard has no suffix.
@@ -425,13 +443,15 @@ func (l *Layout) cutBucket(text string) (key string, start time.Time, ok bool) {
 	return key, start, ok
 }
 
-func keyError(key, fault string) error { return fmt.Errorf("%w %s: %s", ErrKey, excerpt(key), fault) }
+func keyError(key, fault string) error {
+	return fmt.Errorf("%w %s: %s", ErrKey, quote.Text(key), fault)
+}
 
 // ShardNumber returns the number at the end of a shard key that says of itself that it is one, #SHARD_7 or #SHARD#7,
 // whatever layout wrote it, and false if it does not. It is for looking at keys of unknown origin, in a stream or a log;
 // where the layout is known, Parse says more and is strict. Leading zeros are allowed, nine digits at most.
 func ShardNumber(shardKey string) (n int, ok bool) {
-	for _, prefix := range [...]string{defaultShardPrefix, shardHashPrefix} {
+	for _, prefix := range [...]string{defaultShardPrefix, sharpPrefix} {
 		if _, number, ok := cutNumber(shardKey, prefix); ok && len(number) <= maxWidth {
 			return digits(number)
 		}

@@ -1,4 +1,4 @@
-package heatsink
+package layout
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // Format says how a shard key is spelt: the key, then the bucket if the layout has one, then the shard.
@@ -13,9 +15,9 @@ import (
 //	Format{}                     PAGE_VIEWS#2024-12-02#SHARD_7
 //	Format{Width: 3}             PAGE_VIEWS#2024-12-02#SHARD_007
 //	Format{BareZero: true}       PAGE_VIEWS#2024-12-02#SHARD_7, and PAGE_VIEWS#2024-12-02 for shard 0
-//	ShardHash                    PAGE_VIEWS#2024-12-02#SHARD#7
-//	PlainNumber                  PAGE_VIEWS#2024-12-02#7
-//	DotFromOne                   PAGE_VIEWS#2024-12-02.8
+//	SharpNumber()                PAGE_VIEWS#2024-12-02#SHARD#7
+//	PlainNumber()                PAGE_VIEWS#2024-12-02#7
+//	DotFromOne()                 PAGE_VIEWS#2024-12-02.8
 //
 // A key must not end like a shard key of its format, so pick one that keys do not end in: with PlainNumber, USER#123 is
 // refused as a key. Formats can be compared; an empty prefix is the same as its default spelt out, but not equal to it.
@@ -43,27 +45,25 @@ type Format struct {
 	BareZero bool
 }
 
-// Formats in use elsewhere.
-var (
-	// ShardHash writes #SHARD#0, #SHARD#1 and so on: STATUS#ACTIVE#SHARD#7.
-	ShardHash = Format{ShardPrefix: shardHashPrefix}
-
-	// PlainNumber writes #0, #1 and so on: user-12345#7.
-	PlainNumber = Format{ShardPrefix: "#"}
-
-	// DotFromOne writes .1, .2 and so on, the last shard being the number of shards: 2014-07-09.200.
-	DotFromOne = Format{ShardPrefix: ".", First: 1}
-)
-
 const (
 	defaultBucketPrefix = "#"
 	defaultHourMark     = "T"
 	defaultShardPrefix  = "#SHARD_"
-	shardHashPrefix     = "#SHARD#"
+	sharpPrefix         = "#SHARD#"
 
 	maxPrefixBytes = 64
 	maxWidth       = 9
 )
+
+// SharpNumber is a format in use elsewhere that writes #SHARD#0, #SHARD#1 and so on: STATUS#ACTIVE#SHARD#7.
+func SharpNumber() Format { return Format{ShardPrefix: sharpPrefix} }
+
+// PlainNumber is a format in use elsewhere that writes #0, #1 and so on: user-12345#7.
+func PlainNumber() Format { return Format{ShardPrefix: "#"} }
+
+// DotFromOne is a format in use elsewhere that writes .1, .2 and so on, the last shard being the number of shards:
+// 2014-07-09.200.
+func DotFromOne() Format { return Format{ShardPrefix: ".", First: 1} }
 
 // ParseFormat reads a format from a template, as it may stand in a configuration file:
 //
@@ -74,14 +74,14 @@ const (
 //	{key}[#SHARD_{shard}]           shard 0 is the bare key
 //
 // The placeholders stand in this order; {bucket} and {shard} may be missing, and what they would have said has its
-// default then. Whether there is a bucket is the layout's to say. The error wraps ErrLayout.
+// default then. Whether there is a bucket is the layout's to say. The error wraps ErrInvalid.
 func ParseFormat(template string) (Format, error) {
 	f, err := parseTemplate(template)
 	if err == nil {
 		err = f.validate()
 	}
 	if err != nil {
-		return Format{}, fmt.Errorf("%w: template %s: %w", ErrLayout, excerpt(template), err)
+		return Format{}, fmt.Errorf("%w: template %s: %w", ErrInvalid, quote.Text(template), err)
 	}
 	return f, nil
 }
@@ -154,7 +154,7 @@ func parseTemplate(template string) (Format, error) {
 	}
 	prefix, after, ok := strings.Cut(rest, "{shard")
 	if !ok {
-		return f, fmt.Errorf("after the bucket comes {shard} or nothing, not %s", excerpt(rest))
+		return f, fmt.Errorf("after the bucket comes {shard} or nothing, not %s", quote.Text(rest))
 	}
 	if prefix == "" {
 		return f, errors.New("there is nothing before {shard}")
@@ -164,7 +164,7 @@ func parseTemplate(template string) (Format, error) {
 		return f, errors.New("{shard has no }")
 	}
 	if after != "" {
-		return f, fmt.Errorf("nothing may follow {shard}, but %s does", excerpt(after))
+		return f, fmt.Errorf("nothing may follow {shard}, but %s does", quote.Text(after))
 	}
 	f.ShardPrefix = prefix
 	if number, ok := strings.CutPrefix(option, "1"); ok {
@@ -173,11 +173,17 @@ func parseTemplate(template string) (Format, error) {
 	if option != "" {
 		width, ok := strings.CutPrefix(option, ":0")
 		if !ok || len(width) != 1 || width < "1" || width > "9" {
-			return f, fmt.Errorf("{shard} takes 1 to count from one and :01 to :09 to pad with zeros, not %s", excerpt(option))
+			return f, fmt.Errorf("{shard} takes 1 to count from one and :01 to :09 to pad with zeros, not %s", quote.Text(option))
 		}
 		f.Width = int(width[0] - '0')
 	}
 	return f.shortened(), nil
+}
+
+// WithDefaults returns the format with its prefixes spelt out.
+func (f Format) WithDefaults() Format {
+	f.BucketPrefix, f.HourMark, f.ShardPrefix = f.bucketPrefix(), f.hourMark(), f.shardPrefix()
+	return f
 }
 
 // shortened leaves out what is the default anyway, so that formats that mean the same are equal.
@@ -231,24 +237,15 @@ func checkPrefix(name, text string) error {
 		return fmt.Errorf("%s has %d bytes: %d are allowed", name, len(text), maxPrefixBytes)
 	}
 	if isDigit(text[len(text)-1]) {
-		return fmt.Errorf("%s %s ends in a digit: the number after it could not be told from it", name, excerpt(text))
+		return fmt.Errorf("%s %s ends in a digit: the number after it could not be told from it", name, quote.Text(text))
 	}
 	for i := range len(text) {
 		if c := text[i]; c == '{' || c == '}' || c == '[' || c == ']' {
-			return fmt.Errorf("%s %s has one of {}[] in it, which templates are written with", name, excerpt(text))
+			return fmt.Errorf("%s %s has one of {}[] in it, which templates are written with", name, quote.Text(text))
 		}
 	}
 	if !utf8.ValidString(text) {
-		return fmt.Errorf("%s %s is not valid UTF-8", name, excerpt(text))
+		return fmt.Errorf("%s %s is not valid UTF-8", name, quote.Text(text))
 	}
 	return nil
-}
-
-// excerpt quotes a text for an error, shortened if it is long.
-func excerpt(text string) string {
-	const most = 80
-	if len(text) <= most {
-		return fmt.Sprintf("%q", text)
-	}
-	return fmt.Sprintf("%q… (%d bytes)", text[:most], len(text))
 }

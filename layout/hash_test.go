@@ -1,4 +1,4 @@
-package heatsink
+package layout
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func TestMD5Vectors(t *testing.T) {
 
 // X28, 002-03: code points, not bytes, and counted from one.
 func TestProductVectors(t *testing.T) {
-	l := Layout{Shards: 200, Strategy: Calculated, Hash: Product, Format: DotFromOne}
+	l := Layout{Shards: 200, Strategy: Calculated, Hash: Product, Format: DotFromOne()}
 	for id, want := range map[string]int{
 		"": 2, "A": 66, "77": 26, "abc": 95, "13579": 146, "a1b2c3": 101, "ORD-1001": 121, "12345": 1, "order-1": 1, "é": 34,
 	} {

@@ -1,4 +1,4 @@
-package heatsink
+package layout
 
 import (
 	"fmt"

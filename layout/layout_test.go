@@ -1,4 +1,4 @@
-package heatsink
+package layout
 
 import (
 	"errors"
@@ -30,14 +30,14 @@ func TestShardKey(t *testing.T) {
 		{"default format", Layout{Shards: 10}, "POPULAR_ITEM", 7, "POPULAR_ITEM#SHARD_7"},
 		{"one shard has a suffix too", Layout{Shards: 1}, "ITEM", 0, "ITEM#SHARD_0"},
 		{"key of several parts", Layout{Shards: 10}, "USER#123#POPULAR", 5, "USER#123#POPULAR#SHARD_5"},
-		{"003-08: hash before the number", Layout{Shards: 10, Format: ShardHash}, "STATUS#ACTIVE", 7, "STATUS#ACTIVE#SHARD#7"},
-		{"003-09: hour and shard", Layout{Shards: 10, Bucket: Hour, Format: ShardHash}, "HOUR", 9, "HOUR#2024-12-02T15#SHARD#9"},
-		{"004-05: plain number", Layout{Shards: 10, Format: PlainNumber}, "user-12345", 9, "user-12345#9"},
+		{"003-08: hash before the number", Layout{Shards: 10, Format: SharpNumber()}, "STATUS#ACTIVE", 7, "STATUS#ACTIVE#SHARD#7"},
+		{"003-09: hour and shard", Layout{Shards: 10, Bucket: Hour, Format: SharpNumber()}, "HOUR", 9, "HOUR#2024-12-02T15#SHARD#9"},
+		{"004-05: plain number", Layout{Shards: 10, Format: PlainNumber()}, "user-12345", 9, "user-12345#9"},
 		{"004-10: day", Layout{Bucket: Day}, "user-12345", 0, "user-12345#2024-12-02"},
 		{"004-10: hour", Layout{Bucket: Hour}, "user-12345", 0, "user-12345#2024-12-02T15"},
-		{"004-12: day and plain number", Layout{Shards: 5, Bucket: Day, Format: PlainNumber}, "user-12345", 4, "user-12345#2024-12-02#4"},
-		{"002-01, X10: counted from one", Layout{Shards: 200, Format: DotFromOne}, "2014-07-09", 0, "2014-07-09.1"},
-		{"002-01, X10: the last of them", Layout{Shards: 200, Format: DotFromOne}, "2014-07-09", 199, "2014-07-09.200"},
+		{"004-12: day and plain number", Layout{Shards: 5, Bucket: Day, Format: PlainNumber()}, "user-12345", 4, "user-12345#2024-12-02#4"},
+		{"002-01, X10: counted from one", Layout{Shards: 200, Format: DotFromOne()}, "2014-07-09", 0, "2014-07-09.1"},
+		{"002-01, X10: the last of them", Layout{Shards: 200, Format: DotFromOne()}, "2014-07-09", 199, "2014-07-09.200"},
 		{"hour with another mark", Layout{Bucket: Hour, Format: Format{HourMark: "-"}}, "LOG", 0, "LOG#2024-12-02-15"},
 		{"week", Layout{Shards: 2, Bucket: Week}, "LOG", 1, "LOG#2024-W49#SHARD_1"},
 		{"X01: padded", Layout{Shards: 100, Format: Format{Width: 3}}, "ITEM", 7, "ITEM#SHARD_007"},
@@ -47,7 +47,7 @@ func TestShardKey(t *testing.T) {
 		{"bare shard 0 of a bucket", Layout{Shards: 4, Bucket: Day, Format: bare}, "ITEM", 0, "ITEM#2024-12-02"},
 		{"bare shard 0 of a year", Layout{Shards: 4, Bucket: Year, Format: Format{ShardPrefix: "#", BareZero: true}}, "ITEM", 0, "ITEM#2024"},
 		{"bucket of another kind in the key", Layout{Bucket: Month}, "LOG#2024-12-02", 0, "LOG#2024-12-02#2024-12"},
-		{"shard of another format in the key", Layout{Shards: 4, Format: ShardHash}, "A#SHARD_1", 2, "A#SHARD_1#SHARD#2"},
+		{"shard of another format in the key", Layout{Shards: 4, Format: SharpNumber()}, "A#SHARD_1", 2, "A#SHARD_1#SHARD#2"},
 		{"beginning of a suffix in the key", Layout{Shards: 4}, "A#SHARD_", 2, "A#SHARD_#SHARD_2"},
 		{"the longest", Layout{Shards: 10}, strings.Repeat("x", 2040), 7, strings.Repeat("x", 2040) + "#SHARD_7"},
 		{"not ASCII", Layout{Shards: 10}, "séance#日本", 7, "séance#日本#SHARD_7"},
@@ -88,7 +88,7 @@ func TestShardKeyRefuses(t *testing.T) {
 		{"sharded, padded otherwise", Layout{Shards: 10}, "A#SHARD_007", at, 0, ErrKey, "like a shard"},
 		{"sharded and not spread", Layout{}, "A#SHARD_1", at, 0, ErrKey, "like a shard"},
 		{"only a shard", Layout{Shards: 10}, "#SHARD_1", at, 0, ErrKey, "like a shard"},
-		{"a number where numbers are shards", Layout{Shards: 10, Format: PlainNumber}, "USER#123", at, 0, ErrKey, "like a shard of {key}#{bucket}#{shard}"},
+		{"a number where numbers are shards", Layout{Shards: 10, Format: PlainNumber()}, "USER#123", at, 0, ErrKey, "like a shard of {key}#{bucket}#{shard}"},
 		{"bucketed already", Layout{Bucket: Day}, "A#2024-12-02", at, 0, ErrKey, "like a day"},
 		{"bucketed and sharded already", Layout{Shards: 3, Bucket: Day}, "A#2024-12-02#SHARD_1", at, 0, ErrKey, "like a shard"},
 		{"would be read as a shard of another key", bareYear, "A#2023#SHARD", at, 0, ErrKey, "would be read as a shard of another key"},
@@ -100,7 +100,7 @@ func TestShardKeyRefuses(t *testing.T) {
 		{"shard below", Layout{Shards: 10}, "A", at, -1, ErrShard, "-1 of 10"},
 		{"shard above", Layout{Shards: 10}, "A", at, 10, ErrShard, "10 of 10"},
 		{"shard of a key that is not spread", Layout{}, "A", at, 1, ErrShard, "1 of 1"},
-		{"invalid layout", Layout{Shards: -1}, "A", at, 0, ErrLayout, "not -1"},
+		{"invalid layout", Layout{Shards: -1}, "A", at, 0, ErrInvalid, "not -1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.layout.ShardKey(c.key, c.at, c.shard)
@@ -154,7 +154,7 @@ func TestParseRefuses(t *testing.T) {
 		{"padded too much", padded, "ITEM#SHARD_0007", "not padded so"},
 		{"shard beyond", Layout{Shards: 10}, "ITEM#SHARD_10", "no such shard"},
 		{"overflow", Layout{Shards: 10}, "ITEM#SHARD_18446744073709551617", "too long"},
-		{"below the first", Layout{Shards: 10, Format: DotFromOne}, "ITEM.0", "no such shard"},
+		{"below the first", Layout{Shards: 10, Format: DotFromOne()}, "ITEM.0", "no such shard"},
 		{"shard 0 spelt out", bare, "ITEM#SHARD_0", "written without a number"},
 		{"shard of a key that is not spread", Layout{}, "ITEM#SHARD_0", "no such shard"},
 		{"sharded twice", Layout{Shards: 10}, "ITEM#SHARD_1#SHARD_2", "already ends like a shard"},
@@ -174,8 +174,8 @@ func TestParseRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (Layout{Bucket: 99}).Parse("ITEM"); !errors.Is(err, ErrLayout) {
-		t.Errorf("invalid layout: got %v, want ErrLayout", err)
+	if _, err := (Layout{Bucket: 99}).Parse("ITEM"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("invalid layout: got %v, want ErrInvalid", err)
 	}
 }
 
@@ -188,7 +188,7 @@ func drawLayout(t *rapid.T) Layout {
 		Hash:     rapid.SampledFrom(allHashes).Draw(t, "hash"),
 	}
 	if rapid.Bool().Draw(t, "preset") {
-		l.Format = rapid.SampledFrom([]Format{{}, ShardHash, PlainNumber, DotFromOne}).Draw(t, "format")
+		l.Format = rapid.SampledFrom([]Format{{}, SharpNumber(), PlainNumber(), DotFromOne()}).Draw(t, "format")
 		l.Format.BareZero = rapid.Bool().Draw(t, "bare zero")
 	} else {
 		l.Format = drawFormat(t)
@@ -330,12 +330,12 @@ func TestShardKeys(t *testing.T) {
 		want     []string
 	}{
 		{"000-01", Layout{Shards: 10}, "ACTIVE_USERS", noTime, noTime, list("ACTIVE_USERS#SHARD_%d", 0, 9)},
-		{"002-02", Layout{Shards: 200, Format: DotFromOne}, "2014-07-09", noTime, noTime, list("2014-07-09.%d", 1, 200)},
-		{"002-06", Layout{Shards: 200, Strategy: Calculated, Hash: Product, Format: DotFromOne}, "2014-07-09", noTime, noTime, list("2014-07-09.%d", 1, 200)},
-		{"003-08", Layout{Shards: 10, Format: ShardHash}, "STATUS#ACTIVE", noTime, noTime, list("STATUS#ACTIVE#SHARD#%d", 0, 9)},
-		{"003-09", Layout{Shards: 10, Bucket: Hour, Format: ShardHash}, "HOUR", at, at.Add(1), list("HOUR#2024-01-15T12#SHARD#%d", 0, 9)},
-		{"004-05", Layout{Shards: 10, Format: PlainNumber}, "user-12345", noTime, noTime, list("user-12345#%d", 0, 9)},
-		{"004-12", Layout{Shards: 5, Bucket: Day, Format: PlainNumber}, "user-12345", Day.Start(at), Day.Next(at), list("user-12345#2024-01-15#%d", 0, 4)},
+		{"002-02", Layout{Shards: 200, Format: DotFromOne()}, "2014-07-09", noTime, noTime, list("2014-07-09.%d", 1, 200)},
+		{"002-06", Layout{Shards: 200, Strategy: Calculated, Hash: Product, Format: DotFromOne()}, "2014-07-09", noTime, noTime, list("2014-07-09.%d", 1, 200)},
+		{"003-08", Layout{Shards: 10, Format: SharpNumber()}, "STATUS#ACTIVE", noTime, noTime, list("STATUS#ACTIVE#SHARD#%d", 0, 9)},
+		{"003-09", Layout{Shards: 10, Bucket: Hour, Format: SharpNumber()}, "HOUR", at, at.Add(1), list("HOUR#2024-01-15T12#SHARD#%d", 0, 9)},
+		{"004-05", Layout{Shards: 10, Format: PlainNumber()}, "user-12345", noTime, noTime, list("user-12345#%d", 0, 9)},
+		{"004-12", Layout{Shards: 5, Bucket: Day, Format: PlainNumber()}, "user-12345", Day.Start(at), Day.Next(at), list("user-12345#2024-01-15#%d", 0, 4)},
 		{"004-11 exclusive", Layout{Bucket: Day}, "u", instant("2024-01-01"), instant("2024-01-10"), list("u#2024-01-%02d", 1, 9)},
 		{"004-11 inclusive", Layout{Bucket: Day}, "u", instant("2024-01-01"), Day.Next(instant("2024-01-10")), list("u#2024-01-%02d", 1, 10)},
 		{"001-13: a quarter of months", Layout{Bucket: Month}, "THREAT#abc", instant("2026-04-01"), instant("2026-07-01"), list("THREAT#abc#2026-%02d", 4, 6)},
@@ -373,7 +373,7 @@ func TestShardKeysRefuses(t *testing.T) {
 		{"key", Layout{Shards: 10}, "A#SHARD_1", from, from, ErrKey, "A#SHARD_1"},
 		{"key in no bucket", Layout{Shards: 10, Bucket: Day}, "", from, from, ErrKey, "empty"},
 		{"time", Layout{Bucket: Year}, "A", noTime, from, ErrTime, "zero time"},
-		{"layout", Layout{Shards: -1}, "A", from, from, ErrLayout, "-1"},
+		{"layout", Layout{Shards: -1}, "A", from, from, ErrInvalid, "-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.layout.ShardKeys(c.key, c.from, c.to)
@@ -404,7 +404,7 @@ func TestBucketAloneDoesNotSpread(t *testing.T) {
 // X01: one layout writes one form, and each form is parsed by its own.
 func TestPresetsReadTheirOwn(t *testing.T) {
 	for text, format := range map[string]Format{
-		"ITEM#SHARD_7": {}, "ITEM#SHARD#7": ShardHash, "ITEM#7": PlainNumber, "ITEM.8": DotFromOne, "ITEM#SHARD_007": {Width: 3},
+		"ITEM#SHARD_7": {}, "ITEM#SHARD#7": SharpNumber(), "ITEM#7": PlainNumber(), "ITEM.8": DotFromOne(), "ITEM#SHARD_007": {Width: 3},
 	} {
 		l := Layout{Shards: 10, Format: format}
 		if got, err := l.Parse(text); got != (Place{Key: "ITEM", Shard: 7}) || err != nil {
@@ -439,7 +439,7 @@ func TestShardNumber(t *testing.T) {
 }
 
 func TestLayoutValidate(t *testing.T) {
-	for _, l := range []Layout{{}, {Shards: MaxShards}, {Shards: 3, Strategy: Calculated, Bucket: Year, Hash: Product, Format: DotFromOne}} {
+	for _, l := range []Layout{{}, {Shards: MaxShards}, {Shards: 3, Strategy: Calculated, Bucket: Year, Hash: Product, Format: DotFromOne()}} {
 		if err := l.Validate(); err != nil {
 			t.Errorf("%s: %v", l, err)
 		}
@@ -449,8 +449,8 @@ func TestLayoutValidate(t *testing.T) {
 		Format: Format{BucketPrefix: "1", HourMark: "{", ShardPrefix: "\xff", First: 2, Width: 10},
 	}
 	err := l.Validate()
-	if !errors.Is(err, ErrLayout) {
-		t.Fatalf("got %v, want ErrLayout", err)
+	if !errors.Is(err, ErrInvalid) {
+		t.Fatalf("got %v, want ErrInvalid", err)
 	}
 	for _, fault := range []string{
 		"0 to 65536 shards, not 65537", "Strategy(2)", "Bucket(6)", "Hash(5)", `BucketPrefix "1" ends in a digit`,
@@ -562,7 +562,7 @@ var keyPathLayouts = []struct {
 	{"random", Layout{Shards: 16}},
 	{"bare", Layout{Shards: 16, Format: Format{BareZero: true}}},
 	{"day", Layout{Shards: 16, Bucket: Day}},
-	{"hour", Layout{Shards: 16, Bucket: Hour, Format: ShardHash}},
+	{"hour", Layout{Shards: 16, Bucket: Hour, Format: SharpNumber()}},
 	{"week", Layout{Shards: 16, Bucket: Week}},
 	{"year", Layout{Shards: 16, Bucket: Year, Format: Format{ShardPrefix: "#", BareZero: true}}},
 	{"calculated", Layout{Shards: 16, Strategy: Calculated, Format: Format{Width: 3}}},

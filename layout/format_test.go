@@ -1,4 +1,4 @@
-package heatsink
+package layout
 
 import (
 	"errors"
@@ -18,9 +18,9 @@ func TestParseFormat(t *testing.T) {
 		{"{key}#{bucket}#SHARD_{shard}", Format{}, ""},
 		{"{key}", Format{}, "{key}#{bucket}#SHARD_{shard}"},
 		{"{key}/{bucket}", Format{BucketPrefix: "/"}, "{key}/{bucket}#SHARD_{shard}"},
-		{"{key}#{bucket}#SHARD#{shard}", ShardHash, ""},
-		{"{key}#{bucket}#{shard}", PlainNumber, ""},
-		{"{key}.{shard1}", DotFromOne, "{key}#{bucket}.{shard1}"},
+		{"{key}#{bucket}#SHARD#{shard}", SharpNumber(), ""},
+		{"{key}#{bucket}#{shard}", PlainNumber(), ""},
+		{"{key}.{shard1}", DotFromOne(), "{key}#{bucket}.{shard1}"},
 		{"{key}#{bucket}#SHARD#{shard:03}", Format{ShardPrefix: "#SHARD#", Width: 3}, ""},
 		{"{key}@{bucket:-}~{shard1:09}", Format{BucketPrefix: "@", HourMark: "-", ShardPrefix: "~", First: 1, Width: 9}, ""},
 		{"{key}#{bucket:T}#SHARD_{shard}", Format{}, "{key}#{bucket}#SHARD_{shard}"},
@@ -74,8 +74,8 @@ func TestParseFormatRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, err := ParseFormat(c.template)
-			if !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("got %+v, %v, want ErrLayout that says %q", f, err, c.says)
+			if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %+v, %v, want ErrInvalid that says %q", f, err, c.says)
 			}
 			if f != (Format{}) {
 				t.Errorf("got %+v with the error", f)
@@ -118,8 +118,8 @@ func FuzzParseFormat(f *testing.F) {
 	f.Fuzz(func(t *testing.T, template string) {
 		got, err := ParseFormat(template)
 		if err != nil {
-			if !errors.Is(err, ErrLayout) || len(err.Error()) > 2000 {
-				t.Fatalf("got %v, want a short ErrLayout", err)
+			if !errors.Is(err, ErrInvalid) || len(err.Error()) > 2000 {
+				t.Fatalf("got %v, want a short ErrInvalid", err)
 			}
 			return
 		}
