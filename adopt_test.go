@@ -104,7 +104,7 @@ func TestDeleteEveryCopy(t *testing.T) {
 	}{
 		"bare zero": {Options{Layout: bare}, []layout.Layout{{}}},
 		"older":     {Options{Layout: calculated, Older: []layout.Layout{{}, {Shards: 2, Strategy: layout.Calculated, Format: layout.SharpNumber()}}}, []layout.Layout{{}, {Shards: 2, Strategy: layout.Calculated, Format: layout.SharpNumber()}}},
-		"widths":    {Options{Layout: calculated, Widths: &growing{width: Width{Write: 8, Read: 8}}}, []layout.Layout{calculated.WithShards(1)}},
+		"widths":    {Options{Layout: calculated, Widths: &growing{width: layout.Width{Write: 8, Read: 8}}}, []layout.Layout{calculated.WithShards(1)}},
 		"older bare zero": {
 			Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Format: layout.SharpNumber()}, Older: []layout.Layout{bare}},
 			[]layout.Layout{{}, bare},

@@ -42,7 +42,7 @@ func TestReadOfEverythingIsRefused(t *testing.T) {
 	forever := Query{Key: "k", From: epoch, To: now}
 	for name, edit := range map[string]func(*Options){
 		"fixed":    func(*Options) {},
-		"adaptive": func(o *Options) { o.Widths = &growing{width: Width{Write: 4, Read: 4}} },
+		"adaptive": func(o *Options) { o.Widths = &growing{width: layout.Width{Write: 4, Read: 4}} },
 		"older":    func(o *Options) { o.Older = []layout.Layout{{Shards: 2, Format: layout.SharpNumber()}} },
 	} {
 		items, client := daily(t, none, edit)

@@ -91,7 +91,7 @@ func TestUpdateKeepsPlace(t *testing.T) {
 		{"user of an older layout", olderByUser, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), "user"},
 		{"user of a random layout", Options{Layout: layout.Layout{Shards: 8}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), ""},
 		{"user of one shard", Options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), ""},
-		{"user of widths", Options{Layout: layout.Layout{Strategy: layout.Calculated}, Widths: Width{1, 4}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), "user"},
+		{"user of widths", Options{Layout: layout.Layout{Strategy: layout.Calculated}, Widths: layout.Width{Write: 1, Read: 4}, ShardBy: []string{"user"}}, like, "SET #u = :v", map[string]string{"#u": "user"}, ov(":v", "u2"), "user"},
 
 		{"another day", byDay, like, "SET seen = :v", nil, ov(":v", tomorrow), "seen"},
 		{"later that day", byDay, like, "SET seen = :v", nil, ov(":v", evening), ""},
@@ -201,7 +201,7 @@ func TestUpdateListsTime(t *testing.T) {
 func TestUpdatedItemsAreFound(t *testing.T) {
 	shapes := map[string]Options{
 		"calculated": {Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}},
-		"growing":    {Layout: layout.Layout{Strategy: layout.Calculated}, Widths: Width{4, 8}, ShardBy: []string{"user"}},
+		"growing":    {Layout: layout.Layout{Strategy: layout.Calculated}, Widths: layout.Width{Write: 4, Read: 8}, ShardBy: []string{"user"}},
 		"bare":       {Layout: bare, ShardBy: []string{"user"}},
 		"by day":     {Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}},
 		"random":     {Layout: layout.Layout{Shards: 4, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}},

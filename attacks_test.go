@@ -44,7 +44,7 @@ func TestNewestCopyCounts(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	open := func(write int) *Collection[Item] {
 		return openItems(t, client, Options{
-			Layout: layout.Layout{Strategy: layout.Calculated, Format: layout.Format{BareZero: true}}, Widths: Width{Write: write, Read: 4}, Version: "v", TTL: "ttl",
+			Layout: layout.Layout{Strategy: layout.Calculated, Format: layout.Format{BareZero: true}}, Widths: layout.Width{Write: write, Read: 4}, Version: "v", TTL: "ttl",
 		})
 	}
 	for i := range 16 {

@@ -27,7 +27,7 @@ import (
 func TestDeleteOrderOfCopies(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	faults := faulty.On(t, client, faulty.Always(faulty.None))
-	items := openItems(t, faults, Options{Layout: layout.Layout{Strategy: layout.Calculated}, Widths: Width{Write: 16, Read: 16}})
+	items := openItems(t, faults, Options{Layout: layout.Layout{Strategy: layout.Calculated}, Widths: layout.Width{Write: 16, Read: 16}})
 	for i := range 100 {
 		like := ov("pk", "a", "sk", fmt.Sprint("u", i))
 		keys, err := items.Locate(ctx, like)
@@ -210,15 +210,15 @@ func TestBatchPutRejectedAfterLostAnswer(t *testing.T) {
 
 // A key that a table no longer names falls back to the default, which must not write where the key was not read.
 func TestLiveWidthsOfAKeyThatIsNoLongerNamed(t *testing.T) {
-	var live LiveWidths
-	if err := live.Replace(WidthTable{Default: Width{8, 8}, Keys: map[string]Width{"small": {1, 2}}}); err != nil {
+	var live layout.LiveWidths
+	if err := live.Replace(layout.WidthTable{Default: layout.Width{Write: 8, Read: 8}, Keys: map[string]layout.Width{"small": {Write: 1, Read: 2}}}); err != nil {
 		t.Fatal(err)
 	}
-	err := live.Replace(WidthTable{Default: Width{8, 8}})
-	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), `"small"`) {
-		t.Errorf("got %v, want ErrOptions that names the key", err)
+	err := live.Replace(layout.WidthTable{Default: layout.Width{Write: 8, Read: 8}})
+	if !errors.Is(err, layout.ErrWidth) || !strings.Contains(err.Error(), `"small"`) {
+		t.Errorf("got %v, want ErrWidth that names the key", err)
 	}
-	if w, err := live.Width(t.Context(), "small", time.Time{}); err != nil || w != (Width{1, 2}) {
+	if w, err := live.Width(t.Context(), "small", time.Time{}); err != nil || w != (layout.Width{Write: 1, Read: 2}) {
 		t.Errorf("got %v, %v, want the width of before", w, err)
 	}
 }

@@ -188,11 +188,11 @@ func TestChooseAndBuildAllocatesOnce(t *testing.T) {
 	for name, options := range map[string]Options{
 		"plain":   {Layout: layout.Layout{Shards: 16}},
 		"bucket":  {Layout: layout.Layout{Shards: 16, Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}},
-		"widened": {Widths: Width{4, 16}},
+		"widened": {Widths: layout.Width{Write: 4, Read: 16}},
 	} {
 		core := coreOf(t, options)
 		key := &spot{
-			key: "PAGE_VIEWS", width: Width{Write: 4, Read: 16},
+			key: "PAGE_VIEWS", width: layout.Width{Write: 4, Read: 16},
 			bucket: options.Layout.Bucket.Start(time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC)),
 		}
 		core.chooser.throttled(key, 1)
@@ -235,7 +235,7 @@ func BenchmarkChooseAndBuild(b *testing.B) {
 			}
 			c.layout.Shards = 16
 			core := coreOf(b, Options{Layout: c.layout, Rand: c.source, EventTime: EventTime{Attribute: "at"}})
-			key := &spot{width: Width{Write: 16, Read: 16}, bucket: c.layout.Bucket.Start(time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC))}
+			key := &spot{width: layout.Width{Write: 16, Read: 16}, bucket: c.layout.Bucket.Start(time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC))}
 			for shard := range c.throttled {
 				key.key = c.keys[0]
 				core.chooser.throttled(key, shard)

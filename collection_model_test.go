@@ -54,7 +54,7 @@ func newFaultModel(rt *rapid.T, t *testing.T, client *dynamodb.Client, key strin
 	m := &faultModel{T: rt, key: key, states: make(map[string]possible), widths: &growing{}}
 	m.layout = layout.Layout{Shards: 1, Strategy: rapid.SampledFrom([]layout.Strategy{layout.Random, layout.Calculated}).Draw(rt, "strategy")}
 	width := 1 << rapid.IntRange(0, 3).Draw(rt, "log width")
-	m.widths.set(Width{Write: width, Read: width})
+	m.widths.set(layout.Width{Write: width, Read: width})
 	rate := rapid.SampledFrom([]int{0, 10, 40}).Draw(rt, "percent of faults")
 	luck := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(rt, "seed"))) // requests are sent in goroutines, where rapid cannot draw
 	faults := faulty.Random(luck, rate, faulty.Throttled, faulty.Unreached, faulty.LostRequest, faulty.LostAnswer, faulty.BrokeDown, faulty.Partly)
@@ -146,7 +146,7 @@ func (m *faultModel) settle(sk string, version int, err error) {
 // grow doubles the layout. Calculated items stay where they are, so only random layouts may.
 func (m *faultModel) grow() {
 	if w := m.widths.width; m.layout.Strategy == layout.Random && w.Read < 32 {
-		m.widths.set(Width{Write: rapid.SampledFrom([]int{w.Write, 2 * w.Read}).Draw(m.T, "write width"), Read: 2 * w.Read})
+		m.widths.set(layout.Width{Write: rapid.SampledFrom([]int{w.Write, 2 * w.Read}).Draw(m.T, "write width"), Read: 2 * w.Read})
 	}
 }
 

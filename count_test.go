@@ -131,7 +131,7 @@ func TestPlanIsWhatIsDone(t *testing.T) {
 		}, Plan{1, 4 + 3, 4 + 3}, false}, // SHARD_1 to 3 are in both, SHARD_0 only in the older one
 		{"width", func(o *Options) {
 			o.Layout = layout.Layout{Shards: 4}
-			o.Widths = &growing{width: Width{Write: 2, Read: 16}}
+			o.Widths = &growing{width: layout.Width{Write: 2, Read: 16}}
 		}, Plan{1, 16, 16}, false},
 	} {
 		w := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(2) }}}

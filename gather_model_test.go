@@ -121,16 +121,16 @@ type stored struct {
 // growing is a key's width, which tests change.
 type growing struct {
 	mu    sync.Mutex
-	width Width
+	width layout.Width
 }
 
-func (g *growing) Width(context.Context, string, time.Time) (Width, error) {
+func (g *growing) Width(context.Context, string, time.Time) (layout.Width, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.width, nil
 }
 
-func (g *growing) set(w Width) {
+func (g *growing) set(w layout.Width) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.width = w
@@ -185,7 +185,7 @@ func newModel(rt *rapid.T, s shape, client *dynamodb.Client, options Options, ru
 	if s.calculated() {
 		width = rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(rt, "power of two")
 	}
-	m.widths = &growing{width: Width{Write: width, Read: width}}
+	m.widths = &growing{width: layout.Width{Write: width, Read: width}}
 	m.options.Widths = m.widths
 	m.options.Layout = layout.Layout{Shards: width}
 	m.options.EventTime = EventTime{Attribute: "at"}

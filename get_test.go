@@ -136,11 +136,11 @@ func TestProject(t *testing.T) {
 // While a calculated layout grows, the likeliest shard is read first and the others in one request.
 func TestGetGrown(t *testing.T) {
 	ctx, engine := t.Context(), onItems(t)
-	widths := &growing{width: Width{Write: 1, Read: 1}}
+	widths := &growing{width: layout.Width{Write: 1, Read: 1}}
 	client := faulty.On(t, engine, nil)
 	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, Widths: widths})
 	for n := 1; n <= 16; n *= 2 {
-		widths.set(Width{Write: n, Read: n})
+		widths.set(layout.Width{Write: n, Read: n})
 		if _, err := orders.Put(ctx, ov("pk", "a", "sk", fmt.Sprint("put at ", n))); err != nil {
 			t.Fatal(err)
 		}

@@ -120,7 +120,7 @@ func newPast(t *testing.T, client *dynamodb.Client, key string, strategy layout.
 	case "Older":
 		options.Older = []layout.Layout{then}
 	case "Widths":
-		options.Widths = Width{Write: 16, Read: 16}
+		options.Widths = layout.Width{Write: 16, Read: 16}
 	}
 	s.items = openItems(t, client, options)
 	return s

@@ -79,7 +79,7 @@ func TestOlderShardsOfTheSameFormat(t *testing.T) {
 		for _, shards := range []int{1, 2, 8} {
 			options := sharded(shards)
 			options.Older = []layout.Layout{{Shards: 8}, {Shards: 4}}
-			options.Widths = &growing{width: Width{Write: width, Read: width}}
+			options.Widths = &growing{width: layout.Width{Write: width, Read: width}}
 			client := &watched{Client: &made{TB: t, keys: func(shardKey string) []string { return keys[shardKey] }}}
 			items := collection(t, client, options)
 			got, err := all(t.Context(), items, Query{Key: "k"}, "sk")

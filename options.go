@@ -69,7 +69,7 @@ type Options struct {
 	// Widths says how many shards a key has right now, for keys that differ or change: a Width for all keys, a WidthTable,
 	// LiveWidths, or your own. Layout.Shards then has no effect, and the key has a suffix even at a width of 1, unless the
 	// format has BareZero. Default: Layout.Shards, always.
-	Widths Widths
+	Widths layout.Widths
 
 	// Older lists layouts under which items were stored before. Query, Count and what builds on them read their shards as
 	// well. Get, Update and Delete look there if the item is not where Layout puts it. Nothing is put there: with a Random
@@ -256,8 +256,12 @@ func (o Options) validate() error {
 			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
 		}
 	}
-	if err := o.checkWidths(); err != nil {
-		errs = append(errs, fmt.Errorf("Widths: %w", err))
+	checkKey := o.Layout.CheckKey
+	if o.ShardAttribute != "" { // keys are stored as they are, and may look like shard keys
+		checkKey = nil
+	}
+	if err := layout.CheckWidths(o.Widths, o.Layout.Strategy, checkKey); err != nil {
+		errs = append(errs, fmt.Errorf("%w: Widths: %w", ErrOptions, err))
 	}
 	if o.Index == "" && o.SortKey == "" {
 		errs = append(errs, o.validateWithoutSortKey()...)

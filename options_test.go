@@ -25,9 +25,9 @@ func TestOptionsWithoutSortKey(t *testing.T) {
 	}{
 		{"random", Options{Layout: layout.Layout{Shards: 4}}, "Random layout with 4 shards needs a SortKey"},
 		{"random, one per shard", Options{Layout: layout.Layout{Shards: 4}, OnePerShard: true}, "Random layout with 4 shards needs a SortKey"},
-		{"random widths", Options{Widths: Width{Write: 1, Read: 2}}, "Random layout with Widths needs a SortKey"},
+		{"random widths", Options{Widths: layout.Width{Write: 1, Read: 2}}, "Random layout with Widths needs a SortKey"},
 		{"calculated", Options{Layout: calculated, ShardBy: by}, "set OnePerShard if that is meant"},
-		{"calculated widths", Options{Layout: layout.Layout{Strategy: layout.Calculated}, ShardBy: by, Widths: Width{Write: 2, Read: 2}}, "Calculated layout with Widths needs a SortKey"},
+		{"calculated widths", Options{Layout: layout.Layout{Strategy: layout.Calculated}, ShardBy: by, Widths: layout.Width{Write: 2, Read: 2}}, "Calculated layout with Widths needs a SortKey"},
 		{"calculated from nothing", Options{Layout: calculated, OnePerShard: true}, "needs ShardBy"},
 		{"older calculated from nothing", Options{Older: []layout.Layout{calculated}}, "Older[0] is Calculated and needs ShardBy"},
 		{"one per shard with a sort key", Options{SortKey: "sk", Layout: calculated, OnePerShard: true}, "leave it out"},
@@ -36,7 +36,7 @@ func TestOptionsWithoutSortKey(t *testing.T) {
 		{"one shard", Options{Layout: layout.Layout{Shards: 1}}, ""},
 		{"by day", Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}}, ""},
 		{"parts", Options{Layout: calculated, ShardBy: by, OnePerShard: true}, ""},
-		{"parts that grow", Options{Layout: calculated, ShardBy: by, OnePerShard: true, Widths: Width{Write: 4, Read: 8}}, ""},
+		{"parts that grow", Options{Layout: calculated, ShardBy: by, OnePerShard: true, Widths: layout.Width{Write: 4, Read: 8}}, ""},
 		{"index", Options{Index: "listing", TableKey: []string{"id"}, Layout: calculated}, ""},
 		{"sort key", Options{SortKey: "sk", Layout: layout.Layout{Shards: 4}}, ""},
 	} {
@@ -87,7 +87,7 @@ func TestOpenWarnsOfProduct(t *testing.T) {
 		warns   bool
 	}{
 		"product":              {Options{Layout: product}, true},
-		"product with widths":  {Options{Layout: product.WithShards(0), Widths: Width{4, 8}}, true},
+		"product with widths":  {Options{Layout: product.WithShards(0), Widths: layout.Width{Write: 4, Read: 8}}, true},
 		"product of one shard": {Options{Layout: product.WithShards(1)}, false},
 		"random":               {Options{Layout: layout.Layout{Shards: 200, Hash: layout.Product}}, false},
 		"xxhash":               {Options{Layout: layout.Layout{Shards: 200, Strategy: layout.Calculated}}, false},

@@ -19,7 +19,7 @@ import (
 type spot struct {
 	key    string
 	bucket time.Time // when the bucket starts; the zero time without
-	width  Width
+	width  layout.Width
 }
 
 // target is one shard of a key: where an item is, or is to be. An item that no index lists has none.
@@ -164,6 +164,13 @@ func (c *core) adaptive() bool {
 	return !ok
 }
 
+// fixed is the width of a layout that does not change.
+type fixed int
+
+func (n fixed) Width(context.Context, string, time.Time) (layout.Width, error) {
+	return layout.Width{Write: int(n), Read: int(n)}, nil
+}
+
 // layout returns the collection's layout at a width that its keys have.
 func (c *core) layout(shards int) layout.Layout {
 	if c.adaptive() {
@@ -192,14 +199,14 @@ func (c *core) spot(ctx context.Context, item Item) (s spot, err error) {
 }
 
 // width asks how wide a key is, and checks the answer.
-func (c *core) width(ctx context.Context, key string, bucket time.Time) (Width, error) {
+func (c *core) width(ctx context.Context, key string, bucket time.Time) (layout.Width, error) {
 	w, err := c.options.Widths.Width(ctx, key, bucket)
 	if err != nil {
 		return w, fmt.Errorf("width of key %q: %w", key, err)
 	}
 	if c.adaptive() {
-		if err := w.checkFor(c.options.Layout.Strategy); err != nil {
-			return w, fmt.Errorf("key %q: %w", key, err)
+		if err := w.CheckFor(c.options.Layout.Strategy); err != nil {
+			return w, fmt.Errorf("key %q: %w: %w", key, ErrOptions, err)
 		}
 	}
 	return w, nil

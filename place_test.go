@@ -150,18 +150,18 @@ func TestPlaceRefuses(t *testing.T) {
 
 func TestWidthsAreChecked(t *testing.T) {
 	for _, c := range []struct {
-		width      Width
+		width      layout.Width
 		calculated bool
 		ok         bool
 	}{
-		{Width{1, 1}, false, true},
-		{Width{3, 5}, false, true},
-		{Width{2, 8}, true, true},
-		{Width{0, 1}, false, false},
-		{Width{2, 1}, false, false},
-		{Width{1, layout.MaxShards + 1}, false, false},
-		{Width{3, 4}, true, false},
-		{Width{2, 6}, true, false},
+		{layout.Width{Write: 1, Read: 1}, false, true},
+		{layout.Width{Write: 3, Read: 5}, false, true},
+		{layout.Width{Write: 2, Read: 8}, true, true},
+		{layout.Width{Write: 0, Read: 1}, false, false},
+		{layout.Width{Write: 2, Read: 1}, false, false},
+		{layout.Width{Write: 1, Read: layout.MaxShards + 1}, false, false},
+		{layout.Width{Write: 3, Read: 4}, true, false},
+		{layout.Width{Write: 2, Read: 6}, true, false},
 	} {
 		options := Options{Widths: &growing{width: c.width}, Layout: layout.Layout{Shards: 1}}
 		if c.calculated {
@@ -210,13 +210,13 @@ func TestHomes(t *testing.T) {
 		{"calculated, every", Options{Layout: calculated.WithShards(2)}, true, []string{"k#SHARD_0", "k#SHARD_1"}},
 		{
 			"calculated and growing",
-			Options{Layout: calculated, Widths: &growing{width: Width{Write: 8, Read: 8}}},
+			Options{Layout: calculated, Widths: &growing{width: layout.Width{Write: 8, Read: 8}}},
 			false,
 			distinct(home(8), home(4), home(2), home(1)),
 		},
 		{
 			"calculated and narrower again",
-			Options{Layout: calculated, Widths: &growing{width: Width{Write: 2, Read: 8}}},
+			Options{Layout: calculated, Widths: &growing{width: layout.Width{Write: 2, Read: 8}}},
 			false,
 			distinct(home(2), home(8), home(4), home(1)),
 		},
@@ -250,7 +250,7 @@ func TestRestore(t *testing.T) {
 		{"not spread", Options{}},
 		{"random", Options{Layout: layout.Layout{Shards: 10}}},
 		{"calculated", Options{Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated}}},
-		{"growing", Options{Widths: &growing{width: Width{Write: 64, Read: 64}}}},
+		{"growing", Options{Widths: &growing{width: layout.Width{Write: 64, Read: 64}}}},
 		{"by day", Options{Layout: layout.Layout{Shards: 10, Bucket: layout.Day}, EventTime: day}},
 		{"index", with(index, func(o *Options) { o.Layout = layout.Layout{Shards: 10, Strategy: layout.Calculated} })},
 		{"index by day", with(index, func(o *Options) {

@@ -178,14 +178,14 @@ func TestPutRefusesScatteredConditions(t *testing.T) {
 		want    error
 	}{
 		{"random", Options{Layout: layout.Layout{Shards: 4}}, ErrScattered},
-		{"random and growing", Options{Widths: &growing{width: Width{Write: 1, Read: 2}}}, ErrScattered},
+		{"random and growing", Options{Widths: &growing{width: layout.Width{Write: 1, Read: 2}}}, ErrScattered},
 		{"one shard", Options{Layout: layout.Layout{Shards: 1}}, nil},
 		{"one shard, once unsharded", Options{Layout: layout.Layout{Shards: 1}, Older: []layout.Layout{{}}}, ErrScattered},
 		{"calculated", Options{Layout: calculated}, nil},
 		{"calculated, once unsharded", Options{Layout: calculated, Older: []layout.Layout{{}}}, ErrScattered},
-		{"calculated and grown", Options{Layout: calculated, Widths: &growing{width: Width{Write: 4, Read: 4}}}, ErrScattered},
-		{"calculated and about to grow", Options{Layout: calculated, Widths: &growing{width: Width{Write: 1, Read: 4}}}, ErrScattered},
-		{"calculated and not grown yet", Options{Layout: calculated, Widths: &growing{width: Width{Write: 1, Read: 1}}}, nil},
+		{"calculated and grown", Options{Layout: calculated, Widths: &growing{width: layout.Width{Write: 4, Read: 4}}}, ErrScattered},
+		{"calculated and about to grow", Options{Layout: calculated, Widths: &growing{width: layout.Width{Write: 1, Read: 4}}}, ErrScattered},
+		{"calculated and not grown yet", Options{Layout: calculated, Widths: &growing{width: layout.Width{Write: 1, Read: 1}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client := faulty.On(t, onItems(t), nil)
@@ -206,7 +206,7 @@ func TestPutRefusesScatteredConditions(t *testing.T) {
 
 	// An index's items are in one place of the table, wherever they are listed.
 	users := openItems(t, onItems(t, byIndex(false)), Options{
-		Index: "listing", TableKey: []string{"id"}, Layout: calculated, Widths: &growing{width: Width{Write: 4, Read: 4}},
+		Index: "listing", TableKey: []string{"id"}, Layout: calculated, Widths: &growing{width: layout.Width{Write: 4, Read: 4}},
 	})
 	if _, err := users.Put(t.Context(), ov("id", "u1", "pk", "ACTIVE", "sk", "1"), ifNew); err != nil {
 		t.Errorf("with an index: got %v", err)

@@ -114,8 +114,8 @@ func TestRollingChange(t *testing.T) {
 			}
 
 			documented := newFleet(t, 4, Options{Layout: spread})
-			documented.roll(Options{Layout: spread, Widths: Width{Write: 4, Read: 16}})
-			documented.roll(Options{Layout: spread, Widths: Width{Write: 16, Read: 16}})
+			documented.roll(Options{Layout: spread, Widths: layout.Width{Write: 4, Read: 16}})
+			documented.roll(Options{Layout: spread, Widths: layout.Width{Write: 16, Read: 16}})
 			if strategy == layout.Random { // a calculated layout keeps Widths, as items of narrower ones stay where they are
 				documented.roll(Options{Layout: spread.WithShards(16)})
 			}
@@ -144,8 +144,8 @@ func TestRollingFromNoShards(t *testing.T) {
 	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		spread := layout.Layout{Strategy: strategy, Format: layout.Format{BareZero: true}}
 		f := newFleet(t, 4, Options{})
-		f.roll(Options{Layout: spread, Widths: Width{Write: 1, Read: 16}})
-		f.roll(Options{Layout: spread, Widths: Width{Write: 16, Read: 16}})
+		f.roll(Options{Layout: spread, Widths: layout.Width{Write: 1, Read: 16}})
+		f.roll(Options{Layout: spread, Widths: layout.Width{Write: 16, Read: 16}})
 		if f.missed > 0 {
 			t.Errorf("%v: %d of %d reads missed something", strategy, f.missed, f.reads)
 		}
@@ -156,12 +156,12 @@ func TestRollingFromNoShards(t *testing.T) {
 func TestRollingBack(t *testing.T) {
 	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		t.Run(strategy.String(), func(t *testing.T) {
-			wide, narrow := Width{Write: 16, Read: 16}, Width{Write: 4, Read: 16}
+			wide, narrow := layout.Width{Write: 16, Read: 16}, layout.Width{Write: 4, Read: 16}
 			spread := layout.Layout{Shards: 16, Strategy: strategy}
 			f := newFleet(t, 4, Options{Layout: spread, Widths: wide})
 			f.roll(Options{Layout: spread, Widths: narrow})
 			f.empty(spread, 4)
-			f.roll(Options{Layout: spread, Widths: Width{Write: 4, Read: 4}})
+			f.roll(Options{Layout: spread, Widths: layout.Width{Write: 4, Read: 4}})
 			if f.missed > 0 {
 				t.Errorf("%d of %d reads missed something", f.missed, f.reads)
 			}

@@ -79,7 +79,7 @@ func (m *settingsModel) settings() Options {
 	}
 	if rapid.IntRange(0, 3).Draw(m.T, "widths") == 0 {
 		write := 1 << rapid.IntRange(0, 3).Draw(m.T, "written")
-		o.Widths = &growing{width: Width{Write: write, Read: write << rapid.IntRange(0, 2).Draw(m.T, "read")}}
+		o.Widths = &growing{width: layout.Width{Write: write, Read: write << rapid.IntRange(0, 2).Draw(m.T, "read")}}
 	}
 	return o
 }

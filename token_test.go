@@ -497,7 +497,7 @@ func TestTokenOfMoreShards(t *testing.T) {
 		for shards, ok := range map[int]bool{1: false, 4: false, 7: false, 8: true, 9: true} {
 			fixed, adaptive := options, options
 			fixed.Layout.Shards = shards
-			adaptive.Widths = &growing{width: Width{Write: 1, Read: shards}}
+			adaptive.Widths = &growing{width: layout.Width{Write: 1, Read: shards}}
 			for _, options := range []Options{fixed, adaptive} {
 				_, err := collection(t, store, options).Page(bg, q, page.Next)
 				if ok && err != nil {

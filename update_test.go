@@ -229,14 +229,14 @@ func (d *deleting) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 // While a calculated layout grows, an item is changed where it was put, and a new one created where it belongs now.
 func TestUpdateGrown(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
-	widths := &growing{width: Width{Write: 1, Read: 1}}
+	widths := &growing{width: layout.Width{Write: 1, Read: 1}}
 	orders := openItems(t, client, Options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, Widths: widths})
 	for i := range 20 {
 		if _, err := orders.Put(ctx, ov("pk", "a", "sk", fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	widths.set(Width{Write: 8, Read: 8})
+	widths.set(layout.Width{Write: 8, Read: 8})
 	for i := range 40 {
 		w, err := orders.Update(ctx, ov("pk", "a", "sk", fmt.Sprint(i)), expression("SET n = :n", ":n", i))
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Growth is a number of shards that a log has from some time on.
@@ -37,7 +37,7 @@ func (s schedule) at(start time.Time) int {
 }
 
 // Width makes a schedule what a collection asks. Those who write and those who read have the same numbers.
-func (s schedule) Width(_ context.Context, _ string, bucket time.Time) (heatsink.Width, error) {
+func (s schedule) Width(_ context.Context, _ string, bucket time.Time) (layout.Width, error) {
 	n := max(s.at(bucket), 1)
-	return heatsink.Width{Write: n, Read: n}, nil
+	return layout.Width{Write: n, Read: n}, nil
 }

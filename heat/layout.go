@@ -24,7 +24,7 @@ type Layout struct {
 	// Shards is how many shards readers ask for, 1 to 65,536.
 	Shards int `json:"shards"`
 
-	// Widths says that keys have any number of shards up to Shards, as with heatsink.Widths.
+	// Widths says that keys have any number of shards up to Shards, as with layout.Widths.
 	Widths bool `json:"widths,omitempty"`
 
 	// Prefix goes before the number of the shard. Default: "#SHARD_".

@@ -13,6 +13,8 @@ var (
 	ErrShard = errors.New("no such shard")
 	// ErrTime is wrapped when a time has no bucket: it is the zero time, or its year does not have four digits.
 	ErrTime = errors.New("time without a bucket")
+	// ErrWidth is wrapped when there is no such width, and when a table of widths contradicts itself or the one before it.
+	ErrWidth = errors.New("invalid width")
 	// ErrTooManyShardKeys is wrapped when a range of time has more than MaxShardKeys shard keys.
 	ErrTooManyShardKeys = errors.New("too many shard keys")
 )

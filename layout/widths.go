@@ -1,4 +1,4 @@
-package heatsink
+package layout
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/quote"
-	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read ≤ MaxShards.
@@ -26,7 +25,7 @@ import (
 //
 // A Width is also the Widths of all keys:
 //
-//	heatsink.Options{Widths: heatsink.Width{Write: 4, Read: 16}, …}
+//	heatsink.Options{Widths: layout.Width{Write: 4, Read: 16}, …}
 type Width struct{ Write, Read int }
 
 // Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
@@ -54,7 +53,7 @@ func (w Width) String() string {
 	return strconv.Itoa(w.Write) + "/" + strconv.Itoa(w.Read)
 }
 
-// MarshalText returns the width as text. A width that cannot be is an error, which wraps ErrOptions.
+// MarshalText returns the width as text. A width that cannot be is an error, which wraps ErrWidth.
 func (w Width) MarshalText() ([]byte, error) {
 	if err := w.check(); err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func (w Width) MarshalText() ([]byte, error) {
 	return []byte(w.String()), nil
 }
 
-// UnmarshalText reads a width such as 4/16, or 16 for 16/16. The error wraps ErrOptions.
+// UnmarshalText reads a width such as 4/16, or 16 for 16/16. The error wraps ErrWidth.
 func (w *Width) UnmarshalText(text []byte) error {
 	write, read, two := strings.Cut(string(text), "/")
 	if !two {
@@ -75,7 +74,7 @@ func (w *Width) UnmarshalText(text []byte) error {
 	}{{write, &parsed.Write}, {read, &parsed.Read}} {
 		n, err := strconv.ParseUint(part.text, 10, 31)
 		if err != nil {
-			return fmt.Errorf("%w: width %s: want the shards that are written and those that are read, such as 4/16, or one number for both", ErrOptions, quote.Text(string(text)))
+			return fmt.Errorf("%w %s: want the shards that are written and those that are read, such as 4/16, or one number for both", ErrWidth, quote.Text(string(text)))
 		}
 		*part.n = int(n)
 	}
@@ -86,7 +85,7 @@ func (w *Width) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a width as text, such as "4/16", or a number, such as 16. The error wraps ErrOptions.
+// UnmarshalJSON reads a width as text, such as "4/16", or a number, such as 16. The error wraps ErrWidth.
 func (w *Width) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	switch {
@@ -97,7 +96,7 @@ func (w *Width) UnmarshalJSON(data []byte) error {
 	}
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("%w: width %s: write it as text, such as \"4/16\"", ErrOptions, quote.Text(string(data)))
+		return fmt.Errorf("%w %s: write it as text, such as \"4/16\"", ErrWidth, quote.Text(string(data)))
 	}
 	return w.UnmarshalText([]byte(text))
 }
@@ -106,22 +105,23 @@ func (w *Width) UnmarshalJSON(data []byte) error {
 func (w Width) check() error {
 	switch {
 	case w.Write < 1:
-		return fmt.Errorf("%w: width %d/%d: at least 1 shard is written", ErrOptions, w.Write, w.Read)
+		return fmt.Errorf("%w %d/%d: at least 1 shard is written", ErrWidth, w.Write, w.Read)
 	case w.Write > w.Read:
-		return fmt.Errorf("%w: width %d/%d: more shards are written than read, so that items would be missed", ErrOptions, w.Write, w.Read)
-	case w.Read > layout.MaxShards:
-		return fmt.Errorf("%w: width %d/%d: there are %d shards at most", ErrOptions, w.Write, w.Read, layout.MaxShards)
+		return fmt.Errorf("%w %d/%d: more shards are written than read, so that items would be missed", ErrWidth, w.Write, w.Read)
+	case w.Read > MaxShards:
+		return fmt.Errorf("%w %d/%d: there are %d shards at most", ErrWidth, w.Write, w.Read, MaxShards)
 	}
 	return nil
 }
 
-// checkFor is check for a layout: a calculated one takes powers of two, as doubling splits each of its shards in two.
-func (w Width) checkFor(strategy layout.Strategy) error {
+// CheckFor returns what is wrong with a width for a strategy: Calculated takes powers of two, as doubling splits each of its
+// shards in two. The error wraps ErrWidth.
+func (w Width) CheckFor(strategy Strategy) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	if strategy == layout.Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
-		return fmt.Errorf("%w: width %d/%d: a Calculated layout takes powers of two", ErrOptions, w.Write, w.Read)
+	if strategy == Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
+		return fmt.Errorf("%w %d/%d: a Calculated layout takes powers of two", ErrWidth, w.Write, w.Read)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (t *WidthTable) of(key string) Width {
 }
 
 // UnmarshalJSON reads a table, and leaves what the text does not have as it is. An unknown field, a field or key that is
-// there twice, and a width that cannot be are errors, which wrap ErrOptions, name the key and leave the table as it was.
+// there twice, and a width that cannot be are errors, which wrap ErrWidth, name the key and leave the table as it was.
 func (t *WidthTable) UnmarshalJSON(data []byte) error {
 	read := WidthTable{Default: t.Default, Keys: maps.Clone(t.Keys)}
 	err := eachMember(data, "width table", func(field string, value json.RawMessage) error {
@@ -171,7 +171,7 @@ func (t *WidthTable) UnmarshalJSON(data []byte) error {
 				return nil
 			})
 		}
-		return fmt.Errorf("%w: width table: unknown field %s: want default or keys", ErrOptions, quote.Text(field))
+		return fmt.Errorf("%w: width table: unknown field %s: want default or keys", ErrWidth, quote.Text(field))
 	})
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (t *WidthTable) UnmarshalJSON(data []byte) error {
 // unmarshal reads the width of something, which must be there.
 func (w *Width) unmarshal(what string, data json.RawMessage) error {
 	if string(data) == "null" {
-		return fmt.Errorf("%s: %w: width null: write it as text, such as \"4/16\", or leave it out", what, ErrOptions)
+		return fmt.Errorf("%s: %w null: write it as text, such as \"4/16\", or leave it out", what, ErrWidth)
 	}
 	if err := w.UnmarshalJSON(data); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -197,11 +197,11 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	switch opens, err := decoder.Token(); {
 	case err != nil:
-		return fmt.Errorf("%w: %s: %w", ErrOptions, what, err)
+		return fmt.Errorf("%w: %s: %w", ErrWidth, what, err)
 	case opens == nil:
 		return nil
 	case opens != json.Delim('{'):
-		return fmt.Errorf("%w: %s: %s is not an object", ErrOptions, what, quote.Text(string(data)))
+		return fmt.Errorf("%w: %s: %s is not an object", ErrWidth, what, quote.Text(string(data)))
 	}
 	var errs []error
 	seen := map[string]bool{}
@@ -212,11 +212,11 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 			err = decoder.Decode(&value)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrOptions, what, err)
+			return fmt.Errorf("%w: %s: %w", ErrWidth, what, err)
 		}
 		name, _ := token.(string) // what else is a name
 		if seen[name] {
-			errs = append(errs, fmt.Errorf("%w: %s: %s is there twice", ErrOptions, what, quote.Text(name)))
+			errs = append(errs, fmt.Errorf("%w: %s: %s is there twice", ErrWidth, what, quote.Text(name)))
 			continue
 		}
 		seen[name] = true
@@ -225,27 +225,27 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 		}
 	}
 	if _, err := decoder.Token(); err != nil { // the closing brace
-		return fmt.Errorf("%w: %s: %w", ErrOptions, what, err)
+		return fmt.Errorf("%w: %s: %w", ErrWidth, what, err)
 	}
 	return errors.Join(errs...)
 }
 
-// Validate reports everything that is wrong with the table, with the keys. The error wraps ErrOptions. Which keys look like
+// Validate reports everything that is wrong with the table, with the keys. The error wraps ErrWidth. Which keys look like
 // shard keys depends on the layout, so that only Open can tell.
 func (t WidthTable) Validate() error {
-	return t.checkAll(Width.check, emptyKey)
+	return t.checkAll(Width.check, notEmpty)
 }
 
-// emptyKey is what is wrong with a key under any layout.
-func emptyKey(key string) string {
+// notEmpty is what a key must be under any layout.
+func notEmpty(key string) error {
 	if key == "" {
-		return "it is empty"
+		return keyError(key, "it is empty")
 	}
-	return ""
+	return nil
 }
 
-// checkAll checks each width and key, in the order of the keys. keyFault says why there is no such key, "" if there may be.
-func (t *WidthTable) checkAll(check func(Width) error, keyFault func(string) string) error {
+// checkAll checks each width and key, in the order of the keys. checkKey says why no item can have a key.
+func (t *WidthTable) checkAll(check func(Width) error, checkKey func(string) error) error {
 	var errs []error
 	if err := check(t.Default); err != nil {
 		errs = append(errs, fmt.Errorf("default: %w", err))
@@ -254,8 +254,8 @@ func (t *WidthTable) checkAll(check func(Width) error, keyFault func(string) str
 		if err := check(t.Keys[key]); err != nil {
 			errs = append(errs, fmt.Errorf("key %s: %w", quote.Text(key), err))
 		}
-		if fault := keyFault(key); fault != "" {
-			errs = append(errs, fmt.Errorf("%w: key %s has a width, but no item can have the key: %s", ErrOptions, quote.Text(key), fault))
+		if err := checkKey(key); err != nil {
+			errs = append(errs, fmt.Errorf("%w: no item can have the key: %w", ErrWidth, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -268,7 +268,7 @@ type LiveWidths struct {
 }
 
 // Replace puts another table in place of the one there is, for all operations that start from then on. It keeps a copy.
-// A table that is not valid is refused, with an error that wraps ErrOptions. So are two changes of a key's width. A key that
+// A table that is not valid is refused, with an error that wraps ErrWidth. So are two changes of a key's width. A key that
 // is added or left out changes as well, from or to the default:
 //
 //   - It writes to shards that the one before did not read: other processes do not read them either. Raise Read
@@ -300,11 +300,11 @@ func (t *WidthTable) follows(before *WidthTable) error {
 	var errs []error
 	follows := func(what string, now, then Width) {
 		if now.Write > then.Read {
-			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v: raise Read first, in all processes, and Write then", ErrOptions, what, now, then))
+			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v: raise Read first, in all processes, and Write then", ErrWidth, what, now, then))
 		}
 		if now.Read < then.Write {
 			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v, and would miss the items in the other shards: "+
-				"write to fewer first (%v), and read fewer when the others are empty", ErrOptions, what, now, then, Width{now.Write, then.Read}))
+				"write to fewer first (%v), and read fewer when the others are empty", ErrWidth, what, now, then, Width{now.Write, then.Read}))
 		}
 	}
 	follows("default", t.Default, before.Default)
@@ -320,49 +320,37 @@ func (t *WidthTable) follows(before *WidthTable) error {
 func (l *LiveWidths) Width(_ context.Context, key string, _ time.Time) (Width, error) {
 	t := l.table.Load()
 	if t == nil {
-		return Width{}, fmt.Errorf("%w: LiveWidths has no table: call Replace first", ErrOptions)
+		return Width{}, fmt.Errorf("%w: LiveWidths has no table: call Replace first", ErrWidth)
 	}
 	return t.of(key), nil
 }
 
-// checkWidths reports what is wrong with widths that can be known before they are asked.
-func (o *Options) checkWidths() error {
-	check := func(w Width) error { return w.checkFor(o.Layout.Strategy) }
-	keyFault := func(key string) string {
-		if err := o.Layout.CheckKey(key); err != nil {
-			return err.Error()
-		}
-		return ""
+// CheckWidths reports what is wrong with widths that can be known before they are asked, for a strategy. checkKey says why
+// no item can have a key; nil refuses the empty key alone. The error wraps ErrWidth.
+func CheckWidths(w Widths, s Strategy, checkKey func(key string) error) error {
+	if checkKey == nil {
+		checkKey = notEmpty
 	}
-	if o.ShardAttribute != "" { // keys are stored as they are, and may look like shard keys
-		keyFault = emptyKey
-	}
-	switch w := o.Widths.(type) {
+	check := func(w Width) error { return w.CheckFor(s) }
+	switch w := w.(type) {
 	case Width:
 		return check(w)
 	case WidthTable:
-		return w.checkAll(check, keyFault)
+		return w.checkAll(check, checkKey)
 	case *WidthTable:
 		if w == nil {
-			return fmt.Errorf("%w: Widths is a nil *WidthTable", ErrOptions)
+			return fmt.Errorf("%w: a nil *WidthTable", ErrWidth)
 		}
-		return w.checkAll(check, keyFault)
+		return w.checkAll(check, checkKey)
 	case *LiveWidths:
 		if w == nil {
-			return fmt.Errorf("%w: Widths is a nil *LiveWidths", ErrOptions)
+			return fmt.Errorf("%w: a nil *LiveWidths", ErrWidth)
 		}
 		t := w.table.Load()
 		if t == nil {
-			return fmt.Errorf("%w: Widths is a LiveWidths without a table: call Replace first", ErrOptions)
+			return fmt.Errorf("%w: a LiveWidths without a table: call Replace first", ErrWidth)
 		}
-		return t.checkAll(check, keyFault)
+		return t.checkAll(check, checkKey)
 	}
 	return nil
-}
-
-// fixed is the width of a layout that does not change.
-type fixed int
-
-func (n fixed) Width(context.Context, string, time.Time) (Width, error) {
-	return Width{Write: int(n), Read: int(n)}, nil
 }

@@ -1,4 +1,4 @@
-package heatsink_test
+package layout_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/heatsink-go/heatsink/layout"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -17,7 +19,7 @@ import (
 func ExampleWidth() {
 	os.Setenv("VIEWS_WIDTH", "4/16")
 	defer os.Unsetenv("VIEWS_WIDTH")
-	var width heatsink.Width
+	var width layout.Width
 	if err := width.UnmarshalText([]byte(os.Getenv("VIEWS_WIDTH"))); err != nil {
 		log.Fatal(err)
 	}
@@ -26,7 +28,7 @@ func ExampleWidth() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	views, err := heatsink.Open[View](db.Client(), heatsink.Options{
+	views, err := heatsink.Open[heatsink.Item](db.Client(), heatsink.Options{
 		Table: "views", PartitionKey: "pk", SortKey: "sk", Widths: width,
 	})
 	if err != nil {
@@ -38,12 +40,12 @@ func ExampleWidth() {
 	fmt.Println(width.UnmarshalText([]byte("16/4")))
 	// Output:
 	// 4/16 16 <nil>
-	// invalid options: width 16/4: more shards are written than read, so that items would be missed
+	// invalid width 16/4: more shards are written than read, so that items would be missed
 }
 
 // Widths from a configuration file: one key is about to get more shards, and all others have one.
 func ExampleWidthTable() {
-	var table heatsink.WidthTable
+	var table layout.WidthTable
 	if err := json.Unmarshal([]byte(`{"default": "1", "keys": {"PAGE_VIEWS": "4/16"}}`), &table); err != nil {
 		log.Fatal(err)
 	}
@@ -58,10 +60,10 @@ func ExampleWidthTable() {
 
 // A configuration that is loaded again while collections use it cannot skip the step in which the new shards are only read.
 func ExampleLiveWidths() {
-	var widths heatsink.LiveWidths // for Options.Widths: &widths
-	for _, width := range []heatsink.Width{{Write: 4, Read: 4}, {Write: 16, Read: 16}, {Write: 4, Read: 16}, {Write: 16, Read: 16}} {
-		err := widths.Replace(heatsink.WidthTable{Default: width})
-		fmt.Println(width, err == nil, errors.Is(err, heatsink.ErrOptions))
+	var widths layout.LiveWidths // for Options.Widths: &widths
+	for _, width := range []layout.Width{{Write: 4, Read: 4}, {Write: 16, Read: 16}, {Write: 4, Read: 16}, {Write: 16, Read: 16}} {
+		err := widths.Replace(layout.WidthTable{Default: width})
+		fmt.Println(width, err == nil, errors.Is(err, layout.ErrWidth))
 	}
 	// Output:
 	// 4 true false
