@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/internal/expr/token"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // assignment is what an update does to an attribute, or to something inside it.

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
 

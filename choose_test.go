@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/local"
 )
 

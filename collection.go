@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Collection is a layout on a table or index: what is put in is spread over shards, and read back as one list in order.

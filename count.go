@@ -5,9 +5,8 @@ import (
 	"math"
 	"regexp"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // plan is Collection.Plan.

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // fingerprints are hashes of what makes a query return other items, or the same in another order. A position in the only

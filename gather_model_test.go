@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -21,6 +19,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // shape is a kind of table that the model is run on.

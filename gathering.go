@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // What DynamoDB sends at most, in bytes as it counts them: a page ends with the item that makes it a megabyte.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // TestOlderModel reads buckets together with an unsharded past and a sharded one. Sort keys have nothing to do with time,

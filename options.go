@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Item is an item or a key as the AWS SDK has it.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // A table without a sort key holds one item in each shard. What would lose items there is refused, and the rest is not.

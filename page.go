@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // page is Collection.Page.

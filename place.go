@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // spot is what the shards of an item are worked out from: its key, its bucket, and how wide the key is there.

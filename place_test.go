@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // coreOf returns the core of a collection that is never asked to send anything.

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // placeholder begins the names and values that heatsink adds to expressions, after their # or :.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // fleet is several processes that write and read the same key, each with options of its own.

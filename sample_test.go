@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // X16: a sample is all items of so many shards, in order, for so many requests; without being asked for, or if it asks for

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // ordinal is a shard's place among those of its bucket: the layout's shards first, then those of Options.Older. It

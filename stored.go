@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // decodeStored is Collection.Decode: it returns a copy of a stored item with the logical key, and where it was stored. An

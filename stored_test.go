@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // beyond returns an id that a layout of 16 has in a shard which one of 4 does not have, and that shard.

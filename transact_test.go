@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // The parts work in a transaction, and no edit can lead them astray.

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/internal/schema"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Options say where counters are and how they are kept. Only Table is needed.

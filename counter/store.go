@@ -7,14 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // ownKeys makes a collection take shard keys for keys: none of them ends like this and a number.

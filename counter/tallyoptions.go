@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Mode says what a Tally does when the answer to an increment is lost.

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Count returns the number of events that q asks for. The shards count in parallel, and no event is transferred;

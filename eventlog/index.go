@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // eitherWay reads a stretch from the log's own keys or, if the query says so or that fails or takes too many requests,

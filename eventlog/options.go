@@ -10,10 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Options describe logs: the table they are in, how they are spread, how long they are kept. Only Table is needed, but

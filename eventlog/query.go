@@ -5,9 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Query says what to read of a log. Log is all that is needed.

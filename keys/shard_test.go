@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/keys"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 func must[T any](v T, err error) T {

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Board is a board: in one period, if its Boards have periods. It is a value that costs nothing to make or copy; those

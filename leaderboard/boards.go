@@ -7,12 +7,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Client is the part of *dynamodb.Client that boards use: wrap it, fake it, or pass the SDK's.

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/cache"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/leaderboard"
 	"github.com/heatsink-go/heatsink/local"
 )

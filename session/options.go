@@ -7,10 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/schema"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Options describe a Store. Table is all that is needed. All processes of an application should use the same; Idle,

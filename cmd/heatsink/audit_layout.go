@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // defaultTemplate is how shards are spelt if only their number is given.

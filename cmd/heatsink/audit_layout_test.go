@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heatsink-go/heatsink/layout"
-
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 var eventDay = time.Date(2024, 12, 2, 15, 0, 0, 0, time.UTC)

@@ -5,8 +5,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/heatsink-go/heatsink/internal/attr"
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
 // The item that updates are tried on.

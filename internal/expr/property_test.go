@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heatsink-go/heatsink/internal/attr"
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
 // Attribute names of random items and paths: few, so that they meet.
