@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/internal/expr/token"
 	"github.com/heatsink-go/heatsink/layout"
@@ -107,11 +108,11 @@ func (c *core) checkAssignments(all []assignment, like Item) error {
 		}
 		if v := c.options.Version; v != "" && a.attribute == v {
 			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, which is Options.Version: heatsink sets it with every write",
-				describeKey(like, key[0]), ErrItem, a.clause, v)
+				attribute.DescribeKey(like, key[0]), ErrItem, a.clause, v)
 		}
 		if why, remedy := c.misplaces(a, like); why != "" {
 			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, %s: %s",
-				describeKey(like, key[0]), ErrItem, a.clause, a.attribute, why, remedy)
+				attribute.DescribeKey(like, key[0]), ErrItem, a.clause, a.attribute, why, remedy)
 		}
 	}
 	return nil
@@ -158,8 +159,8 @@ func (c *core) agrees(a assignment, like Item, same func(attribute string, value
 	return same(a.attribute, a.value, like)
 }
 
-func sameAttribute(attribute string, value types.AttributeValue, like Item) bool {
-	return like[attribute] != nil && sameItem(Item{attribute: value}, Item{attribute: like[attribute]})
+func sameAttribute(name string, value types.AttributeValue, like Item) bool {
+	return like[name] != nil && attribute.Same(Item{name: value}, Item{name: like[name]})
 }
 
 // sameBucket reports whether an event time is in the bucket of like's.
@@ -171,9 +172,4 @@ func (c *core) sameBucket(attribute string, value types.AttributeValue, like Ite
 	}
 	now, err := o.EventTime.of(Item{attribute: value})
 	return err == nil && o.Layout.Bucket.Start(now).Equal(o.Layout.Bucket.Start(then))
-}
-
-// describeKey tells which item an error is about.
-func describeKey(like Item, name string) string {
-	return strings.TrimPrefix(describe(like[name]), "the string ")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
@@ -127,11 +128,11 @@ func (c *core) entries(ctx context.Context, items int, encode func(i int) (Item,
 // keyName returns the table's key of an item as text, the same for the same key.
 func (c *core) keyName(item Item) (name string, ok bool) {
 	var text []byte
-	for _, attribute := range c.keyNames() {
-		if attribute == "" {
+	for _, name := range c.keyNames() {
+		if name == "" {
 			continue
 		}
-		v, err := canonical(item[attribute])
+		v, err := attribute.Canonical(item[name])
 		if err != nil || v.Kind > attr.B {
 			return "", false
 		}

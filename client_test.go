@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -255,7 +256,7 @@ func (m *made) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dy
 		if m.item != nil {
 			maps.Copy(item, m.item(shardKey, keys[i]))
 		}
-		size := itemSize(item)
+		size := attribute.TotalSize(item)
 		read += size
 		if m.passes == nil || in.FilterExpression == nil || m.passes(shardKey, keys[i]) {
 			passed += size

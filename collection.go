@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -250,7 +251,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 	}
 	item, wrong := decode[T](raw)
 	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = pick(raw, c.core.allKeys())
+		failed.Key = attribute.Pick(raw, c.core.allKeys())
 	}
 	if wrong != nil {
 		return item, place, wrong
@@ -322,7 +323,7 @@ func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	}
 	item, wrong := decode[T](raw)
 	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = pick(key, c.allKeys())
+		failed.Key = attribute.Pick(key, c.allKeys())
 	}
 	if wrong != nil {
 		return item, wrong

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
 // ErrOptions is wrapped by what Open returns for options that contradict each other or lack something. What is wrong with
@@ -123,7 +125,7 @@ func (e *DecodeError) Error() string {
 	}
 	var key []string
 	for _, name := range slices.Sorted(maps.Keys(e.Key)) {
-		key = append(key, name+" "+describe(e.Key[name]))
+		key = append(key, name+" "+attribute.Describe(e.Key[name]))
 	}
 	return fmt.Sprintf("decode item with %s: %v", strings.Join(key, ", "), e.Err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
 // EventTime names the attribute that holds an item's time, and how it is written. A string may go on after the time, with a
@@ -40,7 +41,7 @@ const (
 // of returns an item's time. Its errors wrap ErrItem.
 func (e EventTime) of(item Item) (time.Time, error) {
 	wrong := func(why string) (time.Time, error) {
-		return time.Time{}, fmt.Errorf("%w: event time %q is %s: %s", ErrItem, e.Attribute, describe(item[e.Attribute]), why)
+		return time.Time{}, fmt.Errorf("%w: event time %q is %s: %s", ErrItem, e.Attribute, attribute.Describe(item[e.Attribute]), why)
 	}
 	var text string
 	switch v := item[e.Attribute].(type) {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -144,7 +145,7 @@ func attrText(item Item, name string) string {
 // wantItem fails unless two items are the same.
 func wantItem(t testing.TB, what string, got, want Item) {
 	t.Helper()
-	if !sameItem(got, want) {
+	if !attribute.Same(got, want) {
 		t.Errorf("%s: got %s, want %s", what, showItem(got), showItem(want))
 	}
 }

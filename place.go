@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -127,35 +127,24 @@ func (c *core) list(p *placement, item Item) {
 // unlist takes the key of an index out of an item that it does not list: DynamoDB would refuse the empty attributes.
 func (c *core) unlist(item Item) {
 	delete(item, c.options.PartitionKey)
-	if sortKey := c.options.SortKey; empty(item[sortKey]) && !slices.Contains(c.options.TableKey, sortKey) {
+	if sortKey := c.options.SortKey; attribute.Empty(item[sortKey]) && !slices.Contains(c.options.TableKey, sortKey) {
 		delete(item, sortKey)
 	}
 }
 
 // listed reports whether an item is in the collection: one without the index's key is in the table only.
 func (c *core) listed(item Item) bool {
-	return c.options.Index == "" || !empty(item[c.options.PartitionKey])
+	return c.options.Index == "" || !attribute.Empty(item[c.options.PartitionKey])
 }
 
 // checkListed returns an error unless an item that an index is to list has all that the index needs: DynamoDB stores one without
 // the sort key, and does not list it.
 func (c *core) checkListed(item Item) error {
-	if sortKey := c.options.SortKey; c.options.Index != "" && sortKey != "" && c.listed(item) && empty(item[sortKey]) {
+	if sortKey := c.options.SortKey; c.options.Index != "" && sortKey != "" && c.listed(item) && attribute.Empty(item[sortKey]) {
 		return fmt.Errorf("%w: sort key %q of index %s is %s, so that the item would not be listed: set it, or leave %q out to keep the item off the list",
-			ErrItem, sortKey, c.options.Index, describe(item[sortKey]), c.options.PartitionKey)
+			ErrItem, sortKey, c.options.Index, attribute.Describe(item[sortKey]), c.options.PartitionKey)
 	}
 	return nil
-}
-
-// empty reports whether an attribute is missing, or is what a struct's field has that was not set.
-func empty(v types.AttributeValue) bool {
-	switch v := v.(type) {
-	case nil, *types.AttributeValueMemberNULL:
-		return true
-	case *types.AttributeValueMemberS:
-		return v.Value == ""
-	}
-	return false
 }
 
 // adaptive reports whether a key's width may change.
@@ -184,7 +173,7 @@ func (c *core) spot(ctx context.Context, item Item) (s spot, err error) {
 	o := &c.options
 	key, ok := item[o.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok || key.Value == "" {
-		return s, fmt.Errorf("%w: partition key %q is %s, want a string that is not empty", ErrItem, o.PartitionKey, describe(item[o.PartitionKey]))
+		return s, fmt.Errorf("%w: partition key %q is %s, want a string that is not empty", ErrItem, o.PartitionKey, attribute.Describe(item[o.PartitionKey]))
 	}
 	s.key = key.Value
 	if o.Layout.Bucket != layout.NoBucket {
@@ -335,9 +324,9 @@ func (c *core) onlyHome(ctx context.Context, like Item, why string) (target, err
 
 // describeItem names an item by its key, for errors.
 func (c *core) describeItem(like Item) string {
-	text := fmt.Sprintf("%s %s", c.options.PartitionKey, describeKey(like, c.options.PartitionKey))
+	text := fmt.Sprintf("%s %s", c.options.PartitionKey, attribute.DescribeKey(like, c.options.PartitionKey))
 	if sortKey := c.options.SortKey; sortKey != "" {
-		text += fmt.Sprintf(" and %s %s", sortKey, describeKey(like, sortKey))
+		text += fmt.Sprintf(" and %s %s", sortKey, attribute.DescribeKey(like, sortKey))
 	}
 	return text
 }
@@ -347,7 +336,7 @@ func (c *core) describeItem(like Item) string {
 // may be the same.
 func (c *core) otherItem(found, like Item) bool {
 	for _, name := range c.beside {
-		if v := found[name]; v != nil && !sameItem(Item{name: v}, Item{name: like[name]}) {
+		if v := found[name]; v != nil && !attribute.Same(Item{name: v}, Item{name: like[name]}) {
 			return true
 		}
 	}
@@ -357,7 +346,7 @@ func (c *core) otherItem(found, like Item) bool {
 // surelySame reports whether an item that was found in one of the homes of like is like's for certain.
 func (c *core) surelySame(found, like Item) bool {
 	for _, name := range c.beside {
-		if v := found[name]; v == nil || !sameItem(Item{name: v}, Item{name: like[name]}) {
+		if v := found[name]; v == nil || !attribute.Same(Item{name: v}, Item{name: like[name]}) {
 			return false
 		}
 	}
@@ -397,7 +386,7 @@ func (c *core) checkKey(item Item) error {
 		case *types.AttributeValueMemberS, *types.AttributeValueMemberN, *types.AttributeValueMemberB:
 		default:
 			if name != "" {
-				return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, describe(v))
+				return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, attribute.Describe(v))
 			}
 		}
 	}
@@ -436,19 +425,4 @@ func (c *core) tableTarget(key Item) target {
 		return target{shardKey: string(v.Value)}
 	}
 	return target{}
-}
-
-// describe tells what an attribute is, for errors.
-func describe(v types.AttributeValue) string {
-	switch v := v.(type) {
-	case nil:
-		return "missing"
-	case *types.AttributeValueMemberS:
-		return "the string " + quote.Text(v.Value)
-	case *types.AttributeValueMemberN:
-		return "the number " + quote.Text(v.Value)
-	case *types.AttributeValueMemberB:
-		return fmt.Sprintf("a binary of %d bytes", len(v.Value))
-	}
-	return "a " + strings.TrimPrefix(fmt.Sprintf("%T", v), "*types.AttributeValueMember")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -117,7 +118,7 @@ func TestIDOfSeveral(t *testing.T) {
 		y := Item{"a": value.Draw(t, "c"), "b": value.Draw(t, "d")}
 		idX, _ := c.id(x)
 		idY, _ := c.id(y)
-		if (idX == idY) != sameItem(x, y) {
+		if (idX == idY) != attribute.Same(x, y) {
 			t.Fatalf("%s has id %q and %s has %q", showItem(x), idX, showItem(y), idY)
 		}
 	})
@@ -268,7 +269,7 @@ func TestRestore(t *testing.T) {
 				t.Fatal(err)
 			}
 			known, parsed := core.stored(p, item), core.stored(p, item)
-			if c.options.Layout.Shards > 0 && sameItem(known, item) {
+			if c.options.Layout.Shards > 0 && attribute.Same(known, item) {
 				t.Errorf("stored as %s, want another key", showItem(known))
 			}
 			core.restore(known, sv("PAGE#1"))

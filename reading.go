@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -254,7 +255,7 @@ func (r *reading) timed() bool {
 func (r *reading) row(e entry) row {
 	w := row{read: r, sort: sortOf(e), bad: e.Value.bad, item: e.Value.item}
 	if len(r.added) > 0 && r.core.options.Index != "" {
-		w.table = pick(w.item, r.core.options.TableKey)
+		w.table = attribute.Pick(w.item, r.core.options.TableKey)
 	}
 	r.core.restore(w.item, r.key)
 	for _, name := range r.added {

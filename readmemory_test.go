@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -200,7 +201,7 @@ func TestReadMemory(t *testing.T) {
 						}
 						last = sk
 					}
-					h.add(-itemSize(item) - len(fmt.Sprintf("#SHARD_%d", n%test.shards))) // which was taken off the key
+					h.add(-attribute.TotalSize(item) - len(fmt.Sprintf("#SHARD_%d", n%test.shards))) // which was taken off the key
 					if n++; n == test.stop {
 						break
 					}
@@ -296,7 +297,7 @@ func TestReadMemoryOfAFold(t *testing.T) {
 					q := Query{Key: "k", Filter: filter}
 					n, err := Fold(context.Background(), collection(t, client, sharded(100)), q, func() int { return 0 },
 						func(n int, item Item) int {
-							h.add(-itemSize(item) - len("#SHARD_00"))
+							h.add(-attribute.TotalSize(item) - len("#SHARD_00"))
 							time.Sleep(time.Millisecond)
 							return n + 1
 						}, func(a, b int) int { return a + b })

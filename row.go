@@ -3,6 +3,8 @@ package heatsink
 import (
 	"maps"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
 // row is an item that a read returns, with what it takes to name it if it cannot be decoded.
@@ -17,24 +19,13 @@ type row struct {
 // key returns what is known of the row's key, under the logical partition key.
 func (w row) key() Item {
 	o := &w.read.core.options
-	key := pick(w.item, o.TableKey)
+	key := attribute.Pick(w.item, o.TableKey)
 	maps.Copy(key, w.table)
 	key[o.PartitionKey] = w.read.key
 	if o.SortKey != "" {
 		key[o.SortKey] = w.sort.attribute()
 	}
 	return key
-}
-
-// pick returns the attributes with these names that an item has.
-func pick(item Item, names []string) Item {
-	picked := make(Item, len(names)+2)
-	for _, name := range names {
-		if v := item[name]; v != nil {
-			picked[name] = v
-		}
-	}
-	return picked
 }
 
 // decodeRow returns a row as a T. Its error is a *DecodeError.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
 )
@@ -218,11 +219,11 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 	mortal, now := r.sortedByTTL(), time.Now()
 	page.Entries = make([]entry, 0, len(items))
 	for _, item := range items {
-		w := weigh(item)
+		w := attribute.SizeOf(item)
 		if !r.light {
-			w.addTo(&page.Weight)
+			addSize(&page.Weight, w)
 		}
-		e := entry{Size: w.total(), Value: found{item: item}}
+		e := entry{Size: w.Total(), Value: found{item: item}}
 		if sortKey != "" {
 			sort, err := sortValueOf(item[sortKey])
 			if err != nil {
@@ -310,7 +311,7 @@ func (s *shard) checkShape(out *dynamodb.QueryOutput) error {
 
 // checkProgress refuses a page that ends where it starts: there would be no end.
 func (s *shard) checkProgress(next Item) error {
-	if len(s.start) == 0 || len(next) == 0 || !sameItem(s.start, next) {
+	if len(s.start) == 0 || len(next) == 0 || !attribute.Same(s.start, next) {
 		return nil
 	}
 	return fmt.Errorf("query %s shard %q: a page ends where it starts", s.read.core.options.Table, s.key)
@@ -330,4 +331,12 @@ func (s *shard) where(sort sortValue) int {
 		return -s.left.compare(sort)
 	}
 	return s.left.compare(sort)
+}
+
+// addSize adds an item's size to that of its page.
+func addSize(page *gather.Weight, s attribute.Size) {
+	page.Entries++
+	page.Bytes += s.Bytes
+	page.Extra += s.Extra
+	page.Largest = max(page.Largest, s.Total())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
 // id returns what a Calculated layout works out the shard from. One attribute is its text: a string or a binary as it is,
@@ -32,7 +33,7 @@ func (c *core) id(item Item) (string, error) {
 			}
 			kind, text = 'N', n.String()
 		default:
-			return "", fmt.Errorf("%w: attribute %q, which the shard is calculated from, is %s", ErrItem, name, describe(v))
+			return "", fmt.Errorf("%w: attribute %q, which the shard is calculated from, is %s", ErrItem, name, attribute.Describe(v))
 		}
 		if len(c.options.ShardBy) == 1 {
 			if text == "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -45,18 +46,18 @@ func (c *core) placeOf(item Item) (layout.Place, error) {
 	o := &c.options
 	key, ok := item[o.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok {
-		return layout.Place{}, fmt.Errorf("%w: partition key %q is %s", ErrItem, o.PartitionKey, describe(item[o.PartitionKey]))
+		return layout.Place{}, fmt.Errorf("%w: partition key %q is %s", ErrItem, o.PartitionKey, attribute.Describe(item[o.PartitionKey]))
 	}
 	if o.ShardAttribute == "" {
 		return c.parse(key.Value)
 	}
 	number, _ := item[o.ShardAttribute].(*types.AttributeValueMemberN)
 	if number == nil {
-		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s", ErrItem, o.ShardAttribute, describe(item[o.ShardAttribute]))
+		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s", ErrItem, o.ShardAttribute, attribute.Describe(item[o.ShardAttribute]))
 	}
 	shard, err := strconv.Atoi(number.Value)
 	if err != nil || shard < 0 {
-		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a shard counted from 0", ErrItem, o.ShardAttribute, describe(number))
+		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a shard counted from 0", ErrItem, o.ShardAttribute, attribute.Describe(number))
 	}
 	return layout.Place{Key: key.Value, Shard: shard}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/layout"
@@ -148,7 +149,7 @@ func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (t
 // not list it. An item that is there keeps its own.
 func (c *core) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []assignment) {
 	name := c.options.SortKey
-	if name == "" || empty(like[name]) || slices.Contains(c.options.TableKey, name) || len(in.AttributeUpdates) > 0 ||
+	if name == "" || attribute.Empty(like[name]) || slices.Contains(c.options.TableKey, name) || len(in.AttributeUpdates) > 0 ||
 		slices.ContainsFunc(assigned, func(a assignment) bool { return a.attribute == name }) {
 		return
 	}

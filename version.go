@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
@@ -75,7 +76,7 @@ func (c *core) versionOf(item Item) (string, error) {
 			return v.Value, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %q is %s, which heatsink did not write: name another attribute as Options.Version", ErrItem, name, describe(item[name]))
+	return "", fmt.Errorf("%w: %q is %s, which heatsink did not write: name another attribute as Options.Version", ErrItem, name, attribute.Describe(item[name]))
 }
 
 // buried reports whether an item is a tombstone.
@@ -198,7 +199,7 @@ func (v *claim) own(names map[string]string, values Item) guard {
 func holdsOfNothing(condition string, names map[string]string, values Item) bool {
 	fields := make([]attr.Field, 0, len(values))
 	for name, value := range values {
-		v, err := canonical(value)
+		v, err := attribute.Canonical(value)
 		if err != nil {
 			return false
 		}

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/quote", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
+	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/dispatch"},
@@ -34,13 +34,14 @@ var mayImport = imports{
 	"session":     {".", "layout", "internal/schema", "internal/dispatch"},
 	"eventlog":    {".", "layout", "internal/schema", "internal/dispatch"},
 
-	"layout":            {"internal/quote"},
-	"internal/quote":    {},
-	"internal/schema":   {"."},
-	"internal/dispatch": {},
-	"internal/gather":   {}, // neither DynamoDB nor layouts
-	"internal/sketch":   {},
-	"internal/figure":   {},
+	"layout":             {"internal/quote"},
+	"internal/quote":     {},
+	"internal/attribute": {"internal/attr", "internal/quote"},
+	"internal/schema":    {"."},
+	"internal/dispatch":  {},
+	"internal/gather":    {}, // neither DynamoDB nor layouts
+	"internal/sketch":    {},
+	"internal/figure":    {},
 
 	// Useful alone.
 	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},

@@ -1,4 +1,4 @@
-package heatsink
+package attribute
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
-// sameItem reports whether two items are equal for DynamoDB, to which 1 and 1.0 are the same and sets have no order.
-func sameItem(a, b Item) bool {
-	va, errA := canonical(&types.AttributeValueMemberM{Value: a})
-	vb, errB := canonical(&types.AttributeValueMemberM{Value: b})
+// Same reports whether two items are equal for DynamoDB, to which 1 and 1.0 are the same and sets have no order.
+func Same(a, b Item) bool {
+	va, errA := Canonical(&types.AttributeValueMemberM{Value: a})
+	vb, errB := Canonical(&types.AttributeValueMemberM{Value: b})
 	return errA == nil && errB == nil && va.Equal(vb)
 }
 
-// canonical returns a value in the one form that it has in package attr.
-func canonical(v types.AttributeValue) (attr.Value, error) {
+// Canonical returns a value in the one form that it has in package attr.
+func Canonical(v types.AttributeValue) (attr.Value, error) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
 		return attr.String(v.Value), nil
@@ -44,7 +44,7 @@ func canonical(v types.AttributeValue) (attr.Value, error) {
 	case *types.AttributeValueMemberM:
 		fields := make([]attr.Field, 0, len(v.Value))
 		for name, v := range v.Value {
-			value, err := canonical(v)
+			value, err := Canonical(v)
 			if err != nil {
 				return attr.Value{}, err
 			}
@@ -60,7 +60,7 @@ func canonicalAll[E any](elems []E, as func(E) types.AttributeValue) ([]attr.Val
 	values := make([]attr.Value, len(elems))
 	for i, e := range elems {
 		var err error
-		if values[i], err = canonical(as(e)); err != nil {
+		if values[i], err = Canonical(as(e)); err != nil {
 			return nil, err
 		}
 	}

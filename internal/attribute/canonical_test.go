@@ -1,4 +1,4 @@
-package heatsink
+package attribute
 
 import (
 	"testing"
@@ -23,7 +23,7 @@ func TestSameItem(t *testing.T) {
 		"set of bytes":  func(i Item) { i["bs"] = &types.AttributeValueMemberBS{Value: [][]byte{{2}, {1}}} },
 	} {
 		other := full()
-		if same(other); !sameItem(full(), other) {
+		if same(other); !Same(full(), other) {
 			t.Errorf("%s: not the same", name)
 		}
 	}
@@ -38,7 +38,7 @@ func TestSameItem(t *testing.T) {
 		"broken": func(i Item) { i["n"] = number("x") },
 	} {
 		other := full()
-		if differ(other); sameItem(full(), other) {
+		if differ(other); Same(full(), other) {
 			t.Errorf("%s: the same", name)
 		}
 	}
