@@ -71,7 +71,7 @@ func (t *tree) clones(tokens int) []clone {
 				}
 				n := alike(texts[of.text].words[of.word:], t.words[at:])
 				if of.text == i {
-					n = min(n, at-of.word) // a table's rows are no clone of the table
+					n = min(n, at-of.word) // the two must not overlap
 				}
 				if n > best.Tokens {
 					best = clone{Tokens: n, At: t.place(at), Of: texts[of.text].place(of.word)}
@@ -147,26 +147,27 @@ func linesOf(words []word) int {
 func (t text) place(at int) string { return fmt.Sprintf("%s:%d", t.path, t.words[at].line) }
 
 // text returns the tokens of a file behind its imports.
-func (f *file) text() text {
-	t := text{path: f.path}
-	fset := token.NewFileSet()
-	position := fset.AddFile(f.path, -1, len(f.source))
+func (f *file) text() text { return text{f.path, scan(f.source, f.bodyStart())} }
+
+// scan returns the tokens from an offset on, without comments and the semicolons that are not written.
+func scan(source []byte, from int) []word {
+	var words []word
+	at := token.NewFileSet().AddFile("", -1, len(source))
 	var s scanner.Scanner
-	s.Init(position, f.source, nil, 0)
-	start := f.bodyStart()
+	s.Init(at, source, nil, 0)
 	for {
 		pos, kind, lit := s.Scan()
 		if kind == token.EOF {
-			return t
+			return words
 		}
-		if position.Offset(pos) < start || kind == token.SEMICOLON && lit == "\n" {
+		if at.Offset(pos) < from || kind == token.SEMICOLON && lit == "\n" {
 			continue
 		}
-		w := word{kind: kind, line: position.Line(pos)}
+		w := word{kind: kind, line: at.Line(pos)}
 		if kind == token.IDENT || kind.IsLiteral() {
 			w.text = lit
 		}
-		t.words = append(t.words, w)
+		words = append(words, w)
 	}
 }
 

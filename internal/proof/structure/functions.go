@@ -47,10 +47,10 @@ func (t *tree) literals(d *ast.GenDecl) []function {
 		if !ok {
 			continue
 		}
-		for _, value := range v.Values {
+		for i, value := range v.Values {
 			ast.Inspect(value, func(n ast.Node) bool {
 				if lit, ok := n.(*ast.FuncLit); ok {
-					all = append(all, t.function("var "+v.Names[0].Name, lit))
+					all = append(all, t.function("var "+v.Names[i].Name, lit))
 					return false
 				}
 				return true

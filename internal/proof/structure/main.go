@@ -43,6 +43,10 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(errOut, "structure: %q is no flag; name another checkout with -tree\n", flags.Arg(0))
+		return 2
+	}
 	r, err := prove(ctx, *dir, *onlyJSON, out)
 	if err != nil {
 		fmt.Fprintf(errOut, "structure: %v\n", err)
