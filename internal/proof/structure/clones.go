@@ -57,7 +57,7 @@ func (t *tree) clones(tokens int) []clone {
 			seeds[sum] = append(seeds[sum], spot{i, at})
 		}
 	}
-	var found []clone
+	found := []clone{} // a list in JSON, too
 	for i, t := range texts {
 		skip := 0 // what is before belongs to a clone already
 		for at, sum := range t.windows(tokens) {

@@ -43,6 +43,7 @@ func TestAlike(t *testing.T) {
 		{"another operator", "a = b + a", "x = y - x", 3},
 		{"a literal for a name", "a = b", "x = 1", 2},
 		{"other literals", `a = "b" + "c"`, `a = "c" + "d"`, 5},
+		{"one literal for two", "a = 1 + 2", "a = 1 + 1", 4},
 		{"the first ends", "a = b", "a = b + c", 3},
 		{"nothing", "", "a", 0},
 	} {

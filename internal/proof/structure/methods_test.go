@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"testing"
+)
 
 func TestTypeSizes(t *testing.T) {
 	small := read(t, "small")
@@ -21,5 +26,17 @@ func TestMostSpread(t *testing.T) {
 	wide := typeSize{".", "wide", 2, 2}
 	if got := mostSpread([]typeSize{{".", "large", 9, 1}, wide, {".", "small", 1, 1}}); got != wide {
 		t.Errorf("got %v, want %v", got, wide)
+	}
+}
+
+func TestReceiver(t *testing.T) {
+	for _, text := range []string{"T", "*T", "t T", "t *T", "t *(T)", "t T[A]", "t *T[A]", "t T[A, B]", "t *T[_, B]"} {
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; func ("+text+") m() {}", parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := receiver(f.Decls[0].(*ast.FuncDecl)); got != "T" {
+			t.Errorf("%s: got %s, want T", text, got)
+		}
 	}
 }

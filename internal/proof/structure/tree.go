@@ -195,5 +195,9 @@ func (t *tree) directory(spec *ast.ImportSpec) (dir string, ours bool) {
 	return strings.CutPrefix(name, t.module+"/")
 }
 
-// sortedKeys returns the members of a set in order.
-func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+// sortedKeys returns the members of a set in order. It is never nil, so that JSON has a list.
+func sortedKeys(set map[string]bool) []string {
+	keys := slices.AppendSeq([]string{}, maps.Keys(set))
+	slices.Sort(keys)
+	return keys
+}

@@ -18,6 +18,22 @@ func read(t *testing.T, name string) *tree {
 	return tree
 }
 
+// write makes a tree of files, and returns its directory.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // same fails if two lists differ.
 func same[T comparable](t *testing.T, what string, got, want []T) {
 	t.Helper()
@@ -57,17 +73,7 @@ func TestReadTreeRefuses(t *testing.T) {
 		{"a file that does not parse", map[string]string{"go.mod": "module example.com/a\n\ngo 1.26.0\n", "a.go": "package a\n\nfunc {\n"}, "a.go:3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, text := range c.files {
-				name = filepath.Join(dir, name)
-				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if _, err := readTree(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := readTree(write(t, c.files)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got error %v, want one about %q", err, c.want)
 			}
 		})

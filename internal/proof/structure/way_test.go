@@ -87,9 +87,15 @@ func TestWaysOfThisTree(t *testing.T) {
 			t.Errorf("%s: %q, where it begins, is not on its way: %v", name, file, way.Root)
 		}
 	}
-	if slices.Equal(got.Put.Root, got.Query.Root) {
-		t.Errorf("Put and Query have the same way: %v", got.Put.Root)
+	// The warm-up does both: without clearing the counters behind it, each way would contain the other.
+	if contains(got.Put.Root, got.Query.Root) || contains(got.Query.Root, got.Put.Root) {
+		t.Errorf("one way contains the other:\nPut %v\nQuery %v", got.Put.Root, got.Query.Root)
 	}
+}
+
+// contains reports whether all has every one of some.
+func contains(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
 // method returns the file of the root that has a method.
