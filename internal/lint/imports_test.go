@@ -77,8 +77,10 @@ var mayImport = imports{
 	"internal/peer/fetch": {"internal/peer"},
 
 	// What shows the project's figures.
-	"internal/proof/library": {everything},
-	"internal/proof/server":  {everything},
+	"internal/proof/library":       {everything},
+	"internal/proof/server":        {everything},
+	"internal/proof/structure":     {}, // reads the source, and builds the way
+	"internal/proof/structure/way": {".", "local"},
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},

@@ -1,0 +1,21 @@
+package copies
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+func mixed(parts []int, most int) (int, error) {
+	all := 0
+	for at, part := range parts {
+		if part < 0 {
+			return 0, fmt.Errorf("part %d: %d is negative", at, part)
+		}
+		most += part
+	}
+	if all > most {
+		return 0, errors.New("too heavy: " + strings.Repeat("?", 3))
+	}
+	return all, nil
+}

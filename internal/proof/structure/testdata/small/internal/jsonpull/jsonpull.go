@@ -1,0 +1,3 @@
+package jsonpull
+
+const Byte = 'x'

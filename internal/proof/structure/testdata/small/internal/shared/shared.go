@@ -1,0 +1,3 @@
+package shared
+
+func Two() int { return 2 }

@@ -1,0 +1,3 @@
+package small
+
+const limit = 1

@@ -1,0 +1,3 @@
+package local
+
+import _ "example.com/small/internal/shared"

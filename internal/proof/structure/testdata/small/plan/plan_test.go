@@ -1,0 +1,5 @@
+package plan
+
+func init() { helper() }
+
+func Again2() {}

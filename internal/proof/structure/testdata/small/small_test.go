@@ -1,0 +1,3 @@
+package small
+
+func (s *Store) OnlyInTests() {}
