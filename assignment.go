@@ -3,92 +3,13 @@ package heatsink
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
-	"github.com/heatsink-go/heatsink/internal/expr/outline"
-	"github.com/heatsink-go/heatsink/internal/expr/token"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/layout"
 )
-
-// assignment is what an update does to an attribute, or to something inside it.
-type assignment struct {
-	attribute string
-	clause    string // SET, REMOVE, ADD or DELETE
-	inside    bool   // not the attribute itself, but an element of it
-
-	// value is what a SET gives the attribute, nil if that depends on the item. With ifAbsent it does so only where there
-	// is none.
-	value    types.AttributeValue
-	ifAbsent bool
-}
-
-// assignments returns what an update expression does. What is wrong with it is for DynamoDB to find.
-func assignments(expression string, names map[string]string, values Item) []assignment {
-	var all []assignment
-	u := outline.ReadUpdate(expression)
-	for action, ok := u.Next(); ok; action, ok = u.Next() {
-		if action.Path.Name == "" {
-			continue
-		}
-		a := assignment{attribute: resolve(action.Path.Name, names), clause: clauseName(action.Clause), inside: action.Path.Nested}
-		switch unless := action.Unless; {
-		case a.inside:
-		case unless.Text == "":
-			a.value = values[action.Value]
-		case !unless.Nested && resolve(unless.Name, names) == a.attribute:
-			a.value, a.ifAbsent = values[action.Value], true
-		}
-		all = append(all, a)
-	}
-	return all
-}
-
-func clauseName(k token.Kind) string {
-	switch k {
-	case token.Set:
-		return "SET"
-	case token.Remove:
-		return "REMOVE"
-	case token.Add:
-		return "ADD"
-	}
-	return "DELETE"
-}
-
-// resolve returns the attribute that a word of an expression means.
-func resolve(word string, names map[string]string) string {
-	if name, ok := names[word]; ok && strings.HasPrefix(word, "#") {
-		return name
-	}
-	return word
-}
-
-// legacyAssignments is assignments for AttributeUpdates.
-func legacyAssignments(updates map[string]types.AttributeValueUpdate) []assignment {
-	var all []assignment
-	for name, u := range updates {
-		a := assignment{attribute: name, clause: string(u.Action)}
-		switch {
-		case u.Action == types.AttributeActionPut || u.Action == "":
-			a.clause, a.value = "SET", u.Value
-		case u.Action == types.AttributeActionDelete && u.Value == nil:
-			a.clause = "REMOVE"
-		}
-		all = append(all, a)
-	}
-	slices.SortFunc(all, func(a, b assignment) int { return strings.Compare(a.attribute, b.attribute) })
-	return all
-}
-
-// removes reports whether an attribute is removed.
-func removes(all []assignment, attribute string) bool {
-	return slices.ContainsFunc(all, func(a assignment) bool {
-		return a.clause == "REMOVE" && a.attribute == attribute && !a.inside
-	})
-}
 
 // checkAssignments returns an error if an update changes what the item's place is worked out from: reads would look for the
 // item where it would be put now, and it would still be where it was.
@@ -96,44 +17,44 @@ func removes(all []assignment, attribute string) bool {
 // An attribute may be set to what like has, as the place is worked out from like. With an Index that holds if like is
 // listed, because then the update lists the item anew; and an update may take the item off the list, where nothing of
 // this matters.
-func (c *core) checkAssignments(all []assignment, like Item) error {
+func (c *core) checkAssignments(all []compose.Assignment, like Item) error {
 	o := &c.options
-	if o.Index != "" && !c.listed(like) && removes(all, o.PartitionKey) {
+	if o.Index != "" && !c.listed(like) && compose.Removes(all, o.PartitionKey) {
 		return nil
 	}
 	key := c.keyNames()
 	for _, a := range all {
-		if slices.Contains(key[:], a.attribute) {
+		if slices.Contains(key[:], a.Attribute) {
 			continue // DynamoDB refuses it
 		}
-		if v := c.options.Version; v != "" && a.attribute == v {
+		if v := c.options.Version; v != "" && a.Attribute == v {
 			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, which is Options.Version: heatsink sets it with every write",
-				attribute.DescribeKey(like, key[0]), ErrItem, a.clause, v)
+				attribute.DescribeKey(like, key[0]), ErrItem, a.Clause, v)
 		}
 		if why, remedy := c.misplaces(a, like); why != "" {
 			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, %s: %s",
-				attribute.DescribeKey(like, key[0]), ErrItem, a.clause, a.attribute, why, remedy)
+				attribute.DescribeKey(like, key[0]), ErrItem, a.Clause, a.Attribute, why, remedy)
 		}
 	}
 	return nil
 }
 
 // misplaces returns why an assignment must not be, and what to do instead; "" if it may be.
-func (c *core) misplaces(a assignment, like Item) (why, remedy string) {
+func (c *core) misplaces(a compose.Assignment, like Item) (why, remedy string) {
 	o := &c.options
 	if o.Index != "" {
 		off := fmt.Sprintf("set %q in like, or REMOVE it and leave it out of like to take the item off the list", o.PartitionKey)
 		switch {
-		case a.attribute == o.PartitionKey:
+		case a.Attribute == o.PartitionKey:
 			return "from which heatsink lists the item in index " + o.Index, off
-		case a.attribute == o.ShardAttribute:
+		case a.Attribute == o.ShardAttribute:
 			return "in which heatsink keeps the shard", off
-		case a.attribute == o.SortKey && a.clause == "REMOVE" && !a.inside:
+		case a.Attribute == o.SortKey && a.Clause == "REMOVE" && !a.Inside:
 			return "without which index " + o.Index + " does not list the item", fmt.Sprintf("REMOVE %q as well, and leave it out of like, to take the item off the list", o.PartitionKey)
 		}
 	}
-	timed := o.Layout.Bucket != layout.NoBucket && a.attribute == o.EventTime.Attribute
-	hashed := c.calculates() && slices.Contains(o.ShardBy, a.attribute)
+	timed := o.Layout.Bucket != layout.NoBucket && a.Attribute == o.EventTime.Attribute
+	hashed := c.calculates() && slices.Contains(o.ShardBy, a.Attribute)
 	switch {
 	case timed && !c.agrees(a, like, c.sameBucket):
 		why = "which decides the item's bucket"
@@ -149,14 +70,14 @@ func (c *core) misplaces(a assignment, like Item) (why, remedy string) {
 }
 
 // agrees reports whether an item is where like says also after an assignment.
-func (c *core) agrees(a assignment, like Item, same func(attribute string, value types.AttributeValue, like Item) bool) bool {
+func (c *core) agrees(a compose.Assignment, like Item, same func(attribute string, value types.AttributeValue, like Item) bool) bool {
 	switch {
-	case a.value == nil:
+	case a.Value == nil:
 		return false
-	case c.options.Index != "" && (a.ifAbsent || !c.listed(like)):
+	case c.options.Index != "" && (a.IfAbsent || !c.listed(like)):
 		return false
 	}
-	return same(a.attribute, a.value, like)
+	return same(a.Attribute, a.Value, like)
 }
 
 func sameAttribute(name string, value types.AttributeValue, like Item) bool {

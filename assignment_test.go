@@ -18,48 +18,6 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-func TestAssignments(t *testing.T) {
-	names := map[string]string{"#a": "a", "#s": "SET"}
-	values := ov(":v", 1, ":w", 2)
-	show := func(all []assignment) string {
-		var parts []string
-		for _, a := range all {
-			text := a.clause + " " + a.attribute
-			if a.inside {
-				text += "…"
-			}
-			if a.value != nil {
-				text += " " + attrText(Item{"": a.value}, "")
-			}
-			if a.ifAbsent {
-				text += "?"
-			}
-			parts = append(parts, text)
-		}
-		return strings.Join(parts, ", ")
-	}
-	for expression, want := range map[string]string{
-		"":                        "",
-		"SET a = :v":              "SET a 1",
-		"set #a=:v":               "SET a 1",
-		"SET a = (:v)":            "SET a 1",
-		"SET #s = :v, b = b + :w": "SET SET 1, SET b",
-		"SET a = if_not_exists(a, :v), b = if_not_exists(a, :w)":  "SET a 1?, SET b",
-		"SET #a = if_not_exists(a, :v)":                           "SET a 1?",
-		"SET a = if_not_exists(a, :v) + :w":                       "SET a",
-		"SET a.b = :v, #a[0] = :v, c = list_append(c, :v)":        "SET a…, SET a…, SET c",
-		"SET a.b = if_not_exists(a.b, :v), c = :w":                "SET a…, SET c 2",
-		"REMOVE a, #a.b, c[1] ADD n :v DELETE tags :w SET x = :w": "REMOVE a, REMOVE a…, REMOVE c…, ADD n, DELETE tags, SET x 2",
-		"ADD a :v, #a.b :w":                                       "ADD a, ADD a…",
-		"SET a = :missing":                                        "SET a",
-		"SET a = b, b = :v\nREMOVE\tc":                            "SET a, SET b 1, REMOVE c",
-	} {
-		if got := show(assignments(expression, names, values)); got != want {
-			t.Errorf("%q: got %s, want %s", expression, got, want)
-		}
-	}
-}
-
 // An update that changes what the item's place is worked out from is refused, unless item and place agree afterwards.
 func TestUpdateKeepsPlace(t *testing.T) {
 	byUser := Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -488,7 +489,7 @@ func (m *model) look(q Query, item Item) stored {
 		m.Fatalf("the key is %q, want %q", pk.Value, m.key)
 	}
 	if q.Projection != "" {
-		asked := topLevel(q.Projection, q.Names)
+		asked := compose.TopLevel(q.Projection, q.Names)
 		for name := range item {
 			if !slices.Contains(asked, name) {
 				m.Fatalf("attribute %q, which was not asked for", name)

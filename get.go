@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -146,7 +146,12 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 	if c.options.Version != "" {
 		need = append(need, c.options.Version) // to tell what was deleted
 	}
-	g.added, err = project(g.in, need)
+	if projection := g.in.ProjectionExpression; projection != nil && len(g.in.AttributesToGet) == 0 {
+		if err := checkParts(*projection, g.in.ExpressionAttributeNames, need); err != nil {
+			return nil, err
+		}
+	}
+	g.added, err = compose.Project(g.in, need)
 	return g, err
 }
 
@@ -167,46 +172,6 @@ func (g *getting) first(err error, items ...Item) (Item, error) {
 		return item, nil
 	}
 	return nil, ErrNotFound
-}
-
-// project makes a projection include what is needed, and returns what it lacked. Without a projection there is nothing
-// that it could lack.
-func project(in *dynamodb.GetItemInput, need []string) (added []string, err error) {
-	if len(in.AttributesToGet) > 0 {
-		in.AttributesToGet = slices.Clone(in.AttributesToGet)
-		for _, name := range need {
-			if !slices.Contains(in.AttributesToGet, name) {
-				in.AttributesToGet = append(in.AttributesToGet, name)
-				added = append(added, name)
-			}
-		}
-		return added, nil
-	}
-	if in.ProjectionExpression == nil {
-		return nil, nil
-	}
-	if err := checkParts(*in.ProjectionExpression, in.ExpressionAttributeNames, need); err != nil {
-		return nil, err
-	}
-	asked := topLevel(*in.ProjectionExpression, in.ExpressionAttributeNames)
-	names, err := ownNames(in.ExpressionAttributeNames)
-	if err != nil {
-		return nil, err
-	}
-	projection := *in.ProjectionExpression
-	for _, name := range need {
-		if slices.Contains(asked, name) {
-			continue
-		}
-		alias := "#" + placeholder + strconv.Itoa(len(added))
-		names[alias] = name
-		projection += ", " + alias
-		added = append(added, name)
-	}
-	if len(added) > 0 {
-		in.ProjectionExpression, in.ExpressionAttributeNames = &projection, names
-	}
-	return added, nil
 }
 
 // getOne reads an item with GetItem, nil if it is not there.

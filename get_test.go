@@ -121,17 +121,6 @@ func TestGetLowestAliveShard(t *testing.T) {
 	})
 }
 
-func TestProject(t *testing.T) {
-	in := &dynamodb.GetItemInput{AttributesToGet: []string{"n", "pk"}}
-	if added, err := project(in, []string{"pk", "ttl"}); err != nil || len(added) != 1 || added[0] != "ttl" || len(in.AttributesToGet) != 3 {
-		t.Errorf("got %q, %v and %q, want ttl to be added", added, err, in.AttributesToGet)
-	}
-	in = &dynamodb.GetItemInput{ProjectionExpression: aws.String("n"), ExpressionAttributeNames: map[string]string{"#hs_x": "n"}}
-	if _, err := project(in, []string{"pk"}); err == nil {
-		t.Error("a placeholder of heatsink's own was accepted")
-	}
-}
-
 // While a calculated layout grows, the likeliest shard is read first and the others in one request.
 func TestGetGrown(t *testing.T) {
 	ctx, engine := t.Context(), onItems(t)

@@ -14,11 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/layout"
 )
-
-// placeholder begins the names and values that heatsink adds to expressions, after their # or :.
-const placeholder = "hs_"
 
 // reading is a Query made ready: checked, and with everything that its requests have in common.
 type reading struct {
@@ -106,23 +104,16 @@ func (r *reading) check() error {
 			}
 		}
 	}
-	if !balanced(q.Filter) {
+	if !compose.Balanced(q.Filter) {
 		return wrong("Filter %q has a parenthesis without its other", q.Filter)
 	}
 	for _, expression := range []string{q.Filter, q.Projection} {
-		if strings.Contains(expression, "#"+placeholder) || strings.Contains(expression, ":"+placeholder) {
-			return wrong("%q has a name that begins with %s, which is heatsink's own", expression, placeholder)
+		if strings.Contains(expression, "#"+compose.Placeholder) || strings.Contains(expression, ":"+compose.Placeholder) {
+			return wrong("%q has a name that begins with %s, which is heatsink's own", expression, compose.Placeholder)
 		}
 	}
-	for name := range q.Names {
-		if strings.HasPrefix(name, "#"+placeholder) {
-			return wrong("the name %s begins with #%s, which is heatsink's own", name, placeholder)
-		}
-	}
-	for name := range q.Values {
-		if strings.HasPrefix(name, ":"+placeholder) {
-			return wrong("the value %s begins with :%s, which is heatsink's own", name, placeholder)
-		}
+	if err := compose.CheckPlaceholders(q.Names, q.Values); err != nil {
+		return wrong("%w", err)
 	}
 	return nil
 }
@@ -163,7 +154,7 @@ func (r *reading) addProjection() error {
 	if r.query.Projection == "" {
 		return nil
 	}
-	asked := topLevel(r.query.Projection, r.query.Names)
+	asked := compose.TopLevel(r.query.Projection, r.query.Names)
 	needed := r.needed()
 	if err := checkParts(r.query.Projection, r.query.Names, needed); err != nil {
 		return err
@@ -178,12 +169,10 @@ func (r *reading) addProjection() error {
 	return nil
 }
 
-// checkParts refuses a projection that asks for a part of an attribute that the read needs: DynamoDB takes no path twice.
+// checkParts refuses a projection that asks for a part of an attribute that the read needs.
 func checkParts(projection string, names map[string]string, needed []string) error {
-	for path := range strings.SplitSeq(projection, ",") {
-		if i := slices.Index(needed, topLevel(path, names)[0]); i >= 0 && strings.ContainsAny(path, ".[") {
-			return fmt.Errorf("%w: Projection has %q, a part of %q: ask for all of the attribute, which the read needs", ErrQuery, strings.TrimSpace(path), needed[i])
-		}
+	if path, whole, ok := compose.PartOf(projection, names, needed); ok {
+		return fmt.Errorf("%w: Projection has %q, a part of %q: ask for all of the attribute, which the read needs", ErrQuery, path, whole)
 	}
 	return nil
 }
@@ -223,22 +212,6 @@ func (r *reading) add(name string) string {
 	r.names[alias] = name
 	r.added = append(r.added, name)
 	return alias
-}
-
-// topLevel returns the attributes that the paths of a projection begin with.
-func topLevel(projection string, names map[string]string) []string {
-	var attributes []string
-	for path := range strings.SplitSeq(projection, ",") {
-		if end := strings.IndexAny(path, ".["); end >= 0 {
-			path = path[:end]
-		}
-		path = strings.TrimSpace(path)
-		if name, ok := names[path]; ok {
-			path = name
-		}
-		attributes = append(attributes, path)
-	}
-	return attributes
 }
 
 // timed reports whether some items have to be compared with From and To one by one.

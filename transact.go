@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 )
 
 // transactPut returns a put as part of a transaction.
@@ -38,14 +40,14 @@ func (c *core) transactUpdate(ctx context.Context, like Item, edits []func(*type
 		edit(update)
 	}
 	update.TableName, update.Key = &c.options.Table, key
-	assigned := assignments(aws.ToString(update.UpdateExpression), update.ExpressionAttributeNames, update.ExpressionAttributeValues)
+	assigned := compose.Assignments(aws.ToString(update.UpdateExpression), update.ExpressionAttributeNames, update.ExpressionAttributeValues)
 	if err := c.checkAssignments(assigned, like); err != nil {
 		return types.TransactWriteItem{}, err
 	}
 	if c.options.Index != "" && c.listed(like) {
 		_, listing, err := c.listing(ctx, like, assigned)
 		if err == nil {
-			err = setAttributes(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
+			err = compose.Set(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
 		}
 		if err != nil {
 			return types.TransactWriteItem{}, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -39,8 +40,8 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		if err == nil && versioned {
 			err = checkGuarded(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
 		}
-		assigned := append(assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
-			legacyAssignments(in.AttributeUpdates)...)
+		assigned := append(compose.Assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
+			compose.LegacyAssignments(in.AttributeUpdates)...)
 		if err == nil {
 			err = c.checkAssignments(assigned, like)
 		}
@@ -109,7 +110,7 @@ func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dy
 
 // complete adds to the caller's update what heatsink needs of it: that it keeps an index's listing, and creates nothing
 // where an item was found.
-func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item, assigned []assignment) error {
+func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item, assigned []compose.Assignment) error {
 	if c.options.Index != "" && c.listed(like) {
 		t, listing, err := c.listing(ctx, like, assigned)
 		if err != nil {
@@ -130,7 +131,7 @@ func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *l
 
 // listing returns where an index lists an item from now on, and the attributes that make it so. The event time is among them,
 // unless the update sets it itself: an item that says another one than like would be listed in a bucket that is not its own.
-func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (target, Item, error) {
+func (c *core) listing(ctx context.Context, like Item, assigned []compose.Assignment) (target, Item, error) {
 	p, err := c.placeLike(ctx, like)
 	if err != nil {
 		return target{}, nil, err
@@ -139,7 +140,7 @@ func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (t
 	c.list(p, listing)
 	o, at := &c.options, c.options.EventTime.Attribute
 	if o.Layout.Bucket != layout.NoBucket && !slices.Contains(o.TableKey, at) &&
-		!slices.ContainsFunc(assigned, func(a assignment) bool { return a.attribute == at }) {
+		!slices.ContainsFunc(assigned, func(a compose.Assignment) bool { return a.Attribute == at }) {
 		listing[at] = like[at]
 	}
 	return p.target, listing, nil
@@ -147,10 +148,10 @@ func (c *core) listing(ctx context.Context, like Item, assigned []assignment) (t
 
 // keepSortKey makes an update that creates an item give it the index's sort key that like has: without one, the index would
 // not list it. An item that is there keeps its own.
-func (c *core) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []assignment) {
+func (c *core) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []compose.Assignment) {
 	name := c.options.SortKey
 	if name == "" || attribute.Empty(like[name]) || slices.Contains(c.options.TableKey, name) || len(in.AttributeUpdates) > 0 ||
-		slices.ContainsFunc(assigned, func(a assignment) bool { return a.attribute == name }) {
+		slices.ContainsFunc(assigned, func(a compose.Assignment) bool { return a.Attribute == name }) {
 		return
 	}
 	in.ExpressionAttributeNames["#hs_sk"], in.ExpressionAttributeValues[":hs_sk"] = name, like[name]
@@ -166,7 +167,7 @@ func setListing(in *dynamodb.UpdateItemInput, listing Item) error {
 		}
 		return nil
 	}
-	return setAttributes(listing, &in.UpdateExpression, &in.ExpressionAttributeNames, &in.ExpressionAttributeValues)
+	return compose.Set(listing, &in.UpdateExpression, &in.ExpressionAttributeNames, &in.ExpressionAttributeValues)
 }
 
 // onlyIfThere makes an update fail if the item is no longer there, and say so in the error by returning no item.
@@ -177,7 +178,7 @@ func (c *core) onlyIfThere(in *dynamodb.UpdateItemInput) error {
 	if err := checkGuarded(in.ConditionExpression, nil, nil); err != nil {
 		return err
 	}
-	names, err := ownNames(in.ExpressionAttributeNames)
+	names, err := compose.Names(in.ExpressionAttributeNames)
 	if err != nil {
 		return err
 	}
@@ -191,15 +192,12 @@ func (c *core) onlyIfThere(in *dynamodb.UpdateItemInput) error {
 	return nil
 }
 
-// idempotent reports whether doing an update twice is surely the same as doing it once. It is if all it does is to give
-// attributes values that come with the request, to remove attributes, and to take elements out of sets. It is not, or may
-// not be, if the new values depend on old ones (ADD, a sum, list_append, a copy of another attribute), or if it names
-// elements of lists, which move up when one is removed. if_not_exists of the attribute that is set is harmless.
+// idempotent reports whether doing an update twice is surely the same as doing it once: see compose.Idempotent.
 func idempotent(in *dynamodb.UpdateItemInput) bool {
 	for _, u := range in.AttributeUpdates {
 		if u.Action == types.AttributeActionAdd {
 			return false
 		}
 	}
-	return in.UpdateExpression == nil || idempotentExpression(*in.UpdateExpression)
+	return in.UpdateExpression == nil || compose.Idempotent(*in.UpdateExpression)
 }

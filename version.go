@@ -19,6 +19,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 )
 
@@ -247,6 +248,15 @@ func (c *core) claimPut(in *dynamodb.PutItemInput, mark string) (*claim, error) 
 		return nil, err
 	}
 	return c.newClaim(mark), nil
+}
+
+// checkGuarded refuses a condition that heatsink cannot put another beside: one with names of heatsink's own, or with
+// parentheses that would end what heatsink begins.
+func checkGuarded(condition *string, names map[string]string, values Item) error {
+	if err := compose.CheckCondition(condition); err != nil {
+		return fmt.Errorf("%w: %w", ErrItem, err)
+	}
+	return compose.CheckPlaceholders(names, values)
 }
 
 // versioned reports whether the collection keeps versions, and refuses parameters that cannot have their condition.

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
+	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/compose", "internal/expr/outline", "internal/gather"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/dispatch"},
@@ -62,6 +62,7 @@ var mayImport = imports{
 	"internal/partition/sim": {"internal/partition", "internal/figure"},
 	"internal/expr":          {"internal/attr", "internal/expr/token"},
 	"internal/expr/outline":  {"internal/expr/token"},
+	"internal/expr/compose":  {"internal/expr/outline", "internal/expr/token"},
 	"internal/expr/token":    {},
 	"internal/attr":          {"internal/jsonpull"},
 	"internal/jsonpull":      {},

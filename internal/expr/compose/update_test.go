@@ -1,4 +1,4 @@
-package heatsink
+package compose
 
 import "testing"
 
@@ -33,7 +33,7 @@ func TestIdempotentExpression(t *testing.T) {
 		"SET a = :a REMOVE l[0]":             false,
 		"SET a = if_not_exists(a, b)":        false,
 	} {
-		if got := idempotentExpression(expression); got != want {
+		if got := Idempotent(expression); got != want {
 			t.Errorf("%q: got %t, want %t", expression, got, want)
 		}
 	}
