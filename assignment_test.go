@@ -246,7 +246,7 @@ func isFound(t *rapid.T, ctx context.Context, client *dynamodb.Client, items *Co
 	}
 	q := Query{Key: place.Key}
 	if o.Layout.Bucket != layout.NoBucket {
-		at, err := o.EventTime.of(self)
+		at, err := o.EventTime.placed().Of(self)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/heatsink-go/heatsink/internal/attr"
-	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/expiry"
+	"github.com/heatsink-go/heatsink/internal/place"
 )
 
 const (
@@ -40,9 +40,18 @@ func inParallel(n int, f func(i int)) {
 	wg.Wait()
 }
 
+// batch is a BatchPut under way.
+type batch struct {
+	schema *place.Schema
+	placer *place.Placer
+	ttl    expiry.TTL
+	sender *sender
+	items  []*batchItem
+}
+
 // batchItem is an item of a batch.
 type batchItem struct {
-	*placement
+	*place.Placement
 	position int   // in the batch
 	item     Item  // as the caller has it, with its time to live
 	sent     Item  // as it was sent
@@ -54,34 +63,39 @@ type batchItem struct {
 //
 // What DynamoDB leaves unprocessed was not written, so the items of a random layout are tried in other shards. After a
 // lost answer the items of that request stay where they are, as in put.
-func (c *core) batchPut(ctx context.Context, items int, encode func(i int) (Item, error)) error {
+//
+// The items of a collection with versions have a condition each, which a BatchWriteItem cannot have: w puts them one by one.
+func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Item, error)) error {
 	if items == 0 {
 		return nil
 	}
-	entries := c.entries(ctx, items, encode)
-	sound := slices.DeleteFunc(slices.Clone(entries), func(e *batchItem) bool { return e.err != nil })
-	size := maxBatchPut
-	if c.options.Version != "" {
-		size = 1
+	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender}
+	b.place(ctx, items, encode)
+	sound := slices.DeleteFunc(slices.Clone(b.items), func(e *batchItem) bool { return e.err != nil })
+	if w.versions.Keeps() {
+		inParallel(len(sound), func(i int) { _, sound[i].err = w.put(ctx, sound[i].item, nil) })
+	} else {
+		b.put(ctx, sound)
 	}
-	batches := slices.Collect(slices.Chunk(sound, size))
-	costs := make([]Cost, len(batches))
-	inParallel(len(batches), func(i int) {
-		if c.options.Version != "" {
-			c.putAlone(ctx, batches[i][0])
-			return
-		}
-		c.putBatch(ctx, &costs[i], batches[i])
-	})
+	return b.failures(items)
+}
 
+// put writes items, as many in a request as it takes.
+func (b *batch) put(ctx context.Context, items []*batchItem) {
+	requests := slices.Collect(slices.Chunk(items, maxBatchPut))
+	costs := make([]Cost, len(requests))
+	inParallel(len(requests), func(i int) { b.putSome(ctx, &costs[i], requests[i]) })
 	var cost Cost
 	for _, part := range costs {
 		cost = cost.Plus(part)
 	}
 	metersOf(ctx).add(cost)
+}
 
+// failures returns a BatchError with the items that were not written, nil if all were.
+func (b *batch) failures(items int) error {
 	var failed []BatchFailure
-	for _, e := range entries {
+	for _, e := range b.items {
 		if e.err != nil {
 			failed = append(failed, BatchFailure{Position: e.position, Err: e.err})
 		}
@@ -92,71 +106,52 @@ func (c *core) batchPut(ctx context.Context, items int, encode func(i int) (Item
 	return nil
 }
 
-// putAlone writes an item of a batch as Put does, for collections whose items have a condition of their own.
-func (c *core) putAlone(ctx context.Context, e *batchItem) { _, e.err = c.put(ctx, e.item, nil) }
-
-// entries places all items. Of those with the same key only the last is left. An item that has no place has an error.
-func (c *core) entries(ctx context.Context, items int, encode func(i int) (Item, error)) []*batchItem {
-	entries := make([]*batchItem, items)
+// place places all items. Of those with the same key only the last is left. An item that has no place has an error.
+func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, error)) {
+	all := make([]*batchItem, items)
 	names := make([]string, items)
 	last := make(map[string]int, items)
-	for i := range entries {
+	for i := range all {
 		e := &batchItem{position: i}
-		entries[i] = e
+		all[i] = e
 		var item Item
 		if item, e.err = encode(i); e.err == nil {
-			e.placement, e.err = c.place(ctx, item)
+			e.Placement, e.err = b.placer.Place(ctx, item, false)
 		}
 		if e.err != nil {
 			continue
 		}
-		name, ok := c.keyName(item)
+		name, ok := b.schema.KeyText(item)
 		if !ok {
 			e.err = fmt.Errorf("%w: a key attribute is not a valid number", ErrItem)
 			continue
 		}
-		if c.options.Index == "" {
-			name += e.bucket.String() // the same key at another time is another item, unless it is a table's own
+		if b.schema.Index == "" {
+			name += e.Bucket.String() // the same key at another time is another item, unless it is a table's own
 		}
 		names[i] = name
 		last[name] = i
-		e.item = c.withTTL(item)
+		e.item = b.ttl.Give(item)
 	}
-	return slices.DeleteFunc(entries, func(e *batchItem) bool { return e.err == nil && last[names[e.position]] != e.position })
+	b.items = slices.DeleteFunc(all, func(e *batchItem) bool { return e.err == nil && last[names[e.position]] != e.position })
 }
 
-// keyName returns the table's key of an item as text, the same for the same key.
-func (c *core) keyName(item Item) (name string, ok bool) {
-	var text []byte
-	for _, name := range c.keyNames() {
-		if name == "" {
-			continue
-		}
-		v, err := attribute.Canonical(item[name])
-		if err != nil || v.Kind > attr.B {
-			return "", false
-		}
-		text = attr.AppendKey(text, v)
-	}
-	return string(text), true
-}
-
-// putBatch writes the items of one request. Those that it cannot write have an error then.
-func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
+// putSome writes the items of one request. Those that it cannot write have an error then.
+func (b *batch) putSome(ctx context.Context, cost *Cost, pending []*batchItem) {
 	meters := metersOf(ctx)
-	r := &request{operation: "BatchWriteItem", target: pending[0].target}
-	err := c.write(ctx, cost, r, true, func(ctx context.Context, attempt int) error {
+	r := &request{operation: "BatchWriteItem", Home: pending[0].Home}
+	err := b.sender.write(ctx, cost, r, true, func(ctx context.Context, attempt int) error {
 		puts := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
-			if attempt > 1 && !r.lost && e.random {
-				c.elsewhere(e.placement)
+			if attempt > 1 && !r.lost && e.Random {
+				b.placer.Elsewhere(e.Placement)
 			}
-			e.sent = c.stored(e.placement, e.item)
+			e.sent = b.placer.Stored(e.Placement, e.item)
 			puts[i].PutRequest = &types.PutRequest{Item: e.sent}
 		}
-		r.target = pending[0].target
-		out, err := c.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-			RequestItems:           map[string][]types.WriteRequest{c.options.Table: puts},
+		r.Home = pending[0].Home
+		out, err := b.sender.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems:           map[string][]types.WriteRequest{b.sender.table: puts},
 			ReturnConsumedCapacity: meters.wanted(),
 		}, dispatch.Once)
 		if err == nil {
@@ -164,15 +159,13 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 				cost.WriteUnits += units(&consumed)
 			}
 			sent := len(pending)
-			if pending = c.unprocessed(r, pending, out); len(pending) > 0 {
+			if pending = b.unprocessed(r, pending, out); len(pending) > 0 {
 				err = &dispatch.UnprocessedError{Left: len(pending), Of: sent}
 			}
 		}
 		if dispatch.HotKey(err) {
 			for _, e := range pending {
-				if e.random {
-					c.chooser.throttled(&e.spot, e.shard)
-				}
+				b.placer.Throttled(e.Placement)
 			}
 		}
 		return err
@@ -183,27 +176,27 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 	case len(pending) > 1 && !r.lost && dispatch.Invalid(failed.Err):
 		// DynamoDB rejects a batch for one bad item and does not say which.
 		half := len(pending) / 2
-		c.putBatch(ctx, cost, pending[:half])
-		c.putBatch(ctx, cost, pending[half:])
+		b.putSome(ctx, cost, pending[:half])
+		b.putSome(ctx, cost, pending[half:])
 	default:
 		for _, e := range pending {
 			own := *failed
-			own.ShardKey, own.Shard = e.shardKey, e.shard
+			own.ShardKey, own.Shard = e.ShardKey, e.Shard
 			e.err = &own
 		}
 	}
 }
 
-// unprocessed returns the entries that an answer says were not written. If it names an item that was not sent, nothing
+// unprocessed returns the items that an answer says were not written. If it names an item that was not sent, nothing
 // is certain about any: all are to be sent again, to the same shards.
-func (c *core) unprocessed(r *request, sent []*batchItem, out *dynamodb.BatchWriteItemOutput) []*batchItem {
+func (b *batch) unprocessed(r *request, sent []*batchItem, out *dynamodb.BatchWriteItemOutput) []*batchItem {
 	left := map[string]bool{}
 	for _, puts := range out.UnprocessedItems { // of our table, under its name or its ARN
 		for _, put := range puts {
 			var name string
 			ok := put.PutRequest != nil
 			if ok {
-				name, ok = c.keyName(put.PutRequest.Item)
+				name, ok = b.schema.KeyText(put.PutRequest.Item)
 			}
 			if !ok {
 				r.lost = true
@@ -217,7 +210,7 @@ func (c *core) unprocessed(r *request, sent []*batchItem, out *dynamodb.BatchWri
 	}
 	var pending []*batchItem
 	for _, e := range sent {
-		if name, _ := c.keyName(e.sent); left[name] {
+		if name, _ := b.schema.KeyText(e.sent); left[name] {
 			pending = append(pending, e)
 		}
 	}

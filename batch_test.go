@@ -78,9 +78,10 @@ func TestBatchPutDuplicates(t *testing.T) {
 	byDay := coreOf(t, Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}})
 	number := func(n, at string) Item { return ov("pk", "a", "sk", &types.AttributeValueMemberN{Value: n}, "at", at) }
 	items := []Item{number("1", "2026-01-01T00:00:00Z"), number("1", "2026-01-02T00:00:00Z"), number("1.0", "2026-01-01T05:00:00Z")}
-	entries := byDay.entries(t.Context(), len(items), func(i int) (Item, error) { return items[i], nil })
-	if len(entries) != 2 || entries[0].position != 1 || entries[1].position != 2 {
-		t.Errorf("got %d entries, want the second and the third item", len(entries))
+	b := &batch{schema: byDay.schema, placer: byDay.writer.placer}
+	b.place(t.Context(), len(items), func(i int) (Item, error) { return items[i], nil })
+	if len(b.items) != 2 || b.items[0].position != 1 || b.items[1].position != 2 {
+		t.Errorf("got %d items, want the second and the third", len(b.items))
 	}
 }
 

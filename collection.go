@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -69,7 +68,7 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 	if err != nil {
 		return Written[T]{}, err
 	}
-	return written[T](c.core.put(ctx, raw, edit))
+	return written[T](c.core.writer.put(ctx, raw, edit))
 }
 
 // Update changes the item with the key that like has, which needs to hold no more than the key and what the shard and
@@ -96,7 +95,7 @@ func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamo
 	if err != nil {
 		return Written[T]{}, err
 	}
-	return written[T](c.core.update(ctx, raw, edit))
+	return written[T](c.core.writer.update(ctx, raw, edit))
 }
 
 // Delete deletes the item with the key that like has. With a Random layout it is looked for first, as by Update, and one is
@@ -111,7 +110,7 @@ func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamo
 	if err != nil {
 		return Written[T]{}, err
 	}
-	return written[T](c.core.delete(ctx, raw, edit))
+	return written[T](c.core.writer.delete(ctx, raw, edit))
 }
 
 // Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem, and a
@@ -122,14 +121,14 @@ func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamo
 // If an Index lists the item in a shard that this collection does not read, Get returns the item together with an error
 // that wraps ErrTooNarrow.
 func (c *Collection[T]) Get(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
-	return one(c.core, like, func(raw Item) (Item, error) { return c.core.get(ctx, raw, edit) })
+	return one(c.core, like, func(raw Item) (Item, error) { return c.core.finder.get(ctx, raw, edit) })
 }
 
 // GetMerged reads what every shard has under the key that like has and returns it as one item: the attributes of all, and
 // the lowest shard's where several have the same. It is for items that were too large or too hot for one place and whose
 // parts were put in shards of their own. ErrNotFound if there is none.
 func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
-	return one(c.core, like, func(raw Item) (Item, error) { return c.core.getMerged(ctx, raw, edit) })
+	return one(c.core, like, func(raw Item) (Item, error) { return c.core.finder.getMerged(ctx, raw, edit) })
 }
 
 // BatchPut writes items as Put does, with BatchWriteItem, 25 at a time. What DynamoDB leaves unprocessed is sent again.
@@ -137,7 +136,7 @@ func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dyn
 // else has been written. Of items with the same key the last one stands. An item that only DynamoDB finds fault with is
 // looked for by halves, which takes up to ten requests more.
 func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
-	return c.core.batchPut(ctx, len(items), func(i int) (Item, error) { return encode(items[i]) })
+	return batchPut(ctx, c.core.writer, len(items), func(i int) (Item, error) { return encode(items[i]) })
 }
 
 // TransactPut returns Put's request as a part of a transaction of the caller's own. The shard is chosen now: if the
@@ -147,7 +146,7 @@ func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*t
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	return c.core.transactPut(ctx, raw, edit)
+	return c.core.transactions.put(ctx, raw, edit)
 }
 
 // TransactUpdate is TransactPut for an Update. A transaction cannot look for an item: here and in the other two, the error
@@ -157,7 +156,7 @@ func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	return c.core.transactUpdate(ctx, raw, edit)
+	return c.core.transactions.update(ctx, raw, edit)
 }
 
 // TransactDelete is TransactPut for a Delete.
@@ -166,7 +165,7 @@ func (c *Collection[T]) TransactDelete(ctx context.Context, like T, edit ...func
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	return c.core.transactDelete(ctx, raw, edit)
+	return c.core.transactions.delete(ctx, raw, edit)
 }
 
 // TransactCheck is TransactPut for a condition on an item that is not changed.
@@ -175,7 +174,7 @@ func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	return c.core.transactCheck(ctx, raw, edit)
+	return c.core.transactions.condition(ctx, raw, edit)
 }
 
 // Query returns the items that q asks for, in order: by bucket, then by sort key as DynamoDB orders it, then by shard;
@@ -187,7 +186,7 @@ func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(
 func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		for raw, err := range c.core.query(ctx, q) {
+		for raw, err := range queryRows(ctx, c.core, q) {
 			if err != nil {
 				yield(none, err)
 				return
@@ -219,7 +218,7 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 	if err := q.whole("a page", "a token cannot say which shards were drawn; use Query"); err != nil {
 		return Page[T]{}, err
 	}
-	raw, err := c.core.page(ctx, q, token)
+	raw, err := readPage(ctx, c.core, q, token)
 	page := Page[T]{Next: raw.Next}
 	var bad decodeErrors
 	for _, w := range raw.Items {
@@ -244,14 +243,14 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 // this collection does not read it returns the item and its place together with an error that wraps ErrTooNarrow.
 // Widths are asked without a deadline.
 func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
-	raw, place, err := c.core.decodeStored(stored)
+	raw, place, err := decodeStored(c.core, stored)
 	if raw == nil {
 		var none T
 		return none, place, err
 	}
 	item, wrong := decode[T](raw)
 	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = attribute.Pick(raw, c.core.allKeys())
+		failed.Key = attribute.Pick(raw, c.core.schema.AllKeys())
 	}
 	if wrong != nil {
 		return item, place, wrong
@@ -267,23 +266,27 @@ func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.core.candidates(ctx, raw)
+	return c.core.schema.EveryKey(ctx, raw)
 }
 
 // Plan returns what q will read, without reading it. q.MaxRequests does not matter.
-func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) { return c.core.plan(ctx, q) }
+func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) {
+	return planRead(ctx, c.core, q)
+}
 
 // Count returns the number of items that q asks for. The shards count in parallel, and no item is transferred; DynamoDB
 // charges as if it were. Items are read only to compare their times: without buckets, in Older layouts, and in buckets that
 // From or To cut. With q.Limit it stops there, and reads the keys of about as many items as a Query with that Limit.
-func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) { return c.core.count(ctx, q) }
+func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) {
+	return countItems(ctx, c.core, q)
+}
 
 // Distribution counts the items of every shard that q reads, and judges how even they are.
 func (c *Collection[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, error) {
 	if err := q.whole("a distribution", "it compares all shards; leave Sample out"); err != nil {
 		return layout.Evenness{}, err
 	}
-	return c.core.distribution(ctx, q)
+	return countShards(ctx, c.core, q)
 }
 
 // Written is what a write did.
@@ -309,48 +312,3 @@ type Page[T any] struct {
 
 // written turns the untyped result of a write into a typed one.
 func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }
-
-// one reads a single item that is like another. There may be both an item and an error.
-func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
-	var none T
-	key, err := encode(like)
-	if err != nil {
-		return none, err
-	}
-	raw, err := read(key)
-	if raw == nil {
-		return none, err
-	}
-	item, wrong := decode[T](raw)
-	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = attribute.Pick(key, c.allKeys())
-	}
-	if wrong != nil {
-		return item, wrong
-	}
-	return item, err
-}
-
-// encode returns a map that is the caller's own if T is Item: it must not be changed.
-func encode[T any](v T) (Item, error) {
-	if raw, ok := any(v).(Item); ok {
-		return raw, nil
-	}
-	raw, err := attributevalue.MarshalMap(v)
-	if err != nil {
-		return nil, fmt.Errorf("%w: encode %T: %w", ErrItem, v, err)
-	}
-	return raw, nil
-}
-
-func decode[T any](raw Item) (T, error) {
-	var v T
-	if p, ok := any(&v).(*Item); ok {
-		*p = raw
-		return v, nil
-	}
-	if err := attributevalue.UnmarshalMap(raw, &v); err != nil {
-		return v, &DecodeError{Item: raw, Err: err}
-	}
-	return v, nil
-}

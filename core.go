@@ -1,22 +1,28 @@
 package heatsink
 
 import (
-	"sync/atomic"
-
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/version"
 )
 
-// core is a collection without its type: it does the work.
+// core is a collection without its type: who does the work, and what reads of many items share.
 type core struct {
-	client        Client
-	options       Options              // with defaults
-	reads, writes *dispatch.Dispatcher // two, as reads must not spend the retries that writes need
-	readers       *dispatch.Limiter
-	beside        []string // attributes that tell items of the same key apart
-	chooser       *chooser
-	history       gather.History // what reads have seen
-	lastVersion   atomic.Uint64  // the time in the last version that was made
+	options  Options         // with defaults
+	schema   *place.Schema   // where items are stored
+	versions *version.Keeper // what their versions say
+	ttl      expiry.TTL      // how long they live
+
+	sender       *sender
+	finder       *finder
+	writer       *writer
+	transactions *transactions
+
+	readers *dispatch.Limiter
+	chooser *place.Chooser // draws samples, too
+	history gather.History // what reads have seen
 }
 
 func newCore(client Client, options Options) (*core, error) {
@@ -25,17 +31,19 @@ func newCore(client Client, options Options) (*core, error) {
 	}
 	options = options.withDefaults()
 	options.warn()
-	chooser := newChooser(options.Rand)
-	readers := dispatch.NewLimiter(options.MaxConcurrency)
+	c := &core{options: options, schema: options.schema(), ttl: expiry.TTL{Attribute: options.TTL, After: options.TTLAfter}}
+	c.chooser = place.NewChooser(options.Rand)
+	c.versions = version.New(options.Version, c.schema.KeyNames()[0], c.ttl)
+	c.readers = dispatch.NewLimiter(options.MaxConcurrency)
 	retry := dispatch.Retry(options.Retry)
-	c := &core{
-		client:  client,
-		options: options,
-		reads:   dispatch.New(retry, readers, chooser.uint64N),
-		writes:  dispatch.New(retry, nil, chooser.uint64N),
-		readers: readers,
-		chooser: chooser,
+	c.sender = &sender{
+		client: client, table: options.Table, logger: options.Logger,
+		reads:  dispatch.New(retry, c.readers, c.chooser.Uint64N),
+		writes: dispatch.New(retry, nil, c.chooser.Uint64N),
 	}
-	c.beside = c.findBeside()
+	placer := place.NewPlacer(c.schema, c.chooser)
+	c.finder = &finder{schema: c.schema, versions: c.versions, ttl: c.ttl, sender: c.sender}
+	c.writer = &writer{schema: c.schema, placer: placer, versions: c.versions, ttl: c.ttl, finder: c.finder, sender: c.sender}
+	c.transactions = &transactions{schema: c.schema, placer: placer, versions: c.versions, ttl: c.ttl, table: options.Table}
 	return c, nil
 }

@@ -91,3 +91,10 @@ func (l *meterLink) wanted() types.ReturnConsumedCapacity {
 	}
 	return types.ReturnConsumedCapacityTotal
 }
+
+// ask makes a request report what it consumes if somebody wants to know, unless the caller has decided that.
+func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
+	if l != nil && *report == "" {
+		*report = l.wanted()
+	}
+}

@@ -3,14 +3,13 @@ package heatsink
 import (
 	"context"
 	"math"
-	"regexp"
 
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// plan is Collection.Plan.
-func (c *core) plan(ctx context.Context, q Query) (Plan, error) {
+// planRead is Collection.Plan.
+func planRead(ctx context.Context, c *core, q Query) (Plan, error) {
 	r, err := c.prepare(ctx, q)
 	if err != nil {
 		return Plan{}, err
@@ -22,8 +21,8 @@ func (c *core) plan(ctx context.Context, q Query) (Plan, error) {
 	return Plan{Buckets: c.options.Layout.Bucket.Count(q.From, q.To), Shards: n, Requests: n}, nil
 }
 
-// count is Collection.Count.
-func (c *core) count(ctx context.Context, q Query) (int, error) {
+// countItems is Collection.Count.
+func countItems(ctx context.Context, c *core, q Query) (int, error) {
 	r, err := c.prepare(ctx, q.unprojected())
 	if err != nil {
 		return 0, err
@@ -63,8 +62,8 @@ func countSome(ctx context.Context, r *reading) (n int, err error) {
 	}
 }
 
-// distribution is Collection.Distribution.
-func (c *core) distribution(ctx context.Context, q Query) (layout.Evenness, error) {
+// countShards is Collection.Distribution.
+func countShards(ctx context.Context, c *core, q Query) (layout.Evenness, error) {
 	r, err := c.prepare(ctx, q.unprojected())
 	if err != nil {
 		return layout.Evenness{}, err
@@ -75,28 +74,6 @@ func (c *core) distribution(ctx context.Context, q Query) (layout.Evenness, erro
 	}
 	return layout.NewEvenness(counts), nil
 }
-
-// unprojected returns the query for whole items, without the names that only the projection used: DynamoDB insists.
-func (q Query) unprojected() Query {
-	if q.Projection == "" {
-		return q
-	}
-	q.Projection = ""
-	names := q.Names
-	q.Names = nil
-	for _, used := range placeholders.FindAllString(q.Filter, -1) {
-		if name, ok := names[used]; ok {
-			if q.Names == nil {
-				q.Names = make(map[string]string)
-			}
-			q.Names[used] = name
-		}
-	}
-	return q
-}
-
-// placeholders finds the names in an expression.
-var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // counts returns the number of items in every shard.
 func counts(ctx context.Context, r *reading) ([]int, error) {

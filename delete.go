@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/place"
 )
 
 // delete deletes an item where it is. If that may be in several shards it is looked for first.
@@ -19,26 +20,26 @@ import (
 // between may be missed, as by any delete that comes before a put.
 //
 // Deleting twice is deleting once, except for who wants the old item, and for conditions: see update.
-func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (w Written[Item], err error) {
-	return c.change(ctx, like, func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error) {
+func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (Written[Item], error) {
+	return w.change(ctx, like, func(cost *Cost, at *located) (Item, *types.ConsumedCapacity, error) {
 		for _, copied := range slices.Backward(at.hidden) {
-			in := &dynamodb.DeleteItemInput{TableName: &c.options.Table, Key: c.in(at.key, copied)}
+			in := &dynamodb.DeleteItemInput{TableName: &w.sender.table, Key: w.schema.KeyAt(at.key, copied)}
 			metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-			out, err := c.deleteOne(ctx, cost, copied, in)
+			out, err := w.deleteOne(ctx, cost, copied, in)
 			if err != nil {
 				return nil, nil, err
 			}
 			cost.WriteUnits += units(out.ConsumedCapacity)
 		}
-		in := &dynamodb.DeleteItemInput{TableName: &c.options.Table, Key: maps.Clone(at.key)}
+		in := &dynamodb.DeleteItemInput{TableName: &w.sender.table, Key: maps.Clone(at.key)}
 		for _, edit := range edits {
 			edit(in)
 		}
-		in.TableName, in.Key = &c.options.Table, at.key
+		in.TableName, in.Key = &w.sender.table, at.key
 		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-		out, err := c.deleteOne(ctx, cost, at.target, in)
+		out, err := w.deleteOne(ctx, cost, at.Home, in)
 		if err != nil {
-			c.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
+			w.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
 			return nil, nil, err
 		}
 		return out.Attributes, out.ConsumedCapacity, nil
@@ -46,30 +47,30 @@ func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.Del
 }
 
 // deleteOne sends one DeleteItem, or what a delete is in a collection with versions: a put of a tombstone.
-func (c *core) deleteOne(ctx context.Context, cost *Cost, at target, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
-	if c.options.Version != "" {
-		return c.bury(ctx, cost, at, in)
+func (w *writer) deleteOne(ctx context.Context, cost *Cost, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+	if w.versions.Keeps() {
+		return w.bury(ctx, cost, at, in)
 	}
-	r := &request{operation: "DeleteItem", target: at}
+	r := &request{operation: "DeleteItem", Home: at}
 	var out *dynamodb.DeleteItemOutput
-	err := c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
-		out, err = c.client.DeleteItem(ctx, in, dispatch.Once)
+	err := w.sender.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
+		out, err = w.sender.client.DeleteItem(ctx, in, dispatch.Once)
 		return err
 	})
 	return out, err
 }
 
 // bury deletes an item of a collection with versions: it puts a tombstone in its place.
-func (c *core) bury(ctx context.Context, cost *Cost, at target, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
-	put, err := c.tombstone(in)
+func (w *writer) bury(ctx context.Context, cost *Cost, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+	put, claim, err := w.versions.Tombstone(in)
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.sendPut(ctx, cost, &placement{target: at}, put, gone)
+	out, err := w.sendPut(ctx, cost, &place.Placement{Home: at}, put, claim)
 	if err != nil {
 		return nil, err
 	}
-	if c.buried(out.Attributes) {
+	if w.versions.Buried(out.Attributes) {
 		out.Attributes = nil
 	}
 	return &dynamodb.DeleteItemOutput{Attributes: out.Attributes, ConsumedCapacity: out.ConsumedCapacity}, nil

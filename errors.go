@@ -8,20 +8,21 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/place"
 )
 
 // ErrOptions is wrapped by what Open returns for options that contradict each other or lack something. What is wrong with
 // the Layout itself wraps layout.ErrInvalid. The errors that wrap it say what and where; so do those below.
-var ErrOptions = errors.New("invalid options")
+var ErrOptions = place.ErrOptions
 
 // Errors of operations on one item.
 var (
 	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
-	ErrItem = errors.New("invalid item")
+	ErrItem = place.ErrItem
 	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
 	ErrNotFound = errors.New("item not found")
 	// ErrScattered is wrapped when an operation needs to know which shard an item is in, and the layout does not say.
-	ErrScattered = errors.New("the layout does not say which shard the item is in")
+	ErrScattered = place.ErrScattered
 )
 
 // Errors of reads of many items.
@@ -39,7 +40,7 @@ var (
 
 // ErrTooNarrow is wrapped, by any operation, when something shows that a key has items in more shards than the collection
 // reads: its queries would miss them. Raise Layout.Shards or Width.Read wherever the key is read.
-var ErrTooNarrow = errors.New("the collection reads fewer shards than there are")
+var ErrTooNarrow = place.ErrTooNarrow
 
 // ShardError says which shard a request was for when it failed. The SDK's error is reachable with errors.As.
 type ShardError struct {

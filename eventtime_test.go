@@ -16,49 +16,6 @@ import (
 	"github.com/heatsink-go/heatsink/local"
 )
 
-func TestEventTimeOf(t *testing.T) {
-	at := func(seconds, nanoseconds int64) time.Time { return time.Unix(seconds, nanoseconds).UTC() }
-	for _, test := range []struct {
-		name  string
-		unit  TimeUnit
-		value types.AttributeValue
-		want  time.Time // the zero time: refused
-	}{
-		{"seconds", UnixSeconds, number("1718000000"), at(1718000000, 0)},
-		{"a fraction, as Python writes it", UnixSeconds, number("1718000000.25"), at(1718000000, 250e6)},
-		{"an exponent", UnixSeconds, number("1.71800000025E9"), at(1718000000, 250e6)},
-		{"an exponent and no fraction", UnixSeconds, number("1718E6"), at(1718000000, 0)},
-		{"beyond nanoseconds", UnixSeconds, number("1718000000.1234567899"), at(1718000000, 123456789)},
-		{"less than a nanosecond", UnixSeconds, number("1E-12"), at(0, 0)},
-		{"before 1970", UnixSeconds, number("-1.25"), at(-2, 750e6)},
-		{"just before 1970", UnixSeconds, number("-1E-12"), at(-1, 999999999)},
-		{"a text", UnixSeconds, text("1718000000.5#user"), at(1718000000, 500e6)},
-		{"milliseconds", UnixMilliseconds, number("1718000000250"), at(1718000000, 250e6)},
-		{"parts of milliseconds", UnixMilliseconds, number("1718000000250.125"), at(1718000000, 250125e3)},
-		{"few milliseconds", UnixMilliseconds, number("7.5"), at(0, 7500e3)},
-		{"milliseconds before 1970", UnixMilliseconds, number("-1.5"), at(-1, 998500e3)},
-		{"milliseconds with an exponent", UnixMilliseconds, number("1.71800000025E12"), at(1718000000, 250e6)},
-		{"RFC 3339", RFC3339, text("2024-06-10T06:13:20.25Z"), at(1718000000, 250e6)},
-		{"not set", UnixSeconds, number("0"), time.Time{}},
-		{"not set, in other words", UnixMilliseconds, number("0.00"), time.Time{}},
-		{"milliseconds for seconds", UnixSeconds, number("1718000000250"), time.Time{}},
-		{"microseconds for milliseconds", UnixMilliseconds, number("1718000000250000"), time.Time{}},
-		{"far too large", UnixSeconds, number("1E100"), time.Time{}},
-		{"a number for a text", RFC3339, number("1718000000"), time.Time{}},
-		{"no number", UnixSeconds, text("yesterday"), time.Time{}},
-		{"nothing", UnixSeconds, nil, time.Time{}},
-	} {
-		item := Item{}
-		if test.value != nil {
-			item["at"] = test.value
-		}
-		got, err := EventTime{Attribute: "at", Unit: test.unit}.of(item)
-		if !got.Equal(test.want) || (err != nil) != test.want.IsZero() || err != nil && !errors.Is(err, ErrItem) {
-			t.Errorf("%s: got %v, %v, want %v", test.name, got, err, test.want)
-		}
-	}
-}
-
 // What is inside a range of time by a fraction of a second is returned.
 func TestRangesOfFractions(t *testing.T) {
 	client := local.Start(t).Client()

@@ -34,7 +34,7 @@ func fingerprintsOf(r *reading) fingerprints {
 	if own.Bucket != layout.NoBucket {
 		f.text(format.BucketPrefix, format.HourMark)
 	}
-	f.text(o.ShardAttribute, r.core.firstSuffix())
+	f.text(o.ShardAttribute, r.core.schema.FirstSuffix())
 	for _, older := range o.Older { // a position says which of them it is in
 		f.text(older.String())
 	}
@@ -57,18 +57,6 @@ func fingerprintsOf(r *reading) fingerprints {
 		f.b = append(f.b, byte(format.First), byte(format.Width))
 	}
 	return fingerprints{one, xxhash.Sum64(f.b)}
-}
-
-// firstSuffix returns what the key of shard 0 has behind key and bucket.
-func (c *core) firstSuffix() string {
-	own := c.options.Layout
-	if c.adaptive() {
-		own.Shards = max(own.Shards, 1)
-	}
-	if c.options.ShardAttribute != "" || own.Shards == 0 {
-		return ""
-	}
-	return own.Suffix(0)
 }
 
 // fingerprint collects what is hashed, each part with its length, so that no two queries look the same.

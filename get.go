@@ -2,7 +2,6 @@ package heatsink
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -12,98 +11,90 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/version"
 	"github.com/heatsink-go/heatsink/layout"
 )
+
+// finder reads single items, wherever they may be.
+type finder struct {
+	schema   *place.Schema
+	versions *version.Keeper
+	ttl      expiry.TTL
+	sender   *sender
+}
 
 // maxBatchGet is how many keys a BatchGetItem takes.
 const maxBatchGet = 100
 
 // get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it. With
 // ErrTooNarrow it returns the item as well.
-func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
+func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
 	var cost Cost
 	defer func() { metersOf(ctx).add(cost) }()
-	g, err := c.newGet(ctx, like, edits)
+	g, err := f.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
 	}
-	if c.options.Index != "" {
-		item, err := c.getOne(ctx, &cost, g.key, c.tableTarget(g.key), g.in)
-		narrow := c.checkListing(ctx, item)
+	if f.schema.Index != "" {
+		item, err := f.getOne(ctx, &cost, g.key, f.schema.TableHome(g.key), g.in)
+		narrow := f.schema.CheckListing(ctx, item)
 		if item, err = g.first(err, item); err != nil {
 			return nil, err
 		}
 		return item, narrow
 	}
-	homes, err := c.homes(ctx, like, false)
+	homes, err := f.schema.Homes(ctx, like, false)
 	if err != nil {
 		return nil, err
 	}
-	if c.options.Layout.Strategy == layout.Random && len(homes) > 1 {
-		items, err := c.find(ctx, &cost, g.key, homes, g.in)
+	if f.schema.Layout.Strategy == layout.Random && len(homes) > 1 {
+		items, err := f.find(ctx, &cost, g.key, homes, g.in)
 		return g.first(err, items...)
 	}
-	if c.options.Version != "" && len(homes) > 1 { // only the versions tell which copy counts
-		items, err := c.find(ctx, &cost, g.key, homes, g.in)
-		if i := c.newest(items, like); err == nil && i >= 0 {
+	if f.versions.Keeps() && len(homes) > 1 { // only the versions tell which copy counts
+		items, err := f.find(ctx, &cost, g.key, homes, g.in)
+		f.schema.Beside.KeepSame(items[1:], like)
+		if i := f.versions.Newest(items); err == nil && i >= 0 {
 			return g.first(nil, items[i])
 		}
 		return g.first(err)
 	}
 	// Nearly always the item is where it would be put now.
-	item, err := c.getOne(ctx, &cost, c.in(g.key, homes[0]), homes[0], g.in)
+	item, err := f.getOne(ctx, &cost, f.schema.KeyAt(g.key, homes[0]), homes[0], g.in)
 	if item, err = g.first(err, item); err != ErrNotFound || len(homes) == 1 {
 		return item, err
 	}
-	items, err := c.find(ctx, &cost, g.key, homes[1:], g.in)
-	for i, item := range items {
-		if item != nil && c.otherItem(item, like) {
-			items[i] = nil
-		}
-	}
+	items, err := f.find(ctx, &cost, g.key, homes[1:], g.in)
+	f.schema.Beside.KeepSame(items, like)
 	return g.first(err, items...)
 }
 
-// checkListing returns ErrTooNarrow if an index lists an item in a shard that queries do not read. Whatever else may be odd
-// about the listing is no reason to withhold the item.
-func (c *core) checkListing(ctx context.Context, item Item) error {
-	if item == nil || !c.listed(item) {
-		return nil
-	}
-	place, err := c.placeOf(item)
-	if err != nil {
-		return nil
-	}
-	if err = c.checkRead(ctx, item, place); errors.Is(err, ErrTooNarrow) {
-		return err
-	}
-	return nil
-}
-
 // getMerged reads what all shards have under the key that like has, and puts it together.
-func (c *core) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
-	if c.options.Index != "" {
-		return c.get(ctx, like, edits)
+func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
+	if f.schema.Index != "" {
+		return f.get(ctx, like, edits)
 	}
 	var cost Cost
 	defer func() { metersOf(ctx).add(cost) }()
-	g, err := c.newGet(ctx, like, edits)
+	g, err := f.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
 	}
-	homes, err := c.homes(ctx, like, true)
+	homes, err := f.schema.Homes(ctx, like, true)
 	if err != nil {
 		return nil, err
 	}
-	items, err := c.find(ctx, &cost, g.key, homes, g.in)
+	items, err := f.find(ctx, &cost, g.key, homes, g.in)
 	if err != nil {
 		return nil, err
 	}
 	var merged Item
 	now := time.Now()
 	for _, item := range slices.Backward(items) { // the lowest shard last, so that its attributes stand
-		if c.absent(item, now) {
+		if f.versions.Absent(item, now) {
 			continue
 		}
 		if merged == nil {
@@ -116,35 +107,35 @@ func (c *core) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.
 
 // getting is a get under way.
 type getting struct {
-	core  *core
-	like  Item
-	key   Item                   // of the table, with the logical partition key
-	in    *dynamodb.GetItemInput // what the caller made of it, without the key
-	added []string               // attributes that the caller did not ask for
+	finder *finder
+	like   Item
+	key    Item                   // of the table, with the logical partition key
+	in     *dynamodb.GetItemInput // what the caller made of it, without the key
+	added  []string               // attributes that the caller did not ask for
 }
 
-func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (*getting, error) {
-	key, err := c.keyOf(like)
+func (f *finder) newGet(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (*getting, error) {
+	key, err := f.schema.KeyOf(like)
 	if err != nil {
 		return nil, err
 	}
-	g := &getting{core: c, like: like, key: key, in: &dynamodb.GetItemInput{TableName: &c.options.Table, Key: maps.Clone(key)}}
+	g := &getting{finder: f, like: like, key: key, in: &dynamodb.GetItemInput{TableName: &f.sender.table, Key: maps.Clone(key)}}
 	for _, edit := range edits {
 		edit(g.in)
 	}
-	g.in.TableName = &c.options.Table
+	g.in.TableName = &f.sender.table
 	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
-	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
-	if c.options.Index == "" {
-		need = append(need, c.beside...)
-	} else if c.options.ShardAttribute != "" {
-		need = append(need, c.options.ShardAttribute) // to tell whether queries read its shard
+	need := []string{f.schema.PartitionKey} // to tell the items of a batch apart
+	if f.schema.Index == "" {
+		need = append(need, f.schema.Beside...)
+	} else if f.schema.ShardAttribute != "" {
+		need = append(need, f.schema.ShardAttribute) // to tell whether queries read its shard
 	}
-	if ttl := c.options.TTL; ttl != "" && !slices.Contains(need, ttl) {
+	if ttl := f.ttl.Attribute; ttl != "" && !slices.Contains(need, ttl) {
 		need = append(need, ttl)
 	}
-	if c.options.Version != "" {
-		need = append(need, c.options.Version) // to tell what was deleted
+	if f.versions.Keeps() {
+		need = append(need, f.versions.Name()) // to tell what was deleted
 	}
 	if projection := g.in.ProjectionExpression; projection != nil && len(g.in.AttributesToGet) == 0 {
 		if err := checkParts(*projection, g.in.ExpressionAttributeNames, need); err != nil {
@@ -162,10 +153,10 @@ func (g *getting) first(err error, items ...Item) (Item, error) {
 	}
 	now := time.Now()
 	for _, item := range items {
-		if g.core.absent(item, now) {
+		if g.finder.versions.Absent(item, now) {
 			continue
 		}
-		g.core.restoreLike(item, g.like)
+		g.finder.schema.RestoreLike(item, g.like)
 		for _, name := range g.added {
 			delete(item, name)
 		}
@@ -175,12 +166,12 @@ func (g *getting) first(err error, items ...Item) (Item, error) {
 }
 
 // getOne reads an item with GetItem, nil if it is not there.
-func (c *core) getOne(ctx context.Context, cost *Cost, key Item, at target, in *dynamodb.GetItemInput) (Item, error) {
+func (f *finder) getOne(ctx context.Context, cost *Cost, key Item, at place.Home, in *dynamodb.GetItemInput) (Item, error) {
 	one := *in
 	one.Key = key
 	var out *dynamodb.GetItemOutput
-	err := c.read(ctx, cost, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
-		out, err = c.client.GetItem(ctx, &one, dispatch.Once)
+	err := f.sender.read(ctx, cost, &request{operation: "GetItem", Home: at}, func(ctx context.Context, _ int) (err error) {
+		out, err = f.sender.client.GetItem(ctx, &one, dispatch.Once)
 		return err
 	})
 	if err != nil {
@@ -195,7 +186,7 @@ func (c *core) getOne(ctx context.Context, cost *Cost, key Item, at target, in *
 
 // find reads an item from each of its homes with BatchGetItem, in the order of the homes, nil where there is none. Of in
 // it takes the consistency and the projection, which must have the partition key.
-func (c *core) find(ctx context.Context, cost *Cost, key Item, homes []target, in *dynamodb.GetItemInput) ([]Item, error) {
+func (f *finder) find(ctx context.Context, cost *Cost, key Item, homes []place.Home, in *dynamodb.GetItemInput) ([]Item, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	items := make([]Item, len(homes))
@@ -204,7 +195,7 @@ func (c *core) find(ctx context.Context, cost *Cost, key Item, homes []target, i
 	inParallel((len(homes)+maxBatchGet-1)/maxBatchGet, func(i int) {
 		start, end := i*maxBatchGet, min((i+1)*maxBatchGet, len(homes))
 		var part Cost
-		err := c.findBatch(ctx, &part, key, homes[start:end], items[start:end], in)
+		err := f.findBatch(ctx, &part, key, homes[start:end], items[start:end], in)
 		mu.Lock()
 		defer mu.Unlock()
 		*cost = cost.Plus(part)
@@ -217,25 +208,25 @@ func (c *core) find(ctx context.Context, cost *Cost, key Item, homes []target, i
 }
 
 // findBatch is find for as many homes as one request takes. It fills in items.
-func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []target, items []Item, in *dynamodb.GetItemInput) error {
-	position := make(map[string]int, len(homes))
+func (f *finder) findBatch(ctx context.Context, cost *Cost, key Item, homes []place.Home, items []Item, in *dynamodb.GetItemInput) error {
+	numbers := make(map[string]int, len(homes))
 	keys := make([]Item, len(homes))
 	for i, home := range homes {
-		position[home.shardKey] = i
-		keys[i] = c.in(key, home)
+		numbers[home.ShardKey] = i
+		keys[i] = f.schema.KeyAt(key, home)
 	}
 	home := func(item Item) (int, bool) {
-		stored, ok := item[c.options.PartitionKey].(*types.AttributeValueMemberS)
+		stored, ok := item[f.schema.PartitionKey].(*types.AttributeValueMemberS)
 		if !ok {
 			return 0, false
 		}
-		i, ok := position[stored.Value]
+		i, ok := numbers[stored.Value]
 		return i, ok
 	}
-	r := &request{operation: "BatchGetItem", target: homes[0]}
-	return c.read(ctx, cost, r, func(ctx context.Context, _ int) error {
-		out, err := c.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{c.options.Table: {
+	r := &request{operation: "BatchGetItem", Home: homes[0]}
+	return f.sender.read(ctx, cost, r, func(ctx context.Context, _ int) error {
+		out, err := f.sender.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{f.sender.table: {
 				Keys:                     keys,
 				ConsistentRead:           in.ConsistentRead,
 				ProjectionExpression:     in.ProjectionExpression,
@@ -268,7 +259,7 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 		err = &dispatch.UnprocessedError{Left: len(left), Of: len(keys)}
 		keys = left
 		if i, ok := home(keys[0]); ok {
-			r.target = homes[i]
+			r.Home = homes[i]
 		}
 		return err
 	})

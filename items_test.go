@@ -116,6 +116,12 @@ func openItems(t testing.TB, client Client, options Options) *Collection[Item] {
 	return c
 }
 
+// coreOf returns the core of a collection that is never asked to send anything.
+func coreOf(t testing.TB, options Options) *core {
+	t.Helper()
+	return openItems(t, &dynamodb.Client{}, options).core
+}
+
 // everyItem returns all items of a table as they are stored.
 func everyItem(t testing.TB, client *dynamodb.Client, table string) []Item {
 	t.Helper()

@@ -8,54 +8,54 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// location is where an item is, or would be.
-type location struct {
-	target
-	key    Item     // of the table
-	found  bool     // it was looked for, as it could have been in any shard
-	hidden []target // where other copies of it are, which count less; those that count most in front
+// located is an item's home, where it is or would be, and what a look at its other homes has shown.
+type located struct {
+	place.Home
+	key    Item         // of the table
+	found  bool         // it was looked for, as it could have been in any shard
+	hidden []place.Home // where other copies of it are, which count less; those that count most in front
 }
 
 // locate finds the item that is like another, with strongly consistent reads if there are several shards to look in.
 // Those that have expired are not there, as for Get. Of a random layout it is ErrNotFound if none has it. A calculated one
 // says where it would be.
-func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, error) {
-	key, err := c.keyOf(like)
+func (f *finder) locate(ctx context.Context, cost *Cost, like Item) (*located, error) {
+	key, err := f.schema.KeyOf(like)
 	if err != nil {
 		return nil, err
 	}
-	if c.options.Index != "" {
-		return &location{target: c.tableTarget(key), key: key}, nil
+	if f.schema.Index != "" {
+		return &located{Home: f.schema.TableHome(key), key: key}, nil
 	}
-	homes, err := c.homes(ctx, like, false)
+	homes, err := f.schema.Homes(ctx, like, false)
 	if err != nil {
 		return nil, err
 	}
-	at := &location{target: homes[0]}
+	at := &located{Home: homes[0]}
 	if len(homes) > 1 {
-		if err := c.look(ctx, cost, at, key, like, homes); err != nil {
+		if err := f.look(ctx, cost, at, key, like, homes); err != nil {
 			return nil, err
 		}
 	}
-	at.key = c.in(key, at.target)
+	at.key = f.schema.KeyAt(key, at.Home)
 	return at, nil
 }
 
 // look finds out which of an item's homes have it.
-func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Item, homes []target) error {
+func (f *finder) look(ctx context.Context, cost *Cost, at *located, key, like Item, homes []place.Home) error {
 	in := &dynamodb.GetItemInput{
 		ConsistentRead:           aws.Bool(true),
 		ReturnConsumedCapacity:   metersOf(ctx).wanted(),
 		ProjectionExpression:     aws.String("#hs_pk"),
-		ExpressionAttributeNames: map[string]string{"#hs_pk": c.options.PartitionKey},
+		ExpressionAttributeNames: map[string]string{"#hs_pk": f.schema.PartitionKey},
 	}
-	need := slices.Clone(c.beside)
-	for _, name := range []string{c.options.TTL, c.options.Version} { // which tell whether it is there
+	need := slices.Clone([]string(f.schema.Beside))
+	for _, name := range []string{f.ttl.Attribute, f.versions.Name()} { // which tell whether it is there
 		if name != "" && !slices.Contains(need, name) {
 			need = append(need, name)
 		}
@@ -65,31 +65,32 @@ func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Ite
 		in.ExpressionAttributeNames[alias] = name
 		*in.ProjectionExpression += ", " + alias
 	}
-	items, err := c.find(ctx, cost, key, homes, in)
+	items, err := f.find(ctx, cost, key, homes, in)
 	if err != nil {
 		return err
 	}
+	f.schema.Beside.KeepSame(items[1:], like)
 	now := time.Now()
-	random := c.options.Layout.Strategy == layout.Random
+	random := f.schema.Layout.Strategy == layout.Random
 	there := false
-	if c.options.Version != "" && !random {
-		i := c.newest(items, like)
+	if f.versions.Keeps() && !random {
+		i := f.versions.Newest(items)
 		for j, item := range items {
-			if j != i && !c.absent(item, now) && c.surelySame(item, like) {
+			if j != i && !f.versions.Absent(item, now) && f.schema.Beside.SurelySame(item, like) {
 				at.hidden = append(at.hidden, homes[j])
 			}
 		}
-		if i >= 0 && !c.absent(items[i], now) {
-			at.target = homes[i]
+		if i >= 0 && !f.versions.Absent(items[i], now) {
+			at.Home = homes[i]
 		}
 		return nil
 	}
 	for i, item := range items {
 		switch {
-		case c.absent(item, now) || i > 0 && c.otherItem(item, like):
+		case f.versions.Absent(item, now):
 		case !there:
-			at.target, at.found, there = homes[i], random, true
-		case !random && c.surelySame(item, like):
+			at.Home, at.found, there = homes[i], random, true
+		case !random && f.schema.Beside.SurelySame(item, like):
 			at.hidden = append(at.hidden, homes[i])
 		}
 	}
@@ -97,23 +98,4 @@ func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Ite
 		return ErrNotFound
 	}
 	return nil
-}
-
-// change finds the item that is like another and has send change it there. send returns the attributes that were asked for
-// and what the request consumed.
-func (c *core) change(ctx context.Context, like Item, send func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error)) (w Written[Item], err error) {
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
-
-	at, err := c.locate(ctx, &cost, like)
-	if err != nil {
-		return w, err
-	}
-	attributes, consumed, err := send(&cost, at)
-	if err != nil {
-		return w, err
-	}
-	cost.WriteUnits += units(consumed)
-	c.returned(ctx, attributes, like)
-	return Written[Item]{ShardKey: at.shardKey, Shard: at.shard, Attributes: attributes}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -186,18 +187,20 @@ func (o Options) withDefaults() Options {
 	for i, key := range o.TokenKeys {
 		o.TokenKeys[i] = slices.Clone(key)
 	}
-	if o.Widths == nil {
-		o.Widths = fixed(max(o.Layout.Shards, 1))
-	}
-	if len(o.ShardBy) == 0 {
-		switch {
-		case o.Index != "":
-			o.ShardBy = o.TableKey
-		case o.SortKey != "":
-			o.ShardBy = []string{o.SortKey}
-		}
-	}
 	return o
+}
+
+// schema returns where a collection with these options stores its items.
+func (o *Options) schema() *place.Schema {
+	return place.New(place.Schema{
+		Keys: place.Keys{
+			PartitionKey: o.PartitionKey, SortKey: o.SortKey,
+			Index: o.Index, TableKey: o.TableKey, ShardAttribute: o.ShardAttribute,
+		},
+		Spread:    place.Spread{Layout: o.Layout, Older: o.Older, Widths: o.Widths},
+		ShardBy:   o.ShardBy,
+		EventTime: o.EventTime.placed(),
+	})
 }
 
 // validate returns everything that is wrong at once.
@@ -330,8 +333,7 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 
 // warn tells the Logger about options that work, but not well.
 func (o *Options) warn() {
-	_, one := o.Widths.(fixed)
-	if l := &o.Layout; l.Strategy == layout.Calculated && l.Hash == layout.Product && (l.Shards > 1 || !one) {
+	if l := &o.Layout; l.Strategy == layout.Calculated && l.Hash == layout.Product && (l.Shards > 1 || o.Widths != nil) {
 		o.Logger.Warn("the hash Product is uneven: it puts most ids in a few shards, and of some ids all in one; use XXHash, or for "+
 			"items that Product has placed, XXHash with this layout among Older; see docs/layouts.md and Layout.Evenness",
 			"table", o.Table, "layout", l.String())
@@ -365,4 +367,21 @@ func (o *Options) validateWithoutSortKey() (errs []error) {
 		}
 	}
 	return errs
+}
+
+// checkVersion reports what is wrong with Options.Version.
+func (o *Options) checkVersion(wrong func(format string, args ...any)) {
+	if o.Version == "" {
+		return
+	}
+	taken := slices.Concat(o.TableKey, o.ShardBy, []string{o.PartitionKey, o.SortKey, o.ShardAttribute, o.TTL, o.EventTime.Attribute})
+	if slices.Contains(taken, o.Version) {
+		wrong("Version %q is an attribute with another purpose: name one that heatsink alone writes", o.Version)
+	}
+	switch {
+	case o.TTL == "":
+		wrong("Version needs TTL: what a delete leaves behind has to go some time")
+	case o.TTL == o.SortKey && o.Index == "" || slices.Contains(o.TableKey, o.TTL):
+		wrong("Version needs a TTL that is no key: what a delete leaves behind has the item's key and a time of its own")
+	}
 }

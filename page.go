@@ -9,8 +9,8 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// page is Collection.Page.
-func (c *core) page(ctx context.Context, q Query, token string) (Page[row], error) {
+// readPage is Collection.Page for raw items.
+func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], error) {
 	r, err := c.prepare(ctx, q)
 	if err != nil {
 		return Page[row]{}, err
@@ -122,7 +122,7 @@ func (p position) check(ctx context.Context, r *reading) error {
 	if along := p.source.layout() > 0; along && bucketed && (p.older == nil || p.older.source != p.source || p.older.sort != p.sort) {
 		return unfit
 	}
-	width, err := r.core.width(ctx, r.query.Key, p.bucket)
+	width, err := r.core.schema.Width(ctx, r.query.Key, p.bucket)
 	if err != nil {
 		return err
 	}

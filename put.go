@@ -3,13 +3,25 @@ package heatsink
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/expiry"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/version"
 )
+
+// writer writes single items: each to its place, and never twice.
+type writer struct {
+	schema   *place.Schema
+	placer   *place.Placer
+	versions *version.Keeper
+	ttl      expiry.TTL
+	finder   *finder
+	sender   *sender
+}
 
 // put writes an item to its shard.
 //
@@ -19,114 +31,84 @@ import (
 // Put replaces what it finds, so repeating it does no harm, with two exceptions. A condition may fail because of the very
 // item that the lost attempt has written, or because of an equal one that somebody else has: nobody knows, unless the item
 // has a version. And asked for the old item, a repetition would return the new one: such a put is not repeated.
-func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (w Written[Item], err error) {
-	in := &dynamodb.PutItemInput{TableName: &c.options.Table, Item: c.withTTL(item)}
+func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (done Written[Item], err error) {
+	in := &dynamodb.PutItemInput{TableName: &w.sender.table, Item: w.ttl.Give(item)}
 	if len(edits) > 0 {
-		in.Item = c.withKeyOf(item, in.Item) // a copy, for edits to change
+		in.Item = w.schema.WithKeyOf(item, in.Item) // a copy, for edits to change
 		for _, edit := range edits {
 			edit(in)
 		}
-		in.TableName, in.Item = &c.options.Table, c.withKeyOf(item, in.Item)
+		in.TableName, in.Item = &w.sender.table, w.schema.WithKeyOf(item, in.Item)
 	}
-	p, err := c.placePut(ctx, in.Item, conditional(in))
+	p, err := w.placer.Place(ctx, in.Item, conditional(in))
 	if err != nil {
-		return w, err
+		return done, err
 	}
-	in.Item = c.stored(p, in.Item)
+	in.Item = w.placer.Stored(p, in.Item)
 	metersOf(ctx).ask(&in.ReturnConsumedCapacity)
 	var cost Cost
 	defer func() { metersOf(ctx).add(cost) }()
 
 	wanted := in.ReturnValuesOnConditionCheckFailure
-	out, err := c.sendPut(ctx, &cost, p, in, "")
+	claim, err := w.versions.ClaimPut(in)
 	if err != nil {
-		c.failedCondition(err, wanted, item)
-		return w, err
+		return done, err
+	}
+	out, err := w.sendPut(ctx, &cost, p, in, claim)
+	if err != nil {
+		w.failedCondition(err, wanted, item)
+		return done, err
 	}
 	cost.WriteUnits += units(out.ConsumedCapacity)
-	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: c.replaced(ctx, out.Attributes, item)}, nil
+	return Written[Item]{ShardKey: p.ShardKey, Shard: p.Shard, Attributes: w.replaced(ctx, out.Attributes, item)}, nil
 }
 
-// sendPut sends a put to its place, and elsewhere as long as that is harmless. mark is that of a tombstone's version.
-func (c *core) sendPut(ctx context.Context, cost *Cost, p *placement, in *dynamodb.PutItemInput, mark string) (out *dynamodb.PutItemOutput, err error) {
-	claim, err := c.claimPut(in, mark)
-	if err != nil {
-		return nil, err
-	}
-	r := &request{operation: "PutItem", target: p.target}
-	err = c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
-		if attempt > 1 && !r.lost && p.random {
+// sendPut sends a put to its place, and elsewhere as long as that is harmless. claim is nil if there are no versions.
+func (w *writer) sendPut(ctx context.Context, cost *Cost, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim) (out *dynamodb.PutItemOutput, err error) {
+	r := &request{operation: "PutItem", Home: p.Home}
+	err = w.sender.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
+		if attempt > 1 && !r.lost && p.Random {
 			again := *in // not the same, which who logs or records requests may still have
-			c.elsewhere(p)
-			r.target = p.target
-			again.Item = c.stored(p, in.Item)
+			w.placer.Elsewhere(p)
+			r.Home = p.Home
+			again.Item = w.placer.Stored(p, in.Item)
 			in = &again
 		}
-		send := func() (err error) {
-			own := in
-			if claim != nil {
-				own = claim.put(in)
-			}
-			out, err = c.client.PutItem(ctx, own, dispatch.Once)
-			return err
-		}
 		if claim == nil {
-			err = send()
-		} else if left, e := claim.contest(cost, r.lost, send); e != nil || left == nil {
-			err = e
+			out, err = w.sender.client.PutItem(ctx, in, dispatch.Once)
 		} else {
-			out = &dynamodb.PutItemOutput{}
+			out, err = w.contestPut(ctx, cost, in, claim, r.lost)
 		}
-		if p.random && dispatch.HotKey(err) {
-			c.chooser.throttled(&p.spot, p.shard)
+		if dispatch.HotKey(err) {
+			w.placer.Throttled(p)
 		}
 		return err
 	})
 	return out, err
 }
 
+// contestPut sends a put under a claim. The answer is empty if an earlier attempt did it.
+func (w *writer) contestPut(ctx context.Context, cost *Cost, in *dynamodb.PutItemInput, claim *version.Claim, lost bool) (out *dynamodb.PutItemOutput, err error) {
+	left, err := claim.Contest(lost, func(raises int) (err error) {
+		if raises > 0 {
+			cost.Requests++ // the dispatcher counts one
+		}
+		out, err = w.sender.client.PutItem(ctx, claim.Put(in), dispatch.Once)
+		return err
+	})
+	if err == nil && left != nil {
+		out = &dynamodb.PutItemOutput{}
+	}
+	return out, err
+}
+
 // replaced returns the item that a put or a delete has replaced, as the caller knows it: nil if it was a tombstone.
-func (c *core) replaced(ctx context.Context, old, like Item) Item {
-	if c.buried(old) {
+func (w *writer) replaced(ctx context.Context, old, like Item) Item {
+	if w.versions.Buried(old) {
 		return nil
 	}
-	c.returned(ctx, old, like)
+	w.returned(ctx, old, like)
 	return old
-}
-
-// ask makes a request report what it consumes if somebody wants to know, unless the caller has decided that.
-func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
-	if l != nil && *report == "" {
-		*report = l.wanted()
-	}
-}
-
-// placePut is place for an item as the edits of a put left it. A condition sees one shard, so that with one the item must
-// have no other that it could be in.
-func (c *core) placePut(ctx context.Context, item Item, conditional bool) (*placement, error) {
-	p, err := c.place(ctx, item)
-	if err == nil && conditional && c.options.Index == "" {
-		_, err = c.onlyHome(ctx, item, "a condition checks only one of them: leave the condition out, or store items by a key of their own, with an Index")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// withKeyOf returns a copy of an item with the key attributes that another has, and no others.
-func (c *core) withKeyOf(other, item Item) Item {
-	own := make(Item, len(item)+2)
-	maps.Copy(own, item)
-	keys := c.keyNames()
-	for _, name := range append(keys[:], c.options.PartitionKey) {
-		if v := other[name]; v != nil {
-			own[name] = v
-		} else {
-			delete(own, name)
-		}
-	}
-	return own
 }
 
 func conditional(in *dynamodb.PutItemInput) bool {
@@ -138,17 +120,29 @@ func wantsOld(v types.ReturnValue) bool {
 	return v == types.ReturnValueAllOld || v == types.ReturnValueUpdatedOld
 }
 
+// returned makes attributes that a write returned what the caller expects. The write has happened, so that an item in a shard
+// which is not read is no error, but a warning.
+func (w *writer) returned(ctx context.Context, attributes, like Item) {
+	if w.schema.Index != "" {
+		if err := w.schema.CheckListing(ctx, attributes); err != nil {
+			w.sender.logger.WarnContext(ctx, "write returned an item that queries do not read",
+				"table", w.sender.table, "index", w.schema.Index, "error", err)
+		}
+	}
+	w.schema.RestoreLike(attributes, like)
+}
+
 // failedCondition makes the item in a failed condition's error what the caller expects: nothing unless it was asked for,
 // and with the logical key.
-func (c *core) failedCondition(err error, wanted types.ReturnValuesOnConditionCheckFailure, like Item) {
+func (w *writer) failedCondition(err error, wanted types.ReturnValuesOnConditionCheckFailure, like Item) {
 	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 	switch {
 	case !ok || failed.Item == nil:
-	case c.buried(failed.Item):
+	case w.versions.Buried(failed.Item):
 		failed.Item = nil
 	case wanted != types.ReturnValuesOnConditionCheckFailureAllOld:
 		failed.Item = nil
 	default:
-		c.restoreLike(failed.Item, like)
+		w.schema.RestoreLike(failed.Item, like)
 	}
 }

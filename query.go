@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"regexp"
 	"time"
 )
 
@@ -82,8 +83,30 @@ func (q Query) whole(operation, why string) error {
 	return fmt.Errorf("%w: Sample is %d, but %s: %s", ErrQuery, q.Sample, operation, why)
 }
 
-// query is Collection.Query.
-func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {
+// unprojected returns the query for whole items, without the names that only the projection used: DynamoDB insists.
+func (q Query) unprojected() Query {
+	if q.Projection == "" {
+		return q
+	}
+	q.Projection = ""
+	names := q.Names
+	q.Names = nil
+	for _, used := range placeholders.FindAllString(q.Filter, -1) {
+		if name, ok := names[used]; ok {
+			if q.Names == nil {
+				q.Names = make(map[string]string)
+			}
+			q.Names[used] = name
+		}
+	}
+	return q
+}
+
+// placeholders finds the names in an expression.
+var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
+
+// queryRows is Collection.Query for raw items.
+func queryRows(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		r, err := c.prepare(ctx, q)
 		if err != nil {

@@ -14,7 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/version"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -123,12 +125,12 @@ func (r *reading) addFilter() {
 	c := r.core
 	var parts []string
 	if c.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
-		c.addAlive(r.names, r.values)
-		parts = append(parts, alive)
+		c.ttl.AddAlive(r.names, r.values)
+		parts = append(parts, expiry.Alive)
 	}
 	if c.options.Version != "" && c.options.Index == "" { // no index lists tombstones
-		c.addUnburied(r.names, r.values)
-		parts = append(parts, unburied)
+		c.versions.AddUnburied(r.names, r.values)
+		parts = append(parts, version.Unburied)
 	}
 	switch filter := r.query.Filter; {
 	case filter == "" && len(parts) == 0:
@@ -230,7 +232,7 @@ func (r *reading) row(e entry) row {
 	if len(r.added) > 0 && r.core.options.Index != "" {
 		w.table = attribute.Pick(w.item, r.core.options.TableKey)
 	}
-	r.core.restore(w.item, r.key)
+	r.core.schema.Restore(w.item, r.key)
 	for _, name := range r.added {
 		delete(w.item, name)
 	}

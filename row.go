@@ -2,7 +2,6 @@ package heatsink
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
 )
@@ -39,15 +38,4 @@ func decodeRow[T any](w row) (T, error) {
 		failed.Key = w.key()
 	}
 	return v, err
-}
-
-// allKeys returns the names of the key attributes, of the table and of the index.
-func (c *core) allKeys() []string {
-	names := slices.Clone(c.options.TableKey)
-	for _, name := range []string{c.options.PartitionKey, c.options.SortKey} {
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/place"
 )
 
 // found is an item that has been read and not returned. Its sort key is the entry's.
@@ -189,9 +190,9 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 	var out *dynamodb.QueryOutput
 	var cost Cost
 	defer func() { r.meters.add(cost) }()
-	query := &request{operation: "Query", target: target{s.key, s.source.shard()}}
-	err := c.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
-		out, err = c.client.Query(ctx, in, dispatch.Once)
+	query := &request{operation: "Query", Home: place.Home{ShardKey: s.key, Shard: s.source.shard()}}
+	err := c.sender.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
+		out, err = c.sender.client.Query(ctx, in, dispatch.Once)
 		if dispatch.TooFast(err) {
 			r.throttled.Store(true)
 		}
@@ -238,7 +239,7 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 				continue
 			}
 		}
-		if mortal && r.core.expired(item, now) {
+		if mortal && r.core.ttl.Expired(item, now) {
 			continue
 		}
 		if s.timed {
@@ -269,7 +270,7 @@ func (s *shard) inTime(f *found) (bool, error) {
 	case missing && !s.bucketed:
 		return false, nil
 	}
-	at, err := o.EventTime.of(f.item)
+	at, err := s.read.core.schema.EventTime.Of(f.item)
 	if err != nil {
 		f.bad = err
 		return true, nil

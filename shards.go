@@ -46,12 +46,11 @@ func (r *reading) buckets() []time.Time {
 
 // shards returns the shards of a bucket, or the only ones without buckets: a sample of them if the query asks for one.
 func (r *reading) shards(ctx context.Context, bucket time.Time) ([]*shard, error) {
-	c := r.core
-	width, err := c.width(ctx, r.query.Key, bucket)
+	width, err := r.core.schema.Width(ctx, r.query.Key, bucket)
 	if err != nil {
 		return nil, err
 	}
-	shards, err := r.shardsOf(0, c.layout(width.Read), bucket)
+	shards, err := r.shardsOf(0, r.core.schema.LayoutAt(width.Read), bucket)
 	if err != nil {
 		return nil, err
 	}
@@ -168,15 +167,15 @@ func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
 
 // shardCount returns how many shards the read has, or as many as there are for certain if that is more than enough.
 func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
-	q, o, c := &r.query, &r.core.options, r.core
+	q, o, schema := &r.query, &r.core.options, r.core.schema
 	n := o.Layout.Bucket.Count(q.From, q.To)
-	if c.adaptive() {
+	if schema.Adaptive() {
 		if n > enough {
 			return n, nil // without asking for the width of each
 		}
 		n = 0
 		for start := range o.Layout.Bucket.Starts(q.From, q.To) {
-			width, err := c.width(ctx, q.Key, start)
+			width, err := schema.Width(ctx, q.Key, start)
 			if err != nil {
 				return 0, err
 			}
@@ -207,7 +206,7 @@ func (r *reading) sampled(shards []*shard) []*shard {
 	for i, s := range shards {
 		// Of what is left to draw from, so many are still wanted: Knuth's algorithm S.
 		left := uint64(len(shards) - i)
-		if r.core.chooser.uint64N(left) < uint64(want-len(drawn)) {
+		if r.core.chooser.Uint64N(left) < uint64(want-len(drawn)) {
 			drawn = append(drawn, s)
 		}
 	}

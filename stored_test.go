@@ -144,22 +144,6 @@ func TestGetTooNarrow(t *testing.T) {
 	}
 }
 
-// What reads as a bare key and as a shard of an older layout is the shard: as a key the older layout would have refused it.
-func TestParseBareOrOlder(t *testing.T) {
-	core := coreOf(t, Options{Layout: bare, Older: []layout.Layout{{Shards: 4, Format: layout.PlainNumber()}}})
-	for stored, want := range map[string]layout.Place{
-		"a":             {Key: "a"},
-		"a#1":           {Key: "a", Shard: 1},
-		"a#SHARD_5":     {Key: "a", Shard: 5},
-		"USER#x":        {Key: "USER#x"},
-		"USER#1#SHARD_": {Key: "USER#1#SHARD_"},
-	} {
-		if got, err := core.parse(stored); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v, want %+v", stored, got, err, want)
-		}
-	}
-}
-
 // A key that an older layout refuses cannot be read, so it is not written either.
 func TestOlderRefusesKey(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)

@@ -8,103 +8,107 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/version"
 )
 
-// transactPut returns a put as part of a transaction.
-func (c *core) transactPut(ctx context.Context, item Item, edits []func(*types.Put)) (types.TransactWriteItem, error) {
-	if err := c.untransacted(); err != nil {
-		return types.TransactWriteItem{}, err
+// transactions makes the parts of callers' own transactions. It sends nothing.
+type transactions struct {
+	schema   *place.Schema
+	placer   *place.Placer
+	versions *version.Keeper
+	ttl      expiry.TTL
+	table    string
+}
+
+// put returns a put as part of a transaction.
+func (t *transactions) put(ctx context.Context, item Item, edits []func(*types.Put)) (part types.TransactWriteItem, err error) {
+	if err := t.check(); err != nil {
+		return part, err
 	}
-	put := &types.Put{TableName: &c.options.Table, Item: c.withKeyOf(item, c.withTTL(item))}
+	put := &types.Put{TableName: &t.table, Item: t.schema.WithKeyOf(item, t.ttl.Give(item))}
 	for _, edit := range edits {
 		edit(put)
 	}
-	put.TableName, put.Item = &c.options.Table, c.withKeyOf(item, put.Item)
-	p, err := c.placePut(ctx, put.Item, put.ConditionExpression != nil)
+	put.TableName, put.Item = &t.table, t.schema.WithKeyOf(item, put.Item)
+	p, err := t.placer.Place(ctx, put.Item, put.ConditionExpression != nil)
 	if err != nil {
-		return types.TransactWriteItem{}, err
+		return part, err
 	}
-	put.Item = c.stored(p, put.Item)
+	put.Item = t.placer.Stored(p, put.Item)
 	return types.TransactWriteItem{Put: put}, nil
 }
 
-// transactUpdate returns an update as part of a transaction.
-func (c *core) transactUpdate(ctx context.Context, like Item, edits []func(*types.Update)) (types.TransactWriteItem, error) {
-	key, err := c.onlyKey(ctx, like)
+// update returns an update as part of a transaction.
+func (t *transactions) update(ctx context.Context, like Item, edits []func(*types.Update)) (part types.TransactWriteItem, err error) {
+	key, err := t.key(ctx, like)
 	if err != nil {
-		return types.TransactWriteItem{}, err
+		return part, err
 	}
-	update := &types.Update{TableName: &c.options.Table, Key: maps.Clone(key)}
+	update := &types.Update{TableName: &t.table, Key: maps.Clone(key)}
 	for _, edit := range edits {
 		edit(update)
 	}
-	update.TableName, update.Key = &c.options.Table, key
+	update.TableName, update.Key = &t.table, key
 	assigned := compose.Assignments(aws.ToString(update.UpdateExpression), update.ExpressionAttributeNames, update.ExpressionAttributeValues)
-	if err := c.checkAssignments(assigned, like); err != nil {
-		return types.TransactWriteItem{}, err
+	if err := t.schema.CheckAssignments(assigned, like); err != nil {
+		return part, err
 	}
-	if c.options.Index != "" && c.listed(like) {
-		_, listing, err := c.listing(ctx, like, assigned)
-		if err == nil {
-			err = compose.Set(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues)
-		}
+	if t.schema.Index != "" && t.schema.Listed(like) {
+		_, listing, err := t.placer.Listing(ctx, like, assigned)
 		if err != nil {
-			return types.TransactWriteItem{}, err
+			return part, err
+		}
+		if err := compose.Set(listing, &update.UpdateExpression, &update.ExpressionAttributeNames, &update.ExpressionAttributeValues); err != nil {
+			return part, err
 		}
 	}
 	return types.TransactWriteItem{Update: update}, nil
 }
 
-// transactDelete returns a delete as part of a transaction.
-func (c *core) transactDelete(ctx context.Context, like Item, edits []func(*types.Delete)) (types.TransactWriteItem, error) {
-	key, err := c.onlyKey(ctx, like)
+// delete returns a delete as part of a transaction.
+func (t *transactions) delete(ctx context.Context, like Item, edits []func(*types.Delete)) (part types.TransactWriteItem, err error) {
+	key, err := t.key(ctx, like)
 	if err != nil {
-		return types.TransactWriteItem{}, err
+		return part, err
 	}
-	del := &types.Delete{TableName: &c.options.Table, Key: maps.Clone(key)}
+	del := &types.Delete{TableName: &t.table, Key: maps.Clone(key)}
 	for _, edit := range edits {
 		edit(del)
 	}
-	del.TableName, del.Key = &c.options.Table, key
+	del.TableName, del.Key = &t.table, key
 	return types.TransactWriteItem{Delete: del}, nil
 }
 
-// transactCheck returns a condition as part of a transaction.
-func (c *core) transactCheck(ctx context.Context, like Item, edits []func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
-	key, err := c.onlyKey(ctx, like)
+// condition returns a condition as part of a transaction.
+func (t *transactions) condition(ctx context.Context, like Item, edits []func(*types.ConditionCheck)) (part types.TransactWriteItem, err error) {
+	key, err := t.key(ctx, like)
 	if err != nil {
-		return types.TransactWriteItem{}, err
+		return part, err
 	}
-	check := &types.ConditionCheck{TableName: &c.options.Table, Key: maps.Clone(key)}
+	check := &types.ConditionCheck{TableName: &t.table, Key: maps.Clone(key)}
 	for _, edit := range edits {
 		edit(check)
 	}
-	check.TableName, check.Key = &c.options.Table, key
+	check.TableName, check.Key = &t.table, key
 	return types.TransactWriteItem{ConditionCheck: check}, nil
 }
 
-// untransacted refuses transactions on a collection with versions: a part that was built before another write has an older
+// check refuses transactions on a collection with versions: a part that was built before another write has an older
 // version, and so would be refused without a reason that the caller could see.
-func (c *core) untransacted() error {
-	if c.options.Version == "" {
+func (t *transactions) check() error {
+	if !t.versions.Keeps() {
 		return nil
 	}
-	return fmt.Errorf("%w: transactions cannot keep Options.Version %q: leave Version out, or write items one by one", ErrOptions, c.options.Version)
+	return fmt.Errorf("%w: transactions cannot keep Options.Version %q: leave Version out, or write items one by one", ErrOptions, t.versions.Name())
 }
 
-// onlyKey returns the table's key of an item, if there is only one shard that it can be in.
-func (c *core) onlyKey(ctx context.Context, like Item) (Item, error) {
-	if err := c.untransacted(); err != nil {
+// key returns the table's key of an item, if there is only one shard that it can be in.
+func (t *transactions) key(ctx context.Context, like Item) (Item, error) {
+	if err := t.check(); err != nil {
 		return nil, err
 	}
-	key, err := c.keyOf(like)
-	if err != nil || c.options.Index != "" {
-		return key, err
-	}
-	home, err := c.onlyHome(ctx, like, "a transaction cannot look for it: send the write by itself")
-	if err != nil {
-		return nil, err
-	}
-	return c.in(key, home), nil
+	return t.schema.OnlyKey(ctx, like, "a transaction cannot look for it: send the write by itself")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
-	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/internal/version"
 )
 
 // update changes an item where it is.
@@ -28,44 +28,44 @@ import (
 // A repetition is a problem in three cases, and the outcome of a lost answer unknown: the expression is not idempotent;
 // the old values are asked for, which only the first attempt can see; or the condition fails the second time, maybe
 // because of the first.
-func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.UpdateItemInput)) (w Written[Item], err error) {
-	return c.change(ctx, like, func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error) {
-		in := &dynamodb.UpdateItemInput{TableName: &c.options.Table, Key: maps.Clone(at.key)}
+func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.UpdateItemInput)) (Written[Item], error) {
+	return w.change(ctx, like, func(cost *Cost, at *located) (Item, *types.ConsumedCapacity, error) {
+		in := &dynamodb.UpdateItemInput{TableName: &w.sender.table, Key: maps.Clone(at.key)}
 		for _, edit := range edits {
 			edit(in)
 		}
-		in.TableName, in.Key = &c.options.Table, at.key
+		in.TableName, in.Key = &w.sender.table, at.key
 		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-		versioned, err := c.versioned(len(in.Expected) > 0 || len(in.AttributeUpdates) > 0)
-		if err == nil && versioned {
-			err = checkGuarded(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
-		}
+		claim, err := w.versions.ClaimUpdate(in)
 		assigned := append(compose.Assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
 			compose.LegacyAssignments(in.AttributeUpdates)...)
 		if err == nil {
-			err = c.checkAssignments(assigned, like)
+			err = w.versions.CheckAssignments(assigned, like)
+		}
+		if err == nil {
+			err = w.schema.CheckAssignments(assigned, like)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		repeatable := idempotent(in) && !wantsOld(in.ReturnValues)
 		wanted := in.ReturnValuesOnConditionCheckFailure
-		if err := c.complete(ctx, in, at, like, assigned); err != nil {
+		if err := w.complete(ctx, in, at, like, assigned); err != nil {
 			return nil, nil, err
 		}
 
-		r := &request{operation: "UpdateItem", target: at.target}
+		r := &request{operation: "UpdateItem", Home: at.Home}
 		var out *dynamodb.UpdateItemOutput
-		if versioned {
-			out, err := c.updateVersion(ctx, cost, r, in)
+		if claim != nil {
+			out, err := w.updateVersion(ctx, cost, r, in, claim)
 			if err != nil {
-				c.failedCondition(err, wanted, like)
+				w.failedCondition(err, wanted, like)
 				return nil, nil, err
 			}
 			return out.Attributes, out.ConsumedCapacity, nil
 		}
-		err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
-			out, err = c.client.UpdateItem(ctx, in, dispatch.Once)
+		err = w.sender.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
+			out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
 			return err
 		})
 		if err != nil {
@@ -73,24 +73,44 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 			if ok && at.found && failed.Item == nil && !r.lost {
 				return nil, nil, ErrNotFound
 			}
-			c.failedCondition(err, wanted, like)
+			w.failedCondition(err, wanted, like)
 			return nil, nil, err
 		}
 		return out.Attributes, out.ConsumedCapacity, nil
 	})
 }
 
+// change finds the item that is like another and has send change it there. send returns the attributes that were asked for
+// and what the request consumed.
+func (w *writer) change(ctx context.Context, like Item, send func(cost *Cost, at *located) (Item, *types.ConsumedCapacity, error)) (done Written[Item], err error) {
+	var cost Cost
+	defer func() { metersOf(ctx).add(cost) }()
+
+	at, err := w.finder.locate(ctx, &cost, like)
+	if err != nil {
+		return done, err
+	}
+	attributes, consumed, err := send(&cost, at)
+	if err != nil {
+		return done, err
+	}
+	cost.WriteUnits += units(consumed)
+	w.returned(ctx, attributes, like)
+	return Written[Item]{ShardKey: at.ShardKey, Shard: at.Shard, Attributes: attributes}, nil
+}
+
 // updateVersion sends an update of a collection with versions. As the item then tells whether the update was done, any may
 // be repeated that need not return what only the first attempt sees. It changes what is there, and creates nothing: the
 // error is ErrNotFound.
-func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
-	claim := c.newClaim("")
+func (w *writer) updateVersion(ctx context.Context, cost *Cost, r *request, in *dynamodb.UpdateItemInput, claim *version.Claim) (out *dynamodb.UpdateItemOutput, err error) {
 	whole := in.ReturnValues == types.ReturnValueAllNew
 	repeatable := whole || in.ReturnValues == "" || in.ReturnValues == types.ReturnValueNone
-	err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) error {
-		left, err := claim.contest(cost, r.lost, func() error {
-			var err error
-			out, err = c.client.UpdateItem(ctx, claim.update(in), dispatch.Once)
+	err = w.sender.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) error {
+		left, err := claim.Contest(r.lost, func(raises int) (err error) {
+			if raises > 0 {
+				cost.Requests++ // the dispatcher counts one
+			}
+			out, err = w.sender.client.UpdateItem(ctx, claim.Update(in), dispatch.Once)
 			return err
 		})
 		if left != nil {
@@ -102,7 +122,7 @@ func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dy
 		return err
 	})
 	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
-	if ok && !r.lost && c.absent(failed.Item, time.Now()) {
+	if ok && !r.lost && w.versions.Absent(failed.Item, time.Now()) {
 		return nil, ErrNotFound
 	}
 	return out, err
@@ -110,47 +130,30 @@ func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dy
 
 // complete adds to the caller's update what heatsink needs of it: that it keeps an index's listing, and creates nothing
 // where an item was found.
-func (c *core) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *location, like Item, assigned []compose.Assignment) error {
-	if c.options.Index != "" && c.listed(like) {
-		t, listing, err := c.listing(ctx, like, assigned)
+func (w *writer) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *located, like Item, assigned []compose.Assignment) error {
+	if w.schema.Index != "" && w.schema.Listed(like) {
+		home, listing, err := w.placer.Listing(ctx, like, assigned)
 		if err != nil {
 			return err
 		}
-		at.target = t
+		at.Home = home
 		if err := setListing(in, listing); err != nil {
 			return err
 		}
-		c.keepSortKey(in, like, assigned)
+		w.keepSortKey(in, like, assigned)
 		return nil
 	}
-	if at.found && c.options.Version == "" {
-		return c.onlyIfThere(in)
+	if at.found && !w.versions.Keeps() {
+		return w.onlyIfThere(in)
 	}
 	return nil
 }
 
-// listing returns where an index lists an item from now on, and the attributes that make it so. The event time is among them,
-// unless the update sets it itself: an item that says another one than like would be listed in a bucket that is not its own.
-func (c *core) listing(ctx context.Context, like Item, assigned []compose.Assignment) (target, Item, error) {
-	p, err := c.placeLike(ctx, like)
-	if err != nil {
-		return target{}, nil, err
-	}
-	listing := make(Item, 3)
-	c.list(p, listing)
-	o, at := &c.options, c.options.EventTime.Attribute
-	if o.Layout.Bucket != layout.NoBucket && !slices.Contains(o.TableKey, at) &&
-		!slices.ContainsFunc(assigned, func(a compose.Assignment) bool { return a.Attribute == at }) {
-		listing[at] = like[at]
-	}
-	return p.target, listing, nil
-}
-
 // keepSortKey makes an update that creates an item give it the index's sort key that like has: without one, the index would
 // not list it. An item that is there keeps its own.
-func (c *core) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []compose.Assignment) {
-	name := c.options.SortKey
-	if name == "" || attribute.Empty(like[name]) || slices.Contains(c.options.TableKey, name) || len(in.AttributeUpdates) > 0 ||
+func (w *writer) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []compose.Assignment) {
+	name := w.schema.SortKey
+	if name == "" || attribute.Empty(like[name]) || slices.Contains(w.schema.TableKey, name) || len(in.AttributeUpdates) > 0 ||
 		slices.ContainsFunc(assigned, func(a compose.Assignment) bool { return a.Attribute == name }) {
 		return
 	}
@@ -171,18 +174,18 @@ func setListing(in *dynamodb.UpdateItemInput, listing Item) error {
 }
 
 // onlyIfThere makes an update fail if the item is no longer there, and say so in the error by returning no item.
-func (c *core) onlyIfThere(in *dynamodb.UpdateItemInput) error {
+func (w *writer) onlyIfThere(in *dynamodb.UpdateItemInput) error {
 	if len(in.Expected) > 0 || len(in.AttributeUpdates) > 0 {
 		return fmt.Errorf("%w: Expected and AttributeUpdates cannot say that it must be there still; use expressions", ErrScattered)
 	}
-	if err := checkGuarded(in.ConditionExpression, nil, nil); err != nil {
-		return err
+	if err := compose.CheckCondition(in.ConditionExpression); err != nil {
+		return fmt.Errorf("%w: %w", ErrItem, err)
 	}
 	names, err := compose.Names(in.ExpressionAttributeNames)
 	if err != nil {
 		return err
 	}
-	names["#hs_pk"] = c.options.PartitionKey
+	names["#hs_pk"] = w.schema.PartitionKey
 	condition := "attribute_exists(#hs_pk)"
 	if in.ConditionExpression != nil {
 		condition = "(" + *in.ConditionExpression + ") AND " + condition

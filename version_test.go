@@ -2,6 +2,8 @@ package heatsink
 
 import (
 	"context"
+	"encoding/base32"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,25 +21,6 @@ import (
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
-
-// Versions grow with time, and two of one time differ.
-func TestVersions(t *testing.T) {
-	times := []uint64{0, 1, 31, 32, 1 << 40, 1<<40 + 1, 1<<63 + 5, 1<<64 - 1}
-	for i, at := range times {
-		version := newVersion(at)
-		if got, ok := versionTime(version); !ok || got != at || len(version) != versionBytes || version == newVersion(at) {
-			t.Errorf("%d: got %q with time %d, %t", at, version, got, ok)
-		}
-		if i > 0 && newVersion(times[i-1]) >= version {
-			t.Errorf("the version of %d is not below that of %d", times[i-1], at)
-		}
-	}
-	for _, none := range []string{"", "1", strings.Repeat("Z", versionBytes), newVersion(1) + "x"} {
-		if _, ok := versionTime(none); ok {
-			t.Errorf("%q is taken for a version", none)
-		}
-	}
-}
 
 // ifNew is the condition that there is no item yet.
 func ifNew(in *dynamodb.PutItemInput) {
@@ -278,11 +261,17 @@ func TestTombstonesExpire(t *testing.T) {
 	})
 }
 
+// versionAt returns a version that another writer makes at a time.
+func versionAt(at time.Time) string {
+	digits := base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())))
+	return digits + digits
+}
+
 // A writer whose clock is behind gets a larger version instead of an error, with one request more.
 func TestClocksThatAreBehind(t *testing.T) {
 	ctx, client := t.Context(), onItems(t)
 	items := openItems(t, client, Options{Version: "v", TTL: "ttl"})
-	ahead := newVersion(uint64(time.Now().Add(time.Hour).UnixNano()))
+	ahead := versionAt(time.Now().Add(time.Hour))
 	load(t, client, "items", []Item{ov("pk", "a", "sk", "1", "n", 0, "v", ahead)})
 	var meter Meter
 	if _, err := items.Put(WithMeter(ctx, &meter), ov("pk", "a", "sk", "1", "n", 1)); err != nil || meter.Cost().Requests != 2 {

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/compose", "internal/expr/outline", "internal/gather"},
+	".":           {"layout", "internal/place", "internal/expiry", "internal/version", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr/compose", "internal/expr/outline", "internal/gather"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/dispatch"},
@@ -37,6 +37,9 @@ var mayImport = imports{
 	"layout":             {"internal/quote"},
 	"internal/quote":     {},
 	"internal/attribute": {"internal/attr", "internal/quote"},
+	"internal/place":     {"layout", "internal/attr", "internal/attribute", "internal/quote", "internal/expr/compose"}, // sends nothing
+	"internal/expiry":    {"internal/attr"},
+	"internal/version":   {"internal/place", "internal/expiry", "internal/attr", "internal/attribute", "internal/dispatch", "internal/expr", "internal/expr/compose", "internal/expr/outline"},
 	"internal/schema":    {"."},
 	"internal/dispatch":  {},
 	"internal/gather":    {}, // neither DynamoDB nor layouts

@@ -1,4 +1,4 @@
-package heatsink
+package place
 
 import (
 	"encoding/binary"
@@ -10,15 +10,15 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
-// id returns what a Calculated layout works out the shard from. One attribute is its text: a string or a binary as it is,
+// idOf returns what a Calculated layout works out the shard from. One attribute is its text: a string or a binary as it is,
 // a number in its shortest form. Of several, each is written with its type and length, so that no two are the same
 // unless their attributes are.
-func (c *core) id(item Item) (string, error) {
-	if len(c.options.ShardBy) == 0 {
+func idOf(item Item, shardBy []string) (string, error) {
+	if len(shardBy) == 0 {
 		return "", fmt.Errorf("%w: a Calculated layout needs ShardBy: there is no sort key to calculate from", ErrOptions)
 	}
 	var id []byte
-	for _, name := range c.options.ShardBy {
+	for _, name := range shardBy {
 		var kind byte
 		var text string
 		switch v := item[name].(type) {
@@ -35,7 +35,7 @@ func (c *core) id(item Item) (string, error) {
 		default:
 			return "", fmt.Errorf("%w: attribute %q, which the shard is calculated from, is %s", ErrItem, name, attribute.Describe(v))
 		}
-		if len(c.options.ShardBy) == 1 {
+		if len(shardBy) == 1 {
 			if text == "" {
 				return "", fmt.Errorf("%w: attribute %q, which the shard is calculated from, is empty", ErrItem, name)
 			}

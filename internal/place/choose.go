@@ -1,4 +1,4 @@
-package heatsink
+package place
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// chooser draws the shard of a random write. While nothing is throttled that is one random number. Else, if the shard
+// Chooser draws the shard of a random write. While nothing is throttled that is one random number. Else, if the shard
 // was throttled of late, it draws another and takes the one that was throttled less: the busiest partition is then left
 // alone by all who can go elsewhere, which needs no agreement, as any shard will do.
 //
@@ -24,7 +24,7 @@ import (
 //
 // Heats are kept in a table of fixed size under a hash of key and shard. Two that share an entry are avoided together,
 // which costs a little evenness and nothing else.
-type chooser struct {
+type Chooser struct {
 	mu     sync.Mutex
 	seeded *rand.Rand // nil: the process's own generator, which needs no lock
 
@@ -39,8 +39,9 @@ const (
 	heats    = 4096
 )
 
-func newChooser(source rand.Source) *chooser {
-	c := &chooser{start: time.Now(), heats: make([]atomic.Uint64, heats)}
+// NewChooser returns a chooser that draws from source, or from the process's own generator if that is nil.
+func NewChooser(source rand.Source) *Chooser {
+	c := &Chooser{start: time.Now(), heats: make([]atomic.Uint64, heats)}
 	if source != nil {
 		c.seeded = rand.New(source)
 	}
@@ -48,7 +49,7 @@ func newChooser(source rand.Source) *chooser {
 }
 
 // choose returns a shard of the key below width that is not among those tried already, if there is any other.
-func (c *chooser) choose(key *spot, width int, tried []int) int {
+func (c *Chooser) choose(key *Key, width int, tried []int) int {
 	if width < 2 {
 		return 0
 	}
@@ -77,9 +78,9 @@ func (c *chooser) choose(key *spot, width int, tried []int) int {
 }
 
 // untried draws a shard, and another if that was tried before.
-func (c *chooser) untried(width int, tried []int) int {
+func (c *Chooser) untried(width int, tried []int) int {
 	for {
-		shard := int(c.uint64N(uint64(width)))
+		shard := int(c.Uint64N(uint64(width)))
 		if len(tried) >= width || !slices.Contains(tried, shard) {
 			return shard
 		}
@@ -87,7 +88,7 @@ func (c *chooser) untried(width int, tried []int) int {
 }
 
 // throttled takes note that a shard was too busy.
-func (c *chooser) throttled(key *spot, shard int) {
+func (c *Chooser) throttled(key *Key, shard int) {
 	now := c.now()
 	entry := c.entry(key.hash(), shard)
 	for {
@@ -109,11 +110,11 @@ func addHeat(a, b float64) float64 {
 }
 
 // heat returns the heat of a shard, 0 if it was never throttled.
-func (c *chooser) heat(hash uint64, shard int) float64 {
+func (c *Chooser) heat(hash uint64, shard int) float64 {
 	return math.Float64frombits(c.entry(hash, shard).Load())
 }
 
-func (c *chooser) entry(hash uint64, shard int) *atomic.Uint64 {
+func (c *Chooser) entry(hash uint64, shard int) *atomic.Uint64 {
 	// The finaliser of SplitMix64, so that neighbouring shards are far apart.
 	h := hash + uint64(shard+1)*0x9E3779B97F4A7C15
 	h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
@@ -122,26 +123,26 @@ func (c *chooser) entry(hash uint64, shard int) *atomic.Uint64 {
 }
 
 // now returns the time in milliseconds, from 1 on.
-func (c *chooser) now() int64 { return time.Since(c.start).Milliseconds() + 1 }
+func (c *Chooser) now() int64 { return time.Since(c.start).Milliseconds() + 1 }
 
 // halfLives returns a time in milliseconds as the multiple of halfLife that it is.
 func halfLives(ms int64) float64 { return float64(ms) / float64(halfLife.Milliseconds()) }
 
-// uint64N draws a number below n.
-func (c *chooser) uint64N(n uint64) uint64 {
+// Uint64N draws a number below n.
+func (c *Chooser) Uint64N(n uint64) uint64 {
 	if c.seeded == nil {
 		return rand.Uint64N(n)
 	}
 	return c.seededN(n)
 }
 
-func (c *chooser) seededN(n uint64) uint64 {
+func (c *Chooser) seededN(n uint64) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seeded.Uint64N(n)
 }
 
 // hash identifies the key and bucket that the shards belong to.
-func (s *spot) hash() uint64 {
-	return xxhash.Sum64String(s.key) ^ uint64(s.bucket.Unix())*0x9E3779B97F4A7C15
+func (k *Key) hash() uint64 {
+	return xxhash.Sum64String(k.Text) ^ uint64(k.Bucket.Unix())*0x9E3779B97F4A7C15
 }

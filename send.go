@@ -3,26 +3,36 @@ package heatsink
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/place"
 )
+
+// sender sends a collection's requests, each as often as it takes.
+type sender struct {
+	client        Client
+	table         string
+	logger        *slog.Logger
+	reads, writes *dispatch.Dispatcher // two, as reads must not spend the retries that writes need
+}
 
 // request is one request of an operation, however often it is sent: what errors and logs say about it.
 type request struct {
 	operation string
-	target
+	place.Home
 	lost bool // an answer was lost, so it may have happened
 }
 
 // read sends a request that changes nothing, as often as it takes. Its error is a *ShardError.
-func (c *core) read(ctx context.Context, cost *Cost, r *request, send func(ctx context.Context, attempt int) error) error {
-	return c.run(ctx, cost, c.reads, r, send, nil)
+func (s *sender) read(ctx context.Context, cost *Cost, r *request, send func(ctx context.Context, attempt int) error) error {
+	return s.run(ctx, cost, s.reads, r, send, nil)
 }
 
 // write sends a request that changes something. A write that is not repeatable is not sent again after its answer was
 // lost. If an answer was lost and no later one says that the write happened, the error is an UnknownOutcomeError.
-func (c *core) write(ctx context.Context, cost *Cost, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
-	err := c.run(ctx, cost, c.writes, r, func(ctx context.Context, attempt int) error {
+func (s *sender) write(ctx context.Context, cost *Cost, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
+	err := s.run(ctx, cost, s.writes, r, func(ctx context.Context, attempt int) error {
 		err := send(ctx, attempt)
 		if dispatch.Judge(err) == dispatch.Unknown {
 			r.lost = true
@@ -39,14 +49,14 @@ func (c *core) write(ctx context.Context, cost *Cost, r *request, repeatable boo
 }
 
 // run sends a request through a dispatcher, and adds to cost what it took. Its error is a *ShardError.
-func (c *core) run(ctx context.Context, cost *Cost, d *dispatch.Dispatcher, r *request, send func(ctx context.Context, attempt int) error, again func(dispatch.Verdict) bool) error {
+func (s *sender) run(ctx context.Context, cost *Cost, d *dispatch.Dispatcher, r *request, send func(ctx context.Context, attempt int) error, again func(dispatch.Verdict) bool) error {
 	var last error
 	var tally dispatch.Tally
 	attempts, err := d.Do(ctx, &tally, dispatch.Request{
 		Send: func(ctx context.Context, attempt int) error {
 			if attempt > 1 {
-				c.options.Logger.DebugContext(ctx, "request repeated", "table", c.options.Table,
-					"operation", r.operation, "shard", r.shardKey, "attempt", attempt, "reason", last)
+				s.logger.DebugContext(ctx, "request repeated", "table", s.table,
+					"operation", r.operation, "shard", r.ShardKey, "attempt", attempt, "reason", last)
 			}
 			last = send(ctx, attempt)
 			return last
@@ -60,6 +70,6 @@ func (c *core) run(ctx context.Context, cost *Cost, d *dispatch.Dispatcher, r *r
 		return nil
 	}
 	return &ShardError{
-		Operation: r.operation, Table: c.options.Table, ShardKey: r.shardKey, Shard: r.shard, Attempts: attempts, Err: err,
+		Operation: r.operation, Table: s.table, ShardKey: r.ShardKey, Shard: r.Shard, Attempts: attempts, Err: err,
 	}
 }

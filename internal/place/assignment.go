@@ -1,0 +1,89 @@
+package place
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// CheckAssignments returns an error if an update changes what the item's place is worked out from: reads would look for the
+// item where it would be put now, and it would still be where it was.
+//
+// An attribute may be set to what like has, as the place is worked out from like. With an Index that holds if like is
+// listed, because then the update lists the item anew; and an update may take the item off the list, where nothing of
+// this matters.
+func (s *Schema) CheckAssignments(all []compose.Assignment, like Item) error {
+	if s.Index != "" && !s.Listed(like) && compose.Removes(all, s.PartitionKey) {
+		return nil
+	}
+	key := s.KeyNames()
+	for _, a := range all {
+		if slices.Contains(key[:], a.Attribute) {
+			continue // DynamoDB refuses it
+		}
+		if why, remedy := s.misplaces(a, like); why != "" {
+			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, %s: %s",
+				attribute.DescribeKey(like, key[0]), ErrItem, a.Clause, a.Attribute, why, remedy)
+		}
+	}
+	return nil
+}
+
+// misplaces returns why an assignment must not be, and what to do instead; "" if it may be.
+func (s *Schema) misplaces(a compose.Assignment, like Item) (why, remedy string) {
+	if s.Index != "" {
+		off := fmt.Sprintf("set %q in like, or REMOVE it and leave it out of like to take the item off the list", s.PartitionKey)
+		switch {
+		case a.Attribute == s.PartitionKey:
+			return "from which heatsink lists the item in index " + s.Index, off
+		case a.Attribute == s.ShardAttribute:
+			return "in which heatsink keeps the shard", off
+		case a.Attribute == s.SortKey && a.Clause == "REMOVE" && !a.Inside:
+			return "without which index " + s.Index + " does not list the item", fmt.Sprintf("REMOVE %q as well, and leave it out of like, to take the item off the list", s.PartitionKey)
+		}
+	}
+	timed := s.Layout.Bucket != layout.NoBucket && a.Attribute == s.EventTime.Attribute
+	hashed := s.calculates() && slices.Contains(s.ShardBy, a.Attribute)
+	switch {
+	case timed && !s.agrees(a, like, s.sameBucket):
+		why = "which decides the item's bucket"
+	case hashed && !s.agrees(a, like, sameAttribute):
+		why = "from which the item's shard is calculated"
+	default:
+		return "", ""
+	}
+	if s.Index != "" {
+		return why, fmt.Sprintf("set it to the value that like has, together with %q; or REMOVE %[1]q to take the item off the list", s.PartitionKey)
+	}
+	return why, "delete the item and put it again, or set it to the value that like has"
+}
+
+// agrees reports whether an item is where like says also after an assignment.
+func (s *Schema) agrees(a compose.Assignment, like Item, same func(attribute string, value types.AttributeValue, like Item) bool) bool {
+	switch {
+	case a.Value == nil:
+		return false
+	case s.Index != "" && (a.IfAbsent || !s.Listed(like)):
+		return false
+	}
+	return same(a.Attribute, a.Value, like)
+}
+
+func sameAttribute(name string, value types.AttributeValue, like Item) bool {
+	return like[name] != nil && attribute.Same(Item{name: value}, Item{name: like[name]})
+}
+
+// sameBucket reports whether an event time is in the bucket of like's.
+func (s *Schema) sameBucket(attribute string, value types.AttributeValue, like Item) bool {
+	then, err := s.EventTime.Of(like)
+	if err != nil {
+		return false
+	}
+	now, err := s.EventTime.Of(Item{attribute: value})
+	return err == nil && s.Layout.Bucket.Start(now).Equal(s.Layout.Bucket.Start(then))
+}

@@ -1,0 +1,15 @@
+package place
+
+import "errors"
+
+// The library exports these under the same names, and documents them.
+var (
+	// ErrOptions is wrapped when the schema itself cannot be: widths that are none, or no attribute to calculate from.
+	ErrOptions = errors.New("invalid options")
+	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
+	ErrItem = errors.New("invalid item")
+	// ErrScattered is wrapped when an item has several homes, and only one will do.
+	ErrScattered = errors.New("the layout does not say which shard the item is in")
+	// ErrTooNarrow is wrapped when an item is in a shard that queries do not read.
+	ErrTooNarrow = errors.New("the collection reads fewer shards than there are")
+)

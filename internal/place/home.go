@@ -1,0 +1,204 @@
+package place
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// Key is what the shards of an item are worked out from: its logical key, its bucket, and how wide the key is there.
+type Key struct {
+	Text   string
+	Bucket time.Time // when the bucket starts; the zero time without
+	Width  layout.Width
+}
+
+// Home is one shard of a key: where an item is, or is to be. An item that no index lists has none.
+type Home struct {
+	ShardKey string // the stored partition key
+	Shard    int
+}
+
+// keyIn works out an item's key, bucket and width. Its errors about the item wrap ErrItem.
+func (s *Schema) keyIn(ctx context.Context, item Item) (k Key, err error) {
+	text, ok := item[s.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok || text.Value == "" {
+		return k, fmt.Errorf("%w: partition key %q is %s, want a string that is not empty", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
+	}
+	k.Text = text.Value
+	if s.Layout.Bucket != layout.NoBucket {
+		at, err := s.EventTime.Of(item)
+		if err != nil {
+			return k, err
+		}
+		k.Bucket = s.Layout.Bucket.Start(at)
+	}
+	k.Width, err = s.Width(ctx, k.Text, k.Bucket)
+	return k, err
+}
+
+// home returns a shard of a key in the collection's layout.
+func (s *Schema) home(k *Key, shard int) (Home, error) {
+	if s.ShardAttribute != "" {
+		return Home{k.Text, shard}, nil
+	}
+	if s.Adaptive() {
+		return homeIn(s.Layout.WithShards(k.Width.Read), k, shard)
+	}
+	return homeIn(s.Layout, k, shard)
+}
+
+// homeSet lists homes, each once, in the order in which they were added.
+type homeSet struct {
+	homes []Home
+	seen  map[string]bool
+}
+
+func (set *homeSet) add(h Home, err error) error {
+	if err == nil && !set.seen[h.ShardKey] {
+		set.seen[h.ShardKey] = true
+		set.homes = append(set.homes, h)
+	}
+	return err
+}
+
+// Homes returns the shards of a table that may have an item, those that count first in front:
+//
+//   - calculated, the one shard that its id says; if widths change, those of all widths the key may have had, the present
+//     one first and then from wide to narrow;
+//   - random, or if every shard is asked for, all shards from 0 on;
+//   - then what older layouts say;
+//   - and the bare key if a format has one, where the item is if it was written before there were shards.
+func (s *Schema) Homes(ctx context.Context, like Item, every bool) ([]Home, error) {
+	k, err := s.keyIn(ctx, like)
+	if err != nil {
+		return nil, err
+	}
+	set := homeSet{seen: map[string]bool{}}
+	var room [16]int // spares an allocation where the shards are few
+	shards, err := s.appendOwnShards(room[:0], &k, like, every)
+	if err != nil {
+		return nil, err
+	}
+	for _, shard := range shards {
+		if err := set.add(s.home(&k, shard)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.Older {
+		shards, err := s.appendOlderShards(room[:0], &s.Older[i], like, every)
+		if err != nil {
+			return nil, err
+		}
+		for _, shard := range shards {
+			if err := set.add(homeIn(s.Older[i], &k, shard)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if s.Layout.Format.BareZero { // the oldest of all, so that what is anywhere else counts first
+		if err := set.add(s.home(&k, 0)); err != nil {
+			return nil, err
+		}
+	}
+	for _, older := range s.Older {
+		if older.Format.BareZero {
+			if err := set.add(homeIn(older, &k, 0)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return set.homes, nil
+}
+
+// appendOwnShards appends the shards of the collection's layout that may have an item.
+func (s *Schema) appendOwnShards(shards []int, k *Key, like Item, every bool) ([]int, error) {
+	if every || s.Layout.Strategy != layout.Calculated || k.Width.Read == 1 {
+		return appendFirst(shards, k.Width.Read), nil
+	}
+	id, err := idOf(like, s.ShardBy)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Adaptive() {
+		return append(shards, s.Layout.Shard(id)), nil
+	}
+	shards = append(shards, s.Layout.WithShards(k.Width.Write).Shard(id))
+	for n := k.Width.Read; n > 0; n /= 2 {
+		shards = append(shards, s.Layout.WithShards(n).Shard(id))
+	}
+	return shards, nil
+}
+
+// appendOlderShards appends the shards of an older layout that may have an item.
+func (s *Schema) appendOlderShards(shards []int, older *layout.Layout, like Item, every bool) ([]int, error) {
+	if every || older.Strategy != layout.Calculated || older.Shards < 2 {
+		return appendFirst(shards, max(older.Shards, 1)), nil
+	}
+	id, err := idOf(like, s.ShardBy)
+	if err != nil {
+		return nil, err
+	}
+	return append(shards, older.Shard(id)), nil
+}
+
+// appendFirst appends the numbers below n.
+func appendFirst(shards []int, n int) []int {
+	for shard := range n {
+		shards = append(shards, shard)
+	}
+	return shards
+}
+
+// onlyHome returns the one shard of a table that may have an item. If there are several it is ErrScattered, for which why
+// is the reason.
+func (s *Schema) onlyHome(ctx context.Context, like Item, why string) (Home, error) {
+	homes, err := s.Homes(ctx, like, false)
+	if err != nil {
+		return Home{}, err
+	}
+	if n := len(homes); n > 1 {
+		return Home{}, fmt.Errorf("%w: the item with %s may be under any of %d keys, such as %q and %q, but %s",
+			ErrScattered, s.describe(like), n, homes[0].ShardKey, homes[1].ShardKey, why)
+	}
+	return homes[0], nil
+}
+
+// OnlyKey returns the table's key of an item, if there is only one shard that it can be in. If there are several it is
+// ErrScattered, for which why is the reason.
+func (s *Schema) OnlyKey(ctx context.Context, like Item, why string) (Item, error) {
+	key, err := s.KeyOf(like)
+	if err != nil || s.Index != "" {
+		return key, err
+	}
+	home, err := s.onlyHome(ctx, like, why)
+	if err != nil {
+		return nil, err
+	}
+	return s.KeyAt(key, home), nil
+}
+
+// EveryKey returns the table's keys under which an item may be stored, those that count first in front.
+func (s *Schema) EveryKey(ctx context.Context, like Item) ([]Item, error) {
+	key, err := s.KeyOf(like)
+	if err != nil {
+		return nil, err
+	}
+	if s.Index != "" {
+		return []Item{key}, nil
+	}
+	homes, err := s.Homes(ctx, like, false)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]Item, len(homes))
+	for i, home := range homes {
+		keys[i] = s.KeyAt(key, home)
+	}
+	return keys, nil
+}

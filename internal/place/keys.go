@@ -1,0 +1,143 @@
+package place
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
+)
+
+// Keys names the attributes that are keys.
+type Keys struct {
+	PartitionKey, SortKey string   // of the table, or of the index if there is one; the sort key may be ""
+	Index                 string   // "": the table itself is spread
+	TableKey              []string // the table's key attributes if there is an index, the partition key first
+	ShardAttribute        string   // of an index: holds the shard as a number; "": the partition key tells
+}
+
+// KeyNames returns the names of the table's key attributes, "" where there is none.
+func (k *Keys) KeyNames() (names [2]string) {
+	if k.Index == "" {
+		return [2]string{k.PartitionKey, k.SortKey}
+	}
+	copy(names[:], k.TableKey)
+	return names
+}
+
+// AllKeys returns the names of the key attributes, of the table and of the index.
+func (k *Keys) AllKeys() []string {
+	names := slices.Clone(k.TableKey)
+	for _, name := range []string{k.PartitionKey, k.SortKey} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// checkKey returns an error unless an item has the table's key attributes.
+func (k *Keys) checkKey(item Item) error {
+	for _, name := range k.KeyNames() {
+		switch v := item[name].(type) {
+		case *types.AttributeValueMemberS, *types.AttributeValueMemberN, *types.AttributeValueMemberB:
+		default:
+			if name != "" {
+				return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, attribute.Describe(v))
+			}
+		}
+	}
+	return nil
+}
+
+// KeyOf returns the table's key attributes of an item, with the logical partition key.
+func (k *Keys) KeyOf(item Item) (Item, error) {
+	if err := k.checkKey(item); err != nil {
+		return nil, err
+	}
+	key := make(Item, 2)
+	for _, name := range k.KeyNames() {
+		if name != "" {
+			key[name] = item[name]
+		}
+	}
+	return key, nil
+}
+
+// KeyText returns the table's key of an item as text, the same for the same key. It is false for numbers that are none.
+func (k *Keys) KeyText(item Item) (text string, ok bool) {
+	var key []byte
+	for _, name := range k.KeyNames() {
+		if name == "" {
+			continue
+		}
+		v, err := attribute.Canonical(item[name])
+		if err != nil || v.Kind > attr.B {
+			return "", false
+		}
+		key = attr.AppendKey(key, v)
+	}
+	return string(key), true
+}
+
+// WithKeyOf returns a copy of an item with the key attributes that another has, and no others.
+func (k *Keys) WithKeyOf(other, item Item) Item {
+	own := make(Item, len(item)+2)
+	maps.Copy(own, item)
+	names := k.KeyNames()
+	for _, name := range [3]string{names[0], names[1], k.PartitionKey} {
+		if v := other[name]; v != nil {
+			own[name] = v
+		} else {
+			delete(own, name)
+		}
+	}
+	return own
+}
+
+// describe names an item by its key, for errors.
+func (k *Keys) describe(like Item) string {
+	text := fmt.Sprintf("%s %s", k.PartitionKey, attribute.DescribeKey(like, k.PartitionKey))
+	if k.SortKey != "" {
+		text += fmt.Sprintf(" and %s %s", k.SortKey, attribute.DescribeKey(like, k.SortKey))
+	}
+	return text
+}
+
+// KeyAt returns the key of an item in one of its homes.
+func (k *Keys) KeyAt(key Item, home Home) Item {
+	key = maps.Clone(key)
+	key[k.PartitionKey] = &types.AttributeValueMemberS{Value: home.ShardKey}
+	return key
+}
+
+// TableHome stands for the table of an index in errors: its items are not spread.
+func (k *Keys) TableHome(key Item) Home {
+	switch v := key[k.TableKey[0]].(type) {
+	case *types.AttributeValueMemberS:
+		return Home{ShardKey: v.Value}
+	case *types.AttributeValueMemberN:
+		return Home{ShardKey: v.Value}
+	case *types.AttributeValueMemberB:
+		return Home{ShardKey: string(v.Value)}
+	}
+	return Home{}
+}
+
+// Restore puts the logical key in place of the stored one, in an item that was read or the part of one, and takes out
+// what only heatsink added.
+func (k *Keys) Restore(item Item, key types.AttributeValue) {
+	if item[k.PartitionKey] != nil && k.ShardAttribute == "" {
+		item[k.PartitionKey] = key
+	}
+	k.dropShard(item)
+}
+
+func (k *Keys) dropShard(item Item) {
+	if k.ShardAttribute != "" {
+		delete(item, k.ShardAttribute)
+	}
+}

@@ -1,0 +1,180 @@
+package version
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/expiry"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/place"
+)
+
+// Item is an item as the AWS SDK has it.
+type Item = map[string]types.AttributeValue
+
+// tombstoneLife is longer than a late attempt can be on its way. DynamoDB refuses what was signed more than 15 minutes
+// ago, and the clocks of the writer and of the deleter may each be as much off.
+const tombstoneLife = time.Hour
+
+// Keeper keeps the versions of a collection's items. One without a name keeps none: no item has a version, and none is
+// a tombstone. A keeper must not be copied.
+type Keeper struct {
+	name string        // of the attribute
+	key  string        // the table's partition key, which every item has
+	ttl  expiry.TTL    // of the items, and so of tombstones
+	last atomic.Uint64 // the time in the last version that was made
+}
+
+// New returns the keeper of the versions in attribute name, "" to keep none. key is the table's partition key.
+func New(name, key string, ttl expiry.TTL) *Keeper { return &Keeper{name: name, key: key, ttl: ttl} }
+
+// Keeps reports whether items have versions.
+func (k *Keeper) Keeps() bool { return k.name != "" }
+
+// Name returns the attribute that holds the version, "" if there is none.
+func (k *Keeper) Name() string { return k.name }
+
+// of returns the version that an item has, "" if none. It is ErrItem if somebody else wrote the attribute.
+func (k *Keeper) of(item Item) (string, error) {
+	switch v := item[k.name].(type) {
+	case nil:
+		return "", nil
+	case *types.AttributeValueMemberS:
+		if _, ok := timeOf(v.Value); ok {
+			return v.Value, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %q is %s, which heatsink did not write: name another attribute as Options.Version", place.ErrItem, k.name, attribute.Describe(item[k.name]))
+}
+
+// Buried reports whether an item is a tombstone.
+func (k *Keeper) Buried(item Item) bool {
+	if !k.Keeps() {
+		return false
+	}
+	version, err := k.of(item)
+	return err == nil && strings.HasSuffix(version, gone)
+}
+
+// Absent reports whether an item that was read is not there for the collection: it is nil, has expired or was deleted.
+func (k *Keeper) Absent(item Item, now time.Time) bool {
+	return item == nil || k.ttl.Expired(item, now) || k.Buried(item)
+}
+
+// Newest returns which of the copies of an item counts: the one that was written last. Those without a version are the
+// oldest, in their order. It is -1 if all copies are nil; a tombstone counts like a copy.
+func (k *Keeper) Newest(copies []Item) int {
+	newest, last := -1, ""
+	for i, item := range copies {
+		if item == nil {
+			continue
+		}
+		version, err := k.of(item)
+		if err != nil {
+			version = ""
+		}
+		if newest < 0 || version > last {
+			newest, last = i, version
+		}
+	}
+	return newest
+}
+
+// Unburied is the filter for items that are no tombstones. AddUnburied adds the names and values that it refers to.
+const Unburied = "NOT contains(#hs_v, :hs_gone)"
+
+// AddUnburied adds the names and values that Unburied refers to.
+func (k *Keeper) AddUnburied(names map[string]string, values Item) {
+	names["#hs_v"], values[":hs_gone"] = k.name, &types.AttributeValueMemberS{Value: gone}
+}
+
+// CheckAssignments returns an error if an update of the item like another changes the version itself.
+func (k *Keeper) CheckAssignments(all []compose.Assignment, like Item) error {
+	for _, a := range all {
+		if k.Keeps() && a.Attribute == k.name {
+			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, which is Options.Version: heatsink sets it with every write",
+				attribute.DescribeKey(like, k.key), place.ErrItem, a.Clause, k.name)
+		}
+	}
+	return nil
+}
+
+// ClaimPut returns the claim of a put, nil if the collection keeps no versions.
+func (k *Keeper) ClaimPut(in *dynamodb.PutItemInput) (*Claim, error) {
+	return k.claim(len(in.Expected) > 0, in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+}
+
+// ClaimUpdate returns the claim of an update, nil if the collection keeps no versions.
+func (k *Keeper) ClaimUpdate(in *dynamodb.UpdateItemInput) (*Claim, error) {
+	legacy := len(in.Expected) > 0 || len(in.AttributeUpdates) > 0
+	return k.claim(legacy, in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+}
+
+// claim returns a claim for a request. It refuses parameters that cannot have a claim's condition, and a condition that
+// heatsink cannot put another beside.
+func (k *Keeper) claim(legacy bool, condition *string, names map[string]string, values Item) (*Claim, error) {
+	if !k.Keeps() {
+		return nil, nil
+	}
+	if err := k.checkLegacy(legacy); err != nil {
+		return nil, err
+	}
+	if err := compose.CheckCondition(condition); err != nil {
+		return nil, fmt.Errorf("%w: %w", place.ErrItem, err)
+	}
+	if err := compose.CheckPlaceholders(names, values); err != nil {
+		return nil, err
+	}
+	return &Claim{keeper: k, version: newText(k.tick(0))}, nil
+}
+
+func (k *Keeper) checkLegacy(legacy bool) error {
+	if !legacy {
+		return nil
+	}
+	return fmt.Errorf("%w: Expected and AttributeUpdates cannot keep Options.Version %q: use expressions", place.ErrOptions, k.name)
+}
+
+// Tombstone returns the put that a delete is in a collection with versions, and its claim.
+func (k *Keeper) Tombstone(in *dynamodb.DeleteItemInput) (*dynamodb.PutItemInput, *Claim, error) {
+	if err := k.checkLegacy(len(in.Expected) > 0); err != nil {
+		return nil, nil, err
+	}
+	item := maps.Clone(in.Key)
+	item[k.ttl.Attribute] = expiry.Seconds(time.Now().Add(tombstoneLife))
+	put := &dynamodb.PutItemInput{
+		TableName:                           in.TableName,
+		Item:                                item,
+		ConditionExpression:                 in.ConditionExpression,
+		ExpressionAttributeNames:            in.ExpressionAttributeNames,
+		ExpressionAttributeValues:           in.ExpressionAttributeValues,
+		ReturnValues:                        in.ReturnValues,
+		ReturnConsumedCapacity:              in.ReturnConsumedCapacity,
+		ReturnItemCollectionMetrics:         in.ReturnItemCollectionMetrics,
+		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+	}
+	claim, err := k.ClaimPut(put)
+	if err != nil {
+		return nil, nil, err
+	}
+	claim.mark = gone
+	return put, claim, nil
+}
+
+// tick returns the time for a version, which is later than those before and than another.
+func (k *Keeper) tick(other uint64) uint64 {
+	for {
+		last := k.last.Load()
+		next := max(uint64(time.Now().UnixNano()), last+1, other+1)
+		if k.last.CompareAndSwap(last, next) {
+			return next
+		}
+	}
+}
