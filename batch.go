@@ -108,12 +108,12 @@ func (b *batch) failures(items int) error {
 
 // place places all items. Of those with the same key only the last is left. An item that has no place has an error.
 func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, error)) {
-	all := make([]*batchItem, items)
+	all, room := make([]*batchItem, items), make([]batchItem, items)
 	names := make([]string, items)
 	last := make(map[string]int, items)
 	for i := range all {
-		e := &batchItem{position: i}
-		all[i] = e
+		e := &room[i]
+		e.position, all[i] = i, e
 		var item Item
 		if item, e.err = encode(i); e.err == nil {
 			e.Placement, e.err = b.placer.Place(ctx, item, false)

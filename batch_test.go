@@ -107,6 +107,20 @@ func TestBatchPutDuplicatesByIndex(t *testing.T) {
 	wantItem(t, "read", got, ov("id", "u1", "pk", "GONE", "sk", "2026-01-03T00:00:00Z"))
 }
 
+// A key of another type is another key, although its bytes are the same: it is refused alone, and replaces nothing.
+func TestBatchPutKeysOfOtherTypes(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	items := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
+	err := items.BatchPut(ctx, []Item{ov("pk", "a", "sk", "1"), ov("pk", "a", "sk", &types.AttributeValueMemberB{Value: []byte("1")})})
+	failed, ok := errors.AsType[*BatchError](err)
+	if !ok || len(failed.Failed) != 1 || failed.Failed[0].Position != 1 {
+		t.Errorf("got %v, want the second item to be refused", err)
+	}
+	if _, err := items.Get(ctx, ov("pk", "a", "sk", "1")); err != nil {
+		t.Errorf("the first item: got %v, want it to be written", err)
+	}
+}
+
 // What is left unprocessed is sent again, elsewhere if any shard will do; what is never written is named, and why.
 func TestBatchPutUnprocessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

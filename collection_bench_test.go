@@ -63,6 +63,81 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
+// BenchmarkLibraryAlone is what operations cost beside DynamoDB: the client answers at once.
+func BenchmarkLibraryAlone(b *testing.B) {
+	ctx := context.Background()
+	item := heatsink.Item{
+		"pk": &types.AttributeValueMemberS{Value: "PAGE_VIEWS"},
+		"sk": &types.AttributeValueMemberS{Value: "2026-06-22T12:00:00Z#user-12345"},
+		"n":  &types.AttributeValueMemberN{Value: "42"},
+	}
+	batch := make([]heatsink.Item, 25)
+	for i := range batch {
+		batch[i] = maps.Clone(item)
+		batch[i]["sk"] = &types.AttributeValueMemberN{Value: fmt.Sprint(i)}
+	}
+	increment := func(in *dynamodb.UpdateItemInput) {
+		in.UpdateExpression = aws.String("SET n = :n")
+		in.ExpressionAttributeValues = heatsink.Item{":n": item["n"]}
+	}
+	type collection = heatsink.Collection[heatsink.Item]
+	for _, c := range []struct {
+		name    string
+		options heatsink.Options
+		do      func(*collection) error
+	}{
+		{"put", heatsink.Options{}, func(c *collection) error { _, err := c.Put(ctx, item); return err }},
+		{"put with version", heatsink.Options{Version: "v", TTL: "ttl"}, func(c *collection) error { _, err := c.Put(ctx, item); return err }},
+		{"update", heatsink.Options{}, func(c *collection) error { _, err := c.Update(ctx, item, increment); return err }},
+		{"delete", heatsink.Options{}, func(c *collection) error { _, err := c.Delete(ctx, item); return err }},
+		{"get", heatsink.Options{}, func(c *collection) error { _, err := c.Get(ctx, item); return err }},
+		{"get with older", heatsink.Options{Older: []layout.Layout{{}}}, func(c *collection) error { _, err := c.Get(ctx, item); return err }},
+		{"batch put", heatsink.Options{}, func(c *collection) error { return c.BatchPut(ctx, batch) }},
+		{"transact put", heatsink.Options{}, func(c *collection) error { _, err := c.TransactPut(ctx, item); return err }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			c.options.Table, c.options.PartitionKey, c.options.SortKey = "views", "pk", "sk"
+			c.options.Layout = layout.Layout{Shards: 10, Strategy: layout.Calculated}
+			items, err := heatsink.Open[heatsink.Item](instant{item: item}, c.options)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := c.do(items); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// instant is a client whose writes succeed and whose GetItem has an item, without anything behind it.
+type instant struct {
+	heatsink.Client
+	item heatsink.Item
+}
+
+func (instant) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return &dynamodb.PutItemOutput{}, nil
+}
+
+func (c instant) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	return &dynamodb.GetItemOutput{Item: maps.Clone(c.item)}, nil
+}
+
+func (instant) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return &dynamodb.UpdateItemOutput{}, nil
+}
+
+func (instant) DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	return &dynamodb.DeleteItemOutput{}, nil
+}
+
+func (instant) BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	return &dynamodb.BatchWriteItemOutput{}, nil
+}
+
 // benchTable creates a table on an engine of its own.
 func benchTable(b *testing.B) (*dynamodb.Client, heatsink.Options) {
 	b.Helper()

@@ -3,6 +3,7 @@ package place
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -56,15 +57,34 @@ func (s *Schema) home(k *Key, shard int) (Home, error) {
 // homeSet lists homes, each once, in the order in which they were added.
 type homeSet struct {
 	homes []Home
-	seen  map[string]bool
+	seen  map[string]bool // the shard keys, once they are too many to compare one by one
 }
 
+// fewHomes is how many shard keys are compared one by one.
+const fewHomes = 8
+
 func (set *homeSet) add(h Home, err error) error {
-	if err == nil && !set.seen[h.ShardKey] {
-		set.seen[h.ShardKey] = true
-		set.homes = append(set.homes, h)
+	if err != nil || set.has(h.ShardKey) {
+		return err
 	}
-	return err
+	set.homes = append(set.homes, h)
+	switch {
+	case set.seen != nil:
+		set.seen[h.ShardKey] = true
+	case len(set.homes) > fewHomes:
+		set.seen = make(map[string]bool, 4*fewHomes)
+		for _, h := range set.homes {
+			set.seen[h.ShardKey] = true
+		}
+	}
+	return nil
+}
+
+func (set *homeSet) has(shardKey string) bool {
+	if set.seen != nil {
+		return set.seen[shardKey]
+	}
+	return slices.ContainsFunc(set.homes, func(h Home) bool { return h.ShardKey == shardKey })
 }
 
 // Homes returns the shards of a table that may have an item, those that count first in front:
@@ -79,7 +99,7 @@ func (s *Schema) Homes(ctx context.Context, like Item, every bool) ([]Home, erro
 	if err != nil {
 		return nil, err
 	}
-	set := homeSet{seen: map[string]bool{}}
+	var set homeSet
 	var room [16]int // spares an allocation where the shards are few
 	shards, err := s.appendOwnShards(room[:0], &k, like, every)
 	if err != nil {

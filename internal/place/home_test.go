@@ -2,10 +2,13 @@ package place
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -70,5 +73,55 @@ func TestHomes(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", got, err, c.want)
 			}
 		})
+	}
+}
+
+// However many homes there are, each is listed once.
+func TestManyHomes(t *testing.T) {
+	for _, shards := range []int{1, fewHomes, fewHomes + 1, 100} {
+		spread := layout.Layout{Shards: shards, Format: layout.Format{BareZero: true}}
+		schema := schemaOf(options{Layout: spread, Older: []layout.Layout{{}, {Shards: shards / 2}, {Shards: shards + 3}}})
+		homes, err := schema.Homes(context.Background(), ov("pk", "k", "sk", "1"), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, h := range homes {
+			if seen[h.ShardKey] {
+				t.Errorf("%d shards: %s is listed twice", shards, h.ShardKey)
+			}
+			seen[h.ShardKey] = true
+		}
+		if want := shards + 4; len(homes) != want { // shard 0 has the bare key in one layout, and a suffix in another
+			t.Errorf("%d shards: got %d homes, want %d", shards, len(homes), want)
+		}
+	}
+}
+
+func TestOnlyKey(t *testing.T) {
+	like := ov("pk", "k", "sk", "1", "id", "i")
+	calculated := layout.Layout{Shards: 1, Strategy: layout.Calculated}
+	for _, c := range []struct {
+		name    string
+		options options
+		want    []Item // the first is the only key if there is one
+	}{
+		{"not spread", options{}, []Item{ov("pk", "k", "sk", "1")}},
+		{"one shard", options{Layout: calculated}, []Item{ov("pk", "k#SHARD_0", "sk", "1")}},
+		{"random", options{Layout: layout.Layout{Shards: 2}}, []Item{ov("pk", "k#SHARD_0", "sk", "1"), ov("pk", "k#SHARD_1", "sk", "1")}},
+		{"older", options{Layout: calculated, Older: []layout.Layout{{}}}, []Item{ov("pk", "k#SHARD_0", "sk", "1"), ov("pk", "k", "sk", "1")}},
+		{"index", options{Index: "listing", TableKey: []string{"id"}, Layout: calculated}, []Item{ov("id", "i")}},
+	} {
+		schema := schemaOf(c.options)
+		every, err := schema.EveryKey(context.Background(), like)
+		if err != nil || !slices.EqualFunc(every, c.want, attribute.Same) {
+			t.Errorf("%s: got %v, %v, want %v", c.name, every, err, c.want)
+		}
+		only, err := schema.OnlyKey(context.Background(), like, "the test says so")
+		if scattered := len(c.want) > 1; errors.Is(err, ErrScattered) != scattered || scattered && !strings.Contains(err.Error(), "the test says so") {
+			t.Errorf("%s: got %v, want ErrScattered: %t", c.name, err, scattered)
+		} else if !scattered {
+			wantItem(t, c.name, only, c.want[0])
+		}
 	}
 }

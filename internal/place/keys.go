@@ -67,7 +67,8 @@ func (k *Keys) KeyOf(item Item) (Item, error) {
 	return key, nil
 }
 
-// KeyText returns the table's key of an item as text, the same for the same key. It is false for numbers that are none.
+// KeyText returns the table's key of an item as text, the same for the same key and another for any other. ok is false if an
+// attribute is no key, or a number that is none.
 func (k *Keys) KeyText(item Item) (text string, ok bool) {
 	var key []byte
 	for _, name := range k.KeyNames() {
@@ -78,7 +79,7 @@ func (k *Keys) KeyText(item Item) (text string, ok bool) {
 		if err != nil || v.Kind > attr.B {
 			return "", false
 		}
-		key = attr.AppendKey(key, v)
+		key = attr.AppendKey(append(key, byte(v.Kind)), v) // of some kinds the bytes are the same
 	}
 	return string(key), true
 }

@@ -17,3 +17,21 @@ func TestProject(t *testing.T) {
 		t.Error("a placeholder of heatsink's own was accepted")
 	}
 }
+
+func TestPartOf(t *testing.T) {
+	names := map[string]string{"#s": "sk"}
+	for projection, want := range map[string]string{
+		"a, b.c":         "",
+		"sk, a":          "",
+		"a, sk.x":        "sk.x",
+		"#s[0], a":       "#s[0]",
+		"a.sk, b":        "",
+		" #s.x , sk.y":   "#s.x",
+		"skip.a, sk2[1]": "",
+	} {
+		path, whole, ok := PartOf(projection, names, []string{"pk", "sk"})
+		if path != want || ok != (want != "") || ok && whole != "sk" {
+			t.Errorf("%q: got %q of %q, %t, want %q", projection, path, whole, ok, want)
+		}
+	}
+}
