@@ -64,11 +64,7 @@ func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.cor
 // is only sent to that same shard. If its condition fails then, the error is an UnknownOutcomeError: the item that stands
 // against it may be the own one, or an equal one of somebody else. With Options.Version heatsink can tell.
 func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.PutItemInput)) (Written[T], error) {
-	raw, err := encode(item)
-	if err != nil {
-		return Written[T]{}, err
-	}
-	return written[T](c.core.writer.put(ctx, raw, edit))
+	return written[T](encoded(item, func(raw Item) (Written[Item], error) { return c.core.writer.put(ctx, raw, edit) }))
 }
 
 // Update changes the item with the key that like has, which needs to hold no more than the key and what the shard and
@@ -91,11 +87,7 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 // An update that is not safe to do twice, such as an ADD, is not repeated after its answer was lost: the error is an
 // UnknownOutcomeError then.
 func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamodb.UpdateItemInput)) (Written[T], error) {
-	raw, err := encode(like)
-	if err != nil {
-		return Written[T]{}, err
-	}
-	return written[T](c.core.writer.update(ctx, raw, edit))
+	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.update(ctx, raw, edit) }))
 }
 
 // Delete deletes the item with the key that like has. With a Random layout it is looked for first, as by Update, and one is
@@ -106,11 +98,7 @@ func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamo
 // gone that it was hiding from Get. A copy that an update created without the attributes of ShardBy is left where it is,
 // as it may be the part of another item.
 func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamodb.DeleteItemInput)) (Written[T], error) {
-	raw, err := encode(like)
-	if err != nil {
-		return Written[T]{}, err
-	}
-	return written[T](c.core.writer.delete(ctx, raw, edit))
+	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.delete(ctx, raw, edit) }))
 }
 
 // Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem, and a
@@ -142,39 +130,23 @@ func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
 // TransactPut returns Put's request as a part of a transaction of the caller's own. The shard is chosen now: if the
 // transaction is sent again, send the same part.
 func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*types.Put)) (types.TransactWriteItem, error) {
-	raw, err := encode(item)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	return c.core.transactions.put(ctx, raw, edit)
+	return encoded(item, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.put(ctx, raw, edit) })
 }
 
 // TransactUpdate is TransactPut for an Update. A transaction cannot look for an item: here and in the other two, the error
 // is ErrScattered unless there is one place for it to be, as with a Calculated layout without BareZero, Older ones or Widths.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
-	raw, err := encode(like)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	return c.core.transactions.update(ctx, raw, edit)
+	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
 }
 
 // TransactDelete is TransactPut for a Delete.
 func (c *Collection[T]) TransactDelete(ctx context.Context, like T, edit ...func(*types.Delete)) (types.TransactWriteItem, error) {
-	raw, err := encode(like)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	return c.core.transactions.delete(ctx, raw, edit)
+	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.delete(ctx, raw, edit) })
 }
 
 // TransactCheck is TransactPut for a condition on an item that is not changed.
 func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
-	raw, err := encode(like)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	return c.core.transactions.condition(ctx, raw, edit)
+	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.condition(ctx, raw, edit) })
 }
 
 // Query returns the items that q asks for, in order: by bucket, then by sort key as DynamoDB orders it, then by shard;
@@ -262,11 +234,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 // a Calculated layout, else one for every shard; and the bare key of BareZero, and those of Older layouts and narrower
 // Widths, if there are any.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
-	raw, err := encode(like)
-	if err != nil {
-		return nil, err
-	}
-	return c.core.schema.EveryKey(ctx, raw)
+	return encoded(like, func(raw Item) ([]Item, error) { return c.core.schema.EveryKey(ctx, raw) })
 }
 
 // Plan returns what q will read, without reading it. q.MaxRequests does not matter.

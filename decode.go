@@ -18,6 +18,16 @@ func decodeStored(c *core, stored Item) (Item, layout.Place, error) {
 	return c.schema.Decode(context.Background(), stored) // Decode has no context: Widths answer from memory
 }
 
+// encoded does something with an item of the caller's type, once it is a raw one.
+func encoded[T, R any](item T, do func(Item) (R, error)) (R, error) {
+	raw, err := encode(item)
+	if err != nil {
+		var none R
+		return none, err
+	}
+	return do(raw)
+}
+
 // one reads a single item that is like another. There may be both an item and an error.
 func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	var none T

@@ -43,15 +43,10 @@ func (t *transactions) put(ctx context.Context, item Item, edits []func(*types.P
 
 // update returns an update as part of a transaction.
 func (t *transactions) update(ctx context.Context, like Item, edits []func(*types.Update)) (part types.TransactWriteItem, err error) {
-	key, err := t.key(ctx, like)
+	update, err := partFor(ctx, t, like, edits, func(u *types.Update) (**string, *Item) { return &u.TableName, &u.Key })
 	if err != nil {
 		return part, err
 	}
-	update := &types.Update{TableName: &t.table, Key: maps.Clone(key)}
-	for _, edit := range edits {
-		edit(update)
-	}
-	update.TableName, update.Key = &t.table, key
 	assigned := compose.Assignments(aws.ToString(update.UpdateExpression), update.ExpressionAttributeNames, update.ExpressionAttributeValues)
 	if err := t.schema.CheckAssignments(assigned, like); err != nil {
 		return part, err
@@ -69,31 +64,32 @@ func (t *transactions) update(ctx context.Context, like Item, edits []func(*type
 }
 
 // delete returns a delete as part of a transaction.
-func (t *transactions) delete(ctx context.Context, like Item, edits []func(*types.Delete)) (part types.TransactWriteItem, err error) {
-	key, err := t.key(ctx, like)
-	if err != nil {
-		return part, err
-	}
-	del := &types.Delete{TableName: &t.table, Key: maps.Clone(key)}
-	for _, edit := range edits {
-		edit(del)
-	}
-	del.TableName, del.Key = &t.table, key
-	return types.TransactWriteItem{Delete: del}, nil
+func (t *transactions) delete(ctx context.Context, like Item, edits []func(*types.Delete)) (types.TransactWriteItem, error) {
+	del, err := partFor(ctx, t, like, edits, func(d *types.Delete) (**string, *Item) { return &d.TableName, &d.Key })
+	return types.TransactWriteItem{Delete: del}, err
 }
 
 // condition returns a condition as part of a transaction.
-func (t *transactions) condition(ctx context.Context, like Item, edits []func(*types.ConditionCheck)) (part types.TransactWriteItem, err error) {
+func (t *transactions) condition(ctx context.Context, like Item, edits []func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
+	check, err := partFor(ctx, t, like, edits, func(c *types.ConditionCheck) (**string, *Item) { return &c.TableName, &c.Key })
+	return types.TransactWriteItem{ConditionCheck: check}, err
+}
+
+// partFor returns a part about one item as edits leave it, nil with an error. Edits see the table and the key, which where
+// returns, but do not change them.
+func partFor[P any](ctx context.Context, t *transactions, like Item, edits []func(*P), where func(*P) (table **string, key *Item)) (*P, error) {
 	key, err := t.key(ctx, like)
 	if err != nil {
-		return part, err
+		return nil, err
 	}
-	check := &types.ConditionCheck{TableName: &t.table, Key: maps.Clone(key)}
+	part := new(P)
+	table, own := where(part)
+	*table, *own = &t.table, maps.Clone(key)
 	for _, edit := range edits {
-		edit(check)
+		edit(part)
 	}
-	check.TableName, check.Key = &t.table, key
-	return types.TransactWriteItem{ConditionCheck: check}, nil
+	*table, *own = &t.table, key
+	return part, nil
 }
 
 // check refuses transactions on a collection with versions: a part that was built before another write has an older

@@ -15,7 +15,6 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
-	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/internal/version"
 )
 
@@ -36,15 +35,7 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 		}
 		in.TableName, in.Key = &w.sender.table, at.key
 		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-		claim, err := w.versions.ClaimUpdate(in)
-		assigned := append(compose.Assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
-			compose.LegacyAssignments(in.AttributeUpdates)...)
-		if err == nil {
-			err = w.versions.CheckAssignments(assigned, like)
-		}
-		if err == nil {
-			err = w.schema.CheckAssignments(assigned, like)
-		}
+		claim, assigned, err := w.checkUpdate(in, like)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -56,18 +47,14 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 
 		r := &request{operation: "UpdateItem", Home: at.Home}
 		var out *dynamodb.UpdateItemOutput
-		if claim != nil {
-			out, err := w.updateVersion(ctx, cost, r, in, claim)
-			if err != nil {
-				w.failedCondition(err, wanted, like)
-				return nil, nil, err
-			}
-			return out.Attributes, out.ConsumedCapacity, nil
+		if claim == nil {
+			err = w.sender.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
+				out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
+				return err
+			})
+		} else {
+			out, err = w.updateVersion(ctx, cost, r, in, claim)
 		}
-		err = w.sender.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
-			out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
-			return err
-		})
 		if err != nil {
 			failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 			if ok && at.found && failed.Item == nil && !r.lost {
@@ -78,6 +65,20 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 		}
 		return out.Attributes, out.ConsumedCapacity, nil
 	})
+}
+
+// checkUpdate refuses an update that heatsink cannot do, and returns its claim, nil without versions, and what it assigns.
+func (w *writer) checkUpdate(in *dynamodb.UpdateItemInput, like Item) (*version.Claim, []compose.Assignment, error) {
+	claim, err := w.versions.ClaimUpdate(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	assigned := append(compose.Assignments(aws.ToString(in.UpdateExpression), in.ExpressionAttributeNames, in.ExpressionAttributeValues),
+		compose.LegacyAssignments(in.AttributeUpdates)...)
+	if err := w.versions.CheckAssignments(assigned, like); err != nil {
+		return nil, nil, err
+	}
+	return claim, assigned, w.schema.CheckAssignments(assigned, like)
 }
 
 // change finds the item that is like another and has send change it there. send returns the attributes that were asked for
@@ -157,8 +158,7 @@ func (w *writer) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned [
 		slices.ContainsFunc(assigned, func(a compose.Assignment) bool { return a.Attribute == name }) {
 		return
 	}
-	in.ExpressionAttributeNames["#hs_sk"], in.ExpressionAttributeValues[":hs_sk"] = name, like[name]
-	in.UpdateExpression = aws.String(outline.AddToSet(aws.ToString(in.UpdateExpression), "#hs_sk = if_not_exists(#hs_sk, :hs_sk)"))
+	compose.SetIfAbsent(name, like[name], in)
 }
 
 // setListing makes an update put the item where it belongs in the index.

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/place", "internal/expiry", "internal/version", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr/compose", "internal/expr/outline", "internal/gather"},
+	".":           {"layout", "internal/place", "internal/expiry", "internal/version", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr/compose", "internal/gather"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/dispatch"},

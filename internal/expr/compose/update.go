@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/internal/expr/token"
@@ -32,6 +34,14 @@ func Set(attributes Item, expression **string, names *map[string]string, values 
 	merged := outline.AddToSet(aws.ToString(*expression), strings.Join(sets, ", "))
 	*expression, *names, *values = &merged, ns, vs
 	return nil
+}
+
+// SetIfAbsent makes an update set an attribute where the item has none. It adds to the names and values that the request
+// has, so these must be copies as Set makes them.
+func SetIfAbsent(name string, value types.AttributeValue, in *dynamodb.UpdateItemInput) {
+	const n, v = "#" + Placeholder + "sk", ":" + Placeholder + "sk"
+	in.ExpressionAttributeNames[n], in.ExpressionAttributeValues[v] = name, value
+	in.UpdateExpression = aws.String(outline.AddToSet(aws.ToString(in.UpdateExpression), n+" = if_not_exists("+n+", "+v+")"))
 }
 
 // Idempotent reports whether doing an update twice is surely the same as doing it once. It is if all it does is to give
