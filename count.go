@@ -19,7 +19,7 @@ func (c *core) plan(ctx context.Context, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Buckets: c.options.Layout.Bucket.Count(q.From, q.To), Shards: n, Requests: n}, nil
+	return Plan{Buckets: c.options.Layout.Bucket.Count(q.From, q.To), Shards: n}, nil
 }
 
 // count is Collection.Count.

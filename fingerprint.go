@@ -39,7 +39,7 @@ func fingerprintsOf(r *reading) fingerprints {
 		f.text(older.String())
 	}
 	f.text(q.Key, q.Filter, q.Projection)
-	f.flags(q.Reverse, q.Expired, r.interval.prefix)
+	f.flags(q.Reverse, q.IncludeExpired, r.interval.prefix)
 	for _, end := range []bound{r.interval.lo, r.interval.hi} {
 		f.flags(end.set, end.open)
 		f.b = end.value.append(f.b)

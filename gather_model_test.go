@@ -288,7 +288,7 @@ func (m *model) query() (Query, func(stored) bool) {
 		from := rapid.IntRange(0, 50).Draw(m.T, "from")
 		to := rapid.IntRange(from, 100).Draw(m.T, "to")
 		q.From, q.To = firstDay.Add(time.Duration(from)*time.Hour), firstDay.Add(time.Duration(to)*time.Hour)
-		q.Ahead = rapid.IntRange(0, 4).Draw(m.T, "ahead")
+		q.Prefetch = rapid.IntRange(0, 4).Draw(m.T, "ahead")
 		tests = append(tests, func(s stored) bool { return s.day*24+s.hour >= from && s.day*24+s.hour < to })
 	}
 	if m.sort != attr.Invalid {

@@ -136,7 +136,7 @@ func TestSevenDailyBuckets(t *testing.T) {
 				options := sharded(0)
 				options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "sk"}
 				items := collection(t, client, options)
-				q := Query{Key: "OPS_LOG", From: firstDay, To: firstDay.AddDate(0, 0, 7), Reverse: true, Limit: 50, Ahead: test.ahead}
+				q := Query{Key: "OPS_LOG", From: firstDay, To: firstDay.AddDate(0, 0, 7), Reverse: true, Limit: 50, Prefetch: test.ahead}
 				start := time.Now()
 				got, err := all(context.Background(), items, q, "sk")
 				if err != nil || !slices.Equal(got, want) {
@@ -149,7 +149,7 @@ func TestSevenDailyBuckets(t *testing.T) {
 					t.Errorf("%v and %d queries, want %v and %d to %d", took, queries, test.took, test.least, test.most)
 				}
 				plan, err := items.Plan(context.Background(), q)
-				if want := (Plan{Buckets: 7, Shards: 7, Requests: 7}); err != nil || plan != want {
+				if want := (Plan{Buckets: 7, Shards: 7}); err != nil || plan != want {
 					t.Errorf("plan %+v, %v, want %+v", plan, err, want)
 				}
 			})
@@ -243,7 +243,7 @@ func TestLeavingAndCancelling(t *testing.T) {
 		options.MaxConcurrency = rapid.SampledFrom([]int{0, 1, 5}).Draw(rt, "concurrency")
 		if rapid.Bool().Draw(rt, "buckets") {
 			options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "none"}
-			q.From, q.To, q.Ahead = firstDay, firstDay.AddDate(0, 0, 3), rapid.IntRange(0, 3).Draw(rt, "ahead")
+			q.From, q.To, q.Prefetch = firstDay, firstDay.AddDate(0, 0, 3), rapid.IntRange(0, 3).Draw(rt, "ahead")
 		}
 		seed := rapid.Uint64().Draw(rt, "seed")
 		synctest.Test(t, func(t *testing.T) {
@@ -634,7 +634,7 @@ func TestTimeToLiveAsSortKey(t *testing.T) {
 	}
 	load(t, client, options.Table, raw)
 	items := collection(t, client, options)
-	for want, q := range map[int]Query{5: {Key: "k"}, 10: {Key: "k", Expired: true}} {
+	for want, q := range map[int]Query{5: {Key: "k"}, 10: {Key: "k", IncludeExpired: true}} {
 		got, err := all(t.Context(), items, q, "id")
 		if err != nil || len(got) != want {
 			t.Errorf("got %v, %v, want %d", got, err, want)

@@ -93,7 +93,7 @@ func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *positi
 func (r *reading) config(ctx context.Context) gather.Config {
 	q, o := &r.query, &r.core.options
 	c := gather.Config{
-		Reverse: q.Reverse, Limit: q.Limit, Ahead: q.Ahead, Partial: q.Partial,
+		Reverse: q.Reverse, Limit: q.Limit, Prefetch: q.Prefetch, Partial: q.Partial,
 		Concurrency: o.MaxConcurrency, Lost: lost, Filter: q.Filter, History: &r.core.history,
 		Memory: o.ReadMemory, MaxEntry: maxItemBytes, MaxPage: maxPageBytes, FirstPages: firstPages,
 		Evicted: func(bytes int) {

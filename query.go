@@ -40,12 +40,12 @@ type Query struct {
 	// Consistent makes reads strongly consistent, at twice the price. Indexes have no such reads.
 	Consistent bool
 
-	// Expired includes items whose time to live is over.
-	Expired bool
+	// IncludeExpired returns items whose time to live is over, too.
+	IncludeExpired bool
 
-	// Ahead is how many buckets are read at the same time as the one that is being returned, needed or not. Default: the
+	// Prefetch is how many buckets are read at the same time as the one that is being returned, needed or not. Default: the
 	// next, once it is certain to be needed; more after buckets that held little.
-	Ahead int
+	Prefetch int
 
 	// Partial returns what the shards that can be read have, and a GatherError that says which are missing, instead of
 	// failing. Requests that DynamoDB rejects, rather than throttles or does not answer, fail all the same, with a ShardError.
@@ -69,9 +69,8 @@ type Query struct {
 
 // Plan is what a Query will read.
 type Plan struct {
-	Buckets  int // how many buckets; 1 without
-	Shards   int // how many shards, in all buckets
-	Requests int // how many requests a read of everything takes if what each shard has fits a page: one each
+	Buckets int // how many buckets; 1 without
+	Shards  int // how many shards, in all buckets; a read of everything takes at least one request for each
 }
 
 // whole refuses a sample for an operation that needs all shards.

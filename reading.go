@@ -78,8 +78,8 @@ func (r *reading) check() error {
 		return wrong("Key is empty")
 	case q.Limit < 0:
 		return wrong("Limit is negative: %d", q.Limit)
-	case q.Ahead < 0:
-		return wrong("Ahead is negative: %d", q.Ahead)
+	case q.Prefetch < 0:
+		return wrong("Prefetch is negative: %d", q.Prefetch)
 	case q.Sample < 0:
 		return wrong("Sample is negative: %d", q.Sample)
 	case q.Sample > 0 && len(o.Older) > 0:
@@ -131,7 +131,7 @@ func (r *reading) check() error {
 func (r *reading) addFilter() {
 	c := r.core
 	var parts []string
-	if c.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
+	if c.options.TTL != "" && !r.query.IncludeExpired && !r.sortedByTTL() {
 		c.addAlive(r.names, r.values)
 		parts = append(parts, alive)
 	}
@@ -155,7 +155,7 @@ func (r *reading) addFilter() {
 // out what has expired.
 func (r *reading) sortedByTTL() bool {
 	o := &r.core.options
-	return o.TTL != "" && o.TTL == o.SortKey && !r.query.Expired
+	return o.TTL != "" && o.TTL == o.SortKey && !r.query.IncludeExpired
 }
 
 // addProjection asks for what the merge needs beside what the caller asked for.

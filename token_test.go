@@ -233,7 +233,7 @@ func TestFingerprint(t *testing.T) {
 		"base":       base,
 		"key":        edit(func(q *Query) { q.Key = "k2" }),
 		"reverse":    edit(func(q *Query) { q.Reverse = true }),
-		"expired":    edit(func(q *Query) { q.Expired = true }),
+		"expired":    edit(func(q *Query) { q.IncludeExpired = true }),
 		"filter":     edit(func(q *Query) { q.Filter = "#a <> :a" }),
 		"projection": edit(func(q *Query) { q.Projection = "#b" }),
 		"names":      edit(func(q *Query) { q.Names = map[string]string{"#a": "b", "#b": "a"} }),
@@ -271,7 +271,7 @@ func TestFingerprint(t *testing.T) {
 		"time":       edit(func(q *Query) { q.From, q.To = firstDay, firstDay.AddDate(0, 0, 1) }), // may move
 		"limit":      edit(func(q *Query) { q.Limit = 99 }),
 		"consistent": edit(func(q *Query) { q.Consistent = true }),
-		"ahead":      edit(func(q *Query) { q.Ahead = 3 }),
+		"ahead":      edit(func(q *Query) { q.Prefetch = 3 }),
 		"hedge":      edit(func(q *Query) { q.Hedge = true }),
 		"partial":    edit(func(q *Query) { q.Partial = true }),
 	} {

@@ -117,7 +117,7 @@ func (l *Log[T]) Plan(ctx context.Context, q Query) (heatsink.Plan, error) {
 		return heatsink.Plan{}, nil
 	}
 	if s.Index {
-		return heatsink.Plan{Buckets: 1, Shards: 1, Requests: 1}, nil
+		return heatsink.Plan{Buckets: 1, Shards: 1}, nil
 	}
 	return c.own(s).Plan(ctx, hq)
 }
@@ -141,9 +141,9 @@ func (l *Log[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, er
 	if err != nil {
 		return layout.Evenness{}, fmt.Errorf("distribution of log %q: %w", q.Log, err)
 	}
-	if most := cmp.Or(q.MaxRequests, defaultMaxRequests); most > 0 && plan.Requests > most {
+	if most := cmp.Or(q.MaxRequests, defaultMaxRequests); most > 0 && plan.Shards > most {
 		return layout.Evenness{}, fmt.Errorf("%w: %w: distribution of log %q: %d shards take a request each, but MaxRequests is %d: "+
-			"ask for a shorter time, or raise MaxRequests", ErrQuery, heatsink.ErrTooManyRequests, q.Log, plan.Requests, most)
+			"ask for a shorter time, or raise MaxRequests", ErrQuery, heatsink.ErrTooManyRequests, q.Log, plan.Shards, most)
 	}
 	var counts []int
 	for start := range c.options.Bucket.Starts(hq.From, hq.To) {

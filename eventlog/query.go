@@ -28,10 +28,10 @@ type Query struct {
 	// before.
 	Consistent bool
 
-	// Ahead is how many buckets are read at the same time as the one that is being returned, needed or not: six, and
+	// Prefetch is how many buckets are read at the same time as the one that is being returned, needed or not: six, and
 	// the last seven days take as long as one. Default: the next, once it is certain to be needed; more after buckets
 	// that held little.
-	Ahead int
+	Prefetch int
 
 	// MaxRequests is the most Query requests that this read may take, as in a heatsink.Query: without a Limit, one for
 	// each shard of each bucket must fit, or nothing is read; with a Limit, the read ends when it needs more. The error wraps
@@ -72,8 +72,8 @@ func (c *core) stretch(q Query, now time.Time) (*stretch, error) {
 		return wrong("it has no name")
 	case q.Limit < 0:
 		return wrong("Limit is negative: %d", q.Limit)
-	case q.Ahead < 0:
-		return wrong("Ahead is negative: %d", q.Ahead)
+	case q.Prefetch < 0:
+		return wrong("Prefetch is negative: %d", q.Prefetch)
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
 	case from.IsZero() && c.options.Bucket != layout.NoBucket:
@@ -124,7 +124,7 @@ func (c *core) query(s *stretch, limit int) (heatsink.Query, bool) {
 	}
 	q := heatsink.Query{
 		Key: s.Log, Sort: heatsink.Between(lo, hi),
-		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Ahead: s.Ahead, MaxRequests: s.MaxRequests,
+		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Prefetch: s.Prefetch, MaxRequests: s.MaxRequests,
 	}
 	if b := c.options.Bucket; b != layout.NoBucket { // whole buckets: the sort keys are exact
 		from, to := s.from, s.to

@@ -116,7 +116,7 @@ func (b *readBack) show(to *screen, tour bool) {
 	if !tour {
 		return
 	}
-	to.say("  Plan:  %d shards, so %d requests at least", b.plan.Shards, b.plan.Requests)
+	to.say("  Plan:  %d shards, so %d requests at least", b.plan.Shards, b.plan.Shards)
 	to.say("  Newest first, from all shards as one list:")
 	for _, v := range b.newest {
 		to.say("         %s  %s", v.At, v.Page)

@@ -47,7 +47,7 @@ func newActReport(s *stage, w written, b readBack) actReport {
 		rates: w.measured, P50: millis(w.p50), P99: millis(w.p99), Seconds: w.seconds,
 		Acknowledged: len(w.acknowledged), Read: b.read, Counted: b.counted,
 		CountRequests: b.counting.Requests, CountReadUnits: b.counting.ReadUnits,
-		PlanRequests: b.plan.Requests, PageToken: len(b.token),
+		PlanRequests: b.plan.Shards, PageToken: len(b.token),
 	}
 }
 
