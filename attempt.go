@@ -15,14 +15,14 @@ type request struct {
 }
 
 // read sends a request that changes nothing, as often as it takes. Its error is a *ShardError.
-func (c *core) read(ctx context.Context, cost *Cost, r *request, send func(ctx context.Context, attempt int) error) error {
-	return c.run(ctx, cost, c.reads, r, send, nil)
+func (c *core) read(ctx context.Context, r *request, send func(ctx context.Context, attempt int) error) error {
+	return c.run(ctx, c.reads, r, send, nil)
 }
 
 // write sends a request that changes something. A write that is not repeatable is not sent again after its answer was
 // lost. If an answer was lost and no later one says that the write happened, the error is an UnknownOutcomeError.
-func (c *core) write(ctx context.Context, cost *Cost, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
-	err := c.run(ctx, cost, c.writes, r, func(ctx context.Context, attempt int) error {
+func (c *core) write(ctx context.Context, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
+	err := c.run(ctx, c.writes, r, func(ctx context.Context, attempt int) error {
 		err := send(ctx, attempt)
 		if dispatch.Judge(err) == dispatch.Unknown {
 			r.lost = true
@@ -38,11 +38,10 @@ func (c *core) write(ctx context.Context, cost *Cost, r *request, repeatable boo
 	return err
 }
 
-// run sends a request through a dispatcher, and adds to cost what it took. Its error is a *ShardError.
-func (c *core) run(ctx context.Context, cost *Cost, d *dispatch.Dispatcher, r *request, send func(ctx context.Context, attempt int) error, again func(dispatch.Verdict) bool) error {
+// run sends a request through a dispatcher. Its error is a *ShardError.
+func (c *core) run(ctx context.Context, d *dispatch.Dispatcher, r *request, send func(ctx context.Context, attempt int) error, again func(dispatch.Verdict) bool) error {
 	var last error
-	var tally dispatch.Tally
-	attempts, err := d.Do(ctx, &tally, dispatch.Request{
+	attempts, err := d.Do(ctx, dispatch.Request{
 		Send: func(ctx context.Context, attempt int) error {
 			if attempt > 1 {
 				c.options.Logger.DebugContext(ctx, "request repeated", "table", c.options.Table,
@@ -53,9 +52,6 @@ func (c *core) run(ctx context.Context, cost *Cost, d *dispatch.Dispatcher, r *r
 		},
 		Again: again,
 	})
-	cost.Requests += tally.Requests
-	cost.Retries += tally.Retries
-	cost.Throttles += tally.Throttles
 	if err == nil {
 		return nil
 	}

@@ -21,8 +21,7 @@ type Client interface {
 
 // Boards are the boards of one kind in a table. Its methods, and those of its boards, may be called concurrently.
 //
-// Operations add what they cost to the meters of their context, see heatsink.WithMeter; except for the transaction of a
-// submission with an ID, which only the client's own middleware sees.
+// Operations add what they cost to the meters of their context, see heatsink.WithMeter.
 type Boards struct {
 	options Options
 	client  Client

@@ -26,22 +26,24 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
+	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather", "internal/meter"},
 	"cache":       {},
 	"counter":     {".", "cache", "internal/schema", "internal/dispatch"},
-	"leaderboard": {".", "internal/schema", "internal/dispatch"},
+	"leaderboard": {".", "internal/schema", "internal/dispatch", "internal/meter"},
 	"ratelimit":   {".", "internal/schema"},
 	"session":     {".", "internal/schema", "internal/dispatch"},
 	"eventlog":    {".", "internal/schema", "internal/dispatch"},
 
 	"internal/schema":   {"."},
-	"internal/dispatch": {},
+	"internal/dispatch": {"internal/attempt", "internal/meter"},
+	"internal/attempt":  {},
+	"internal/meter":    {},
 	"internal/gather":   {}, // neither DynamoDB nor layouts
 	"internal/sketch":   {},
 	"internal/figure":   {},
 
 	// Useful alone.
-	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"internal/attempt", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
