@@ -54,7 +54,7 @@ func TestAsk(t *testing.T) {
 // A transaction writes once, however often it is sent with its token: after that it reads.
 func TestRepeatedTransactionReads(t *testing.T) {
 	db := local.Start(t)
-	if err := db.CreateTable(t.Context(), "t", "pk", ""); err != nil {
+	if err := db.CreateTable(t.Context(), "orders", "pk"); err != nil {
 		t.Fatal(err)
 	}
 	var m Meter
@@ -62,7 +62,7 @@ func TestRepeatedTransactionReads(t *testing.T) {
 		out, err := db.Client().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
 			ClientRequestToken: aws.String("once"), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 			TransactItems: []types.TransactWriteItem{{Put: &types.Put{
-				TableName: aws.String("t"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "a"}},
+				TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "a"}},
 			}}},
 		})
 		if err != nil {
@@ -93,7 +93,7 @@ func TestReadAndWrote(t *testing.T) {
 
 // Without a meter nothing is allocated: most requests have none.
 func TestWithoutMetersNothingIsAllocated(t *testing.T) {
-	ctx := context.WithoutCancel(t.Context())
+	ctx := t.Context()
 	var report types.ReturnConsumedCapacity
 	if n := testing.AllocsPerRun(100, func() {
 		Ask(ctx, &report)
