@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
@@ -234,16 +235,9 @@ func (o Options) shares() []int {
 	return shares
 }
 
-// plain leaves keys as they are: they are spelt before they get to the collection, for shards that it does not choose.
-// What shard keys end in must not be what it takes for the end of one.
-var plain = heatsink.Layout{Format: heatsink.Format{ShardPrefix: "#PLAIN_"}}
-
-// collection returns the options of the collection that requests go through.
-func (o Options) collection(attempts int) heatsink.Options {
+// items returns the options of the table that requests go through, which are tried so many times.
+func (o Options) items(attempts int) direct.Options {
 	retry := o.Retry
 	retry.Attempts = attempts
-	return heatsink.Options{
-		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Layout: plain,
-		Retry: retry, Logger: o.Logger,
-	}
+	return direct.Options{Table: o.Table, PartitionKey: o.PartitionKey, Retry: retry, Logger: o.Logger}
 }

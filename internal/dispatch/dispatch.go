@@ -3,7 +3,9 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -31,6 +33,18 @@ const (
 	defaultBase     = 20 * time.Millisecond
 	defaultMax      = 2 * time.Second
 )
+
+// Validate returns everything that is wrong with a Retry.
+func (r Retry) Validate() error {
+	var errs []error
+	if math.IsNaN(r.Budget) {
+		errs = append(errs, errors.New("Retry.Budget is not a number"))
+	}
+	if r.Attempts < 0 || r.Burst < 0 || r.Base < 0 || r.Max < 0 || r.Timeout < 0 {
+		errs = append(errs, fmt.Errorf("Retry has negative values: %+v", r))
+	}
+	return errors.Join(errs...)
+}
 
 // WithDefaults fills in what the caller left out.
 func (r Retry) WithDefaults() Retry {
@@ -82,6 +96,26 @@ func (d *Dispatcher) Do(ctx context.Context, r Request) (attempts int, err error
 	var cost meter.Cost
 	attempts, err = d.repeat(ctx, &cost, r)
 	meter.Add(ctx, cost)
+	return attempts, err
+}
+
+// Write is Do for a request that changes something: one that is not repeatable is not sent again after its answer was
+// lost. lost is set at the moment that an answer is, for send to look at. It says in the end whether an attempt may have
+// happened that the error does not tell of.
+func (d *Dispatcher) Write(ctx context.Context, repeatable bool, lost *bool, send func(ctx context.Context, attempt int) error) (attempts int, err error) {
+	attempts, err = d.Do(ctx, Request{
+		Send: func(ctx context.Context, attempt int) error {
+			err := send(ctx, attempt)
+			if Judge(err) == Unknown {
+				*lost = true
+			}
+			return err
+		},
+		Again: func(v Verdict) bool { return v.Harmless() || repeatable },
+	})
+	if err != nil && *lost && !repeatable && Judge(err) == Unknown {
+		err = fmt.Errorf("not repeated, as a second attempt could do it twice or not return what was asked for: %w", err)
+	}
 	return attempts, err
 }
 

@@ -28,13 +28,14 @@ var mayImport = imports{
 	// The library, and the recipes on top of it.
 	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather", "internal/meter"},
 	"cache":       {},
-	"counter":     {".", "cache", "internal/schema", "internal/dispatch"},
+	"counter":     {".", "cache", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
 	"leaderboard": {".", "internal/schema", "internal/dispatch", "internal/meter"},
-	"ratelimit":   {".", "internal/schema"},
+	"ratelimit":   {".", "internal/schema", "internal/direct"},
 	"session":     {".", "internal/schema", "internal/dispatch"},
 	"eventlog":    {".", "internal/schema", "internal/dispatch"},
 
 	"internal/schema":   {"."},
+	"internal/direct":   {".", "internal/dispatch", "internal/meter"},
 	"internal/dispatch": {"internal/attempt", "internal/meter"},
 	"internal/attempt":  {},
 	"internal/meter":    {},
