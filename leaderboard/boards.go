@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
@@ -27,7 +28,7 @@ type Boards struct {
 	client  Client
 	sender  *dispatch.Dispatcher // of transactions
 	entries *heatsink.Collection[heatsink.Item]
-	shards  *heatsink.Collection[heatsink.Item] // the same, where a shard is a key like any other
+	index   *direct.Table // the same, for who knows the shard
 }
 
 // Open returns the boards that options describe. It does no I/O and needs no closing.
@@ -43,15 +44,16 @@ func Open(client Client, options Options) (*Boards, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := options.collection()
-	one.Layout = heatsink.Layout{Format: heatsink.Format{ShardPrefix: "#NO_SHARD_"}} // else it refuses a shard for a key
-	shards, err := heatsink.Open[heatsink.Item](client, one)
+	index, err := direct.Open(client, direct.Options{
+		Table: options.Table, Index: options.Index, PartitionKey: options.Names.Listing,
+		Retry: options.Retry, Logger: options.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &Boards{
 		options: options, client: client, sender: dispatch.New(dispatch.Retry(options.Retry), nil, nil),
-		entries: entries, shards: shards,
+		entries: entries, index: index,
 	}, nil
 }
 

@@ -26,6 +26,7 @@ const maxConcurrency = 256
 type Options struct {
 	Table        string
 	PartitionKey string // of the table or, if it has one, the Index; errors and logs name it
+	SortKey      string // of the table, for PutAll to tell items apart; "" if it has none
 	Index        string // that queries read; "" is the table
 	Retry        heatsink.Retry
 	Logger       *slog.Logger // told at debug level about requests that are repeated; nil is nobody

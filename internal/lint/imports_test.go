@@ -29,10 +29,10 @@ var mayImport = imports{
 	".":           {"internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather", "internal/meter"},
 	"cache":       {},
 	"counter":     {".", "cache", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
-	"leaderboard": {".", "internal/schema", "internal/dispatch", "internal/meter"},
+	"leaderboard": {".", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
 	"ratelimit":   {".", "internal/schema", "internal/direct"},
-	"session":     {".", "internal/schema", "internal/dispatch"},
-	"eventlog":    {".", "internal/schema", "internal/dispatch"},
+	"session":     {".", "internal/schema", "internal/direct", "internal/dispatch"},
+	"eventlog":    {".", "internal/schema", "internal/direct", "internal/dispatch"},
 
 	"internal/schema":   {"."},
 	"internal/direct":   {".", "internal/dispatch", "internal/meter"},
