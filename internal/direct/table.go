@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"reflect"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -136,6 +137,10 @@ func (t *Table) pages(ctx context.Context, key string, edit func(*dynamodb.Query
 				return
 			}
 			meter.Read(ctx, int(out.ScannedCount), out.ConsumedCapacity)
+			if len(start) > 0 && reflect.DeepEqual(start, out.LastEvaluatedKey) { // there would be no end
+				yield(nil, t.failure("Query", key, 1, errors.New("a page ends where it starts")))
+				return
+			}
 			if start = out.LastEvaluatedKey; !yield(out, nil) || len(start) == 0 {
 				return
 			}

@@ -34,7 +34,7 @@ var mayImport = imports{
 	"session":     {".", "internal/schema", "internal/direct", "internal/dispatch"},
 	"eventlog":    {".", "internal/schema", "internal/direct", "internal/dispatch"},
 
-	"internal/schema":   {"."},
+	"internal/schema":   {".", "internal/dispatch"},
 	"internal/direct":   {".", "internal/dispatch", "internal/meter"},
 	"internal/dispatch": {"internal/attempt", "internal/meter"},
 	"internal/attempt":  {},
