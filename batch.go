@@ -12,6 +12,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 const (
@@ -65,20 +66,13 @@ func (c *core) batchPut(ctx context.Context, items int, encode func(i int) (Item
 		size = 1
 	}
 	batches := slices.Collect(slices.Chunk(sound, size))
-	costs := make([]Cost, len(batches))
 	inParallel(len(batches), func(i int) {
 		if c.options.Version != "" {
 			c.putAlone(ctx, batches[i][0])
 			return
 		}
-		c.putBatch(ctx, &costs[i], batches[i])
+		c.putBatch(ctx, batches[i])
 	})
-
-	var cost Cost
-	for _, part := range costs {
-		cost = cost.Plus(part)
-	}
-	metersOf(ctx).add(cost)
 
 	var failed []BatchFailure
 	for _, e := range entries {
@@ -142,10 +136,9 @@ func (c *core) keyName(item Item) (name string, ok bool) {
 }
 
 // putBatch writes the items of one request. Those that it cannot write have an error then.
-func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
-	meters := metersOf(ctx)
+func (c *core) putBatch(ctx context.Context, pending []*batchItem) {
 	r := &request{operation: "BatchWriteItem", target: pending[0].target}
-	err := c.write(ctx, cost, r, true, func(ctx context.Context, attempt int) error {
+	err := c.write(ctx, r, true, func(ctx context.Context, attempt int) error {
 		puts := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
 			if attempt > 1 && !r.lost && e.random {
@@ -157,12 +150,10 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 		r.target = pending[0].target
 		out, err := c.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems:           map[string][]types.WriteRequest{c.options.Table: puts},
-			ReturnConsumedCapacity: meters.wanted(),
+			ReturnConsumedCapacity: meter.Of(ctx).Wanted(),
 		}, dispatch.Once)
 		if err == nil {
-			for _, consumed := range out.ConsumedCapacity {
-				cost.WriteUnits += units(&consumed)
-			}
+			meter.WroteAll(ctx, out.ConsumedCapacity)
 			sent := len(pending)
 			if pending = c.unprocessed(r, pending, out); len(pending) > 0 {
 				err = &dispatch.UnprocessedError{Left: len(pending), Of: sent}
@@ -183,8 +174,8 @@ func (c *core) putBatch(ctx context.Context, cost *Cost, pending []*batchItem) {
 	case len(pending) > 1 && !r.lost && dispatch.Invalid(failed.Err):
 		// DynamoDB rejects a batch for one bad item and does not say which.
 		half := len(pending) / 2
-		c.putBatch(ctx, cost, pending[:half])
-		c.putBatch(ctx, cost, pending[half:])
+		c.putBatch(ctx, pending[:half])
+		c.putBatch(ctx, pending[half:])
 	default:
 		for _, e := range pending {
 			own := *failed

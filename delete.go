@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // delete deletes an item where it is. If that may be in several shards it is looked for first.
@@ -20,23 +21,23 @@ import (
 //
 // Deleting twice is deleting once, except for who wants the old item, and for conditions: see update.
 func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (w Written[Item], err error) {
-	return c.change(ctx, like, func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error) {
+	return c.change(ctx, like, func(at *location) (Item, *types.ConsumedCapacity, error) {
 		for _, copied := range slices.Backward(at.hidden) {
 			in := &dynamodb.DeleteItemInput{TableName: &c.options.Table, Key: c.in(at.key, copied)}
-			metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-			out, err := c.deleteOne(ctx, cost, copied, in)
+			meter.Ask(ctx, &in.ReturnConsumedCapacity)
+			out, err := c.deleteOne(ctx, copied, in)
 			if err != nil {
 				return nil, nil, err
 			}
-			cost.WriteUnits += units(out.ConsumedCapacity)
+			meter.Wrote(ctx, out.ConsumedCapacity)
 		}
 		in := &dynamodb.DeleteItemInput{TableName: &c.options.Table, Key: maps.Clone(at.key)}
 		for _, edit := range edits {
 			edit(in)
 		}
 		in.TableName, in.Key = &c.options.Table, at.key
-		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-		out, err := c.deleteOne(ctx, cost, at.target, in)
+		meter.Ask(ctx, &in.ReturnConsumedCapacity)
+		out, err := c.deleteOne(ctx, at.target, in)
 		if err != nil {
 			c.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
 			return nil, nil, err
@@ -46,13 +47,13 @@ func (c *core) delete(ctx context.Context, like Item, edits []func(*dynamodb.Del
 }
 
 // deleteOne sends one DeleteItem, or what a delete is in a collection with versions: a put of a tombstone.
-func (c *core) deleteOne(ctx context.Context, cost *Cost, at target, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+func (c *core) deleteOne(ctx context.Context, at target, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
 	if c.options.Version != "" {
-		return c.bury(ctx, cost, at, in)
+		return c.bury(ctx, at, in)
 	}
 	r := &request{operation: "DeleteItem", target: at}
 	var out *dynamodb.DeleteItemOutput
-	err := c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
+	err := c.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
 		out, err = c.client.DeleteItem(ctx, in, dispatch.Once)
 		return err
 	})
@@ -60,12 +61,12 @@ func (c *core) deleteOne(ctx context.Context, cost *Cost, at target, in *dynamod
 }
 
 // bury deletes an item of a collection with versions: it puts a tombstone in its place.
-func (c *core) bury(ctx context.Context, cost *Cost, at target, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+func (c *core) bury(ctx context.Context, at target, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
 	put, err := c.tombstone(in)
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.sendPut(ctx, cost, &placement{target: at}, put, gone)
+	out, err := c.sendPut(ctx, &placement{target: at}, put, gone)
 	if err != nil {
 		return nil, err
 	}

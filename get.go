@@ -14,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // maxBatchGet is how many keys a BatchGetItem takes.
@@ -22,14 +23,12 @@ const maxBatchGet = 100
 // get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it. With
 // ErrTooNarrow it returns the item as well.
 func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
 	g, err := c.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
 	}
 	if c.options.Index != "" {
-		item, err := c.getOne(ctx, &cost, g.key, c.tableTarget(g.key), g.in)
+		item, err := c.getOne(ctx, g.key, c.tableTarget(g.key), g.in)
 		narrow := c.checkListing(ctx, item)
 		if item, err = g.first(err, item); err != nil {
 			return nil, err
@@ -41,22 +40,22 @@ func (c *core) get(ctx context.Context, like Item, edits []func(*dynamodb.GetIte
 		return nil, err
 	}
 	if c.options.Layout.Strategy == layout.Random && len(homes) > 1 {
-		items, err := c.find(ctx, &cost, g.key, homes, g.in)
+		items, err := c.find(ctx, g.key, homes, g.in)
 		return g.first(err, items...)
 	}
 	if c.options.Version != "" && len(homes) > 1 { // only the versions tell which copy counts
-		items, err := c.find(ctx, &cost, g.key, homes, g.in)
+		items, err := c.find(ctx, g.key, homes, g.in)
 		if i := c.newest(items, like); err == nil && i >= 0 {
 			return g.first(nil, items[i])
 		}
 		return g.first(err)
 	}
 	// Nearly always the item is where it would be put now.
-	item, err := c.getOne(ctx, &cost, c.in(g.key, homes[0]), homes[0], g.in)
+	item, err := c.getOne(ctx, c.in(g.key, homes[0]), homes[0], g.in)
 	if item, err = g.first(err, item); err != ErrNotFound || len(homes) == 1 {
 		return item, err
 	}
-	items, err := c.find(ctx, &cost, g.key, homes[1:], g.in)
+	items, err := c.find(ctx, g.key, homes[1:], g.in)
 	for i, item := range items {
 		if item != nil && c.otherItem(item, like) {
 			items[i] = nil
@@ -86,8 +85,6 @@ func (c *core) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.
 	if c.options.Index != "" {
 		return c.get(ctx, like, edits)
 	}
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
 	g, err := c.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
@@ -96,7 +93,7 @@ func (c *core) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.
 	if err != nil {
 		return nil, err
 	}
-	items, err := c.find(ctx, &cost, g.key, homes, g.in)
+	items, err := c.find(ctx, g.key, homes, g.in)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +130,7 @@ func (c *core) newGet(ctx context.Context, like Item, edits []func(*dynamodb.Get
 		edit(g.in)
 	}
 	g.in.TableName = &c.options.Table
-	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
+	meter.Ask(ctx, &g.in.ReturnConsumedCapacity)
 	need := []string{c.options.PartitionKey} // to tell the items of a batch apart
 	if c.options.Index == "" {
 		need = append(need, c.beside...)
@@ -210,39 +207,38 @@ func project(in *dynamodb.GetItemInput, need []string) (added []string, err erro
 }
 
 // getOne reads an item with GetItem, nil if it is not there.
-func (c *core) getOne(ctx context.Context, cost *Cost, key Item, at target, in *dynamodb.GetItemInput) (Item, error) {
+func (c *core) getOne(ctx context.Context, key Item, at target, in *dynamodb.GetItemInput) (Item, error) {
 	one := *in
 	one.Key = key
 	var out *dynamodb.GetItemOutput
-	err := c.read(ctx, cost, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
+	err := c.read(ctx, &request{operation: "GetItem", target: at}, func(ctx context.Context, _ int) (err error) {
 		out, err = c.client.GetItem(ctx, &one, dispatch.Once)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	cost.ReadUnits += units(out.ConsumedCapacity)
+	items := 0
 	if out.Item != nil {
-		cost.Items++
+		items++
 	}
+	meter.Read(ctx, items, out.ConsumedCapacity)
 	return out.Item, nil
 }
 
 // find reads an item from each of its homes with BatchGetItem, in the order of the homes, nil where there is none. Of in
 // it takes the consistency and the projection, which must have the partition key.
-func (c *core) find(ctx context.Context, cost *Cost, key Item, homes []target, in *dynamodb.GetItemInput) ([]Item, error) {
+func (c *core) find(ctx context.Context, key Item, homes []target, in *dynamodb.GetItemInput) ([]Item, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	items := make([]Item, len(homes))
-	var mu sync.Mutex // guards cost and failed
+	var mu sync.Mutex // guards failed
 	var failed error
 	inParallel((len(homes)+maxBatchGet-1)/maxBatchGet, func(i int) {
 		start, end := i*maxBatchGet, min((i+1)*maxBatchGet, len(homes))
-		var part Cost
-		err := c.findBatch(ctx, &part, key, homes[start:end], items[start:end], in)
+		err := c.findBatch(ctx, key, homes[start:end], items[start:end], in)
 		mu.Lock()
 		defer mu.Unlock()
-		*cost = cost.Plus(part)
 		if err != nil && failed == nil {
 			failed = err
 			cancel() // the other batches are no use without this one
@@ -252,7 +248,7 @@ func (c *core) find(ctx context.Context, cost *Cost, key Item, homes []target, i
 }
 
 // findBatch is find for as many homes as one request takes. It fills in items.
-func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []target, items []Item, in *dynamodb.GetItemInput) error {
+func (c *core) findBatch(ctx context.Context, key Item, homes []target, items []Item, in *dynamodb.GetItemInput) error {
 	position := make(map[string]int, len(homes))
 	keys := make([]Item, len(homes))
 	for i, home := range homes {
@@ -268,7 +264,7 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 		return i, ok
 	}
 	r := &request{operation: "BatchGetItem", target: homes[0]}
-	return c.read(ctx, cost, r, func(ctx context.Context, _ int) error {
+	return c.read(ctx, r, func(ctx context.Context, _ int) error {
 		out, err := c.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{c.options.Table: {
 				Keys:                     keys,
@@ -282,17 +278,16 @@ func (c *core) findBatch(ctx context.Context, cost *Cost, key Item, homes []targ
 		if err != nil {
 			return err
 		}
-		for _, consumed := range out.ConsumedCapacity {
-			cost.ReadUnits += units(&consumed)
-		}
+		read := 0
 		for _, found := range out.Responses { // in our table, under its name or its ARN
 			for _, item := range found {
 				if i, ok := home(item); ok {
 					items[i] = item
-					cost.Items++
+					read++
 				}
 			}
 		}
+		meter.ReadAll(ctx, read, out.ConsumedCapacity)
 		var left []Item
 		for _, unprocessed := range out.UnprocessedKeys { // under our table's name, even if there are none
 			left = append(left, unprocessed.Keys...)

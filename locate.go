@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // location is where an item is, or would be.
@@ -24,7 +25,7 @@ type location struct {
 // locate finds the item that is like another, with strongly consistent reads if there are several shards to look in.
 // Those that have expired are not there, as for Get. Of a random layout it is ErrNotFound if none has it. A calculated one
 // says where it would be.
-func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, error) {
+func (c *core) locate(ctx context.Context, like Item) (*location, error) {
 	key, err := c.keyOf(like)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, er
 	}
 	at := &location{target: homes[0]}
 	if len(homes) > 1 {
-		if err := c.look(ctx, cost, at, key, like, homes); err != nil {
+		if err := c.look(ctx, at, key, like, homes); err != nil {
 			return nil, err
 		}
 	}
@@ -47,10 +48,10 @@ func (c *core) locate(ctx context.Context, cost *Cost, like Item) (*location, er
 }
 
 // look finds out which of an item's homes have it.
-func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Item, homes []target) error {
+func (c *core) look(ctx context.Context, at *location, key, like Item, homes []target) error {
 	in := &dynamodb.GetItemInput{
 		ConsistentRead:           aws.Bool(true),
-		ReturnConsumedCapacity:   metersOf(ctx).wanted(),
+		ReturnConsumedCapacity:   meter.Of(ctx).Wanted(),
 		ProjectionExpression:     aws.String("#hs_pk"),
 		ExpressionAttributeNames: map[string]string{"#hs_pk": c.options.PartitionKey},
 	}
@@ -65,7 +66,7 @@ func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Ite
 		in.ExpressionAttributeNames[alias] = name
 		*in.ProjectionExpression += ", " + alias
 	}
-	items, err := c.find(ctx, cost, key, homes, in)
+	items, err := c.find(ctx, key, homes, in)
 	if err != nil {
 		return err
 	}
@@ -101,19 +102,16 @@ func (c *core) look(ctx context.Context, cost *Cost, at *location, key, like Ite
 
 // change finds the item that is like another and has send change it there. send returns the attributes that were asked for
 // and what the request consumed.
-func (c *core) change(ctx context.Context, like Item, send func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error)) (w Written[Item], err error) {
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
-
-	at, err := c.locate(ctx, &cost, like)
+func (c *core) change(ctx context.Context, like Item, send func(at *location) (Item, *types.ConsumedCapacity, error)) (w Written[Item], err error) {
+	at, err := c.locate(ctx, like)
 	if err != nil {
 		return w, err
 	}
-	attributes, consumed, err := send(&cost, at)
+	attributes, consumed, err := send(at)
 	if err != nil {
 		return w, err
 	}
-	cost.WriteUnits += units(consumed)
+	meter.Wrote(ctx, consumed)
 	c.returned(ctx, attributes, like)
 	return Written[Item]{ShardKey: at.shardKey, Shard: at.shard, Attributes: attributes}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // put writes an item to its shard.
@@ -33,28 +34,26 @@ func (c *core) put(ctx context.Context, item Item, edits []func(*dynamodb.PutIte
 		return w, err
 	}
 	in.Item = c.stored(p, in.Item)
-	metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
+	meter.Ask(ctx, &in.ReturnConsumedCapacity)
 
 	wanted := in.ReturnValuesOnConditionCheckFailure
-	out, err := c.sendPut(ctx, &cost, p, in, "")
+	out, err := c.sendPut(ctx, p, in, "")
 	if err != nil {
 		c.failedCondition(err, wanted, item)
 		return w, err
 	}
-	cost.WriteUnits += units(out.ConsumedCapacity)
+	meter.Wrote(ctx, out.ConsumedCapacity)
 	return Written[Item]{ShardKey: p.shardKey, Shard: p.shard, Attributes: c.replaced(ctx, out.Attributes, item)}, nil
 }
 
 // sendPut sends a put to its place, and elsewhere as long as that is harmless. mark is that of a tombstone's version.
-func (c *core) sendPut(ctx context.Context, cost *Cost, p *placement, in *dynamodb.PutItemInput, mark string) (out *dynamodb.PutItemOutput, err error) {
+func (c *core) sendPut(ctx context.Context, p *placement, in *dynamodb.PutItemInput, mark string) (out *dynamodb.PutItemOutput, err error) {
 	claim, err := c.claimPut(in, mark)
 	if err != nil {
 		return nil, err
 	}
 	r := &request{operation: "PutItem", target: p.target}
-	err = c.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
+	err = c.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
 		if attempt > 1 && !r.lost && p.random {
 			again := *in // not the same, which who logs or records requests may still have
 			c.elsewhere(p)
@@ -72,7 +71,7 @@ func (c *core) sendPut(ctx context.Context, cost *Cost, p *placement, in *dynamo
 		}
 		if claim == nil {
 			err = send()
-		} else if left, e := claim.contest(cost, r.lost, send); e != nil || left == nil {
+		} else if left, e := claim.contest(ctx, r.lost, send); e != nil || left == nil {
 			err = e
 		} else {
 			out = &dynamodb.PutItemOutput{}
@@ -92,13 +91,6 @@ func (c *core) replaced(ctx context.Context, old, like Item) Item {
 	}
 	c.returned(ctx, old, like)
 	return old
-}
-
-// ask makes a request report what it consumes if somebody wants to know, unless the caller has decided that.
-func (l *meterLink) ask(report *types.ReturnConsumedCapacity) {
-	if l != nil && *report == "" {
-		*report = l.wanted()
-	}
 }
 
 // placePut is place for an item as the edits of a put left it. A condition sees one shard, so that with one the item must

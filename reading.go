@@ -15,6 +15,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // placeholder begins the names and values that heatsink adds to expressions, after their # or :.
@@ -26,7 +27,7 @@ type reading struct {
 	query     Query
 	key       types.AttributeValue // the logical key, to put back into items
 	interval  interval
-	meters    *meterLink
+	meters    *meter.List
 	throttled atomic.Bool // some request was
 
 	names      map[string]string // without the sort key's
@@ -41,7 +42,7 @@ type reading struct {
 
 // prepare checks a query and makes it ready.
 func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
-	r := &reading{core: c, query: q, key: &types.AttributeValueMemberS{Value: q.Key}, meters: metersOf(ctx)}
+	r := &reading{core: c, query: q, key: &types.AttributeValueMemberS{Value: q.Key}, meters: meter.Of(ctx)}
 	if err := r.check(); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // found is an item that has been read and not returned. Its sort key is the entry's.
@@ -166,7 +167,7 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 		FilterExpression:          r.filter,
 		ProjectionExpression:      r.projection,
 		ExclusiveStartKey:         s.start,
-		ReturnConsumedCapacity:    r.meters.wanted(),
+		ReturnConsumedCapacity:    r.meters.Wanted(),
 	}
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(min(limit, 1<<30)))
@@ -187,10 +188,8 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	r, c := s.read, s.read.core
 	var out *dynamodb.QueryOutput
-	var cost Cost
-	defer func() { r.meters.add(cost) }()
 	query := &request{operation: "Query", target: target{s.key, s.source.shard()}}
-	err := c.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
+	err := c.read(ctx, query, func(ctx context.Context, _ int) (err error) {
 		out, err = c.client.Query(ctx, in, dispatch.Once)
 		if dispatch.TooFast(err) {
 			r.throttled.Store(true)
@@ -206,8 +205,7 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 		}
 		return nil, err
 	}
-	cost.Items = int(out.ScannedCount)
-	cost.ReadUnits = units(out.ConsumedCapacity)
+	meter.Read(ctx, int(out.ScannedCount), out.ConsumedCapacity)
 	return out, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // update changes an item where it is.
@@ -28,13 +29,13 @@ import (
 // the old values are asked for, which only the first attempt can see; or the condition fails the second time, maybe
 // because of the first.
 func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.UpdateItemInput)) (w Written[Item], err error) {
-	return c.change(ctx, like, func(cost *Cost, at *location) (Item, *types.ConsumedCapacity, error) {
+	return c.change(ctx, like, func(at *location) (Item, *types.ConsumedCapacity, error) {
 		in := &dynamodb.UpdateItemInput{TableName: &c.options.Table, Key: maps.Clone(at.key)}
 		for _, edit := range edits {
 			edit(in)
 		}
 		in.TableName, in.Key = &c.options.Table, at.key
-		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
+		meter.Ask(ctx, &in.ReturnConsumedCapacity)
 		versioned, err := c.versioned(len(in.Expected) > 0 || len(in.AttributeUpdates) > 0)
 		if err == nil && versioned {
 			err = checkGuarded(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
@@ -56,14 +57,14 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 		r := &request{operation: "UpdateItem", target: at.target}
 		var out *dynamodb.UpdateItemOutput
 		if versioned {
-			out, err := c.updateVersion(ctx, cost, r, in)
+			out, err := c.updateVersion(ctx, r, in)
 			if err != nil {
 				c.failedCondition(err, wanted, like)
 				return nil, nil, err
 			}
 			return out.Attributes, out.ConsumedCapacity, nil
 		}
-		err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
+		err = c.write(ctx, r, repeatable, func(ctx context.Context, _ int) (err error) {
 			out, err = c.client.UpdateItem(ctx, in, dispatch.Once)
 			return err
 		})
@@ -82,12 +83,12 @@ func (c *core) update(ctx context.Context, like Item, edits []func(*dynamodb.Upd
 // updateVersion sends an update of a collection with versions. As the item then tells whether the update was done, any may
 // be repeated that need not return what only the first attempt sees. It changes what is there, and creates nothing: the
 // error is ErrNotFound.
-func (c *core) updateVersion(ctx context.Context, cost *Cost, r *request, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
+func (c *core) updateVersion(ctx context.Context, r *request, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
 	claim := c.newClaim("")
 	whole := in.ReturnValues == types.ReturnValueAllNew
 	repeatable := whole || in.ReturnValues == "" || in.ReturnValues == types.ReturnValueNone
-	err = c.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) error {
-		left, err := claim.contest(cost, r.lost, func() error {
+	err = c.write(ctx, r, repeatable, func(ctx context.Context, _ int) error {
+		left, err := claim.contest(ctx, r.lost, func() error {
 			var err error
 			out, err = c.client.UpdateItem(ctx, claim.update(in), dispatch.Once)
 			return err

@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"context"
 	"encoding/base32"
 	"encoding/binary"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // A version is a text that grows with every write of an item: 13 digits for the time of the write in nanoseconds and 13
@@ -213,10 +215,10 @@ func holdsOfNothing(condition string, names map[string]string, values Item) bool
 // because another writer's clock is ahead, gets a larger one. That is safe as long as no earlier attempt may have happened.
 //
 // It returns the item that the write left behind if an earlier attempt did it.
-func (v *claim) contest(cost *Cost, lost bool, send func() error) (left Item, err error) {
+func (v *claim) contest(ctx context.Context, lost bool, send func() error) (left Item, err error) {
 	for raises := range maxRaises {
 		if raises > 0 {
-			cost.Requests++ // the dispatcher counts one
+			meter.Add(ctx, meter.Cost{Requests: 1}) // the dispatcher counts one
 		}
 		err = send()
 		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -24,7 +25,8 @@ type Tally struct {
 	options TallyOptions // with defaults
 	client  Client
 	layout  layout.Layout
-	items   *heatsink.Collection[heatsink.Item] // by their stored keys
+	items   *direct.Table
+	sender  *dispatch.Dispatcher // of transactions
 }
 
 // OpenTally returns the tallies in a table. It does no I/O and needs no closing.
@@ -36,16 +38,15 @@ func OpenTally(client Client, options TallyOptions) (*Tally, error) {
 	if client == nil {
 		return nil, fmt.Errorf("%w: there is no client", heatsink.ErrOptions)
 	}
-	items, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
-		Table: options.Table, PartitionKey: options.PartitionKey, SortKey: options.SortKey,
-		Layout: layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}},
-		Retry:  options.Retry, Logger: options.Logger,
+	items, err := direct.Open(client, direct.Options{
+		Table: options.Table, PartitionKey: options.PartitionKey, Retry: options.Retry, Logger: options.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
 	spread := layout.Layout{Shards: options.Shards, Format: options.Format}
-	return &Tally{options: options, client: client, layout: spread, items: items}, nil
+	sender := dispatch.New(options.transactions(), nil, nil)
+	return &Tally{options: options, client: client, layout: spread, items: items, sender: sender}, nil
 }
 
 // SetupTally creates the table that options name, on demand, or checks that the one that exists will do. The error
@@ -81,7 +82,7 @@ func (t *Tally) add(ctx context.Context, key string, delta int64) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.items.Update(ctx, item, func(in *dynamodb.UpdateItemInput) {
+		_, err = t.items.Update(ctx, item, false, func(in *dynamodb.UpdateItemInput) {
 			in.UpdateExpression = aws.String("ADD #a :d")
 			in.ExpressionAttributeNames = map[string]string{"#a": t.options.Attribute}
 			in.ExpressionAttributeValues = heatsink.Item{":d": number(wideOf(delta))}
@@ -138,7 +139,7 @@ func (t *Tally) Reset(ctx context.Context, key string) (int64, error) {
 		if err != nil {
 			return err
 		}
-		written, err := t.items.Update(ctx, item, func(in *dynamodb.UpdateItemInput) {
+		old, err := t.items.Update(ctx, item, false, func(in *dynamodb.UpdateItemInput) {
 			in.UpdateExpression = aws.String("SET #a = :zero")
 			in.ConditionExpression = aws.String("attribute_exists(#a)")
 			in.ExpressionAttributeNames = map[string]string{"#a": t.options.Attribute}
@@ -151,7 +152,7 @@ func (t *Tally) Reset(ctx context.Context, key string) (int64, error) {
 		if err != nil {
 			return err
 		}
-		removed[shard], err = t.value(written.Attributes, item)
+		removed[shard], err = t.value(old, item)
 		return err
 	})
 	if err != nil {
@@ -170,10 +171,7 @@ func (t *Tally) read(ctx context.Context, key string) ([]wide, error) {
 		found, err := t.items.Get(ctx, item, func(in *dynamodb.GetItemInput) {
 			in.ConsistentRead = aws.Bool(!t.options.Eventual)
 		})
-		if errors.Is(err, heatsink.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+		if err != nil || found == nil {
 			return err
 		}
 		shards[shard], err = t.value(found, item)

@@ -270,6 +270,8 @@ func TestTallyCosts(t *testing.T) {
 			read, write float64
 		}{
 			{"Add", func(ctx context.Context) error { return tally.Add(ctx, "VIEWS", 1) }, 1, 0, 1},
+			{"AddOnce", func(ctx context.Context) error { return tally.AddOnce(ctx, "VIEWS", 1, "a") }, 1, 0, 2},
+			{"AddOnce again", func(ctx context.Context) error { return tally.AddOnce(ctx, "VIEWS", 1, "a") }, 1, 2, 0},
 			{"Total", func(ctx context.Context) error { return second(tally.Total(ctx, "VIEWS")) }, 10, 10, 0},
 			{"Total, eventually", func(ctx context.Context) error { return second(weak.Total(ctx, "VIEWS")) }, 10, 5, 0},
 		} {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/schema"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -53,7 +55,8 @@ type TallyOptions struct {
 	// Eventual makes reads eventually consistent, at half the price.
 	Eventual bool
 
-	// Retry says how requests are repeated. Of its fields Timeout has another default: 2 seconds.
+	// Retry says how requests are repeated. Of its fields Timeout has another default: 2 seconds. For transactions there
+	// is no budget unless Budget or Burst is set.
 	Retry heatsink.Retry
 
 	// Logger is told at debug level about requests that are repeated. Default: nobody.
@@ -69,6 +72,16 @@ func (o TallyOptions) withDefaults() TallyOptions {
 	o.Shards = cmp.Or(o.Shards, 10)
 	o.Retry.Timeout = cmp.Or(o.Retry.Timeout, defaultTimeout)
 	return o
+}
+
+// transactions says how transactions are repeated. Those on the same item are in each other's way, which is no overload that
+// a budget would have to end.
+func (o TallyOptions) transactions() dispatch.Retry {
+	r := dispatch.Retry(o.Retry)
+	if r.Budget == 0 && r.Burst == 0 {
+		r.Budget, r.Burst = 1, math.MaxInt32
+	}
+	return r
 }
 
 // validate returns everything that is wrong with options that have their defaults.

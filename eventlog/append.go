@@ -48,14 +48,13 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	home, err := c.home(r)
-	if err != nil {
+	if err := c.settle(r); err != nil {
 		return r.Receipt, err
 	}
 	if r.known {
-		err = c.putOnce(ctx, home, r)
+		err = c.putOnce(ctx, r)
 	} else {
-		_, err = home.Put(ctx, r.item)
+		_, err = c.shards.Put(ctx, r.item)
 	}
 	if err != nil {
 		return r.Receipt, fmt.Errorf("append to log %q: %w", event.Log, err)
@@ -66,8 +65,8 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 
 // putOnce writes a record unless it is there, and notes if it was. After a lost answer it may have been there because of
 // the lost attempt: the mark says whose it is, if there is one.
-func (c *core) putOnce(ctx context.Context, home *items, r *record) error {
-	_, err := home.Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
+func (c *core) putOnce(ctx context.Context, r *record) error {
+	err := c.known.Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
 		in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
 		in.ExpressionAttributeNames = map[string]string{"#pk": c.options.PartitionKey}
 		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -126,7 +125,7 @@ func (l *Log[T]) AppendAll(ctx context.Context, events []Event[T]) ([]Receipt, e
 // writeAll writes records with as few requests as it can, and returns why some are not written, by their place. An
 // error means that none is known to be.
 func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, error) {
-	groups := make(map[*items][]int)
+	var drawn, known []int // the places of events without an id of the caller's, and with one
 	first := make(map[[2]string]int)
 	for i, r := range records {
 		name := [2]string{r.log, r.key}
@@ -135,28 +134,35 @@ func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, 
 			continue
 		}
 		first[name] = i
-		home, err := c.home(r)
-		if err != nil {
+		if err := c.settle(r); err != nil {
 			return nil, err
 		}
-		groups[home] = append(groups[home], i)
+		if r.known {
+			known = append(known, i)
+		} else {
+			drawn = append(drawn, i)
+		}
+	}
+	items := func(places []int) []heatsink.Item {
+		list := make([]heatsink.Item, len(places))
+		for n, i := range places {
+			list[n] = records[i].item
+		}
+		return list
 	}
 	failed := make(map[int]error)
-	for home, group := range groups {
-		items := make([]heatsink.Item, len(group))
-		for n, i := range group {
-			items[n] = records[i].item
-		}
-		err := home.BatchPut(ctx, items)
-		if err == nil {
-			continue
-		}
+	if err := c.shards.BatchPut(ctx, items(drawn)); err != nil {
 		batch, ok := errors.AsType[*heatsink.BatchError](err)
 		if !ok {
 			return nil, err
 		}
 		for _, f := range batch.Failed {
-			failed[group[f.Position]] = f.Err
+			failed[drawn[f.Position]] = f.Err
+		}
+	}
+	for n, err := range c.known.PutAll(ctx, items(known)) {
+		if err != nil {
+			failed[known[n]] = err
 		}
 	}
 	for i, r := range records {
@@ -179,19 +185,19 @@ func batchError(failed map[int]error, of int) error {
 	return all
 }
 
-// home returns the collection that a record is written to. One whose id the caller knows has one shard of its own, so
-// that appending it again finds it: its item gets that shard's key.
-func (c *core) home(r *record) (*items, error) {
+// settle gives a record whose id the caller knows the key of its shard. It has one of its own, so that appending it again
+// finds it. The shards of other records are drawn when they are put.
+func (c *core) settle(r *record) error {
 	if !r.known {
-		return c.shards, nil
+		return nil
 	}
 	layout := c.options.layout().WithShards(c.schedule.at(c.options.Bucket.Start(r.At)))
 	key, err := layout.ShardKey(r.log, r.At, layout.Shard(r.key))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEvent, err)
+		return fmt.Errorf("%w: %w", ErrEvent, err)
 	}
 	r.item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: key}
-	return c.known, nil
+	return nil
 }
 
 // acknowledge notes whether a record that is written is too late for tails.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/internal/direct"
 )
 
 // Client is the part of *dynamodb.Client that a log uses: wrap it, fake it, or pass the SDK's.
@@ -34,14 +35,11 @@ func Open[T any](client Client, options Options) (*Log[T], error) {
 // items is a collection of items as they are stored.
 type items = heatsink.Collection[heatsink.Item]
 
-// ownKeys makes a collection take shard keys for keys: none of them ends like this and a number.
-const ownKeys = "\x00"
-
 // core is a Log without its type. It speaks to DynamoDB through collections of raw items, all of the same table:
 //
 //   - shards is the log as it is written and read, with every event in a shard that is drawn at random;
-//   - known writes events that come with an id. It takes shard keys for keys, as an event has one shard, which the sort
-//     key and the number of shards say;
+//   - known is the table itself, for events that come with an id. Such an event has one shard, which the sort key and
+//     the number of shards say;
 //   - along is shards together with the older layouts, and nil if there are none;
 //   - index is the log in the index, and nil if there is none.
 type core struct {
@@ -53,7 +51,7 @@ type core struct {
 	late     atomic.Int64
 
 	shards *items
-	known  *items
+	known  *direct.Table
 	along  *items
 	index  *items
 }
@@ -79,10 +77,11 @@ func newCore(client Client, options Options) (*core, error) {
 	if errors.Join(errs...) != nil { // the others would say the same
 		return nil, errors.Join(errs...)
 	}
-	c.known = open(func(options *heatsink.Options) {
-		options.Widths, options.EventTime = nil, heatsink.EventTime{}
-		options.Layout = layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}}
+	var err error
+	c.known, err = direct.Open(client, direct.Options{
+		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Retry: o.Retry, Logger: o.Logger,
 	})
+	errs = append(errs, err)
 	if len(o.Older) > 0 {
 		c.along = open(func(options *heatsink.Options) { options.Older = o.Older })
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
+
+	"github.com/heatsink-go/heatsink/internal/attempt"
 )
 
 // Option makes the recorder see every call of a client:
@@ -38,6 +40,7 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	look.tables(ctx, in.Parameters)
 	c := newCall()
 	defer c.free()
+	c.repeated = attempt.Of(ctx) > 1
 	counted := r.describe(c, in.Parameters)
 	input, caller := askForCapacity(in.Parameters)
 	in.Parameters = input

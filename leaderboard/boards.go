@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -22,14 +23,13 @@ type Client interface {
 
 // Boards are the boards of one kind in a table. Its methods, and those of its boards, may be called concurrently.
 //
-// Operations add what they cost to the meters of their context, see heatsink.WithMeter; except for the transaction of a
-// submission with an ID, which only the client's own middleware sees.
+// Operations add what they cost to the meters of their context, see heatsink.WithMeter.
 type Boards struct {
 	options Options
 	client  Client
 	sender  *dispatch.Dispatcher // of transactions
 	entries *heatsink.Collection[heatsink.Item]
-	shards  *heatsink.Collection[heatsink.Item] // the same, where a shard is a key like any other
+	index   *direct.Table // the same, for who knows the shard
 }
 
 // Open returns the boards that options describe. It does no I/O and needs no closing.
@@ -45,15 +45,16 @@ func Open(client Client, options Options) (*Boards, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := options.collection()
-	one.Layout = layout.Layout{Format: layout.Format{ShardPrefix: "#NO_SHARD_"}} // else it refuses a shard for a key
-	shards, err := heatsink.Open[heatsink.Item](client, one)
+	index, err := direct.Open(client, direct.Options{
+		Table: options.Table, Index: options.Index, PartitionKey: options.Names.Listing,
+		Retry: options.Retry, Logger: options.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &Boards{
 		options: options, client: client, sender: dispatch.New(dispatch.Retry(options.Retry), nil, nil),
-		entries: entries, shards: shards,
+		entries: entries, index: index,
 	}, nil
 }
 

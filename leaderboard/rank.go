@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -42,7 +45,11 @@ func (b Board) RankAbout(ctx context.Context, player string) (entry Entry, devia
 	if err != nil {
 		return Entry{}, 0, fmt.Errorf("rank of player %q on board %q: %w", player, x.key, err)
 	}
-	above, err := x.shards.Count(ctx, heatsink.Query{Key: shard, Sort: heatsink.Greater(number(entry.place))})
+	above, err := x.index.Count(ctx, shard, func(in *dynamodb.QueryInput) {
+		in.KeyConditionExpression = aws.String("#listing = :shard AND #place > :place")
+		in.ExpressionAttributeNames = map[string]string{"#listing": x.options.Names.Listing, "#place": x.options.Names.Place}
+		in.ExpressionAttributeValues = heatsink.Item{":shard": text(shard), ":place": number(entry.place)}
+	})
 	if err != nil {
 		return Entry{}, 0, fmt.Errorf("rank of player %q on board %q: %w", player, x.key, err)
 	}

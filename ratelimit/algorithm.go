@@ -91,6 +91,7 @@ type expression struct {
 	update, condition string
 	names             map[string]string // beside #ttl
 	values            heatsink.Item     // beside :ttl
+	repeatable        bool              // it sets what does not depend on what is there: doing it twice is doing it once
 }
 
 // apply makes an UpdateItem request of it. #ttl and :ttl are the time to live, which every update moves on.

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -33,7 +34,7 @@ type Limiter struct {
 	dice      dice
 
 	// Where another shard can be asked instead, a request is sent once; else it is repeated as the options say.
-	once, insisting *heatsink.Collection[heatsink.Item]
+	once, insisting *direct.Table
 }
 
 // Open returns the limiter that options describe. It does no I/O and needs no closing. A process should have one of
@@ -43,11 +44,11 @@ func Open(client Client, options Options) (*Limiter, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	once, err := heatsink.Open[heatsink.Item](client, options.collection(1))
+	once, err := direct.Open(client, options.items(1))
 	if err != nil {
 		return nil, err
 	}
-	insisting, err := heatsink.Open[heatsink.Item](client, options.collection(options.Retry.Attempts))
+	insisting, err := direct.Open(client, options.items(options.Retry.Attempts))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (l *Limiter) Reset(ctx context.Context, key string) error {
 	var running sync.WaitGroup
 	for shard := range l.options.Shards {
 		running.Go(func() {
-			_, faults[shard] = l.insisting.Delete(ctx, l.itemKey(key, shard, now))
+			faults[shard] = l.insisting.Delete(ctx, l.itemKey(key, shard, now), nil)
 		})
 	}
 	running.Wait()
@@ -202,7 +203,7 @@ type sight struct {
 
 // look reads the items of shards at the same time.
 func (l *Limiter) look(
-	ctx context.Context, items *heatsink.Collection[heatsink.Item], key string, now time.Time, shards []int, consistent bool,
+	ctx context.Context, items *direct.Table, key string, now time.Time, shards []int, consistent bool,
 ) []sight {
 	sights := make([]sight, len(shards))
 	var running sync.WaitGroup
@@ -212,9 +213,6 @@ func (l *Limiter) look(
 			s.item, s.err = items.Get(ctx, l.itemKey(key, shard, now), func(in *dynamodb.GetItemInput) {
 				in.ConsistentRead = aws.Bool(consistent)
 			})
-			if errors.Is(s.err, heatsink.ErrNotFound) {
-				s.item, s.err = nil, nil
-			}
 		})
 	}
 	running.Wait()

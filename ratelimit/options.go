@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/schema"
-	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Options describe a limiter. Table and Limit are all it takes: then at most Limit are let through in any hour. All
@@ -235,16 +235,9 @@ func (o Options) shares() []int {
 	return shares
 }
 
-// plain leaves keys as they are: they are spelt before they get to the collection, for shards that it does not choose.
-// What shard keys end in must not be what it takes for the end of one.
-var plain = layout.Layout{Format: layout.Format{ShardPrefix: "#PLAIN_"}}
-
-// collection returns the options of the collection that requests go through.
-func (o Options) collection(attempts int) heatsink.Options {
+// items returns the options of the table that requests go through, which are tried so many times.
+func (o Options) items(attempts int) direct.Options {
 	retry := o.Retry
 	retry.Attempts = attempts
-	return heatsink.Options{
-		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Layout: plain,
-		Retry: retry, Logger: o.Logger,
-	}
+	return direct.Options{Table: o.Table, PartitionKey: o.PartitionKey, Retry: retry, Logger: o.Logger}
 }

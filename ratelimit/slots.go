@@ -107,6 +107,7 @@ func (s slidingWindow) count(q *question) expression {
 		values: heatsink.Item{
 			":slot": number(next.newest), ":slots": numbers(next.slots), ":sum": number(next.sum()),
 		},
+		repeatable: true,
 	}
 	if q.seen != nil {
 		e.condition = "#slot = :oldslot AND #slots = :oldslots"

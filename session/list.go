@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -20,7 +23,9 @@ import (
 // back, so it may be returned twice, but is not left out. With StrictRevocation it may have sessions that RevokeUser
 // has ended.
 func (s *Store[T]) List(ctx context.Context) iter.Seq2[Session[T], error] {
-	return sessions[T](s.records(ctx, s.living, listKey))
+	return sessions[T](s.records(func(now int64) iter.Seq2[heatsink.Item, error] {
+		return s.living.Query(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(now)})
+	}))
 }
 
 // ByUser returns the living sessions of a user as List does, with a Query of half a read unit for every 4 KB. With
@@ -37,7 +42,7 @@ func (s *Store[T]) ByUser(ctx context.Context, user string) iter.Seq2[Session[T]
 			return
 		}
 		sessions[T](func(yield func(record, error) bool) {
-			for r, err := range s.records(ctx, s.users, user) {
+			for r, err := range s.ofUser(ctx, user) {
 				if err == nil && r.version.epoch < epoch {
 					continue
 				}
@@ -109,13 +114,22 @@ func (s *Store[T]) Page(ctx context.Context, limit int, token string) (Page[T], 
 // livingAt is the condition for sessions that live at a time, in seconds: they expire in a later second.
 func livingAt(seconds int64) heatsink.Range { return heatsink.Greater(seconds) }
 
-// records returns the living that an index lists under a key. Those who die before their turn comes are left out.
-func (s *Store[T]) records(
-	ctx context.Context, index *heatsink.Collection[heatsink.Item], key string,
-) iter.Seq2[record, error] {
+// ofUser returns the living of a user.
+func (s *Store[T]) ofUser(ctx context.Context, user string) iter.Seq2[record, error] {
+	return s.records(func(now int64) iter.Seq2[heatsink.Item, error] {
+		return s.users.Query(ctx, user, func(in *dynamodb.QueryInput) {
+			in.KeyConditionExpression = aws.String("#user = :user AND #expires > :now")
+			in.ExpressionAttributeNames = map[string]string{"#user": s.options.Names.User, "#expires": s.options.Names.Expires}
+			in.ExpressionAttributeValues = heatsink.Item{":user": text(user), ":now": number(now)}
+		})
+	})
+}
+
+// records returns the living that an index lists at a time, in seconds. Those who die before their turn comes are left
+// out.
+func (s *Store[T]) records(list func(now int64) iter.Seq2[heatsink.Item, error]) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		query := heatsink.Query{MaxRequests: anyNumber, Key: key, Sort: livingAt(time.Now().Unix())}
-		for item, err := range index.Query(ctx, query) {
+		for item, err := range list(time.Now().Unix()) {
 			var r record
 			if err == nil {
 				r, err = s.options.Names.record(item, time.Now())

@@ -101,7 +101,7 @@ func (s *Store[T]) sweep(ctx context.Context, user string, concerns func(version
 		slots   = make(chan struct{}, revokers)
 		listing error
 	)
-	for r, err := range s.records(ctx, s.users, user) {
+	for r, err := range s.ofUser(ctx, user) {
 		if err != nil {
 			listing = fmt.Errorf("revoke sessions of user %q: %w", user, err)
 			break

@@ -26,25 +26,28 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
+	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather", "internal/meter"},
 	"cache":       {},
-	"counter":     {".", "layout", "cache", "internal/schema", "internal/dispatch"},
-	"leaderboard": {".", "layout", "internal/schema", "internal/dispatch"},
-	"ratelimit":   {".", "layout", "internal/schema"},
-	"session":     {".", "layout", "internal/schema", "internal/dispatch"},
-	"eventlog":    {".", "layout", "internal/schema", "internal/dispatch"},
+	"counter":     {".", "layout", "cache", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
+	"leaderboard": {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
+	"ratelimit":   {".", "layout", "internal/schema", "internal/direct"},
+	"session":     {".", "layout", "internal/schema", "internal/direct", "internal/dispatch"},
+	"eventlog":    {".", "layout", "internal/schema", "internal/direct", "internal/dispatch"},
 
 	"layout":             {"internal/quote"},
 	"internal/quote":     {},
 	"internal/attribute": {"internal/attr", "internal/quote"},
-	"internal/schema":    {"."},
-	"internal/dispatch":  {},
+	"internal/schema":    {".", "internal/dispatch"},
+	"internal/direct":    {".", "internal/dispatch", "internal/meter"},
+	"internal/dispatch":  {"internal/attempt", "internal/meter"},
+	"internal/attempt":   {},
+	"internal/meter":     {},
 	"internal/gather":    {}, // neither DynamoDB nor layouts
 	"internal/sketch":    {},
 	"internal/figure":    {},
 
 	// Useful alone.
-	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"internal/attempt", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // othersTurn is how long Ensure waits for another process to turn on the time to live of a table that it has just created:
@@ -144,10 +145,8 @@ func (t Table) awaitTTL(ctx context.Context, client heatsink.TableClient) error 
 		if on, _, err := t.describeTTL(ctx, client); err != nil || on {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if dispatch.Sleep(ctx, wait) != nil {
 			return fmt.Errorf("time to live of table %q is off: %w", t.Name, context.Cause(ctx))
-		case <-time.After(wait):
 		}
 	}
 	return nil
@@ -180,10 +179,8 @@ func (t Table) await(ctx context.Context, client heatsink.TableClient, found *ty
 		if found != nil {
 			status = found.TableStatus
 		}
-		select {
-		case <-ctx.Done():
+		if dispatch.Sleep(ctx, wait) != nil {
 			return nil, fmt.Errorf("table %q is %s: %w", t.Name, status, context.Cause(ctx))
-		case <-time.After(wait):
 		}
 		var err error
 		if found, err = t.describe(ctx, client); err != nil {
