@@ -250,7 +250,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 	}
 	item, wrong := decode[T](raw)
 	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = pick(raw, c.core.allKeys())
+		failed.Key = pick(raw, c.core.options.allKeys())
 	}
 	if wrong != nil {
 		return item, place, wrong
@@ -322,7 +322,7 @@ func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	}
 	item, wrong := decode[T](raw)
 	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = pick(key, c.allKeys())
+		failed.Key = pick(key, c.options.allKeys())
 	}
 	if wrong != nil {
 		return item, wrong

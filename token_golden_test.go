@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -51,22 +52,30 @@ func TestTokensStayGood(t *testing.T) {
 		unsigned, signed string
 	}{
 		{
-			"one shard", with(func(o *Options) { o.Layout.Shards, o.Older = 0, nil }), Query{Key: "k"}, 5,
+			"one shard", with(func(o *Options) { o.Layout.Shards, o.Older = 0, nil }),
+			Query{Key: "k"},
+			5,
 			"AkiIxbA4vpSgAAEAAQp0ZW5hbnQtYiMwAJxiBks",
 			"AkiIxbA4vpSgAAEAAQp0ZW5hbnQtYiMwANQS68FePifFsMPBHbdmoYw",
 		},
 		{
-			"older layouts", base, Query{Key: "k"}, 7,
+			"older layouts", base,
+			Query{Key: "k"},
+			7,
 			"AiaeDH1S78n0AAKAgAgBCnRlbmFudC1hIzEAIOwwyg",
 			"AiaeDH1S78n0AAKAgAgBCnRlbmFudC1hIzEAKkXzUvKvAU4kzUwTt8qLMA",
 		},
 		{
-			"reverse", base, Query{Key: "k", Reverse: true, Sort: AtMost("tenant-b#9")}, 6,
+			"reverse", base,
+			Query{Key: "k", Reverse: true, Sort: AtMost("tenant-b#9")},
+			6,
 			"AjxjXPI5rp3oAAKAgAgBCnRlbmFudC1iIzIAmuwoug",
 			"AjxjXPI5rp3oAAKAgAgBCnRlbmFudC1iIzIAM_nd-aGUJ2erQt1-bC6DEg",
 		},
 		{
-			"widths", with(func(o *Options) { o.Layout.Shards, o.Widths = 0, layout.Width{Write: 1, Read: 3} }), Query{Key: "k", Expired: true}, 8,
+			"widths", with(func(o *Options) { o.Layout.Shards, o.Widths = 0, layout.Width{Write: 1, Read: 3} }),
+			Query{Key: "k", Expired: true},
+			8,
 			"AsfnNqpYEafDAAMCAQp0ZW5hbnQtYSMxAH_ULSE",
 			"AsfnNqpYEafDAAMCAQp0ZW5hbnQtYSMxAP425X1Eg0lYcV0BreMD1DU",
 		},
@@ -80,7 +89,8 @@ func TestTokensStayGood(t *testing.T) {
 				o.Layout.Bucket, o.Older = layout.Hour, nil
 				o.Layout.Format = layout.Format{BucketPrefix: "/", HourMark: "h", ShardPrefix: ".", First: 1, Width: 3}
 			}),
-			Query{Key: "k", From: firstDay, To: firstDay.Add(3*time.Hour), Sort: Between("tenant-a#2", "tenant-c#1")}, 9,
+			Query{Key: "k", From: firstDay, To: firstDay.Add(3 * time.Hour), Sort: Between("tenant-a#2", "tenant-c#1")},
+			9,
 			"Aj72D_iGGdIF2MC7CAIAAQp0ZW5hbnQtYiMyACyZH9Y",
 			"Aj72D_iGGdIF2MC7CAIAAQp0ZW5hbnQtYiMyANsRGi4pGk7H7i0RFxeU8Fo",
 		},
@@ -95,7 +105,9 @@ func TestTokensStayGood(t *testing.T) {
 			"Am5gC7NFrlR_2MC7CAIAAQp0ZW5hbnQtYSMxAIGACAEKdGVuYW50LWEjMACSx6HfPXMYKnIoHd1a_KEV",
 		},
 		{
-			"index", with(byIndex), Query{Key: "k", Sort: Greater("tenant-a#1")}, 5,
+			"index", with(byIndex),
+			Query{Key: "k", Sort: Greater("tenant-a#1")},
+			5,
 			"AkpkCkXlU-oLAAIAAQp0ZW5hbnQtYiMwAQEUayNTSEFSRF8wfHRlbmFudC1iIzDhL8vo",
 			"AkpkCkXlU-oLAAIAAQp0ZW5hbnQtYiMwAQEUayNTSEFSRF8wfHRlbmFudC1iIzC0Y2IjSDHoFP08s4pfptau",
 		},
@@ -104,15 +116,18 @@ func TestTokensStayGood(t *testing.T) {
 				byIndex(o)
 				o.ShardAttribute, o.TableKey = "shard", []string{"id", "range"}
 			}),
-			Query{Key: "k", Projection: "id, other", Sort: Less("tenant-c#2")}, 4,
+			Query{Key: "k", Projection: "id, other", Sort: Less("tenant-c#2")},
+			4,
 			"AnyWaAqEkSdRAAIBAQp0ZW5hbnQtYSMxAgEOayMxfHRlbmFudC1hIzEDCnRlbmFudC1hIzEoJrhr",
 			"AnyWaAqEkSdRAAIBAQp0ZW5hbnQtYSMxAgEOayMxfHRlbmFudC1hIzEDCnRlbmFudC1hIzEZOwQwrnlWj9P7f_FCbP8e",
 		},
 		{
-			"filter", base, Query{
+			"filter", base,
+			Query{
 				Key: "k", Sort: BeginsWith("tenant-b#"), Filter: "#a <> :s", Projection: "id, #b",
 				Names: map[string]string{"#a": "a", "#b": "b"}, Values: everyValue,
-			}, 3,
+			},
+			3,
 			"Ah0wGTZf4JfUAAKAgAgBCnRlbmFudC1iIzAAQyyKVg",
 			"Ah0wGTZf4JfUAAKAgAgBCnRlbmFudC1iIzAAiyh-CTanFbYfxPBNT6oEJA",
 		},
@@ -160,4 +175,33 @@ func (b byNumber) Query(ctx context.Context, in *dynamodb.QueryInput, options ..
 		in = &request
 	}
 	return b.made.Query(ctx, in, options...)
+}
+
+// What is wrong with a token is said in the words of package pagetoken, as an ErrToken.
+func TestTokenErrorsSayWhatIsWrong(t *testing.T) {
+	items := collection(t, &made{TB: t, keys: func(string) []string { return ranks(10) }}, sharded(2))
+	q := Query{Key: "k", Limit: 3}
+	page, err := items.Page(t.Context(), q, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := q
+	other.Reverse = true
+	for name, test := range map[string]struct {
+		query Query
+		token string
+		want  string
+	}{
+		"long":          {q, strings.Repeat("A", 9000), "it has 9000 characters, and no token is as long"},
+		"no base64":     {q, "*", "it is not base64url"},
+		"short":         {q, "AAAA", "it is too short"},
+		"version":       {q, strings.Repeat("A", 40), "it has version 0, this is version 2: begin with the first page"},
+		"changed":       {q, page.Next[:len(page.Next)-2] + "AA", "it was changed since it was issued, or was issued with another key"},
+		"malformed":     {q, forge(1, nil), "its position is malformed"},
+		"another query": {other, page.Next, "it belongs to another query, or to another spelling of shard keys"},
+	} {
+		if _, err := items.Page(t.Context(), test.query, test.token); !errors.Is(err, ErrToken) || err.Error() != ErrToken.Error()+": "+test.want {
+			t.Errorf("%s: got %v, want %v: %s", name, err, ErrToken, test.want)
+		}
+	}
 }

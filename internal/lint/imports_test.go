@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/quote", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather"},
+	".":           {"layout", "internal/quote", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather", "internal/pagetoken", "internal/sortkey"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/dispatch"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/dispatch"},
@@ -34,13 +34,15 @@ var mayImport = imports{
 	"session":     {".", "layout", "internal/schema", "internal/dispatch"},
 	"eventlog":    {".", "layout", "internal/schema", "internal/dispatch"},
 
-	"layout":            {"internal/quote"},
-	"internal/quote":    {},
-	"internal/schema":   {"."},
-	"internal/dispatch": {},
-	"internal/gather":   {}, // neither DynamoDB nor layouts
-	"internal/sketch":   {},
-	"internal/figure":   {},
+	"layout":             {"internal/quote"},
+	"internal/quote":     {},
+	"internal/schema":    {"."},
+	"internal/dispatch":  {},
+	"internal/gather":    {}, // neither DynamoDB nor layouts
+	"internal/pagetoken": {"layout", "internal/attr", "internal/sortkey"},
+	"internal/sortkey":   {"internal/attr"},
+	"internal/sketch":    {},
+	"internal/figure":    {},
 
 	// Useful alone.
 	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
@@ -81,6 +83,9 @@ var mayImport = imports{
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
+
+	// What draws sort keys for tests.
+	"internal/sortkey/sortkeytest": {"internal/sortkey", "internal/attr"},
 
 	// Tests about the repository, and about its tests.
 	"internal/lint":    {},
