@@ -190,7 +190,8 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 	var out *dynamodb.QueryOutput
 	var cost Cost
 	defer func() { r.meters.add(cost) }()
-	query := &request{operation: "Query", target: target{s.key, s.ordinal.Shard()}}
+	query := &request{operation: "Query"}
+	query.shardKey, query.shard = s.key, s.ordinal.Shard()
 	err := c.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
 		out, err = c.client.Query(ctx, in, dispatch.Once)
 		if dispatch.TooFast(err) {

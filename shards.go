@@ -101,7 +101,8 @@ func without(older, own []*shard) []*shard {
 }
 
 // resumeShards makes the layout's own shards go on behind a position. One that has been added since may have been an older
-// layout's before, and then came in that one's order. If that was behind an older layout that still is one, the order has changed.
+// layout's before, and then had an ordinal of that layout. If that was behind an older layout that still is one, the order has
+// changed.
 func resumeShards(own, older []*shard, p pagetoken.Position) error {
 	was := make(map[string]pagetoken.Ordinal, len(older)) // by shard key, when the position was issued
 	for _, s := range older {

@@ -34,15 +34,17 @@ var mayImport = imports{
 	"session":     {".", "layout", "internal/schema", "internal/dispatch"},
 	"eventlog":    {".", "layout", "internal/schema", "internal/dispatch"},
 
-	"layout":             {"internal/quote"},
-	"internal/quote":     {},
-	"internal/schema":    {"."},
-	"internal/dispatch":  {},
-	"internal/gather":    {}, // neither DynamoDB nor layouts
+	"layout":            {"internal/quote"},
+	"internal/quote":    {},
+	"internal/schema":   {"."},
+	"internal/dispatch": {},
+	"internal/gather":   {}, // neither DynamoDB nor layouts
+	"internal/sketch":   {},
+	"internal/figure":   {},
+
+	// Positions in a read, and what they are made of: pure.
 	"internal/pagetoken": {"layout", "internal/attr", "internal/sortkey"},
 	"internal/sortkey":   {"internal/attr"},
-	"internal/sketch":    {},
-	"internal/figure":    {},
 
 	// Useful alone.
 	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
