@@ -37,6 +37,11 @@ const (
 	BeginsWith           // lo
 )
 
+var opNames = [...]string{"Everything", "Equal", "Less", "AtMost", "Greater", "AtLeast", "Between", "BeginsWith"}
+
+// String returns the operator's name, for errors.
+func (op Op) String() string { return opNames[op] }
+
 // NewInterval returns the interval that an operator makes of lo and hi, which are what Of takes. It refuses values that no
 // sort key has, values of two kinds, ends in the wrong order, and prefixes of numbers.
 func NewInterval(op Op, lo, hi any) (Interval, error) {
@@ -68,15 +73,15 @@ func NewInterval(op Op, lo, hi any) (Interval, error) {
 	case Between:
 		iv.Lo, iv.Hi = end(lo, false), end(hi, false)
 		if err == nil && iv.Lo.Value.Kind != iv.Hi.Value.Kind {
-			err = fmt.Errorf("Between %v and %v: not of one type", lo, hi)
+			err = fmt.Errorf("%v %v and %v: not of one type", op, lo, hi)
 		}
 		if err == nil && iv.Empty() {
-			err = fmt.Errorf("Between %v and %v: the second is before the first", lo, hi)
+			err = fmt.Errorf("%v %v and %v: the second is before the first", op, lo, hi)
 		}
 	case BeginsWith:
 		iv.Lo = end(lo, false)
 		if err == nil && iv.Lo.Value.Kind == attr.N {
-			err = fmt.Errorf("BeginsWith %v: numbers do not begin with anything", lo)
+			err = fmt.Errorf("%v %v: numbers do not begin with anything", op, lo)
 		}
 		iv.Prefix = true
 		if next, ok := iv.Lo.Value.AfterPrefix(); ok {
