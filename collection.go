@@ -251,7 +251,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 	}
 	item, wrong := decode[T](raw)
 	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = attribute.Pick(raw, c.core.allKeys())
+		failed.Key = attribute.Pick(raw, c.core.options.allKeys())
 	}
 	if wrong != nil {
 		return item, place, wrong
@@ -323,7 +323,7 @@ func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	}
 	item, wrong := decode[T](raw)
 	if failed, ok := wrong.(*DecodeError); ok {
-		failed.Key = attribute.Pick(key, c.allKeys())
+		failed.Key = attribute.Pick(key, c.options.allKeys())
 	}
 	if wrong != nil {
 		return item, wrong

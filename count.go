@@ -3,7 +3,6 @@ package heatsink
 import (
 	"context"
 	"math"
-	"regexp"
 
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/layout"
@@ -75,28 +74,6 @@ func (c *core) distribution(ctx context.Context, q Query) (layout.Evenness, erro
 	}
 	return layout.NewEvenness(counts), nil
 }
-
-// unprojected returns the query for whole items, without the names that only the projection used: DynamoDB insists.
-func (q Query) unprojected() Query {
-	if q.Projection == "" {
-		return q
-	}
-	q.Projection = ""
-	names := q.Names
-	q.Names = nil
-	for _, used := range placeholders.FindAllString(q.Filter, -1) {
-		if name, ok := names[used]; ok {
-			if q.Names == nil {
-				q.Names = make(map[string]string)
-			}
-			q.Names[used] = name
-		}
-	}
-	return q
-}
-
-// placeholders finds the names in an expression.
-var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // counts returns the number of items in every shard.
 func counts(ctx context.Context, r *reading) ([]int, error) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -341,11 +342,11 @@ func (m *model) query() (Query, func(stored) bool) {
 }
 
 func (m *model) text(n int) string {
-	v, err := sortValueOf(m.value(n))
+	v, err := sortkey.Of(m.value(n))
 	if err != nil {
 		m.Fatal(err)
 	}
-	return v.text
+	return v.Text
 }
 
 // before is the order of a query.
@@ -408,7 +409,7 @@ func (m *model) check() {
 	}
 
 	n, err := m.items.Count(context.Background(), q)
-	if !m.ours && q.Sort.op == beginsWith {
+	if !m.ours && q.Sort.op == sortkey.BeginsWith {
 		n = len(want) // dynoxide's begins_with ends at a NUL
 	}
 	if err != nil || n != len(want) {

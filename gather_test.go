@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/sortkey"
+	"github.com/heatsink-go/heatsink/internal/sortkey/sortkeytest"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -391,37 +393,37 @@ func TestStrangeSortKeys(tb *testing.T) {
 			key := fmt.Sprintf("key-%d", run)
 			type place struct {
 				shard int
-				sort  sortValue
+				sort  sortkey.Value
 				id    string
 			}
 			var stored []place
 			var raw []Item
 			for i := range rapid.IntRange(1, 25).Draw(t, "items") {
-				p := place{rapid.IntRange(0, 2).Draw(t, "shard"), drawSort(t, s.sort, "sort"), fmt.Sprintf("%s-%d", key, i)}
+				p := place{rapid.IntRange(0, 2).Draw(t, "shard"), sortkeytest.Draw(t, s.sort, "sort"), fmt.Sprintf("%s-%d", key, i)}
 				taken := slices.ContainsFunc(stored, func(o place) bool { return !s.index && o.shard == p.shard && o.sort == p.sort })
-				if p.sort.text == "" || taken {
+				if p.sort.Text == "" || taken {
 					continue
 				}
 				stored = append(stored, p)
-				raw = append(raw, Item{"pk": text(fmt.Sprintf("%s#SHARD_%d", key, p.shard)), "sk": p.sort.attribute(), "id": text(p.id)})
+				raw = append(raw, Item{"pk": text(fmt.Sprintf("%s#SHARD_%d", key, p.shard)), "sk": p.sort.Attribute(), "id": text(p.id)})
 			}
 			load(tb, client, options.Table, raw)
-			at := drawSort(t, s.sort, "at")
-			if at.text == "" {
-				at.text = "b"
+			at := sortkeytest.Draw(t, s.sort, "at")
+			if at.Text == "" {
+				at.Text = "b"
 			}
-			v := at.attribute()
+			v := at.Attribute()
 			ranges := []struct {
 				Range
-				has func(sortValue) bool
+				has func(sortkey.Value) bool
 			}{
-				{Range{}, func(sortValue) bool { return true }},
-				{Equal(v), func(v sortValue) bool { return v == at }},
-				{Less(v), func(v sortValue) bool { return v.compare(at) < 0 }},
-				{AtMost(v), func(v sortValue) bool { return v.compare(at) <= 0 }},
-				{Greater(v), func(v sortValue) bool { return v.compare(at) > 0 }},
-				{AtLeast(v), func(v sortValue) bool { return v.compare(at) >= 0 }},
-				{BeginsWith(v), func(v sortValue) bool { return strings.HasPrefix(v.text, at.text) }},
+				{Range{}, func(sortkey.Value) bool { return true }},
+				{Equal(v), func(v sortkey.Value) bool { return v == at }},
+				{Less(v), func(v sortkey.Value) bool { return v.Compare(at) < 0 }},
+				{AtMost(v), func(v sortkey.Value) bool { return v.Compare(at) <= 0 }},
+				{Greater(v), func(v sortkey.Value) bool { return v.Compare(at) > 0 }},
+				{AtLeast(v), func(v sortkey.Value) bool { return v.Compare(at) >= 0 }},
+				{BeginsWith(v), func(v sortkey.Value) bool { return strings.HasPrefix(v.Text, at.Text) }},
 			}
 			if v, ok := v.(*types.AttributeValueMemberN); ok {
 				ranges = ranges[:len(ranges)-1]
@@ -434,7 +436,7 @@ func TestStrangeSortKeys(tb *testing.T) {
 			q := Query{Key: key, Sort: r.Range, Reverse: rapid.Bool().Draw(t, "reverse")}
 			var want []string
 			slices.SortStableFunc(stored, func(a, b place) int {
-				return cmp.Or(a.sort.compare(b.sort), cmp.Compare(a.shard, b.shard))
+				return cmp.Or(a.sort.Compare(b.sort), cmp.Compare(a.shard, b.shard))
 			})
 			for _, p := range stored {
 				if r.has(p.sort) {

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // maxBatchGet is how many keys a BatchGetItem takes.

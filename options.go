@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -226,8 +227,8 @@ func (o Options) validate() error {
 			wrong("Older[%d] has buckets: only layouts without can be read along", i)
 		}
 	}
-	if len(o.Older) > maxOlder {
-		wrong("%d Older layouts: %d are the most", len(o.Older), maxOlder)
+	if len(o.Older) > pagetoken.MaxOlder {
+		wrong("%d Older layouts: %d are the most", len(o.Older), pagetoken.MaxOlder)
 	}
 	if o.Index == "" {
 		if len(o.TableKey) > 0 {
@@ -365,4 +366,15 @@ func (o *Options) validateWithoutSortKey() (errs []error) {
 		}
 	}
 	return errs
+}
+
+// allKeys returns the names of the key attributes, of the table and of the index.
+func (o *Options) allKeys() []string {
+	names := slices.Clone(o.TableKey)
+	for _, name := range []string{o.PartitionKey, o.SortKey} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }

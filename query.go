@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"regexp"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Query says what to read of a collection. Key is all that is needed.
@@ -80,6 +83,44 @@ func (q Query) whole(operation, why string) error {
 	}
 	return fmt.Errorf("%w: Sample is %d, but %s: %s", ErrQuery, q.Sample, operation, why)
 }
+
+// sampleOf returns how many of a bucket's shards the query reads.
+func (q *Query) sampleOf(shards int) int {
+	if q.Sample == 0 {
+		return shards
+	}
+	return min(q.Sample, shards)
+}
+
+// extent says over how much time a read of such buckets goes, for errors.
+func (q *Query) extent(b layout.Bucket) string {
+	if b == layout.NoBucket {
+		return "all"
+	}
+	return fmt.Sprintf("%d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
+}
+
+// unprojected returns the query for whole items, without the names that only the projection used: DynamoDB insists.
+func (q Query) unprojected() Query {
+	if q.Projection == "" {
+		return q
+	}
+	q.Projection = ""
+	names := q.Names
+	q.Names = nil
+	for _, used := range placeholders.FindAllString(q.Filter, -1) {
+		if name, ok := names[used]; ok {
+			if q.Names == nil {
+				q.Names = make(map[string]string)
+			}
+			q.Names[used] = name
+		}
+	}
+	return q
+}
+
+// placeholders finds the names in an expression.
+var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // query is Collection.Query.
 func (c *core) query(ctx context.Context, q Query) iter.Seq2[row, error] {

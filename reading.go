@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // placeholder begins the names and values that heatsink adds to expressions, after their # or :.
@@ -26,7 +27,7 @@ type reading struct {
 	core      *core
 	query     Query
 	key       types.AttributeValue // the logical key, to put back into items
-	interval  interval
+	interval  sortkey.Interval
 	meters    *meter.List
 	throttled atomic.Bool // some request was
 
@@ -85,7 +86,7 @@ func (r *reading) check() error {
 		return wrong("Sample is negative: %d", q.Sample)
 	case q.Sample > 0 && len(o.Older) > 0:
 		return wrong("Sample is %d, but the collection has Older layouts, and nobody knows which part of the items their shards hold: read all shards", q.Sample)
-	case q.Sort.op != everything && o.SortKey == "":
+	case q.Sort.op != sortkey.Everything && o.SortKey == "":
 		return wrong("Sort is set, but the collection has no SortKey")
 	case q.Consistent && o.Index != "":
 		return wrong("Consistent is set, but index %s has no consistent reads", o.Index)
@@ -252,6 +253,25 @@ func (r *reading) timed() bool {
 	return b == layout.NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
 }
 
+// namesWithSort returns the names with the sort key's, for requests that refer to it: DynamoDB refuses names that are not
+// used. They are made when the first request needs them.
+func (r *reading) namesWithSort() map[string]string {
+	r.sortOnce.Do(func() {
+		r.sortNames = maps.Clone(r.names)
+		r.sortNames[sortkey.Name] = r.core.options.SortKey
+	})
+	return r.sortNames
+}
+
+// row is an item that a read returns, with what it takes to name it if it cannot be decoded.
+type row struct {
+	read  *reading
+	item  Item
+	sort  sortkey.Value
+	table Item  // the table's key, if this is an index and the caller did not ask for it
+	bad   error // what is wrong with the item itself
+}
+
 // row makes an entry what the caller put and asked for.
 func (r *reading) row(e entry) row {
 	w := row{read: r, sort: sortOf(e), bad: e.Value.bad, item: e.Value.item}
@@ -265,12 +285,27 @@ func (r *reading) row(e entry) row {
 	return w
 }
 
-// namesWithSort returns the names with the sort key's, for requests that refer to it: DynamoDB refuses names that are not
-// used. They are made when the first request needs them.
-func (r *reading) namesWithSort() map[string]string {
-	r.sortOnce.Do(func() {
-		r.sortNames = maps.Clone(r.names)
-		r.sortNames["#hs_sk"] = r.core.options.SortKey
-	})
-	return r.sortNames
+// key returns what is known of the row's key, under the logical partition key.
+func (w row) key() Item {
+	o := &w.read.core.options
+	key := attribute.Pick(w.item, o.TableKey)
+	maps.Copy(key, w.table)
+	key[o.PartitionKey] = w.read.key
+	if o.SortKey != "" {
+		key[o.SortKey] = w.sort.Attribute()
+	}
+	return key
+}
+
+// decodeRow returns a row as a T. Its error is a *DecodeError.
+func decodeRow[T any](w row) (T, error) {
+	if w.bad != nil {
+		var none T
+		return none, &DecodeError{Key: w.key(), Item: w.item, Err: w.bad}
+	}
+	v, err := decode[T](w.item)
+	if failed, ok := err.(*DecodeError); ok {
+		failed.Key = w.key()
+	}
+	return v, err
 }

@@ -127,12 +127,12 @@ func TestSampleIsDrawnEvenly(t *testing.T) {
 				t.Fatalf("got %d shards, %v", len(sampled), err)
 			}
 			for i, a := range sampled {
-				single[a.source.shard()]++
+				single[a.ordinal.Shard()]++
 				for _, b := range sampled[i+1:] {
-					if a.source >= b.source {
-						t.Fatalf("shard %d comes before %d", a.source, b.source)
+					if a.ordinal >= b.ordinal {
+						t.Fatalf("shard %d comes before %d", a.ordinal, b.ordinal)
 					}
-					pairs[a.source.shard()][b.source.shard()]++
+					pairs[a.ordinal.Shard()][b.ordinal.Shard()]++
 				}
 			}
 		}

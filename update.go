@@ -15,8 +15,8 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // update changes an item where it is.

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather", "internal/meter"},
+	".":           {"layout", "internal/quote", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr", "internal/expr/outline", "internal/expr/token", "internal/gather", "internal/meter", "internal/pagetoken", "internal/sortkey"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
@@ -45,6 +45,10 @@ var mayImport = imports{
 	"internal/gather":    {}, // neither DynamoDB nor layouts
 	"internal/sketch":    {},
 	"internal/figure":    {},
+
+	// Positions in a read, and what they are made of: pure.
+	"internal/pagetoken": {"layout", "internal/attr", "internal/sortkey"},
+	"internal/sortkey":   {"internal/attr"},
 
 	// Useful alone.
 	"heat":                 {"internal/attempt", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
@@ -87,6 +91,9 @@ var mayImport = imports{
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
+
+	// What draws sort keys for tests.
+	"internal/sortkey/sortkeytest": {"internal/sortkey", "internal/attr"},
 
 	// Tests about the repository, and about its tests.
 	"internal/lint":    {},
