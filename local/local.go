@@ -74,6 +74,9 @@ type DB struct {
 // New starts an engine. Close ends it.
 func New(options Options) (*DB, error) {
 	options.Region = cmp.Or(options.Region, "us-east-1")
+	if err := options.Physics.validate(); err != nil {
+		return nil, fmt.Errorf("heatsink: %w", err)
+	}
 	guard, err := wire.NewGuard(wire.GuardOptions{Hosts: []string{endpointHost}})
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)

@@ -1,6 +1,9 @@
 package local
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/partition"
@@ -46,6 +49,21 @@ type Physics struct {
 	// TableReads and TableWrites are the quota of a table or index. Default:
 	// 40,000 and 40,000. Negative: none.
 	TableReads, TableWrites int64
+}
+
+// fieldOf are the fields that options come from, where they have another name.
+var fieldOf = map[string]string{"Partition.Read": "PartitionReads", "Partition.Write": "PartitionWrites"}
+
+// validate returns an error that names every field that cannot be used.
+func (p *Physics) validate() error {
+	if p == nil {
+		return nil
+	}
+	var faults []error
+	for _, f := range p.options().Faults() {
+		faults = append(faults, fmt.Errorf("Physics.%s %s", cmp.Or(fieldOf[f.Option], f.Option), f.Text))
+	}
+	return errors.Join(faults...)
 }
 
 func (p *Physics) options() *partition.Options {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,8 +39,14 @@ const (
 	secretKeyEnv = "HEATSINK_SECRET_ACCESS_KEY"
 )
 
-// physicsFlags are those that say how partitions throttle.
-var physicsFlags = []string{"partition-writes", "partition-reads", "partitions", "split-hold", "split-duration"}
+// physicsFlags are the flags that change how partitions throttle, with the options that they set.
+var physicsFlags = []struct{ name, option string }{
+	{"partition-writes", "Partition.Write"},
+	{"partition-reads", "Partition.Read"},
+	{"partitions", "OnDemandPartitions"},
+	{"split-hold", "SplitHold"},
+	{"split-duration", "SplitDuration"},
+}
 
 func newServe() *cobra.Command {
 	s := &server{}
@@ -71,10 +78,13 @@ you visit can then read and delete the tables.`,
   python3 -c 'import boto3; print(boto3.client("dynamodb").list_tables()["TableNames"])'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range physicsFlags {
-				if cmd.Flags().Changed(name) && !s.throttle {
-					return fmt.Errorf("--%s does nothing without --physics", name)
+			for _, f := range physicsFlags {
+				if cmd.Flags().Changed(f.name) && !s.throttle {
+					return fmt.Errorf("--%s does nothing without --physics", f.name)
 				}
+			}
+			if err := physicsFaults(&s.physics); err != nil {
+				return err
 			}
 			if err := s.settled(cmd.Flags()); err != nil {
 				return err
@@ -100,6 +110,22 @@ you visit can then read and delete the tables.`,
 	flags.DurationVar(&s.physics.SplitHold, "split-hold", 0, "with --physics: how long a partition is hot before it is split (default 5m)")
 	flags.DurationVar(&s.physics.SplitDuration, "split-duration", 0, "with --physics: how long a split takes (default 3m)")
 	return cmd
+}
+
+// physicsFaults returns an error that names every flag that partitions cannot use.
+func physicsFaults(o *partition.Options) error {
+	var faults []string
+	for _, fault := range o.Faults() {
+		for _, f := range physicsFlags {
+			if f.option == fault.Option {
+				faults = append(faults, fmt.Sprintf("--%s %s", f.name, fault.Text))
+			}
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return errors.New(strings.Join(faults, "; "))
 }
 
 // run serves until ctx ends, then lets the requests under way finish.

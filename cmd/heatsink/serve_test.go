@@ -382,6 +382,11 @@ func TestServeRefusesSettings(t *testing.T) {
 		{[]string{"--region", "a:b"}, `--region "a:b" has characters`},
 		{[]string{"--region", " "}, `--region " " has characters`},
 		{[]string{"--region", ""}, `--region must not be empty`},
+		{[]string{"--physics", "--partition-writes", "-5"}, "heatsink: --partition-writes is -5, must not be negative\n"},
+		{[]string{"--physics", "--partition-reads", "-5"}, "heatsink: --partition-reads is -5, must not be negative\n"},
+		{[]string{"--physics", "--partitions", "-1"}, "heatsink: --partitions is -1, must be between 0 and "},
+		{[]string{"--physics", "--split-hold", "-1s"}, "heatsink: --split-hold is -1s, must be between 0 and 876000h0m0s\n"},
+		{[]string{"--physics", "--split-duration", "2000000h", "--partitions", "-1"}, "heatsink: --split-duration is 2000000h0m0s, must not be more than "},
 	} {
 		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second) // of a server that starts
 		var stdout, stderr bytes.Buffer
