@@ -135,7 +135,7 @@ func (s *store) listShard(ctx context.Context, key string, shard int) ([]slot, e
 			return nil, err
 		}
 		if at, _ := slot.id.shard(); at != shard {
-			return nil, fmt.Errorf("%w: slot %s is in shard %q", ErrCorrupt, slot.id, shardKey)
+			return nil, fmt.Errorf("%w: slot %s is in the wrong shard, %q", ErrCorrupt, slot.id, shardKey)
 		}
 		slots = append(slots, slot)
 	}
@@ -159,7 +159,7 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 	}
 	out, err := s.client.TransactGetItems(ctx, in, dispatch.Once)
 	if err == nil && len(out.Responses) != len(keys) {
-		err = fmt.Errorf("%d answers to %d items", len(out.Responses), len(keys))
+		err = fmt.Errorf("got %d responses for %d items", len(out.Responses), len(keys))
 	}
 	if err != nil {
 		return failure(fmt.Errorf("TransactGetItems %s counter %q: %w", s.options.Table, key, err))
