@@ -124,5 +124,5 @@ func ExampleMulti() {
 	fmt.Println(err)
 	// Output:
 	// [USA CA] <nil>
-	// invalid key part: the value at 1 is missing, and others follow
+	// invalid key part: the value at index 1 is missing, but other values follow
 }
