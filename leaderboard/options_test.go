@@ -70,7 +70,7 @@ func TestSetupChecksATableThatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Setup(t.Context(), db.Client(), Options{Table: "other"})
-	for _, text := range []string{"its key is (pk S, sk S), (player S, board S) is needed", `it has no index "ranking"`} {
+	for _, text := range []string{"its key is (pk S, sk S), want (player S, board S)", `it has no index "ranking"`} {
 		if !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q is missing in: %v", text, err)
 		}

@@ -212,7 +212,7 @@ func TestServeRefusesDirectories(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(newer, "HEATSINK"), []byte("heatsink 99\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]string{foreign: "thesis.tex", newer: "newer heatsink"} {
+	for dir, want := range map[string]string{foreign: "thesis.tex", newer: "newer version of heatsink"} {
 		stdout, stderr, code := command(t, "serve", "--addr", "127.0.0.1:0", "--data", dir)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, dir) || !strings.Contains(stderr, want) {
 			t.Errorf("exit %d, stdout %q, stderr %q; want %q named", code, stdout, stderr, want)
