@@ -29,7 +29,7 @@ func CompositeWith(separator string, parts ...string) (string, error) {
 			return "", partError(i, part, "is not valid UTF-8")
 		}
 		if strings.Contains(part, separator) {
-			return "", partError(i, part, fmt.Sprintf("has the separator %q in it", separator))
+			return "", partError(i, part, fmt.Sprintf("contains the separator %q", separator))
 		}
 		// "a:" before "::" would be split after the a.
 		if i < len(parts)-1 && strings.Index(part+separator, separator) < len(part) {

@@ -38,7 +38,7 @@ func TestComposite(t *testing.T) {
 		{"part of a separator at the end", "::", []string{"a", "b:"}, "a::b:", ""},
 		{"no parts", "#", nil, "", "at least one non-empty part"},
 		{"nothing but an empty part", "#", []string{""}, "", "at least one non-empty part"},
-		{"separator in a part", "#", []string{"A", "USER#123"}, "", `part 1: "USER#123" has the separator "#" in it`},
+		{"separator in a part", "#", []string{"A", "USER#123"}, "", `part 1: "USER#123" contains the separator "#"`},
 		{"part of a separator before it", "::", []string{"a:", "b"}, "", `part 0: "a:" runs into the separator "::"`},
 		{"empty separator", "", []string{"A", "B"}, "", "the separator is empty"},
 		{"not UTF-8", "#", []string{"A", "\xff"}, "", `part 1: "\xff" is not valid UTF-8`},

@@ -101,7 +101,7 @@ func ExampleComposite() {
 	fmt.Println(err)
 	// Output:
 	// USER#123#ORDER#456 <nil>
-	// invalid key part 0: "USER#123" has the separator "#" in it
+	// invalid key part 0: "USER#123" contains the separator "#"
 }
 
 func ExampleEntity() {
