@@ -86,7 +86,7 @@ func newCounter(client Client, options Options) (*Counter, error) {
 // need not be created first.
 //
 // If Add returns nil, delta is counted once. Throttled, repeated or late requests do not change that, and neither does
-// a crash of this process. All Adds to a key that wait at the same time are stored with one request, so call Add from
+// a crash of this process. All Adds to a key that wait at the same time are stored with one request. Call Add from
 // as many goroutines as there are events.
 //
 // Otherwise the error is an AddError. It says whether delta may be counted nevertheless; errors.Is with ErrUncertain

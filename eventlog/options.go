@@ -96,9 +96,9 @@ type Options struct {
 	// MaxConcurrency is the largest number of concurrent requests of reads. Default: 256.
 	MaxConcurrency int
 
-	// Logger gets a warning if the index is read instead of the shards, if a tail's poll fails, or if an append took
-	// too long for tails. It gets a debug message for each retry, and for each event that was already too old for
-	// tails. Default: none.
+	// Logger gets a warning if a read uses the index instead of the shards, if a tail's poll fails, or if an append is
+	// late for tails. It gets a debug message for each retry, and for each event that was already too old for tails.
+	// Default: none.
 	Logger *slog.Logger
 }
 

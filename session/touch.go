@@ -30,9 +30,9 @@ func (s *Store[T]) Visit(ctx context.Context, id string, options ...ReadOption) 
 }
 
 // Touch prolongs a session to its Idle from now, but not beyond its Deadline, and returns it. The error is ErrNotFound
-// if the session has expired or was revoked. If the touch prolongs the session by at least Options.TouchEvery, or up to
-// its Deadline, it costs one request and 5 write units for up to 1 KB. Otherwise Touch costs nothing and does not
-// notice whether the session was revoked; Get and Visit do.
+// if the session has expired or was revoked. A touch is written if it prolongs the session by at least
+// Options.TouchEvery, or up to its Deadline. It then costs one request, and 5 write units for up to 1 KB. Otherwise
+// Touch costs nothing and does not notice whether the session was revoked; Get and Visit do.
 func (s *Store[T]) Touch(ctx context.Context, session Session[T]) (Session[T], error) {
 	return s.touch(ctx, session, s.checkEpoch)
 }

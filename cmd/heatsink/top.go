@@ -31,8 +31,9 @@ func newTop() *cobra.Command {
 		Short: "Watch the hottest keys of a table, live",
 		Long: `Watch the hottest keys of a table, live.
 
-From a local engine (heatsink serve --physics, at --endpoint), top shows the reads and
-writes of all clients, the throttled requests with their reasons, and the partitions.
+With --endpoint, top can read a local engine (heatsink serve --physics). It then shows the
+reads and writes of all clients, the throttled requests with their reasons, and the
+partitions.
 
 From DynamoDB, or with --stream, top follows the table's stream. A stream has successful
 writes only, no reads and no throttles. Reading it consumes no capacity of the table. To
