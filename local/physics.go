@@ -64,7 +64,7 @@ func (p *Physics) validate() error {
 	}
 	var faults []error
 	for _, f := range p.options().Faults() {
-		faults = append(faults, fmt.Errorf("Physics.%s %s", cmp.Or(fieldOf[f.Option], f.Option), f.Text))
+		faults = append(faults, fmt.Errorf("option Physics.%s %s", cmp.Or(fieldOf[f.Option], f.Option), f.Text))
 	}
 	return errors.Join(faults...)
 }

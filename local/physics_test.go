@@ -77,9 +77,9 @@ func offer(t *testing.T, client *dynamodb.Client, perSecond int, d time.Duration
 // A field that cannot be used is refused under its own name, and so are all others.
 func TestPhysicsIsRefused(t *testing.T) {
 	_, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: -1, Window: -time.Second, SplitThreshold: 2}})
-	want := "heatsink: Physics.PartitionWrites is -1, must not be negative\n" +
-		"Physics.Window is -1s, must be between 0 and 876000h0m0s\n" +
-		"Physics.SplitThreshold is 2, must be between 0 and 1"
+	want := "heatsink: option Physics.PartitionWrites is -1, must not be negative\n" +
+		"option Physics.Window is -1s, must be between 0 and 876000h0m0s\n" +
+		"option Physics.SplitThreshold is 2, must be between 0 and 1"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
