@@ -14,8 +14,8 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // store sends requests to DynamoDB. What is stored is in item.go, what writes depend on in condition.go.
@@ -135,7 +135,7 @@ func (s *store) listShard(ctx context.Context, key string, shard int) ([]slot, e
 			return nil, err
 		}
 		if at, _ := slot.id.shard(); at != shard {
-			return nil, fmt.Errorf("%w: slot %s is in shard %q", ErrCorrupt, slot.id, shardKey)
+			return nil, fmt.Errorf("%w: slot %s is in the wrong shard, %q", ErrCorrupt, slot.id, shardKey)
 		}
 		slots = append(slots, slot)
 	}
@@ -172,7 +172,7 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 		}
 		meter.ReadAll(ctx, found, out.ConsumedCapacity)
 		if len(out.Responses) != len(keys) {
-			err = fmt.Errorf("%d answers to %d items", len(out.Responses), len(keys))
+			err = fmt.Errorf("got %d responses for %d items", len(out.Responses), len(keys))
 		}
 	}
 	if err != nil {

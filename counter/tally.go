@@ -17,10 +17,9 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Tally is the counter that many tables have already: some items per counter, of which a random one gets an ADD for
-// each increment, and that are summed up by who reads. It needs no process to live on and nothing to close, costs a
-// write unit for every increment, and is not exact when answers get lost: see Mode. Its methods may be called
-// concurrently.
+// Tally is the usual sharded counter: several items per counter. Each increment is an ADD to a random item, and a
+// reader sums them up. It has no background work and nothing to close. It costs one write unit per increment, and is
+// not exact if answers are lost: see Mode. Its methods may be called concurrently.
 type Tally struct {
 	options TallyOptions // with defaults
 	client  Client
@@ -36,7 +35,7 @@ func OpenTally(client Client, options TallyOptions) (*Tally, error) {
 		return nil, err
 	}
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", heatsink.ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", heatsink.ErrOptions)
 	}
 	items, err := direct.Open(client, direct.Options{
 		Table: options.Table, PartitionKey: options.PartitionKey, Retry: options.Retry, Logger: options.Logger,
@@ -49,8 +48,8 @@ func OpenTally(client Client, options TallyOptions) (*Tally, error) {
 	return &Tally{options: options, client: client, layout: spread, items: items, sender: sender}, nil
 }
 
-// SetupTally creates the table that options name, on demand, or checks that the one that exists will do. The error
-// wraps ErrTable if it will not.
+// SetupTally creates the table of options as an on-demand table, or checks the one that exists. If that table does not
+// have the required key, the error wraps ErrTable.
 func SetupTally(ctx context.Context, client heatsink.TableClient, options TallyOptions) error {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
@@ -59,8 +58,8 @@ func SetupTally(ctx context.Context, client heatsink.TableClient, options TallyO
 	return options.table().Ensure(ctx, client)
 }
 
-// Add adds delta, which may be negative, to an item of the counter with this key. The error is an AddError, as that of
-// Counter.Add. How often delta is counted if an answer is lost is up to the Mode.
+// Add adds delta, which may be negative, to one item of the counter with this key. The error is an AddError, as for
+// Counter.Add. The Mode decides how often delta is counted if an answer is lost.
 func (t *Tally) Add(ctx context.Context, key string, delta int64) error {
 	if t.options.Mode == Transaction {
 		return t.AddOnce(ctx, key, delta, newToken())
@@ -103,9 +102,9 @@ func (t *Tally) add(ctx context.Context, key string, delta int64) error {
 	}
 }
 
-// Total returns the sum of the counter's items. Items that are not there count 0.
+// Total returns the sum of the counter's items. A missing item counts as 0.
 //
-// It costs a GetItem for each of them: a read unit, or half of one if Eventual.
+// It costs one GetItem per item: one read unit, or half a unit with Eventual.
 func (t *Tally) Total(ctx context.Context, key string) (int64, error) {
 	shards, err := t.read(ctx, key)
 	if err != nil {
@@ -114,7 +113,7 @@ func (t *Tally) Total(ctx context.Context, key string) (int64, error) {
 	return t.sum(key, shards)
 }
 
-// Shards returns the value of each of the counter's items, 0 for those that are not there.
+// Shards returns the value of each of the counter's items, and 0 for a missing item.
 func (t *Tally) Shards(ctx context.Context, key string) ([]int64, error) {
 	shards, err := t.read(ctx, key)
 	if err != nil {
@@ -129,9 +128,9 @@ func (t *Tally) Shards(ctx context.Context, key string) ([]int64, error) {
 	return out, nil
 }
 
-// Reset sets all of the counter's items to 0, one after the other, and returns the sum of what they were. What is
-// counted meanwhile is either in there or still there afterwards. If an answer is lost, the error is a
-// heatsink.UnknownOutcomeError: some items may be reset, and what they were is not known.
+// Reset sets all items of the counter to 0, one after another, and returns the sum of their values before. A concurrent
+// Add is either in that sum or still in the counter. If an answer is lost, the error is a heatsink.UnknownOutcomeError:
+// some items may be reset, and their values are not known.
 func (t *Tally) Reset(ctx context.Context, key string) (int64, error) {
 	removed := make([]wide, t.options.Shards)
 	err := t.each(func(shard int) error {

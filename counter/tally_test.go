@@ -293,7 +293,7 @@ func TestTallyOptions(t *testing.T) {
 		wants   string
 	}{
 		"no table":   {TallyOptions{}, "Table is empty"},
-		"sort value": {TallyOptions{Table: "t", SortValue: "COUNT"}, "there is no SortKey"},
+		"sort value": {TallyOptions{Table: "t", SortValue: "COUNT"}, "SortKey is empty"},
 		"same":       {TallyOptions{Table: "t", Attribute: "pk"}, "must differ"},
 		"shards":     {TallyOptions{Table: "t", Shards: -1}, "Shards is -1"},
 		"mode":       {TallyOptions{Table: "t", Mode: 7}, "Mode is 7"},

@@ -13,8 +13,8 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 const (
@@ -27,9 +27,9 @@ const (
 // newToken returns a name that nobody else has.
 func newToken() string { return rand.Text() }
 
-// AddOnce is Add in a transaction with a token: however often it is called with the same token within ten minutes, by
-// whichever process, delta is counted once. Take the id of what is counted, at most 36 bytes. key, delta, Shards and
-// Format must be the same each time.
+// AddOnce is Add in a transaction with a token. However often it is called with the same token within ten minutes, by
+// any process, delta is counted once. Use the id of the counted event as the token, at most 36 bytes. key, delta,
+// Shards and Format must be the same each time.
 //
 // It costs two write units.
 func (t *Tally) AddOnce(ctx context.Context, key string, delta int64, token string) error {
@@ -42,7 +42,7 @@ func (t *Tally) AddOnce(ctx context.Context, key string, delta int64, token stri
 
 func (t *Tally) addOnce(ctx context.Context, key string, delta int64, token string) (uncertain bool, err error) {
 	if token == "" || len(token) > maxTokenBytes {
-		return false, fmt.Errorf("%w: a token of %d bytes: from 1 to %d", heatsink.ErrItem, len(token), maxTokenBytes)
+		return false, fmt.Errorf("%w: the token has %d bytes, want 1 to %d", heatsink.ErrItem, len(token), maxTokenBytes)
 	}
 	item, err := t.item(key, layout.XXHash.Shard(token, t.options.Shards))
 	if err != nil {

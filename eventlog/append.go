@@ -16,32 +16,34 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Receipt is what became of an event.
+// Receipt is the result of an append.
 type Receipt struct {
-	// At and ID are what the event is stored under, also if they were made up. They are there as well if the append
-	// failed after it was sent.
+	// At and ID are the time and id of the stored event, given or generated. They are also set if the append failed
+	// after it was sent.
 	At time.Time
 	ID string
 
-	// Duplicate says that the event was there already, put by another append, and was left as it is. With Options.Mark
-	// one of any number of Appends of an event is told that it is none, also if answers are lost.
+	// Duplicate is set if another append had already stored the event, which was then left unchanged. With
+	// Options.Mark, exactly one of several Appends of an event gets a receipt without Duplicate, even if answers are
+	// lost.
 	Duplicate bool
 
-	// Unsure says that the event is there, but an answer was lost, and Duplicate may be wrong: it is true if what is
-	// stored differs from the event, and an equal event of another append looks like one's own. With Options.Mark a
-	// receipt never is Unsure.
+	// Unsure is set if the event is stored, but an answer was lost and Duplicate may be wrong. Duplicate is then set if
+	// the stored event differs from this one. An equal event of another append cannot be distinguished. With
+	// Options.Mark, a receipt is never Unsure.
 	Unsure bool
 
-	// Late says that the append was acknowledged later than Options.Settle after the event's time: tails may have
-	// passed it.
+	// Late is set if the append was acknowledged later than Options.Settle after the event's time. Tails may have
+	// passed the event.
 	Late bool
 }
 
-// Append adds an event to its log, with one write request. Throttled, it is tried again, in another shard if the id is
-// not the caller's. The error of an append that may have happened is a heatsink.UnknownOutcomeError.
+// Append adds an event to its log with one write request. If DynamoDB throttles the request, Append retries it, on
+// another shard if the id is not from the caller. If the append may have happened, the error is a
+// heatsink.UnknownOutcomeError.
 //
-// An event whose time and id the caller gives is there once, however often it is appended and by whom; the first body
-// stays.
+// An event whose time and id come from the caller is stored once, however often and by whichever process it is
+// appended; the first body stays.
 func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 	c := l.core
 	r, err := newRecord(c, event, time.Now(), true)
@@ -94,11 +96,12 @@ func sameText(a, b types.AttributeValue) bool {
 	return ok && also && s.Value == t.Value
 }
 
-// AppendAll adds events to their logs as Append does, up to 25 with a request, and returns a receipt for each. Nothing
-// is sent unless all of them can be. Events that could not be written are in a heatsink.BatchError; all others were.
+// AppendAll adds events to their logs as Append does, up to 25 per request, and returns a receipt for each. If one of
+// them is invalid, nothing is sent. If some could not be written, the error is a heatsink.BatchError that lists them;
+// all others were written.
 //
-// Events with ids of the caller's are written without a look at what is there: one that is there already is replaced by
-// what should be the same, and its receipt does not say so. Of those that are the same in events the first is written.
+// AppendAll does not check whether an event with an id from the caller exists. It replaces the event, which should be
+// the same, and the receipt does not say so. If events contains the same event twice, the first is written.
 func (l *Log[T]) AppendAll(ctx context.Context, events []Event[T]) ([]Receipt, error) {
 	c, now := l.core, time.Now()
 	records := make([]*record, len(events))

@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/direct"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Client is the part of *dynamodb.Client that a log uses: wrap it, fake it, or pass the SDK's.
+// Client is the part of *dynamodb.Client that a log uses. Pass the SDK's client, or a wrapper of it.
 type Client = heatsink.Client
 
-// Log appends events whose bodies are Ts, and reads them: any number of logs by name, in one table. T is a struct with
-// dynamodbav tags, as attributevalue has them, or heatsink.Item. Its methods may be called concurrently.
+// Log appends events with bodies of type T and reads them. It serves any number of logs in one table, each with a name.
+// T is a struct with dynamodbav tags, or heatsink.Item. Its methods may be called concurrently.
 type Log[T any] struct {
 	core *core
 }
@@ -23,7 +23,7 @@ type Log[T any] struct {
 // Open returns the logs that options describe. It does no I/O and needs no closing.
 func Open[T any](client Client, options Options) (*Log[T], error) {
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", ErrOptions)
 	}
 	c, err := newCore(client, options)
 	if err != nil {
@@ -127,7 +127,8 @@ func (c *core) timeAttribute() string {
 	return c.options.Time
 }
 
-// LateAppends returns how many appends of this Log were acknowledged later than Options.Settle after the event's time.
+// LateAppends returns the number of appends of this Log that were acknowledged later than Options.Settle after the
+// event's time.
 func (l *Log[T]) LateAppends() int64 { return l.core.late.Load() }
 
 // oldest returns the first time that is not over, the zero time if all are kept.

@@ -15,7 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Client is the part of *dynamodb.Client that boards use: wrap it, fake it, or pass the SDK's.
+// Client is the part of *dynamodb.Client that boards use. Pass the SDK's client, or a wrapper of it.
 type Client interface {
 	heatsink.Client
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
@@ -39,7 +39,7 @@ func Open(client Client, options Options) (*Boards, error) {
 		return nil, err
 	}
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", ErrOptions)
 	}
 	entries, err := heatsink.Open[heatsink.Item](client, options.collection())
 	if err != nil {
@@ -58,8 +58,8 @@ func Open(client Client, options Options) (*Boards, error) {
 	}, nil
 }
 
-// Board returns the board of that name, whether or not there is anything on it. A name has 1 to 512 bytes of UTF-8 and
-// does not end like a period or a shard, as in galaxy#2024-12-02 or galaxy#SHARD_3. The error wraps ErrInput.
+// Board returns the board with this name, even if it has no entries. A name has 1 to 512 bytes of UTF-8. It must not
+// end like a period or a shard, as in galaxy#2024-12-02 or galaxy#SHARD_3. The error wraps ErrInput.
 func (b *Boards) Board(name string) (Board, error) {
 	if err := checkName("board", name); err != nil {
 		return Board{}, err
@@ -84,7 +84,7 @@ func checkName(what, name string) error {
 	case name == "":
 		return fmt.Errorf("%w: the %s is empty", ErrInput, what)
 	case len(name) > maxName:
-		return fmt.Errorf("%w: the %s has %d bytes, not 1 to %d: %.40q…", ErrInput, what, len(name), maxName, name)
+		return fmt.Errorf("%w: the %s has %d bytes, want 1 to %d: %.40q…", ErrInput, what, len(name), maxName, name)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%w: the %s is not valid UTF-8: %q", ErrInput, what, name)
 	}
@@ -96,7 +96,7 @@ func checkPlayer(player string) error {
 		return err
 	}
 	if strings.Contains(player, eventMark) {
-		return fmt.Errorf("%w: the player has %s in it, which is kept for events: %q", ErrInput, eventMark, player)
+		return fmt.Errorf("%w: the player contains %s, which is reserved for events: %q", ErrInput, eventMark, player)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (x box) reread(ctx context.Context, player string, changed bool) (Outcome, 
 	case errors.Is(err, ErrNotFound):
 		return Outcome{Entry: Entry{Player: player}, Changed: changed}, nil
 	case err != nil:
-		return Outcome{}, fmt.Errorf("it is counted, but reading it back failed: %w", err)
+		return Outcome{}, fmt.Errorf("the score is counted, but the entry could not be read: %w", err)
 	}
 	return Outcome{Entry: entry, Changed: changed}, nil
 }

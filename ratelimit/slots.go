@@ -71,7 +71,7 @@ func (s slidingWindow) read(item heatsink.Item) (c counts, err error) {
 		return c, err
 	}
 	if len(c.slots) != s.slots+1 {
-		return c, fmt.Errorf("%w: it has %d slots, not %d", errForeign, len(c.slots), s.slots+1)
+		return c, fmt.Errorf("%w: it has %d slots, want %d", errForeign, len(c.slots), s.slots+1)
 	}
 	return c, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/direct"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Client is the part of *dynamodb.Client that a Store uses.

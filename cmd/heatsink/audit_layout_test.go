@@ -123,7 +123,7 @@ func TestAuditRefusesLayouts(t *testing.T) {
 		{[]string{"--shards", "4", "--layout", "{shard}"}, "does not begin with {key}"},
 		{[]string{"--shards", "4", "--layout", "{key}"}, "has no {shard}"},
 		{[]string{"--shards", "4", "--layout", "{key}#{bucket}"}, "has no {shard}"},
-		{[]string{"--shards", "4,8", "--layout", "{key}#{shard}"}, "--shards has 2 numbers for 1 layout: give one for all, or one for each"},
+		{[]string{"--shards", "4,8", "--layout", "{key}#{shard}"}, "--shards has 2 numbers for 1 layout: give one number for all, or one for each"},
 		{[]string{"--shards", "4,8", "--layout", "{key}#{shard}", "--layout", "{key}#{shard}"}, "two layouts spell shards alike"},
 		{[]string{"--shards", "4", "--layout", "={key}#{shard}"}, "INDEX=TEMPLATE"},
 	} {

@@ -22,7 +22,7 @@ func parseKeyFlag(table, text string) (resource, name string, err error) {
 		index, name = "", text
 	}
 	if name == "" || of && index == "" {
-		return "", "", fmt.Errorf("--key %q: %w", text, errors.New("NAME or INDEX=NAME is expected"))
+		return "", "", fmt.Errorf("--key %q: %w", text, errors.New("want NAME or INDEX=NAME"))
 	}
 	if index == "" {
 		return table, name, nil
@@ -30,7 +30,7 @@ func parseKeyFlag(table, text string) (resource, name string, err error) {
 	return table + "/" + index, name, nil
 }
 
-// writeReports writes reports for people: what each source saw and when, then what is wrong according to all of them.
+// writeReports writes reports as text: what each source saw and when, then the findings of all of them.
 func writeReports(screen *screen, reports []heat.Report, findings []heat.Finding, top int) {
 	for i, report := range reports {
 		if i > 0 {
@@ -55,12 +55,12 @@ func writeReports(screen *screen, reports []heat.Report, findings []heat.Finding
 	screen.say("%s", countFindings(findings))
 }
 
-// windowText says which time a report is of.
+// windowText says which time a report covers.
 func windowText(report heat.Report) string {
 	from, to := report.From.Local(), report.To.Local()
 	switch {
 	case report.To.IsZero():
-		return "nothing seen"
+		return "no data"
 	case !from.Before(to):
 		return "as of " + to.Format(time.DateTime)
 	case from.Format(time.DateOnly) == to.Format(time.DateOnly):
@@ -99,7 +99,7 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 	}
 	_ = table.Flush()
 	if len(r.Patterns) > 0 {
-		screen.say("  shapes of keys:")
+		screen.say("  key shapes:")
 		for _, p := range r.Patterns[:min(top, len(r.Patterns))] {
 			fmt.Fprintf(table, "    %s\t%s\t%s\n", printable(p.Shape), keysText(p.Distinct), patternText(p))
 		}
@@ -143,12 +143,12 @@ func headline(r *heat.ResourceReport, report heat.Report) string {
 	return strings.Join(parts, ": ")
 }
 
-// flowText says how much there was, how much of it in a second and what was refused, as far as the source can tell.
+// flowText says how much a flow consumed, its peak and how much was throttled, as far as the source knows.
 func flowText(f *heat.Flow, d heat.Direction, report heat.Report) string {
 	text := fmt.Sprintf("%s in %s (%.1f/s", count(f.Units, d.String()+" unit"), spanText(report.Elapsed().Round(time.Second)),
 		f.Units/max(1, report.Elapsed().Seconds()))
 	if f.Peak > 0 {
-		text += fmt.Sprintf(", at most %s in a second", thousands(f.Peak))
+		text += fmt.Sprintf(", peak %s/s", thousands(f.Peak))
 	}
 	text += ")"
 	if f.Throttled > 0 || !slices.Contains([]heat.Source{heat.Scan, heat.Stream, heat.Export}, report.Source) {
@@ -161,7 +161,7 @@ func throttleText(k *heat.KeyHeat) string {
 	if k.Throttled == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s throttled %s", thousands(k.Throttled), printable(k.Reason))
+	return fmt.Sprintf("%s throttled: %s", thousands(k.Throttled), printable(k.Reason))
 }
 
 func between(low, high int64) string {

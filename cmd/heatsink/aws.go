@@ -26,8 +26,8 @@ import (
 type account struct{ endpoint, region, profile string }
 
 func (a *account) flags(f *pflag.FlagSet) {
-	f.StringVar(&a.endpoint, "endpoint", "", "another DynamoDB, such as http://127.0.0.1:8000 (heatsink serve)")
-	f.StringVar(&a.region, "region", "", "AWS region (default: AWS_REGION, or the profile's)")
+	f.StringVar(&a.endpoint, "endpoint", "", "URL of another DynamoDB, such as http://127.0.0.1:8000 for heatsink serve")
+	f.StringVar(&a.region, "region", "", "AWS region (default: AWS_REGION, or the region of the profile)")
 	f.StringVar(&a.profile, "profile", "", "AWS profile (default: AWS_PROFILE)")
 }
 
@@ -59,7 +59,7 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 		a.local(&cfg)
 	}
 	if cfg.Region == "" {
-		return clients{}, errors.New("no AWS region: give --region or set AWS_REGION, or --endpoint for an engine of your own")
+		return clients{}, errors.New("no AWS region: give --region or set AWS_REGION; for a local engine give --endpoint")
 	}
 	return clients{
 		dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.HTTPClient = limitedClient{o.HTTPClient, pageLimits} }),

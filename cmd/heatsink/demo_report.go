@@ -69,27 +69,28 @@ func (r *demoReport) table(to *screen) {
 func (r *demoReport) meaning() []string {
 	one, many, four := r.Acts[0], r.Acts[1], r.Acts[2]
 	lines := []string{
-		fmt.Sprintf("One key is one partition: %s WCU/s, while the rest of the table idles.", thousands(one.Accepted)),
-		fmt.Sprintf("Ten shards took %.1f times as much, %s refused, and nothing acknowledged was lost.",
+		fmt.Sprintf("One key is one partition: it accepted %s WCU/s while the rest of the table was idle.", thousands(one.Accepted)),
+		fmt.Sprintf("Ten shards accepted %.1f times as much. Refused: %s. Acknowledged writes lost: none.",
 			many.Accepted/math.Max(one.Accepted, 1), share(many.Refused, many.Offered)),
 	}
 	if many.Sharing > 0 {
-		lines = append(lines, fmt.Sprintf("(%d of them share a partition: puts avoid shards that throttle.)", many.Sharing))
+		lines = append(lines, fmt.Sprintf("(%d of the ten share a partition; puts avoid shards that throttle.)", many.Sharing))
 	}
 	lines = append(lines,
-		fmt.Sprintf("Shards are not partitions: on a table of %d, the same ten took %s. Warm a table", four.Partitions, thousands(four.Accepted)),
-		"(WarmThroughput) before it is hot, and remember that a read asks every shard.")
+		fmt.Sprintf("Shards are not partitions: with %d partitions, ten shards accepted only %s WCU/s.", four.Partitions, thousands(four.Accepted)),
+		"Warm a table (WarmThroughput) before the load comes.",
+		"A read sends at least one request to every shard.")
 	if min(one.Offered, many.Offered, four.Offered) < 0.97*r.Target {
-		lines = append(lines, fmt.Sprintf("This machine is too busy for more: it offered %s, %s and %s of %s WCU/s.",
+		lines = append(lines, fmt.Sprintf("This machine was too busy to offer the full load: it offered %s, %s and %s of %s WCU/s.",
 			thousands(one.Offered), thousands(many.Offered), thousands(four.Offered), thousands(r.Target)))
 	}
 	return lines
 }
 
-// share writes part of whole as a percentage, and nothing as a word.
+// share writes part of whole as a percentage, and 0 as a word.
 func share(part, whole float64) string {
 	if part == 0 {
-		return "nothing"
+		return "none"
 	}
 	return fmt.Sprintf("%.1f %%", 100*part/math.Max(whole, 1))
 }

@@ -161,7 +161,7 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--item-size", "0"}, "want a size such as 700B"},
 		{[]string{"--writes", "1", "--item-size", "1GB"}, "want a size such as 700B"},
 		{[]string{"--writes", "1", "--item-size", "500KB"}, "--item-size is 512000"},
-		{[]string{"--writes", "1", "--share", "150%"}, "want a part such as 30% or 0.3"},
+		{[]string{"--writes", "1", "--share", "150%"}, "want a share such as 30% or 0.3"},
 		{[]string{"--writes", "1", "--share", "0.01", "--keys", "5"}, "--share is 0.01"},
 		{[]string{"--writes", "1", "--share", "0.5", "--zipf", "1"}, "--share and --zipf both"},
 		{[]string{"--writes", "1", "--zipf", "1"}, "--zipf needs --keys"},
@@ -177,7 +177,7 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--fail-on", "often"}, `--fail-on: unknown severity "often"`},
 		{[]string{"--writes", "1", "--prices", "nowhere.json"}, "--prices nowhere.json: no such file"},
 		{[]string{"--writes", "1", "--prices", bad}, `unknown field "regoin"`},
-		{[]string{"--writes", "1", "--prices", empty}, "no price in it"},
+		{[]string{"--writes", "1", "--prices", empty}, "it has no price; give fields"},
 		{[]string{"--writes", "1", "now"}, `unknown command "now"`},
 		{[]string{"--writes", "-1", "--reads", "-1"}, "heatsink: --writes is -1: it must be between 0 and 1000000000000; --reads is -1"},
 		{[]string{"--writes", "1", "--shards", "99999999999"}, "--shards is 99999999999: "},
@@ -330,9 +330,9 @@ func TestPlanReadsReports(t *testing.T) {
 		{"of none", `{"reports":[]}`, "not a report"},
 		{"of nothing", `{"reports":[{}]}`, "not a report"},
 		{"of another form", `{"report":` + bare + `}`, "not a report"},
-		{"empty", ``, "stdin: not a report of heatsink audit or top: it is empty"},
-		{"broken", bare + `{"source":`, "not a report of heatsink audit or top: it breaks off: unexpected EOF"},
-		{"of a list", `[` + bare + `]`, "not a report of heatsink audit or top: json: cannot unmarshal array"},
+		{"empty", ``, "stdin: not a report of heatsink audit --json or top --json: the input is empty"},
+		{"broken", bare + `{"source":`, "not a report of heatsink audit --json or top --json: the JSON is cut off: unexpected EOF"},
+		{"of a list", `[` + bare + `]`, "not a report of heatsink audit --json or top --json: json: cannot unmarshal array"},
 	} {
 		var stdout, stderr bytes.Buffer
 		root := newRoot()
