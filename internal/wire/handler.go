@@ -104,8 +104,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		send(w, http.StatusNotFound, nil, unknownAnswer, nil)
 	default:
 		status := h.answer(x, r)
-		if status == http.StatusRequestEntityTooLarge || status == http.StatusServiceUnavailable {
-			w.Header().Set("Connection", "close") // the rest of the body is not worth reading
+		// The rest of that body is not worth reading. After any other answer net/http
+		// reads the rest, as the first lane does, or hangs up if it is 256 KB or more.
+		if status == http.StatusRequestEntityTooLarge {
+			w.Header().Set("Connection", "close")
 		}
 		send(w, status, contentType, x.answer.buf, x.link)
 	}
