@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // answerLimits are how much of an answer is read, so that a server at an endpoint, whatever it is, cannot fill the memory.
@@ -93,7 +94,7 @@ func (b *limitedBody) exceeded() error {
 	case b.bytes > b.limits.bytes:
 		return &oversized{b.from, fmt.Sprintf("%d MB", b.limits.bytes>>20)}
 	case b.limits.values > 0 && b.values > b.limits.values:
-		return &oversized{b.from, thousands(b.limits.values) + " values"}
+		return &oversized{b.from, figure.Thousands(b.limits.values) + " values"}
 	}
 	return nil
 }

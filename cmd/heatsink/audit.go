@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // audit looks at a table and says what is wrong with its keys.
@@ -188,7 +189,7 @@ func (a *audit) validate() (*heat.Severity, error) {
 		faults = append(faults, fmt.Errorf("--top %d is negative", a.top))
 	}
 	if !(a.maxRCU > 0 && a.maxRCU <= maxScanRate) { // NaN is neither
-		faults = append(faults, fmt.Errorf("--max-rcu %v: a rate above 0 is needed, and up to %s", a.maxRCU, thousands(maxScanRate)))
+		faults = append(faults, fmt.Errorf("--max-rcu %v: a rate above 0 is needed, and up to %s", a.maxRCU, figure.Thousands(maxScanRate)))
 	}
 	if a.items == 0 {
 		faults = append(faults, errors.New("--items 0: 1 at least is needed, or -1 for all"))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // defaultTemplate is how shards are spelt if only their number is given.
@@ -24,7 +25,7 @@ func (a *audit) told() ([]heat.Layout, error) {
 	}
 	if len(a.shards) > 1 && len(a.shards) != len(templates) {
 		return nil, fmt.Errorf("--shards has %d numbers for %s: give one for all, or one for each",
-			len(a.shards), count(len(templates), "layout"))
+			len(a.shards), figure.Count(len(templates), "layout"))
 	}
 	var layouts []heat.Layout
 	var faults []error

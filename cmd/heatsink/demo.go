@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/spf13/cobra"
 )
 
@@ -118,8 +119,8 @@ func (d *demo) opening() {
 	d.screen.say("%s", d.screen.bold("heatsink demo: a DynamoDB inside this process, with partitions that throttle"))
 	d.screen.say("")
 	d.screen.say("Three acts with the same load: %s puts a second of %d KB, all to %s.",
-		thousands(l.perSecond), l.units, d.key)
-	d.screen.say("That is %s write units (WCU) a second; a partition takes 1,000. A throttled put", thousands(l.perSecond*l.units))
+		figure.Thousands(l.perSecond), l.units, d.key)
+	d.screen.say("That is %s write units (WCU) a second; a partition takes 1,000. A throttled put", figure.Thousands(l.perSecond*l.units))
 	d.screen.say("is tried again as heatsink does by default: up to 6 attempts, on another shard if")
 	d.screen.say("there is one, about one retry for five puts. Refused is what failed all the same.")
 	d.screen.say("First seconds do not count: partitions begin with what they saved when idle.")
