@@ -40,6 +40,9 @@ var mayImport = imports{
 	"internal/sketch":   {},
 	"internal/figure":   {},
 
+	// What the command and the proofs send requests with.
+	"internal/wholebody": {},
+
 	// Useful alone.
 	"heat":                 {"internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat"},
@@ -77,6 +80,7 @@ var mayImport = imports{
 	// What shows the project's figures.
 	"internal/proof/library": {everything},
 	"internal/proof/server":  {everything},
+	"internal/proof/verdict": {},
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
