@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,9 +72,7 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 // local fills in what an engine on one's own machine does not care for, where nothing says otherwise: the search for
 // credentials would end at the metadata service of a cloud machine, which takes long to be missing.
 func (a *account) local(cfg *aws.Config) {
-	if cfg.Region == "" {
-		cfg.Region = "us-east-1"
-	}
+	cfg.Region = cmp.Or(cfg.Region, "us-east-1")
 	if a.profile == "" && os.Getenv("AWS_PROFILE") == "" && os.Getenv("AWS_ACCESS_KEY_ID") == "" {
 		cfg.Credentials = credentials.NewStaticCredentialsProvider("heatsink", "heatsink", "")
 	}

@@ -51,12 +51,8 @@ type Handler struct {
 
 // NewHandler returns a handler for an engine.
 func NewHandler(e *engine.Engine, opts Options) *Handler {
-	if opts.Region == "" {
-		opts.Region = "us-east-1"
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Region = cmp.Or(opts.Region, "us-east-1")
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	h := &Handler{engine: e, operations: operations, options: opts}
 	if opts.Credentials != nil {
 		h.signatures = &verifier{credentials: *opts.Credentials}

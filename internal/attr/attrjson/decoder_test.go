@@ -1,6 +1,7 @@
 package attrjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,10 +65,7 @@ func TestDecodeValue(t *testing.T) {
 			if !got.Equal(c.want) {
 				t.Fatalf("got %#v, want %#v", got, c.want)
 			}
-			want := c.back
-			if want == "" {
-				want = c.text
-			}
+			want := cmp.Or(c.back, c.text)
 			if back := string(AppendValue(nil, got)); back != want {
 				t.Errorf("it writes as %s, want %s", back, want)
 			}
