@@ -1,6 +1,7 @@
 package eventlog_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -29,9 +30,7 @@ type event = eventlog.Event[op]
 // setup creates the table for options, and opens it.
 func setup(t testing.TB, client *dynamodb.Client, options eventlog.Options) *eventlog.Log[op] {
 	t.Helper()
-	if options.Table == "" {
-		options.Table = "logs"
-	}
+	options.Table = cmp.Or(options.Table, "logs")
 	if err := eventlog.Setup(t.Context(), client, options); err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +43,7 @@ func setup(t testing.TB, client *dynamodb.Client, options eventlog.Options) *eve
 // open opens the logs of a table that is there.
 func open(t testing.TB, client eventlog.Client, options eventlog.Options) *eventlog.Log[op] {
 	t.Helper()
-	if options.Table == "" {
-		options.Table = "logs"
-	}
+	options.Table = cmp.Or(options.Table, "logs")
 	log, err := eventlog.Open[op](client, options)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,10 +94,7 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 		lines = append(lines, fmt.Sprintf("%.0f %s units in the last whole second", k.Second, d))
 	}
 	if k.Throttled > 0 {
-		reason := k.Reason
-		if reason == "" {
-			reason = "no reason given"
-		}
+		reason := cmp.Or(k.Reason, "no reason given")
 		lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
 	}
 	if k.Items > 0 {

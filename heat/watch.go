@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -68,11 +69,7 @@ type findingID struct {
 }
 
 func (f Finding) id() findingID {
-	subject := f.Key
-	if subject == "" {
-		subject = f.Pattern
-	}
-	return findingID{f.Resource, f.Kind, f.Direction, subject}
+	return findingID{f.Resource, f.Kind, f.Direction, cmp.Or(f.Key, f.Pattern)}
 }
 
 // round logs what has changed. Findings come worst first: of several that are the same the first counts.

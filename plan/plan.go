@@ -1,6 +1,9 @@
 package plan
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Plan is what to do about a key, with everything that speaks for and against it.
 type Plan struct {
@@ -142,10 +145,7 @@ func (w *Workload) formulas(l Load) Formulas {
 }
 
 func (w *Workload) need(l Load) Need {
-	share := l.HottestShare
-	if share == 0 {
-		share = 1 // all that is known is this key
-	}
+	share := cmp.Or(l.HottestShare, 1) // without one, all that is known is this key
 	keys := w.Keys
 	if keys == 0 || l.HottestShare == 0 {
 		keys = int(min(math.Ceil(1/share), manyKeys)) // as few as there can be

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -47,9 +48,7 @@ func (s *Session[T]) extended(now time.Time) time.Time {
 
 // due reports whether it is worth a write to let the session live until expires.
 func (s *Session[T]) due(expires time.Time, every time.Duration) bool {
-	if every == 0 {
-		every = s.Idle / 10
-	}
+	every = cmp.Or(every, s.Idle/10)
 	moved := expires.Sub(s.Expires)
 	return moved > 0 && (moved >= min(every, s.Idle/2) || expires.Equal(s.Deadline))
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // answerLimits bound how much of a response is read, so that no server at an endpoint can fill the memory.
@@ -93,7 +95,7 @@ func (b *limitedBody) exceeded() error {
 	case b.bytes > b.limits.bytes:
 		return &oversized{b.from, fmt.Sprintf("%d MB", b.limits.bytes>>20)}
 	case b.limits.values > 0 && b.values > b.limits.values:
-		return &oversized{b.from, thousands(b.limits.values) + " values"}
+		return &oversized{b.from, figure.Thousands(b.limits.values) + " values"}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // audit reads what several sources know about a table, and reports what is wrong with its keys.
@@ -187,7 +188,7 @@ func (a *audit) validate() (*heat.Severity, error) {
 		faults = append(faults, fmt.Errorf("--top %d: want 0 or more", a.top))
 	}
 	if !(a.maxRCU > 0 && a.maxRCU <= maxScanRate) { // NaN is neither
-		faults = append(faults, fmt.Errorf("--max-rcu %v: want more than 0 and at most %s", a.maxRCU, thousands(maxScanRate)))
+		faults = append(faults, fmt.Errorf("--max-rcu %v: want more than 0 and at most %s", a.maxRCU, figure.Thousands(maxScanRate)))
 	}
 	if a.items == 0 {
 		faults = append(faults, errors.New("--items 0: want at least 1, or -1 for all"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -24,7 +25,7 @@ func (a *audit) told() ([]heat.Layout, error) {
 	}
 	if len(a.shards) > 1 && len(a.shards) != len(templates) {
 		return nil, fmt.Errorf("--shards has %d numbers for %s: give one number for all, or one for each",
-			len(a.shards), count(len(templates), "layout"))
+			len(a.shards), figure.Count(len(templates), "layout"))
 	}
 	var layouts []heat.Layout
 	var faults []error

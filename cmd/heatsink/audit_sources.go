@@ -14,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // auditSource is a source of the audit.
@@ -155,13 +156,13 @@ func (a *audit) scanSource(c clients, screen *screen) auditSource {
 	o := a.options()
 	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}
 	options.Progress = func(p heat.ScanProgress) {
-		screen.live(fmt.Sprintf("scan: %s of about %s, %s", thousands(p.Items), count(p.Of, "item"), count(p.Units, "read unit")))
+		screen.live(fmt.Sprintf("scan: %s of about %s, %s", figure.Thousands(p.Items), figure.Count(p.Of, "item"), figure.Count(p.Units, "read unit")))
 	}
 	return auditSource{
 		name: heat.Scan,
 		cost: func(ctx context.Context) (string, error) {
 			cost, err := heat.EstimateScan(ctx, c.tables, a.table, options)
-			return fmt.Sprintf("%s, at up to %s per second", cost, count(a.maxRCU, "unit")), err
+			return fmt.Sprintf("%s, at up to %s per second", cost, figure.Count(a.maxRCU, "unit")), err
 		},
 		look: func(ctx context.Context) (heat.Report, error) { return heat.ScanTable(ctx, c.tables, a.table, options) },
 	}
@@ -206,7 +207,7 @@ func runStream(ctx context.Context, reader *heat.StreamReader, screen *screen) e
 		case err := <-ended:
 			return err
 		case <-ticker.C:
-			text := "stream: " + count(reader.Records(), "write")
+			text := "stream: " + figure.Count(reader.Records(), "write")
 			if end, ok := ctx.Deadline(); ok {
 				text += fmt.Sprintf(", %s left", time.Until(end).Round(time.Second))
 			}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // demo shows the product: a hot key that throttles, the same load on shards, and everything read back. It verifies what it
@@ -123,8 +125,8 @@ func (d *demo) opening() {
 	d.screen.say("%s", d.screen.bold("heatsink demo: a DynamoDB inside this process, whose partitions throttle"))
 	d.screen.say("")
 	d.screen.say("Three acts with the same load: %s puts per second of %d KB each, all to key %s.",
-		thousands(l.perSecond), l.units, d.key)
-	d.screen.say("That is %s write units (WCU) per second; one partition serves 1,000.", thousands(l.perSecond*l.units))
+		figure.Thousands(l.perSecond), l.units, d.key)
+	d.screen.say("That is %s write units (WCU) per second; one partition serves 1,000.", figure.Thousands(l.perSecond*l.units))
 	d.screen.say("heatsink retries a throttled put with its default settings: up to 6 attempts, on")
 	d.screen.say("another shard if there is one, within a retry budget of about one retry per five puts.")
 	d.screen.say("A refused put was throttled on every attempt. The first second of each act is not")

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // readBack is what was read of an act's collection after it was written.
@@ -109,9 +110,9 @@ func (b *readBack) browse(ctx context.Context, views *heatsink.Collection[view],
 
 // show shows what was read, and with a tour how it is read page by page.
 func (b *readBack) show(to *screen, tour bool) {
-	to.say("  Query: %s acknowledged writes, %s", thousands(b.read), to.green("all present, each once, in order"))
+	to.say("  Query: %s acknowledged writes, %s", figure.Thousands(b.read), to.green("all present, each once, in order"))
 	to.say("         %s", costOfReading(b.reading))
-	to.say("  Count: %s", thousands(b.counted))
+	to.say("  Count: %s", figure.Thousands(b.counted))
 	to.say("         %s", costOfReading(b.counting))
 	if !tour {
 		return
@@ -127,5 +128,5 @@ func (b *readBack) show(to *screen, tour bool) {
 
 func costOfReading(c heatsink.Cost) string {
 	return fmt.Sprintf("%s requests (retries: %s), %s read units",
-		thousands(c.Requests), thousands(c.Retries), thousands(c.ReadUnits))
+		figure.Thousands(c.Requests), figure.Thousands(c.Retries), figure.Thousands(c.ReadUnits))
 }

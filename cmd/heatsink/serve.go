@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -239,13 +240,8 @@ func untold(physics, credentials bool) string {
 
 // credentials returns those that clients must use, nil for any.
 func (s *server) credentials() (*wire.Credentials, error) {
-	key, secret := s.accessKey, s.secretKey
-	if key == "" {
-		key = os.Getenv(accessKeyEnv)
-	}
-	if secret == "" {
-		secret = os.Getenv(secretKeyEnv)
-	}
+	key := cmp.Or(s.accessKey, os.Getenv(accessKeyEnv))
+	secret := cmp.Or(s.secretKey, os.Getenv(secretKeyEnv))
 	switch {
 	case key == "" && secret == "":
 		return nil, nil

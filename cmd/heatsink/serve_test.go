@@ -25,6 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/wholebody"
 	"github.com/heatsink-go/heatsink/internal/wire"
 )
 
@@ -103,7 +104,7 @@ func client(url, key, secret string) *dynamodb.Client {
 		BaseEndpoint: aws.String(url),
 		Region:       "us-east-1",
 		Retryer:      aws.NopRetryer{},
-		HTTPClient:   wholeBodies{awshttp.NewBuildableClient()},
+		HTTPClient:   wholebody.Client{HTTPClient: awshttp.NewBuildableClient()},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: key, SecretAccessKey: secret}, nil
 		}),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -116,7 +117,7 @@ func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none
 // partitionLines are the partitions of a table or index, the busiest first.
 func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) []string {
 	resource := heat.Resource{Table: h.Table, Index: h.Index}
-	lines := []string{fmt.Sprintf("%s: %s, %s", printable(resource.String()), count(len(h.Partitions), "partition"), count(len(h.Splits), "split"))}
+	lines := []string{fmt.Sprintf("%s: %s, %s", printable(resource.String()), figure.Count(len(h.Partitions), "partition"), figure.Count(len(h.Splits), "split"))}
 	type partition struct {
 		id    uint64
 		lower string

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,10 +37,7 @@ func NewSource(report func() heat.Report, keys int, rules heat.Rules) (*Source, 
 	if err := rules.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("invalid rules: %w", err))
 	}
-	if keys == 0 {
-		keys = defaultKeys
-	}
-	return &Source{report, max(0, keys), rules}, errors.Join(faults...)
+	return &Source{report, max(0, cmp.Or(keys, defaultKeys)), rules}, errors.Join(faults...)
 }
 
 // Samples returns the samples of now. No two of a metric have the same labels.
