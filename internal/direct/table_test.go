@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -186,6 +187,7 @@ func TestOpenRefuses(t *testing.T) {
 	for name, err := range map[string]error{
 		"no client":         second(Open(nil, Options{Table: "items", PartitionKey: "pk"})),
 		"negative attempts": second(Open(client, Options{Table: "items", PartitionKey: "pk", Retry: heatsink.Retry{Attempts: -1}})),
+		"no budget":         second(Open(client, Options{Table: "items", PartitionKey: "pk", Retry: heatsink.Retry{Budget: math.NaN()}})),
 	} {
 		if !errors.Is(err, heatsink.ErrOptions) {
 			t.Errorf("%s: got %v", name, err)
