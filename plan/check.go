@@ -31,8 +31,8 @@ func (w Workload) validate() error {
 	c.skew(&d)
 	c.table(&d.Table)
 	c.reading(&d)
-	c.between("Limits.Latency in seconds", d.Limits.Latency.Seconds(), 0, math.MaxInt32)
-	c.between("Limits.Dollars", d.Limits.Dollars, 0, math.MaxFloat64)
+	c.between("MaxLatency in seconds", d.MaxLatency.Seconds(), 0, math.MaxInt32)
+	c.between("MaxDollars", d.MaxDollars, 0, math.MaxFloat64)
 	c.assumptions(&d.Assume)
 	if !slices.ContainsFunc(forms[:], func(f form) bool { return f.format == d.Names.Format }) {
 		c.wrong("Names.Format is %q: it must be %q, %q or %q, or "+
@@ -75,26 +75,14 @@ func (c *checks) table(t *Table) {
 		name  string
 		value int64
 	}{
-		{"Table.Provisioned.WriteUnits", t.Provisioned.WriteUnits},
-		{"Table.Provisioned.ReadUnits", t.Provisioned.ReadUnits},
-		{"Table.Warm.WriteUnits", t.Warm.WriteUnits},
-		{"Table.Warm.ReadUnits", t.Warm.ReadUnits},
+		{"Table.WriteUnits", t.WriteUnits},
+		{"Table.ReadUnits", t.ReadUnits},
+		{"Table.WarmWrites", t.WarmWrites},
+		{"Table.WarmReads", t.WarmReads},
 	} {
 		c.between(field.name, float64(field.value), 0, maxRate)
 	}
 	c.between("Table.Partitions", float64(t.Partitions), 0, MaxShards)
-	switch t.Mode {
-	case OnDemand:
-		if t.Provisioned != (Throughput{}) {
-			c.wrong("Table.Provisioned is set, but the table is on demand")
-		}
-	case Provisioned:
-		if t.Provisioned == (Throughput{}) {
-			c.wrong("Table.Provisioned is missing: a provisioned table has a capacity")
-		}
-	default:
-		c.wrong("Table.Mode is %q: it must be %s or %s", t.Mode, OnDemand, Provisioned)
-	}
 }
 
 func (c *checks) reading(w *Workload) {
@@ -117,9 +105,9 @@ func (c *checks) assumptions(a *Assumptions) {
 	c.between("Assume.Confidence", a.Confidence, 0.5, 0.999999)
 	c.between("Assume.Target", a.Target, 0.1, 1)
 	c.between("Assume.Average", a.Average, 0, 1)
-	c.between("Assume.Latency.P50 in seconds", a.Latency.P50.Seconds(), 1e-9, 3600)
-	if a.Latency.P99 < a.Latency.P50 {
-		c.wrong("Assume.Latency.P99 is %v, less than the median of %v", a.Latency.P99, a.Latency.P50)
+	c.between("Assume.P50Millis", a.P50Millis, 1e-6, 3600e3)
+	if !(a.P99Millis >= a.P50Millis) { // NaN is not
+		c.wrong("Assume.P99Millis is %v, less than the median of %v", a.P99Millis, a.P50Millis)
 	}
 	for _, price := range []struct {
 		name  string

@@ -1,6 +1,10 @@
 package plan
 
-import "math"
+import (
+	"math"
+
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
+)
 
 // What DynamoDB bears. Reads and writes are limited independently of each other.
 const (
@@ -20,7 +24,7 @@ const (
 	MaxItemBytes = 400 << 10
 
 	// MaxShards is the largest number of shards, and of partitions, that is planned with.
-	MaxShards = 1 << 16
+	MaxShards = bins.Max // 65,536
 )
 
 // partitionsFor returns how many partitions it takes to serve so many write and read units a second: the larger of what

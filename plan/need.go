@@ -1,13 +1,10 @@
 package plan
 
-// Need says how much a table needs its hottest keys to be spread.
-type Need string
-
-// The needs, the least first.
+// Plan.Need is how much a table needs its hottest keys to be spread, the least first.
 const (
-	NeedNot       Need = "not needed" // the traffic is moderate, or well spread already
-	NeedEssential Need = "essential"  // so much traffic that some of many keys are too hot
-	NeedCritical  Need = "critical"   // few keys have to bear it all
+	NeedNot       = "not needed" // the traffic is moderate, or well spread already
+	NeedEssential = "essential"  // so much traffic that some of many keys are too hot
+	NeedCritical  = "critical"   // few keys have to bear it all
 )
 
 const (
@@ -20,7 +17,7 @@ const (
 // one has. Millions of requests over thousands of users make it essential, even if none of them is above the limit yet;
 // thousands of requests on few items make it critical; moderate traffic, well spread, does not need it. A share that is
 // not positive means that all keys have the same.
-func needOf(requestsPerSecond float64, keys int, share float64) Need {
+func needOf(requestsPerSecond float64, keys int, share float64) string {
 	keys = max(keys, 1)
 	even := 1 / float64(keys)
 	share = max(share, even)

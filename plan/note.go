@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
 // notes collects what there is to say, the most severe first.
@@ -70,13 +71,13 @@ func (n *noting) shardCount() {
 	switch {
 	case n.Shards < f.Minimum:
 		n.say(Critical, "too-few-shards", "%s take %s write units a second at the most: %s need at least %s",
-			figure.Count(n.Shards, "shard"), grouped(maxThroughput(n.Shards).WriteUnits), grouped(p.Load.WriteUnits),
+			figure.Count(n.Shards, "shard"), grouped(n.Shards*PartitionWrites), grouped(p.Load.WriteUnits),
 			grouped(f.Minimum))
 	case p.Recommended != nil && n.Shards < p.Shards:
 		n.say(Warning, "few-shards", "%s are fewer than the %s of this plan: on %s they sustain %s write units a "+
 			"second",
 			figure.Count(n.Shards, "shard"), grouped(p.Shards), figure.Count(p.Partitions, "partition"),
-			grouped(Spread{n.Shards, p.Partitions}.Sustained(p.Choice, n.Assume.Confidence)))
+			grouped(PartitionWrites*bins.Spread{Shards: n.Shards, Partitions: p.Partitions}.Sustained(bins.Choice(p.Choice), n.Assume.Confidence)))
 	case n.Shards > max(p.Shards, f.Generous), n.Shards > p.Shards && p.Recommended == nil:
 		n.tooMany()
 	}
@@ -147,14 +148,14 @@ func (w *Warm) text() string {
 func (n *noting) table() {
 	p, t := n.plan, &n.Table
 	all := float64(p.Load.WriteUnits) + p.Load.OtherWriteUnits
-	if t.Mode == Provisioned && t.Provisioned.WriteUnits > 0 && all > float64(t.Provisioned.WriteUnits) {
+	if t.WriteUnits > 0 && all > float64(t.WriteUnits) {
 		n.say(Critical, "table-capacity", "%s write units a second are more than the %s that are provisioned: shards "+
 			"do not cure that",
-			grouped(all), grouped(t.Provisioned.WriteUnits))
+			grouped(all), grouped(t.WriteUnits))
 	}
-	if t.Mode == Provisioned && t.Provisioned.ReadUnits > 0 && p.Read.UnitsPerSecond > float64(t.Provisioned.ReadUnits) {
+	if t.ReadUnits > 0 && p.Read.UnitsPerSecond > float64(t.ReadUnits) {
 		n.say(Critical, "table-read-capacity", "reads take %s units a second, more than the %s that are provisioned",
-			grouped(p.Read.UnitsPerSecond), grouped(t.Provisioned.ReadUnits))
+			grouped(p.Read.UnitsPerSecond), grouped(t.ReadUnits))
 	}
 	most := max(all, p.Read.UnitsPerSecond)
 	if p.Warm != nil {
@@ -239,12 +240,12 @@ func (n *noting) reading() {
 			n.say(Critical, "hot-copies", "each copy gets all of the writes, which are too many for one partition")
 		}
 	}
-	if limit := n.Limits.Latency; limit > 0 && n.Reads > 0 && p.Read.P99Millis > 1e3*limit.Seconds() {
+	if limit := n.MaxLatency; limit > 0 && n.Reads > 0 && p.Read.P99Millis > 1e3*limit.Seconds() {
 		n.say(Warning, "slow-reads", "a read of %s takes %s ms at the 99th percentile, more than the %v allowed: "+
 			"hedge, ask for partial results, or cache",
 			figure.Count(p.Read.Requests, "request"), grouped(p.Read.P99Millis), limit)
 	}
-	if limit := n.Limits.Dollars; limit > 0 && p.monthly(n) > limit {
+	if limit := n.MaxDollars; limit > 0 && p.monthly(n) > limit {
 		n.say(Warning, "over-budget", "reads and writes cost %s a month, more than the %s "+
 			"allowed", dollars(p.monthly(n)), dollars(limit))
 	}
@@ -260,7 +261,7 @@ func (p *Plan) monthly(n *noting) float64 {
 	if p.Recommended != nil {
 		return p.Recommended.Dollars
 	}
-	return p.Read.Dollars + n.Assume.Prices.writes(n.Table.Mode, float64(p.Load.WriteUnits), n.Assume.Average)
+	return p.Read.Dollars + n.Assume.Prices.writes(n.Table.mode(), float64(p.Load.WriteUnits), n.Assume.Average)
 }
 
 const fewKeys = 10

@@ -99,9 +99,9 @@ func TestPartitionsAndTables(t *testing.T) {
 
 	p = mustPlan(t, Workload{Writes: 30_000})
 	wantNote(t, p, "quota", Warning, "40,000")
-	p = mustPlan(t, Workload{Writes: 2000, Share: 0.5, Table: Table{Mode: Provisioned, Provisioned: Throughput{3000, 100}}})
+	p = mustPlan(t, Workload{Writes: 2000, Share: 0.5, Table: Table{WriteUnits: 3000, ReadUnits: 100}})
 	wantNote(t, p, "table-capacity", Critical, "4,000", "3,000")
-	p = mustPlan(t, Workload{Writes: 2000, Reads: 500, Table: Table{Mode: Provisioned, Provisioned: Throughput{30_000, 100}}})
+	p = mustPlan(t, Workload{Writes: 2000, Reads: 500, Table: Table{WriteUnits: 30_000, ReadUnits: 100}})
 	wantNote(t, p, "table-read-capacity", Critical)
 	p = mustPlan(t, Workload{Writes: 2000})
 	wantNote(t, p, "others-unknown", Info)
@@ -172,18 +172,18 @@ func TestTradeOffs(t *testing.T) {
 func TestLimits(t *testing.T) {
 	w := Workload{Writes: 5000, Reads: 10}
 	free := mustPlan(t, w)
-	w.Limits.Latency = 34 * time.Millisecond
+	w.MaxLatency = 34 * time.Millisecond
 	p := mustPlan(t, w)
 	if p.Recommended.Name != Within || p.Shards >= free.Shards || !p.Recommended.Fits || p.Read.P99Millis > 34 {
 		t.Errorf("got %d shards, %+v", p.Shards, p.Recommended)
 	}
-	w.Limits.Latency = 10 * time.Millisecond
+	w.MaxLatency = 10 * time.Millisecond
 	p = mustPlan(t, w)
 	wantNote(t, p, "slow-reads", Warning, "10ms")
-	w.Limits = Limits{Dollars: 100}
+	w.MaxLatency, w.MaxDollars = 0, 100
 	p = mustPlan(t, w)
 	wantNote(t, p, "over-budget", Warning, "$100")
-	p = mustPlan(t, Workload{Writes: 1, Reads: 1, Limits: Limits{Dollars: 1}})
+	p = mustPlan(t, Workload{Writes: 1, Reads: 1, MaxDollars: 1})
 	wantNote(t, p, "over-budget", Warning, "$1.00")
 }
 

@@ -51,16 +51,16 @@ func (p Prices) ReadMonth() float64 { return p.ReadHour * hoursPerMonth }
 
 // writes returns what it costs a month to write so many units a second at the peak. On demand the average counts, which
 // is a share of the peak; what is provisioned must be there for the peak.
-func (p Prices) writes(mode Mode, unitsPerSecond, average float64) float64 {
-	if mode == Provisioned {
+func (p Prices) writes(mode string, unitsPerSecond, average float64) float64 {
+	if mode == provisioned {
 		return unitsPerSecond * p.WriteMonth()
 	}
 	return unitsPerSecond * average * secondsPerMonth / 1e6 * p.MillionWrites
 }
 
 // reads is writes for reads.
-func (p Prices) reads(mode Mode, unitsPerSecond, average float64) float64 {
-	if mode == Provisioned {
+func (p Prices) reads(mode string, unitsPerSecond, average float64) float64 {
+	if mode == provisioned {
 		return unitsPerSecond * p.ReadMonth()
 	}
 	return unitsPerSecond * average * secondsPerMonth / 1e6 * p.MillionReads
@@ -80,7 +80,8 @@ type Waste struct {
 // month each, cost 4,500 dollars.
 func wastedOf(provisionedWriteUnits int64, shards int, dollarsPerUnitMonth float64) Waste {
 	w := Waste{Provisioned: max(provisionedWriteUnits, 0)}
-	w.Usable = min(w.Provisioned, maxThroughput(shards).WriteUnits)
+	most, _ := upperBound(shards)
+	w.Usable = min(w.Provisioned, most)
 	w.Wasted = w.Provisioned - w.Usable
 	if w.Provisioned > 0 {
 		w.Share = float64(w.Wasted) / float64(w.Provisioned)

@@ -1,6 +1,6 @@
 package plan
 
-import "math"
+import "github.com/heatsink-go/heatsink/plan/internal/bins"
 
 // ReadCost is what reading a key takes.
 type ReadCost struct {
@@ -53,9 +53,9 @@ func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 		buckets = 1
 	}
 	all := times(shards, buckets)
-	page := int64(pageItems(r.Items, shards))
+	page := int64(bins.PageItems(r.Items, shards))
 	if buckets > 1 { // a list that ends early never comes to the older ones
-		page = int64(pageItems((r.Items+buckets-1)/buckets, shards))
+		page = int64(bins.PageItems((r.Items+buckets-1)/buckets, shards))
 	}
 	return access{requests: all, asked: all, each: readUnitsOf(page*item, r.Strong), shards: shards}
 }
@@ -63,12 +63,13 @@ func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 // cost returns what reads cost that go about it so.
 func (w *Workload) cost(a access) ReadCost {
 	as := &w.Assume
+	l := as.latency()
 	c := ReadCost{Requests: a.requests, Units: a.units()}
 	c.UnitsPerSecond = w.Reads * c.Units
 	c.Tail = tailOf(0.01, a.requests)
-	c.P50Millis = 1e3 * as.Latency.Slowest(a.requests, 0.50).Seconds()
-	c.P99Millis = 1e3 * as.Latency.Slowest(a.requests, 0.99).Seconds()
-	c.Dollars = as.Prices.reads(w.Table.Mode, c.UnitsPerSecond, as.Average)
+	c.P50Millis = 1e3 * l.slowest(a.requests, 0.50).Seconds()
+	c.P99Millis = 1e3 * l.slowest(a.requests, 0.99).Seconds()
+	c.Dollars = as.Prices.reads(w.Table.mode(), c.UnitsPerSecond, as.Average)
 	return c
 }
 
@@ -76,33 +77,10 @@ func (w *Workload) cost(a access) ReadCost {
 func (w *Workload) costOn(a access, partitions int) ReadCost {
 	c := w.cost(a)
 	// What one read costs the partition that has most of the shards.
-	hit := float64(Spread{a.asked, partitions}.Fullest(w.Assume.Confidence)) * a.each
+	hit := float64(bins.Spread{Shards: a.asked, Partitions: partitions}.Fullest(w.Assume.Confidence)) * a.each
 	if a.single {
-		hit = float64(Spread{a.shards, partitions}.Fullest(w.Assume.Confidence)) / float64(a.shards) * a.each
+		hit = float64(bins.Spread{Shards: a.shards, Partitions: partitions}.Fullest(w.Assume.Confidence)) / float64(a.shards) * a.each
 	}
 	c.Sustained = PartitionReads / hit
 	return c
-}
-
-// pageItems returns how many items a gather asks of each of n shards for a list of so many: the smallest number that
-// all of them together hold the list with, in 19 of 20 reads.
-//
-//	n × P[Bin(items, 1/n) > k] ≤ 5 %
-func pageItems(items, n int) int {
-	if n <= 1 || items <= 1 {
-		return max(items, 1)
-	}
-	if items > 1<<20 { // a bound will do
-		mean := float64(items) / float64(n)
-		return int(mean + math.Sqrt(2*mean*math.Log(float64(n)/0.05)) + 1)
-	}
-	chance := make([]float64, items+1)
-	newFactorials(items).binomial(items, 1/float64(n)).each(func(k int, p float64) { chance[k] = p })
-	tail := 0.0
-	for k := items; k > 0; k-- {
-		if tail += chance[k]; float64(n)*tail > 0.05 {
-			return k
-		}
-	}
-	return 1
 }

@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
+)
 
 // Strategy is what to do about a key.
 type Strategy string
@@ -23,33 +27,39 @@ func (s Strategy) Spreads() bool {
 	return s == Random || s == Calculated || s == BucketedShards || s == ShardedIndex || s == Counter
 }
 
-// Choice returns how writers of the strategy choose among shards. Where the item decides, throttled shards cannot be
+// Plan.Choice is how writers choose among the shards of a key.
+const (
+	Uniform = "uniform" // the item decides, or the writer draws: throttled shards are not avoided
+	Aware   = "aware"   // avoids recently throttled shards, as heatsink's random layouts do
+)
+
+// choice returns how writers of the strategy choose among shards. Where the item decides, throttled shards cannot be
 // avoided.
-func (s Strategy) Choice() Choice {
+func (s Strategy) choice() bins.Choice {
 	if s == Random || s == BucketedShards {
-		return Aware
+		return bins.Aware
 	}
-	return Uniform
+	return bins.Uniform
 }
 
-// Ranked is a strategy with what reading costs in requests.
-type Ranked struct {
+// ranked is an element of a plan's Ranking.
+type ranked = struct {
 	Strategy Strategy `json:"strategy"`
-	List     int      `json:"list"`  // requests for a list of the stretch of time
-	Point    int      `json:"point"` // requests for an item with a known id, and time if there are buckets
+	List     int      `json:"list"`
+	Point    int      `json:"point"`
 }
 
 // rankStrategies orders strategies by the requests that reads need: buckets that reads are aligned with, then shards that can be
 // calculated, then random ones, which have to be asked one and all.
-func rankStrategies(shards, buckets int) []Ranked {
+func rankStrategies(shards, buckets int) []ranked {
 	shards, buckets = max(shards, 1), max(buckets, 1)
-	ranking := []Ranked{
+	ranking := []ranked{
 		{Bucketed, buckets, 1},
 		{Calculated, shards, 1},
 		{Random, shards, shards},
 		{BucketedShards, times(shards, buckets), shards},
 	}
-	slices.SortStableFunc(ranking, func(a, b Ranked) int {
+	slices.SortStableFunc(ranking, func(a, b ranked) int {
 		if a.List != b.List {
 			return a.List - b.List
 		}

@@ -68,12 +68,12 @@ func TestChoose(t *testing.T) {
 
 // 004-17: aligned buckets need the fewest queries, then shards that can be calculated, then random ones.
 func TestRank(t *testing.T) {
-	want := []Ranked{{Bucketed, 1, 1}, {Calculated, 10, 1}, {Random, 10, 10}, {BucketedShards, 10, 10}}
+	want := []ranked{{Bucketed, 1, 1}, {Calculated, 10, 1}, {Random, 10, 10}, {BucketedShards, 10, 10}}
 	if got := rankStrategies(10, 1); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	for _, ranking := range [][]Ranked{rankStrategies(0, 0), rankStrategies(2, 7), rankStrategies(5, 2)} {
-		if !slices.IsSortedFunc(ranking, func(a, b Ranked) int { return a.List - b.List }) {
+	for _, ranking := range [][]ranked{rankStrategies(0, 0), rankStrategies(2, 7), rankStrategies(5, 2)} {
+		if !slices.IsSortedFunc(ranking, func(a, b ranked) int { return a.List - b.List }) {
 			t.Errorf("%v is not in order", ranking)
 		}
 	}
@@ -89,7 +89,7 @@ func TestNeed(t *testing.T) {
 		requests float64
 		keys     int
 		share    float64
-		want     Need
+		want     string
 	}{
 		{1e6, 1000, 0, NeedEssential},
 		{5e6, 9000, 0, NeedEssential},
@@ -108,7 +108,7 @@ func TestNeed(t *testing.T) {
 			t.Errorf("%v requests on %d keys, %v of them on one: got %s, want %s", c.requests, c.keys, c.share, got, c.want)
 		}
 	}
-	for need, w := range map[Need]Workload{
+	for need, w := range map[string]Workload{
 		NeedEssential: {Writes: 1500, Keys: 5000, Share: 0.001},
 		NeedCritical:  {Writes: 1500, Keys: 3, Share: 0.5},
 		NeedNot:       {Writes: 100, Keys: 5000, Share: 0.001},

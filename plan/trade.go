@@ -93,7 +93,7 @@ func (w *Workload) index(p *Plan) *Indexed {
 		return nil
 	}
 	units := p.Load.WriteUnits
-	return &Indexed{units, units > PartitionWrites, Shards(units, w.Assume.Factor)}
+	return &Indexed{units, units > PartitionWrites, shardsFor(units, w.Assume.Factor)}
 }
 
 // hints says how reads get cheaper, and nothing that only seems to.

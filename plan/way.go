@@ -1,11 +1,16 @@
 package plan
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
+)
 
 // Way is a number of shards on a number of partitions, and what comes of it.
 type Way struct {
-	Name string `json:"name"` // ByFormula, AsIs, Warmed or Within
-	Spread
+	Name       string `json:"name"` // ByFormula, AsIs, Warmed or Within
+	Shards     int    `json:"shards"`
+	Partitions int    `json:"partitions"`
 
 	// All in write units a second; in read units if reads are what the shards are for.
 	UpperBound float64 `json:"upperBound"` // what is published: shards × 1,000, or 3,000
@@ -32,7 +37,7 @@ type ways struct {
 	load     Load
 	strategy Strategy
 	bucket   Bucket
-	demand   demand
+	demand   bins.Demand
 	limit    float64 // of a partition, in the units that are short
 	formula  int
 }
@@ -45,19 +50,19 @@ func (w *Workload) ways(l Load, s Strategy, b Bucket) *ways {
 	} else if s != Calculated {
 		reads = 0 // every shard gets all of them
 	}
-	v.demand = demand{
-		load: max(writes, reads), choice: s.Choice(),
-		confidence: w.Assume.Confidence, target: w.Assume.Target,
-		dense: 4, fair: 1, // four leave one partition in fifty without a shard; more only make reads dearer
+	v.demand = bins.Demand{
+		Load: max(writes, reads), Choice: s.choice(),
+		Confidence: w.Assume.Confidence, Target: w.Assume.Target,
+		Dense: 4, Fair: 1, // four leave one partition in fifty without a shard; more only make reads dearer
 	}
 	if s == Calculated && w.Read.Pattern == Points {
-		v.demand.dense, v.demand.fair = 16, 4 // reads ask one shard, so more cost them nothing
+		v.demand.Dense, v.demand.Fair = 16, 4 // reads ask one shard, so more cost them nothing
 	}
 	if reads > writes {
 		v.limit = PartitionReads
 	}
 	if l.HottestShare > 0 {
-		v.demand.others = v.demand.load * (1/l.HottestShare - 1)
+		v.demand.Others = v.demand.Load * (1/l.HottestShare - 1)
 	}
 	v.formula = v.published()
 	return v
@@ -65,7 +70,7 @@ func (w *Workload) ways(l Load, s Strategy, b Bucket) *ways {
 
 // published is how many shards the published formula asks for, and at least what the plan's own rules do.
 func (v *ways) published() int {
-	n := formula(unitsPerSecond(v.demand.load*v.limit), uint64(v.limit), v.Assume.Factor)
+	n := formula(unitsPerSecond(v.demand.Load*v.limit), uint64(v.limit), v.Assume.Factor)
 	if v.load.Throttled {
 		n = max(n, v.afterThrottles())
 	}
@@ -99,13 +104,13 @@ const unforeseen = 5
 func (v *ways) all() []Way {
 	now, d := v.Table.partitions(), v.demand
 	list := []Way{v.way(ByFormula, v.formula, now)}
-	n, fits := d.shards(v.formula, now)
-	square, ok := d.square()
+	n, fits := d.Shards(v.formula, now)
+	square, ok := d.Square()
 	switch {
 	case !fits && !ok:
 		n = MaxShards // nothing will do; nor would fewer
 	case !fits:
-		n = d.widest(v.formula, now)
+		n = d.Widest(v.formula, now)
 	}
 	list = append(list, v.way(AsIs, n, now))
 	switch {
@@ -116,7 +121,7 @@ func (v *ways) all() []Way {
 		// more of them as will do.
 		if n > square.Shards {
 			square.Shards = n
-			square.Partitions, _ = d.partitions(n, now+1)
+			square.Partitions, _ = d.Partitions(n, now+1)
 		}
 		list = append(list, v.way(Warmed, square.Shards, square.Partitions))
 	}
@@ -141,7 +146,7 @@ func (v *ways) limited(list []Way, now int) (Way, bool) {
 	if n == 0 {
 		return Way{}, false
 	}
-	partitions, ok := v.demand.partitions(n, now)
+	partitions, ok := v.demand.Partitions(n, now)
 	if !ok {
 		return Way{}, false
 	}
@@ -149,15 +154,15 @@ func (v *ways) limited(list []Way, now int) (Way, bool) {
 }
 
 func (v *ways) way(name string, shards, partitions int) Way {
-	d, s := v.demand, Spread{shards, partitions}
-	room := 1 - d.others/float64(partitions) // what the other keys leave, of the whole of a partition
-	way := Way{Name: name, Spread: s, UpperBound: float64(shards) * v.limit}
-	if room > 0 {
-		way.Sustained = v.capped(s.sustained(d.choice, d.confidence) * room)
-		way.Median = v.capped(s.sustained(d.choice, 0.5) * room)
-		way.Accepted = min(v.capped(s.accepted(d.choice, d.load, room)), d.load*v.limit)
+	d, s := v.demand, bins.Spread{Shards: shards, Partitions: partitions}
+	free := 1 - d.Others/float64(partitions) // what the other keys leave, of the whole of a partition
+	way := Way{Name: name, Shards: shards, Partitions: partitions, UpperBound: float64(shards) * v.limit}
+	if free > 0 {
+		way.Sustained = v.capped(s.Sustained(d.Choice, d.Confidence) * free)
+		way.Median = v.capped(s.Sustained(d.Choice, 0.5) * free)
+		way.Accepted = min(v.capped(s.Accepted(d.Choice, d.Load, free)), d.Load*v.limit)
 	}
-	way.Fits = d.suffice(s)
+	way.Fits = d.Suffice(s)
 	way.Read = v.costOn(v.access(shards), partitions)
 	way.Dollars = way.Read.Dollars + v.writeDollars(shards)
 	return way
@@ -171,12 +176,9 @@ func (v *ways) access(shards int) access {
 // capped turns partitions' worth into units, within what the whole table is provisioned for.
 func (v *ways) capped(worth float64) float64 {
 	units := worth * v.limit
-	if v.Table.Mode != Provisioned {
-		return units
-	}
-	table := v.Table.Provisioned.WriteUnits
+	table := v.Table.WriteUnits
 	if v.limit == PartitionReads {
-		table = v.Table.Provisioned.ReadUnits
+		table = v.Table.ReadUnits
 	}
 	if table == 0 {
 		return units
@@ -190,13 +192,13 @@ func (v *ways) writeDollars(shards int) float64 {
 	if v.strategy == Replicated {
 		units *= float64(shards)
 	}
-	return v.Assume.Prices.writes(v.Table.Mode, units, v.Assume.Average)
+	return v.Assume.Prices.writes(v.Table.mode(), units, v.Assume.Average)
 }
 
 // within reports whether reads and all costs respect the limits that were set.
 func (w *Workload) within(read ReadCost, dollars float64) bool {
-	slow := w.Limits.Latency > 0 && w.Reads > 0 && read.P99Millis > 1e3*w.Limits.Latency.Seconds()
-	dear := w.Limits.Dollars > 0 && dollars > w.Limits.Dollars
+	slow := w.MaxLatency > 0 && w.Reads > 0 && read.P99Millis > 1e3*w.MaxLatency.Seconds()
+	dear := w.MaxDollars > 0 && dollars > w.MaxDollars
 	return !slow && !dear
 }
 

@@ -48,9 +48,13 @@ type Workload struct {
 	// given, in so many shards of the format of Names, calculated if the plan's are. The snippet reads them along.
 	Existing bool
 
+	// MaxLatency limits the 99th percentile of a read, and MaxDollars what all of the key's reads and writes cost a
+	// month. A plan that cannot stay within them says so. Default: none.
+	MaxLatency time.Duration
+	MaxDollars float64
+
 	Table  Table
 	Read   Reading
-	Limits Limits
 	Assume Assumptions
 	Names  Names
 
@@ -58,28 +62,17 @@ type Workload struct {
 	bystander bool // its throttles are for other keys
 }
 
-// Mode is how a table pays for its capacity.
-type Mode string
-
-// The modes. The default is OnDemand.
-const (
-	OnDemand    Mode = "on-demand"
-	Provisioned Mode = "provisioned"
-)
-
 // Table is what the key's table, or index, has to offer.
 type Table struct {
-	// Mode is OnDemand by default.
-	Mode Mode
+	// WriteUnits and ReadUnits are the provisioned capacity, in units a second. Default: none, the table is on demand.
+	WriteUnits, ReadUnits int64
 
-	// Provisioned is the capacity of a provisioned table, in units a second.
-	Provisioned Throughput
+	// WarmWrites and WarmReads are the warm throughput, in units a second, as DescribeTable reports it. Default: the
+	// provisioned capacity, or the 4,000 write and 12,000 read units of a new on-demand table.
+	WarmWrites, WarmReads int64
 
-	// Warm is the table's warm throughput, in units a second, as DescribeTable reports it. Default: what is
-	// provisioned, or 4,000 write and 12,000 read units, as a new on-demand table has.
-	Warm Throughput
-
-	// partitionsFor is their number, if it is known, as from an export. Default: what Warm makes.
+	// Partitions is the number of partitions, if it is known, as from an export. Default: as many as the warm
+	// throughput needs.
 	Partitions int
 
 	// Index says that the key is that of a global secondary index. Then all of this is about the index.
@@ -118,35 +111,27 @@ type Reading struct {
 	Stale time.Duration
 }
 
-// Limits are what a plan should stay within. It says so if it cannot.
-type Limits struct {
-	// Latency is for the 99th percentile of a read. Default: none.
-	Latency time.Duration
-
-	// Dollars is for all of the key's reads and writes, a month. Default: none.
-	Dollars float64
-}
-
 // Assumptions are what a plan takes for granted.
 type Assumptions struct {
 	// Factor is the safety factor of the published formula. Default: 1.5.
-	Factor float64
+	Factor float64 `json:"factor"`
 
 	// Confidence is the part of all placements of shards on partitions in which the load must fit. Default: 0.99.
-	Confidence float64
+	Confidence float64 `json:"confidence"`
 
 	// Target is how full a partition may be at the peak. Default: 0.7.
-	Target float64
+	Target float64 `json:"target"`
 
 	// Average is the load on average as a share of the peak, for what is paid by the request. Default: 1, as if the
 	// peak never ended.
-	Average float64
+	Average float64 `json:"average"`
 
-	// Latency is that of a single request. Default: a median of 10 ms and a 99th percentile of 25 ms.
-	Latency Latency
+	// P50Millis and P99Millis are the latency of a single request, in milliseconds. Default: 10 and 25.
+	P50Millis float64 `json:"p50Millis"`
+	P99Millis float64 `json:"p99Millis"`
 
 	// Prices are USEast1 by default.
-	Prices Prices
+	Prices Prices `json:"prices"`
 }
 
 // Names are what tables and attributes are called in the snippet. Defaults: items, pk, sk; the time of an item is at
@@ -171,7 +156,6 @@ const (
 func (w Workload) withDefaults() Workload {
 	set(&w.Key, "KEY")
 	set(&w.ItemBytes, 1<<10)
-	set(&w.Table.Mode, OnDemand)
 	set(&w.Read.Pattern, Lists)
 	set(&w.Read.Items, 100)
 	set(&w.Read.Window, day)
@@ -181,8 +165,8 @@ func (w Workload) withDefaults() Workload {
 	set(&a.Confidence, 0.99)
 	set(&a.Target, 0.7)
 	set(&a.Average, 1)
-	set(&a.Latency.P50, 10*time.Millisecond)
-	set(&a.Latency.P99, max(25*time.Millisecond, a.Latency.P50*5/2))
+	set(&a.P50Millis, 10)
+	set(&a.P99Millis, max(25, a.P50Millis*5/2))
 	set(&a.Prices, USEast1())
 	set(&w.ItemsPerDay, w.Writes*a.Average*day.Seconds())
 	w.Names.fill()
@@ -214,8 +198,21 @@ func (t *Table) partitions() int {
 	switch {
 	case t.Partitions > 0:
 		return t.Partitions
-	case t.Mode == Provisioned:
-		return partitionsFor(max(t.Provisioned.WriteUnits, t.Warm.WriteUnits), max(t.Provisioned.ReadUnits, t.Warm.ReadUnits))
+	case t.mode() == provisioned:
+		return partitionsFor(max(t.WriteUnits, t.WarmWrites), max(t.ReadUnits, t.WarmReads))
 	}
-	return max(NewTablePartitions, partitionsFor(t.Warm.WriteUnits, t.Warm.ReadUnits))
+	return max(NewTablePartitions, partitionsFor(t.WarmWrites, t.WarmReads))
+}
+
+// The modes in which tables pay for capacity, as a plan's JSON names them.
+const (
+	onDemand    = "on-demand"
+	provisioned = "provisioned"
+)
+
+func (t *Table) mode() string {
+	if t.WriteUnits != 0 || t.ReadUnits != 0 {
+		return provisioned
+	}
+	return onDemand
 }
