@@ -45,10 +45,10 @@ func ExampleFor() {
 		fmt.Println(p.Verdict)
 	}
 	// Output:
-	// Do not shard BRAND_INDEX: 1 write and 12.5 read units a second are within the 1,000 and 3,000 of one partition.
-	// Do not shard OPS_LOG; give it a key for every day, since reads ask for a stretch of time.
-	// Do not shard POST#viral, cache it: it is read too much, not written too much.
-	// ACCOUNTS is too hot for one partition, and shards cannot help: items that must be consistent with each other cannot be spread: shards are read one by one, and are no snapshot.
+	// Do not shard BRAND_INDEX: 1 write and 12.5 read units a second fit in one partition, which takes 1,000 and 3,000.
+	// Do not shard OPS_LOG; give it a key for every day, because reads ask for a time range.
+	// Do not shard POST#viral; cache it: only its reads are too many for one partition.
+	// ACCOUNTS is too hot for one partition, and shards cannot help: items that must stay consistent with each other cannot be sharded: shards are read one by one, not in one snapshot.
 }
 
 // The published rules disagree about 5,000 write units a second.
@@ -110,5 +110,5 @@ func ExampleForKeys() {
 	}
 	// Output:
 	// Spread STATUS#ACTIVE over 6 shards drawn at random.
-	// Do not shard STATUS#CLOSED: 30 write and 10 read units a second are within the 1,000 and 3,000 of one partition.
+	// Do not shard STATUS#CLOSED: 30 write and 10 read units a second fit in one partition, which takes 1,000 and 3,000.
 }

@@ -15,17 +15,17 @@ const (
 	maxFactor = 100
 )
 
-// shardsFor returns the published number of shards for a key that is written with so many units a second:
+// shardsFor returns the published number of shards for a key with so many write units a second:
 //
 //	ceil(peak × factor / 1,000), and at least 1
 //
-// multiplied before it is rounded, in integers; the factor counts in thousandths and is at least 1. It takes each shard
-// to have a partition of its own, which DynamoDB does not promise: see package bins.
+// It multiplies before it rounds, in integers. The factor counts in thousandths and is at least 1. The formula assumes
+// that each shard has a partition of its own, which DynamoDB does not promise: see package bins.
 func shardsFor(peakWriteUnits int64, factor float64) int {
 	return formula(peakWriteUnits, PartitionWrites, factor)
 }
 
-// readShardsFor is shardsFor for reads that go to one shard each, of which a partition takes 3,000 units a second.
+// readShardsFor is shardsFor for reads of one shard each. A partition takes 3,000 read units a second.
 func readShardsFor(peakReadUnits int64, factor float64) int {
 	return formula(peakReadUnits, PartitionReads, factor)
 }
@@ -46,11 +46,11 @@ func formula(peak int64, limit uint64, factor float64) int {
 	return int(min(n, math.MaxInt))
 }
 
-// conservativeShards rounds first and doubles then: 5,000 write units a second make 5 shards, hence 10; 500 make 2.
+// conservativeShards rounds first and then doubles: 5,000 write units a second make 5 shards, then 10; 500 make 2.
 func conservativeShards(peakWriteUnits int64) int { return times(shardsFor(peakWriteUnits, 1), 2) }
 
-// generousShards takes four times what is needed, so that there is no need to grow: 20 shards for 5. Each of them costs every
-// read that asks all shards.
+// generousShards takes four times the need, so that the key need not grow: 20 shards for 5. Each shard makes every read of
+// all shards more expensive.
 func generousShards(peakWriteUnits int64) int { return times(shardsFor(peakWriteUnits, 1), generous) }
 
 func times(n, by int) int {
@@ -67,7 +67,7 @@ func times(n, by int) int {
 //	to 5,000     20–50
 //	above        50–100 and more
 //
-// It is reported, and decides nothing: it gives ten shards to a key that needs none.
+// A plan reports it and does not use it: it gives ten shards to a key that needs none.
 func bandOf(requestsPerSecond float64) (from, to int, more bool) {
 	switch {
 	case requestsPerSecond < 500:

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// tailOf returns how likely a read that waits for n requests meets at least one of those that are slow, if a share p of
-// all requests is: 1 − (1 − p)^n. Of ten requests, one is beyond the 99th percentile in 9.6 % of reads; of 200, in 86.6
-// %.
+// tailOf returns the probability that a read of n requests waits for a slow one, if a share p of all requests is slow:
+// 1 − (1 − p)^n. With ten requests, 9.6 % of reads wait for one beyond the 99th percentile; with 200, 86.6 %.
 func tailOf(p float64, n int) float64 {
 	if p >= 1 {
 		return 1
@@ -16,7 +15,7 @@ func tailOf(p float64, n int) float64 {
 }
 
 // latency is how long one request takes: its median, and what one request in a hundred exceeds. Between and beyond them
-// it is taken to be log-normal.
+// it is assumed to be log-normal.
 type latency struct{ p50, p99 time.Duration }
 
 func (a *Assumptions) latency() latency {
@@ -24,11 +23,11 @@ func (a *Assumptions) latency() latency {
 	return latency{millis(a.P50Millis), millis(a.P99Millis)}
 }
 
-// inFlight is how many requests heatsink has under way for one read, unless told otherwise.
+// inFlight is heatsink's default limit of concurrent requests for one read.
 const inFlight = 256
 
-// slowest returns what the slowest of n requests, sent together, stays below in a share q of all reads, such as 0.99.
-// Beyond 256 they are sent in turns.
+// slowest returns the latency of the slowest of n concurrent requests that a share q of all reads stays below, such as
+// 0.99. More than 256 requests take turns.
 func (l latency) slowest(n int, q float64) time.Duration {
 	n = max(n, 1)
 	turns := (n + inFlight - 1) / inFlight

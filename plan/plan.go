@@ -2,16 +2,16 @@ package plan
 
 import "math"
 
-// Plan is what to do about a key, with everything that speaks for and against it.
+// Plan is the advice for a key, with its reasons, its costs and the alternatives.
 type Plan struct {
-	Verdict  string   `json:"verdict"` // in a sentence
+	Verdict  string   `json:"verdict"` // the advice in a sentence
 	Key      string   `json:"key"`
 	Shard    bool     `json:"shard"`
 	Strategy Strategy `json:"strategy"`
-	Shards   int      `json:"shards"` // 1: the key as it is; of Replicated, the copies
+	Shards   int      `json:"shards"` // 1: the key is not sharded; with Replicated, the number of copies
 	Bucket   Bucket   `json:"bucket,omitempty"`
-	Choice   string   `json:"choice,omitempty"`
-	Need     string   `json:"need"`
+	Choice   string   `json:"choice,omitempty"` // Uniform or Aware; "" if nothing is spread
+	Need     string   `json:"need"`             // NeedNot, NeedEssential or NeedCritical
 	Reasons  []string `json:"reasons"`
 	Notes    []Note   `json:"notes"` // the most severe first
 
@@ -19,22 +19,22 @@ type Plan struct {
 	Partitions int      `json:"partitions"` // of the table now
 	Formulas   Formulas `json:"formulas"`
 
-	// Recommended is one of Ways, all of which are there to compare. They are missing if nothing is to be spread. Peak
-	// is what they have to bear, in write units a second, or in read units if those are what is short.
+	// Recommended is one of Ways, which are there to compare. Without anything to spread there are none. Peak is their
+	// load, in write units a second, or in read units if reads are the bottleneck.
 	Peak        float64 `json:"peak,omitempty"`
 	Recommended *Way    `json:"recommended,omitempty"`
 	Ways        []Way   `json:"ways,omitempty"`
-	Warm        *Warm   `json:"warm,omitempty"` // nil: the partitions suffice, or nothing would
+	Warm        *Warm   `json:"warm,omitempty"` // nil: the partitions suffice, or no number would
 
-	Read      ReadCost `json:"read"`      // as the plan has it
-	Unsharded ReadCost `json:"unsharded"` // with the key as it is
+	Read      ReadCost `json:"read"`      // with the plan
+	Unsharded ReadCost `json:"unsharded"` // without shards
 	Trade     *Trade   `json:"trade,omitempty"`
 	Index     *Indexed `json:"index,omitempty"`
-	Waste     *Waste   `json:"waste,omitempty"` // of a provisioned table, with the shards there are now
+	Waste     *Waste   `json:"waste,omitempty"` // of a provisioned table, with the current number of shards
 	Ranking   []struct {
 		Strategy Strategy `json:"strategy"`
-		List     int      `json:"list"`  // requests for a list of the stretch of time
-		Point    int      `json:"point"` // requests for an item with a known id, and time if there are buckets
+		List     int      `json:"list"`  // requests for a list of the time range
+		Point    int      `json:"point"` // requests for an item by id, and by time if there are buckets
 	} `json:"ranking,omitempty"`
 	Costs   []string `json:"costs,omitempty"` // what sharding costs, in words
 	Hints   []string `json:"hints,omitempty"` // how reads get cheaper
@@ -45,30 +45,30 @@ type Plan struct {
 	} `json:"assumed"`
 }
 
-// Formulas are the numbers of shards that the published rules give. They contradict each other.
+// Formulas are the numbers of shards by the published rules, which contradict each other.
 type Formulas struct {
-	Minimum      int     `json:"minimum"`  // ceil(peak / 1,000)
-	Factor       float64 `json:"factor"`   // what Factored is multiplied with
-	Factored     int     `json:"factored"` // ceil(peak × factor / 1,000)
-	Cautious     int     `json:"cautious"` // the same with 2.0
-	Conservative int     `json:"conservative"`
-	Generous     int     `json:"generous"`
+	Minimum      int     `json:"minimum"`      // ceil(peak / 1,000)
+	Factor       float64 `json:"factor"`       // the safety factor of Factored
+	Factored     int     `json:"factored"`     // ceil(peak × factor / 1,000)
+	Cautious     int     `json:"cautious"`     // the same with 2.0
+	Conservative int     `json:"conservative"` // ceil(peak / 1,000) × 2
+	Generous     int     `json:"generous"`     // ceil(peak / 1,000) × 4
 	Band         struct {
 		From int  `json:"from"`
 		To   int  `json:"to"`
-		More bool `json:"more,omitempty"` // To is not the end: "50-100+"
-	} `json:"band"` // by requests, and not by units
+		More bool `json:"more,omitempty"` // or more than To: "50-100+"
+	} `json:"band"` // by requests, not by units
 }
 
-// Warm is the throughput to ask for, with UpdateTable, before the load comes. It cannot be lowered again.
+// Warm is the warm throughput to request with UpdateTable before the load starts. DynamoDB does not lower it again.
 type Warm struct {
-	WriteUnits int64   `json:"writeUnits"` // 0: what there is will do
+	WriteUnits int64   `json:"writeUnits"` // 0: the current throughput suffices
 	ReadUnits  int64   `json:"readUnits"`
 	Partitions int     `json:"partitions"`
 	Dollars    float64 `json:"dollarsOnce,omitempty"` // if the price is known
 }
 
-// For makes a plan for a workload. The error wraps ErrWorkload.
+// For makes a plan for a workload. An error wraps ErrWorkload and names all faults.
 func For(w Workload) (Plan, error) {
 	if err := w.Validate(); err != nil {
 		return Plan{}, err
@@ -76,7 +76,7 @@ func For(w Workload) (Plan, error) {
 	return w.plan(), nil
 }
 
-// plan is For a valid workload.
+// plan is For with a valid workload.
 func (w Workload) plan() Plan {
 	w = w.withDefaults()
 	l := w.load()
@@ -108,7 +108,7 @@ func (w Workload) plan() Plan {
 	return p
 }
 
-// spread fills in what the ways lead to.
+// spread fills in the ways, and what follows from the best one.
 func (p *Plan) spread(v *ways) {
 	p.Choice, p.Peak = string(v.demand.Choice), v.demand.Load*v.limit
 	p.Ways = v.all()

@@ -57,7 +57,7 @@ func TestPlanJSON(t *testing.T) {
 // The shards that a key has are read along with the bare key.
 func TestPlanOfExistingShards(t *testing.T) {
 	stdout, stderr, code := command(t, "plan", "--shards", "4", "--existing", "--pattern", "points", "--writes", "5000")
-	for _, want := range []string{"[]heatsink.Layout{{}, {Shards: 4, Strategy: heatsink.Calculated}}", "Leave out what was never written"} {
+	for _, want := range []string{"[]heatsink.Layout{{}, {Shards: 4, Strategy: heatsink.Calculated}}", "Remove a layout that was never written"} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d, %q, no %q in\n%s", code, stderr, want, stdout)
 		}
