@@ -68,19 +68,19 @@ const (
 func (l Layout) Validate() error {
 	var faults []error
 	if l.Shards < 1 || l.Shards > mostShards {
-		faults = append(faults, fmt.Errorf("Shards is %d: it must be between 1 and %d", l.Shards, mostShards))
+		faults = append(faults, notBetween("Shards", l.Shards, 1, mostShards))
 	}
 	if l.First != 0 && l.First != 1 {
-		faults = append(faults, fmt.Errorf("First is %d: it must be 0 or 1", l.First))
+		faults = append(faults, notBetween("First", l.First, 0, 1))
 	}
 	if l.Width < 0 || l.Width > mostDigits {
-		faults = append(faults, fmt.Errorf("Width is %d: it must be between 0 and %d", l.Width, mostDigits))
+		faults = append(faults, notBetween("Width", l.Width, 0, mostDigits))
 	}
 	if _, known := bucketForms[l.Bucket]; !known {
-		faults = append(faults, fmt.Errorf("Bucket is %q: it must be hour, day, week, month, year or any", l.Bucket))
+		faults = append(faults, fmt.Errorf("unknown Bucket %q: it must be hour, day, week, month, year or any", l.Bucket))
 	}
 	if l.Table == "" && l.Index != "" {
-		faults = append(faults, fmt.Errorf("Index is %q, but Table is empty: name the table of the index", l.Index))
+		faults = append(faults, fmt.Errorf("index %q has no Table: name the table of the index", l.Index))
 	}
 	for _, text := range []struct{ name, value string }{
 		{"Prefix", l.Prefix}, {"BucketPrefix", l.BucketPrefix}, {"HourMark", l.HourMark},

@@ -89,8 +89,8 @@ func TestKeysOfOptions(t *testing.T) {
 		want string
 	}{
 		{map[string][]string{"orders": {"pk", "sk"}}, `table "orders" has one partition key attribute, but Keys has 2: ["pk" "sk"]`},
-		{map[string][]string{"orders/byStatus": {"a", "a"}}, `Keys names attribute "a" of "orders/byStatus" twice`},
-		{map[string][]string{"orders": {""}}, `Keys has an empty attribute name for "orders"`},
+		{map[string][]string{"orders/byStatus": {"a", "a"}}, `the key of "orders/byStatus" in Keys names attribute "a" twice`},
+		{map[string][]string{"orders": {""}}, `the key of "orders" in Keys has an empty attribute name`},
 	} {
 		if err := (heat.Options{Keys: test.keys}).Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want %s", test.keys, err, test.want)

@@ -50,13 +50,13 @@ func (o Options) Validate() error { return o.validate() }
 func (o Options) validate() error {
 	var faults []error
 	if o.Entries < 0 || o.Entries > 1<<20 {
-		faults = append(faults, fmt.Errorf("Entries is %d: it must be between 0 and %d", o.Entries, 1<<20))
+		faults = append(faults, notBetween("Entries", o.Entries, 0, 1<<20))
 	}
 	if o.Decay < 0 {
-		faults = append(faults, fmt.Errorf("Decay is %v: it must not be negative", o.Decay))
+		faults = append(faults, isNegative("Decay", o.Decay))
 	}
 	if o.Top < 0 {
-		faults = append(faults, fmt.Errorf("Top is %d: it must not be negative", o.Top))
+		faults = append(faults, isNegative("Top", o.Top))
 	}
 	for _, resource := range slices.Sorted(maps.Keys(o.Keys)) {
 		faults = append(faults, validateKey(resource, o.Keys[resource]))
@@ -69,16 +69,16 @@ func (o Options) validate() error {
 func validateKey(resource string, names []string) error {
 	var faults []error
 	if len(names) == 0 || len(names) > 4 {
-		faults = append(faults, fmt.Errorf("Keys has %d attributes for %q: a partition key has one to four", len(names), resource))
+		faults = append(faults, fmt.Errorf("the key of %q in Keys has %d attributes: a partition key has one to four", resource, len(names)))
 	} else if len(names) > 1 && !strings.Contains(resource, "/") {
 		faults = append(faults, fmt.Errorf("table %q has one partition key attribute, but Keys has %d: %q; leave the sort key out", resource, len(names), names))
 	}
 	for i, name := range names {
 		switch {
 		case name == "":
-			faults = append(faults, fmt.Errorf("Keys has an empty attribute name for %q", resource))
+			faults = append(faults, fmt.Errorf("the key of %q in Keys has an empty attribute name", resource))
 		case slices.Contains(names[:i], name):
-			faults = append(faults, fmt.Errorf("Keys names attribute %q of %q twice", name, resource))
+			faults = append(faults, fmt.Errorf("the key of %q in Keys names attribute %q twice", resource, name))
 		}
 	}
 	return errors.Join(faults...)

@@ -36,11 +36,14 @@ func (r Rules) Validate() error {
 		value float64
 	}{{"Warm", r.Warm}, {"Hot", r.Hot}, {"Excess", r.Excess}} {
 		if !(fraction.value >= 0 && fraction.value <= 1) {
-			faults = append(faults, fmt.Errorf("%s is %v: it must be between 0 and 1", fraction.name, fraction.value))
+			faults = append(faults, notBetween(fraction.name, fraction.value, 0, 1))
 		}
 	}
-	if r.Sample < 0 || r.Items < 0 {
-		faults = append(faults, fmt.Errorf("Sample is %d and Items is %d: they must not be negative", r.Sample, r.Items))
+	if r.Sample < 0 {
+		faults = append(faults, isNegative("Sample", r.Sample))
+	}
+	if r.Items < 0 {
+		faults = append(faults, isNegative("Items", r.Items))
 	}
 	return errors.Join(faults...)
 }

@@ -53,7 +53,7 @@ func (o ScanOptions) validate() error {
 		faults = append(faults, fmt.Errorf("MaxRCU is %v: it must be a positive rate", o.MaxRCU))
 	}
 	if o.Segments < 0 || o.Segments > 1_000_000 {
-		faults = append(faults, fmt.Errorf("Segments is %d: it must be between 1 and 1000000", o.Segments))
+		faults = append(faults, notBetween("Segments", o.Segments, 1, 1000000))
 	}
 	faults = append(faults, Options{Entries: o.Entries, Top: o.Top, Layouts: o.Layouts}.validate())
 	return errors.Join(faults...)

@@ -418,7 +418,7 @@ func TestLayoutsAreValidated(t *testing.T) {
 		{[]heat.Layout{{Shards: 65537}}, "Shards is 65537: it must"},
 		{[]heat.Layout{{Shards: 1, First: 2}}, "First is 2"},
 		{[]heat.Layout{{Shards: 1, Width: 10}}, "Width is 10"},
-		{[]heat.Layout{{Shards: 1, Bucket: "decade"}}, `Bucket is "decade"`},
+		{[]heat.Layout{{Shards: 1, Bucket: "decade"}}, `unknown Bucket "decade"`},
 		{[]heat.Layout{{Shards: 1, Prefix: "#1"}}, "ends in a digit"},
 		{[]heat.Layout{{Shards: 1, Prefix: "\xff"}}, "not valid UTF-8"},
 		{[]heat.Layout{{Shards: 1, Prefix: strings.Repeat("#", 65)}}, "65 bytes: at most 64 are allowed"},

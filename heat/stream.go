@@ -92,7 +92,7 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 		return nil, err
 	}
 	if options.Poll < 0 {
-		return nil, fmt.Errorf("Poll is %v: it must not be negative", options.Poll)
+		return nil, isNegative("Poll", options.Poll)
 	}
 	options.Poll = cmp.Or(options.Poll, time.Second)
 	options.Recorder = options.Recorder.withDefaults()

@@ -213,7 +213,7 @@ func (t *table) setKey(index string, partition []string) {
 	})
 }
 
-// observeKey is setKey for names that nobody has given for good.
+// observeKey is setKey for observed names, which a description may replace.
 func (t *table) observeKey(index string, partition []string) {
 	if t.others {
 		return
@@ -227,7 +227,7 @@ func (t *table) observeKey(index string, partition []string) {
 	})
 }
 
-// learn takes note of what a description says, in place of what earlier ones said. Names that were given with the
+// learn replaces what earlier descriptions said by a new one. Names that were given with the
 // options stay. Indexes that are gone keep what was counted, but have no key any more.
 func (t *table) learn(d *types.TableDescription) {
 	if t.others {

@@ -33,14 +33,14 @@ func (o Options) validate() error {
 	}
 	switch {
 	case o.Last < 0:
-		faults = append(faults, fmt.Errorf("Last is %v: it must not be negative", o.Last))
+		faults = append(faults, fmt.Errorf("negative Last %v: it must be a duration before To", o.Last))
 	case to.After(now.Add(time.Minute)):
-		faults = append(faults, fmt.Errorf("To is %v: it must not be in the future", o.To))
+		faults = append(faults, fmt.Errorf("time To %v is in the future: it must not be", o.To))
 	case to.Add(-o.Last).Before(now.Add(-minutesKept - time.Minute)):
-		faults = append(faults, fmt.Errorf("Last is %v before %v: CloudWatch keeps sums by the minute for 15 days", o.Last, to))
+		faults = append(faults, fmt.Errorf("a Last of %v before %v is too long: CloudWatch keeps sums by the minute for 15 days", o.Last, to))
 	}
 	if o.Top < 0 || o.Top > mostContributors {
-		faults = append(faults, fmt.Errorf("Top is %d: it must be between 0 and %d", o.Top, mostContributors))
+		faults = append(faults, fmt.Errorf("a Top of %d is out of range: it must be between 0 and %d", o.Top, mostContributors))
 	}
 	return errors.Join(faults...)
 }
