@@ -8,7 +8,7 @@
 //
 // A [Workload] describes a key, its [Table], its reads ([Reading]), and the [Assumptions] of the arithmetic. [For] makes a
 // [Plan] of it, and [ForKeys] makes plans for keys with observed rates ([KeyRate]). A plan has a [Strategy], reasons,
-// a [Note] for each risk, and Go code. It compares several ways, each a [Way] with its [ReadCost] and its [Prices].
+// a [Note] for each risk, and Go code. It compares several ways, each a [Way] with its [ReadCost].
 //
 // # Two answers to "how many shards"
 //

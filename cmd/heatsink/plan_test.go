@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -316,6 +317,31 @@ func TestPlanTopOfAll(t *testing.T) {
 	}
 	if !strings.Contains(text, "\n\nSpread large ") || !strings.Contains(text, "\n\nSpread ACTIVE ") {
 		t.Errorf("no blank line in %s", text)
+	}
+}
+
+// The capacity of a provisioned table comes from its report, whatever --mode says; without one it must be given.
+func TestPlanOfAProvisionedReport(t *testing.T) {
+	const (
+		unknown = `{"source":"stream","resources":[{"table":"app","reads":{},"writes":{"keys":[{"key":"a","rateLow":5}]}}]}`
+		known   = `{"source":"stream","resources":[{"table":"app","reads":{},"writes":{"keys":[{"key":"a","rateLow":5}]},"capacity":{"writeUnits":7000}}]}`
+	)
+	for _, c := range []struct{ report, mode, stdout, err string }{
+		{known, "on-demand", `"mode":"provisioned"`, ""},
+		{known, "provisioned", `"mode":"provisioned"`, ""},
+		{unknown, "on-demand", `"mode":"on-demand"`, ""},
+		{unknown, "provisioned", "", "give --provisioned-writes or --provisioned-reads"},
+	} {
+		var stdout bytes.Buffer
+		root := newRoot()
+		root.SetArgs([]string{"plan", "--report", "-", "--json", "--mode", c.mode})
+		root.SetIn(strings.NewReader(c.report))
+		root.SetOut(&stdout)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(t.Context())
+		if !strings.Contains(stdout.String(), c.stdout) || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s of %s: got %s, %v", c.mode, c.report, &stdout, err)
+		}
 	}
 }
 
