@@ -46,8 +46,8 @@ type part struct {
 // seed makes hashes those of this process.
 var seed = maphash.MakeSeed()
 
-// keyHash returns the hash that a key is known by. Its lower half is this process's alone, so that who chooses keys
-// cannot choose two that are taken for one. Its upper half is the same everywhere: numbers of keys and of items are
+// keyHash returns the hash that a key is known by. Its lower half is this process's alone, so that nobody who
+// chooses keys can choose two with the same hash. Its upper half is the same everywhere: numbers of keys and of items are
 // estimated with it, and what is reported of the same calls is the same each time.
 func keyHash(text []byte) uint64 {
 	const upper = math.MaxUint32 << 32

@@ -18,7 +18,7 @@ func Hashed(secret []byte) func(dst, key []byte) []byte {
 	}
 }
 
-// Redact replaces the keys of a report that was made without, as Options.Redact would have.
+// Redact replaces the keys of a report that was made without Options.Redact.
 func (r *Report) Redact(redact func(dst, key []byte) []byte) {
 	for i := range r.Resources {
 		resource := &r.Resources[i]

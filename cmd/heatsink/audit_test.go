@@ -185,7 +185,7 @@ func TestMissingTableSaysWhere(t *testing.T) {
 func TestAuditRefusesWhatIsNoExport(t *testing.T) {
 	noAccount(t)
 	for _, test := range []struct{ text, key, want string }{
-		{`{"Item":{"pk":{"S":"a"}}}`, "nosuch", `, line 1: not an item of an export in DynamoDB JSON: no attribute "nosuch"`},
+		{`{"Item":{"pk":{"S":"a"}}}`, "nosuch", `, line 1: not an item of an export in DynamoDB JSON: the item has no attribute "nosuch"`},
 		{"", "pk", "a.json: no items"},
 		{`{"Keys":{"pk":{"S":"a"}}}`, "pk", "a.json: no items"},
 		{"pk,sk\n", "pk", ", line 1: not an item of an export in DynamoDB JSON: invalid"},
@@ -314,7 +314,7 @@ func TestAuditOfAllSources(t *testing.T) {
 		"scan of brands: about ", "stream of brands: all records that it still has")
 	inOrder(t, stdout,
 		"cloudwatch, 20", " to ", "insights, 20", "export, as of 20", "scan, as of 20", "stream, 20",
-		"critical  brands: ", "OPS_LOG", "writes are throttled by key range", "cloudwatch: ", " requests refused by key range")
+		"critical  brands: ", "OPS_LOG", "writes are throttled by key range", "cloudwatch: ", " requests throttled by key range")
 
 	stdout, stderr, code = command(t, append(all, "--json", "--fail-on", "critical")...)
 	var got auditDocument

@@ -111,6 +111,9 @@ func (f *planFlags) plans(cmd *cobra.Command) ([]plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.plannable(&workload); err != nil {
+		return nil, err
+	}
 	p, err := plan.For(workload)
 	if err != nil {
 		return nil, f.explain(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,8 @@ import (
 type planFlags struct {
 	workload plan.Workload
 	index    string
+	mode     string
+	p50, p99 time.Duration
 	prices   string
 	report   reportOptions
 	failOn   string
@@ -58,12 +61,12 @@ func (f *planFlags) load(cmd *cobra.Command) {
 
 func (f *planFlags) table(cmd *cobra.Command) {
 	t, flags := &f.workload.Table, cmd.Flags()
-	flags.StringVar((*string)(&t.Mode), "mode", string(plan.OnDemand), "capacity mode: on-demand or provisioned")
-	flags.Int64Var(&t.Provisioned.WriteUnits, "provisioned-writes", 0, "provisioned write units per second")
-	flags.Int64Var(&t.Provisioned.ReadUnits, "provisioned-reads", 0, "provisioned read units per second")
-	flags.Int64Var(&t.Warm.WriteUnits, "warm-writes", 0, "warm throughput in write units per second, as DescribeTable shows it "+
+	flags.StringVar(&f.mode, "mode", onDemand, "capacity mode: on-demand or provisioned")
+	flags.Int64Var(&t.WriteUnits, "provisioned-writes", 0, "provisioned write units per second")
+	flags.Int64Var(&t.ReadUnits, "provisioned-reads", 0, "provisioned read units per second")
+	flags.Int64Var(&t.WarmWrites, "warm-writes", 0, "warm throughput in write units per second, as DescribeTable shows it "+
 		"(default 4000 on demand)")
-	flags.Int64Var(&t.Warm.ReadUnits, "warm-reads", 0, "warm throughput in read units per second (default 12000 on "+
+	flags.Int64Var(&t.WarmReads, "warm-reads", 0, "warm throughput in read units per second (default 12000 on "+
 		"demand)")
 	flags.IntVar(&t.Partitions, "partitions", 0, "number of partitions, if known (default: from the capacity)")
 	flags.StringVar(&f.index, "index", "", "global index that the key belongs to (default: the table)")
@@ -78,8 +81,8 @@ func (f *planFlags) reading(cmd *cobra.Command) {
 	flags.BoolVar(&w.Read.Strong, "strong", false, "reads are strongly consistent")
 	flags.Var((*span)(&w.Read.Stale), "stale", "largest age of a cached answer; negative if reads "+
 		"must not be cached (default 1s)")
-	flags.Var((*span)(&w.Limits.Latency), "max-latency", "limit for the latency of a read at the 99th percentile (default: none)")
-	flags.Float64Var(&w.Limits.Dollars, "max-cost", 0, "limit for the cost of the key's reads and writes, in dollars per "+
+	flags.Var((*span)(&w.MaxLatency), "max-latency", "limit for the latency of a read at the 99th percentile (default: none)")
+	flags.Float64Var(&w.MaxDollars, "max-cost", 0, "limit for the cost of the key's reads and writes, in dollars per "+
 		"month (default: none)")
 }
 
@@ -91,8 +94,8 @@ func (f *planFlags) assumptions(cmd *cobra.Command) {
 	flags.Var((*part)(&a.Target), "target", "highest utilization of a partition at the peak (default 70%)")
 	flags.Var((*part)(&a.Average), "average", "average load as a share of the peak, for costs per request "+
 		"(default 100%)")
-	flags.Var((*span)(&a.Latency.P50), "query-p50", "median latency of one request (default 10ms)")
-	flags.Var((*span)(&a.Latency.P99), "query-p99", "latency of one request at the 99th percentile (default 25ms)")
+	flags.Var((*span)(&f.p50), "query-p50", "median latency of one request (default 10ms)")
+	flags.Var((*span)(&f.p99), "query-p99", "latency of one request at the 99th percentile (default 25ms)")
 	flags.StringVar(&f.prices, "prices", "", "JSON file of prices, with the fields of assumed.prices (default: "+
 		"us-east-1, "+plan.USEast1().Date+")")
 }
@@ -111,6 +114,13 @@ func (f *planFlags) naming(cmd *cobra.Command) {
 // read returns the workload that the flags describe.
 func (f *planFlags) read() (plan.Workload, error) {
 	w := f.workload
+	w.Assume.P50Millis, w.Assume.P99Millis = 1e3*f.p50.Seconds(), 1e3*f.p99.Seconds()
+	switch capacity := w.Table.WriteUnits != 0 || w.Table.ReadUnits != 0; {
+	case f.mode != onDemand && f.mode != provisioned:
+		return w, fmt.Errorf("--mode is %q: it must be %s or %s", f.mode, onDemand, provisioned)
+	case f.mode == onDemand && capacity:
+		return w, errors.New("--provisioned-writes and --provisioned-reads need --mode provisioned: the table is on demand")
+	}
 	if f.index != "" {
 		w.Table.Index, w.Names.Index = true, f.index
 	}
@@ -122,6 +132,20 @@ func (f *planFlags) read() (plan.Workload, error) {
 		w.Assume.Prices = prices
 	}
 	return w, nil
+}
+
+// The modes in which tables pay for capacity.
+const (
+	onDemand    = "on-demand"
+	provisioned = "provisioned"
+)
+
+// plannable reports what a provisioned table lacks: neither flags nor a report say its capacity.
+func (f *planFlags) plannable(w *plan.Workload) error {
+	if f.mode == provisioned && w.Table.WriteUnits == 0 && w.Table.ReadUnits == 0 {
+		return errors.New("--mode provisioned needs the capacity: give --provisioned-writes or --provisioned-reads")
+	}
+	return nil
 }
 
 func readPrices(name string) (p plan.Prices, err error) {
@@ -143,15 +167,13 @@ func readPrices(name string) (p plan.Prices, err error) {
 
 // flagOf are the flags that fields of a workload come from, the longer names of fields first.
 var flagOf = strings.NewReplacer(
-	"Table.Provisioned.WriteUnits", "--provisioned-writes", "Table.Provisioned.ReadUnits", "--provisioned-reads",
-	"Table.Provisioned", "--provisioned-writes or --provisioned-reads",
-	"Table.Warm.WriteUnits", "--warm-writes", "Table.Warm.ReadUnits", "--warm-reads", "Table.Partitions",
-	"--partitions", "Table.Mode", "--mode",
+	"Table.WriteUnits", "--provisioned-writes", "Table.ReadUnits", "--provisioned-reads",
+	"Table.WarmWrites", "--warm-writes", "Table.WarmReads", "--warm-reads", "Table.Partitions", "--partitions",
 	"Read.Pattern", "--pattern", "Read.Items", "--items", "Read.Window", "--window", "Read.Strong", "--strong",
-	"Limits.Latency", "--max-latency", "Limits.Dollars", "--max-cost",
+	"MaxLatency", "--max-latency", "MaxDollars", "--max-cost",
 	"Assume.Factor", "--factor", "Assume.Confidence", "--confidence", "Assume.Target", "--target", "Assume.Average",
 	"--average",
-	"Assume.Latency.P50", "--query-p50", "Assume.Latency.P99", "--query-p99", "Assume.Prices", "--prices",
+	"Assume.P50Millis", "--query-p50 in ms", "Assume.P99Millis", "--query-p99 in ms", "Assume.Prices", "--prices",
 	"Names.Format", "--format",
 	"ItemsPerDay", "--items-per-day", "ItemBytes", "--item-size", "Writes", "--writes", "Reads", "--reads", "Keys",
 	"--keys",

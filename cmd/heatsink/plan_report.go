@@ -131,7 +131,11 @@ func (f *planFlags) planFor(base plan.Workload, seen observed, keys []hotKey) ([
 				rates, at = append(rates, k.KeyRate), append(at, i)
 			}
 		}
-		some, err := plan.ForKeys(seen.placed(base, o.resource), rates)
+		workload := seen.placed(base, o.resource)
+		if err := f.plannable(&workload); err != nil {
+			return nil, err
+		}
+		some, err := plan.ForKeys(workload, rates)
 		if err != nil {
 			return nil, f.explain(err)
 		}

@@ -60,7 +60,8 @@ var mayImport = imports{
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
-	"plan":                 {"internal/figure"},
+	"plan":                 {"internal/figure", "plan/internal/bins"},
+	"plan/internal/bins":   {},
 
 	// The engine, from the outside in.
 	"local":                  {"local/partitions", "internal/wire", "internal/engine", "internal/partition"},
