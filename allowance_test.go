@@ -73,7 +73,7 @@ func TestReadOfEverythingIsRefused(t *testing.T) {
 		if queries, _, _ := client.seen(); queries != 0 {
 			t.Errorf("%s: %d queries were sent", name, queries)
 		}
-		if plan, err := items.Plan(bg, forever); err != nil || plan.Requests < 83_000 {
+		if plan, err := items.Plan(bg, forever); err != nil || plan.Shards < 83_000 {
 			t.Errorf("%s: plan: %+v, %v", name, plan, err)
 		}
 		week.MaxRequests = 28 + 2
@@ -109,7 +109,7 @@ func TestLimitedReadsEnd(t *testing.T) {
 	for _, hedge := range []bool{false, true} {
 		for _, ahead := range []int{0, 5, 1000} {
 			items, client := daily(t, none)
-			q := Query{Key: "k", From: firstDay, To: firstDay.AddDate(1, 0, 0), Limit: 10, MaxRequests: 100, Ahead: ahead, Hedge: hedge}
+			q := Query{Key: "k", From: firstDay, To: firstDay.AddDate(1, 0, 0), Limit: 10, MaxRequests: 100, Prefetch: ahead, Hedge: hedge}
 			check := func(what string, err error) {
 				t.Helper()
 				queries, _, _ := client.seen()
@@ -149,7 +149,7 @@ func TestLimitedReadsSayWhereTheyEnd(t *testing.T) {
 	options.ReadMemory = 1 << 10
 	items := collection(t, store, options)
 	q := Query{
-		Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 3), Limit: 5, Ahead: 1, Filter: "attribute_exists(x)",
+		Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 3), Limit: 5, Prefetch: 1, Filter: "attribute_exists(x)",
 		MaxRequests: 12, // the first day takes about eight
 	}
 	got, err := all(bg, items, q, "sk")
@@ -174,7 +174,7 @@ func TestShortPages(tb *testing.T) {
 		}, func(o *Options) { o.ReadMemory = rapid.SampledFrom([]int{1, 64 << 20}).Draw(t, "memory") })
 		q := Query{
 			Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 30), Limit: rapid.IntRange(1, 50).Draw(t, "limit"),
-			Reverse: rapid.Bool().Draw(t, "reverse"), Ahead: rapid.IntRange(0, 3).Draw(t, "ahead"), MaxRequests: most,
+			Reverse: rapid.Bool().Draw(t, "reverse"), Prefetch: rapid.IntRange(0, 3).Draw(t, "ahead"), MaxRequests: most,
 		}
 		unlimited := q
 		unlimited.Limit, unlimited.MaxRequests = 0, -1
@@ -271,7 +271,7 @@ func TestHedgesAreRequests(t *testing.T) {
 func TestHugeLimits(t *testing.T) {
 	full := func(string) bool { return true }
 	items, _ := daily(t, full)
-	q := Query{Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 3), Limit: math.MaxInt, MaxRequests: math.MaxInt, Ahead: math.MaxInt}
+	q := Query{Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 3), Limit: math.MaxInt, MaxRequests: math.MaxInt, Prefetch: math.MaxInt}
 	if got, err := all(bg, items, q, "id"); err != nil || len(got) != 36 {
 		t.Errorf("query: %d items, %v, want 36", len(got), err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
@@ -83,13 +84,7 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 // put writes items, as many in a request as it takes.
 func (b *batch) put(ctx context.Context, items []*batchItem) {
 	requests := slices.Collect(slices.Chunk(items, maxBatchPut))
-	costs := make([]Cost, len(requests))
-	inParallel(len(requests), func(i int) { b.putSome(ctx, &costs[i], requests[i]) })
-	var cost Cost
-	for _, part := range costs {
-		cost = cost.Plus(part)
-	}
-	metersOf(ctx).add(cost)
+	inParallel(len(requests), func(i int) { b.putSome(ctx, requests[i]) })
 }
 
 // failures returns a BatchError with the items that were not written, nil if all were.
@@ -137,10 +132,9 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 }
 
 // putSome writes the items of one request. Those that it cannot write have an error then.
-func (b *batch) putSome(ctx context.Context, cost *Cost, pending []*batchItem) {
-	meters := metersOf(ctx)
+func (b *batch) putSome(ctx context.Context, pending []*batchItem) {
 	r := &request{operation: "BatchWriteItem", Home: pending[0].Home}
-	err := b.sender.write(ctx, cost, r, true, func(ctx context.Context, attempt int) error {
+	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
 		puts := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
 			if attempt > 1 && !r.lost && e.Random {
@@ -152,12 +146,10 @@ func (b *batch) putSome(ctx context.Context, cost *Cost, pending []*batchItem) {
 		r.Home = pending[0].Home
 		out, err := b.sender.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems:           map[string][]types.WriteRequest{b.sender.table: puts},
-			ReturnConsumedCapacity: meters.wanted(),
+			ReturnConsumedCapacity: meter.Of(ctx).Wanted(),
 		}, dispatch.Once)
 		if err == nil {
-			for _, consumed := range out.ConsumedCapacity {
-				cost.WriteUnits += units(&consumed)
-			}
+			meter.WroteAll(ctx, out.ConsumedCapacity)
 			sent := len(pending)
 			if pending = b.unprocessed(r, pending, out); len(pending) > 0 {
 				err = &dispatch.UnprocessedError{Left: len(pending), Of: sent}
@@ -176,8 +168,8 @@ func (b *batch) putSome(ctx context.Context, cost *Cost, pending []*batchItem) {
 	case len(pending) > 1 && !r.lost && dispatch.Invalid(failed.Err):
 		// DynamoDB rejects a batch for one bad item and does not say which.
 		half := len(pending) / 2
-		b.putSome(ctx, cost, pending[:half])
-		b.putSome(ctx, cost, pending[half:])
+		b.putSome(ctx, pending[:half])
+		b.putSome(ctx, pending[half:])
 	default:
 		for _, e := range pending {
 			own := *failed

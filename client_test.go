@@ -17,6 +17,8 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
+	"github.com/heatsink-go/heatsink/internal/sortkey/sortkeytest"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -77,6 +79,9 @@ func load(t testing.TB, client *dynamodb.Client, table string, items []Item) {
 		}
 	}
 }
+
+func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
 
 // collection opens one of raw items.
 func collection(t testing.TB, client Client, options Options) *Collection[Item] {
@@ -226,7 +231,7 @@ func (m *made) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dy
 	keys := m.keys(shardKey)
 	if _, condition, ok := strings.Cut(*in.KeyConditionExpression, " AND "); ok {
 		keys = slices.DeleteFunc(slices.Clone(keys), func(sk string) bool {
-			return !satisfies(m, sortValue{attr.S, sk}, condition, in.ExpressionAttributeValues)
+			return !sortkeytest.Satisfies(m, sortkey.Value{Kind: attr.S, Text: sk}, condition, in.ExpressionAttributeValues)
 		})
 	}
 	step, i := 1, 0

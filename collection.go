@@ -177,7 +177,7 @@ func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] 
 // Page returns q.Limit items that follow the page whose Next is token; an empty token asks for the first. Pages put
 // together are what Query returns, whatever the page sizes, also if the layout has grown in between. From and To may move
 // from page to page, as a range that ends now does. What is returned and in which order must stay: Key, Sort, Reverse,
-// Filter, Projection, Names, Values and Expired.
+// Filter, Projection, Names, Values and IncludeExpired.
 //
 // A token stays valid when a key gets more shards, by Layout.Shards or Widths; when an unsharded key gets its first, with
 // Format.BareZero; and when Strategy or Hash change. It is refused with ErrToken if the table, the keys, the Bucket or Older

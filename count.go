@@ -18,7 +18,7 @@ func planRead(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Buckets: c.options.Layout.Bucket.Count(q.From, q.To), Shards: n, Requests: n}, nil
+	return Plan{Buckets: c.options.Layout.Bucket.Count(q.From, q.To), Shards: n}, nil
 }
 
 // countItems is Collection.Count.

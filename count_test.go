@@ -116,22 +116,22 @@ func TestPlanIsWhatIsDone(t *testing.T) {
 		want   Plan
 		parent bool
 	}{
-		{"one", func(o *Options) { o.Layout = layout.Layout{} }, Plan{1, 1, 1}, true},
-		{"shards", func(o *Options) { o.Layout = layout.Layout{Shards: 50} }, Plan{1, 50, 50}, false},
-		{"buckets", func(o *Options) { o.Layout = layout.Layout{Bucket: layout.Day} }, Plan{7, 7, 7}, false},
-		{"both", func(o *Options) { o.Layout = layout.Layout{Shards: 5, Bucket: layout.Day} }, Plan{7, 35, 35}, false},
+		{"one", func(o *Options) { o.Layout = layout.Layout{} }, Plan{1, 1}, true},
+		{"shards", func(o *Options) { o.Layout = layout.Layout{Shards: 50} }, Plan{1, 50}, false},
+		{"buckets", func(o *Options) { o.Layout = layout.Layout{Bucket: layout.Day} }, Plan{7, 7}, false},
+		{"both", func(o *Options) { o.Layout = layout.Layout{Shards: 5, Bucket: layout.Day} }, Plan{7, 35}, false},
 		{"older", func(o *Options) {
 			o.Layout = layout.Layout{Shards: 5, Bucket: layout.Day}
 			o.Older = []layout.Layout{{}, {Shards: 2}, {Shards: 3}}
-		}, Plan{7, 39, 39}, false},
+		}, Plan{7, 39}, false},
 		{"older and bare zero", func(o *Options) {
 			o.Layout = layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}
 			o.Older = []layout.Layout{{}, {Shards: 6}}
-		}, Plan{1, 4 + 3, 4 + 3}, false}, // SHARD_1 to 3 are in both, SHARD_0 only in the older one
+		}, Plan{1, 4 + 3}, false}, // SHARD_1 to 3 are in both, SHARD_0 only in the older one
 		{"width", func(o *Options) {
 			o.Layout = layout.Layout{Shards: 4}
 			o.Widths = &growing{width: layout.Width{Write: 2, Read: 16}}
-		}, Plan{1, 16, 16}, false},
+		}, Plan{1, 16}, false},
 	} {
 		w := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(2) }}}
 		options := sharded(0)
@@ -158,8 +158,8 @@ func TestPlanIsWhatIsDone(t *testing.T) {
 			},
 		} {
 			w.queries = 0
-			if err := do(); err != nil || w.queries != plan.Requests {
-				t.Errorf("%s: %s: %d queries, %v, want %d", test.name, what, w.queries, err, plan.Requests)
+			if err := do(); err != nil || w.queries != plan.Shards {
+				t.Errorf("%s: %s: %d queries, %v, want %d", test.name, what, w.queries, err, plan.Shards)
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func TestQueryRefuses(t *testing.T) {
 	}{
 		{"no key", plain, Query{}, "Key is empty"},
 		{"limit", plain, Query{Key: "k", Limit: -1}, "Limit"},
-		{"ahead", plain, Query{Key: "k", Ahead: -1}, "Ahead"},
+		{"ahead", plain, Query{Key: "k", Prefetch: -1}, "Prefetch"},
 		{"sort without a sort key", hashOnly, Query{Key: "k", Sort: Equal("a")}, "no SortKey"},
 		{"consistent index", index, Query{Key: "k", Consistent: true}, "consistent"},
 		{"only from", plain, Query{Key: "k", From: firstDay}, "only one of From and To"},

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
@@ -21,23 +22,23 @@ import (
 //
 // Deleting twice is deleting once, except for who wants the old item, and for conditions: see update.
 func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (Written[Item], error) {
-	return w.change(ctx, like, func(cost *Cost, at *located) (Item, *types.ConsumedCapacity, error) {
+	return w.change(ctx, like, func(at *located) (Item, *types.ConsumedCapacity, error) {
 		for _, copied := range slices.Backward(at.hidden) {
 			in := &dynamodb.DeleteItemInput{TableName: &w.sender.table, Key: w.schema.KeyAt(at.key, copied)}
-			metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-			out, err := w.deleteOne(ctx, cost, copied, in)
+			meter.Ask(ctx, &in.ReturnConsumedCapacity)
+			out, err := w.deleteOne(ctx, copied, in)
 			if err != nil {
 				return nil, nil, err
 			}
-			cost.WriteUnits += units(out.ConsumedCapacity)
+			meter.Wrote(ctx, out.ConsumedCapacity)
 		}
 		in := &dynamodb.DeleteItemInput{TableName: &w.sender.table, Key: maps.Clone(at.key)}
 		for _, edit := range edits {
 			edit(in)
 		}
 		in.TableName, in.Key = &w.sender.table, at.key
-		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-		out, err := w.deleteOne(ctx, cost, at.Home, in)
+		meter.Ask(ctx, &in.ReturnConsumedCapacity)
+		out, err := w.deleteOne(ctx, at.Home, in)
 		if err != nil {
 			w.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
 			return nil, nil, err
@@ -47,13 +48,13 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 }
 
 // deleteOne sends one DeleteItem, or what a delete is in a collection with versions: a put of a tombstone.
-func (w *writer) deleteOne(ctx context.Context, cost *Cost, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+func (w *writer) deleteOne(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
 	if w.versions.Keeps() {
-		return w.bury(ctx, cost, at, in)
+		return w.bury(ctx, at, in)
 	}
 	r := &request{operation: "DeleteItem", Home: at}
 	var out *dynamodb.DeleteItemOutput
-	err := w.sender.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
+	err := w.sender.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
 		out, err = w.sender.client.DeleteItem(ctx, in, dispatch.Once)
 		return err
 	})
@@ -61,12 +62,12 @@ func (w *writer) deleteOne(ctx context.Context, cost *Cost, at place.Home, in *d
 }
 
 // bury deletes an item of a collection with versions: it puts a tombstone in its place.
-func (w *writer) bury(ctx context.Context, cost *Cost, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+func (w *writer) bury(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
 	put, claim, err := w.versions.Tombstone(in)
 	if err != nil {
 		return nil, err
 	}
-	out, err := w.sendPut(ctx, cost, &place.Placement{Home: at}, put, claim)
+	out, err := w.sendPut(ctx, &place.Placement{Home: at}, put, claim)
 	if err != nil {
 		return nil, err
 	}

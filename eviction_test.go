@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -139,9 +140,9 @@ func checkReadAgain(t *rapid.T, q Query, got []string, stable map[string]bool) {
 	}
 	for id := range stable {
 		sk, _ := place(id)
-		value, _ := sortValueOf(sk)
+		value, _ := sortkey.Of(sk)
 		ended := q.Limit > 0 && len(got) == q.Limit && compare(id, got[len(got)-1]) > 0
-		if iv.compare(value) == 0 && !ended && !slices.Contains(got, id) {
+		if iv.Compare(value) == 0 && !ended && !slices.Contains(got, id) {
 			t.Fatalf("%s is missing from %v", id, got)
 		}
 	}
@@ -253,7 +254,7 @@ func cutting(t *rapid.T, c *Collection[Item], q Query) (ids []string, emptied in
 			return ids, emptied
 		}
 		if len(c.core.options.Older) == 0 && random.IntN(5) == 0 {
-			p, err := placed{e, g.position(e)}.position(c.core)
+			p, err := positioned{e, g.position(e)}.position(c.core)
 			if err != nil {
 				t.Fatal(err)
 			}

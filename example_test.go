@@ -215,7 +215,7 @@ func ExampleCollection_Query_buckets() {
 		From: start.AddDate(0, 0, -2), To: start.AddDate(0, 0, 5),
 	}
 	plan, err := lines.Plan(ctx, query)
-	fmt.Println(plan.Buckets, "buckets,", plan.Requests, "requests", err)
+	fmt.Println(plan.Buckets, "buckets,", plan.Shards, "requests", err)
 	for line, err := range lines.Query(ctx, query) {
 		fmt.Println(line.At, line.Text, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -152,29 +151,6 @@ func BenchmarkPage(b *testing.B) {
 				reads++
 			}
 			b.ReportMetric(float64(w.scanned)/float64(100*reads), "read/item")
-		})
-	}
-}
-
-func BenchmarkPageToken(b *testing.B) {
-	p := position{bucket: firstDay, width: 5000, source: newOrdinal(0, 4711), sort: sortValue{attr.S, "2026-06-22T01:00:00.123Z#user-12345678"}}
-	for _, name := range []string{"unsigned", "signed"} {
-		key := tokenKeys[name]
-		token := p.token(queryOf(42), key)
-		b.Run(name+"/write", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				p.token(queryOf(42), key)
-			}
-			b.ReportMetric(float64(len(token)), "chars")
-		})
-		b.Run(name+"/read", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := parseToken(token, queryOf(42), key); err != nil {
-					b.Fatal(err)
-				}
-			}
 		})
 	}
 }

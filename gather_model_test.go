@@ -20,6 +20,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -289,7 +290,7 @@ func (m *model) query() (Query, func(stored) bool) {
 		from := rapid.IntRange(0, 50).Draw(m.T, "from")
 		to := rapid.IntRange(from, 100).Draw(m.T, "to")
 		q.From, q.To = firstDay.Add(time.Duration(from)*time.Hour), firstDay.Add(time.Duration(to)*time.Hour)
-		q.Ahead = rapid.IntRange(0, 4).Draw(m.T, "ahead")
+		q.Prefetch = rapid.IntRange(0, 4).Draw(m.T, "ahead")
 		tests = append(tests, func(s stored) bool { return s.day*24+s.hour >= from && s.day*24+s.hour < to })
 	}
 	if m.sort != attr.Invalid {
@@ -342,11 +343,11 @@ func (m *model) query() (Query, func(stored) bool) {
 }
 
 func (m *model) text(n int) string {
-	v, err := sortValueOf(m.value(n))
+	v, err := sortkey.Of(m.value(n))
 	if err != nil {
 		m.Fatal(err)
 	}
-	return v.text
+	return v.Text
 }
 
 // before is the order of a query.
@@ -409,7 +410,7 @@ func (m *model) check() {
 	}
 
 	n, err := m.items.Count(context.Background(), q)
-	if !m.ours && q.Sort.op == beginsWith {
+	if !m.ours && q.Sort.op == sortkey.BeginsWith {
 		n = len(want) // dynoxide's begins_with ends at a NUL
 	}
 	if err != nil || n != len(want) {

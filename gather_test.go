@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/sortkey"
+	"github.com/heatsink-go/heatsink/internal/sortkey/sortkeytest"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -136,7 +138,7 @@ func TestSevenDailyBuckets(t *testing.T) {
 				options := sharded(0)
 				options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "sk"}
 				items := collection(t, client, options)
-				q := Query{Key: "OPS_LOG", From: firstDay, To: firstDay.AddDate(0, 0, 7), Reverse: true, Limit: 50, Ahead: test.ahead}
+				q := Query{Key: "OPS_LOG", From: firstDay, To: firstDay.AddDate(0, 0, 7), Reverse: true, Limit: 50, Prefetch: test.ahead}
 				start := time.Now()
 				got, err := all(context.Background(), items, q, "sk")
 				if err != nil || !slices.Equal(got, want) {
@@ -149,7 +151,7 @@ func TestSevenDailyBuckets(t *testing.T) {
 					t.Errorf("%v and %d queries, want %v and %d to %d", took, queries, test.took, test.least, test.most)
 				}
 				plan, err := items.Plan(context.Background(), q)
-				if want := (Plan{Buckets: 7, Shards: 7, Requests: 7}); err != nil || plan != want {
+				if want := (Plan{Buckets: 7, Shards: 7}); err != nil || plan != want {
 					t.Errorf("plan %+v, %v, want %+v", plan, err, want)
 				}
 			})
@@ -243,7 +245,7 @@ func TestLeavingAndCancelling(t *testing.T) {
 		options.MaxConcurrency = rapid.SampledFrom([]int{0, 1, 5}).Draw(rt, "concurrency")
 		if rapid.Bool().Draw(rt, "buckets") {
 			options.Layout.Bucket, options.EventTime = layout.Day, EventTime{Attribute: "none"}
-			q.From, q.To, q.Ahead = firstDay, firstDay.AddDate(0, 0, 3), rapid.IntRange(0, 3).Draw(rt, "ahead")
+			q.From, q.To, q.Prefetch = firstDay, firstDay.AddDate(0, 0, 3), rapid.IntRange(0, 3).Draw(rt, "ahead")
 		}
 		seed := rapid.Uint64().Draw(rt, "seed")
 		synctest.Test(t, func(t *testing.T) {
@@ -391,37 +393,37 @@ func TestStrangeSortKeys(tb *testing.T) {
 			key := fmt.Sprintf("key-%d", run)
 			type place struct {
 				shard int
-				sort  sortValue
+				sort  sortkey.Value
 				id    string
 			}
 			var stored []place
 			var raw []Item
 			for i := range rapid.IntRange(1, 25).Draw(t, "items") {
-				p := place{rapid.IntRange(0, 2).Draw(t, "shard"), drawSort(t, s.sort, "sort"), fmt.Sprintf("%s-%d", key, i)}
+				p := place{rapid.IntRange(0, 2).Draw(t, "shard"), sortkeytest.Draw(t, s.sort, "sort"), fmt.Sprintf("%s-%d", key, i)}
 				taken := slices.ContainsFunc(stored, func(o place) bool { return !s.index && o.shard == p.shard && o.sort == p.sort })
-				if p.sort.text == "" || taken {
+				if p.sort.Text == "" || taken {
 					continue
 				}
 				stored = append(stored, p)
-				raw = append(raw, Item{"pk": text(fmt.Sprintf("%s#SHARD_%d", key, p.shard)), "sk": p.sort.attribute(), "id": text(p.id)})
+				raw = append(raw, Item{"pk": text(fmt.Sprintf("%s#SHARD_%d", key, p.shard)), "sk": p.sort.Attribute(), "id": text(p.id)})
 			}
 			load(tb, client, options.Table, raw)
-			at := drawSort(t, s.sort, "at")
-			if at.text == "" {
-				at.text = "b"
+			at := sortkeytest.Draw(t, s.sort, "at")
+			if at.Text == "" {
+				at.Text = "b"
 			}
-			v := at.attribute()
+			v := at.Attribute()
 			ranges := []struct {
 				Range
-				has func(sortValue) bool
+				has func(sortkey.Value) bool
 			}{
-				{Range{}, func(sortValue) bool { return true }},
-				{Equal(v), func(v sortValue) bool { return v == at }},
-				{Less(v), func(v sortValue) bool { return v.compare(at) < 0 }},
-				{AtMost(v), func(v sortValue) bool { return v.compare(at) <= 0 }},
-				{Greater(v), func(v sortValue) bool { return v.compare(at) > 0 }},
-				{AtLeast(v), func(v sortValue) bool { return v.compare(at) >= 0 }},
-				{BeginsWith(v), func(v sortValue) bool { return strings.HasPrefix(v.text, at.text) }},
+				{Range{}, func(sortkey.Value) bool { return true }},
+				{Equal(v), func(v sortkey.Value) bool { return v == at }},
+				{Less(v), func(v sortkey.Value) bool { return v.Compare(at) < 0 }},
+				{AtMost(v), func(v sortkey.Value) bool { return v.Compare(at) <= 0 }},
+				{Greater(v), func(v sortkey.Value) bool { return v.Compare(at) > 0 }},
+				{AtLeast(v), func(v sortkey.Value) bool { return v.Compare(at) >= 0 }},
+				{BeginsWith(v), func(v sortkey.Value) bool { return strings.HasPrefix(v.Text, at.Text) }},
 			}
 			if v, ok := v.(*types.AttributeValueMemberN); ok {
 				ranges = ranges[:len(ranges)-1]
@@ -434,7 +436,7 @@ func TestStrangeSortKeys(tb *testing.T) {
 			q := Query{Key: key, Sort: r.Range, Reverse: rapid.Bool().Draw(t, "reverse")}
 			var want []string
 			slices.SortStableFunc(stored, func(a, b place) int {
-				return cmp.Or(a.sort.compare(b.sort), cmp.Compare(a.shard, b.shard))
+				return cmp.Or(a.sort.Compare(b.sort), cmp.Compare(a.shard, b.shard))
 			})
 			for _, p := range stored {
 				if r.has(p.sort) {
@@ -634,7 +636,7 @@ func TestTimeToLiveAsSortKey(t *testing.T) {
 	}
 	load(t, client, options.Table, raw)
 	items := collection(t, client, options)
-	for want, q := range map[int]Query{5: {Key: "k"}, 10: {Key: "k", Expired: true}} {
+	for want, q := range map[int]Query{5: {Key: "k"}, 10: {Key: "k", IncludeExpired: true}} {
 		got, err := all(t.Context(), items, q, "id")
 		if err != nil || len(got) != want {
 			t.Errorf("got %v, %v, want %d", got, err, want)

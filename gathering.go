@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -30,7 +31,7 @@ type gathering struct {
 }
 
 // gather starts to read, behind from if it is given.
-func (r *reading) gather(ctx context.Context, from *position) (*gathering, error) {
+func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gathering, error) {
 	older, err := r.olderShards()
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (r *reading) gather(ctx context.Context, from *position) (*gathering, error
 	g := &gathering{read: r, buckets: r.buckets()}
 	if from != nil {
 		g.buckets = slices.DeleteFunc(g.buckets, func(b time.Time) bool {
-			return b.Before(from.bucket) != r.query.Reverse && !b.Equal(from.bucket)
+			return b.Before(from.Bucket) != r.query.Reverse && !b.Equal(from.Bucket)
 		})
 	}
 	stages := gather.Stages[found]{Count: len(g.buckets)}
@@ -49,7 +50,7 @@ func (r *reading) gather(ctx context.Context, from *position) (*gathering, error
 		}
 		if from != nil {
 			for _, s := range older {
-				s.resume(s.source, *from)
+				s.resume(s.ordinal, *from)
 			}
 			if err := resumeShards(own, older, *from); err != nil {
 				return nil, err
@@ -58,9 +59,9 @@ func (r *reading) gather(ctx context.Context, from *position) (*gathering, error
 		older = without(older, own)
 		stages.Open = func(context.Context, int) ([]gather.Source[found], error) { return sources(own), nil }
 	} else {
-		if from != nil && from.older != nil {
+		if from != nil && from.Older != nil {
 			for _, s := range older {
-				s.resume(s.source, *from.older)
+				s.resume(s.ordinal, *from.Older)
 			}
 		}
 		stages.Open = func(ctx context.Context, stage int) ([]gather.Source[found], error) {
@@ -76,12 +77,12 @@ func (r *reading) gather(ctx context.Context, from *position) (*gathering, error
 }
 
 // openBucket returns a bucket's sources. They go on behind from, if that is where it is.
-func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *position) ([]gather.Source[found], error) {
+func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]gather.Source[found], error) {
 	own, err := r.shards(ctx, bucket)
 	if err != nil {
 		return nil, err
 	}
-	if from != nil && bucket.Equal(from.bucket) {
+	if from != nil && bucket.Equal(from.Bucket) {
 		if err := resumeShards(own, nil, *from); err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *positi
 func (r *reading) config(ctx context.Context) gather.Config {
 	q, o := &r.query, &r.core.options
 	c := gather.Config{
-		Reverse: q.Reverse, Limit: q.Limit, Ahead: q.Ahead, Partial: q.Partial,
+		Reverse: q.Reverse, Limit: q.Limit, Prefetch: q.Prefetch, Partial: q.Partial,
 		Concurrency: o.MaxConcurrency, Lost: lost, Filter: q.Filter, History: &r.core.history,
 		Memory: o.ReadMemory, MaxEntry: maxItemBytes, MaxPage: maxPageBytes, FirstPages: firstPages,
 		Evicted: func(bytes int) {
@@ -115,10 +116,10 @@ func lost(err error) bool {
 	return ok && dispatch.Judge(failed.Err) != dispatch.Rejected
 }
 
-// position returns the place of the entry that was returned last, without its key in the table: see place.
-func (g *gathering) position(e entry) position {
+// position returns the position of the entry that was returned last, without its key in the table: see positioned.
+func (g *gathering) position(e entry) pagetoken.Position {
 	at := g.Place()
-	return position{bucket: g.buckets[at.Stage], width: at.Shards, source: ordinal(at.Ordinal), sort: sortOf(e)}
+	return pagetoken.Position{Bucket: g.buckets[at.Stage], Width: at.Shards, Ordinal: pagetoken.Ordinal(at.Ordinal), Sort: sortOf(e)}
 }
 
 // missed returns the error of a partial read, with the reason why it ended early if there is one; nil if it is not partial.
@@ -221,14 +222,6 @@ func (r *reading) checkRequests(ctx context.Context) error {
 	q, o := &r.query, &r.core.options
 	return fmt.Errorf("%w: %w: query %s key %q: %d shards in %s take a request each, but MaxRequests is %d: %s", ErrQuery, ErrTooManyRequests,
 		o.Table, q.Key, n, q.extent(o.Layout.Bucket), most, r.remedy())
-}
-
-// extent says over how much time a read of such buckets goes, for errors.
-func (q *Query) extent(b layout.Bucket) string {
-	if b == layout.NoBucket {
-		return "all"
-	}
-	return fmt.Sprintf("%d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
 }
 
 // remedy says what to do about a read that takes too many requests.

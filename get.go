@@ -13,6 +13,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/version"
 	"github.com/heatsink-go/heatsink/layout"
@@ -32,14 +33,12 @@ const maxBatchGet = 100
 // get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it. With
 // ErrTooNarrow it returns the item as well.
 func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
 	g, err := f.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
 	}
 	if f.schema.Index != "" {
-		item, err := f.getOne(ctx, &cost, g.key, f.schema.TableHome(g.key), g.in)
+		item, err := f.getOne(ctx, g.key, f.schema.TableHome(g.key), g.in)
 		narrow := f.schema.CheckListing(ctx, item)
 		if item, err = g.first(err, item); err != nil {
 			return nil, err
@@ -51,11 +50,11 @@ func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetI
 		return nil, err
 	}
 	if f.schema.Layout.Strategy == layout.Random && len(homes) > 1 {
-		items, err := f.find(ctx, &cost, g.key, homes, g.in)
+		items, err := f.find(ctx, g.key, homes, g.in)
 		return g.first(err, items...)
 	}
 	if f.versions.Keeps() && len(homes) > 1 { // only the versions tell which copy counts
-		items, err := f.find(ctx, &cost, g.key, homes, g.in)
+		items, err := f.find(ctx, g.key, homes, g.in)
 		f.schema.Beside.KeepSame(items[1:], like)
 		if i := f.versions.Newest(items); err == nil && i >= 0 {
 			return g.first(nil, items[i])
@@ -63,11 +62,11 @@ func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetI
 		return g.first(err)
 	}
 	// Nearly always the item is where it would be put now.
-	item, err := f.getOne(ctx, &cost, f.schema.KeyAt(g.key, homes[0]), homes[0], g.in)
+	item, err := f.getOne(ctx, f.schema.KeyAt(g.key, homes[0]), homes[0], g.in)
 	if item, err = g.first(err, item); err != ErrNotFound || len(homes) == 1 {
 		return item, err
 	}
-	items, err := f.find(ctx, &cost, g.key, homes[1:], g.in)
+	items, err := f.find(ctx, g.key, homes[1:], g.in)
 	f.schema.Beside.KeepSame(items, like)
 	return g.first(err, items...)
 }
@@ -77,8 +76,6 @@ func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamod
 	if f.schema.Index != "" {
 		return f.get(ctx, like, edits)
 	}
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
 	g, err := f.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
@@ -87,7 +84,7 @@ func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamod
 	if err != nil {
 		return nil, err
 	}
-	items, err := f.find(ctx, &cost, g.key, homes, g.in)
+	items, err := f.find(ctx, g.key, homes, g.in)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +121,7 @@ func (f *finder) newGet(ctx context.Context, like Item, edits []func(*dynamodb.G
 		edit(g.in)
 	}
 	g.in.TableName = &f.sender.table
-	metersOf(ctx).ask(&g.in.ReturnConsumedCapacity)
+	meter.Ask(ctx, &g.in.ReturnConsumedCapacity)
 	need := []string{f.schema.PartitionKey} // to tell the items of a batch apart
 	if f.schema.Index == "" {
 		need = append(need, f.schema.Beside...)
@@ -166,39 +163,38 @@ func (g *getting) first(err error, items ...Item) (Item, error) {
 }
 
 // getOne reads an item with GetItem, nil if it is not there.
-func (f *finder) getOne(ctx context.Context, cost *Cost, key Item, at place.Home, in *dynamodb.GetItemInput) (Item, error) {
+func (f *finder) getOne(ctx context.Context, key Item, at place.Home, in *dynamodb.GetItemInput) (Item, error) {
 	one := *in
 	one.Key = key
 	var out *dynamodb.GetItemOutput
-	err := f.sender.read(ctx, cost, &request{operation: "GetItem", Home: at}, func(ctx context.Context, _ int) (err error) {
+	err := f.sender.read(ctx, &request{operation: "GetItem", Home: at}, func(ctx context.Context, _ int) (err error) {
 		out, err = f.sender.client.GetItem(ctx, &one, dispatch.Once)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	cost.ReadUnits += units(out.ConsumedCapacity)
+	items := 0
 	if out.Item != nil {
-		cost.Items++
+		items++
 	}
+	meter.Read(ctx, items, out.ConsumedCapacity)
 	return out.Item, nil
 }
 
 // find reads an item from each of its homes with BatchGetItem, in the order of the homes, nil where there is none. Of in
 // it takes the consistency and the projection, which must have the partition key.
-func (f *finder) find(ctx context.Context, cost *Cost, key Item, homes []place.Home, in *dynamodb.GetItemInput) ([]Item, error) {
+func (f *finder) find(ctx context.Context, key Item, homes []place.Home, in *dynamodb.GetItemInput) ([]Item, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	items := make([]Item, len(homes))
-	var mu sync.Mutex // guards cost and failed
+	var mu sync.Mutex // guards failed
 	var failed error
 	inParallel((len(homes)+maxBatchGet-1)/maxBatchGet, func(i int) {
 		start, end := i*maxBatchGet, min((i+1)*maxBatchGet, len(homes))
-		var part Cost
-		err := f.findBatch(ctx, &part, key, homes[start:end], items[start:end], in)
+		err := f.findBatch(ctx, key, homes[start:end], items[start:end], in)
 		mu.Lock()
 		defer mu.Unlock()
-		*cost = cost.Plus(part)
 		if err != nil && failed == nil {
 			failed = err
 			cancel() // the other batches are no use without this one
@@ -208,7 +204,7 @@ func (f *finder) find(ctx context.Context, cost *Cost, key Item, homes []place.H
 }
 
 // findBatch is find for as many homes as one request takes. It fills in items.
-func (f *finder) findBatch(ctx context.Context, cost *Cost, key Item, homes []place.Home, items []Item, in *dynamodb.GetItemInput) error {
+func (f *finder) findBatch(ctx context.Context, key Item, homes []place.Home, items []Item, in *dynamodb.GetItemInput) error {
 	numbers := make(map[string]int, len(homes))
 	keys := make([]Item, len(homes))
 	for i, home := range homes {
@@ -224,7 +220,7 @@ func (f *finder) findBatch(ctx context.Context, cost *Cost, key Item, homes []pl
 		return i, ok
 	}
 	r := &request{operation: "BatchGetItem", Home: homes[0]}
-	return f.sender.read(ctx, cost, r, func(ctx context.Context, _ int) error {
+	return f.sender.read(ctx, r, func(ctx context.Context, _ int) error {
 		out, err := f.sender.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{f.sender.table: {
 				Keys:                     keys,
@@ -238,17 +234,16 @@ func (f *finder) findBatch(ctx context.Context, cost *Cost, key Item, homes []pl
 		if err != nil {
 			return err
 		}
-		for _, consumed := range out.ConsumedCapacity {
-			cost.ReadUnits += units(&consumed)
-		}
+		read := 0
 		for _, found := range out.Responses { // in our table, under its name or its ARN
 			for _, item := range found {
 				if i, ok := home(item); ok {
 					items[i] = item
-					cost.Items++
+					read++
 				}
 			}
 		}
+		meter.ReadAll(ctx, read, out.ConsumedCapacity)
 		var left []Item
 		for _, unprocessed := range out.UnprocessedKeys { // under our table's name, even if there are none
 			left = append(left, unprocessed.Keys...)

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -24,7 +25,7 @@ type located struct {
 // locate finds the item that is like another, with strongly consistent reads if there are several shards to look in.
 // Those that have expired are not there, as for Get. Of a random layout it is ErrNotFound if none has it. A calculated one
 // says where it would be.
-func (f *finder) locate(ctx context.Context, cost *Cost, like Item) (*located, error) {
+func (f *finder) locate(ctx context.Context, like Item) (*located, error) {
 	key, err := f.schema.KeyOf(like)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (f *finder) locate(ctx context.Context, cost *Cost, like Item) (*located, e
 	}
 	at := &located{Home: homes[0]}
 	if len(homes) > 1 {
-		if err := f.look(ctx, cost, at, key, like, homes); err != nil {
+		if err := f.look(ctx, at, key, like, homes); err != nil {
 			return nil, err
 		}
 	}
@@ -47,10 +48,10 @@ func (f *finder) locate(ctx context.Context, cost *Cost, like Item) (*located, e
 }
 
 // look finds out which of an item's homes have it.
-func (f *finder) look(ctx context.Context, cost *Cost, at *located, key, like Item, homes []place.Home) error {
+func (f *finder) look(ctx context.Context, at *located, key, like Item, homes []place.Home) error {
 	in := &dynamodb.GetItemInput{
 		ConsistentRead:           aws.Bool(true),
-		ReturnConsumedCapacity:   metersOf(ctx).wanted(),
+		ReturnConsumedCapacity:   meter.Of(ctx).Wanted(),
 		ProjectionExpression:     aws.String("#hs_pk"),
 		ExpressionAttributeNames: map[string]string{"#hs_pk": f.schema.PartitionKey},
 	}
@@ -65,7 +66,7 @@ func (f *finder) look(ctx context.Context, cost *Cost, at *located, key, like It
 		in.ExpressionAttributeNames[alias] = name
 		*in.ProjectionExpression += ", " + alias
 	}
-	items, err := f.find(ctx, cost, key, homes, in)
+	items, err := f.find(ctx, key, homes, in)
 	if err != nil {
 		return err
 	}

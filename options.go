@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -229,8 +230,8 @@ func (o Options) validate() error {
 			wrong("Older[%d] has buckets: only layouts without can be read along", i)
 		}
 	}
-	if len(o.Older) > maxOlder {
-		wrong("%d Older layouts: %d are the most", len(o.Older), maxOlder)
+	if len(o.Older) > pagetoken.MaxOlder {
+		wrong("%d Older layouts: %d are the most", len(o.Older), pagetoken.MaxOlder)
 	}
 	if o.Index == "" {
 		if len(o.TableKey) > 0 {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/pagetoken"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -18,16 +20,11 @@ func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], e
 	if q.Limit == 0 {
 		return Page[row]{}, errNoLimit
 	}
-	var from *position
+	var from *pagetoken.Position
 	if token != "" {
-		p, err := parseToken(token, fingerprintsOf(r), c.options.TokenKeys)
-		if err != nil {
+		if from, err = positionOf(ctx, r, token); err != nil {
 			return Page[row]{}, err
 		}
-		if err := p.check(ctx, r); err != nil {
-			return Page[row]{}, err
-		}
-		from = &p
 	}
 	g, err := r.gather(ctx, from)
 	if err != nil {
@@ -36,10 +33,10 @@ func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], e
 	defer g.Close()
 
 	var page Page[row]
-	var last placed
-	var older *position
+	var last positioned
+	var older *pagetoken.Position
 	if from != nil {
-		older = from.older
+		older = from.Older
 	}
 	var short error // why the page has less than its limit
 	for n := range q.Limit {
@@ -58,17 +55,17 @@ func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], e
 		if n > 0 {
 			page.Items = append(page.Items, r.row(last.entry))
 		}
-		last = placed{e, g.position(e)}
-		if last.at.source.layout() > 0 && !last.at.bucket.IsZero() {
+		last = positioned{e, g.position(e)}
+		if last.at.Ordinal.Layout() > 0 && !last.at.Bucket.IsZero() {
 			at, err := last.position(c)
 			if err != nil {
 				return Page[row]{}, err
 			}
-			older = &position{source: at.source, sort: at.sort, table: at.table}
+			older = &pagetoken.Position{Ordinal: at.Ordinal, Sort: at.Sort, Table: at.Table}
 		}
-		last.at.older = older
+		last.at.Older = older
 	}
-	if last.at.width == 0 {
+	if last.at.Width == 0 {
 		return page, g.missed(nil)
 	}
 	missed := g.missed(short)
@@ -77,77 +74,102 @@ func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], e
 		if err != nil {
 			return Page[row]{}, err
 		}
-		page.Next = at.token(fingerprintsOf(r), c.options.TokenKeys)
+		page.Next = at.Token(fingerprintsOf(r), c.options.TokenKeys)
 	}
 	page.Items = append(page.Items, r.row(last.entry))
 	return page, missed // one position cannot say what missing shards owe: without Next
 }
 
-// placed is an entry and its place, without its key in the table.
-type placed struct {
+// positioned is an entry with its position, without its key in the table.
+type positioned struct {
 	entry
-	at position
+	at pagetoken.Position
 }
 
-// position returns the place with the key in the table, if this is an index. It is to be asked before the entry is made a
+// position returns the position with the key in the table, if this is an index. It is to be asked before the entry is made a
 // row, which may not have that key.
-func (p placed) position(c *core) (position, error) {
+func (p positioned) position(c *core) (pagetoken.Position, error) {
 	var err error
 	if c.options.Index != "" {
-		p.at.table, err = keyValues(c.options.TableKey, p.Value.item)
+		p.at.Table, err = sortkey.OfAll(c.options.TableKey, p.Value.item)
 	}
 	return p.at, err
 }
 
-// check refuses a position that cannot be one of a query's, and one of more shards than are read now.
-func (p position) check(ctx context.Context, r *reading) error {
+// positionOf returns the position that a token stands for, where the query goes on. Its error wraps ErrToken if the token is
+// to blame.
+func positionOf(ctx context.Context, r *reading, token string) (*pagetoken.Position, error) {
+	p, err := pagetoken.Parse(token, fingerprintsOf(r), r.core.options.TokenKeys)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrToken, err)
+	}
+	if err := checkPosition(ctx, r, p); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// fingerprintsOf returns the fingerprints that bind tokens to a query.
+func fingerprintsOf(r *reading) pagetoken.Fingerprints {
+	q, o := &r.query, &r.core.options
+	query := pagetoken.Query{
+		Table: o.Table, Index: o.Index, PartitionKey: o.PartitionKey, SortKey: o.SortKey,
+		ShardAttribute: o.ShardAttribute, Layout: o.Layout, FirstSuffix: r.core.schema.FirstSuffix(), Older: o.Older,
+		Key: q.Key, Filter: q.Filter, Projection: q.Projection, Reverse: q.Reverse, Expired: q.IncludeExpired,
+		Interval: r.interval, Names: q.Names, Values: q.Values,
+	}
+	return query.Fingerprints()
+}
+
+// checkPosition refuses a position that cannot be one of a query's, and one of more shards than are read now.
+func checkPosition(ctx context.Context, r *reading, p pagetoken.Position) error {
 	o := &r.core.options
 	bucketed := o.Layout.Bucket != layout.NoBucket
 	unfit := fmt.Errorf("%w: it does not fit the collection", ErrToken)
-	if bucketed == p.bucket.IsZero() || p.width < 1 || p.older != nil && !bucketed {
+	if bucketed == p.Bucket.IsZero() || p.Width < 1 || p.Older != nil && !bucketed {
 		return unfit
 	}
-	if _, err := o.Layout.Bucket.Text(p.bucket); err != nil || !o.Layout.Bucket.Start(p.bucket).Equal(p.bucket) {
+	if _, err := o.Layout.Bucket.Text(p.Bucket); err != nil || !o.Layout.Bucket.Start(p.Bucket).Equal(p.Bucket) {
 		return unfit
 	}
-	if err := p.checkPlace(r, p.width); err != nil {
+	if err := checkItem(r, p, p.Width); err != nil {
 		return err
 	}
-	if p.older != nil {
-		if err := p.older.checkPlace(r, 0); err != nil {
+	if p.Older != nil {
+		if err := checkItem(r, *p.Older, 0); err != nil {
 			return err
 		}
 	}
 	// in buckets, an item of an older layout is itself the last of those
-	if along := p.source.layout() > 0; along && bucketed && (p.older == nil || p.older.source != p.source || p.older.sort != p.sort) {
+	if along := p.Ordinal.Layout() > 0; along && bucketed && (p.Older == nil || p.Older.Ordinal != p.Ordinal || p.Older.Sort != p.Sort) {
 		return unfit
 	}
-	width, err := r.core.schema.Width(ctx, r.query.Key, p.bucket)
+	width, err := r.core.schema.Width(ctx, r.query.Key, p.Bucket)
 	if err != nil {
 		return err
 	}
-	if p.width > width.Read {
+	if p.Width > width.Read {
 		return fmt.Errorf("%w: %w: query %s key %q: it was issued when %d shards were read, and now %d are: "+
-			"raise Layout.Shards or Width.Read again", ErrToken, ErrTooNarrow, o.Table, r.query.Key, p.width, width.Read)
+			"raise Layout.Shards or Width.Read again", ErrToken, ErrTooNarrow, o.Table, r.query.Key, p.Width, width.Read)
 	}
 	return nil
 }
 
-// checkPlace refuses a place that no item of the query can have, where the layout has so many shards.
-func (p position) checkPlace(r *reading, shards int) error {
+// checkItem refuses a position at which no item of the query can be, where the layout has so many shards.
+func checkItem(r *reading, p pagetoken.Position, shards int) error {
 	o := &r.core.options
-	if n := p.source.layout(); n > len(o.Older) {
+	if n := p.Ordinal.Layout(); n > len(o.Older) {
 		return fmt.Errorf("%w: it is of an older layout that there is not", ErrToken)
 	} else if n > 0 {
 		shards = max(o.Older[n-1].Shards, 1)
 	}
-	if p.source.shard() >= shards {
-		return fmt.Errorf("%w: it is of shard %d, but there are %d", ErrToken, p.source.shard(), shards)
+	if p.Ordinal.Shard() >= shards {
+		return fmt.Errorf("%w: it is of shard %d, but there are %d", ErrToken, p.Ordinal.Shard(), shards)
 	}
-	if (p.sort.kind == attr.Invalid) != (o.SortKey == "") || len(p.table) != len(o.TableKey) {
+	if (p.Sort.Kind == attr.Invalid) != (o.SortKey == "") || len(p.Table) != len(o.TableKey) {
 		return fmt.Errorf("%w: it does not fit the collection", ErrToken)
 	}
-	if !r.interval.has(p.sort) {
+	if !r.interval.Has(p.Sort) {
 		return fmt.Errorf("%w: it is of a sort key that is not in the query's Sort", ErrToken)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/version"
 )
@@ -45,28 +46,26 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 		return done, err
 	}
 	in.Item = w.placer.Stored(p, in.Item)
-	metersOf(ctx).ask(&in.ReturnConsumedCapacity)
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
+	meter.Ask(ctx, &in.ReturnConsumedCapacity)
 
 	wanted := in.ReturnValuesOnConditionCheckFailure
 	claim, err := w.versions.ClaimPut(in)
 	if err != nil {
 		return done, err
 	}
-	out, err := w.sendPut(ctx, &cost, p, in, claim)
+	out, err := w.sendPut(ctx, p, in, claim)
 	if err != nil {
 		w.failedCondition(err, wanted, item)
 		return done, err
 	}
-	cost.WriteUnits += units(out.ConsumedCapacity)
+	meter.Wrote(ctx, out.ConsumedCapacity)
 	return Written[Item]{ShardKey: p.ShardKey, Shard: p.Shard, Attributes: w.replaced(ctx, out.Attributes, item)}, nil
 }
 
 // sendPut sends a put to its place, and elsewhere as long as that is harmless. claim is nil if there are no versions.
-func (w *writer) sendPut(ctx context.Context, cost *Cost, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim) (out *dynamodb.PutItemOutput, err error) {
+func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim) (out *dynamodb.PutItemOutput, err error) {
 	r := &request{operation: "PutItem", Home: p.Home}
-	err = w.sender.write(ctx, cost, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
+	err = w.sender.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
 		if attempt > 1 && !r.lost && p.Random {
 			again := *in // not the same, which who logs or records requests may still have
 			w.placer.Elsewhere(p)
@@ -77,7 +76,7 @@ func (w *writer) sendPut(ctx context.Context, cost *Cost, p *place.Placement, in
 		if claim == nil {
 			out, err = w.sender.client.PutItem(ctx, in, dispatch.Once)
 		} else {
-			out, err = w.contestPut(ctx, cost, in, claim, r.lost)
+			out, err = w.contestPut(ctx, in, claim, r.lost)
 		}
 		if dispatch.HotKey(err) {
 			w.placer.Throttled(p)
@@ -88,11 +87,8 @@ func (w *writer) sendPut(ctx context.Context, cost *Cost, p *place.Placement, in
 }
 
 // contestPut sends a put under a claim. The answer is empty if an earlier attempt did it.
-func (w *writer) contestPut(ctx context.Context, cost *Cost, in *dynamodb.PutItemInput, claim *version.Claim, lost bool) (out *dynamodb.PutItemOutput, err error) {
-	left, err := claim.Contest(lost, func(raises int) (err error) {
-		if raises > 0 {
-			cost.Requests++ // the dispatcher counts one
-		}
+func (w *writer) contestPut(ctx context.Context, in *dynamodb.PutItemInput, claim *version.Claim, lost bool) (out *dynamodb.PutItemOutput, err error) {
+	left, err := claim.Contest(ctx, lost, func() (err error) {
 		out, err = w.sender.client.PutItem(ctx, claim.Put(in), dispatch.Once)
 		return err
 	})

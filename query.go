@@ -6,6 +6,8 @@ import (
 	"iter"
 	"regexp"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Query says what to read of a collection. Key is all that is needed.
@@ -41,12 +43,12 @@ type Query struct {
 	// Consistent makes reads strongly consistent, at twice the price. Indexes have no such reads.
 	Consistent bool
 
-	// Expired includes items whose time to live is over.
-	Expired bool
+	// IncludeExpired returns items whose time to live is over, too.
+	IncludeExpired bool
 
-	// Ahead is how many buckets are read at the same time as the one that is being returned, needed or not. Default: the
+	// Prefetch is how many buckets are read at the same time as the one that is being returned, needed or not. Default: the
 	// next, once it is certain to be needed; more after buckets that held little.
-	Ahead int
+	Prefetch int
 
 	// Partial returns what the shards that can be read have, and a GatherError that says which are missing, instead of
 	// failing. Requests that DynamoDB rejects, rather than throttles or does not answer, fail all the same, with a ShardError.
@@ -70,9 +72,8 @@ type Query struct {
 
 // Plan is what a Query will read.
 type Plan struct {
-	Buckets  int // how many buckets; 1 without
-	Shards   int // how many shards, in all buckets
-	Requests int // how many requests a read of everything takes if what each shard has fits a page: one each
+	Buckets int // how many buckets; 1 without
+	Shards  int // how many shards, in all buckets; a read of everything takes at least one request for each
 }
 
 // whole refuses a sample for an operation that needs all shards.
@@ -81,6 +82,22 @@ func (q Query) whole(operation, why string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: Sample is %d, but %s: %s", ErrQuery, q.Sample, operation, why)
+}
+
+// sampleOf returns how many of a bucket's shards the query reads.
+func (q *Query) sampleOf(shards int) int {
+	if q.Sample == 0 {
+		return shards
+	}
+	return min(q.Sample, shards)
+}
+
+// extent says over how much time a read of such buckets goes, for errors.
+func (q *Query) extent(b layout.Bucket) string {
+	if b == layout.NoBucket {
+		return "all"
+	}
+	return fmt.Sprintf("%d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
 }
 
 // unprojected returns the query for whole items, without the names that only the projection used: DynamoDB insists.

@@ -16,6 +16,8 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/internal/version"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -25,8 +27,8 @@ type reading struct {
 	core      *core
 	query     Query
 	key       types.AttributeValue // the logical key, to put back into items
-	interval  interval
-	meters    *meterLink
+	interval  sortkey.Interval
+	meters    *meter.List
 	throttled atomic.Bool // some request was
 
 	names      map[string]string // without the sort key's
@@ -41,7 +43,7 @@ type reading struct {
 
 // prepare checks a query and makes it ready.
 func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
-	r := &reading{core: c, query: q, key: &types.AttributeValueMemberS{Value: q.Key}, meters: metersOf(ctx)}
+	r := &reading{core: c, query: q, key: &types.AttributeValueMemberS{Value: q.Key}, meters: meter.Of(ctx)}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -78,13 +80,13 @@ func (r *reading) check() error {
 		return wrong("Key is empty")
 	case q.Limit < 0:
 		return wrong("Limit is negative: %d", q.Limit)
-	case q.Ahead < 0:
-		return wrong("Ahead is negative: %d", q.Ahead)
+	case q.Prefetch < 0:
+		return wrong("Prefetch is negative: %d", q.Prefetch)
 	case q.Sample < 0:
 		return wrong("Sample is negative: %d", q.Sample)
 	case q.Sample > 0 && len(o.Older) > 0:
 		return wrong("Sample is %d, but the collection has Older layouts, and nobody knows which part of the items their shards hold: read all shards", q.Sample)
-	case q.Sort.op != everything && o.SortKey == "":
+	case q.Sort.op != sortkey.Everything && o.SortKey == "":
 		return wrong("Sort is set, but the collection has no SortKey")
 	case q.Consistent && o.Index != "":
 		return wrong("Consistent is set, but index %s has no consistent reads", o.Index)
@@ -124,7 +126,7 @@ func (r *reading) check() error {
 func (r *reading) addFilter() {
 	c := r.core
 	var parts []string
-	if c.options.TTL != "" && !r.query.Expired && !r.sortedByTTL() {
+	if c.options.TTL != "" && !r.query.IncludeExpired && !r.sortedByTTL() {
 		c.ttl.AddAlive(r.names, r.values)
 		parts = append(parts, expiry.Alive)
 	}
@@ -148,7 +150,7 @@ func (r *reading) addFilter() {
 // out what has expired.
 func (r *reading) sortedByTTL() bool {
 	o := &r.core.options
-	return o.TTL != "" && o.TTL == o.SortKey && !r.query.Expired
+	return o.TTL != "" && o.TTL == o.SortKey && !r.query.IncludeExpired
 }
 
 // addProjection asks for what the merge needs beside what the caller asked for.
@@ -226,6 +228,25 @@ func (r *reading) timed() bool {
 	return b == layout.NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
 }
 
+// namesWithSort returns the names with the sort key's, for requests that refer to it: DynamoDB refuses names that are not
+// used. They are made when the first request needs them.
+func (r *reading) namesWithSort() map[string]string {
+	r.sortOnce.Do(func() {
+		r.sortNames = maps.Clone(r.names)
+		r.sortNames[sortkey.Name] = r.core.options.SortKey
+	})
+	return r.sortNames
+}
+
+// row is an item that a read returns, with what it takes to name it if it cannot be decoded.
+type row struct {
+	read  *reading
+	item  Item
+	sort  sortkey.Value
+	table Item  // the table's key, if this is an index and the caller did not ask for it
+	bad   error // what is wrong with the item itself
+}
+
 // row makes an entry what the caller put and asked for.
 func (r *reading) row(e entry) row {
 	w := row{read: r, sort: sortOf(e), bad: e.Value.bad, item: e.Value.item}
@@ -239,12 +260,27 @@ func (r *reading) row(e entry) row {
 	return w
 }
 
-// namesWithSort returns the names with the sort key's, for requests that refer to it: DynamoDB refuses names that are not
-// used. They are made when the first request needs them.
-func (r *reading) namesWithSort() map[string]string {
-	r.sortOnce.Do(func() {
-		r.sortNames = maps.Clone(r.names)
-		r.sortNames["#hs_sk"] = r.core.options.SortKey
-	})
-	return r.sortNames
+// key returns what is known of the row's key, under the logical partition key.
+func (w row) key() Item {
+	o := &w.read.core.options
+	key := attribute.Pick(w.item, o.TableKey)
+	maps.Copy(key, w.table)
+	key[o.PartitionKey] = w.read.key
+	if o.SortKey != "" {
+		key[o.SortKey] = w.sort.Attribute()
+	}
+	return key
+}
+
+// decodeRow returns a row as a T. Its error is a *DecodeError.
+func decodeRow[T any](w row) (T, error) {
+	if w.bad != nil {
+		var none T
+		return none, &DecodeError{Key: w.key(), Item: w.item, Err: w.bad}
+	}
+	v, err := decode[T](w.item)
+	if failed, ok := err.(*DecodeError); ok {
+		failed.Key = w.key()
+	}
+	return v, err
 }

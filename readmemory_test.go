@@ -137,11 +137,11 @@ func TestReadMemory(t *testing.T) {
 		{name: "growing items", shards: 200, stop: 70_000, item: growing("000300")},
 		{name: "growing items in many shards", shards: 1000, stop: 105_000, keys: 200, item: growing("000100")},
 		{
-			name: "many buckets", shards: 40, bucket: layout.Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 10_000,
+			name: "many buckets", shards: 40, bucket: layout.Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Prefetch: 29}, stop: 10_000,
 			item: always(pageItem),
 		},
 		{
-			name: "many buckets of 400 KB", shards: 40, bucket: layout.Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Ahead: 29}, stop: 500,
+			name: "many buckets of 400 KB", shards: 40, bucket: layout.Day, query: Query{From: firstDay, To: firstDay.AddDate(0, 0, 30), Prefetch: 29}, stop: 500,
 			keys: 10, item: always(largeItem),
 		},
 		{

@@ -201,7 +201,7 @@ func TestSevenQueriesOfFifty(t *testing.T) {
 		}}
 		written := every(3*time.Hour, end.AddDate(0, 0, -10), "OPS_LOG", 80) // eight a day
 		put(t, open[event](t, client.Client, daily), written)
-		q := heatsink.Query{Key: "OPS_LOG", From: end.AddDate(0, 0, -7), To: end, Reverse: true, Limit: 50, Ahead: 6}
+		q := heatsink.Query{Key: "OPS_LOG", From: end.AddDate(0, 0, -7), To: end, Reverse: true, Limit: 50, Prefetch: 6}
 		start := time.Now()
 		got, _ := read(t, reopen[event](t, client, daily), q)
 		slices.Reverse(got)
@@ -248,10 +248,10 @@ func TestFallBackToTheIndex(t *testing.T) {
 			return nil, err
 		}
 		var page heatsink.Page[entry]
-		if plan.Requests <= allowed {
+		if plan.Shards <= allowed {
 			page, err = logs.Page(t.Context(), q, "")
 		}
-		if plan.Requests > allowed || err != nil {
+		if plan.Shards > allowed || err != nil {
 			page, err = listing.Page(t.Context(), heatsink.Query{Key: "OPS_LOG", Reverse: true, Limit: 50}, "")
 		}
 		var at []string
@@ -491,7 +491,7 @@ func TestEmptyShardsCost(t *testing.T) {
 	views := open[event](t, client, heatsink.Options{Layout: layout.Layout{Shards: 10}})
 	q := heatsink.Query{Key: "PAGE_VIEWS"}
 	plan, err := views.Plan(t.Context(), q)
-	if err != nil || plan.Requests != 10 {
+	if err != nil || plan.Shards != 10 {
 		t.Errorf("the plan is %+v, %v, want 10 requests", plan, err)
 	}
 	for n := range 2 { // items

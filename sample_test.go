@@ -38,7 +38,7 @@ func TestSample(t *testing.T) {
 		}
 		q := Query{Key: "PAGE", Sample: sample}
 		plan, err := views.Plan(ctx, q)
-		if want := (Plan{1, shards, shards}); err != nil || plan != want {
+		if want := (Plan{1, shards}); err != nil || plan != want {
 			t.Errorf("a sample of %d: the plan is %+v, %v, want %+v", sample, plan, err, want)
 		}
 		for _, read := range []struct {
@@ -127,12 +127,12 @@ func TestSampleIsDrawnEvenly(t *testing.T) {
 				t.Fatalf("got %d shards, %v", len(sampled), err)
 			}
 			for i, a := range sampled {
-				single[a.source.shard()]++
+				single[a.ordinal.Shard()]++
 				for _, b := range sampled[i+1:] {
-					if a.source >= b.source {
-						t.Fatalf("shard %d comes before %d", a.source, b.source)
+					if a.ordinal >= b.ordinal {
+						t.Fatalf("shard %d comes before %d", a.ordinal, b.ordinal)
 					}
-					pairs[a.source.shard()][b.source.shard()]++
+					pairs[a.ordinal.Shard()][b.ordinal.Shard()]++
 				}
 			}
 		}
@@ -162,7 +162,7 @@ func TestSampleOfBuckets(t *testing.T) {
 	from := time.Date(2026, 6, 22, 0, 0, 0, 0, time.UTC)
 	week := Query{Key: "a", From: from, To: from.AddDate(0, 0, 7), Sample: 2}
 	plan, err := daily.Plan(ctx, week)
-	if want := (Plan{7, 14, 14}); err != nil || plan != want {
+	if want := (Plan{7, 14}); err != nil || plan != want {
 		t.Errorf("got %+v, %v, want %+v", plan, err, want)
 	}
 	for i := range 7 {

@@ -2,7 +2,6 @@ package heatsink
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
@@ -25,47 +24,36 @@ type request struct {
 }
 
 // read sends a request that changes nothing, as often as it takes. Its error is a *ShardError.
-func (s *sender) read(ctx context.Context, cost *Cost, r *request, send func(ctx context.Context, attempt int) error) error {
-	return s.run(ctx, cost, s.reads, r, send, nil)
+func (s *sender) read(ctx context.Context, r *request, send func(ctx context.Context, attempt int) error) error {
+	attempts, err := s.reads.Do(ctx, dispatch.Request{Send: s.logged(r, send)})
+	return s.failure(r, attempts, err)
 }
 
 // write sends a request that changes something. A write that is not repeatable is not sent again after its answer was
 // lost. If an answer was lost and no later one says that the write happened, the error is an UnknownOutcomeError.
-func (s *sender) write(ctx context.Context, cost *Cost, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
-	err := s.run(ctx, cost, s.writes, r, func(ctx context.Context, attempt int) error {
-		err := send(ctx, attempt)
-		if dispatch.Judge(err) == dispatch.Unknown {
-			r.lost = true
-		}
-		return err
-	}, func(v dispatch.Verdict) bool { return v.Harmless() || repeatable })
-	if failed, ok := err.(*ShardError); ok && r.lost {
-		if !repeatable && dispatch.Judge(failed.Err) == dispatch.Unknown {
-			failed.Err = fmt.Errorf("not repeated, as a second attempt could do it twice or not return what was asked for: %w", failed.Err)
-		}
-		failed.Err = &UnknownOutcomeError{failed.Err}
+func (s *sender) write(ctx context.Context, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
+	attempts, err := s.writes.Write(ctx, repeatable, &r.lost, s.logged(r, send))
+	if err != nil && r.lost {
+		err = &UnknownOutcomeError{err}
 	}
-	return err
+	return s.failure(r, attempts, err)
 }
 
-// run sends a request through a dispatcher, and adds to cost what it took. Its error is a *ShardError.
-func (s *sender) run(ctx context.Context, cost *Cost, d *dispatch.Dispatcher, r *request, send func(ctx context.Context, attempt int) error, again func(dispatch.Verdict) bool) error {
+// logged is send that tells the Logger about attempts that repeat one.
+func (s *sender) logged(r *request, send func(ctx context.Context, attempt int) error) func(ctx context.Context, attempt int) error {
 	var last error
-	var tally dispatch.Tally
-	attempts, err := d.Do(ctx, &tally, dispatch.Request{
-		Send: func(ctx context.Context, attempt int) error {
-			if attempt > 1 {
-				s.logger.DebugContext(ctx, "request repeated", "table", s.table,
-					"operation", r.operation, "shard", r.ShardKey, "attempt", attempt, "reason", last)
-			}
-			last = send(ctx, attempt)
-			return last
-		},
-		Again: again,
-	})
-	cost.Requests += tally.Requests
-	cost.Retries += tally.Retries
-	cost.Throttles += tally.Throttles
+	return func(ctx context.Context, attempt int) error {
+		if attempt > 1 {
+			s.logger.DebugContext(ctx, "request repeated", "table", s.table,
+				"operation", r.operation, "shard", r.ShardKey, "attempt", attempt, "reason", last)
+		}
+		last = send(ctx, attempt)
+		return last
+	}
+}
+
+// failure returns the error of a request as a *ShardError, nil if there is none.
+func (s *sender) failure(r *request, attempts int, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -15,7 +15,10 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
 )
 
 // found is an item that has been read and not returned. Its sort key is the entry's.
@@ -25,17 +28,17 @@ type found struct {
 	bad  error     // what is wrong with the item itself
 }
 
-// entry is a found item in its place in the shard.
+// entry is a found item with its sort key and size.
 type entry = gather.Entry[found]
 
 // sortOf returns the sort key of an entry.
-func sortOf(e entry) sortValue { return sortValue{e.Value.kind, e.Sort} }
+func sortOf(e entry) sortkey.Value { return sortkey.Value{Kind: e.Value.kind, Text: e.Sort} }
 
 // shard is what a read has left of one shard. It is the adapter between package gather, which asks it for pages of entries,
 // and DynamoDB, which is sent a Query for each. It does not change once reading has begun.
 type shard struct {
 	read      *reading
-	source    ordinal
+	ordinal   pagetoken.Ordinal
 	key       string
 	partition types.AttributeValue // the value of the partition key attribute
 	number    types.AttributeValue // the value of the shard attribute, if there is one
@@ -43,12 +46,12 @@ type shard struct {
 	bucketed bool // all items have a time, which is in the bucket
 	timed    bool // items have to be compared with the query's range of time
 
-	left   interval  // what to read
-	skip   sortValue // has been returned already, if skips
+	left   sortkey.Interval // what to read
+	skip   sortkey.Value    // has been returned already, if skips
 	skips  bool
-	start  Item       // where the page starts, if not with the first item
-	behind *sortValue // the sort key of start's item, if a token says where to start
-	done   bool       // nothing is left
+	start  Item           // where the page starts, if not with the first item
+	behind *sortkey.Value // the sort key of start's item, if a token says where to start
+	done   bool           // nothing is left
 }
 
 // Fetch reads a page of at most n items. All of them may be filtered out, so that a page without entries is not the end
@@ -87,7 +90,7 @@ func (s *shard) at(start Item) *shard {
 func (s *shard) From(e entry) gather.Shard[found] {
 	from := s.at(nil)
 	if s.read.core.options.SortKey != "" {
-		from.left = s.left.from(sortOf(e), false, s.read.query.Reverse)
+		from.left = s.left.From(sortOf(e), false, s.read.query.Reverse)
 	}
 	return from
 }
@@ -101,44 +104,44 @@ func (s *shard) Behind(e entry) gather.Shard[found] {
 	return s.at(s.startKey(sortOf(e), table))
 }
 
-// resume makes the shard go on behind a position, at which it was source. Of the items with the position's own sort key,
+// resume makes the shard go on behind a position, at which it had this ordinal. Of the items with the position's own sort key,
 // those of shards that come first in the order have all been returned and those of shards that come later have not.
-func (s *shard) resume(source ordinal, p position) {
+func (s *shard) resume(ordinal pagetoken.Ordinal, p pagetoken.Position) {
 	reverse := s.read.query.Reverse
-	passed := source < p.source
+	passed := ordinal < p.Ordinal
 	if reverse {
-		passed = source > p.source
+		passed = ordinal > p.Ordinal
 	}
-	same := source == p.source
+	same := ordinal == p.Ordinal
 	o := &s.read.core.options
 	switch {
 	case o.SortKey == "" && o.Index == "":
 		s.done = passed || same // a shard is one item
 	case o.Index == "":
 		// The bound is closed, so that it can be a BETWEEN; a sort key is there once in a shard.
-		s.left = s.left.from(p.sort, false, reverse)
-		s.skip, s.skips = p.sort, passed || same
+		s.left = s.left.From(p.Sort, false, reverse)
+		s.skip, s.skips = p.Sort, passed || same
 	case same:
-		s.start = s.startKey(p.sort, attributes(o.TableKey, p.table))
-		s.behind = &p.sort
+		s.start = s.startKey(p.Sort, sortkey.Attributes(o.TableKey, p.Table))
+		s.behind = &p.Sort
 	case o.SortKey == "":
 		s.done = passed
 	default:
-		s.left = s.left.from(p.sort, passed, reverse)
+		s.left = s.left.From(p.Sort, passed, reverse)
 	}
-	s.done = s.done || s.left.empty()
+	s.done = s.done || s.left.Empty()
 }
 
-// startKey returns the key of an item as a place to go on behind it: the sort key and the table's own, if this is an
+// startKey returns the key of an item to go on behind: the sort key and the table's own, if this is an
 // index, in this shard. It keeps table.
-func (s *shard) startKey(sort sortValue, table Item) Item {
+func (s *shard) startKey(sort sortkey.Value, table Item) Item {
 	o := &s.read.core.options
 	table[o.PartitionKey] = s.partition
 	if s.number != nil {
 		table[o.ShardAttribute] = s.number
 	}
 	if o.SortKey != "" {
-		table[o.SortKey] = sort.attribute()
+		table[o.SortKey] = sort.Attribute()
 	}
 	return table
 }
@@ -155,7 +158,7 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 		values[":hs_sh"] = s.number
 	}
 	names := r.names
-	if sort := s.left.condition(r.query.Reverse, values); sort != "" {
+	if sort := s.left.Condition(r.query.Reverse, values); sort != "" {
 		condition += " AND " + sort
 		names = r.namesWithSort()
 	}
@@ -167,7 +170,7 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 		FilterExpression:          r.filter,
 		ProjectionExpression:      r.projection,
 		ExclusiveStartKey:         s.start,
-		ReturnConsumedCapacity:    r.meters.wanted(),
+		ReturnConsumedCapacity:    r.meters.Wanted(),
 	}
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(min(limit, 1<<30)))
@@ -188,10 +191,8 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	r, c := s.read, s.read.core
 	var out *dynamodb.QueryOutput
-	var cost Cost
-	defer func() { r.meters.add(cost) }()
-	query := &request{operation: "Query", Home: place.Home{ShardKey: s.key, Shard: s.source.shard()}}
-	err := c.sender.read(ctx, &cost, query, func(ctx context.Context, _ int) (err error) {
+	query := &request{operation: "Query", Home: place.Home{ShardKey: s.key, Shard: s.ordinal.Shard()}}
+	err := c.sender.read(ctx, query, func(ctx context.Context, _ int) (err error) {
 		out, err = c.sender.client.Query(ctx, in, dispatch.Once)
 		if dispatch.TooFast(err) {
 			r.throttled.Store(true)
@@ -207,8 +208,7 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 		}
 		return nil, err
 	}
-	cost.Items = int(out.ScannedCount)
-	cost.ReadUnits = units(out.ConsumedCapacity)
+	meter.Read(ctx, int(out.ScannedCount), out.ConsumedCapacity)
 	return out, nil
 }
 
@@ -226,16 +226,16 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 		}
 		e := entry{Size: w.Total(), Value: found{item: item}}
 		if sortKey != "" {
-			sort, err := sortValueOf(item[sortKey])
+			sort, err := sortkey.Of(item[sortKey])
 			if err != nil {
 				return false, fmt.Errorf("shard %q: sort key %s: %w", s.key, sortKey, err)
 			}
-			e.Sort, e.Value.kind = sort.text, sort.kind
-			where := s.where(sort)
-			if where > 0 { // the condition could not say where to stop
+			e.Sort, e.Value.kind = sort.Text, sort.Kind
+			side := s.compare(sort)
+			if side > 0 { // the condition could not say where to stop
 				return true, nil
 			}
-			if where < 0 || s.skips && sort == s.skip {
+			if side < 0 || s.skips && sort == s.skip {
 				continue
 			}
 		}
@@ -321,17 +321,17 @@ func (s *shard) checkProgress(next Item) error {
 // beyond reports whether a page ends behind what is left to read, which the condition could not say. Its items may all
 // have been filtered out, so only its end tells.
 func (s *shard) beyond(end Item) bool {
-	sort, err := sortValueOf(end[s.read.core.options.SortKey])
-	return err == nil && s.where(sort) > 0
+	sort, err := sortkey.Of(end[s.read.core.options.SortKey])
+	return err == nil && s.compare(sort) > 0
 }
 
-// where returns 0 if a sort key is in what is left to read, else whether it comes before that, -1, or behind, 1, in the
+// compare returns 0 if a sort key is in what is left to read, else whether it comes before that, -1, or behind, 1, in the
 // query's direction.
-func (s *shard) where(sort sortValue) int {
+func (s *shard) compare(sort sortkey.Value) int {
 	if s.read.query.Reverse {
-		return -s.left.compare(sort)
+		return -s.left.Compare(sort)
 	}
-	return s.left.compare(sort)
+	return s.left.Compare(sort)
 }
 
 // addSize adds an item's size to that of its page.

@@ -10,26 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/layout"
 )
-
-// ordinal is a shard's place among those of its bucket: the layout's shards first, then those of Options.Older. It
-// orders items with the same sort key, and does not depend on how many shards there are.
-type ordinal uint32
-
-const (
-	shardBits           = 17
-	lastOrdinal         = 1<<(shardBits+8) - 1
-	maxOlder            = 255
-	shardMask   ordinal = 1<<shardBits - 1
-)
-
-func newOrdinal(layout, shard int) ordinal { return ordinal(layout<<shardBits | shard) }
-
-func (o ordinal) shard() int { return int(o & shardMask) }
-
-// layout returns 0 for the collection's own, and n for the nth of Options.Older, counted from 1.
-func (o ordinal) layout() int { return int(o >> shardBits) }
 
 // buckets returns the starts of the buckets to read, in order; a zero one without buckets.
 func (r *reading) buckets() []time.Time {
@@ -60,8 +43,8 @@ func (r *reading) shards(ctx context.Context, bucket time.Time) ([]*shard, error
 // olderShards returns the shards of the layouts that are read along.
 func (r *reading) olderShards() ([]*shard, error) {
 	var all []*shard
-	for i, layout := range r.core.options.Older {
-		shards, err := r.shardsOf(i+1, layout, time.Time{})
+	for i, older := range r.core.options.Older {
+		shards, err := r.shardsOf(i+1, older, time.Time{})
 		if err != nil {
 			return nil, err
 		}
@@ -70,13 +53,14 @@ func (r *reading) olderShards() ([]*shard, error) {
 	return without(all, nil), nil
 }
 
-func (r *reading) shardsOf(source int, in layout.Layout, bucket time.Time) ([]*shard, error) {
+// shardsOf returns the shards of a layout: 0 for the collection's own, or the nth of Options.Older.
+func (r *reading) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shard, error) {
 	shards := make([]*shard, max(in.Shards, 1))
 	all, timed := make([]shard, len(shards)), r.timedIn(bucket)
 	for n := range shards {
 		s := &all[n]
-		*s = shard{read: r, source: newOrdinal(source, n), left: r.interval, bucketed: !bucket.IsZero(), timed: timed}
-		if r.core.options.ShardAttribute != "" && source == 0 {
+		*s = shard{read: r, ordinal: pagetoken.NewOrdinal(nth, n), left: r.interval, bucketed: !bucket.IsZero(), timed: timed}
+		if r.core.options.ShardAttribute != "" && nth == 0 {
 			s.key = r.query.Key
 			s.partition, s.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
 		} else {
@@ -116,31 +100,32 @@ func without(older, own []*shard) []*shard {
 }
 
 // resumeShards makes the layout's own shards go on behind a position. One that has been added since may have been an older
-// layout's before, and then came in its place. If that was behind an older layout that still is one, the order has changed.
-func resumeShards(own, older []*shard, p position) error {
-	was := make(map[string]ordinal, len(older)) // by shard key, when the position was issued
+// layout's before, and then had an ordinal of that layout. If that was behind an older layout that still is one, the order has
+// changed.
+func resumeShards(own, older []*shard, p pagetoken.Position) error {
+	was := make(map[string]pagetoken.Ordinal, len(older)) // by shard key, when the position was issued
 	for _, s := range older {
-		was[s.key] = s.source
+		was[s.key] = s.ordinal
 	}
 	for _, s := range own {
-		if s.source.shard() < p.width {
+		if s.ordinal.Shard() < p.Width {
 			delete(was, s.key)
 		}
 	}
-	first := ordinal(lastOrdinal) // of the older layouts' shards that still are
+	first := pagetoken.LastOrdinal // of the older layouts' shards that still are
 	if len(was) > 0 {
 		for _, s := range without(slices.Clone(older), own) {
-			first = min(first, s.source)
+			first = min(first, s.ordinal)
 		}
 	}
 	for _, s := range own {
-		source, moved := was[s.key]
+		ordinal, moved := was[s.key]
 		if !moved {
-			source = s.source
-		} else if source > first {
+			ordinal = s.ordinal
+		} else if ordinal > first {
 			return fmt.Errorf("%w: shard %q was one of an older layout when it was issued: begin with the first page", ErrToken, s.key)
 		}
-		s.resume(source, p)
+		s.resume(ordinal, p)
 	}
 	return nil
 }
@@ -213,19 +198,11 @@ func (r *reading) sampled(shards []*shard) []*shard {
 	return drawn
 }
 
-// sampleOf returns how many of a bucket's shards the query reads.
-func (q *Query) sampleOf(shards int) int {
-	if q.Sample == 0 {
-		return shards
-	}
-	return min(q.Sample, shards)
-}
-
 // sources returns shards as package gather reads them.
 func sources(shards []*shard) []gather.Source[found] {
 	list := make([]gather.Source[found], len(shards))
 	for i, s := range shards {
-		list[i] = gather.Source[found]{Name: s.key, Ordinal: int(s.source)}
+		list[i] = gather.Source[found]{Name: s.key, Ordinal: int(s.ordinal)}
 		if !s.done {
 			list[i].Shard = s
 		}
@@ -233,7 +210,7 @@ func sources(shards []*shard) []gather.Source[found] {
 			list[i].Skips = 1
 		}
 		if s.behind != nil {
-			list[i].Last = &s.behind.text
+			list[i].Last = &s.behind.Text
 		}
 	}
 	return list

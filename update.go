@@ -15,6 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/version"
 )
 
@@ -28,13 +29,13 @@ import (
 // the old values are asked for, which only the first attempt can see; or the condition fails the second time, maybe
 // because of the first.
 func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.UpdateItemInput)) (Written[Item], error) {
-	return w.change(ctx, like, func(cost *Cost, at *located) (Item, *types.ConsumedCapacity, error) {
+	return w.change(ctx, like, func(at *located) (Item, *types.ConsumedCapacity, error) {
 		in := &dynamodb.UpdateItemInput{TableName: &w.sender.table, Key: maps.Clone(at.key)}
 		for _, edit := range edits {
 			edit(in)
 		}
 		in.TableName, in.Key = &w.sender.table, at.key
-		metersOf(ctx).ask(&in.ReturnConsumedCapacity)
+		meter.Ask(ctx, &in.ReturnConsumedCapacity)
 		claim, assigned, err := w.checkUpdate(in, like)
 		if err != nil {
 			return nil, nil, err
@@ -48,12 +49,12 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 		r := &request{operation: "UpdateItem", Home: at.Home}
 		var out *dynamodb.UpdateItemOutput
 		if claim == nil {
-			err = w.sender.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) (err error) {
+			err = w.sender.write(ctx, r, repeatable, func(ctx context.Context, _ int) (err error) {
 				out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
 				return err
 			})
 		} else {
-			out, err = w.updateVersion(ctx, cost, r, in, claim)
+			out, err = w.updateVersion(ctx, r, in, claim)
 		}
 		if err != nil {
 			failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
@@ -83,19 +84,16 @@ func (w *writer) checkUpdate(in *dynamodb.UpdateItemInput, like Item) (*version.
 
 // change finds the item that is like another and has send change it there. send returns the attributes that were asked for
 // and what the request consumed.
-func (w *writer) change(ctx context.Context, like Item, send func(cost *Cost, at *located) (Item, *types.ConsumedCapacity, error)) (done Written[Item], err error) {
-	var cost Cost
-	defer func() { metersOf(ctx).add(cost) }()
-
-	at, err := w.finder.locate(ctx, &cost, like)
+func (w *writer) change(ctx context.Context, like Item, send func(at *located) (Item, *types.ConsumedCapacity, error)) (done Written[Item], err error) {
+	at, err := w.finder.locate(ctx, like)
 	if err != nil {
 		return done, err
 	}
-	attributes, consumed, err := send(&cost, at)
+	attributes, consumed, err := send(at)
 	if err != nil {
 		return done, err
 	}
-	cost.WriteUnits += units(consumed)
+	meter.Wrote(ctx, consumed)
 	w.returned(ctx, attributes, like)
 	return Written[Item]{ShardKey: at.ShardKey, Shard: at.Shard, Attributes: attributes}, nil
 }
@@ -103,14 +101,11 @@ func (w *writer) change(ctx context.Context, like Item, send func(cost *Cost, at
 // updateVersion sends an update of a collection with versions. As the item then tells whether the update was done, any may
 // be repeated that need not return what only the first attempt sees. It changes what is there, and creates nothing: the
 // error is ErrNotFound.
-func (w *writer) updateVersion(ctx context.Context, cost *Cost, r *request, in *dynamodb.UpdateItemInput, claim *version.Claim) (out *dynamodb.UpdateItemOutput, err error) {
+func (w *writer) updateVersion(ctx context.Context, r *request, in *dynamodb.UpdateItemInput, claim *version.Claim) (out *dynamodb.UpdateItemOutput, err error) {
 	whole := in.ReturnValues == types.ReturnValueAllNew
 	repeatable := whole || in.ReturnValues == "" || in.ReturnValues == types.ReturnValueNone
-	err = w.sender.write(ctx, cost, r, repeatable, func(ctx context.Context, _ int) error {
-		left, err := claim.Contest(r.lost, func(raises int) (err error) {
-			if raises > 0 {
-				cost.Requests++ // the dispatcher counts one
-			}
+	err = w.sender.write(ctx, r, repeatable, func(ctx context.Context, _ int) error {
+		left, err := claim.Contest(ctx, r.lost, func() (err error) {
 			out, err = w.sender.client.UpdateItem(ctx, claim.Update(in), dispatch.Once)
 			return err
 		})

@@ -223,7 +223,7 @@ func lastSevenDays(t *testing.T, client *dynamodb.Client) {
 		t.Errorf("the day's bucket holds %q", got)
 	}
 
-	q := heatsink.Query{Key: "OPS_LOG", From: end.AddDate(0, 0, -7), To: end, Reverse: true, Limit: 50, Ahead: 6}
+	q := heatsink.Query{Key: "OPS_LOG", From: end.AddDate(0, 0, -7), To: end, Reverse: true, Limit: 50, Prefetch: 6}
 	got, cost := read(t, logs, q)
 	want := slices.Clone(all[190:])
 	slices.Reverse(want)
@@ -233,7 +233,7 @@ func lastSevenDays(t *testing.T, client *dynamodb.Client) {
 	if cost.Requests > 7 {
 		t.Errorf("%d requests for seven buckets", cost.Requests)
 	}
-	q.Ahead = 0
+	q.Prefetch = 0
 	if _, cost = read(t, logs, q); cost.Requests != 3 {
 		t.Errorf("%d requests, although three buckets are enough", cost.Requests)
 	}
@@ -449,7 +449,7 @@ func rangesAreHalfOpen(t *testing.T, client *dynamodb.Client) {
 	for days, to := range map[int]time.Time{9: first.AddDate(0, 0, 9), 10: first.AddDate(0, 0, 10)} {
 		q := heatsink.Query{Key: "user-12345", From: first, To: to}
 		plan, err := logs.Plan(t.Context(), q)
-		if err != nil || plan.Buckets != days || plan.Requests != days {
+		if err != nil || plan.Buckets != days || plan.Shards != days {
 			t.Errorf("plan %+v, %v, want %d buckets", plan, err, days)
 		}
 		if got, cost := read(t, logs, q); !slices.Equal(got, all[:days]) || cost.Requests != days {
@@ -511,7 +511,7 @@ func expiredItemsAreLeftOut(t *testing.T, client *dynamodb.Client) {
 	if _, err := sessions.Get(t.Context(), session{Key: "SESSIONS", ID: "over"}); !errors.Is(err, heatsink.ErrNotFound) {
 		t.Errorf("got error %v", err)
 	}
-	q.Expired = true
+	q.IncludeExpired = true
 	if got, _ := read(t, sessions, q); len(got) != 2 {
 		t.Errorf("with what expired, got %v", got)
 	}

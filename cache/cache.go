@@ -1,5 +1,5 @@
-// Package cache remembers what is expensive to read, such as a count over all shards of a key. Simultaneous callers share
-// one load, and values live for a short time.
+// Package cache caches values that are expensive to read, such as a count over all shards of a key. Concurrent callers
+// share one load, and values expire after a short time.
 package cache
 
 import (
@@ -14,41 +14,41 @@ import (
 	"time"
 )
 
-// ErrClosed is returned by a Cache that was closed, also to those who were waiting at that moment.
+// ErrClosed is returned by a closed Cache, also to callers that were waiting when it was closed.
 var ErrClosed = errors.New("cache is closed")
 
-// ErrStuck is returned by a Cache instead of starting a load while 1,000 others still run whose contexts have ended.
-// Loads must return when their context ends.
-var ErrStuck = errors.New("cache is stuck: 1,000 loads ignore that their contexts have ended")
+// ErrStuck is returned instead of starting a load while 1,000 other loads ignore that their contexts have ended. A load
+// must return when its context ends.
+var ErrStuck = errors.New("cache is stuck: 1,000 loads have not returned although their contexts have ended")
 
 const (
-	// maxUnattended is how many loads that nobody waits for go on at most.
+	// maxUnattended is the largest number of loads that run while nobody waits for them.
 	maxUnattended = 1000
 
-	// maxStuck is how many loads may ignore that they were given up before no others are started.
+	// maxStuck is the number of cancelled loads that have not returned at which no other load starts.
 	maxStuck = 1000
 )
 
-// Options configure a Cache. Fields that are zero have the defaults given here; negative ones mean none.
+// Options configure a Cache. A field at zero has its default. A negative value means none.
 type Options struct {
-	// TTL is how long a value is used, counted from the moment its load returned. Default: 60 seconds. None: values are
-	// not kept, but simultaneous loads are still shared.
+	// TTL is how long a value is used after its load has returned. Default: 60 seconds. None: values are not kept, but
+	// concurrent callers still share a load.
 	TTL time.Duration
 
-	// Stale is for how much longer than TTL an old value may be returned while one load in the background replaces it.
-	// Default: none: whoever finds an old value waits for a new one.
+	// Stale is how much longer than TTL an old value may be returned while one background load replaces it. Default:
+	// none: callers wait for a new value.
 	Stale time.Duration
 
-	// LoadTimeout is how long a load may take, whether or not anybody waits for it. Then its context ends. The error of a
-	// load that fails after that wraps context.DeadlineExceeded. Default: 5 minutes. None: a load may take any time.
+	// LoadTimeout is the longest time that a load may take, even if nobody waits for it. Then its context ends. If the
+	// load fails after that, its error wraps context.DeadlineExceeded. Default: 5 minutes. None: no timeout.
 	LoadTimeout time.Duration
 
-	// Entries is how many values are kept. When there are more, the least recently used one goes. Default: 1,000.
-	// None: as with TTL.
+	// Entries is the largest number of values to keep. Beyond it, the least recently used value is evicted. Default:
+	// 1,000. None: values are not kept.
 	Entries int
 
-	// Jitter is the fraction of the TTL, up to 1, by which the life of a value is cut at random, so that values which
-	// were loaded together do not expire together: 0.1 is a life of 0.9 to 1 TTL. Default: none.
+	// Jitter is the largest fraction of the TTL, up to 1, that is randomly cut from a value's life. With it, values
+	// that were loaded together do not expire together. With 0.1, a value lives for 0.9 to 1 TTL. Default: none.
 	Jitter float64
 }
 
@@ -64,27 +64,27 @@ func (o Options) withDefaults() Options {
 	}
 }
 
-// Cache remembers what is expensive to read, such as a count over all shards of a key, for a short time and for as many
-// callers as there are. Its methods may be called concurrently.
+// Cache caches values that are expensive to read, such as a count over all shards of a key. Its methods may be called
+// concurrently.
 //
-// At most one load per key runs at a time, in a goroutine of its own; those who need its result wait for it together.
-// Its context has the values of the context of the call that asked for it, but not its deadline: the load goes on when
-// its callers have left, so that impatient callers find its value later. The context ends after
-// Options.LoadTimeout, and by Close.
+// At most one load per key runs at a time, in its own goroutine, and all callers that need its result wait for it. The
+// context of a load has the values of the context of the call that started it, but not its deadline. The load continues
+// if its callers leave, and later callers find its value. Its context ends after Options.LoadTimeout and on Close.
 //
-// A load whose context has ended is still the key's only one until it returns. Those who come meanwhile wait for it to
-// return, and then for the next one. So a load that never returns blocks its key: callers get the error of their own
-// context.
+// A load whose context has ended stays the only load of its key until it returns. Callers that arrive meanwhile wait
+// for it to return, and then for the next load. A load that never returns therefore blocks its key, and callers get the
+// error of their own context.
 //
-// At most 1,000 loads go on with nobody waiting, for all keys together. If there are more, the context of the one that
-// was left first ends. If 1,000 such loads do not return, no other is started: see ErrStuck.
+// At most 1,000 loads, over all keys, run while nobody waits for them. Beyond that, the cache cancels the one that has
+// been abandoned the longest. If 1,000 cancelled loads have not returned, the cache starts no other load and returns
+// ErrStuck.
 //
-// A load's error goes to everybody who waits for it, and is not kept. So does a panic: it continues in their goroutines.
-// Of a load that nobody waits for nobody hears; if it replaces an old value and fails, the old value is used until that
-// is too old.
+// The error of a load is returned to all callers that wait for it, and is not cached. A panic of a load continues in
+// the goroutines of those callers. If nobody waits, the error is dropped. If a background load fails to replace an old
+// value, the old value is used until Stale is over.
 //
-// The loads of one key must be interchangeable and must not ask the cache for that key. Callers share the values and must
-// not change them.
+// All loads of one key must be interchangeable, and must not call the cache for that key. Callers share the values and
+// must not modify them.
 type Cache[V any] struct {
 	options Options   // with defaults
 	epoch   time.Time // what times in here are counted from: cheaper to read and to compare
@@ -111,8 +111,8 @@ func New[V any](options Options) *Cache[V] {
 	return c
 }
 
-// Get returns the value that is kept for key, or else calls load and keeps what it returns. Calls that find nothing
-// while a load for the key is under way share its result. If ctx ends first, Get returns its error.
+// Get returns the cached value of key. If there is none, Get calls load and caches its result. Calls that find no value
+// while a load of the key runs share its result. If ctx ends first, Get returns its error.
 func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Context) (V, error)) (V, error) {
 	c.mu.Lock()
 	if e := c.entries[key]; e != nil {
@@ -138,17 +138,17 @@ func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Contex
 	return c.wait(ctx, f)
 }
 
-// GetFresh returns a value whose load started after the call did, so that it shows every write that was acknowledged
-// before the call, provided that load reads consistently. The value is kept for Get.
+// GetFresh returns a value whose load started after the call. If load reads with strong consistency, the value reflects
+// every write that was acknowledged before the call. The value is cached for Get.
 //
-// If a load for the key is under way, the next one starts when it ends, for all who called GetFresh meanwhile.
+// If a load of the key is running, the next one starts when it ends, and all calls of GetFresh share it.
 func (c *Cache[V]) GetFresh(ctx context.Context, key string, load func(context.Context) (V, error)) (V, error) {
 	c.mu.Lock()
 	return c.loadNext(ctx, key, load)
 }
 
-// Forget drops the value that is kept for key. Loads that are under way still answer those who wait for them, but are not
-// kept, and nobody else gets to see their result: calls from now on wait for the next load.
+// Forget drops the cached value of key. Running loads still answer the callers that wait for them, but their results
+// are not cached. Later calls wait for a new load.
 func (c *Cache[V]) Forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,8 +160,8 @@ func (c *Cache[V]) Forget(key string) {
 	}
 }
 
-// Close cancels all loads, those in the background included, and returns when they have ended. From then on, the cache
-// returns ErrClosed. It must not be called from a load.
+// Close cancels all loads, including background loads, and returns when they have ended. Later calls return ErrClosed.
+// A load must not call Close.
 func (c *Cache[V]) Close() {
 	c.mu.Lock()
 	c.closed = true

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-var errLoadGivenUp = errors.New("cache: the load was given up: nobody waits for it, and newer loads take its place")
+var errLoadGivenUp = errors.New("cache: the load was cancelled: nobody waits for it, and 1,000 newer loads run")
 
 // errLoadExited is returned when load ended its goroutine, as t.FailNow does, and so has no result.
 var errLoadExited = errors.New("cache: load called runtime.Goexit")

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Flush returns when everything is stored that was added before, by whomever. It does not wait for intervals to pass.
-// If ctx ends first, the error says so, and is a LostError if Adds that nobody else waits for are among what is not
-// stored.
+// Flush returns when everything that was added before the call is stored. It does not wait for Options.Interval to
+// pass. If ctx ends first, Flush returns an error. It is a LostError if Adds of AddAsync are not stored.
 func (c *Counter) Flush(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,11 +18,12 @@ func (c *Counter) Flush(ctx context.Context) error {
 	return c.drain(ctx)
 }
 
-// Close stores everything that is not stored yet, folds this process's slots, and ends everything in the background.
-// Adds that come later fail with ErrClosed. If ctx ends before everything is stored, Close gives up: Adds that still
-// wait get their error, and the error of Close is a LostError if there were any that nobody waits for.
+// Close stores everything that is not stored yet, folds the slots of this process, and stops all background work. Later
+// Adds fail with ErrClosed. If ctx ends before everything is stored, Close gives up, and waiting Adds fail. The error
+// of Close is then a LostError if Adds of AddAsync are not stored.
 //
-// A process that ends without Close leaves its slots in the table, where they count, and are folded by others one day.
+// A process that ends without Close leaves its slots in the table. They still count, and other processes fold them
+// later.
 func (c *Counter) Close(ctx context.Context) error {
 	c.mu.Lock()
 	if c.closed {
@@ -133,5 +133,5 @@ func (c *Counter) unstored(cause error) error {
 	if adds > 0 {
 		return &LostError{adds, cause}
 	}
-	return fmt.Errorf("not everything is stored: %w", cause)
+	return fmt.Errorf("some adds are not stored: %w", cause)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// updateSlot opens, flushes or freezes a slot. All of them set what does not depend on what is there, so the collection
-// repeats them; but opening a slot is not repeated after its answer was lost, because it asks for the old item.
+// updateSlot opens, flushes or freezes a slot. All of them set what does not depend on what is there, so they are
+// repeated; but opening a slot is not repeated after its answer was lost, because it asks for the old item.
 func (s *store) updateSlot(ctx context.Context, key string, r request) answer {
 	slotKey, err := s.slotKey(key, r.id)
 	if err != nil {
@@ -43,13 +43,13 @@ func (s *store) updateSlot(ctx context.Context, key string, r request) answer {
 		x.condition = fmt.Sprintf("attribute_exists(%s)", x.name(attrSeq))
 		returned = types.ReturnValueAllNew
 	}
-	written, err := s.items.Update(ctx, slotKey, x.apply(returned))
+	attributes, err := s.items.Update(ctx, slotKey, r.operation != openSlot, x.apply(returned))
 	a, stored := judge(err)
 	switch {
 	case r.operation == openSlot:
 		return a
 	case err == nil:
-		stored = written.Attributes
+		stored = attributes
 	}
 	return s.answerWithSlot(a, stored)
 }
@@ -59,7 +59,7 @@ func (s *store) deleteSlot(ctx context.Context, key string, id slotID) answer {
 	if err != nil {
 		return failure(err)
 	}
-	_, err = s.items.Delete(ctx, slotKey, func(in *dynamodb.DeleteItemInput) {
+	err = s.items.Delete(ctx, slotKey, func(in *dynamodb.DeleteItemInput) {
 		in.ConditionExpression = aws.String("attribute_exists(#frozen)")
 		in.ExpressionAttributeNames = map[string]string{"#frozen": attrFrozen}
 		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -67,8 +67,7 @@ func (s *store) deleteSlot(ctx context.Context, key string, id slotID) answer {
 	return s.answerWithSlot(judge(err))
 }
 
-// updateBase changes the base. What adds to it is not repeated by the collection after a lost answer: the machines know
-// how to go on.
+// updateBase changes the base. What adds to it is not repeated after a lost answer: the machines know how to go on.
 func (s *store) updateBase(ctx context.Context, key string, r request) answer {
 	x := newExpression()
 	switch r.operation {
@@ -92,7 +91,7 @@ func (s *store) updateBase(ctx context.Context, key string, r request) answer {
 			x.sum(r.sum), x.name(attrVersion), x.number(1), x.name(attrReset), x.value(text(r.token)))
 		x.condition = x.version(r.version)
 	}
-	_, err := s.items.Update(ctx, s.baseKey(key), x.apply(types.ReturnValueNone))
+	_, err := s.items.Update(ctx, s.baseKey(key), r.operation == raiseBase, x.apply(types.ReturnValueNone))
 	a, stored := judge(err)
 	if a.outcome != refused {
 		return a

@@ -21,8 +21,8 @@ type Client interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Counter is any number of counters in one table, each with a key. Its methods may be called concurrently. One per
-// process and table is enough, and better than several: Adds to the same key are stored together.
+// Counter holds any number of counters in one table, each with its own key. Its methods may be called concurrently.
+// Open one Counter per process and table, so that Adds to the same key are stored together.
 type Counter struct {
 	options Options // with defaults
 	store   *store
@@ -47,14 +47,14 @@ type Counter struct {
 	views   map[string]view
 }
 
-// Open returns the counters in a table. It does no I/O. Close stores what is not stored yet.
+// Open returns the counters in a table. It does no I/O. Call Close to store what is not stored yet.
 func Open(client Client, options Options) (*Counter, error) {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", heatsink.ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", heatsink.ErrOptions)
 	}
 	return newCounter(client, options)
 }
@@ -82,16 +82,16 @@ func newCounter(client Client, options Options) (*Counter, error) {
 	return c, nil
 }
 
-// Add adds delta, which may be negative, to the counter with this key, and returns when that is stored. There is
-// nothing to create first.
+// Add adds delta, which may be negative, to the counter with this key. It returns when the sum is stored. A counter
+// need not be created first.
 //
-// If Add returns nil, delta is counted, once: whatever was throttled, timed out, sent twice or arrived late, and
-// whatever happens to this process from now on. All Adds to a key that wait at a time are stored in one request, so Add
-// from as many goroutines as there are events.
+// If Add returns nil, delta is counted once. Throttled, repeated or late requests do not change that, and neither does
+// a crash of this process. All Adds to a key that wait at the same time are stored with one request. Call Add from
+// as many goroutines as there are events.
 //
-// If not, the error is an AddError, which says whether delta may be counted all the same; errors.Is of ErrUncertain
-// asks the same. It is uncertain only if ctx or the counter ended while delta was on its way. Before that, delta is
-// taken back.
+// Otherwise the error is an AddError. It says whether delta may be counted nevertheless; errors.Is with ErrUncertain
+// tells the same. That is possible only if ctx or the counter ended while the request was being sent. If they end
+// earlier, Add takes delta back.
 func (c *Counter) Add(ctx context.Context, key string, delta int64) error {
 	b, added, err := c.enqueue(ctx, key, delta, false)
 	if err != nil {
@@ -113,11 +113,12 @@ func (c *Counter) Add(ctx context.Context, key string, delta int64) error {
 	return nil
 }
 
-// AddAsync is Add without waiting: it acknowledges what is only in memory yet. If the process is killed, what was added
-// since the last flush is lost: that is Options.Interval and a request, or as much longer as DynamoDB throttles or does
-// not answer. Unflushed says how much it is, Flush waits until it is nothing, and Close stores it.
+// AddAsync is Add without waiting: it returns when delta is in memory. If the process is killed, everything that was
+// added since the last flush is lost. That is usually Options.Interval plus one request, and longer while DynamoDB
+// throttles or does not answer. Unflushed returns how many Adds are not stored, Flush waits until they are, and Close
+// stores them.
 //
-// The error is an AddError and never uncertain: delta was not taken.
+// The error is an AddError and never uncertain: delta was not added.
 func (c *Counter) AddAsync(key string, delta int64) error {
 	if _, _, err := c.enqueue(context.Background(), key, delta, true); err != nil {
 		return &AddError{Key: key, Delta: delta, Err: err}
@@ -125,7 +126,7 @@ func (c *Counter) AddAsync(key string, delta int64) error {
 	return nil
 }
 
-// Unflushed returns how many of the Adds that nobody waits for are not known to be stored.
+// Unflushed returns the number of AddAsync calls that are not known to be stored.
 func (c *Counter) Unflushed() (adds int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,8 +136,8 @@ func (c *Counter) Unflushed() (adds int64) {
 	return adds
 }
 
-// Cost returns what all requests of this Counter have cost so far, those in the background included. Those of one
-// operation can be had with heatsink.WithMeter; a flush is charged to the first of the Adds that it stores.
+// Cost returns the cost of all requests of this Counter so far, including background requests. Use heatsink.WithMeter
+// for the cost of one operation. A flush is charged to the first of the Adds that it stores.
 func (c *Counter) Cost() heatsink.Cost { return c.meter.Cost() }
 
 // enqueue puts an Add into the queue of its counter. The batch is nil if there is nothing to wait for.
@@ -208,10 +209,10 @@ func (c *Counter) entry(ctx context.Context, key string, async bool) (*entry, er
 			return c.newEntry(key, now), nil
 		}
 		if async {
-			return nil, fmt.Errorf("%w: %d counters are in use", ErrBusy, c.options.MaxCounters)
+			return nil, fmt.Errorf("%w: all %d counters of Options.MaxCounters are in use", ErrBusy, c.options.MaxCounters)
 		}
 		if err := c.wait(ctx); err != nil {
-			return nil, fmt.Errorf("%w: %d counters are in use: %w", ErrBusy, c.options.MaxCounters, err)
+			return nil, fmt.Errorf("%w: all %d counters of Options.MaxCounters are in use: %w", ErrBusy, c.options.MaxCounters, err)
 		}
 	}
 }

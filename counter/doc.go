@@ -1,45 +1,48 @@
-// Package counter counts in DynamoDB, exactly: an Add that was acknowledged is counted once, whatever was throttled,
-// timed out, sent twice, arrived late, crashed or slept. And cheaply: all Adds that wait at a time are one write.
+// Package counter counts in DynamoDB, exactly and cheaply. Every acknowledged Add is counted once, even if requests are
+// throttled, time out, arrive twice or late, or if a process crashes or sleeps. All Adds that wait at the same time are
+// stored with one write.
 //
 //	views, err := counter.Open(client, counter.Options{Table: "counters"})
 //	…
 //	err = views.Add(ctx, "PAGE#/pricing", 1)          // from any number of goroutines and processes
 //	…
-//	total, err := views.Total(ctx, "PAGE#/pricing")   // with everything that was acknowledged
+//	total, err := views.Total(ctx, "PAGE#/pricing")   // includes every acknowledged Add
 //	…
 //	err = views.Close(ctx)                            // when the process ends
 //
-// Counters need not be created, and one Counter serves any number of them, each with a key. Total is its value, Cached
-// one that is a little older and costs nothing, Read one of a single moment for counters that also go down, Reset sets
-// it back and loses nothing, Inspect shows what it is made of.
+// One Counter serves any number of counters, each with its own key. Counters need not be created. Total returns the
+// value. Cached returns a slightly older value at no cost. Read returns the value at a single moment, for counters that
+// also go down. Reset sets a counter to zero and loses no Add. Inspect shows the slots of a counter.
 //
 // # How it works
 //
-// Each process has a slot of its own in a counter, an item that nobody else writes: it holds the sum of everything the
-// process has added. A flush sets that sum, with a number that must be greater than the one before, so repeating it, or
-// an old one that arrives late, changes nothing. Slots are spread over shards of the key, and a process flushes twenty
-// times a second at most, so a counter takes as many increments as its processes can make.
+// Each process has its own slot in a counter: an item that no other process writes. The slot holds the sum of
+// everything that the process has added. A flush writes this sum with a sequence number, and succeeds only if the
+// number is greater than the stored one. A repeated or late flush therefore changes nothing. Slots are spread over
+// shards of the key. A process flushes a counter about twenty times per second at most, so a counter accepts as many
+// increments as its processes can make.
 //
-// A reader adds up all slots and the base, an item that has the sum of slots that are no longer used: a process folds
-// its slot into the base when it closes the counter or has not added to it for a while, and others do it for a process
-// that died: freeze the slot, then add it to the base together with its name, so that it counts in one place. A process
-// that was only asleep finds its slot frozen and goes on with another. All of that happens in the background of
-// processes that add.
+// A reader adds up all slots and the base. The base is an item with the sum of all slots that are no longer used. A
+// process folds its slot into the base when it closes the counter, or when it has not added to it for a while. If a
+// process dies, other processes fold its slot. They freeze the slot, and then add its sum and its name to the base in
+// one write, so that it counts only once. A process that was only asleep finds its slot frozen and continues with a new
+// one. All of this happens in the background of processes that add.
 //
 // # What it costs
 //
-// A flush is one write unit. At 1,000 increments a second in one process that is 50 increments a unit, and an Add takes
-// 25 ms longer than its request, on average. Total is five requests of one read unit each with the default of four
-// shards. A process's first Add to a counter takes two requests more, and giving the counter up three.
-// docs/recipes/counter.md has the table.
+// A flush costs one write unit. At 1,000 increments per second in one process, that is 50 increments per unit. An Add
+// then takes on average 25 ms longer than its request. With the default of four shards, Total costs five requests of
+// one read unit each. The first Add of a process to a counter takes two more requests, and giving the counter up takes
+// three. The file docs/recipes/counter.md lists all costs.
 //
 // # What it is not for
 //
-// Counters of which each process increments thousands once or twice: a slot pays off with the second flush. Processes
-// that live for seconds and number thousands an hour: each leaves a slot to be folded. A counter that several regions
-// of a global table write. For those there is Tally, one write unit for each increment, which also is the way to go on
-// with a sharded counter that a table has already, and AddOnce, exact for ten minutes.
+// Do not use Counter if each process increments thousands of counters only once or twice: a slot pays off from the
+// second flush. Do not use it in thousands of processes per hour that live for seconds: each leaves a slot to be
+// folded. Do not use it for a counter that several regions of a global table write. In these cases use Tally, which
+// costs one write unit per increment. Tally also works with a sharded counter that a table already has, and its AddOnce
+// is exact for ten minutes.
 //
-// And a machine that is cloned, or restored from a snapshot, while a Counter is open: two processes then believe to own
-// the same slots, and overwrite each other's sums. Open the Counter after that.
+// Do not clone a machine, or restore it from a snapshot, while a Counter is open. Both copies would then write to the
+// same slots and overwrite each other's sums. Open the Counter afterwards.
 package counter

@@ -10,7 +10,7 @@ import (
 )
 
 // errGone is why an Add is lost for good.
-var errGone = errors.New("the process slept for so long that its slot was folded and removed")
+var errGone = errors.New("the process was suspended for longer than Options.Retention, and its slot was removed")
 
 // entry is a counter that this process adds to. Counter.mu guards it; its flusher alone sends requests for it.
 type entry struct {

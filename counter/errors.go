@@ -8,35 +8,35 @@ import (
 )
 
 var (
-	// ErrUncertain is wrapped by the error of an Add that may be counted, now or later, although nobody can say so: its
-	// context ended, or the counter was closed, while it was on its way. All other errors of Add say that it is not
-	// counted and never will be, so that it can be tried again.
+	// ErrUncertain is wrapped by the error of an Add that may be counted, now or later. It occurs if the context ended,
+	// or the counter was closed, while the Add was being sent. After any other error the Add is not counted and never
+	// will be, so it can be repeated.
 	ErrUncertain = errors.New("it may be counted")
 
-	// ErrOverflow is wrapped when a number does not fit an int64: what one process has added to a counter, or a total.
-	ErrOverflow = errors.New("too large for an int64")
+	// ErrOverflow is wrapped if a sum does not fit an int64: the sum of one process, or a total.
+	ErrOverflow = errors.New("the sum does not fit an int64")
 
 	// ErrClosed is wrapped by all operations of a Counter after Close.
 	ErrClosed = errors.New("counter is closed")
 
-	// ErrBusy is wrapped when there is no room for another counter in memory, because Options.MaxCounters of them all
-	// have Adds under way; and when a read finds a counter changed by resets or folds again and again.
-	ErrBusy = errors.New("too much going on")
+	// ErrBusy is wrapped if all Options.MaxCounters counters in memory have Adds under way, so that there is no room
+	// for another. It is also wrapped if resets and folds by other processes interrupt an operation too often.
+	ErrBusy = errors.New("too many concurrent changes")
 
-	// ErrCorrupt is wrapped when an item is not what this package has written.
-	ErrCorrupt = errors.New("not an item of a counter")
+	// ErrCorrupt is wrapped if an item was not written by this package.
+	ErrCorrupt = errors.New("the item was not written by package counter")
 
-	// ErrTable is wrapped by Setup when the table is not what is needed.
+	// ErrTable is wrapped by Setup if the table does not have the required key.
 	ErrTable = schema.ErrMismatch
 )
 
-// AddError says what became of an Add that was not acknowledged.
+// AddError reports an Add that was not acknowledged.
 type AddError struct {
 	Key   string
 	Delta int64
 
-	// Uncertain is set if the Add may be counted all the same; then the error also is ErrUncertain. If not, it is not
-	// counted and never will be.
+	// Uncertain is set if the Add may be counted nevertheless; the error then also wraps ErrUncertain. Otherwise the
+	// Add is not counted and never will be.
 	Uncertain bool
 
 	Err error
@@ -50,7 +50,7 @@ func (e *AddError) Error() string {
 	return fmt.Sprintf("add %d to counter %q: %s: %v", e.Delta, e.Key, outcome, e.Err)
 }
 
-// Unwrap returns the reason, and ErrUncertain if it is.
+// Unwrap returns the reason and, if the outcome is uncertain, ErrUncertain.
 func (e *AddError) Unwrap() []error {
 	if e.Uncertain {
 		return []error{e.Err, ErrUncertain}
@@ -58,15 +58,15 @@ func (e *AddError) Unwrap() []error {
 	return []error{e.Err}
 }
 
-// LostError is returned by Close and Flush if Adds that were acknowledged in advance, by AddAsync, could not be stored.
-// Some of them may be, if the reason is that answers got lost.
+// LostError is returned by Close and Flush if Adds of AddAsync could not be stored. Some of them may be stored, if the
+// reason is a lost answer.
 type LostError struct {
-	Adds int64 // how many
-	Err  error // why
+	Adds int64 // number of Adds
+	Err  error // the reason
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("%d adds that nobody waited for are not known to be counted: %v", e.Adds, e.Err)
+	return fmt.Sprintf("%d asynchronous adds may not be counted: %v", e.Adds, e.Err)
 }
 
 func (e *LostError) Unwrap() error { return e.Err }

@@ -105,7 +105,7 @@ func (c *Counter) flushed(e *entry, r request, a answer) {
 	e.owner, l = e.owner.landed(r, a)
 	c.lost += e.land(l)
 	if a.outcome == refused {
-		c.options.Logger.DebugContext(c.ctx, "slot was folded by somebody else", "counter", e.key, "slot", r.id,
+		c.options.Logger.DebugContext(c.ctx, "another process folded the slot", "counter", e.key, "slot", r.id,
 			"again", len(l.again), "lost", len(l.lost))
 	}
 }

@@ -107,5 +107,19 @@ func TestAddOnceManyAttempts(t *testing.T) {
 		if err == nil || errors.Is(err, ErrUncertain) || client.Count("TransactWriteItems") != 200 {
 			t.Errorf("got %v after %d attempts, want 200", err, client.Count("TransactWriteItems"))
 		}
+
+		tally = openTally(t, client, TallyOptions{Table: "counters", SortKey: "sk", Retry: heatsink.Retry{Attempts: 1_000_000}})
+		var meter heatsink.Meter
+		begun, before := time.Now(), client.Count("TransactWriteItems")
+		err = tally.AddOnce(heatsink.WithMeter(t.Context(), &meter), "VIEWS", 1, "other")
+		if err == nil || !strings.Contains(err.Error(), "not sent again after 9m") || errors.Is(err, ErrUncertain) {
+			t.Errorf("got %v, want an end when the token is too old", err)
+		}
+		if took := time.Since(begun); took < tokenLife || took > tokenLife+10*time.Second {
+			t.Errorf("it was sent again for %v, want %v", took, tokenLife)
+		}
+		if sent := client.Count("TransactWriteItems") - before; meter.Cost().Requests != sent || meter.Cost().Throttles != sent {
+			t.Errorf("the meter has %+v, want %d requests, all of them throttled", meter.Cost(), sent)
+		}
 	})
 }

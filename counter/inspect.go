@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// View is what a counter is made of.
+// View describes the parts of a counter.
 type View struct {
-	Total  int64   // as of Total
+	Total  int64   // as Total returns it
 	Base   int64   // the part of it that was folded
-	Folded int     // how many folded slots are remembered
-	Shards []Shard // as many as may have slots
+	Folded int     // number of folded slots that are still remembered
+	Shards []Shard // all shards that may have slots
 }
 
-// Shard is a shard of a counter.
+// Shard is a shard of a counter, with its slots.
 type Shard struct {
 	Key   string // the partition key
-	Total int64  // of its slots, without those that are folded
+	Total int64  // of its slots, without folded ones
 	Slots []Slot
 }
 
-// Slot is what one process has added to a counter, or one stretch of a process's life.
+// Slot is the sum that one process has added to a counter. A process may have several slots, one after another.
 type Slot struct {
 	ID      string
 	Total   int64
-	Adds    int64     // how many Adds it was
-	Flushes int64     // about how many requests, since the process began to add to the counter
-	At      time.Time // of the last flush, by the clock of the process
-	Frozen  time.Time // when it was found dead or given up, by the clock of whoever did; zero if it is in use
-	Folded  bool      // it is part of the base, and counts there
+	Adds    int64     // number of Adds
+	Flushes int64     // approximate number of requests since the process began to add to the counter
+	At      time.Time // time of the last flush, by the clock of the process
+	Frozen  time.Time // when it was found dead or given up, by the clock of the process that froze it; zero if it is in use
+	Folded  bool      // it is part of the base and counts there
 }
 
-// Inspect returns what a counter is made of, shard by shard. Shards that nobody has written to have no slots and are 0.
-// It costs what Total does.
+// Inspect returns the parts of a counter, shard by shard. A shard that nobody has written to has no slots and a total
+// of 0. Inspect costs as much as Total.
 func (c *Counter) Inspect(ctx context.Context, key string) (View, error) {
 	g, err := c.read(c.metered(ctx), key)
 	if err != nil {

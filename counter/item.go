@@ -45,7 +45,7 @@ func (s *store) baseKey(key string) heatsink.Item {
 func (s *store) slotKey(key string, id slotID) (heatsink.Item, error) {
 	shard, ok := id.shard()
 	if !ok {
-		return nil, fmt.Errorf("%w: counter %q: %q is no slot", ErrCorrupt, key, id)
+		return nil, fmt.Errorf("%w: counter %q: %q is not the name of a slot", ErrCorrupt, key, id)
 	}
 	shardKey, err := s.layout.ShardKey(key, time.Time{}, shard)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *store) slotKey(key string, id slotID) (heatsink.Item, error) {
 func (s *store) decodeSlot(item heatsink.Item) (slot, error) {
 	name, _ := item[s.options.SortKey].(*types.AttributeValueMemberS)
 	if name == nil {
-		return slot{}, fmt.Errorf("%w: a slot without sort key", ErrCorrupt)
+		return slot{}, fmt.Errorf("%w: a slot has no sort key", ErrCorrupt)
 	}
 	d := decoder{item: item, what: "slot " + name.Value}
 	out := slot{

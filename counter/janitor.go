@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // clean is the goroutine that gives idle counters up and looks after the others. It starts with the first Add.
@@ -13,14 +15,7 @@ func (c *Counter) clean() {
 		every = min(every, c.options.FoldEvery/2)
 	}
 	every = max(every, time.Millisecond)
-	timer := time.NewTimer(every)
-	defer timer.Stop()
-	for {
-		select {
-		case <-c.ctx.Done():
-			return
-		case <-timer.C:
-		}
+	for dispatch.Sleep(c.ctx, every) == nil {
 		for _, key := range c.dueForCleaning(time.Now()) {
 			ctx, cancel := c.background(context.Background())
 			if _, err := c.fold(ctx, key); err != nil {
@@ -28,7 +23,6 @@ func (c *Counter) clean() {
 			}
 			cancel()
 		}
-		timer.Reset(every)
 	}
 }
 

@@ -18,20 +18,19 @@ const (
 	maxIncluded = 5000
 )
 
-// Folded is what Fold found and did.
+// Folded is the result of Fold.
 type Folded struct {
-	Slots   int // that were there
-	Folded  int // that have become part of the base
-	Removed int // that are gone, having been folded long before
+	Slots   int // slots found
+	Folded  int // slots added to the base
+	Removed int // slots removed, which had been folded long before
 }
 
-// Fold looks after a counter: it adds the slots of processes that have died to the counter's base, and removes those
-// that were added long before, so that reads stay as cheap as the number of living processes allows. It may be called
-// at any time, by any number of processes. They do so by themselves for counters that they add to: see
-// Options.FoldEvery.
+// Fold maintains a counter. It adds the slots of dead processes to the base of the counter, and removes slots that were
+// folded long ago. Reads then cost only as much as the number of living processes requires. Any number of processes may
+// call Fold at any time. Processes fold the counters that they add to by themselves, see Options.FoldEvery.
 //
-// It costs what Total does, a write and a share of another for each slot that is folded, and as much again when it is
-// removed.
+// Fold costs as much as Total. Each slot that is folded costs one more write and a share of another, and the same again
+// when it is removed.
 func (c *Counter) Fold(ctx context.Context, key string) (Folded, error) {
 	return c.fold(c.metered(ctx), key)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Options say where counters are and how they are kept. Only Table is needed.
+// Options describe the counters of a table and how they are kept. Only Table is required.
 type Options struct {
 	// Table is the table's name or ARN.
 	Table string
@@ -22,58 +22,58 @@ type Options struct {
 	// PartitionKey and SortKey name the table's key attributes, both strings. Defaults: "pk" and "sk".
 	PartitionKey, SortKey string
 
-	// Shards is over how many partition keys the writers of a counter are spread: each shard takes 1,000 flushes a
-	// second, which is 50 busy processes at the default Interval, and each costs a read one request more. It may differ
-	// between processes and change at any time; readers find out. But a counter that had many once is read from as many
-	// for ever. Default: 4; at most 1,024.
+	// Shards is the number of partition keys over which the slots of a counter are spread. Each shard serves 1,000
+	// flushes per second, which is 50 busy processes at the default Interval. Each shard also adds one request to a
+	// read. Processes may use different numbers, and the number may change at any time; readers notice. A counter that
+	// once had many shards is read from all of them forever. Default: 4. At most 1,024.
 	Shards int
 
-	// Format is how the keys of shards are spelt. All processes must agree on it. Default: VIEWS#SHARD_0.
+	// Format is the spelling of shard keys. All processes must use the same. Default: VIEWS#SHARD_0.
 	Format layout.Format
 
-	// Interval is about the longest an Add waits for others before they are stored together, and so what an Add takes
-	// beside its request. Between two flushes of a counter there is this time, or less, 20 ms at the least, if 100 Adds
-	// wait. Throttled, it goes up to a second. Default: 50 ms. From 20 ms to 1 s.
+	// Interval is about the longest time that an Add waits for others before they are stored together. An Add takes
+	// this time in addition to its request. The time between two flushes of a counter is shorter, down to 20 ms, if 100
+	// Adds wait. It grows to at most one second if DynamoDB throttles. Default: 50 ms. From 20 ms to 1 s.
 	Interval time.Duration
 
-	// Idle is after how long without Adds this process gives a counter up: it folds its slot and forgets about it.
-	// Default: 5 minutes. At least 100 ms.
+	// Idle is the time without Adds after which this process gives a counter up: it folds its slot and drops the
+	// counter from memory. Default: 5 minutes. At least 100 ms.
 	Idle time.Duration
 
-	// Dead is after how long without a write somebody else's slot is taken for that of a process that has died, and
-	// folded. If it only slept, it finds out and goes on with a new one. Default: 10 minutes. At least 100 ms.
+	// Dead is the time without a write after which a slot of another process is considered dead and is folded. If that
+	// process was only suspended, it notices and continues with a new slot. Default: 10 minutes. At least 100 ms.
 	Dead time.Duration
 
-	// Retention is for how long a folded slot stays in the table, by the clocks of who folded and who removes it. That
-	// bounds two things. Of a process that slept for longer, Adds that were on their way fail with ErrUncertain. And
-	// copies of a process's requests that the network delivers later than that are counted again, because the slot that
-	// made them harmless is gone.
+	// Retention is how long a folded slot stays in the table, by the clocks of the processes that fold and remove it.
+	// It has two effects. If a process is suspended for longer, its Adds under way fail with ErrUncertain. If the
+	// network delivers a copy of a request later than that, the copy is counted again, because the slot that made it
+	// harmless is gone.
 	//
-	// DynamoDB takes a request up to 15 minutes from the time it was signed at, and each of the clocks may be 15 minutes
-	// off: so no copy can be later than an hour, and less than 62 minutes is refused. Of a counter that has gathered
-	// more than 40 folded slots, they stay for 62 minutes. Default: 24 hours.
+	// DynamoDB accepts a request up to 15 minutes after it was signed, and each clock may be 15 minutes off. No copy
+	// can therefore be later than an hour, and a Retention below 62 minutes is refused. If a counter has more than 40
+	// folded slots, they stay for 62 minutes only. Default: 24 hours.
 	Retention time.Duration
 
-	// FoldEvery is how often, on average, this process looks after each counter that it adds to, as Fold does. Default:
-	// 1 hour. At least 100 ms. Negative: never, so that somebody has to call Fold.
+	// FoldEvery is the average interval at which this process folds each counter that it adds to, as Fold does.
+	// Default: 1 hour. At least 100 ms. Negative: never; then call Fold yourself.
 	FoldEvery time.Duration
 
-	// MaxCounters is how many counters this process keeps in memory, about 1 KB each. With more, those that were not
-	// used for the longest time are given up. Default: 10,000.
+	// MaxCounters is the largest number of counters that this process keeps in memory, at about 1 KB each. Beyond it,
+	// the process gives up the least recently used counters. Default: 10,000.
 	MaxCounters int
 
-	// MaxConcurrency is how many flushes this process has under way at a time. Default: 64.
+	// MaxConcurrency is the largest number of concurrent flushes of this process. Default: 64.
 	MaxConcurrency int
 
 	// Cache configures Cached.
 	Cache cache.Options
 
-	// Retry says how reads and folds are repeated, and with Timeout how long any request may take; that has another
-	// default: 2 seconds. Flushes are repeated until they work, as long as somebody waits for them.
+	// Retry configures the retries of reads and folds. Its Timeout limits every request, and its default is 2 seconds
+	// here. A flush is retried until it succeeds, as long as somebody waits for it.
 	Retry heatsink.Retry
 
-	// Logger is told what callers do not see: at warning level that Adds which nobody waits for cannot be stored, at
-	// debug level that slots were folded or were found folded by others. Default: nobody.
+	// Logger gets events that callers do not see. A warning says that Adds of AddAsync cannot be stored. Debug messages
+	// say that slots were folded by this or another process. Default: none.
 	Logger *slog.Logger
 }
 
@@ -129,20 +129,20 @@ func (o Options) validate() error {
 	}
 	for _, name := range []string{o.PartitionKey, o.SortKey} {
 		if slices.Contains(ownAttributes, name) {
-			wrong("%q cannot be a key attribute: it is one of %q, which slots and bases have", name, ownAttributes)
+			wrong("%q cannot be a key attribute: slots and bases use the attributes %q", name, ownAttributes)
 		}
 	}
 	if o.Shards < 1 || o.Shards > maxShards {
-		wrong("Shards is %d: from 1 to %d", o.Shards, maxShards)
+		wrong("Shards is %d, want 1 to %d", o.Shards, maxShards)
 	}
 	if err := (layout.Layout{Shards: 1, Format: o.Format}).Validate(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.Interval < minInterval || o.Interval > maxInterval {
-		wrong("Interval is %v: from %v to %v", o.Interval, minInterval, maxInterval)
+		wrong("Interval is %v, want %v to %v", o.Interval, minInterval, maxInterval)
 	}
 	if o.Idle < minUpkeep || o.Dead < minUpkeep || o.FoldEvery >= 0 && o.FoldEvery < minUpkeep {
-		wrong("Idle, Dead and FoldEvery are %v, %v and %v, want %v or more: below, the upkeep of counters would be most of the requests",
+		wrong("Idle, Dead and FoldEvery are %v, %v and %v, want %v or more: otherwise most requests would be upkeep of counters",
 			o.Idle, o.Dead, o.FoldEvery, minUpkeep)
 	}
 	if o.Retention < minRetention {
@@ -150,7 +150,7 @@ func (o Options) validate() error {
 			o.Retention, minRetention)
 	}
 	if o.MaxCounters < 0 || o.MaxConcurrency < 0 {
-		wrong("MaxCounters and MaxConcurrency cannot be negative: %d, %d", o.MaxCounters, o.MaxConcurrency)
+		wrong("MaxCounters and MaxConcurrency are %d and %d, want 0 or more", o.MaxCounters, o.MaxConcurrency)
 	}
 	return errors.Join(errs...)
 }

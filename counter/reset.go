@@ -9,14 +9,14 @@ import (
 )
 
 // errOvertaken is why a reset does not know whether it has happened.
-var errOvertaken = errors.New("others have changed the counter since")
+var errOvertaken = errors.New("other processes have changed the counter since")
 
-// Reset sets a counter back to zero and returns what it was. What is counted meanwhile is either in what it returns or
-// still there afterwards: nothing is lost, and nothing is in both. Of resets at the same time each takes its part.
+// Reset sets a counter to zero and returns its value before. A concurrent Add is either in the returned value or still
+// in the counter: it is never lost, and never in both. Concurrent resets each return a part of the value.
 //
-// If the error is a heatsink.UnknownOutcomeError, answers got lost, and nobody knows whether the counter was reset.
+// If the error is a heatsink.UnknownOutcomeError, an answer was lost, and the counter may or may not be reset.
 //
-// It costs what Total does, and a write.
+// Reset costs as much as Total, plus one write.
 func (c *Counter) Reset(ctx context.Context, key string) (int64, error) {
 	ctx = c.metered(ctx)
 	if err := c.ready(key); err != nil {

@@ -12,41 +12,37 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/layout"
 )
-
-// ownKeys makes a collection take shard keys for keys: none of them ends like this and a number.
-const ownKeys = "\x00"
 
 // store sends requests to DynamoDB. What is stored is in item.go, what writes depend on in condition.go.
 type store struct {
 	client  Client
 	options Options // with defaults
 	layout  layout.Layout
-	items   *heatsink.Collection[heatsink.Item] // by their stored keys; it repeats requests and counts their costs
-	weak    bool                                // reads are eventually consistent, at half the price
+	items   *direct.Table
+	once    *dispatch.Dispatcher // of requests that are not repeated
+	weak    bool                 // reads are eventually consistent, at half the price
 }
 
 func newStore(client Client, o Options) (*store, error) {
-	items, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
-		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey,
-		Layout: layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}},
-		Retry:  o.Retry, Logger: o.Logger,
+	items, err := direct.Open(client, direct.Options{
+		Table: o.Table, PartitionKey: o.PartitionKey, Retry: o.Retry, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
 	spread := layout.Layout{Shards: maxShards, Format: o.Format}
-	return &store{client: client, options: o, layout: spread, items: items}, nil
+	once := dispatch.New(dispatch.Retry{Attempts: 1, Timeout: o.Retry.Timeout}, nil, nil)
+	return &store{client: client, options: o, layout: spread, items: items, once: once}, nil
 }
 
 // check reports what is wrong with the key of a counter. The error wraps layout.ErrKey.
 func (s *store) check(key string) error {
-	if _, err := s.layout.ShardKey(key, time.Time{}, maxShards-1); err != nil {
-		return err
-	}
-	_, err := layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}}.ShardKey(key, time.Time{}, 0)
+	_, err := s.layout.ShardKey(key, time.Time{}, maxShards-1)
 	return err
 }
 
@@ -71,11 +67,11 @@ func (s *store) readBase(ctx context.Context, key string) answer {
 	item, err := s.items.Get(ctx, s.baseKey(key), func(in *dynamodb.GetItemInput) {
 		in.ConsistentRead = aws.Bool(!s.weak)
 	})
-	if errors.Is(err, heatsink.ErrNotFound) {
-		return answer{}
-	}
 	if err != nil {
 		return failure(err)
+	}
+	if item == nil {
+		return answer{}
 	}
 	b, err := decodeBase(item)
 	if err != nil {
@@ -125,8 +121,11 @@ func (s *store) listShard(ctx context.Context, key string, shard int) ([]slot, e
 		return nil, err
 	}
 	var slots []slot
-	for item, err := range s.items.Query(ctx, heatsink.Query{
-		Key: shardKey, Sort: heatsink.BeginsWith(slotPrefix), Consistent: !s.weak,
+	for item, err := range s.items.Query(ctx, shardKey, func(in *dynamodb.QueryInput) {
+		in.KeyConditionExpression = aws.String("#shard = :shard AND begins_with(#slot, :prefix)")
+		in.ExpressionAttributeNames = map[string]string{"#shard": s.options.PartitionKey, "#slot": s.options.SortKey}
+		in.ExpressionAttributeValues = heatsink.Item{":shard": text(shardKey), ":prefix": text(slotPrefix)}
+		in.ConsistentRead = aws.Bool(!s.weak)
 	}) {
 		if err != nil {
 			return nil, err
@@ -136,7 +135,7 @@ func (s *store) listShard(ctx context.Context, key string, shard int) ([]slot, e
 			return nil, err
 		}
 		if at, _ := slot.id.shard(); at != shard {
-			return nil, fmt.Errorf("%w: slot %s is in shard %q", ErrCorrupt, slot.id, shardKey)
+			return nil, fmt.Errorf("%w: slot %s is in the wrong shard, %q", ErrCorrupt, slot.id, shardKey)
 		}
 		slots = append(slots, slot)
 	}
@@ -158,9 +157,23 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 		get := &types.Get{TableName: &s.options.Table, Key: key}
 		in.TransactItems = append(in.TransactItems, types.TransactGetItem{Get: get})
 	}
-	out, err := s.client.TransactGetItems(ctx, in, dispatch.Once)
-	if err == nil && len(out.Responses) != len(keys) {
-		err = fmt.Errorf("%d answers to %d items", len(out.Responses), len(keys))
+	meter.Ask(ctx, &in.ReturnConsumedCapacity)
+	var out *dynamodb.TransactGetItemsOutput
+	_, err := s.once.Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
+		out, err = s.client.TransactGetItems(ctx, in, dispatch.Once)
+		return err
+	}})
+	if err == nil {
+		found := 0
+		for _, response := range out.Responses {
+			if response.Item != nil {
+				found++
+			}
+		}
+		meter.ReadAll(ctx, found, out.ConsumedCapacity)
+		if len(out.Responses) != len(keys) {
+			err = fmt.Errorf("got %d responses for %d items", len(out.Responses), len(keys))
+		}
 	}
 	if err != nil {
 		return failure(fmt.Errorf("TransactGetItems %s counter %q: %w", s.options.Table, key, err))

@@ -138,3 +138,30 @@ func TestOpeningIsNotRepeated(t *testing.T) {
 		t.Errorf("a flush, which is repeated: got %+v", a)
 	}
 }
+
+// Whatever a store sends is metered, the transaction included: base and slot are read at twice the price.
+func TestReadAtOnceIsMetered(t *testing.T) {
+	client := aTable(t)
+	s, err := newStore(client, Options{Table: "counters"}.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := s.do(t.Context(), "VIEWS", request{operation: openSlot, id: "0-a"}); a.err != nil {
+		t.Fatal(a.err)
+	}
+	var meter heatsink.Meter
+	a := s.do(heatsink.WithMeter(t.Context(), &meter), "VIEWS", request{operation: readAtOnce, ids: []slotID{"0-a"}})
+	if a.err != nil || len(a.slots) != 1 {
+		t.Fatalf("got %+v", a)
+	}
+	if got, want := meter.Cost(), (heatsink.Cost{Requests: 1, Items: 1, ReadUnits: 4}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	client.Decide(faulty.Always(faulty.Throttled))
+	if a := s.do(heatsink.WithMeter(t.Context(), &meter), "VIEWS", request{operation: readAtOnce, ids: []slotID{"0-a"}}); a.err == nil {
+		t.Error("a throttled transaction succeeded")
+	}
+	if got := meter.Cost(); got.Requests != 2 || got.Throttles != 1 || got.Retries != 0 {
+		t.Errorf("got %+v, want it to be sent once", got)
+	}
+}

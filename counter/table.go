@@ -15,8 +15,8 @@ func (o Options) table() schema.Table {
 	}
 }
 
-// Setup creates the table that options name, on demand, or checks that the one that exists will do. The error wraps
-// ErrTable if it will not. A table may hold counters beside other items.
+// Setup creates the table of options as an on-demand table, or checks the one that exists. If that table does not have
+// the required key, the error wraps ErrTable. A table may hold other items beside counters.
 func Setup(ctx context.Context, client heatsink.TableClient, options Options) error {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {

@@ -29,7 +29,7 @@ func TestSetup(t *testing.T) {
 	isTotal(t, c, "VIEWS", 3)
 
 	err = Setup(t.Context(), client, Options{Table: "others"})
-	if !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "its key is (id S, at N), (pk S, sk S) is needed") {
+	if !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "its key is (id S, at N), want (pk S, sk S)") {
 		t.Errorf("got %v", err)
 	}
 	if err := Setup(t.Context(), client, Options{}); !errors.Is(err, heatsink.ErrOptions) {

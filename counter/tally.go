@@ -12,19 +12,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Tally is the counter that many tables have already: some items per counter, of which a random one gets an ADD for
-// each increment, and that are summed up by who reads. It needs no process to live on and nothing to close, costs a
-// write unit for every increment, and is not exact when answers get lost: see Mode. Its methods may be called
-// concurrently.
+// Tally is the usual sharded counter: several items per counter. Each increment is an ADD to a random item, and a
+// reader sums them up. It has no background work and nothing to close. It costs one write unit per increment, and is
+// not exact if answers are lost: see Mode. Its methods may be called concurrently.
 type Tally struct {
 	options TallyOptions // with defaults
 	client  Client
 	layout  layout.Layout
-	items   *heatsink.Collection[heatsink.Item] // by their stored keys
+	items   *direct.Table
+	sender  *dispatch.Dispatcher // of transactions
 }
 
 // OpenTally returns the tallies in a table. It does no I/O and needs no closing.
@@ -34,22 +35,21 @@ func OpenTally(client Client, options TallyOptions) (*Tally, error) {
 		return nil, err
 	}
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", heatsink.ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", heatsink.ErrOptions)
 	}
-	items, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
-		Table: options.Table, PartitionKey: options.PartitionKey, SortKey: options.SortKey,
-		Layout: layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}},
-		Retry:  options.Retry, Logger: options.Logger,
+	items, err := direct.Open(client, direct.Options{
+		Table: options.Table, PartitionKey: options.PartitionKey, Retry: options.Retry, Logger: options.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
 	spread := layout.Layout{Shards: options.Shards, Format: options.Format}
-	return &Tally{options: options, client: client, layout: spread, items: items}, nil
+	sender := dispatch.New(options.transactions(), nil, nil)
+	return &Tally{options: options, client: client, layout: spread, items: items, sender: sender}, nil
 }
 
-// SetupTally creates the table that options name, on demand, or checks that the one that exists will do. The error
-// wraps ErrTable if it will not.
+// SetupTally creates the table of options as an on-demand table, or checks the one that exists. If that table does not
+// have the required key, the error wraps ErrTable.
 func SetupTally(ctx context.Context, client heatsink.TableClient, options TallyOptions) error {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
@@ -58,8 +58,8 @@ func SetupTally(ctx context.Context, client heatsink.TableClient, options TallyO
 	return options.table().Ensure(ctx, client)
 }
 
-// Add adds delta, which may be negative, to an item of the counter with this key. The error is an AddError, as that of
-// Counter.Add. How often delta is counted if an answer is lost is up to the Mode.
+// Add adds delta, which may be negative, to one item of the counter with this key. The error is an AddError, as for
+// Counter.Add. The Mode decides how often delta is counted if an answer is lost.
 func (t *Tally) Add(ctx context.Context, key string, delta int64) error {
 	if t.options.Mode == Transaction {
 		return t.AddOnce(ctx, key, delta, newToken())
@@ -81,7 +81,7 @@ func (t *Tally) add(ctx context.Context, key string, delta int64) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.items.Update(ctx, item, func(in *dynamodb.UpdateItemInput) {
+		_, err = t.items.Update(ctx, item, false, func(in *dynamodb.UpdateItemInput) {
 			in.UpdateExpression = aws.String("ADD #a :d")
 			in.ExpressionAttributeNames = map[string]string{"#a": t.options.Attribute}
 			in.ExpressionAttributeValues = heatsink.Item{":d": number(wideOf(delta))}
@@ -102,9 +102,9 @@ func (t *Tally) add(ctx context.Context, key string, delta int64) error {
 	}
 }
 
-// Total returns the sum of the counter's items. Items that are not there count 0.
+// Total returns the sum of the counter's items. A missing item counts as 0.
 //
-// It costs a GetItem for each of them: a read unit, or half of one if Eventual.
+// It costs one GetItem per item: one read unit, or half a unit with Eventual.
 func (t *Tally) Total(ctx context.Context, key string) (int64, error) {
 	shards, err := t.read(ctx, key)
 	if err != nil {
@@ -113,7 +113,7 @@ func (t *Tally) Total(ctx context.Context, key string) (int64, error) {
 	return t.sum(key, shards)
 }
 
-// Shards returns the value of each of the counter's items, 0 for those that are not there.
+// Shards returns the value of each of the counter's items, and 0 for a missing item.
 func (t *Tally) Shards(ctx context.Context, key string) ([]int64, error) {
 	shards, err := t.read(ctx, key)
 	if err != nil {
@@ -128,9 +128,9 @@ func (t *Tally) Shards(ctx context.Context, key string) ([]int64, error) {
 	return out, nil
 }
 
-// Reset sets all of the counter's items to 0, one after the other, and returns the sum of what they were. What is
-// counted meanwhile is either in there or still there afterwards. If an answer is lost, the error is a
-// heatsink.UnknownOutcomeError: some items may be reset, and what they were is not known.
+// Reset sets all items of the counter to 0, one after another, and returns the sum of their values before. A concurrent
+// Add is either in that sum or still in the counter. If an answer is lost, the error is a heatsink.UnknownOutcomeError:
+// some items may be reset, and their values are not known.
 func (t *Tally) Reset(ctx context.Context, key string) (int64, error) {
 	removed := make([]wide, t.options.Shards)
 	err := t.each(func(shard int) error {
@@ -138,7 +138,7 @@ func (t *Tally) Reset(ctx context.Context, key string) (int64, error) {
 		if err != nil {
 			return err
 		}
-		written, err := t.items.Update(ctx, item, func(in *dynamodb.UpdateItemInput) {
+		old, err := t.items.Update(ctx, item, false, func(in *dynamodb.UpdateItemInput) {
 			in.UpdateExpression = aws.String("SET #a = :zero")
 			in.ConditionExpression = aws.String("attribute_exists(#a)")
 			in.ExpressionAttributeNames = map[string]string{"#a": t.options.Attribute}
@@ -151,7 +151,7 @@ func (t *Tally) Reset(ctx context.Context, key string) (int64, error) {
 		if err != nil {
 			return err
 		}
-		removed[shard], err = t.value(written.Attributes, item)
+		removed[shard], err = t.value(old, item)
 		return err
 	})
 	if err != nil {
@@ -170,10 +170,7 @@ func (t *Tally) read(ctx context.Context, key string) ([]wide, error) {
 		found, err := t.items.Get(ctx, item, func(in *dynamodb.GetItemInput) {
 			in.ConsistentRead = aws.Bool(!t.options.Eventual)
 		})
-		if errors.Is(err, heatsink.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+		if err != nil || found == nil {
 			return err
 		}
 		shards[shard], err = t.value(found, item)

@@ -270,6 +270,8 @@ func TestTallyCosts(t *testing.T) {
 			read, write float64
 		}{
 			{"Add", func(ctx context.Context) error { return tally.Add(ctx, "VIEWS", 1) }, 1, 0, 1},
+			{"AddOnce", func(ctx context.Context) error { return tally.AddOnce(ctx, "VIEWS", 1, "a") }, 1, 0, 2},
+			{"AddOnce again", func(ctx context.Context) error { return tally.AddOnce(ctx, "VIEWS", 1, "a") }, 1, 2, 0},
 			{"Total", func(ctx context.Context) error { return second(tally.Total(ctx, "VIEWS")) }, 10, 10, 0},
 			{"Total, eventually", func(ctx context.Context) error { return second(weak.Total(ctx, "VIEWS")) }, 10, 5, 0},
 		} {
@@ -291,7 +293,7 @@ func TestTallyOptions(t *testing.T) {
 		wants   string
 	}{
 		"no table":   {TallyOptions{}, "Table is empty"},
-		"sort value": {TallyOptions{Table: "t", SortValue: "COUNT"}, "there is no SortKey"},
+		"sort value": {TallyOptions{Table: "t", SortValue: "COUNT"}, "SortKey is empty"},
 		"same":       {TallyOptions{Table: "t", Attribute: "pk"}, "must differ"},
 		"shards":     {TallyOptions{Table: "t", Shards: -1}, "Shards is -1"},
 		"mode":       {TallyOptions{Table: "t", Mode: 7}, "Mode is 7"},

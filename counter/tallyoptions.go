@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/schema"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -15,18 +17,19 @@ import (
 type Mode uint8
 
 const (
-	// AtLeastOnce sends it again: it may be counted twice. That is what the SDK does by itself.
+	// AtLeastOnce sends the increment again, so it may be counted twice. The SDK does the same by itself.
 	AtLeastOnce Mode = iota
 
-	// AtMostOnce does not: the error is ErrUncertain.
+	// AtMostOnce does not send it again. The error wraps ErrUncertain.
 	AtMostOnce
 
-	// Transaction makes every increment a transaction, which DynamoDB recognises for ten minutes if it is sent again:
-	// it is counted once, at twice the price. Two at a time on the same shard are in each other's way.
+	// Transaction sends every increment as a transaction. DynamoDB recognises a repeated transaction for ten minutes,
+	// so the increment is counted once, at twice the price. Concurrent transactions on the same shard conflict with
+	// each other.
 	Transaction
 )
 
-// TallyOptions describe a Tally. Table is needed, the rest are the defaults of tables that exist already.
+// TallyOptions describe a Tally. Only Table is required. The other defaults are common names of existing tables.
 type TallyOptions struct {
 	// Table is the table's name or ARN.
 	Table string
@@ -34,29 +37,30 @@ type TallyOptions struct {
 	// PartitionKey and SortKey name the table's key attributes, both strings. Defaults: "pk", and no sort key.
 	PartitionKey, SortKey string
 
-	// SortValue is the sort key of the items, if there is one. Default: "COUNT".
+	// SortValue is the sort key of the items, if the table has a sort key. Default: "COUNT".
 	SortValue string
 
-	// Attribute is the number that is added to. Default: "count".
+	// Attribute is the name of the number attribute. Default: "count".
 	Attribute string
 
-	// Shards is the number of items of a counter. All processes must agree on it, but for a time when readers have
-	// more. Default: 10.
+	// Shards is the number of items of a counter. All processes must use the same number. To raise it, raise it in
+	// readers first. Default: 10.
 	Shards int
 
-	// Format is how the items' keys are spelt. Default: VIEWS#SHARD_0.
+	// Format is the spelling of the items' keys. Default: VIEWS#SHARD_0.
 	Format layout.Format
 
-	// Mode says what happens when an answer is lost. Default: AtLeastOnce.
+	// Mode says what happens if an answer is lost. Default: AtLeastOnce.
 	Mode Mode
 
 	// Eventual makes reads eventually consistent, at half the price.
 	Eventual bool
 
-	// Retry says how requests are repeated. Of its fields Timeout has another default: 2 seconds.
+	// Retry configures retries. The default of its Timeout is 2 seconds here. Transactions have no retry budget unless
+	// Budget or Burst is set.
 	Retry heatsink.Retry
 
-	// Logger is told at debug level about requests that are repeated. Default: nobody.
+	// Logger gets a debug message for each retry. Default: none.
 	Logger *slog.Logger
 }
 
@@ -69,6 +73,16 @@ func (o TallyOptions) withDefaults() TallyOptions {
 	o.Shards = cmp.Or(o.Shards, 10)
 	o.Retry.Timeout = cmp.Or(o.Retry.Timeout, defaultTimeout)
 	return o
+}
+
+// transactions says how transactions are repeated. Those on the same item are in each other's way, which is no overload that
+// a budget would have to end.
+func (o TallyOptions) transactions() dispatch.Retry {
+	r := dispatch.Retry(o.Retry)
+	if r.Budget == 0 && r.Burst == 0 {
+		r.Budget, r.Burst = 1, math.MaxInt32
+	}
+	return r
 }
 
 // validate returns everything that is wrong with options that have their defaults.
@@ -84,16 +98,16 @@ func (o TallyOptions) validate() error {
 		wrong("%w", err)
 	}
 	if o.SortKey == "" && o.SortValue != "" {
-		wrong("SortValue is %q, but there is no SortKey", o.SortValue)
+		wrong("SortValue is %q, but SortKey is empty", o.SortValue)
 	}
 	if o.Attribute == o.PartitionKey || o.Attribute == o.SortKey || o.PartitionKey == o.SortKey {
 		wrong("PartitionKey, SortKey and Attribute must differ: %q, %q, %q", o.PartitionKey, o.SortKey, o.Attribute)
 	}
 	if o.Shards < 1 || o.Shards > maxShards {
-		wrong("Shards is %d: from 1 to %d", o.Shards, maxShards)
+		wrong("Shards is %d, want 1 to %d", o.Shards, maxShards)
 	}
 	if o.Mode > Transaction {
-		wrong("Mode is %d", o.Mode)
+		wrong("Mode is %d, want AtLeastOnce, AtMostOnce or Transaction", o.Mode)
 	}
 	if err := (layout.Layout{Shards: 1, Format: o.Format}).Validate(); err != nil {
 		errs = append(errs, err)

@@ -10,21 +10,21 @@ import (
 // maxTries is how often a reading starts over, because something was taken away meanwhile, before it gives up.
 const maxTries = 10
 
-// Reading is what a counter was at one moment.
+// Reading is the value of a counter at one moment.
 type Reading struct {
-	// Lo and Hi are the least and the most that it may have been. They are equal if Exact.
+	// Lo and Hi are the lowest and the highest possible value. They are equal if Exact is set.
 	Lo, Hi int64
 	Exact  bool
 }
 
-// Total returns the value of a counter: every Add that was acknowledged before is in it, and none that began after it
-// returned. A counter that was never added to is 0.
+// Total returns the value of a counter. The value includes every Add that was acknowledged before the call, and no Add
+// that began after it returned. A counter without any Add is 0.
 //
-// If all Adds are of 1, that is the value at one moment, as if there were one item. If not, it may be one that the
-// counter never had, because of two Adds the second may be in it and not the first: see Read.
+// If all Adds are of 1, the value is that of a single moment. Otherwise it may be a value that the counter never had,
+// because Total may include the second of two Adds and not the first. Use Read to avoid that.
 //
-// It costs one Query for every shard and one GetItem, strongly consistent: 5 read units with four shards, and one more
-// for every 40 or so processes that add.
+// Total costs one strongly consistent Query per shard and one GetItem. With four shards that is 5 read units, plus one
+// for about every 40 processes that add.
 func (c *Counter) Total(ctx context.Context, key string) (int64, error) {
 	g, err := c.read(c.metered(ctx), key)
 	if err != nil {
@@ -33,9 +33,9 @@ func (c *Counter) Total(ctx context.Context, key string) (int64, error) {
 	return c.int64(key, g.total().value())
 }
 
-// Cached returns a value of Total that is at most Options.Cache.TTL old, one minute by default, and comes from memory
-// mostly. It is for what everybody looks at: the items of a counter can be read 3,000 times a second, by all processes
-// together.
+// Cached returns a value of Total that is at most Options.Cache.TTL old, one minute by default. It usually comes from
+// memory. Use it for popular counters: all processes together can read the items of a counter only 3,000 times per
+// second.
 func (c *Counter) Cached(ctx context.Context, key string) (int64, error) {
 	if err := c.ready(key); err != nil {
 		return 0, err
@@ -43,12 +43,12 @@ func (c *Counter) Cached(ctx context.Context, key string) (int64, error) {
 	return c.cache.Get(ctx, key, func(ctx context.Context) (int64, error) { return c.Total(ctx, key) })
 }
 
-// Read returns what a counter was at one moment between its call and its return, or, if it changes too fast for that,
-// between which values it was.
+// Read returns the value of a counter at one moment between the call and its return. If the counter changes too fast
+// for that, Read returns the bounds of the value.
 //
-// If all Adds ever were of 1, it costs what Total does. If not, it costs twice as much for a counter that holds still
-// meanwhile. For one that does not, it is four times as much, and a transaction of two read units for each slot, if
-// there are fewer than 100.
+// If all Adds ever were of 1, Read costs as much as Total. Otherwise it costs twice as much if the counter does not
+// change meanwhile. If it does change, Read costs four times as much, plus a transaction of two read units per slot if
+// there are fewer than 100 slots.
 func (c *Counter) Read(ctx context.Context, key string) (Reading, error) {
 	ctx = c.metered(ctx)
 	if err := c.ready(key); err != nil {

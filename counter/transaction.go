@@ -1,11 +1,10 @@
 package counter
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -27,11 +27,11 @@ const (
 // newToken returns a name that nobody else has.
 func newToken() string { return rand.Text() }
 
-// AddOnce is Add in a transaction with a token: however often it is called with the same token within ten minutes, by
-// whichever process, delta is counted once. Take the id of what is counted, at most 36 bytes. key, delta, Shards and
-// Format must be the same each time.
+// AddOnce is Add in a transaction with a token. However often it is called with the same token within ten minutes, by
+// any process, delta is counted once. Use the id of the counted event as the token, at most 36 bytes. key, delta,
+// Shards and Format must be the same each time.
 //
-// It costs two write units, which no heatsink.Meter knows of.
+// It costs two write units.
 func (t *Tally) AddOnce(ctx context.Context, key string, delta int64, token string) error {
 	uncertain, err := t.addOnce(ctx, key, delta, token)
 	if err != nil {
@@ -42,7 +42,7 @@ func (t *Tally) AddOnce(ctx context.Context, key string, delta int64, token stri
 
 func (t *Tally) addOnce(ctx context.Context, key string, delta int64, token string) (uncertain bool, err error) {
 	if token == "" || len(token) > maxTokenBytes {
-		return false, fmt.Errorf("%w: a token of %d bytes: from 1 to %d", heatsink.ErrItem, len(token), maxTokenBytes)
+		return false, fmt.Errorf("%w: the token has %d bytes, want 1 to %d", heatsink.ErrItem, len(token), maxTokenBytes)
 	}
 	item, err := t.item(key, layout.XXHash.Shard(token, t.options.Shards))
 	if err != nil {
@@ -61,36 +61,33 @@ func (t *Tally) addOnce(ctx context.Context, key string, delta int64, token stri
 			ExpressionAttributeValues: heatsink.Item{":d": number(wideOf(delta))},
 		}}},
 	}
-	begun := time.Now()
-	for attempt := 1; ; attempt++ {
-		if err = t.transact(ctx, in); err == nil {
-			return false, nil
-		}
-		v := dispatch.Judge(err)
-		uncertain = uncertain || v == dispatch.Unknown
-		if v == dispatch.Rejected || attempt == cmp.Or(t.options.Retry.Attempts, dispatch.DefaultAttempts) {
-			return uncertain, err
-		}
-		longest := min(minInterval<<min(attempt-1, 10), maxInterval)
-		select {
-		case <-ctx.Done():
-			return uncertain, fmt.Errorf("%w after: %w", context.Cause(ctx), err)
-		case <-time.After(mathrand.N(longest)): // any time, so that those in conflict do not meet again
-		}
-		if age := elapsed(begun); age > tokenLife {
-			return uncertain, fmt.Errorf("not sent again after %v: %w", age, err)
-		}
+	meter.Ask(ctx, &in.ReturnConsumedCapacity)
+	begun, expired := time.Now(), false
+	var last error
+	_, err = t.sender.Do(ctx, dispatch.Request{
+		Send: func(ctx context.Context, attempt int) error {
+			if age := elapsed(begun); attempt > 1 && age > tokenLife {
+				expired = true
+				return &dispatch.NotSentError{Err: fmt.Errorf("not sent again after %v: %w", age, last)}
+			}
+			out, err := t.client.TransactWriteItems(ctx, in, dispatch.Once)
+			if err == nil {
+				meter.WroteAll(ctx, out.ConsumedCapacity)
+				return nil
+			}
+			last = fmt.Errorf("TransactWriteItems %s: %w", t.options.Table, err)
+			uncertain = uncertain || dispatch.Judge(err) == dispatch.Unknown
+			return last
+		},
+		Again: func(dispatch.Verdict) bool { return !expired },
+	})
+	if err == nil {
+		return false, nil
 	}
-}
-
-// transact sends a transaction once.
-func (t *Tally) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
-	ctx, cancel := context.WithTimeout(ctx, t.options.Retry.Timeout)
-	defer cancel()
-	if _, err := t.client.TransactWriteItems(ctx, in, dispatch.Once); err != nil {
-		return fmt.Errorf("TransactWriteItems %s: %w", t.options.Table, err)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
 	}
-	return nil
+	return uncertain, err
 }
 
 // elapsed returns how long ago something was, by the clock that says more: one stops while the machine sleeps, the

@@ -16,46 +16,47 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Receipt is what became of an event.
+// Receipt is the result of an append.
 type Receipt struct {
-	// At and ID are what the event is stored under, also if they were made up. They are there as well if the append
-	// failed after it was sent.
+	// At and ID are the time and id of the stored event, given or generated. They are also set if the append failed
+	// after it was sent.
 	At time.Time
 	ID string
 
-	// Duplicate says that the event was there already, put by another append, and was left as it is. With Options.Mark
-	// one of any number of Appends of an event is told that it is none, also if answers are lost.
+	// Duplicate is set if another append had already stored the event, which was then left unchanged. With
+	// Options.Mark, exactly one of several Appends of an event gets a receipt without Duplicate, even if answers are
+	// lost.
 	Duplicate bool
 
-	// Unsure says that the event is there, but an answer was lost, and Duplicate may be wrong: it is true if what is
-	// stored differs from the event, and an equal event of another append looks like one's own. With Options.Mark a
-	// receipt never is Unsure.
+	// Unsure is set if the event is stored, but an answer was lost and Duplicate may be wrong. Duplicate is then set if
+	// the stored event differs from this one. An equal event of another append cannot be distinguished. With
+	// Options.Mark, a receipt is never Unsure.
 	Unsure bool
 
-	// Late says that the append was acknowledged later than Options.Settle after the event's time: tails may have
-	// passed it.
+	// Late is set if the append was acknowledged later than Options.Settle after the event's time. Tails may have
+	// passed the event.
 	Late bool
 }
 
-// Append adds an event to its log, with one write request. Throttled, it is tried again, in another shard if the id is
-// not the caller's. The error of an append that may have happened is a heatsink.UnknownOutcomeError.
+// Append adds an event to its log with one write request. If DynamoDB throttles the request, Append retries it, on
+// another shard if the id is not from the caller. If the append may have happened, the error is a
+// heatsink.UnknownOutcomeError.
 //
-// An event whose time and id the caller gives is there once, however often it is appended and by whom; the first body
-// stays.
+// An event whose time and id come from the caller is stored once, however often and by whichever process it is
+// appended; the first body stays.
 func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 	c := l.core
 	r, err := newRecord(c, event, time.Now(), true)
 	if err != nil {
 		return Receipt{}, err
 	}
-	home, err := c.home(r)
-	if err != nil {
+	if err := c.settle(r); err != nil {
 		return r.Receipt, err
 	}
 	if r.known {
-		err = c.putOnce(ctx, home, r)
+		err = c.putOnce(ctx, r)
 	} else {
-		_, err = home.Put(ctx, r.item)
+		_, err = c.shards.Put(ctx, r.item)
 	}
 	if err != nil {
 		return r.Receipt, fmt.Errorf("append to log %q: %w", event.Log, err)
@@ -66,8 +67,8 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 
 // putOnce writes a record unless it is there, and notes if it was. After a lost answer it may have been there because of
 // the lost attempt: the mark says whose it is, if there is one.
-func (c *core) putOnce(ctx context.Context, home *items, r *record) error {
-	_, err := home.Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
+func (c *core) putOnce(ctx context.Context, r *record) error {
+	err := c.known.Put(ctx, r.item, func(in *dynamodb.PutItemInput) {
 		in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
 		in.ExpressionAttributeNames = map[string]string{"#pk": c.options.PartitionKey}
 		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -95,11 +96,12 @@ func sameText(a, b types.AttributeValue) bool {
 	return ok && also && s.Value == t.Value
 }
 
-// AppendAll adds events to their logs as Append does, up to 25 with a request, and returns a receipt for each. Nothing
-// is sent unless all of them can be. Events that could not be written are in a heatsink.BatchError; all others were.
+// AppendAll adds events to their logs as Append does, up to 25 per request, and returns a receipt for each. If one of
+// them is invalid, nothing is sent. If some could not be written, the error is a heatsink.BatchError that lists them;
+// all others were written.
 //
-// Events with ids of the caller's are written without a look at what is there: one that is there already is replaced by
-// what should be the same, and its receipt does not say so. Of those that are the same in events the first is written.
+// AppendAll does not check whether an event with an id from the caller exists. It replaces the event, which should be
+// the same, and the receipt does not say so. If events contains the same event twice, the first is written.
 func (l *Log[T]) AppendAll(ctx context.Context, events []Event[T]) ([]Receipt, error) {
 	c, now := l.core, time.Now()
 	records := make([]*record, len(events))
@@ -126,7 +128,7 @@ func (l *Log[T]) AppendAll(ctx context.Context, events []Event[T]) ([]Receipt, e
 // writeAll writes records with as few requests as it can, and returns why some are not written, by their place. An
 // error means that none is known to be.
 func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, error) {
-	groups := make(map[*items][]int)
+	var drawn, known []int // the places of events without an id of the caller's, and with one
 	first := make(map[[2]string]int)
 	for i, r := range records {
 		name := [2]string{r.log, r.key}
@@ -135,28 +137,35 @@ func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, 
 			continue
 		}
 		first[name] = i
-		home, err := c.home(r)
-		if err != nil {
+		if err := c.settle(r); err != nil {
 			return nil, err
 		}
-		groups[home] = append(groups[home], i)
+		if r.known {
+			known = append(known, i)
+		} else {
+			drawn = append(drawn, i)
+		}
+	}
+	items := func(places []int) []heatsink.Item {
+		list := make([]heatsink.Item, len(places))
+		for n, i := range places {
+			list[n] = records[i].item
+		}
+		return list
 	}
 	failed := make(map[int]error)
-	for home, group := range groups {
-		items := make([]heatsink.Item, len(group))
-		for n, i := range group {
-			items[n] = records[i].item
-		}
-		err := home.BatchPut(ctx, items)
-		if err == nil {
-			continue
-		}
+	if err := c.shards.BatchPut(ctx, items(drawn)); err != nil {
 		batch, ok := errors.AsType[*heatsink.BatchError](err)
 		if !ok {
 			return nil, err
 		}
 		for _, f := range batch.Failed {
-			failed[group[f.Position]] = f.Err
+			failed[drawn[f.Position]] = f.Err
+		}
+	}
+	for n, err := range c.known.PutAll(ctx, items(known)) {
+		if err != nil {
+			failed[known[n]] = err
 		}
 	}
 	for i, r := range records {
@@ -179,19 +188,19 @@ func batchError(failed map[int]error, of int) error {
 	return all
 }
 
-// home returns the collection that a record is written to. One whose id the caller knows has one shard of its own, so
-// that appending it again finds it: its item gets that shard's key.
-func (c *core) home(r *record) (*items, error) {
+// settle gives a record whose id the caller knows the key of its shard. It has one of its own, so that appending it again
+// finds it. The shards of other records are drawn when they are put.
+func (c *core) settle(r *record) error {
 	if !r.known {
-		return c.shards, nil
+		return nil
 	}
 	layout := c.options.layout().WithShards(c.schedule.at(c.options.Bucket.Start(r.At)))
 	key, err := layout.ShardKey(r.log, r.At, layout.Shard(r.key))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEvent, err)
+		return fmt.Errorf("%w: %w", ErrEvent, err)
 	}
 	r.item[c.options.PartitionKey] = &types.AttributeValueMemberS{Value: key}
-	return c.known, nil
+	return nil
 }
 
 // acknowledge notes whether a record that is written is too late for tails.

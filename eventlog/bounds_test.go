@@ -48,7 +48,7 @@ func TestNewestOfAMisspeltLog(t *testing.T) {
 			t.Errorf("got %v after %d requests, want %v after none", err, n, heatsink.ErrTooManyRequests)
 		}
 	}
-	if plan, err := logs.Plan(t.Context(), eventlog.Query{Log: "OSP_LOG", From: time.Now().AddDate(-1, 0, 0)}); err != nil || plan.Requests < 70_000 {
+	if plan, err := logs.Plan(t.Context(), eventlog.Query{Log: "OSP_LOG", From: time.Now().AddDate(-1, 0, 0)}); err != nil || plan.Shards < 70_000 {
 		t.Errorf("plan: %+v, %v", plan, err)
 	}
 }

@@ -63,7 +63,7 @@ type allowance struct {
 type allowanceKey struct{}
 
 // errTooMany is why a read was ended that would have sent too many requests.
-var errTooMany = errors.New("more than Index.MaxRequests requests")
+var errTooMany = errors.New("the read needs more requests than Index.MaxRequests")
 
 // allow returns a context for a read that may send n queries, any number if n is 0. The caller ends it.
 func allow(ctx context.Context, n int) (context.Context, context.CancelFunc) {

@@ -11,8 +11,8 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Count returns the number of events that q asks for. The shards count in parallel, and no event is transferred;
-// DynamoDB charges as if they were. It does not take a Limit.
+// Count returns the number of events of q. It counts the shards in parallel. No event is transferred, but DynamoDB
+// charges as if it were. q must not have a Limit.
 func (l *Log[T]) Count(ctx context.Context, q Query) (int, error) {
 	n := 0
 	err := l.core.reduce(ctx, q, func(ctx context.Context, from *items, q heatsink.Query) (err error) {
@@ -25,9 +25,8 @@ func (l *Log[T]) Count(ctx context.Context, q Query) (int, error) {
 	return n, nil
 }
 
-// CountBy counts the events that q asks for by what key says of them, and returns the groups by falling count; groups
-// of the same count by key. The shards are read in parallel, so key is called from several goroutines. It does not take
-// a Limit.
+// CountBy counts the events of q in groups by key, and returns the groups by descending count, and groups of equal
+// count by key. It reads the shards in parallel, so key is called from several goroutines. q must not have a Limit.
 func CountBy[T any, K cmp.Ordered](ctx context.Context, l *Log[T], q Query, key func(Event[T]) K) ([]heatsink.Group[K], error) {
 	type part struct {
 		counts map[K]int
@@ -79,7 +78,7 @@ func decodeItem[T any](c *core, log string, item heatsink.Item) (Event[T], error
 // beginning.
 func (c *core) reduce(ctx context.Context, q Query, do func(context.Context, *items, heatsink.Query) error) error {
 	if q.Limit != 0 {
-		return fmt.Errorf("%w: log %q: Limit is %d, but a count is of all events", ErrQuery, q.Log, q.Limit)
+		return fmt.Errorf("%w: log %q: Limit is %d, but a count includes all events: leave Limit out", ErrQuery, q.Log, q.Limit)
 	}
 	s, err := c.stretch(q, time.Now())
 	if err != nil {
@@ -104,8 +103,8 @@ func (c *core) reduce(ctx context.Context, q Query, do func(context.Context, *it
 	return nil
 }
 
-// Plan returns what q will read at most, without reading it: what a read without a Limit takes, if what each shard has
-// fits a page.
+// Plan returns the cost of q without reading: the requests of a read without a Limit, if the events of each shard fit
+// one page.
 func (l *Log[T]) Plan(ctx context.Context, q Query) (heatsink.Plan, error) {
 	c := l.core
 	s, err := c.stretch(q, time.Now())
@@ -117,7 +116,7 @@ func (l *Log[T]) Plan(ctx context.Context, q Query) (heatsink.Plan, error) {
 		return heatsink.Plan{}, nil
 	}
 	if s.Index {
-		return heatsink.Plan{Buckets: 1, Shards: 1, Requests: 1}, nil
+		return heatsink.Plan{Buckets: 1, Shards: 1}, nil
 	}
 	return c.own(s).Plan(ctx, hq)
 }
@@ -125,8 +124,8 @@ func (l *Log[T]) Plan(ctx context.Context, q Query) (heatsink.Plan, error) {
 // defaultMaxRequests is heatsink's own.
 const defaultMaxRequests = 10_000
 
-// Distribution counts the events of every shard that q reads, those of all buckets together, and judges how even the
-// shards are. Older layouts do not count.
+// Distribution counts the events of every shard that q reads, over all buckets, and measures how even the shards are.
+// Older layouts are not included.
 func (l *Log[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, error) {
 	c := l.core
 	s, err := c.stretch(q, time.Now())
@@ -141,9 +140,9 @@ func (l *Log[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, er
 	if err != nil {
 		return layout.Evenness{}, fmt.Errorf("distribution of log %q: %w", q.Log, err)
 	}
-	if most := cmp.Or(q.MaxRequests, defaultMaxRequests); most > 0 && plan.Requests > most {
+	if most := cmp.Or(q.MaxRequests, defaultMaxRequests); most > 0 && plan.Shards > most {
 		return layout.Evenness{}, fmt.Errorf("%w: %w: distribution of log %q: %d shards take a request each, but MaxRequests is %d: "+
-			"ask for a shorter time, or raise MaxRequests", ErrQuery, heatsink.ErrTooManyRequests, q.Log, plan.Requests, most)
+			"ask for a shorter time, or raise MaxRequests", ErrQuery, heatsink.ErrTooManyRequests, q.Log, plan.Shards, most)
 	}
 	var counts []int
 	for start := range c.options.Bucket.Starts(hq.From, hq.To) {

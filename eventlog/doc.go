@@ -1,9 +1,9 @@
-// Package eventlog keeps append-only logs in DynamoDB: operations of a day, alerts of a brand, views of a page. It
-// spreads a log over time buckets and shards, so that no key gets hot, and reads it back as one list in order of time.
+// Package eventlog keeps append-only logs in DynamoDB, such as the operations of a day, the alerts of a brand or the
+// views of a page. It spreads a log over time buckets and shards, so that no key gets hot, and reads it back as one
+// list in order of time.
 //
-// The nouns: an [Event] is a body of the caller's own type with a time and an id. A [Log] appends events and reads them
-// again with a [Query]: the newest ones, a range of time, pages, counts. A [Tail] follows a log from a position that it
-// can be resumed at.
+// An [Event] is a body of the caller's own type with a time and an id. A [Log] appends events and reads them with a [Query]:
+// the newest events, a time range, pages or counts. A [Tail] follows a log, and can be resumed at a stored position.
 //
 //	ops, err := eventlog.Open[Op](client, eventlog.Options{
 //		Table: "logs", Bucket: layout.Day, Shards: 8, Retention: 90 * 24 * time.Hour,
@@ -17,27 +17,28 @@
 //
 // # What it promises
 //
-// An acknowledged event is returned by every read of its time from then on, once, until its retention is over; expired
-// events are not, although DynamoDB may not have deleted them yet. Reads with Consistent set see it at once, others
-// soon. Events are ordered by time, to the digits that Options.Precision keeps, and by id where the times are the same;
-// those that one Log appends without times and ids keep the order in which they were appended, unless the clock is set
-// back.
+// Every read of its time returns an acknowledged event once, until its retention is over. Expired events are not
+// returned, even if DynamoDB has not deleted them yet. Reads with Consistent set return an event as soon as it is
+// acknowledged, other reads shortly after. Events are ordered by time, to the digits of Options.Precision, and then by
+// id. Events that one Log appends without times and ids keep the order in which they were appended, unless the clock is
+// set back.
 //
-// An event that the caller gives a time and an id is there once, however often it is appended. One without is there
-// once if Append succeeds, and once or not at all if it fails; appended anew after a lost answer, it may be there
-// twice.
+// An event with a time and an id from the caller is stored once, however often it is appended. An event without them is
+// stored once if Append succeeds, and at most once if it fails. If it is appended again after a lost answer, it may be
+// stored twice.
 //
-// A Tail returns each event whose append was acknowledged within Options.Settle of its time, by the Tail's clock,
-// exactly once behind its position, in order. An event that is later than that may not be returned by tails that have
-// passed its time: Append says so with Receipt.Late, and LateAppends counts them. Other reads return it like any other.
+// A Tail returns each event after its position exactly once and in order, if the append was acknowledged within
+// Options.Settle of the event's time, by the Tail's clock. A Tail that has passed the time of a later event may not
+// return it. Append reports such events with Receipt.Late, and LateAppends counts them. Other reads return them like
+// any other event.
 //
 // # What it costs
 //
-// An append is one write request, with one write unit for each started KB, and the same again if there is an Index. A
-// read asks every shard of every bucket it needs, half a unit each at least. An idle Tail asks every shard every
-// TailOptions.MaxPoll: with 8 shards and 30 seconds, that is 960 requests and 960 read units an hour. A
-// [heatsink.Meter] sees all of it.
+// An append is one write request. It costs one write unit per started KB, and the same again with an Index. A read
+// queries every shard of every bucket that it needs, at half a unit or more each. An idle Tail queries every shard
+// every TailOptions.MaxPoll. With 8 shards and 30 seconds, that is 960 requests and 960 read units per hour. A
+// heatsink.Meter includes all of it.
 //
-// Buckets do not spread the writes of the moment, as all of them go to the bucket of now: a log with more than 1,000
-// write units a second needs Shards. One with less does not, and is read more cheaply without.
+// Buckets do not spread current writes, because all of them go to the current bucket. A log with more than 1,000 write
+// units per second needs Shards. A log with less is cheaper to read without them.
 package eventlog

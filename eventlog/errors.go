@@ -8,27 +8,28 @@ import (
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
-// What can be wrong with what the caller passed in. The errors that wrap them say what and where.
+// These errors are wrapped by errors that say what is wrong with an argument, and where.
 var (
-	// ErrOptions is wrapped by what Open and Setup return for options that contradict each other or lack something.
+	// ErrOptions is wrapped by errors of Open and Setup if options contradict each other or a required option is
+	// missing.
 	ErrOptions = heatsink.ErrOptions
-	// ErrEvent is wrapped when an event cannot be appended as it is.
+	// ErrEvent is wrapped if an event is invalid.
 	ErrEvent = errors.New("invalid event")
-	// ErrQuery is wrapped when a Query asks for something that cannot be.
+	// ErrQuery is wrapped if a Query is invalid.
 	ErrQuery = heatsink.ErrQuery
-	// ErrToken is wrapped when a position or page token is damaged, forged, or belongs to something else.
+	// ErrToken is wrapped if a position or page token is damaged, forged, or belongs to another log or query.
 	ErrToken = heatsink.ErrToken
-	// ErrTable is wrapped when the table is not what the options need.
+	// ErrTable is wrapped if the table lacks something that the options need.
 	ErrTable = schema.ErrMismatch
 )
 
-// DecodeError is a stored event that does not fit the log's type. A Tail that is ranged over again goes on behind it.
-// To read whatever there is, open the log with heatsink.Item for its type.
+// DecodeError reports a stored event that does not fit the log's type. A Tail continues after it when you range over it
+// again. To read such events, open the log with heatsink.Item as its type.
 type DecodeError struct {
 	Log      string
 	SortKey  string
-	Item     heatsink.Item // as it was read, without the attributes that the log added
-	Position string        // where a Tail goes on behind the event; empty in other reads
+	Item     heatsink.Item // as stored, without the attributes that the log added
+	Position string        // position of a Tail after the event; empty in other reads
 	Err      error
 }
 

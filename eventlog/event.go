@@ -18,18 +18,18 @@ type Event[T any] struct {
 	// Log is the name of the log, such as OPS_LOG or THREAT#abc.
 	Log string
 
-	// At is when it happened. Reads return it in UTC, with the digits that Options.Precision keeps. Append takes the
-	// zero time for now.
+	// At is the time of the event. Reads return it in UTC, with the digits of Options.Precision. Append replaces the
+	// zero time by now.
 	At time.Time
 
-	// ID tells events of a log and time apart. Given together with At, it lets an append be repeated: log, time and id
-	// are the same event. It may have any characters. Append makes one up if it is empty.
+	// ID distinguishes events of the same log and time. If both At and ID are given, an append can be repeated, because
+	// log, time and id identify the event. An id may have any characters. Append generates an id if it is empty.
 	ID string
 
-	// Body is what happened. Its attributes are stored beside the log's own, and must not have their names.
+	// Body is the content of the event. Its attributes are stored beside those of the log, and must have other names.
 	Body T
 
-	// Position is where a Tail goes on behind this event. Only a Tail sets it.
+	// Position is the position of a Tail after this event. Only a Tail sets it.
 	Position string
 }
 
@@ -82,7 +82,7 @@ func (c *core) checkEvent(r *record, now time.Time) error {
 	o := &c.options
 	switch {
 	case r.known && r.At.IsZero():
-		return fmt.Errorf("id %q comes without a time: appended again, it would be another event", r.ID)
+		return fmt.Errorf("id %q has no time: give At as well, or a repeated append would store another event", r.ID)
 	case !utf8.ValidString(r.ID):
 		return fmt.Errorf("id %q is not valid UTF-8", r.ID)
 	case r.At.IsZero():
@@ -97,7 +97,7 @@ func (c *core) checkEvent(r *record, now time.Time) error {
 		return fmt.Errorf("time %v is before Options.Begin, %v", r.At, o.Begin)
 	}
 	if r.At.Before(c.oldest(now)) {
-		return fmt.Errorf("time %v is longer ago than Options.Retention, %v", r.At, o.Retention)
+		return fmt.Errorf("time %v is older than Options.Retention, %v", r.At, o.Retention)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (c *core) complete(r *record) error {
 	o := &c.options
 	for _, name := range c.names {
 		if r.item[name] != nil {
-			return fmt.Errorf("the body has an attribute %q, which is the log's own: name one of them otherwise", name)
+			return fmt.Errorf("the body has an attribute %q, which the log uses itself: rename one of them", name)
 		}
 	}
 	text := c.stamps.text(r.At)

@@ -193,6 +193,6 @@ func ExampleSetup() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// set up event log: the table does not fit: table "logs": its key is (PK S, SK N), (PK S, SK S) is needed
+	// set up event log: the table is not set up as required: table "logs": its key is (PK S, SK N), want (PK S, SK S)
 	// it has no index "GSI1"
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Growth is a number of shards that a log has from some time on.
+// Growth raises the number of shards of a log from some time on.
 //
-// It goes by the time of the events, not of the append: an event that is appended again after the growth is still found
-// where it was put before, and buckets from before are read as cheaply as ever. All processes must know of it before
-// the first bucket begins that it is for. An overloaded log may grow at once, with a From that is past, if those that
-// read are told before those that append; only an event of the present bucket that is appended again with its id may
-// then be stored twice, which reads do not show but Count does.
+// It applies to the time of the event, not of the append. An event that is appended again after the growth is still
+// found where it was stored, and older buckets cost no more to read. All processes must know of a growth before its
+// first bucket begins. An overloaded log may grow at once, with a From in the past, if readers get the new options
+// before writers. Then only an event of the current bucket that is appended again with its id may be stored twice.
+// Reads return it once, but Count counts both.
 type Growth struct {
-	From   time.Time // it is for the buckets that begin then or later
-	Shards int       // more than before
+	From   time.Time // applies to buckets that begin at this time or later
+	Shards int       // must be more than before
 }
 
 // schedule says how many shards a bucket has.

@@ -72,7 +72,7 @@ func (c *core) tooMany(ctx context.Context, s *stretch) error {
 		}
 	}
 	plan, err := c.own(s).Plan(ctx, q)
-	if err != nil || plan.Requests <= most { // the error will come again
+	if err != nil || plan.Shards <= most { // the error will come again
 		return nil
 	}
 	return errTooMany

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Client is the part of *dynamodb.Client that a log uses: wrap it, fake it, or pass the SDK's.
+// Client is the part of *dynamodb.Client that a log uses. Pass the SDK's client, or a wrapper of it.
 type Client = heatsink.Client
 
-// Log appends events whose bodies are Ts, and reads them: any number of logs by name, in one table. T is a struct with
-// dynamodbav tags, as attributevalue has them, or heatsink.Item. Its methods may be called concurrently.
+// Log appends events with bodies of type T and reads them. It serves any number of logs in one table, each with a name.
+// T is a struct with dynamodbav tags, or heatsink.Item. Its methods may be called concurrently.
 type Log[T any] struct {
 	core *core
 }
@@ -22,7 +23,7 @@ type Log[T any] struct {
 // Open returns the logs that options describe. It does no I/O and needs no closing.
 func Open[T any](client Client, options Options) (*Log[T], error) {
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", ErrOptions)
 	}
 	c, err := newCore(client, options)
 	if err != nil {
@@ -34,14 +35,11 @@ func Open[T any](client Client, options Options) (*Log[T], error) {
 // items is a collection of items as they are stored.
 type items = heatsink.Collection[heatsink.Item]
 
-// ownKeys makes a collection take shard keys for keys: none of them ends like this and a number.
-const ownKeys = "\x00"
-
 // core is a Log without its type. It speaks to DynamoDB through collections of raw items, all of the same table:
 //
 //   - shards is the log as it is written and read, with every event in a shard that is drawn at random;
-//   - known writes events that come with an id. It takes shard keys for keys, as an event has one shard, which the sort
-//     key and the number of shards say;
+//   - known is the table itself, for events that come with an id. Such an event has one shard, which the sort key and
+//     the number of shards say;
 //   - along is shards together with the older layouts, and nil if there are none;
 //   - index is the log in the index, and nil if there is none.
 type core struct {
@@ -53,7 +51,7 @@ type core struct {
 	late     atomic.Int64
 
 	shards *items
-	known  *items
+	known  *direct.Table
 	along  *items
 	index  *items
 }
@@ -79,10 +77,11 @@ func newCore(client Client, options Options) (*core, error) {
 	if errors.Join(errs...) != nil { // the others would say the same
 		return nil, errors.Join(errs...)
 	}
-	c.known = open(func(options *heatsink.Options) {
-		options.Widths, options.EventTime = nil, heatsink.EventTime{}
-		options.Layout = layout.Layout{Format: layout.Format{ShardPrefix: ownKeys}}
+	var err error
+	c.known, err = direct.Open(client, direct.Options{
+		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Retry: o.Retry, Logger: o.Logger,
 	})
+	errs = append(errs, err)
 	if len(o.Older) > 0 {
 		c.along = open(func(options *heatsink.Options) { options.Older = o.Older })
 	}
@@ -128,7 +127,8 @@ func (c *core) timeAttribute() string {
 	return c.options.Time
 }
 
-// LateAppends returns how many appends of this Log were acknowledged later than Options.Settle after the event's time.
+// LateAppends returns the number of appends of this Log that were acknowledged later than Options.Settle after the
+// event's time.
 func (l *Log[T]) LateAppends() int64 { return l.core.late.Load() }
 
 // oldest returns the first time that is not over, the zero time if all are kept.

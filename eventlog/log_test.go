@@ -1,6 +1,7 @@
 package eventlog_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -29,9 +30,7 @@ type event = eventlog.Event[op]
 // setup creates the table for options, and opens it.
 func setup(t testing.TB, client *dynamodb.Client, options eventlog.Options) *eventlog.Log[op] {
 	t.Helper()
-	if options.Table == "" {
-		options.Table = "logs"
-	}
+	options.Table = cmp.Or(options.Table, "logs")
 	if err := eventlog.Setup(t.Context(), client, options); err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +43,7 @@ func setup(t testing.TB, client *dynamodb.Client, options eventlog.Options) *eve
 // open opens the logs of a table that is there.
 func open(t testing.TB, client eventlog.Client, options eventlog.Options) *eventlog.Log[op] {
 	t.Helper()
-	if options.Table == "" {
-		options.Table = "logs"
-	}
+	options.Table = cmp.Or(options.Table, "logs")
 	log, err := eventlog.Open[op](client, options)
 	if err != nil {
 		t.Fatal(err)
@@ -159,12 +156,12 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		{"name of the index", eventlog.Options{Table: "t", Index: eventlog.Index{Name: "i", SortKey: "sk"}}, []string{`two attributes are named "sk"`}},
 		{"precision", eventlog.Options{Table: "t", Precision: time.Minute}, []string{"Precision is 1m0s"}},
 		{"prefix", eventlog.Options{Table: "t", Prefix: "\xff"}, []string{"Prefix has 1 bytes"}},
-		{"negative times", eventlog.Options{Table: "t", Retention: -1, Settle: -1}, []string{"Retention is negative", "Settle is negative"}},
-		{"years", eventlog.Options{Table: "t", Begin: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}, []string{"Begin: ", "years 1970 and 9998"}},
+		{"negative times", eventlog.Options{Table: "t", Retention: -1, Settle: -1}, []string{"Retention is -1ns, want 0 or more", "Settle is -1ns, want 0 or more"}},
+		{"years", eventlog.Options{Table: "t", Begin: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}, []string{"Begin: ", "years 1970 to 9998"}},
 		{"until without older", eventlog.Options{Table: "t", OlderUntil: day}, []string{"OlderUntil is set without Older"}},
 		{"older with buckets", eventlog.Options{Table: "t", Older: []layout.Layout{{Bucket: layout.Day}}}, []string{"Older[0] has buckets"}},
 		{"shards", eventlog.Options{Table: "t", Shards: -1}, []string{"shards"}},
-		{"growth without buckets", eventlog.Options{Table: "t", Growth: []eventlog.Growth{{From: day, Shards: 2}}}, []string{"Growth needs a Bucket"}},
+		{"growth without buckets", eventlog.Options{Table: "t", Growth: []eventlog.Growth{{From: day, Shards: 2}}}, []string{"Growth is set without a Bucket"}},
 		{
 			"growth of the wrong form",
 			eventlog.Options{Table: "t", Bucket: layout.Day, Format: layout.SharpNumber(), Growth: []eventlog.Growth{{From: day, Shards: 2}}},
@@ -173,11 +170,11 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		{
 			"growth that is none",
 			eventlog.Options{Table: "t", Bucket: layout.Day, Shards: 4, Growth: []eventlog.Growth{{From: day, Shards: 4}, {From: day, Shards: 5}, {Shards: 6}}},
-			[]string{"Growth[0].Shards is 4: want more than the 4 before", "Growth[1].From is", "Growth[2].From: "},
+			[]string{"Growth[0].Shards is 4, want more than the previous 4", "Growth[1].From is", "Growth[2].From: "},
 		},
-		{"index without a name", eventlog.Options{Table: "t", Index: eventlog.Index{Prefix: "THREAT#"}}, []string{"Index has no Name"}},
+		{"index without a name", eventlog.Options{Table: "t", Index: eventlog.Index{Prefix: "THREAT#"}}, []string{"Index.Name is empty"}},
 		{"key of no index", eventlog.Options{Table: "t", Index: eventlog.Index{Key: strings.ToUpper}}, []string{"Index.Key is set without a Name"}},
-		{"budget", eventlog.Options{Table: "t", Index: eventlog.Index{Name: "i", MaxRequests: -1}}, []string{"Index.MaxRequests is negative"}},
+		{"budget", eventlog.Options{Table: "t", Index: eventlog.Index{Name: "i", MaxRequests: -1}}, []string{"Index.MaxRequests is -1, want 0 or more"}},
 		{"token key", eventlog.Options{Table: "t", TokenKeys: [][]byte{[]byte("short")}}, []string{"TokenKeys[0] has 5 bytes"}},
 	} {
 		_, err := eventlog.Open[op](client, c.options)

@@ -360,7 +360,7 @@ func (m *model) query(t *rapid.T) (q eventlog.Query, want []event) {
 		q.Index = rapid.Bool().Draw(t, "index")
 	}
 	q.Consistent = !q.Index && rapid.Bool().Draw(t, "consistent")
-	q.Ahead = rapid.IntRange(0, 2).Draw(t, "ahead")
+	q.Prefetch = rapid.IntRange(0, 2).Draw(t, "ahead")
 	want, _ = m.listed(q.Log, from, to)
 	if q.Newest {
 		slices.Reverse(want)

@@ -15,119 +15,120 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Options describe logs: the table they are in, how they are spread, how long they are kept. Only Table is needed, but
-// a log of any size wants a Bucket, and a busy one Shards. All processes that use a table must agree on everything down
-// to Format, as it says where events are; and on Settle, if there are tails.
+// Options describe logs: their table, how they are spread and how long they are kept. Only Table is required, but a
+// large log needs a Bucket, and a busy one needs Shards. All processes that use a table must use the same values for
+// all fields up to Format, because they determine where events are stored. With tails, they must also use the same
+// Settle.
 type Options struct {
 	// Table is the table's name.
 	Table string
 
-	// PartitionKey, SortKey and TTL name the attributes that hold the spread name of the log, the time and id, and the
-	// time of expiry in seconds since 1970. Defaults: pk, sk, and ttl if there is a Retention, else none. Events with a
-	// TTL that is over are not returned, whoever set it.
+	// PartitionKey, SortKey and TTL are attribute names. They hold the name of the log with its bucket and shard, the
+	// time and id, and the expiry in seconds since 1970. Defaults: pk, sk, and ttl if there is a Retention. Events
+	// whose TTL is over are not returned, even if another program set it.
 	PartitionKey, SortKey, TTL string
 
-	// Time, if set, names an attribute that holds the time once more, as a text. It has to be there, and is "at" unless
-	// it is named otherwise, if there are both a Prefix and a Bucket.
+	// Time, if set, names an attribute that holds the time again, as text. It is required if there are both a Prefix
+	// and a Bucket, and then its default is "at".
 	Time string
 
-	// Mark, if set, names an attribute that Append gives to events with an id of the caller's: 15 bytes that no other
-	// append has. By it an append whose answer was lost knows its own event from an equal one of another process, so
-	// that Receipt.Duplicate is always right. Default: none: such a receipt is Unsure.
+	// Mark, if set, names an attribute with 15 unique bytes that Append adds to events whose id comes from the caller.
+	// After a lost answer, an append recognises its own event by them, so that Receipt.Duplicate is always right.
+	// Default: none; such a receipt is Unsure.
 	Mark string
 
 	// Prefix is what sort keys have before the time, such as "ALERT#". Default: nothing.
 	Prefix string
 
-	// Precision says how many digits of a second are kept: time.Nanosecond, Microsecond, Millisecond or Second. The
-	// rest is cut off, and the ids order what is left with the same time. An adopted log must have as many. Default:
+	// Precision is the unit to which times are stored: time.Nanosecond, Microsecond, Millisecond or Second. The rest is
+	// cut off, and events of equal time are ordered by id. It must match the events of an existing log. Default:
 	// time.Nanosecond.
 	Precision time.Duration
 
-	// Bucket is the stretch of time that shares partition keys. Default: none: a log is one ever-growing list, and only
-	// spread over its Shards.
+	// Bucket is the period of time whose events share partition keys. Default: none; a log is one growing list that is
+	// spread only over its Shards.
 	Bucket layout.Bucket
 
-	// Shards is over how many partition keys the events of a bucket are spread: one for every 500 to 1,000 write units
-	// a second. Default: none: the log's name and bucket are the key. Without buckets it may be raised, at those who
-	// read first; with buckets, see Growth.
+	// Shards is the number of partition keys over which the events of a bucket are spread: one for every 500 to 1,000
+	// write units per second. Default: none; the key is the name of the log and the bucket. Without buckets it may be
+	// raised, in readers first. With buckets, use Growth.
 	Shards int
 
-	// Growth lists the numbers of shards that followed on Shards, the oldest first. It needs a Bucket.
+	// Growth lists later numbers of shards, the oldest first. It needs a Bucket.
 	Growth []Growth
 
-	// Format says how partition keys are spelt. Default: OPS_LOG#2026-06-22 for shard 0, and a #SHARD_1 behind that for
-	// the next, so that a log without shards can get some. For #SHARD_0, spell it out: layout.Format{ShardPrefix:
+	// Format is the spelling of partition keys. Default: OPS_LOG#2026-06-22 for shard 0, with the suffix #SHARD_1 for
+	// shard 1, so that a log without shards can get some later. For #SHARD_0, set layout.Format{ShardPrefix:
 	// "#SHARD_"}.
 	Format layout.Format
 
-	// Retention is how long events are kept, from their time on. Then they are no longer returned, and DynamoDB deletes
-	// them by their TTL. Default: forever.
+	// Retention is how long events are kept, counted from their time. Then reads no longer return them, and DynamoDB
+	// deletes them by their TTL. Default: forever.
 	Retention time.Duration
 
-	// Begin is when the oldest event may have happened; older ones are refused. Queries without From begin here, or
-	// where the Retention does. Default: with buckets and without a Retention, such queries are refused.
+	// Begin is the time of the oldest possible event; older events are refused. Queries without From begin here, or at
+	// the start of the Retention. Default: none; with buckets and without a Retention, such queries are refused.
 	Begin time.Time
 
-	// Settle is how long after its time an event may be acknowledged and still be sure to be returned by tails: it has
-	// to cover retries and the difference of clocks, and tails are that much behind. Default: 10 s.
+	// Settle is the longest time between the time of an event and its acknowledgement for which tails are guaranteed to
+	// return it. It must cover retries and the difference of clocks. Tails are behind by this time. Default: 10 s.
 	Settle time.Duration
 
-	// Index is a global secondary index that lists each log under one key, as a way out when the shards cannot be read.
+	// Index is a global secondary index that lists each log under one key. Reads use it if the shards cannot be read.
 	Index Index
 
-	// Older lists layouts that the log had before and that still hold events: they are read along, and not written. The
-	// past of a log whose name alone was the partition key is []layout.Layout{{}}. They have no buckets. Sort keys
-	// must be as the log's own are, but need no id.
+	// Older lists former layouts of the log that still hold events. They are read, but not written. If the partition
+	// key was only the name of the log, use []layout.Layout{{}}. Older layouts have no buckets. Their sort keys must
+	// have the log's format, but need no id.
 	Older []layout.Layout
 
-	// OlderUntil is a time that all events of the Older layouts are before: reads from then on leave them alone.
-	// Default: all reads ask for them.
+	// OlderUntil is a time after all events of the Older layouts. Reads that begin there or later skip those layouts.
+	// Default: all reads include them.
 	OlderUntil time.Time
 
-	// TokenKeys sign page tokens and positions, so that they can be handed to people: the first signs, and all verify, so
-	// that keys can be rotated. Each has 16 bytes or more. Tokens are not encrypted: the time and id of the last event can
-	// be read. Default: they are checked for damage, not for forgery.
+	// TokenKeys sign page tokens and positions, so that they can be handed to users. The first key signs and all keys
+	// verify, so that keys can be rotated. Each has 16 bytes or more. Tokens are not encrypted: a user can read the
+	// time and id of the last event. Default: they are checked for damage, not for forgery.
 	TokenKeys [][]byte
 
-	// Retry says how requests are repeated, as heatsink has it.
+	// Retry configures retries, as in heatsink.
 	Retry heatsink.Retry
 
-	// MaxConcurrency is the most requests that reads have under way. Default: 256.
+	// MaxConcurrency is the largest number of concurrent requests of reads. Default: 256.
 	MaxConcurrency int
 
-	// Logger is told, at warning level, when the index is read instead of the shards, when a tail's poll fails, and
-	// when an append took too long for tails; and at debug level of requests that are repeated, and of events that were
-	// too old for tails to begin with. Default: nobody.
+	// Logger gets a warning if a read uses the index instead of the shards, if a tail's poll fails, or if an append is
+	// late for tails. It gets a debug message for each retry, and for each event that was already too old for tails.
+	// Default: none.
 	Logger *slog.Logger
 }
 
-// Index describes a global secondary index that has all of a log under one key, in order of time: one request reads
-// what otherwise takes one for every shard of every bucket.
+// Index describes a global secondary index that holds a whole log under one key, in order of time. One request to it
+// replaces one request to every shard of every bucket.
 //
-// That key is as hot as the log is busy. DynamoDB refuses writes to the table that the index has no capacity for, so a
-// log with an Index takes 1,000 write units a second and no more, however many Shards it has. And the index is a moment
-// behind: what it returns may lack the newest events.
+// That key is as hot as the log is busy. DynamoDB throttles table writes for which the index has no capacity. A log
+// with an Index therefore accepts at most 1,000 write units per second, however many Shards it has. The index is also
+// eventually consistent: its results may lack the newest events.
 type Index struct {
-	// Name is the name of the index. Default: there is none.
+	// Name is the name of the index. Default: no index.
 	Name string
 
 	// PartitionKey and SortKey name its key attributes, both strings. Defaults: GSI1PK and GSI1SK.
 	PartitionKey, SortKey string
 
-	// Key returns the index's partition key for a log, such as BRAND#abc for THREAT#abc. Default: the log's name.
+	// Key returns the index's partition key for a log, such as BRAND#abc for THREAT#abc. Default: the name of the log.
 	Key func(log string) string
 
 	// Prefix is what the index's sort keys have before the time. Default: nothing.
 	Prefix string
 
-	// MaxRequests is the most requests that one read sends to the shards. A read that needs more for certain goes to
-	// the index at once, another as soon as it would send more, and goes on there. Default: no limit: reads go to the
-	// index when a shard cannot be read.
+	// MaxRequests is the largest number of requests that one read sends to the shards. A read that certainly needs more
+	// uses the index from the start. Any other read continues in the index when it would exceed the number. Default: no
+	// limit; a read uses the index only if a shard cannot be read.
 	MaxRequests int
 
-	// Older says that events of Older layouts are in the index, too. Unless they are, reads that need them do not go
-	// there.
+	// Older says that the index also holds events of Older layouts. Otherwise reads that need those events do not use
+	// the index.
 	Older bool
 }
 
@@ -193,18 +194,18 @@ func (o *Options) validate() error {
 		}
 	}
 	if _, ok := precisions[o.Precision]; !ok {
-		wrong("Precision is %v: want a second, millisecond, microsecond or nanosecond", o.Precision)
+		wrong("Precision is %v, want a second, millisecond, microsecond or nanosecond", o.Precision)
 	}
 	for name, prefix := range map[string]string{"Prefix": o.Prefix, "Index.Prefix": o.Index.Prefix} {
 		if !utf8.ValidString(prefix) || len(prefix) > maxSortKey/2 {
-			wrong("%s has %d bytes: want valid UTF-8 of %d at most", name, len(prefix), maxSortKey/2)
+			wrong("%s has %d bytes, want valid UTF-8 of at most %d bytes", name, len(prefix), maxSortKey/2)
 		}
 	}
 	if o.Retention < 0 {
-		wrong("Retention is negative: %v", o.Retention)
+		wrong("Retention is %v, want 0 or more", o.Retention)
 	}
 	if o.Settle < 0 {
-		wrong("Settle is negative: %v", o.Settle)
+		wrong("Settle is %v, want 0 or more", o.Settle)
 	}
 	for name, at := range map[string]time.Time{"Begin": o.Begin, "OlderUntil": o.OlderUntil} {
 		if err := checkTime(at); err != nil && !at.IsZero() {
@@ -224,20 +225,20 @@ func (o *Options) validateGrowth(wrong func(format string, args ...any)) {
 		return
 	}
 	if o.Bucket == layout.NoBucket {
-		wrong("Growth needs a Bucket: without, raise Shards")
+		wrong("Growth is set without a Bucket: raise Shards instead")
 	}
 	if o.Shards < 1 && !o.Format.BareZero {
-		wrong("Growth from no Shards needs a Format with BareZero, so that shard 0 has the key that there is")
+		wrong("Growth without Shards needs a Format with BareZero, so that shard 0 keeps the existing key")
 	}
 	last := Growth{Shards: max(o.Shards, 1)}
 	for i, g := range o.Growth {
 		if err := checkTime(g.From); err != nil {
 			wrong("Growth[%d].From: %w", i, err)
 		} else if i > 0 && !g.From.After(last.From) {
-			wrong("Growth[%d].From is %v: want a time after the one before, %v", i, g.From, last.From)
+			wrong("Growth[%d].From is %v, want a time after the previous one, %v", i, g.From, last.From)
 		}
 		if g.Shards <= last.Shards {
-			wrong("Growth[%d].Shards is %d: want more than the %d before", i, g.Shards, last.Shards)
+			wrong("Growth[%d].Shards is %d, want more than the previous %d", i, g.Shards, last.Shards)
 		}
 		last = g
 	}
@@ -246,12 +247,12 @@ func (o *Options) validateGrowth(wrong func(format string, args ...any)) {
 func (o *Options) validateIndex(wrong func(format string, args ...any)) {
 	index := o.Index
 	if index.Key = nil; index.Name == "" && !reflect.ValueOf(index).IsZero() {
-		wrong("Index has no Name")
+		wrong("Index.Name is empty")
 	}
 	if o.Index.Name == "" && o.Index.Key != nil {
 		wrong("Index.Key is set without a Name")
 	}
 	if o.Index.MaxRequests < 0 {
-		wrong("Index.MaxRequests is negative: %d", o.Index.MaxRequests)
+		wrong("Index.MaxRequests is %d, want 0 or more", o.Index.MaxRequests)
 	}
 }

@@ -9,36 +9,37 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Query says what to read of a log. Log is all that is needed.
+// Query selects the events to read. Only Log is required.
 type Query struct {
 	// Log is the name of the log.
 	Log string
 
-	// From and To narrow the time to [From, To). Default for From: where Options.Begin or the Retention say that the
-	// log begins. Default for To: now, and Options.Settle beyond for the sake of clocks that are ahead.
+	// From and To limit the time to [From, To). Default for From: Options.Begin, or the start of the Retention. Default
+	// for To: now plus Options.Settle, because clocks may be ahead.
 	From, To time.Time
 
 	// Newest returns the newest events first.
 	Newest bool
 
-	// Limit is the most events to return. Default: all. Page needs it.
+	// Limit is the largest number of events to return. Default: all. Page requires it.
 	Limit int
 
-	// Consistent makes reads strongly consistent, at twice the price, so that they see all that was acknowledged
-	// before.
+	// Consistent makes reads strongly consistent, at twice the price. They then include all events that were
+	// acknowledged before.
 	Consistent bool
 
-	// Ahead is how many buckets are read at the same time as the one that is being returned, needed or not: six, and
-	// the last seven days take as long as one. Default: the next, once it is certain to be needed; more after buckets
-	// that held little.
-	Ahead int
+	// Prefetch is the number of buckets that are read in parallel with the current one, whether they are needed or not.
+	// With 6, reading seven days takes as long as reading one. Default: the next bucket, once it is certainly needed,
+	// and more after buckets with few events.
+	Prefetch int
 
-	// MaxRequests is the most Query requests that this read may take, as in a heatsink.Query: without a Limit, one for
-	// each shard of each bucket must fit, or nothing is read; with a Limit, the read ends when it needs more. The error wraps
-	// heatsink.ErrTooManyRequests. Default: 10,000. Negative: no limit. With Options.Index, the index is read instead.
+	// MaxRequests is the largest number of Query requests of this read, as in heatsink.Query. Without a Limit, a read
+	// that needs more is refused before it starts. With a Limit, the read ends when it needs more. The error wraps
+	// heatsink.ErrTooManyRequests. With Options.Index, the read uses the index instead. Default: 10,000. Negative: no
+	// limit.
 	MaxRequests int
 
-	// Index reads Options.Index, and not the shards: whatever that has.
+	// Index reads Options.Index instead of the shards.
 	Index bool
 }
 
@@ -72,8 +73,8 @@ func (c *core) stretch(q Query, now time.Time) (*stretch, error) {
 		return wrong("it has no name")
 	case q.Limit < 0:
 		return wrong("Limit is negative: %d", q.Limit)
-	case q.Ahead < 0:
-		return wrong("Ahead is negative: %d", q.Ahead)
+	case q.Prefetch < 0:
+		return wrong("Prefetch is negative: %d", q.Prefetch)
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		return wrong("To, %v, is before From, %v", q.To, q.From)
 	case from.IsZero() && c.options.Bucket != layout.NoBucket:
@@ -124,7 +125,7 @@ func (c *core) query(s *stretch, limit int) (heatsink.Query, bool) {
 	}
 	q := heatsink.Query{
 		Key: s.Log, Sort: heatsink.Between(lo, hi),
-		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Ahead: s.Ahead, MaxRequests: s.MaxRequests,
+		Reverse: s.Newest, Limit: limit, Consistent: s.Consistent, Prefetch: s.Prefetch, MaxRequests: s.MaxRequests,
 	}
 	if b := c.options.Bucket; b != layout.NoBucket { // whole buckets: the sort keys are exact
 		from, to := s.from, s.to

@@ -12,9 +12,9 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Events returns the events that q asks for, in order of time and id; with q.Newest the other way round. Nothing is
-// sent before the loop starts, and ranging again reads again. An error is the last pair. Leaving the loop cancels what
-// is under way and waits for it.
+// Events returns the events of q in order of time and id, or in reverse order with q.Newest. Nothing is sent before the
+// loop starts, and each loop reads again. An error is the last pair. Leaving the loop cancels running requests and
+// waits for them.
 func (l *Log[T]) Events(ctx context.Context, q Query) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		s, err := l.core.stretch(q, time.Now())
@@ -29,12 +29,12 @@ func (l *Log[T]) Events(ctx context.Context, q Query) iter.Seq2[Event[T], error]
 }
 
 // Newest returns the n newest events of a log, the newest first. It reads little more than n events, from as many
-// buckets as it takes, back to where Options.Begin or the Retention say that the log begins. A log that has fewer, as one
-// whose name is misspelt has none, takes a request for each shard of every bucket: after 10,000 of them the error is
-// heatsink.ErrTooManyRequests, beside the events that were found.
+// buckets as needed, back to Options.Begin or the start of the Retention. If the log has fewer events, or none because
+// its name is misspelt, that takes one request for each shard of every bucket. After 10,000 requests the error is
+// heatsink.ErrTooManyRequests, and Newest returns the events found so far.
 func (l *Log[T]) Newest(ctx context.Context, log string, n int) ([]Event[T], error) {
 	if n < 1 {
-		return nil, fmt.Errorf("%w: log %q: the newest %d", ErrQuery, log, n)
+		return nil, fmt.Errorf("%w: log %q: n is %d, want at least 1", ErrQuery, log, n)
 	}
 	events, _, err := l.collect(ctx, Query{Log: log, Newest: true, Limit: n}, "")
 	if err != nil && !errors.Is(err, heatsink.ErrTooManyRequests) {
@@ -43,18 +43,18 @@ func (l *Log[T]) Newest(ctx context.Context, log string, n int) ([]Event[T], err
 	return events, err
 }
 
-// Page is a part of a Query's result.
+// Page is a part of the events of a Query.
 type Page[T any] struct {
 	Events []Event[T]
 
-	// Next is the token of the next page, empty after the last. It may also lead to an empty last page.
+	// Next is the token of the next page, empty after the last page. The next page may be empty.
 	Next string
 }
 
-// Page returns q.Limit events that follow the page whose Next is token; an empty token asks for the first. Pages put
-// together are what Events returns, whatever the page sizes, also if the log has grown in between. From and To may move
-// from page to page; Log and Newest must stay. A page that takes more than q.MaxRequests is shorter than its Limit, or the
-// error if it has no event.
+// Page returns q.Limit events after the page whose Next is token, or the first ones if token is empty. All pages
+// together are what Events returns, whatever the page sizes, even if the log grows in between. From and To may change
+// from page to page; Log and Newest must not. If a page would take more than q.MaxRequests, it is shorter than its
+// Limit, or an error if it has no event.
 func (l *Log[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
 	if q.Limit < 1 {
 		return Page[T]{}, fmt.Errorf("%w: log %q: a page needs a Limit", ErrQuery, q.Log)

@@ -147,9 +147,9 @@ func TestWrongQueriesAreRefused(t *testing.T) {
 		{"no beginning", func(q *eventlog.Query) { q.From = time.Time{} }, "neither Options.Begin nor the Retention"},
 		{"backwards", func(q *eventlog.Query) { q.From, q.To = q.To, q.From }, "is before From"},
 		{"negative limit", func(q *eventlog.Query) { q.Limit = -1 }, "Limit is negative"},
-		{"negative ahead", func(q *eventlog.Query) { q.Ahead = -1 }, "Ahead is negative"},
-		{"before 1970", func(q *eventlog.Query) { q.From = time.Unix(-1, 0) }, "between the years"},
-		{"after 9999", func(q *eventlog.Query) { q.To = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }, "between the years"},
+		{"negative ahead", func(q *eventlog.Query) { q.Prefetch = -1 }, "Prefetch is negative"},
+		{"before 1970", func(q *eventlog.Query) { q.From = time.Unix(-1, 0) }, "is not in the years 1970 to 9998"},
+		{"after 9999", func(q *eventlog.Query) { q.To = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }, "is not in the years 1970 to 9998"},
 		{"no index", func(q *eventlog.Query) { q.Index = true }, "Options have none"},
 	} {
 		q := whole

@@ -101,7 +101,7 @@ var (
 // checkTime refuses times that cannot be logged.
 func checkTime(at time.Time) error {
 	if at.Before(firstTime) || !at.Before(lastTime) {
-		return fmt.Errorf("%v is not between the years 1970 and 9998", at)
+		return fmt.Errorf("%v is not in the years 1970 to 9998", at)
 	}
 	return nil
 }

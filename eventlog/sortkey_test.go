@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -82,10 +83,7 @@ func TestSortKeysAreInOrder(t *testing.T) {
 		a, b := s.floor(draw("a")), s.floor(draw("b"))
 		id := rapid.StringN(1, 8, -1)
 		idA, idB := id.Draw(t, "id a"), id.Draw(t, "id b")
-		want := a.Compare(b)
-		if want == 0 {
-			want = strings.Compare(idA, idB)
-		}
+		want := cmp.Or(a.Compare(b), strings.Compare(idA, idB))
 		if got := strings.Compare(s.key(a, idA), s.key(b, idB)); got != want {
 			t.Fatalf("%q and %q compare as %d, want %d", s.key(a, idA), s.key(b, idB), got, want)
 		}

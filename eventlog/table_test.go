@@ -34,7 +34,7 @@ func TestSetup(t *testing.T) {
 	if !errors.Is(err, ErrTable) {
 		t.Errorf("got %v", err)
 	}
-	for _, want := range []string{"(pk S, sk S), (PK S, SK S) is needed", `no index "GSI1"`} {
+	for _, want := range []string{"(pk S, sk S), want (PK S, SK S)", `no index "GSI1"`} {
 		if err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("got %q, want %q in it", err, want)
 		}

@@ -13,33 +13,32 @@ import (
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
-// TailOptions say where a Tail begins and how it waits.
+// TailOptions say where a Tail begins and how it polls.
 type TailOptions struct {
-	// After is the position that the Tail goes on behind, as an Event or a Tail had it. Default: none: it begins at
-	// From.
+	// After is the position to continue after, from an Event or a Tail. Default: none; the Tail begins at From.
 	After string
 
-	// From is the time of the first events to return, if there is no position. Default: now.
+	// From is the time of the first events to return, if After is empty. Default: now.
 	From time.Time
 
-	// MinPoll and MaxPoll are how long a Tail waits before it looks for events again: MinPoll after it has found some,
-	// twice as long as before after it has found none, MaxPoll at most. Defaults: 1 s and 30 s.
+	// MinPoll and MaxPoll bound the time between two polls. A Tail waits MinPoll after a poll that found events. After
+	// a poll that found none it doubles the time, up to MaxPoll. Defaults: 1 s and 30 s.
 	MinPoll, MaxPoll time.Duration
 
-	// GiveUp is for how long polls may fail, one after another, before the Tail ends with the last one's error.
-	// Negative: it ends at the first. Default: 1 min.
+	// GiveUp is how long successive polls may fail before the Tail ends with the last error. Default: 1 min. Negative:
+	// the Tail ends at the first failure.
 	GiveUp time.Duration
 }
 
-// Tail follows a log: it returns the events behind a position and then, as they come, the new ones, in order. It is
-// behind the present by Options.Settle and the time to the next poll.
+// Tail follows a log. It returns the events after a position and then new events, in order. It is behind the present by
+// Options.Settle and the time to the next poll.
 //
-// Each event whose append was acknowledged less than Options.Settle after its time, by the clock of the process that
-// the Tail is in, is returned exactly once behind a position. A consumer that stores the Position of each event once it
-// is done with it, and begins there after a restart, misses none of them; what it had not stored it is given again.
+// A Tail returns each event after its position exactly once, if the append was acknowledged less than Options.Settle
+// after the event's time, by the Tail's clock. Store the Position of each event after you have processed it, and begin
+// there after a restart: then no event is missed. Events whose Position was not stored are returned again.
 //
-// One poll is one strongly consistent query of each shard of the present bucket, and a few more at the turn of the
-// buckets. One goroutine may range over a Tail at a time; Position may be called from any.
+// A poll is one strongly consistent query of each shard of the current bucket, and a few more when a bucket ends. Only
+// one goroutine may range over a Tail at a time; Position may be called from any.
 type Tail[T any] struct {
 	core    *core
 	log     string
@@ -49,7 +48,7 @@ type Tail[T any] struct {
 	position position
 }
 
-// Tail returns a Tail of a log. Nothing is read yet.
+// Tail returns a Tail of a log. It reads nothing yet.
 func (l *Log[T]) Tail(log string, options TailOptions) (*Tail[T], error) {
 	c := l.core
 	o := options
@@ -57,7 +56,7 @@ func (l *Log[T]) Tail(log string, options TailOptions) (*Tail[T], error) {
 	o.MaxPoll = cmp.Or(o.MaxPoll, max(30*time.Second, o.MinPoll))
 	o.GiveUp = cmp.Or(o.GiveUp, time.Minute)
 	if o.MinPoll < 0 || o.MaxPoll < o.MinPoll {
-		return nil, fmt.Errorf("%w: tail of log %q: MinPoll is %v and MaxPoll %v", ErrQuery, log, o.MinPoll, o.MaxPoll)
+		return nil, fmt.Errorf("%w: tail of log %q: MinPoll is %v and MaxPoll is %v, want 0 < MinPoll ≤ MaxPoll", ErrQuery, log, o.MinPoll, o.MaxPoll)
 	}
 	now := time.Now()
 	if _, err := c.options.layout().ShardKey(log, now, 0); err != nil {
@@ -85,16 +84,16 @@ func (l *Log[T]) Tail(log string, options TailOptions) (*Tail[T], error) {
 	return t, nil
 }
 
-// Position returns where the Tail goes on: behind the last event that it has returned, or later, as far as it knows
-// that there is nothing to return. It is a text to store, valid after a restart, a change of buckets, and more shards.
+// Position returns the position after the last returned event, or a later one if there is certainly nothing to return
+// before it. Store it as text. It stays valid after a restart, a change of buckets, and a growth of shards.
 func (t *Tail[T]) Position() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.core.token(t.position, t.log)
 }
 
-// Time returns up to when the Tail has returned everything that it is going to: that of its position. It is behind now
-// by Options.Settle at least.
+// Time returns the time of the Tail's position: the Tail has returned every event before it. It is at least
+// Options.Settle behind the present.
 func (t *Tail[T]) Time() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,11 +107,11 @@ func (t *Tail[T]) move(p position) {
 	t.position = p
 }
 
-// Events returns the events behind the Tail's position, and waits for more until ctx ends: its error is the last pair
-// then. A poll that fails is made again, until TailOptions.GiveUp. Leaving the loop cancels what is under way and waits
-// for it; ranging again goes on behind the last event that was returned.
+// Events returns the events after the Tail's position, and waits for more until ctx ends. The last pair is then the
+// error of ctx. A failed poll is repeated until TailOptions.GiveUp. Leaving the loop cancels running requests and waits
+// for them. Ranging again continues after the last returned event.
 //
-// Events that expire before they are returned are skipped: store positions, and begin again, within the Retention.
+// Events that expire before they are returned are skipped. Store positions, and restart within the Retention.
 func (t *Tail[T]) Events(ctx context.Context) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		var wait time.Duration

@@ -191,7 +191,7 @@ func TestKeysOfAYear(t *testing.T) {
 		start := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 		appendAll(t, logs, every(4*time.Hour, start, "OPS_LOG", 6*days))
 		plan, err := logs.Plan(t.Context(), eventlog.Query{Log: "OPS_LOG", From: start, To: start.AddDate(1, 0, 0)})
-		if err != nil || plan.Buckets != days || plan.Requests != days {
+		if err != nil || plan.Buckets != days || plan.Shards != days {
 			t.Errorf("%d: %+v, %v, want %d buckets", year, plan, err, days)
 		}
 		all += days
@@ -218,7 +218,7 @@ func TestSevenQueriesOfFifty(t *testing.T) {
 		all := every(3*time.Hour, end.AddDate(0, 0, -10), "OPS_LOG", 80) // eight a day
 		appendAll(t, setup(t, client.Client, opsLog), all)
 		got, _ := read(t, open(t, client, opsLog), eventlog.Query{
-			Log: "OPS_LOG", From: end.AddDate(0, 0, -7), To: end, Newest: true, Limit: 50, Ahead: 6,
+			Log: "OPS_LOG", From: end.AddDate(0, 0, -7), To: end, Newest: true, Limit: 50, Prefetch: 6,
 		})
 		if !slices.Equal(got, reversed(all[30:])) {
 			t.Errorf("got %d events, not the newest 50", len(got))

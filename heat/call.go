@@ -18,6 +18,7 @@ type call struct {
 	parts     []part
 	texts     []byte // of the parts' keys
 	attempts  int64  // answers and failures that were seen
+	repeated  bool   // the call repeats an earlier one, as heatsink's retries do
 	answered  bool   // some answer shows that there are such tables and indexes
 	unmet     bool   // a condition was not met
 	doubled   bool   // a transaction, which tables charge twice for and indexes do not
@@ -45,8 +46,8 @@ type part struct {
 // seed makes hashes those of this process.
 var seed = maphash.MakeSeed()
 
-// keyHash returns the hash that a key is known by. Its lower half is this process's alone, so that who chooses keys
-// cannot choose two that are taken for one. Its upper half is the same everywhere: numbers of keys and of items are
+// keyHash returns the hash that a key is known by. Its lower half is this process's alone, so that nobody who
+// chooses keys can choose two with the same hash. Its upper half is the same everywhere: numbers of keys and of items are
 // estimated with it, and what is reported of the same calls is the same each time.
 func keyHash(text []byte) uint64 {
 	const upper = math.MaxUint32 << 32
@@ -64,7 +65,7 @@ func newCall() *call { return calls.Get().(*call) }
 func (c *call) free() {
 	clear(c.parts)
 	c.changes.reset()
-	c.direction, c.attempts, c.answered, c.unmet, c.doubled = 0, 0, false, false, false
+	c.direction, c.attempts, c.repeated, c.answered, c.unmet, c.doubled = 0, 0, false, false, false, false
 	c.parts, c.texts = c.parts[:0], c.texts[:0]
 	if cap(c.texts) <= 64<<10 && cap(c.parts) <= 1024 {
 		calls.Put(c)
@@ -216,8 +217,11 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 		t := touch{
 			units: p.units, item: p.item, attempts: c.attempts, throttled: p.throttled, failed: p.failed, reason: p.reason,
 		}
+		if t.retries = max(0, t.attempts-1); c.repeated {
+			t.retries = t.attempts
+		}
 		if p.again {
-			t.attempts = 0
+			t.attempts, t.retries = 0, 0
 		}
 		// What was not served because of its key was wanted all the same: the least it can have cost, once.
 		if p.throttled > 0 && p.units == 0 && keyRange(p.reason) {

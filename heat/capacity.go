@@ -5,8 +5,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// CapacityOf returns what a table is set up for according to its description, or one of its global indexes; nil if it has
-// no such index.
+// CapacityOf returns the configured capacity of a table or of one of its global indexes, from its description; nil if the
+// table has no such index.
 func CapacityOf(d *types.TableDescription, index string) *Capacity {
 	own := tableCapacity(d)
 	if index == "" {
@@ -39,7 +39,7 @@ func indexCapacity(table *Capacity, d *types.GlobalSecondaryIndexDescription) *C
 	return c
 }
 
-// provisioned fills in what is provisioned, or the maximum of what is not; -1 stands for none.
+// provisioned fills in the provisioned capacity, or the on-demand maximum; -1 stands for none.
 func (c *Capacity) provisioned(p *types.ProvisionedThroughputDescription, most *types.OnDemandThroughput) {
 	switch {
 	case !c.OnDemand && p != nil:

@@ -57,7 +57,7 @@ func ofIndex(name *string) types.ReturnConsumedCapacity {
 	if name == nil {
 		return whole
 	}
-	return apart // the index may be a local one that nobody has told of
+	return apart // the index may be an unknown local one
 }
 
 func asking[T any](input *T, needed types.ReturnConsumedCapacity, capacity func(*T) *types.ReturnConsumedCapacity) (any, asks) {

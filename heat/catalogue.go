@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// catalogue is the tables that a recorder knows of. Calls look tables up without a lock: who adds one makes a new map.
+// catalogue is the tables that a recorder knows. Calls look tables up without a lock: adding a table makes a new map.
 type catalogue struct {
 	tables atomic.Pointer[map[string]*table] // no more than mostResources
-	room   room                              // for tables and indexes that are counted
+	slots  slots                             // for tables and indexes that are counted
 	others *table                            // stands for tables that are not kept
 
 	mu    sync.Mutex // of those who add a table
@@ -21,8 +21,8 @@ type catalogue struct {
 
 func (c *catalogue) init() {
 	c.tables.Store(&map[string]*table{})
-	c.room.most = mostResources
-	c.others = newTableIn(&room{}, "")
+	c.slots.most = mostResources
+	c.others = newTableIn(&slots{}, "")
 	c.others.others = true
 }
 
@@ -49,14 +49,14 @@ func (c *catalogue) get(name string) *table {
 		return c.others
 	}
 	known = maps.Clone(known)
-	t := newTableIn(&c.room, name)
+	t := newTableIn(&c.slots, name)
 	known[name] = t
 	c.tables.Store(&known)
 	return t
 }
 
-// sweep drops tables of which nothing is known that could not be learned again: names that a program made up, most
-// likely. It looks at all of them, so not at every call.
+// sweep drops tables of which everything known could be learned again, most likely names that a program made up. It looks
+// at all tables, so it does not run at every call.
 func (c *catalogue) sweep(known map[string]*table) map[string]*table {
 	now := time.Now()
 	if now.Sub(c.swept) < time.Second {
@@ -74,10 +74,10 @@ func (c *catalogue) all() []*table {
 	return slices.SortedFunc(maps.Values(*c.tables.Load()), func(a, b *table) int { return strings.Compare(a.name, b.name) })
 }
 
-// left returns how many requests there was no room for.
-func (c *catalogue) left() int64 { return c.room.left() + c.others.room.left() }
+// left returns the number of requests for tables and indexes without a slot.
+func (c *catalogue) left() int64 { return c.slots.left() + c.others.slots.left() }
 
-// drop forgets a table, and gives back the room that it took.
+// drop forgets a table, and frees its slots.
 func (c *catalogue) drop(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ func (c *catalogue) drop(name string) {
 	v := t.view.Load()
 	for _, resource := range append([]resourceView{v.own}, v.indexes...) {
 		if resource.counted() {
-			c.room.taken.Add(-1)
+			c.slots.taken.Add(-1)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func TestDescribingAnUpdateAllocatesNothing(t *testing.T) {
 		c := new(call)
 		if n := testing.AllocsPerRun(100, func() {
 			c.parts, c.texts = c.parts[:0], c.texts[:0]
-			c.describeUpdate(view, in.Key, in.UpdateExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues, nil)
+			c.addUpdate(view, in.Key, in.UpdateExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues, nil)
 			c.revealUpdate(view, in, old)
 		}); n != 0 {
 			t.Errorf("%d indexes: %v allocations", indexes, n)

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// claim is a finding, who says so, and what was seen of its key.
+// claim is a finding of a report, with figures of its key.
 type claim struct {
 	Finding
 	by     int    // the number of the report, or several
 	source Source // of the report, none if it is several
 	folded bool
 
-	rate    float64 // units a second that the key surely wanted, as a part of what one partition serves
+	rate    float64 // the key's certain demand, as a part of what one partition serves
 	excess  float64 // its part of the traffic beyond a fair share
-	refused float64 // its part of what was refused, unless for another reason than a key's
+	refused float64 // its part of the throttles, unless they have another reason than a key range
 
-	hot diagnosis // of the key once it is known to be throttled; empty if no source shows traffic of it
+	hot diagnosis // of the key once it is known to be throttled; empty if no source shows its traffic
 }
 
 // several stands for the number of more than one report.
 const several = -1
 
-// diagnosis is what a finding says of the reason.
+// diagnosis is the cause in a finding.
 type diagnosis struct {
 	kind          Kind
 	cause, remedy string
@@ -68,7 +68,7 @@ func compareClaims(a, b claim) int {
 	)
 }
 
-// depth says how much the kind of a finding about a key explains; 0 of findings that are about no key.
+// depth ranks kinds of findings about a key by how much they explain; 0 for a finding about no key.
 func depth(kind Kind, pattern string) int {
 	switch kind {
 	case UnevenShards:

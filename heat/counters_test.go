@@ -24,7 +24,7 @@ func TestIndexesThatMayNotExist(t *testing.T) {
 
 // However many ask at once, there is room for as many as there is room for, and both directions of one take one place.
 func TestRoomIsTakenOnce(t *testing.T) {
-	r := room{most: 5}
+	r := slots{most: 5}
 	tables := make([]*table, 20)
 	for i := range tables {
 		tables[i] = newTableIn(&r, fmt.Sprint(i))

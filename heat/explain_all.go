@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// ExplainAll returns what several reports show together, the worst first. Reports stay apart, as they are of different
-// times; it is what they say that is put together, and every line of evidence then begins with its source. Of one
-// report, or of the same one several times, it is Explain.
+// ExplainAll returns the findings of several reports together, the worst first. It combines findings, not reports, which
+// may be of different times; each line of evidence then begins with its source. For one report it is Explain.
 //
-// What several say of a key in one direction becomes one finding, as severe as the worst and of the kind that explains
-// most. A throttle whose key its source does not know, as CloudWatch knows none, is added to the finding about the key
-// that another source shows at Rules.Warm or above, or with by far most of the traffic or most of the refusals: that
-// key hurts now. A throttle without a reason is added to one with, or to a warm key. Limits of the table and of the
-// account are no key's.
+// Findings about one key and direction become one, with the worst severity and the kind that explains most. Some sources,
+// such as CloudWatch, know throttles but no keys. ExplainAll adds such throttles to the finding about a key that another
+// source shows at Rules.Warm or above, or with most of the traffic or of the throttles; that finding becomes critical. It
+// adds throttles without a reason to throttles with one, or to a warm key. It never adds limits of the table or of the
+// account to a key's finding.
 func ExplainAll(rules Rules, reports ...Report) []Finding {
 	reports = distinct(reports)
 	switch len(reports) {
@@ -53,8 +52,8 @@ func distinct(reports []Report) []Report {
 	return all
 }
 
-// direct makes reads of what Contributor Insights lists where CloudWatch shows that it must be: Insights counts both,
-// as writes.
+// direct turns the writes of a Contributor Insights report into reads where CloudWatch shows only reads. Insights counts
+// both as writes.
 func direct(reports []Report) {
 	for i := range reports {
 		if reports[i].Source != Insights {
@@ -71,8 +70,8 @@ func direct(reports []Report) {
 	}
 }
 
-// onlyRead reports whether what is refused of a table or index are reads, or if nothing is, what is served, according
-// to CloudWatch.
+// onlyRead reports whether all throttled requests of a table or index are reads according to CloudWatch or, without
+// throttles, almost all served ones.
 func onlyRead(reports []Report, resource Resource) bool {
 	reads, known := true, false
 	for i := range reports {
@@ -93,7 +92,7 @@ func onlyRead(reports []Report, resource Resource) bool {
 	return known && reads
 }
 
-// keyOfShape returns the worst claim about a key of the shape that a claim is about.
+// keyOfShape returns the worst claim about a key of a claim's shape.
 func keyOfShape(c *claim, all []claim, warm float64) *claim {
 	if !c.ofShape(warm) {
 		return nil
@@ -106,8 +105,8 @@ func keyOfShape(c *claim, all []claim, warm float64) *claim {
 	return nil
 }
 
-// reasonOf returns, for throttles without a reason, the claim about throttles of which another source tells it: those
-// of keys first, then of limits.
+// reasonOf returns, for throttles without a reason, another source's claim about throttles with one: of keys first, then
+// of limits.
 func reasonOf(c *claim, all []claim) *claim {
 	if c.Kind != Throttled {
 		return nil
@@ -123,8 +122,8 @@ func reasonOf(c *claim, all []claim) *claim {
 	return nil
 }
 
-// culprit returns the claim about the key that throttles of an unknown one are to be blamed on, if some source shows a
-// plausible one: of several, the worst and hottest.
+// culprit returns the claim about the key that most likely causes throttles of an unknown key, if a source shows one: of
+// several, the worst and hottest.
 func culprit(c *claim, all []claim, warm float64) *claim {
 	if c.Kind != HotPartition && c.Kind != HotIndex && c.Kind != Throttled {
 		return nil

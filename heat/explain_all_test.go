@@ -335,7 +335,7 @@ func TestExplainAllSaysWhoSaysSo(t *testing.T) {
 	}
 	all := strings.Join(f.Evidence, "\n")
 	for _, want := range []string{
-		"stream: 80.0% of the write traffic at least", "cloudwatch: 500 requests refused by key range", "scan: 1000 items under 1 partition key",
+		"stream: at least 80.0% of the write traffic", "cloudwatch: 500 requests throttled by key range", "scan: 1000 items under 1 partition key",
 	} {
 		if strings.Count(all, want) != 1 {
 			t.Errorf("%q is not once in:\n%s", want, all)
@@ -544,8 +544,8 @@ func ExampleExplainAll() {
 	}
 	// Output:
 	// critical: views: Partition key 'PAGE#viral' has 900 requests/sec (hot partition); writes are throttled by key range
-	// stream: 900 write units a second wanted, 900 served; one partition serves 1000
-	// stream: 90.0% of the write traffic at least
-	// cloudwatch: 700 requests refused by key range
-	// cloudwatch: 250 write units a second served in all
+	// stream: demand: 900 write units a second; 900 were served, and one partition serves 1000
+	// stream: at least 90.0% of the write traffic
+	// cloudwatch: 700 requests throttled by key range
+	// cloudwatch: 250 write units a second served in total
 }

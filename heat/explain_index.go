@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// index finds an index whose key has far fewer values than the table's: it will throttle the table's writes.
+// index finds an index whose key has far fewer values than the table's key: a throttled index throttles the table's writes.
 func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 	if r.Index == "" {
 		return
@@ -22,12 +22,12 @@ func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 		Kind: HotIndex, Severity: Warning, Direction: Write,
 		Message:  fmt.Sprintf("Index %s has %d partition keys where the table has %d", r.Index, has, of),
 		Evidence: []string{fmt.Sprintf("%d values of %s, %d of the table's key", has, strings.Join(r.Key, ", "), of)},
-		Cause:    "every write of the table is one of the index, on far fewer keys: when one is hot, DynamoDB refuses the table's writes",
-		Remedy:   "shard the index's key (heatsink Options.Index), or leave out of it what need not be listed",
+		Cause:    "every write to the table also writes to the index, on far fewer keys: when one of these is hot, DynamoDB refuses the table's writes",
+		Remedy:   "shard the index's key (heatsink Options.Index), or keep items that need no listing out of the index",
 	})
 }
 
-// spoken reports whether something was said of an index's keys already.
+// spoken reports whether a finding about the index's keys exists already.
 func (e *explainer) spoken(r *ResourceReport) bool {
 	for _, f := range e.findings {
 		if f.Resource == r.Resource && (f.Kind == LowCardinality || f.Kind == HotIndex || f.Severity == Critical) {
@@ -46,8 +46,8 @@ func (e *explainer) find(resource Resource) *ResourceReport {
 	return nil
 }
 
-// cardinalities returns how many partition keys an index and its table have, of what both were seen to hold, or to be
-// written; 0 if there is too little to compare.
+// cardinalities returns the numbers of partition keys of an index and its table, from stored items or else from writes; 0
+// if there are too few to compare.
 func (e *explainer) cardinalities(index, table *ResourceReport) (has, of int64) {
 	if i, t := index.Stored, table.Stored; i != nil && t != nil && i.Items >= e.rules.Items {
 		return i.Distinct.Keys, t.Distinct.Keys

@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// hotKeys finds keys that want what one partition serves, and says why they do.
+// hotKeys finds keys whose demand reaches what one partition serves, and their cause.
 func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool) {
 	flow := r.Flow(d)
 	for i := range flow.Keys {
@@ -22,14 +23,14 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
-			Message:  fmt.Sprintf("Partition key '%s' has %s (hot partition)", k.Key, e.pace(flow, k)),
+			Message:  fmt.Sprintf("Partition key '%s' has %s (hot partition)", k.Key, e.rateText(flow, k)),
 			Evidence: e.evidence(k, d), Cause: cause, Remedy: remedy,
 		})
 	}
 }
 
-// heat judges a key by what it surely wants, and by what it was refused because of its own range of keys. A second alone is
-// a warning at most: DynamoDB serves a burst from what a partition did not use before.
+// heat judges a key by its certain demand, and by its throttles for its own key range. One second alone is at most a
+// warning: DynamoDB serves a burst from a partition's unused capacity.
 func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
 	sustained := e.report.Sustained(k)
 	wanted := max(sustained, k.Second)
@@ -46,23 +47,23 @@ func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
 	return Info, false
 }
 
-// beyond reports whether a key wants more than a partition serves, rather than most of it.
+// beyond reports whether a key's demand exceeds what a partition serves, rather than comes near it.
 func (e *explainer) beyond(k *KeyHeat, d Direction) bool {
 	refused := k.Refused >= 0.1 || e.report.Ended && k.Throttled > 0
 	return refused && keyRange(k.Reason) || max(e.report.Sustained(k), k.Second) >= d.Limit()
 }
 
-// pace says how much a key takes. Contributor Insights counts units and no requests.
-func (e *explainer) pace(flow *Flow, k *KeyHeat) string {
+// rateText is a key's rate as text. Contributor Insights counts units and no requests.
+func (e *explainer) rateText(flow *Flow, k *KeyHeat) string {
 	if e.report.Source == Insights {
 		return figure.Thousands(max(e.report.Sustained(k), k.Second)) + " units/sec"
 	}
 	return figure.Thousands(e.requestRate(flow, k)) + " requests/sec"
 }
 
-// requestRate returns the requests a second of a key, from what those that were served took, if that is known: refused
-// ones wanted as much. Where none was served it is not known what they took, only that there were no more of them than
-// units wanted and than attempts refused.
+// requestRate returns the requests a second of a key. It divides the demand by the units of a served request: a throttled
+// one would have cost as much. Without a served request the cost is unknown; the demand and the throttled attempts are
+// then upper bounds.
 func (e *explainer) requestRate(flow *Flow, k *KeyHeat) float64 {
 	rate := max(e.report.Sustained(k), k.Second)
 	if served := k.Requests - k.Throttled; served > 0 && k.Units > 0 {
@@ -83,20 +84,17 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 		wanted += " to " + most
 	}
 	lines := []string{
-		fmt.Sprintf("%s %s units a second wanted, %.0f served; one partition serves %.0f", wanted, d, k.Consumed, d.Limit()),
-		fmt.Sprintf("%.1f%% of the %s traffic at least", 100*k.Share, d),
+		fmt.Sprintf("demand: %s %s units a second; %.0f were served, and one partition serves %.0f", wanted, d, k.Consumed, d.Limit()),
+		fmt.Sprintf("at least %.1f%% of the %s traffic", 100*k.Share, d),
 	}
 	if e.report.Ended && k.Busiest > 1.1*k.Rate {
-		lines = append(lines, fmt.Sprintf("%.0f %s units a second when it was busiest", k.Busiest, d))
+		lines = append(lines, fmt.Sprintf("%.0f %s units a second at its busiest", k.Busiest, d))
 	}
 	if k.Second > k.Rate {
-		lines = append(lines, fmt.Sprintf("%.0f %s units in the last whole second", k.Second, d))
+		lines = append(lines, fmt.Sprintf("%.0f %s units in the last full second", k.Second, d))
 	}
 	if k.Throttled > 0 {
-		reason := k.Reason
-		if reason == "" {
-			reason = "no reason given"
-		}
+		reason := cmp.Or(k.Reason, "no reason given")
 		lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
 	}
 	if k.Items > 0 {
@@ -105,7 +103,7 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 	return lines
 }
 
-// manyItems is from how many items on a recorder does not tell how many there are: its count ends a bit above.
+// manyItems is the number of items from which on a recorder says only "many": its count ends a bit above.
 const manyItems = 200
 
 func differentItems(n int64) string {
@@ -118,21 +116,21 @@ func differentItems(n int64) string {
 	return fmt.Sprintf("about %d different items", n)
 }
 
-// why tells the cause of a key that wants more than a partition serves.
+// why returns the cause of a key whose demand exceeds what a partition serves.
 func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	return diagnose(r, d, k, shape, true)
 }
 
-// diagnose tells the cause of a hot key by its direction, its shape, how many items it is about, and whether it wants
-// more than a partition serves.
+// diagnose returns the cause of a hot key by its direction, its shape, the number of its items, and whether its demand
+// exceeds what a partition serves.
 func diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, beyond bool) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = causeOf(r, d, k, shape)
 	if !beyond {
 		switch {
 		case kind == PopularItem:
-			cause = "one item takes most of what a partition serves"
+			cause = "one item uses most of a partition's capacity"
 		case kind == ReadHot, kind == HotKey && !sharded(shape):
-			cause = "one key takes most of what a partition serves"
+			cause = "one key uses most of a partition's capacity"
 		}
 	}
 	return kind, cause, remedy
@@ -142,38 +140,37 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 	fixed := !strings.Contains(shape, "{")
 	switch {
 	case d == Read && k.Items == 1:
-		return PopularItem, "one item is read far more than a partition serves",
-			"cache it (in the process, or DAX); shards would not help a single item, copies of it would"
+		return PopularItem, "reads of one item exceed what a partition serves",
+			"cache it (in the process, or in DAX); shards do not help a single item, but copies of it do"
 	case d == Read:
-		return ReadHot, "more is read of one key than a partition serves",
-			"cache what is read (package cache, or DAX); do not shard for reads: a read of a sharded key asks every shard"
+		return ReadHot, "reads of one key exceed what a partition serves",
+			"cache the reads (package cache, or DAX); do not shard for reads: a read of a sharded key asks every shard"
 	case k.Items == 1 && fixed:
 		return GlobalCounter, "all writers update one item",
-			"count in shards: package counter adds many increments in one write, and sums when asked"
+			"shard the counter: package counter combines many increments into one write, and sums the shards when read"
 	case k.Items == 1:
-		return PopularItem, "one item of many is written far more than a partition serves",
-			"if it counts, count in shards (package counter); else gather its changes and write less often"
+		return PopularItem, "writes to one item of many exceed what a partition serves",
+			"if it is a counter, shard it (package counter); else combine its changes and write less often"
 	case timeOnly(shape):
-		return TimeKey, "everything of this moment is written under the key of this moment; a bucket bounds how much a key gathers, not how fast",
+		return TimeKey, "all current writes go to the key of the current time: a bucket limits the size of a key, not its rate",
 			"add shards to the bucket: layout.Layout{Bucket: …, Shards: …}"
 	case sharded(shape):
-		return HotKey, "a key that is sharded already is hot still: too few shards, or several of them on one partition",
-			"raise the number of shards, and pre-warm the table if it has fewer partitions than that"
+		return HotKey, "the key is sharded and still hot: it has too few shards, or several share a partition",
+			"raise the number of shards, and pre-warm the table if it has fewer partitions than shards"
 	case spreadAlready(r, k.Key):
-		return HotKey, "the bare key of a key that has shards is hot still: somebody writes without the layout, or there are too few shards",
-			"give the layout to all writers; if they have it, raise the number of shards, and pre-warm the table if it has fewer partitions than that"
+		return HotKey, "the key has shards, but its bare key is still hot: a writer does not use the layout, or the shards are too few",
+			"give the layout to all writers; if they have it, raise the number of shards, and pre-warm the table if it has fewer partitions than shards"
 	case fixed:
-		return LowCardinality, "the partition key has one value for all of this",
-			"spread the key: layout.Layout{Shards: …}"
+		return LowCardinality, "all these items share one partition key value",
+			"shard the key: layout.Layout{Shards: …}"
 	case tenants(r, shape):
-		return SkewedTenant, "one of many takes far more than the others",
-			"spread this one's key (layout.Layout with Widths for the few that need it), or limit it (package ratelimit)"
+		return SkewedTenant, "one key of many takes far more than the others",
+			"shard this key (layout.Layout with Widths for the few keys that need it), or limit its rate (package ratelimit)"
 	}
-	return HotKey, "more is written to one key than a partition serves", "spread the key: layout.Layout{Shards: …}"
+	return HotKey, "writes to one key exceed what a partition serves", "shard the key: layout.Layout{Shards: …}"
 }
 
-// shapeIn returns the shape of a key as the patterns of a report have it: with its words replaced where they turned out to
-// be names.
+// shapeIn returns the shape of a key as the patterns of a report have it: words that turned out to be names are replaced.
 func shapeIn(r *ResourceReport, key string) string {
 	shape := appendShape(nil, []byte(key))
 	has := func(shape []byte) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// shards finds what is wrong with keys that are sharded: shards that readers miss, and keys that are spread badly.
+// shards finds problems of sharded keys: shards that readers miss, and keys that are spread unevenly.
 func (e *explainer) shards(r *ResourceReport, said map[about]bool) {
 	for _, d := range [...]Direction{Write, Read} {
 		flow := r.Flow(d)
@@ -34,8 +34,8 @@ func (e *explainer) shards(r *ResourceReport, said map[about]bool) {
 // mostExamples is how many strays a finding names.
 const mostExamples = 5
 
-// strays finds what readers of a layout do not ask for: shards beyond theirs, shards that are spelt in another way, and keys
-// without a shard. Each has a remedy of its own.
+// strays finds keys that readers of a layout do not ask for: shards beyond theirs, shards with another spelling, and keys
+// without a shard number. Each has its own remedy.
 func (e *explainer) strays(r *ResourceReport, d Direction, s *Sharded, noun string, said map[about]bool) {
 	beyond, spelt := strayGroup{about: beyondReaders}, strayGroup{about: speltOtherwise}
 	unnamed := s.Stray
@@ -89,7 +89,7 @@ func (e *explainer) addStrays(r *ResourceReport, d Direction, s *Sharded, g *str
 	}
 	named := g.strays[:min(len(g.strays), mostExamples)]
 	for _, stray := range named {
-		what := "has no shard, but shards of it were seen"
+		what := "has no shard number, but numbered shards of it were seen"
 		if stray.Number != "" {
 			what = fmt.Sprintf("is shard %s, %s", stray.Number, s.Layout.fault(stray.Number))
 		}
@@ -103,48 +103,48 @@ func (e *explainer) addStrays(r *ResourceReport, d Direction, s *Sharded, g *str
 	if more > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s in %s more such keys", counted(sum, d, noun), figure.Thousands(more)))
 	}
-	f.Evidence = append(f.Evidence, fmt.Sprintf("%s in shards that they do ask for", counted(s.Count, d, noun)))
+	f.Evidence = append(f.Evidence, fmt.Sprintf("%s in shards that readers ask for", counted(s.Count, d, noun)))
 	e.add(r, f)
 }
 
-const notShards = "; if these keys are no shards, leave them out with Rules.Exclude (--exclude)"
+const notShards = "; if these keys are not shards, exclude them with Rules.Exclude (--exclude)"
 
 // beyondReaders is about shards beyond those that readers ask for.
 func beyondReaders(l *Layout, d Direction, first Stray) Finding {
 	if d == Read {
 		return Finding{
-			Message: fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s was given with %s: somebody reads with more",
+			Message: fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s has %s: a reader uses more",
 				first.Key, first.Number, l, countShards(l.Shards)),
-			Cause:  "somebody reads with more shards than heat was told of, most likely because somebody writes, or will write, with more",
-			Remedy: "give heat the number of shards that is in use now, and all readers as well (docs/layouts.md)",
+			Cause:  "a reader uses more shards than heat was told, most likely because a writer uses more, or will",
+			Remedy: "give heat and all readers the current number of shards (docs/layouts.md)",
 		}
 	}
 	return Finding{
 		Message: fmt.Sprintf("Partition key '%s' is shard %s, but readers of %s ask for %s: they miss it",
 			first.Key, first.Number, l, countShards(l.Shards)),
-		Cause:  "somebody writes with more shards than you read: readers miss these items without an error",
-		Remedy: "raise the number of shards of all readers first, then that of the writers (docs/layouts.md)" + notShards,
+		Cause:  "a writer uses more shards than the readers: readers miss these items without an error",
+		Remedy: "raise the number of shards of all readers first, then of the writers (docs/layouts.md)" + notShards,
 	}
 }
 
-// speltOtherwise is about shards whose numbers readers write in another way, or leave out.
+// speltOtherwise is about shards whose numbers readers spell differently, or leave out.
 func speltOtherwise(l *Layout, d Direction, first Stray) Finding {
 	f := Finding{
-		Message: fmt.Sprintf("Partition key '%s' is shard %s, but not as readers of %s spell it: they miss it", first.Key, first.Number, l),
-		Cause:   "somebody spells shards in another way than you read them: readers miss these items without an error",
-		Remedy: "give all readers and writers the Format that spells these keys, or add the layout that spells them to Options.Older " +
+		Message: fmt.Sprintf("Partition key '%s' is shard %s, but readers of %s spell it differently: they miss it", first.Key, first.Number, l),
+		Cause:   "a writer spells shards differently than the readers: readers miss these items without an error",
+		Remedy: "give all readers and writers the Format of these keys, or add the layout with that Format to Options.Older " +
 			"(docs/layouts.md); more shards do not help" + notShards,
 	}
 	if l.BareZero && atoi([]byte(first.Number)) == l.First {
-		f.Cause = "somebody writes without Format.BareZero, so that the first shard has its number: readers miss these items without an error"
-		f.Remedy = "if the bare key has no items, leave BareZero out of the Format of all readers and writers; " +
+		f.Cause = "a writer does not use Format.BareZero, so its first shard has a number: readers miss these items without an error"
+		f.Remedy = "if the bare key has no items, remove BareZero from the Format of all readers and writers; " +
 			"else add the layout without BareZero to Options.Older (docs/layouts.md); more shards do not help" + notShards
 	}
 	if d == Read {
-		f.Message = fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s spells it in another way: somebody reads with another layout",
+		f.Message = fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s spells it differently: a reader uses another layout",
 			first.Key, first.Number, l)
-		f.Cause = "somebody reads with another Format than heat was told of, or has one in Options.Older"
-		f.Remedy = "give heat the Format that is in use now (--layout), and all readers as well (docs/layouts.md)"
+		f.Cause = "a reader uses another Format than heat was told, or has one in Options.Older"
+		f.Remedy = "give heat (--layout) and all readers the current Format (docs/layouts.md)"
 	}
 	return f
 }
@@ -153,28 +153,28 @@ func speltOtherwise(l *Layout, d Direction, first Stray) Finding {
 func withoutShard(l *Layout, d Direction, first Stray) Finding {
 	if d == Read {
 		return Finding{
-			Message: fmt.Sprintf("Partition key '%s' is read without a shard, but readers of %s read shards of it", first.Key, l),
-			Cause:   "somebody reads without the layout and misses what is in the shards; or readers have layout.Layout{} in Options.Older",
-			Remedy:  "give the layout to all readers; if they read the bare key along, tell heat: Layout.Unsharded (--unsharded)",
+			Message: fmt.Sprintf("Partition key '%s' is read without a shard number, but readers of %s read its shards", first.Key, l),
+			Cause:   "a reader does not use the layout and misses the items in shards, or readers have layout.Layout{} in Options.Older",
+			Remedy:  "give the layout to all readers; if they read the bare key too, tell heat: Layout.Unsharded (--unsharded)",
 		}
 	}
 	return Finding{
-		Message: fmt.Sprintf("Partition key '%s' has no shard, but readers of %s ask for numbered shards only: they miss it", first.Key, l),
-		Cause:   "the items are from before the key had shards, or a writer does not know the layout: readers miss them without an error",
-		Remedy: "give the layout to all writers, and add Options.Older: []layout.Layout{{}} to it; or take Format.BareZero, if no first shard " +
-			"has a number yet (docs/layouts.md). If readers do so, tell heat: Layout.Unsharded or BareZero (--unsharded, --layout)" + notShards,
+		Message: fmt.Sprintf("Partition key '%s' has no shard number, but readers of %s ask only for numbered shards: they miss it", first.Key, l),
+		Cause:   "the items are older than the key's shards, or a writer does not use the layout: readers miss them without an error",
+		Remedy: "give the layout to all writers, and set Options.Older: []layout.Layout{{}}; or use Format.BareZero, if no first shard " +
+			"has a number yet (docs/layouts.md). If readers do so already, tell heat: Layout.Unsharded or BareZero (--unsharded, --layout)" + notShards,
 	}
 }
 
-// unnamed says that there are strays beside those that are excluded, too many to keep their names.
+// unnamed adds the finding that there are more strays than the excluded ones, too many to keep their names.
 func (e *explainer) unnamed(r *ResourceReport, d Direction, s *Sharded, count int64, noun string) {
 	e.add(r, Finding{
 		Kind: StrayShard, Severity: Info, Direction: d, Pattern: s.Layout.String(),
-		Message: fmt.Sprintf("%s keys end like shards that readers of %s do not ask for; those that are named are excluded",
+		Message: fmt.Sprintf("%s keys end like shards that readers of %s do not ask for; the named ones are excluded",
 			figure.Thousands(s.StrayKeys.Keys), s.Layout),
-		Evidence: []string{fmt.Sprintf("%s in keys that are not named", counted(count, d, noun))},
-		Cause:    "so many keys end like shards that only some are kept by name: the others may be what was excluded, or shards that readers miss",
-		Remedy:   "choose a layout that other keys of the table do not end like, such as {key}#SHARD_{shard}",
+		Evidence: []string{fmt.Sprintf("%s in keys without a name in the report", counted(count, d, noun))},
+		Cause:    "too many keys end like shards to keep all names: the others may be excluded keys, or shards that readers miss",
+		Remedy:   "choose a layout whose ending no other keys of the table have, such as {key}#SHARD_{shard}",
 	})
 }
 
@@ -190,14 +190,14 @@ func counted(n int64, d Direction, noun string) string {
 	return text + noun + "s"
 }
 
-// spreads is how keys of a layout are spread.
+// spreads are keys of a layout with their shards.
 type spreads struct {
 	layout Layout
 	keys   []KeyShards
 }
 
-// flowSpreads returns how keys are spread: by layouts that the source was told of, and the listed ones that say
-// themselves that they are shards.
+// flowSpreads returns the sharded keys of a flow: those of layouts that the source was told, and listed keys that end in
+// #SHARD_n or #SHARD#n.
 func flowSpreads(f *Flow, of Resource) []spreads {
 	own := *f
 	own.Keys = slices.DeleteFunc(slices.Clone(f.Keys), func(k KeyHeat) bool { return claimed(f.Sharded, k.Key) })
@@ -209,7 +209,7 @@ func flowSpreads(f *Flow, of Resource) []spreads {
 	return append(spreadsOf(f.Sharded), spreadsOf(foldFlow(&own, newShardBook(selfTold, of, false)))...)
 }
 
-// storedSpreads is flowSpreads of what is stored.
+// storedSpreads is flowSpreads for stored items.
 func storedSpreads(s *Stored, of Resource) []spreads {
 	own := *s
 	own.Keys = slices.DeleteFunc(slices.Clone(s.Keys), func(k KeyItems) bool { return claimed(s.Sharded, k.Key) })
@@ -229,7 +229,7 @@ func spreadsOf(all []Sharded) []spreads {
 	return found
 }
 
-// claimed reports whether a key is a shard of a layout that the source was told of, or counted as a bare key of one.
+// claimed reports whether a key is a shard, or a counted bare key, of a layout that the source was told.
 func claimed(told []Sharded, key string) bool {
 	return slices.ContainsFunc(told, func(s Sharded) bool {
 		_, _, ok := s.Layout.cutNumber([]byte(key))
@@ -263,7 +263,7 @@ func (e *explainer) uneven(r *ResourceReport, all []spreads, sample int64, noun 
 	}
 }
 
-// worseSpread reports whether a key is to be named before another: those that have only grown come last.
+// worseSpread reports whether a key is named before another. Keys that have only grown come last.
 func worseSpread(k, than *KeyShards) bool {
 	if (k.Grown > 0) != (than.Grown > 0) {
 		return k.Grown == 0
@@ -277,7 +277,7 @@ func (e *explainer) addUneven(r *ResourceReport, l Layout, k *KeyShards, found, 
 		Kind: UnevenShards, Direction: Write, Key: k.Fullest, Pattern: shapeIn(r, k.Fullest),
 		Message: fmt.Sprintf("Partition key '%s' takes %.0f%% of what %s of '%s' should share", k.Fullest, 100*share, countShards(k.Shards), k.Key),
 		Evidence: []string{
-			fmt.Sprintf("the fullest shard has %s of %s at most, %.1f%%; a fair share of %s is %.1f%%",
+			fmt.Sprintf("the fullest shard has %s of at most %s, %.1f%%; a fair share of %s is %.1f%%",
 				figure.Thousands(k.Most), counted(k.Count, Write, noun), 100*share, countShards(k.Shards), 100/float64(k.Shards)),
 			fmt.Sprintf("%s of %s seen", figure.Thousands(k.Seen), countShards(k.Shards)),
 		},
@@ -287,56 +287,56 @@ func (e *explainer) addUneven(r *ResourceReport, l Layout, k *KeyShards, found, 
 		f.Evidence = append(f.Evidence, differentItems(k.Items)+" in the fullest shard")
 	}
 	if judged > 1 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of %d keys that could be judged are spread like this", found, judged))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of %d keys with enough data are spread like this", found, judged))
 	}
 	if i := slices.IndexFunc(r.Writes.Keys, func(h KeyHeat) bool { return h.Key == k.Fullest }); i >= 0 && noun == "request" {
 		h := &r.Writes.Keys[i]
 		if severity, hot := e.heat(h, Write); hot {
 			f.Severity = max(f.Severity, severity)
-			f.Message += fmt.Sprintf(", with %s (hot partition)", e.pace(&r.Writes, h))
+			f.Message += fmt.Sprintf(", with %s (hot partition)", e.rateText(&r.Writes, h))
 		}
 		f.Evidence = append(f.Evidence, e.evidence(h, Write)...)
 	}
 	e.add(r, f)
 }
 
-// whyUneven tells the cause of a key whose fullest shard takes far more than its fair share.
+// whyUneven returns the cause of a fullest shard with far more than its fair share.
 func whyUneven(l *Layout, k *KeyShards, noun string) (severity Severity, cause, remedy string) {
 	const (
-		declare = "with a calculated layout, see that the old number is declared, by Widths or Options.Older (docs/layouts.md)"
+		declare = "with a calculated layout, declare the old number with Widths or Options.Older (docs/layouts.md)"
 		differ  = "if keys have different numbers of shards, tell heat: Layout.Widths (--widths)"
-		hash    = "try the hash on these ids with heatsink's Layout.Evenness, and take one that spreads them, XXHash, FNV or MD5; " +
-			"items that are stored keep their places, so read the old layout along as one of Options.Older"
+		hash    = "test the hash on these ids with heatsink's Layout.Evenness, and choose one that spreads them: XXHash, FNV or MD5; " +
+			"stored items keep their places, so add the old layout to Options.Older"
 	)
 	switch {
 	case k.Grown > 0 && noun == "item":
-		return Info, fmt.Sprintf("the first %s have about as much each, and those after them less: the key seems to have had %d before, "+
-				"and the older shards hold more because they are older", countShards(k.Grown), k.Grown),
-			"nothing about the hash: new items go to all shards; " + declare + "; " + differ
+		return Info, fmt.Sprintf("the first %s are about equally full, and later ones hold less: the key seems to have had %d shards before, "+
+				"so the older shards hold more", countShards(k.Grown), k.Grown),
+			"keep the hash: new items go to all shards; " + declare + "; " + differ
 	case k.Grown > 0:
-		return Warning, fmt.Sprintf("the first %s have about as much each, and those after them less: some writers seem to have %s only, "+
-				"or the number was raised meanwhile", countShards(k.Grown), countShards(k.Grown)),
+		return Warning, fmt.Sprintf("the first %s get about the same, and later ones less: some writers seem to have only %s, "+
+				"or the number was raised in the meantime", countShards(k.Grown), countShards(k.Grown)),
 			"give all writers the same number of shards; " + declare + "; " + differ
 	}
-	cause = "the hash does not spread these ids, as layout.Product does not spread order-00001 and its like; or few ids have most of it"
+	cause = "the hash does not spread these ids, as layout.Product does not spread ids like order-00001; or few ids have most of the load"
 	if noun == "item" {
-		cause += "; or the key had fewer shards before, and the older ones hold more because they are older"
-		remedy = "if the number of shards was raised, nothing about the hash; " + declare + "; " + differ + "; else "
+		cause += "; or the key had fewer shards before, so the older ones hold more"
+		remedy = "if the number of shards was raised, keep the hash; " + declare + "; " + differ + "; else "
 	} else {
 		cause += "; or some writers have fewer shards"
 		remedy = "give all writers the same number of shards; " + differ + "; then "
 	}
 	if l.BareZero && k.Fullest == k.Key {
-		cause = "writers that know no shards write to the bare key, which is the first shard; or the hash does not spread these ids"
+		cause = "writers without the layout write to the bare key, which is the first shard; or the hash does not spread these ids"
 		remedy = "give the layout to all writers; "
 	}
 	return Warning, cause, remedy + hash
 }
 
-// unlikely is the probability that any of the judged keys looks as uneven as one that is called so, by chance.
+// unlikely is the probability of calling any key uneven that is uneven by chance.
 const unlikely = 1e-6
 
-// mostUnits is how many units a write takes at most: an item has up to 400 KB.
+// mostUnits is the most units of a write: an item has up to 400 KB.
 const mostUnits = 400
 
 // isUneven reports whether the fullest of a key's shards has far more than its fair share, twice as much or, of few shards,
@@ -344,8 +344,8 @@ const mostUnits = 400
 //
 //	P(some shard has m or more) <= N exp(-n D(m/n, 1/N)),  D(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q))
 //
-// which is Chernoff's bound. If the different items of other shards are not much fewer, it is not how ids are spread that
-// makes the difference, but how often some of them are written.
+// which is Chernoff's bound. If the other shards have about as many different items, the ids are spread evenly, and some
+// are only written more often.
 func (e *explainer) isUneven(k *KeyShards, keys int) bool {
 	if k.Shards < 2 || k.Count <= 0 || k.Most <= 0 {
 		return false
@@ -368,8 +368,8 @@ func (e *explainer) isUneven(k *KeyShards, keys int) bool {
 	return math.Log(float64(k.Shards))+math.Log(float64(max(1, keys)))-n*bits < math.Log(unlikely)
 }
 
-// spreadAlready reports whether shards of a key were seen, by a layout that the source was told of: to spread it is no
-// advice any more.
+// spreadAlready reports whether shards of a key were seen, by a layout that the source was told. Sharding is then no
+// remedy.
 func spreadAlready(r *ResourceReport, key string) bool {
 	told := slices.Concat(r.Writes.Sharded, r.Reads.Sharded)
 	if r.Stored != nil {

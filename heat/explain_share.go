@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are as they should
-// be. Shares are of late, so there must be enough of late. What is already said of a key is not said again.
+// dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are even. Shares are
+// of recent traffic, so there must be enough of it. A key with a finding does not get another.
 func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]bool) {
 	flow := r.Flow(d)
 	for i := range flow.Keys {
@@ -35,7 +35,7 @@ func (e *explainer) dominates(flow *Flow, k *KeyHeat) bool {
 	return excess(k.Share, flow.Distinct.Keys) >= e.rules.Excess && 60*e.report.Sustained(k) >= float64(e.rules.Sample)
 }
 
-// dominant reports whether dominance has something to say of a key.
+// dominant reports whether dominance has a finding about a key.
 func (e *explainer) dominant(r *ResourceReport, key string) bool {
 	for _, d := range [...]Direction{Write, Read} {
 		flow := r.Flow(d)
@@ -48,7 +48,7 @@ func (e *explainer) dominant(r *ResourceReport, key string) bool {
 	return false
 }
 
-// excess returns how much of what is not its fair share a key has: 0 for a fair share, 1 for everything.
+// excess returns the part of the traffic beyond its fair share that a key has: 0 for a fair share, 1 for everything.
 func excess(share float64, keys int64) float64 {
 	fair := 1 / float64(max(keys, 1))
 	if fair >= 1 {
@@ -61,17 +61,17 @@ func whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind
 	kind, cause, remedy = why(r, d, k, shape)
 	switch {
 	case kind == ReadHot && !strings.Contains(shape, "{"):
-		kind, cause = LowCardinality, "the partition key has one value for all of this"
+		kind, cause = LowCardinality, "all these items share one partition key value"
 	case kind == HotKey, kind == ReadHot:
-		kind, cause = DominantKey, "one key has most of the traffic"
+		kind, cause = DominantKey, "one key takes most of the traffic"
 	case kind == PopularItem:
-		cause = "one item has most of the traffic"
+		cause = "one item takes most of the traffic"
 	}
-	return kind, cause, fmt.Sprintf("nothing while it stays below %.0f units a second; then: %s", d.Limit(), remedy)
+	return kind, cause, fmt.Sprintf("do nothing while it stays below %.0f units a second; above that: %s", d.Limit(), remedy)
 }
 
-// designs finds patterns that are hot by design, whatever they serve today: one value of the key for everything, or for
-// everything of now. A single value that has most of the traffic is left to dominance, which has figures.
+// designs finds patterns that are hot by design, whatever their traffic today: one key value for all items, or for all
+// current ones. A single value with most of the traffic is left to dominance, which has figures.
 func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 	for i := range r.Patterns {
 		p := &r.Patterns[i]
@@ -91,30 +91,30 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,
 				Message:  fmt.Sprintf("Partition key %s has a single value: hot by design", p.Shape),
 				Evidence: patternEvidence(p),
-				Cause:    "everything of this kind shares one partition key, so it shares one partition's 1,000 writes and 3,000 reads a second for good",
-				Remedy:   "put what is naturally different into the key (a customer, an entity), or a time bucket, and shards above 1,000 writes a second",
+				Cause:    "all items of this kind share one partition key, and so one partition's 1,000 writes and 3,000 reads a second",
+				Remedy:   "put an attribute that varies into the key, such as a customer, or a time bucket; above 1,000 writes a second, add shards",
 			})
 		case timeOnly(p.Shape):
 			said[about{r.Resource, p.Shape}] = true
 			e.add(r, Finding{
 				Kind: TimeKey, Severity: e.timeSeverity(r, p), Direction: Write, Pattern: p.Shape, Key: p.Example,
-				Message:  fmt.Sprintf("Partition keys %s are times: everything of now shares the key of now", p.Shape),
+				Message:  fmt.Sprintf("Partition keys %s are times: all current writes share one key", p.Shape),
 				Evidence: patternEvidence(p),
-				Cause:    "a time bucket bounds what a key gathers, not how fast: the partition's limit is per second",
-				Remedy:   "nothing below 1,000 writes a second; above, shards in every bucket: layout.Layout{Bucket: …, Shards: …}",
+				Cause:    "a time bucket limits the size of a key, not its rate: the partition's limit is per second",
+				Remedy:   "do nothing below 1,000 writes a second; above that, add shards to every bucket: layout.Layout{Bucket: …, Shards: …}",
 			})
 		}
 	}
 }
 
-// matters reports whether a pattern has enough items or traffic to speak of it.
+// matters reports whether a pattern has enough items or traffic for a finding.
 func (e *explainer) matters(r *ResourceReport, p *Pattern) bool {
 	units := p.Reads + p.Writes
 	total := r.Reads.Units + r.Writes.Units
 	return p.Items >= e.rules.Items || units >= float64(e.rules.Sample) && units >= 0.1*total
 }
 
-// timeSeverity judges keys of time by how fast they are written, where that is known.
+// timeSeverity judges keys that are times by their write rate, where it is known.
 func (e *explainer) timeSeverity(r *ResourceReport, p *Pattern) Severity {
 	seconds := e.report.Elapsed().Seconds()
 	if seconds > 0 && p.Writes/seconds >= 0.1*PartitionWriteUnits {

@@ -7,8 +7,8 @@ import (
 
 const fiveMinutes = 5 * time.Minute
 
-// signs finds what a metrics snapshot shows of a hot partition without naming a key: slow at little traffic, some calls
-// fast and some slow, retries that feed on themselves.
+// signs finds signs of a hot partition that name no key: slow calls at low traffic, some calls fast and some slow, and many
+// retries.
 func (e *explainer) signs(r *ResourceReport, d Direction) {
 	f := r.Flow(d)
 	if e.report.Source == CloudWatch && f.Errors > 0 {
@@ -16,7 +16,7 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 			Kind: SystemErrors, Severity: Warning, Direction: d,
 			Message:  fmt.Sprintf("%d %s requests failed inside DynamoDB", f.Errors, d),
 			Evidence: []string{fmt.Sprintf("SystemErrors (HTTP 500): %d", f.Errors)},
-			Cause:    "DynamoDB's own trouble; no key is to blame", Remedy: "retry with backoff; if it goes on, ask AWS",
+			Cause:    "DynamoDB failed internally; no key is to blame", Remedy: "retry with backoff; if the errors continue, ask AWS",
 		})
 	}
 	if f.Requests < e.rules.Sample {
@@ -26,9 +26,9 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 		e.add(r, Finding{
 			Kind: RetryStorm, Severity: Warning, Direction: d,
 			Message:  fmt.Sprintf("%.0f%% of the %s requests are retries", 100*float64(f.Retries)/float64(f.Requests), d),
-			Evidence: []string{fmt.Sprintf("%d of %d requests repeat one, %d were throttled", f.Retries, f.Requests, f.Throttled)},
-			Cause:    "what is refused is asked for again, on top of what is new",
-			Remedy:   "bound retries by a budget (heatsink Options.Retry), and cure what is throttled",
+			Evidence: []string{fmt.Sprintf("%d of %d requests are retries, %d were throttled", f.Retries, f.Requests, f.Throttled)},
+			Cause:    "throttled requests are sent again, on top of new ones",
+			Remedy:   "limit retries with a retry budget (heatsink Options.Retry), and fix the cause of the throttling",
 		})
 	}
 	if f.Throttled == 0 || f.Latency.P99 == 0 {
@@ -44,22 +44,22 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 	case slow && f.Latency.P50*20 <= f.Latency.P99:
 		e.add(r, Finding{
 			Kind: SplitLatency, Severity: Warning, Direction: d,
-			Message:  fmt.Sprintf("Some %ss are fast, some slow: p50 %v, p99 %v", d, f.Latency.P50, f.Latency.P99),
+			Message:  fmt.Sprintf("Some %ss are fast and some slow: p50 %v, p99 %v", d, f.Latency.P50, f.Latency.P99),
 			Evidence: []string{line, fmt.Sprintf("%d of %d requests throttled", f.Throttled, f.Requests)},
-			Cause:    "calls of hot keys wait for their retries, all others do not", Remedy: "cure the hot key; see the other findings",
+			Cause:    "calls for hot keys wait for retries, and all others do not", Remedy: "fix the hot key; see the other findings",
 		})
 	case slow && most > 0 && served < 0.3*most:
 		e.add(r, Finding{
 			Kind: SlowAtLowTraffic, Severity: Warning, Direction: d,
 			Message:  fmt.Sprintf("%ss are slow at %.0f%% of the capacity", capital(d.String()), 100*served/most),
 			Evidence: append([]string{line}, capacityEvidence(e.report, r, d)...),
-			Cause:    "retries of throttled calls take the time, not the amount of traffic", Remedy: "cure the hot key; see the other findings",
+			Cause:    "retries of throttled calls take the time, not the traffic", Remedy: "fix the hot key; see the other findings",
 		})
 	}
 }
 
-// ExplainChange finds what only two reports of the same tables show: capacity that was raised and did not help. It is
-// refused more than before or as much, although there is more.
+// ExplainChange finds what only two reports of the same tables show: capacity was raised, and DynamoDB throttles as many
+// requests as before, or more.
 func ExplainChange(before, after Report) []Finding {
 	e := explainer{report: &after}
 	for i := range after.Resources {
@@ -87,8 +87,8 @@ func (e *explainer) noHelp(beforeReport *Report, before, after *ResourceReport, 
 	}
 	e.add(after, Finding{
 		Kind: NoHelp, Severity: Critical, Direction: d,
-		Message:  fmt.Sprintf("More %s capacity did not help: %.0f units a second instead of %.0f, and as much is throttled", d, is, was),
-		Evidence: []string{fmt.Sprintf("%.1f refused a second before, %.1f after", refusedBefore, refusedAfter)},
-		Cause:    "one partition is the limit, not the table", Remedy: "take the capacity back, and spread the hot key",
+		Message:  fmt.Sprintf("More %s capacity did not help: with %.0f units a second instead of %.0f, as many requests are throttled", d, is, was),
+		Evidence: []string{fmt.Sprintf("%.1f throttled requests a second before, %.1f after", refusedBefore, refusedAfter)},
+		Cause:    "one partition is the limit, not the table", Remedy: "lower the capacity again, and shard the hot key",
 	})
 }

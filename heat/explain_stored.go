@@ -2,7 +2,7 @@ package heat
 
 import "fmt"
 
-// stored finds what only a look at the items shows.
+// stored finds what only the stored items show.
 func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 	s := r.Stored
 	if s == nil || s.Items < e.rules.Items {
@@ -11,10 +11,10 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 	if s.Expired*10 >= s.Items {
 		e.add(r, Finding{
 			Kind: ExpiredItems, Severity: Info, Direction: Read,
-			Message:  fmt.Sprintf("%.0f%% of the items have expired and are still there", 100*float64(s.Expired)/float64(s.Items)),
+			Message:  fmt.Sprintf("%.0f%% of the items have expired and are still stored", 100*float64(s.Expired)/float64(s.Items)),
 			Evidence: []string{fmt.Sprintf("%d of %d items are past their time to live", s.Expired, s.Items)},
-			Cause:    "DynamoDB deletes expired items within days, and returns and charges them until then",
-			Remedy:   "filter by the time to live when reading and counting (heatsink Options.TTL does)",
+			Cause:    "DynamoDB deletes expired items within days; until then it returns them and charges for them",
+			Remedy:   "filter by the time to live in reads and counts, as heatsink Options.TTL does",
 		})
 	}
 	for _, k := range s.Keys {
@@ -31,16 +31,16 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		e.add(r, Finding{
 			Kind: SkewedTenant, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
 			Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, shape),
-			Evidence: []string{fmt.Sprintf("%d items at least, of %d looked at; a fair share of %d keys is %.1f%%", k.Low, s.Items, among, 100/float64(among))},
-			Cause:    "one of many gets far more than the others: whoever is popular, or under attack, writes to one partition",
-			Remedy:   "bucket its key by time so that it does not grow for ever, and add shards above 1,000 writes a second",
+			Evidence: []string{fmt.Sprintf("at least %d items, of %d examined; a fair share of %d keys is %.1f%%", k.Low, s.Items, among, 100/float64(among))},
+			Cause:    "one key of many has far more items than the others: whoever is popular, or under attack, writes to one partition",
+			Remedy:   "bucket its key by time to limit its size, and add shards above 1,000 writes a second",
 		})
 	}
 	e.heaps(r, said)
 }
 
-// heaps finds keys that hold most of a table, whatever shapes the others have. Of a sample shares mean nothing: it is of
-// some keys, all of whose items are in it.
+// heaps finds keys that hold most of a table, whatever the shapes of the others. Shares of a sample mean nothing: it has
+// all items of some keys.
 func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
 	s := r.Stored
 	if s.Fraction < 1 {
@@ -59,26 +59,26 @@ func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
 		e.add(r, Finding{
 			Kind: DominantKey, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
 			Message: fmt.Sprintf("Partition key '%s' holds %.1f%% of the items", k.Key, 100*k.Share),
-			Evidence: []string{fmt.Sprintf("%d items at least, of %d looked at; a fair share of %s is %.1f%%",
+			Evidence: []string{fmt.Sprintf("at least %d items, of %d examined; a fair share of %s is %.1f%%",
 				k.Low, s.Items, partitionKeys(s.Distinct.Keys), 100/float64(s.Distinct.Keys))},
-			Cause:  "if reads and writes follow the items, they all meet one partition",
-			Remedy: "nothing while it takes less than 1,000 writes and 3,000 reads a second; then bucket its key by time, or add shards: layout.Layout{Bucket: …, Shards: …}",
+			Cause:  "if reads and writes follow the items, they all go to one partition",
+			Remedy: "do nothing below 1,000 writes and 3,000 reads a second; above that, bucket its key by time or add shards: layout.Layout{Bucket: …, Shards: …}",
 		})
 	}
 }
 
-// past says that a bare key holds most of a table although the key has shards by now.
+// past adds the finding that a bare key holds most of a table although the key has shards now.
 func (e *explainer) past(r *ResourceReport, k *KeyItems, shape string) {
 	e.add(r, Finding{
 		Kind: DominantKey, Severity: Info, Direction: Write, Key: k.Key, Pattern: shape,
-		Message:  fmt.Sprintf("Partition key '%s' holds %.1f%% of the items, and has shards by now", k.Key, 100*k.Share),
-		Evidence: []string{fmt.Sprintf("%d items at least, of %d looked at", k.Low, r.Stored.Items)},
-		Cause:    "these items are from before the key had shards, or a writer does not know the layout",
-		Remedy:   "nothing if all writers have the layout: new items are spread; see with --stream whether the bare key is still written to",
+		Message:  fmt.Sprintf("Partition key '%s' holds %.1f%% of the items, although the key has shards now", k.Key, 100*k.Share),
+		Evidence: []string{fmt.Sprintf("at least %d items, of %d examined", k.Low, r.Stored.Items)},
+		Cause:    "these items are older than the key's shards, or a writer does not use the layout",
+		Remedy:   "do nothing if all writers have the layout: new items are spread; --stream shows whether writers still use the bare key",
 	})
 }
 
-// siblings returns how many keys have a shape.
+// siblings returns the number of keys with a shape.
 func siblings(r *ResourceReport, shape string, otherwise int64) int64 {
 	for _, p := range r.Patterns {
 		if p.Shape == shape {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// suspects finds loud keys that look like a test or a bug rather than like customers.
+// suspects finds busy keys that look like a test or a bug rather than a customer.
 func (e *explainer) suspects(r *ResourceReport) {
 	for _, d := range [...]Direction{Write, Read} {
 		f := r.Flow(d)
@@ -17,15 +17,15 @@ func (e *explainer) suspects(r *ResourceReport) {
 				e.add(r, Finding{
 					Kind: Suspicious, Severity: Info, Direction: d, Key: k.Key,
 					Message:  fmt.Sprintf("Partition key '%s' looks like %s, with %.0f%% of the %s traffic", k.Key, what, 100*k.Share, d),
-					Evidence: e.evidence(&k, d), Cause: "keys like this are rarely customers",
-					Remedy: "stop it or limit it (package ratelimit); Rules.Exclude leaves it out of the findings",
+					Evidence: e.evidence(&k, d), Cause: "keys like this are rarely those of customers",
+					Remedy: "stop this traffic or limit its rate (package ratelimit); Rules.Exclude keeps the key out of the findings",
 				})
 			}
 		}
 	}
 }
 
-// suspicious says what a key looks like, "" if like any other.
+// suspicious says what a key looks like, "" for an ordinary key.
 func suspicious(key string) string {
 	lower := strings.ToLower(key)
 	for part := range strings.FieldsFuncSeq(lower, func(c rune) bool { return strings.ContainsRune("#|:/._- ", c) }) {

@@ -159,8 +159,8 @@ func TestExplainEvidence(t *testing.T) {
 		edit func(*heat.KeyHeat)
 		want string
 	}{
-		{func(k *heat.KeyHeat) { k.Rate, k.RateLow = 1041.3, 1040.8 }, "1041 write units a second wanted, 2000 served; one partition serves 1000"},
-		{func(k *heat.KeyHeat) { k.Rate = 2100 }, "2000 to 2100 write units a second wanted, 2000 served; one partition serves 1000"},
+		{func(k *heat.KeyHeat) { k.Rate, k.RateLow = 1041.3, 1040.8 }, "demand: 1041 write units a second; 2000 were served, and one partition serves 1000"},
+		{func(k *heat.KeyHeat) { k.Rate = 2100 }, "demand: 2000 to 2100 write units a second; 2000 were served, and one partition serves 1000"},
 		{func(k *heat.KeyHeat) { k.Items = 1 }, "one item"},
 		{func(k *heat.KeyHeat) { k.Items = 2 }, "about 2 different items"},
 		{func(k *heat.KeyHeat) { k.Items = 199 }, "about 199 different items"},
@@ -196,14 +196,14 @@ func TestExplainCausesBelowTheLimit(t *testing.T) {
 		edit  func(*heat.KeyHeat)
 		want  string
 	}{
-		{"user-12345", 813, 50, func(*heat.KeyHeat) {}, "one key takes most of what a partition serves"},
-		{"user-12345", 960, 50, func(*heat.KeyHeat) {}, "one key takes most of what a partition serves"},
-		{"user-12345", 1041, 50, func(*heat.KeyHeat) {}, "more is written to one key than a partition serves"},
-		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Refused, k.Reason = 5, reason }, "more is written to one key than a partition serves"},
-		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Second = 1300 }, "more is written to one key than a partition serves"},
-		{"POST#viral", 813, 1, func(*heat.KeyHeat) {}, "one item takes most of what a partition serves"},
-		{"POST#viral", 1041, 1, func(*heat.KeyHeat) {}, "one item of many is written far more than a partition serves"},
-		{"POST#viral", 90, 1, func(*heat.KeyHeat) {}, "one item has most of the traffic"},
+		{"user-12345", 813, 50, func(*heat.KeyHeat) {}, "one key uses most of a partition's capacity"},
+		{"user-12345", 960, 50, func(*heat.KeyHeat) {}, "one key uses most of a partition's capacity"},
+		{"user-12345", 1041, 50, func(*heat.KeyHeat) {}, "writes to one key exceed what a partition serves"},
+		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Refused, k.Reason = 5, reason }, "writes to one key exceed what a partition serves"},
+		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Second = 1300 }, "writes to one key exceed what a partition serves"},
+		{"POST#viral", 813, 1, func(*heat.KeyHeat) {}, "one item uses most of a partition's capacity"},
+		{"POST#viral", 1041, 1, func(*heat.KeyHeat) {}, "writes to one item of many exceed what a partition serves"},
+		{"POST#viral", 90, 1, func(*heat.KeyHeat) {}, "one item takes most of the traffic"},
 	} {
 		flow := hotFlow(test.key, test.rate, test.items)
 		test.edit(&flow.Keys[0])
@@ -369,12 +369,12 @@ func TestExplainAHotPartitionWithoutAKey(t *testing.T) {
 	room := func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{WriteUnits: 10_000} }
 	findings := heat.Explain(report(f(11), room), heat.Rules{})
 	if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
-		!strings.Contains(strings.Join(findings[0].Evidence, " "), "1000 of 10000 write units a second served in all (10%)") {
+		!strings.Contains(strings.Join(findings[0].Evidence, " "), "1000 of 10000 write units a second served in total (10%)") {
 		t.Fatalf("got %+v", findings)
 	}
 	const hot = "A hot partition: writes throttled by key range"
 	full := func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{WriteUnits: 1000} }
-	if message := findings[0].Message; message != hot+" while the table has room" {
+	if message := findings[0].Message; message != hot+" while the table has spare capacity" {
 		t.Errorf("10%% of the capacity: got %q", message)
 	}
 	if findings := heat.Explain(report(f(11), full), heat.Rules{}); len(findings) != 1 || findings[0].Message != hot {
@@ -486,7 +486,7 @@ func TestExplainAKeyWithMostItems(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 		if len(findings) == 1 && findings[0].Kind == heat.DominantKey && (findings[0].Message != "Partition key 'ORG#7' holds 95.0% of the items" ||
-			findings[0].Evidence[0] != "950 items at least, of 1000 looked at; a fair share of 51 partition keys is 2.0%") {
+			findings[0].Evidence[0] != "at least 950 items, of 1000 examined; a fair share of 51 partition keys is 2.0%") {
 			t.Errorf("%s: got %+v", test.name, findings[0])
 		}
 	}

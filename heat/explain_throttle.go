@@ -14,11 +14,11 @@ const (
 	maximumReason     = "MaxOnDemandThroughputExceeded"
 )
 
-// keyRange reports whether a reason says that a range of keys was too busy: the only one that shards cure.
+// keyRange reports whether a reason says that a key range was too busy: the only reason that sharding helps against.
 func keyRange(reason string) bool { return strings.HasSuffix(reason, keyRangeReason) }
 
-// throttles explains refusals that are not a single key's: of the table, of the account, and of a partition whose key
-// the source does not show.
+// throttles explains throttles that no single key explains: of the table, of the account, and of a partition whose key the
+// source does not show.
 func (e *explainer) throttles(r *ResourceReport, d Direction) {
 	counts := make(map[string]int64)
 	for _, t := range r.Flow(d).Throttles {
@@ -27,23 +27,23 @@ func (e *explainer) throttles(r *ResourceReport, d Direction) {
 	if n := counts[""]; n > 0 && !e.blamed(r, d) {
 		e.add(r, Finding{
 			Kind: Throttled, Severity: Warning, Direction: d,
-			Message:  fmt.Sprintf("%ss are throttled, for a reason that %s does not tell", capital(d.String()), e.report.Source),
-			Evidence: append([]string{fmt.Sprintf("%d requests refused", n)}, capacityEvidence(e.report, r, d)...),
-			Cause:    "a key, the table, or the account", Remedy: "look at the ThrottlingReasons of the exceptions: a Recorder does",
+			Message:  fmt.Sprintf("%ss are throttled, and %s does not report the reason", capital(d.String()), e.report.Source),
+			Evidence: append([]string{fmt.Sprintf("%d requests throttled", n)}, capacityEvidence(e.report, r, d)...),
+			Cause:    "the limit of a partition, the table or the account", Remedy: "read the ThrottlingReasons of the exceptions, as a Recorder does",
 		})
 	}
-	e.limit(r, d, counts[provisionedReason], TableThrottled, "the capacity that is provisioned for it",
-		"raise it, turn on auto scaling or go on demand; do not shard: no key is to blame")
-	e.limit(r, d, counts[accountReason], AccountThrottled, "the account's limit for tables",
-		"ask for a higher quota; do not shard: no key is to blame")
-	e.limit(r, d, counts[maximumReason], MaximumThrottled, "its on-demand maximum",
-		"raise MaxRequestUnits, or leave it if it is there to bound the bill; do not shard: no key is to blame")
+	e.limit(r, d, counts[provisionedReason], TableThrottled, "the provisioned capacity",
+		"raise it, turn on auto scaling or switch to on-demand; do not shard: no key is to blame")
+	e.limit(r, d, counts[accountReason], AccountThrottled, "the account's quota",
+		"ask AWS for a higher quota; do not shard: no key is to blame")
+	e.limit(r, d, counts[maximumReason], MaximumThrottled, "the on-demand maximum",
+		"raise MaxRequestUnits, or keep it if it is meant to limit the bill; do not shard: no key is to blame")
 	if n := counts[keyRangeReason]; n > 0 && !e.blamed(r, d) {
 		e.hotPartition(r, d, n)
 	}
 }
 
-// reasonEnd returns which of the four kinds of reasons one is, "" if none of them.
+// reasonEnd returns which of the four kinds a reason is, "" if none.
 func reasonEnd(reason string) string {
 	for _, end := range []string{keyRangeReason, provisionedReason, accountReason, maximumReason} {
 		if strings.HasSuffix(reason, end) {
@@ -60,17 +60,17 @@ func (e *explainer) limit(r *ResourceReport, d Direction, n int64, kind Kind, wh
 	severity := Critical
 	trend := r.Flow(d).Trend
 	if e.report.Source.ongoing() && len(trend) > 0 && throttledIn(trend, e.report.To.Add(-fiveMinutes), e.report.To) == 0 {
-		severity = Info // it was once
+		severity = Info // it is over
 	}
 	e.add(r, Finding{
 		Kind: kind, Severity: severity, Direction: d,
 		Message:  fmt.Sprintf("%s throttled by %s", capital(d.String())+"s", what),
-		Evidence: append([]string{fmt.Sprintf("%d requests refused for that reason", n)}, capacityEvidence(e.report, r, d)...),
-		Cause:    "more is wanted of the whole than it is set up for", Remedy: remedy,
+		Evidence: append([]string{fmt.Sprintf("%d requests throttled for this reason", n)}, capacityEvidence(e.report, r, d)...),
+		Cause:    "demand exceeds the table's configured capacity", Remedy: remedy,
 	})
 }
 
-// blamed reports whether some key is known to be the one that is refused.
+// blamed reports whether a finding already names the throttled key.
 func (e *explainer) blamed(r *ResourceReport, d Direction) bool {
 	for _, f := range e.findings {
 		if f.Resource == r.Resource && f.Direction == d && f.Severity == Critical && f.Key != "" {
@@ -80,30 +80,30 @@ func (e *explainer) blamed(r *ResourceReport, d Direction) bool {
 	return false
 }
 
-// hotPartition is the verdict that needs no key: refused by key range while the whole has room.
+// hotPartition adds the finding that needs no key: throttled by key range.
 func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 	f := Finding{
 		Kind: HotPartition, Severity: Critical, Direction: d,
-		Message:  fmt.Sprintf("A hot partition: %ss throttled by key range%s", d, e.room(r, d)),
-		Evidence: append([]string{fmt.Sprintf("%d requests refused by key range", n)}, capacityEvidence(e.report, r, d)...),
-		Cause:    "some key wants more than one partition serves; the table's capacity does not matter",
-		Remedy:   "find the key: heatsink top, a Recorder in the writers, or Contributor Insights; then spread it",
+		Message:  fmt.Sprintf("A hot partition: %ss throttled by key range%s", d, e.spare(r, d)),
+		Evidence: append([]string{fmt.Sprintf("%d requests throttled by key range", n)}, capacityEvidence(e.report, r, d)...),
+		Cause:    "the demand for one key exceeds what one partition serves; the table's capacity does not matter",
+		Remedy:   "find the key with heatsink top, a Recorder in the writers, or Contributor Insights; then shard it",
 	}
 	if e.fewThrottles(r.Flow(d), n) {
 		f.Severity = Info
-		f.Remedy = "nothing yet: up to ten in five minutes are no trouble, retries take care of them"
+		f.Remedy = "do nothing yet: up to ten throttles in five minutes are harmless, and retries handle them"
 	}
 	if r.Index != "" && d == Write {
 		f.Kind = HotIndex
-		f.Message = fmt.Sprintf("Index %s is hot: writes of the table are throttled with it", r.Index)
-		f.Cause = "a key of the index wants more than one partition serves, and DynamoDB refuses writes that the index cannot take"
-		f.Remedy = "shard the index's key (heatsink Options.Index); more shards of the table would not help"
+		f.Message = fmt.Sprintf("Index %s is hot: DynamoDB throttles the table's writes with it", r.Index)
+		f.Cause = "the demand for one key of the index exceeds what one partition serves, and DynamoDB then refuses the table's writes"
+		f.Remedy = "shard the index's key (heatsink Options.Index); more shards of the table's key do not help"
 	}
 	e.add(r, f)
 }
 
-// fewThrottles reports whether there are no more refusals than retries take care of: ten in five minutes. Of a source
-// that goes on it is the last five minutes that count, of everything else the worst.
+// fewThrottles reports whether there are no more throttles than retries handle: ten in five minutes. The last five minutes
+// count for a source that continues, the worst five minutes for any other.
 func (e *explainer) fewThrottles(f *Flow, all int64) bool {
 	if all <= 10 || len(f.Trend) == 0 {
 		return all <= 10
@@ -119,7 +119,7 @@ func (e *explainer) fewThrottles(f *Flow, all int64) bool {
 	return true
 }
 
-// throttledIn sums the refusals of a stretch of time.
+// throttledIn sums the throttles of a time range.
 func throttledIn(trend []Point, from, to time.Time) int64 {
 	n := int64(0)
 	for _, p := range trend {
@@ -130,11 +130,11 @@ func throttledIn(trend []Point, from, to time.Time) int64 {
 	return n
 }
 
-// room says that the table has room, where it is known to.
-func (e *explainer) room(r *ResourceReport, d Direction) string {
+// spare says that the table has spare capacity, where that is known.
+func (e *explainer) spare(r *ResourceReport, d Direction) string {
 	rate, _ := served(e.report, r.Flow(d))
 	if most := capacityOf(r.Capacity, d); rate > 0 && rate < 0.9*most {
-		return " while the table has room"
+		return " while the table has spare capacity"
 	}
 	return ""
 }
@@ -143,13 +143,13 @@ func capacityEvidence(report *Report, r *ResourceReport, d Direction) []string {
 	rate, when := served(report, r.Flow(d))
 	most := capacityOf(r.Capacity, d)
 	if most == 0 {
-		return []string{fmt.Sprintf("%.0f %s units a second served in all%s", rate, d, when)}
+		return []string{fmt.Sprintf("%.0f %s units a second served in total%s", rate, d, when)}
 	}
-	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in all%s (%.0f%%)", rate, most, d, when, 100*rate/most)}
+	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in total%s (%.0f%%)", rate, most, d, when, 100*rate/most)}
 }
 
-// served returns the units a second that were served and, unless it is all the time, when: of hours of metrics the mean
-// says nothing about a rush.
+// served returns the served units a second, and when that was, unless it is the mean. The mean of hours of metrics hides a
+// peak.
 func served(report *Report, f *Flow) (rate float64, when string) {
 	if report.Source == CloudWatch && f.Peak > 0 {
 		return f.Peak, ", in the busiest minute"
@@ -160,7 +160,7 @@ func served(report *Report, f *Flow) (rate float64, when string) {
 	return 0, ""
 }
 
-// capacityOf returns what a table or index can serve a second: what is provisioned, or what is warm. 0 if not known.
+// capacityOf returns the units a second that a table or index can serve: provisioned or warm, 0 if unknown.
 func capacityOf(c *Capacity, d Direction) float64 {
 	if c == nil {
 		return 0

@@ -16,12 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// ExportReader counts the items of a table's export in DynamoDB JSON: files of lines such as {"Item":{"pk":{"S":"a"}}},
-// as they are or compressed by gzip. It is for one goroutine.
+// ExportReader counts the items of a table's export in DynamoDB JSON: files with lines such as {"Item":{"pk":{"S":"a"}}},
+// plain or compressed by gzip. It is for one goroutine.
 type ExportReader struct{ inventory *inventory }
 
-// NewExportReader returns a reader for an export of a table. An export does not tell its partition keys: Options.Keys must,
-// as "orders" for the table and "orders/byStatus" for an index.
+// NewExportReader returns a reader for an export of a table. An export does not name its partition keys, so Options.Keys
+// must: "orders" for the table and "orders/byStatus" for an index.
 func NewExportReader(table string, options Options) (*ExportReader, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
@@ -30,12 +30,12 @@ func NewExportReader(table string, options Options) (*ExportReader, error) {
 	for name, partition := range options.Keys {
 		of, index, _ := bytes.Cut([]byte(name), []byte("/"))
 		if string(of) != table {
-			return nil, fmt.Errorf("the keys are of table %q, the export of %q", of, table)
+			return nil, fmt.Errorf("Options.Keys names table %q, but the export is of table %q", of, table)
 		}
 		t.setKey(string(index), partition)
 	}
 	if !t.view.Load().own.names.known() {
-		return nil, fmt.Errorf("the partition key of table %q is not known: Options.Keys must name it", table)
+		return nil, fmt.Errorf("the partition key of table %q is unknown: name it in Options.Keys", table)
 	}
 	return &ExportReader{inventory: newInventory(t.view.Load(), "", options)}, nil
 }
@@ -43,8 +43,8 @@ func NewExportReader(table string, options Options) (*ExportReader, error) {
 // maxExportLine is longer than any item: 400 KB, and what JSON and base64 add.
 const maxExportLine = 4 << 20
 
-// Read counts the items of one file. Errors name the line. An item without the table's partition key is one of another
-// table, or the key is not that of the table: it is an error. A file may be empty, as some of an export's are.
+// Read counts the items of one file. Errors name the line. An item without the table's partition key is an error: the file
+// is of another table, or Options.Keys is wrong. A file may be empty, as some files of an export are.
 func (x *ExportReader) Read(name string, from io.Reader) error {
 	plain := bufio.NewReader(from)
 	var lines io.Reader = plain
@@ -80,40 +80,40 @@ func (x *ExportReader) Read(name string, from io.Reader) error {
 func exportError(name string, line int, err error) error {
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
-		err = fmt.Errorf("the line is longer than %d MB, and an item is not", maxExportLine>>20)
+		err = fmt.Errorf("the line is longer than %d MB, more than any item", maxExportLine>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("the file breaks off: %w", err)
+		err = fmt.Errorf("the file is truncated: %w", err)
 	}
 	return fmt.Errorf("%s, line %d: not an item of an export in DynamoDB JSON: %w", name, line, err)
 }
 
-// Report returns what was counted.
+// Report returns what the reader has counted.
 func (x *ExportReader) Report() Report {
 	now := time.Now().UTC()
 	return Report{
 		Source: Export, From: now, To: now, Resources: x.inventory.report(1),
-		Notes: []string{"an export shows what was stored, not what is read and written"},
+		Notes: []string{"an export shows stored items, not reads and writes"},
 	}
 }
 
-// item reads a line of an export. Incremental exports have NewImage in place of Item; a deletion has neither: it is no
-// item, and returned as nil.
+// item reads a line of an export. Incremental exports have NewImage in place of Item. A deletion has neither, and item
+// returns nil.
 func (x *ExportReader) item(line []byte) (map[string]types.AttributeValue, error) {
-	var entry struct {
+	var record struct {
 		Item     map[string]json.RawMessage
 		NewImage map[string]json.RawMessage
 		Keys     map[string]json.RawMessage
 		Metadata json.RawMessage
 	}
-	if err := json.Unmarshal(line, &entry); err != nil {
+	if err := json.Unmarshal(line, &record); err != nil {
 		return nil, err
 	}
-	fields := entry.Item
+	fields := record.Item
 	if fields == nil {
-		fields = entry.NewImage
+		fields = record.NewImage
 	}
 	switch {
-	case fields == nil && entry.Keys == nil:
+	case fields == nil && record.Keys == nil:
 		return nil, errors.New("no Item")
 	case fields == nil:
 		return nil, nil
@@ -137,11 +137,11 @@ func (x *ExportReader) keyed(fields map[string]json.RawMessage) error {
 	for _, name := range x.inventory.resources[0].view.names.partition {
 		raw, ok := fields[name]
 		if !ok {
-			return fmt.Errorf("no attribute %q, which is said to be the table's partition key", name)
+			return fmt.Errorf("the item has no attribute %q, which should be the table's partition key", name)
 		}
 		var kinds struct{ S, N, B json.RawMessage }
 		if err := json.Unmarshal(raw, &kinds); err != nil || kinds.S == nil && kinds.N == nil && kinds.B == nil {
-			return fmt.Errorf("attribute %q is no string, number or binary, and cannot be the table's partition key", name)
+			return fmt.Errorf("attribute %q is not a string, number or binary, and cannot be the table's partition key", name)
 		}
 	}
 	return nil
@@ -158,11 +158,11 @@ func (x *ExportReader) filled(item map[string]types.AttributeValue) error {
 			empty = len(value.Value) == 0
 		case *types.AttributeValueMemberN:
 			if strings.Trim(value.Value, "0123456789+-.eE") != "" || !strings.ContainsAny(value.Value, "0123456789") {
-				return fmt.Errorf("attribute %q: %q is no number", name, value.Value)
+				return fmt.Errorf("attribute %q: %q is not a number", name, value.Value)
 			}
 		}
 		if empty {
-			return fmt.Errorf("attribute %q is empty, which a partition key cannot be", name)
+			return fmt.Errorf("attribute %q is empty, but a partition key must have a value", name)
 		}
 	}
 	return nil
@@ -176,7 +176,7 @@ func exportValue(raw json.RawMessage) (types.AttributeValue, error) {
 		return nil, err
 	}
 	if len(kinds) != 1 {
-		return nil, fmt.Errorf("a value has one type, not %d", len(kinds))
+		return nil, fmt.Errorf("a value must have one type, but has %d", len(kinds))
 	}
 	for kind, raw := range kinds {
 		var text string

@@ -57,6 +57,7 @@ type touch struct {
 
 	wanted    float64 // units that were not served because of the key
 	attempts  int64   // made for it, retries included
+	retries   int64   // of these, those that repeated one
 	throttled int64   // of these, refused
 	failed    int64   // of these, failed otherwise
 	reason    string
@@ -107,7 +108,7 @@ func (f *flow) addLocked(now int64, t *touch, redact func(dst, key []byte) []byt
 	}
 	f.counts.Units += t.units
 	f.counts.Requests += t.attempts
-	f.counts.Retries += max(0, t.attempts-1)
+	f.counts.Retries += t.retries
 	f.counts.Throttled += t.throttled
 	f.counts.Errors += t.failed
 	f.trend.add(now, t.units, t.throttled)

@@ -59,19 +59,19 @@ const (
 	present
 )
 
-// entry is the key of an item in an index, as a stretch of a call's texts.
-type entry struct {
+// keyText is the key of an item in an index, as a stretch of a call's texts.
+type keyText struct {
 	presence
 	begin, end int
 	item       uint64
 }
 
 // indexKey finds the key under which an item is in an index by its attributes. All of the partition key must be known.
-func (c *call) indexKey(names *keyNames, attribute func(string) (types.AttributeValue, bool)) entry {
+func (c *call) indexKey(names *keyNames, attribute func(string) (types.AttributeValue, bool)) keyText {
 	if !names.known() {
-		return entry{}
+		return keyText{}
 	}
-	e := entry{begin: len(c.texts)}
+	e := keyText{begin: len(c.texts)}
 	e.presence = c.values(names.partition, attribute)
 	e.end = len(c.texts)
 	switch c.values(names.sort, attribute) {
@@ -85,7 +85,7 @@ func (c *call) indexKey(names *keyNames, attribute func(string) (types.Attribute
 	c.texts = c.texts[:e.end]
 	if e.presence != present {
 		c.texts = c.texts[:e.begin]
-		return entry{presence: e.presence}
+		return keyText{presence: e.presence}
 	}
 	return e
 }
@@ -111,9 +111,9 @@ func (c *call) values(names []string, attribute func(string) (types.AttributeVal
 
 // place is what is known of a write to an index.
 type place struct {
-	entry       // where most of it goes: where the item is now, or was
-	left  entry // where the item was, if that is another key
-	moved bool  // it may have been under another key, nobody knows which
+	keyText         // where most of it goes: where the item is now, or was
+	left    keyText // where the item was, if that is another key
+	moved   bool    // it may have been under another key, nobody knows which
 }
 
 // place tells which keys of an index a write touches.
@@ -123,13 +123,13 @@ func (c *call) place(index *resourceView, m *image) place {
 	switch {
 	case now.presence == present && then.presence == present:
 		if string(c.texts[now.begin:now.end]) == string(c.texts[then.begin:then.end]) {
-			return place{entry: now}
+			return place{keyText: now}
 		}
-		return place{entry: now, left: then}
+		return place{keyText: now, left: then}
 	case now.presence == present:
-		return place{entry: now, moved: then.presence == unknown}
+		return place{keyText: now, moved: then.presence == unknown}
 	case now.presence == absent && then.presence == present:
-		return place{entry: then}
+		return place{keyText: then}
 	}
 	return place{}
 }
@@ -184,8 +184,8 @@ func (c *call) partOf(counters *counters) int {
 	return -1
 }
 
-// describeUpdate adds an update, of one item or of one in a transaction.
-func (c *call) describeUpdate(v *tableView, key map[string]types.AttributeValue, expression *string,
+// addUpdate adds an update, of one item or of one in a transaction.
+func (c *call) addUpdate(v *tableView, key map[string]types.AttributeValue, expression *string,
 	names map[string]string, values map[string]types.AttributeValue, legacy map[string]types.AttributeValueUpdate,
 ) {
 	c.item(v.keyed(key), key, 1)
@@ -200,8 +200,8 @@ func (c *call) describeUpdate(v *tableView, key map[string]types.AttributeValue,
 	c.indexed(v, &image{key: key, changes: &c.changes})
 }
 
-// describeDelete adds a deletion.
-func (c *call) describeDelete(v *tableView, key map[string]types.AttributeValue) {
+// addDelete adds a deletion.
+func (c *call) addDelete(v *tableView, key map[string]types.AttributeValue) {
 	c.item(v.keyed(key), key, 1)
 	if len(v.indexes) > 0 {
 		c.indexed(v, &image{key: key, wholeAfter: true})

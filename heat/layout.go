@@ -11,44 +11,44 @@ import (
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// Layout tells how readers of a table spell the shards of a key. It has what a layout.Layout and its Format say, as
-// plain data, so that keys can be told from shards wherever they are seen.
+// Layout is how readers of a table spell the shards of a key: a layout.Layout with its Format, as plain data. With it,
+// every source can tell shards from other keys.
 //
 //	Layout{Shards: 4}                                PAGE_VIEWS#SHARD_0 to PAGE_VIEWS#SHARD_3
 //	Layout{Shards: 200, Prefix: ".", First: 1}       2014-07-09.1 to 2014-07-09.200
 //	Layout{Shards: 10, Prefix: "#", Bucket: "day"}   user-12345#2024-01-15#0 to user-12345#2024-01-15#9
 type Layout struct {
-	// Resource is the table or the index whose keys are spelt so. Without a table it is every table and index.
+	// Resource is the table or the index of the layout. Without a table, the layout is of every table and index.
 	Resource
 
-	// Shards is how many shards readers ask for, 1 to 65,536.
+	// Shards is the number of shards that readers ask for, 1 to 65,536.
 	Shards int `json:"shards"`
 
 	// Widths says that keys have any number of shards up to Shards, as with layout.Widths.
 	Widths bool `json:"widths,omitempty"`
 
-	// Prefix goes before the number of the shard. Default: "#SHARD_".
+	// Prefix is the text before the shard's number. Default: "#SHARD_".
 	Prefix string `json:"prefix,omitempty"`
 
 	// First is the number of the first shard, 0 or 1.
 	First int `json:"first,omitempty"`
 
-	// Width is the least number of digits, zeros in front, 9 at most. Default: no padding.
+	// Width pads numbers with zeros to so many digits, at most 9. Default: no padding.
 	Width int `json:"width,omitempty"`
 
 	// BareZero says that the first shard has neither prefix nor number.
 	BareZero bool `json:"bareZero,omitempty"`
 
-	// Unsharded says that readers ask for the key without a shard as well, as those do that have layout.Layout{} in
-	// Options.Older. Default: it is a stray if numbered shards of the key are seen.
+	// Unsharded says that readers also ask for the bare key, as readers with layout.Layout{} in Options.Older do.
+	// Default: the bare key is a stray if numbered shards of it exist.
 	Unsharded bool `json:"unsharded,omitempty"`
 
-	// Bucket says which bucket of time is always before the shard: "hour", "day", "week", "month" or "year", or "any" of
-	// these. It matters if the end of a bucket could be taken for a shard, as that of years with the Prefix "#". Default:
-	// none is looked for; a bucket then is a part of the key.
+	// Bucket is the time bucket before the shard: "hour", "day", "week", "month" or "year", or "any" of these. It is
+	// needed if the end of a bucket looks like a shard, as years do with the Prefix "#". Default: none; a bucket is then
+	// a part of the key.
 	Bucket string `json:"bucket,omitempty"`
 
-	// BucketPrefix goes before the bucket, HourMark between date and hour. Defaults: "#" and "T".
+	// BucketPrefix is the text before the bucket, HourMark the text between date and hour. Defaults: "#" and "T".
 	BucketPrefix string `json:"bucketPrefix,omitempty"`
 	HourMark     string `json:"hourMark,omitempty"`
 }
@@ -64,32 +64,32 @@ const (
 	longestPrefix = 64
 )
 
-// Validate returns what is wrong with the layout, all of it.
+// Validate returns an error with all faults of the layout.
 func (l Layout) Validate() error {
 	var faults []error
 	if l.Shards < 1 || l.Shards > mostShards {
-		faults = append(faults, fmt.Errorf("a layout has 1 to %d Shards, not %d", mostShards, l.Shards))
+		faults = append(faults, notBetween("Shards", l.Shards, 1, mostShards))
 	}
 	if l.First != 0 && l.First != 1 {
-		faults = append(faults, fmt.Errorf("shards are counted from 0 or 1, but First is %d", l.First))
+		faults = append(faults, notBetween("First", l.First, 0, 1))
 	}
 	if l.Width < 0 || l.Width > mostDigits {
-		faults = append(faults, fmt.Errorf("numbers are padded to %d digits at most, but Width is %d", mostDigits, l.Width))
+		faults = append(faults, notBetween("Width", l.Width, 0, mostDigits))
 	}
 	if _, known := bucketForms[l.Bucket]; !known {
-		faults = append(faults, fmt.Errorf("a Bucket is hour, day, week, month, year or any of them, not %q", l.Bucket))
+		faults = append(faults, fmt.Errorf("unknown Bucket %q: it must be hour, day, week, month, year or any", l.Bucket))
 	}
 	if l.Table == "" && l.Index != "" {
-		faults = append(faults, fmt.Errorf("a layout of index %q must name its table", l.Index))
+		faults = append(faults, fmt.Errorf("index %q has no Table: name the table of the index", l.Index))
 	}
 	for _, text := range []struct{ name, value string }{
 		{"Prefix", l.Prefix}, {"BucketPrefix", l.BucketPrefix}, {"HourMark", l.HourMark},
 	} {
 		switch n := len(text.value); {
 		case n > longestPrefix:
-			faults = append(faults, fmt.Errorf("%s has %d bytes: %d are allowed", text.name, n, longestPrefix))
+			faults = append(faults, fmt.Errorf("%s has %d bytes: at most %d are allowed", text.name, n, longestPrefix))
 		case n > 0 && isDigit(text.value[n-1]):
-			faults = append(faults, fmt.Errorf("%s %q ends in a digit: the number after it could not be told from it", text.name, text.value))
+			faults = append(faults, fmt.Errorf("%s %q ends in a digit: end it with another character, so that the number after it can be recognised", text.name, text.value))
 		case !utf8.ValidString(text.value):
 			faults = append(faults, fmt.Errorf("%s %q is not valid UTF-8", text.name, text.value))
 		}
@@ -100,7 +100,7 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// validateLayouts returns what is wrong with layouts, on their own and together.
+// validateLayouts returns all faults of layouts, each by itself and together.
 func validateLayouts(layouts []Layout) error {
 	var faults []error
 	type spelling struct {
@@ -116,7 +116,7 @@ func validateLayouts(layouts []Layout) error {
 		}
 		s := spelling{l.Resource, l.prefix(), l.Bucket}
 		if other, twice := known[s]; twice && other != l {
-			faults = append(faults, fmt.Errorf("two layouts spell shards alike: %s of %d shards and %s of %d; give the one that readers use",
+			faults = append(faults, fmt.Errorf("two layouts spell shards alike: %s of %d shards and %s of %d; give only the one that readers use",
 				other, other.Shards, l, l.Shards))
 		}
 		known[s] = l
@@ -212,11 +212,11 @@ func (l *Layout) fault(number string) string {
 	case shard >= l.Shards:
 		return fmt.Sprintf("beyond the %s, %d to %d, that readers of %s ask for", countShards(l.Shards), l.First, l.First+l.Shards-1, l)
 	case shard < 0:
-		return fmt.Sprintf("below the first, as readers of %s count from %d", l, l.First)
+		return fmt.Sprintf("below the first: readers of %s count from %d", l, l.First)
 	case l.BareZero && shard == 0:
-		return fmt.Sprintf("with its number, which readers of %s leave out of the first shard", l)
+		return fmt.Sprintf("but readers of %s write the first shard without a number", l)
 	}
-	return fmt.Sprintf("not padded as readers of %s pad it", l)
+	return fmt.Sprintf("with other padding than readers of %s use", l)
 }
 
 func countShards(n int) string {

@@ -11,12 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// ErrNoIndex is wrapped when a layout is of a global index that its table does not have.
+// ErrNoIndex is wrapped when a layout names a global index that its table does not have.
 var ErrNoIndex = errors.New("no such index")
 
-// CheckLayouts looks a table up and returns ErrNoIndex if a layout is of a global index that the table does not have: such a
-// layout would find nothing. Layouts of other tables are not looked at, and without a layout of an index nothing is asked.
-// ScanTable, EstimateScan, OpenStream and Recorder.Describe check it themselves. It costs one DescribeTable.
+// CheckLayouts looks up a table and returns ErrNoIndex if a layout names a global index that the table does not have: such a
+// layout would find nothing. It ignores layouts of other tables. ScanTable, EstimateScan, OpenStream and Recorder.Describe
+// do this check themselves. It costs one DescribeTable if a layout names an index, else nothing.
 func CheckLayouts(ctx context.Context, client Describer, table string, layouts ...Layout) error {
 	if !slices.ContainsFunc(layouts, func(l Layout) bool { return l.Index != "" && tableName(l.Table) == tableName(table) }) {
 		return nil

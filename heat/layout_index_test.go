@@ -1,6 +1,7 @@
 package heat_test
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"testing"
@@ -52,10 +53,7 @@ func TestLayoutsOfNoIndex(t *testing.T) {
 		{heat.Resource{Table: "orders"}, ""},
 		{heat.Resource{}, ""},
 	} {
-		table := test.of.Table
-		if table == "" {
-			table = "orders"
-		}
+		table := cmp.Or(test.of.Table, "orders")
 		layouts := []heat.Layout{{Resource: test.of, Shards: 4}, {Resource: heat.Resource{Table: "others", Index: "any"}, Shards: 4}}
 		_, estimate := heat.EstimateScan(ctx, client, table, heat.ScanOptions{Layouts: layouts})
 		_, scan := heat.ScanTable(ctx, client, table, heat.ScanOptions{Layouts: layouts})

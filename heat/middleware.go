@@ -9,14 +9,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
+
+	"github.com/heatsink-go/heatsink/internal/attempt"
 )
 
-// Option makes the recorder see every call of a client:
+// Option makes the recorder count every call of a client:
 //
 //	client := dynamodb.NewFromConfig(cfg, recorder.Option)
 //
-// Calls, answers and errors stay as they are. Where the caller did not ask for the consumed capacity, the recorder asks
-// for it and takes it out of the answer again.
+// It does not change calls, responses or errors. If the caller did not ask for the consumed capacity, the recorder asks for
+// it and removes it from the response.
 func (r *Recorder) Option(o *dynamodb.Options) {
 	look := &lookup{recorder: r, options: o}
 	// Each recorder has a name of its own, so that several can see the same call. It is put together here: the function
@@ -38,7 +40,8 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	look.tables(ctx, in.Parameters)
 	c := newCall()
 	defer c.free()
-	counted := r.describe(c, in.Parameters)
+	c.repeated = attempt.Of(ctx) > 1
+	counted := r.fill(c, in.Parameters)
 	input, caller := askForCapacity(in.Parameters)
 	in.Parameters = input
 	begun := r.now()

@@ -31,7 +31,7 @@ func TestADescriptionOfNothing(t *testing.T) {
 	_, insights := heatcloudwatch.Insights(ctx, nil, empty{}, "orders", heatcloudwatch.Options{})
 	recorder := newRecorder(t, heat.Options{}).Describe(ctx, empty{}, "orders")
 	for source, err := range map[string]error{"stream": stream, "cost": cost, "scan": scan, "metrics": metrics, "insights": insights, "recorder": recorder} {
-		if err == nil || !strings.Contains(err.Error(), `describe table "orders": the answer has no table`) {
+		if err == nil || !strings.Contains(err.Error(), `describe table "orders": the response has no table`) {
 			t.Errorf("%s: got %v", source, err)
 		}
 	}

@@ -5,26 +5,27 @@ import (
 	"slices"
 )
 
-// Observation is a request that was seen elsewhere than in the clients of this process: by a server, by a proxy, in a log.
+// Observation is a request that something other than this process's clients saw, such as a server, a proxy or a log.
 type Observation struct {
 	Resource
 	Direction Direction
 
-	// KeyNames are the attributes of the partition key, Key their values as text. Both may be nil: then it is counted
+	// KeyNames are the attributes of the partition key, Key their values as text. If both are nil, the request counts
 	// without a key.
 	KeyNames, Key []string
 
-	// Sort is the text of the sort key if the request was about a single item, not nil if the table has no sort key; nil
-	// if it was about several, or nobody knows.
+	// Sort is the text of the sort key if the request was for a single item, and empty but not nil if the table has no
+	// sort key. It is nil if the request was for several items, or if that is unknown.
 	Sort []string
 
-	// Units were consumed or, if the request was throttled, would have been. What is not a positive number counts as 0.
+	// Units are those consumed or, of a throttled request, those it would have consumed. Anything but a positive number
+	// counts as 0.
 	Units     float64
 	Throttled bool
-	Reason    string // why, as DynamoDB says it: TableWriteKeyRangeThroughputExceeded
+	Reason    string // why, in DynamoDB's words: TableWriteKeyRangeThroughputExceeded
 }
 
-// Observe counts a request as of now.
+// Observe counts a request at the current time.
 func (r *Recorder) Observe(o Observation) {
 	t := r.table(o.Table)
 	if len(o.KeyNames) > 0 && !slices.Equal(t.index(o.Index).names.partition, o.KeyNames) {
@@ -55,7 +56,7 @@ func (r *Recorder) Observe(o Observation) {
 	t.index(o.Index).flow(o.Direction, &r.options).add(r.now().UnixNano(), &seen, r.options.Redact)
 }
 
-// Forget drops what was counted of a table and its indexes, as of one that was deleted.
+// Forget drops the counts of a table and its indexes, such as those of a deleted table.
 func (r *Recorder) Forget(table string) { r.tables.drop(table) }
 
 // join appends the values of a key to the texts.

@@ -37,8 +37,8 @@ func TestStreamThatIsNone(t *testing.T) {
 		answer *streamtypes.StreamDescription
 		want   string
 	}{
-		{nil, `describe stream of table "orders": the answer has no stream`},
-		{&streamtypes.StreamDescription{LastEvaluatedShardId: aws.String("1")}, `describe stream of table "orders": the same shards are answered again`},
+		{nil, `describe stream of table "orders": the response has no stream`},
+		{&streamtypes.StreamDescription{LastEvaluatedShardId: aws.String("1")}, `describe stream of table "orders": the response repeats the same shards`},
 	} {
 		reader, err := heat.OpenStream(t.Context(), db.Client(), oddStream{answer: test.answer}, "orders", heat.StreamOptions{FromStart: true})
 		if err != nil {
@@ -53,11 +53,11 @@ func TestStreamThatIsNone(t *testing.T) {
 // An item whose key cannot be a key is none of an export, and neither is a line that is longer than any item.
 func TestExportsWithOddKeys(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"empty string": {`{"Item":{"pk":{"S":""}}}`, `attribute "pk" is empty, which a partition key cannot be`},
-		"no string":    {`{"Item":{"pk":{"S":null}}}`, `attribute "pk" is empty, which a partition key cannot be`},
-		"empty bytes":  {`{"Item":{"pk":{"B":""}}}`, `attribute "pk" is empty, which a partition key cannot be`},
-		"no number":    {`{"Item":{"pk":{"N":"ten"}}}`, `attribute "pk": "ten" is no number`},
-		"long line":    {`{"Item":{"pk":{"S":"` + strings.Repeat("a", 5<<20), "f, line 1: not an item of an export in DynamoDB JSON: the line is longer than 4 MB, and an item is not"},
+		"empty string": {`{"Item":{"pk":{"S":""}}}`, `attribute "pk" is empty, but a partition key must have a value`},
+		"no string":    {`{"Item":{"pk":{"S":null}}}`, `attribute "pk" is empty, but a partition key must have a value`},
+		"empty bytes":  {`{"Item":{"pk":{"B":""}}}`, `attribute "pk" is empty, but a partition key must have a value`},
+		"no number":    {`{"Item":{"pk":{"N":"ten"}}}`, `attribute "pk": "ten" is not a number`},
+		"long line":    {`{"Item":{"pk":{"S":"` + strings.Repeat("a", 5<<20), "f, line 1: not an item of an export in DynamoDB JSON: the line is longer than 4 MB, more than any item"},
 	} {
 		reader, err := heat.NewExportReader("orders", heat.Options{Keys: map[string][]string{"orders": {"pk"}}})
 		if err != nil {
@@ -88,9 +88,9 @@ func TestKeysOfOptions(t *testing.T) {
 		keys map[string][]string
 		want string
 	}{
-		{map[string][]string{"orders": {"pk", "sk"}}, `table "orders" has one partition key, Keys has 2 attributes ["pk" "sk"]`},
-		{map[string][]string{"orders/byStatus": {"a", "a"}}, `the key of "orders/byStatus" in Keys has the attribute "a" twice`},
-		{map[string][]string{"orders": {""}}, `the key of "orders" in Keys has an attribute without a name`},
+		{map[string][]string{"orders": {"pk", "sk"}}, `table "orders" has one partition key attribute, but Keys has 2: ["pk" "sk"]`},
+		{map[string][]string{"orders/byStatus": {"a", "a"}}, `the key of "orders/byStatus" in Keys names attribute "a" twice`},
+		{map[string][]string{"orders": {""}}, `the key of "orders" in Keys has an empty attribute name`},
 	} {
 		if err := (heat.Options{Keys: test.keys}).Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want %s", test.keys, err, test.want)

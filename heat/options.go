@@ -13,50 +13,50 @@ import (
 // Options configure a Recorder. The zero value is ready to use.
 type Options struct {
 	// Keys names the attributes of partition keys: "orders": {"customer"}, "orders/byStatus": {"status"} for an index.
-	// Tables that are not named are looked up with one DescribeTable at their first call, unless NoDescribe is set, and
-	// again, once a minute at most, when a call fails as if the table was another one by now or the table was being
-	// updated. The Capacity in reports is as of then. What is named here stays, whatever descriptions say.
+	// The recorder looks up other tables with one DescribeTable at their first call, unless NoDescribe is set. It repeats
+	// that, at most once a minute, after a call fails as if the table had changed, or while the table is being updated.
+	// The Capacity in reports is as of the last lookup. Names given here take precedence over descriptions.
 	Keys map[string][]string
 
-	// NoDescribe keeps the recorder from looking tables up. Calls of unknown tables are then attributed as far as they
-	// tell their partition key themselves: a Query does, and a key of one attribute.
+	// NoDescribe keeps the recorder from looking up tables. In calls for unknown tables it then finds the partition key
+	// only where the call itself shows it: in a Query, and in a key of one attribute.
 	NoDescribe bool
 
-	// Entries is how many keys are kept for each direction of a table or index: a key is surely among them if it has
-	// more than 1/Entries of the units. Default: 1,024, less than half a megabyte.
+	// Entries is the number of keys kept for each direction of a table or index. A key with more than 1/Entries of the
+	// units is always among them. Default: 1,024, less than half a megabyte.
 	Entries int
 
-	// Decay is how long ago units count a third as much in rates. Default: 10 seconds.
+	// Decay is the age at which units count about a third as much in rates. Default: 10 seconds.
 	Decay time.Duration
 
-	// Top is how many keys a flow of a report lists. Default: 50.
+	// Top is the number of keys that a flow of a report lists. Default: 50.
 	Top int
 
-	// Redact appends what is kept of a key to dst, in place of the key itself; see Hashed. Default: the key. It is called
-	// from several goroutines. Two keys that become the same text are still counted apart.
+	// Redact appends to dst the text that reports show in place of a key; see Hashed. Default: the key itself. Several
+	// goroutines call it. Two keys with the same text are still counted apart.
 	Redact func(dst, key []byte) []byte
 
-	// Layouts tell how shards are spelt, and how many readers ask for. Then every key is looked at: a report counts what
-	// is in shards beyond these, and how evenly keys are spread, and Explain says what is wrong with it. Default: none;
-	// then keys that end in #SHARD_n or #SHARD#n are taken for shards as far as the report lists them.
+	// Layouts are the spellings and numbers of shards that readers use. With them the recorder checks every key: a report
+	// counts what readers miss, and how evenly keys are spread, and Explain finds what is wrong. Default: none; of the
+	// keys that a report lists, those that end in #SHARD_n or #SHARD#n then count as shards.
 	Layouts []Layout
 
-	peaks bool // keys that were once busy are remembered
+	peaks bool // keeps keys that were busy once
 }
 
-// Validate returns what is wrong with the options, all of it, as NewRecorder does.
+// Validate returns an error with all faults of the options, as NewRecorder does.
 func (o Options) Validate() error { return o.validate() }
 
 func (o Options) validate() error {
 	var faults []error
 	if o.Entries < 0 || o.Entries > 1<<20 {
-		faults = append(faults, fmt.Errorf("there may be up to %d Entries, not %d", 1<<20, o.Entries))
+		faults = append(faults, notBetween("Entries", o.Entries, 0, 1<<20))
 	}
 	if o.Decay < 0 {
-		faults = append(faults, fmt.Errorf("negative Decay %v", o.Decay))
+		faults = append(faults, isNegative("Decay", o.Decay))
 	}
 	if o.Top < 0 {
-		faults = append(faults, fmt.Errorf("negative Top %d", o.Top))
+		faults = append(faults, isNegative("Top", o.Top))
 	}
 	for _, resource := range slices.Sorted(maps.Keys(o.Keys)) {
 		faults = append(faults, validateKey(resource, o.Keys[resource]))
@@ -69,16 +69,16 @@ func (o Options) validate() error {
 func validateKey(resource string, names []string) error {
 	var faults []error
 	if len(names) == 0 || len(names) > 4 {
-		faults = append(faults, fmt.Errorf("a partition key has one to four attributes, Keys has %d for %q", len(names), resource))
+		faults = append(faults, fmt.Errorf("the key of %q in Keys has %d attributes: a partition key has one to four", resource, len(names)))
 	} else if len(names) > 1 && !strings.Contains(resource, "/") {
-		faults = append(faults, fmt.Errorf("table %q has one partition key, Keys has %d attributes %q: leave the sort key out", resource, len(names), names))
+		faults = append(faults, fmt.Errorf("table %q has one partition key attribute, but Keys has %d: %q; leave the sort key out", resource, len(names), names))
 	}
 	for i, name := range names {
 		switch {
 		case name == "":
-			faults = append(faults, fmt.Errorf("the key of %q in Keys has an attribute without a name", resource))
+			faults = append(faults, fmt.Errorf("the key of %q in Keys has an empty attribute name", resource))
 		case slices.Contains(names[:i], name):
-			faults = append(faults, fmt.Errorf("the key of %q in Keys has the attribute %q twice", resource, name))
+			faults = append(faults, fmt.Errorf("the key of %q in Keys names attribute %q twice", resource, name))
 		}
 	}
 	return errors.Join(faults...)

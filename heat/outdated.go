@@ -8,7 +8,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// outdated takes note if an error may mean that tables are not what they are known as any more.
+// outdated notes that an error may mean that tables have changed.
 func (r *Recorder) outdated(c *call, err error) {
 	var missing *types.ResourceNotFoundException
 	var api smithy.APIError

@@ -25,7 +25,7 @@ const mostPeaks = 32
 // gets hotter all the time is noted now and then.
 const higher = 1.05
 
-// note takes note of a key, if it is busy enough.
+// note notes a key, if it is busy enough.
 func (p *peaks) note(hash uint64, k *keyCount, text func() string) {
 	if p == nil {
 		return

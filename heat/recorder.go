@@ -14,16 +14,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Recorder counts the calls of the clients that it is an option of. It takes a fraction of a microsecond of a call, and
-// memory that depends on the number of tables and indexes, not of keys. It counts up to 1,000 tables and indexes; a
-// report has a note if there are more. Its methods may be called concurrently.
+// Recorder counts the calls of clients that were made with its Option. It adds a fraction of a microsecond to a call. Its
+// memory depends on the number of tables and indexes, not on the number of keys. It counts up to 1,000 tables and indexes;
+// a report has a note if there are more. Its methods may be called concurrently.
 type Recorder struct {
 	options Options
 	started time.Time
 	tables  catalogue
 }
 
-// NewRecorder returns a recorder that has seen nothing. The error says all that is wrong with the options.
+// NewRecorder returns a new recorder. An error names all faults of the options.
 func NewRecorder(options Options) (*Recorder, error) {
 	if err := options.validate(); err != nil {
 		return nil, fmt.Errorf("new recorder: invalid options: %w", err)
@@ -37,9 +37,9 @@ func NewRecorder(options Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Describe looks tables up, to know their partition keys, indexes and capacity. A recorder does so itself at the first
-// call of a table, unless Options.NoDescribe is set. It returns an error as well if a table does not have the index that one of
-// Options.Layouts is of.
+// Describe looks up the partition keys, indexes and capacity of tables. A recorder does so itself at the first call for a
+// table, unless Options.NoDescribe is set. Describe also returns an error if a table lacks the index of one of
+// Options.Layouts. It costs one DescribeTable for each table.
 func (r *Recorder) Describe(ctx context.Context, client Describer, tables ...string) error {
 	var faults []error
 	for _, name := range tables {
@@ -54,16 +54,16 @@ func (r *Recorder) Describe(ctx context.Context, client Describer, tables ...str
 	return errors.Join(faults...)
 }
 
-// Describer is the part of the SDK's client that tables are looked up with.
+// Describer is the part of the SDK's client that looks up tables.
 type Describer interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// describe looks a table up.
+// describe looks up a table.
 func describe(ctx context.Context, client Describer, table string) (*types.TableDescription, error) {
 	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
 	if err == nil && out.Table == nil {
-		err = errors.New("the answer has no table")
+		err = errors.New("the response has no table")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("describe table %q: %w", table, err)
@@ -71,7 +71,8 @@ func describe(ctx context.Context, client Describer, table string) (*types.Table
 	return out.Table, nil
 }
 
-// Report returns what was seen up to now. Totals are since the recorder was made, rates are of late.
+// Report returns what the recorder has counted. Totals are since it was made; rates are of the last seconds, see
+// Options.Decay.
 func (r *Recorder) Report() Report {
 	now := r.now()
 	report := Report{Source: Live, From: r.started.UTC(), To: now.UTC()}
@@ -92,10 +93,10 @@ func (r *Recorder) Report() Report {
 	return report
 }
 
-// mostNotes is how many tables are named in a report that could not be looked up.
+// mostNotes is the most failed lookups that a report names.
 const mostNotes = 10
 
-// notes returns what a report says about what it does not show, given why tables could not be looked up.
+// notes returns a report's notes about what it does not show, given those of failed lookups.
 func (r *Recorder) notes(lookups []string) []string {
 	notes := lookups[:min(len(lookups), mostNotes)]
 	if more := len(lookups) - len(notes); more > 0 {
@@ -103,15 +104,15 @@ func (r *Recorder) notes(lookups []string) []string {
 	}
 	if left := r.tables.left(); left > 0 {
 		notes = append(notes, fmt.Sprintf(
-			"%d tables and indexes are counted, as many as there is room for: %d requests of others are not", mostResources, left))
+			"%d tables and indexes are counted, the most possible: %d requests of others are not", mostResources, left))
 	}
 	return notes
 }
 
-// now returns the time, which never goes back.
+// now returns the time. It never goes back.
 func (r *Recorder) now() time.Time { return r.started.Add(time.Since(r.started)) }
 
-// report returns what was seen of a table or index, and whether that is anything.
+// report returns the counts of a table or index, and whether there are any.
 func (v resourceView) report(now int64, top int) (ResourceReport, bool) {
 	report := ResourceReport{Resource: v.Resource, Key: v.names.partition, Capacity: v.capacity}
 	seen := false
@@ -130,7 +131,7 @@ func (r *Recorder) table(name string) *table { return r.tables.get(name) }
 
 func (r *Recorder) view(name string) *tableView { return r.table(name).view.Load() }
 
-// tablesOf returns the tables that an input is about.
+// tablesOf returns the tables of an input.
 func tablesOf(input any) []string {
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput:

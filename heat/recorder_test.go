@@ -366,7 +366,7 @@ func TestRecorderCountsLatencyAndThrottles(t *testing.T) {
 // Options that contradict themselves are an error that says all that is wrong.
 func TestNewRecorderRefusesOptions(t *testing.T) {
 	recorder, err := heat.NewRecorder(heat.Options{Entries: -1, Top: -2})
-	if recorder != nil || err == nil || !strings.Contains(err.Error(), "-1") || !strings.Contains(err.Error(), "negative Top -2") {
+	if recorder != nil || err == nil || !strings.Contains(err.Error(), "-1") || !strings.Contains(err.Error(), "Top is -2: it must not be negative") {
 		t.Errorf("got %v, %v, want an error about Entries and Top", recorder, err)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// Hashed returns a Redact that keeps 16 hexadecimal digits of the key's HMAC-SHA256 with a secret: the same key has the
-// same text everywhere the secret is the same, and who has the secret can tell whether a text is of a key they think of.
-// Patterns and what is told from them are lost with the keys' texts.
+// Hashed returns a Redact that replaces a key by 16 hexadecimal digits of its HMAC-SHA256 with a secret. A key has the
+// same hash wherever the secret is the same, and anyone with the secret can test a guessed key. Patterns of keys, and
+// findings from them, are lost.
 func Hashed(secret []byte) func(dst, key []byte) []byte {
 	secret = append([]byte(nil), secret...)
 	return func(dst, key []byte) []byte {
@@ -18,7 +18,7 @@ func Hashed(secret []byte) func(dst, key []byte) []byte {
 	}
 }
 
-// Redact replaces the keys of a report that was made without, as Options.Redact would have.
+// Redact replaces the keys of a report that was made without Options.Redact.
 func (r *Report) Redact(redact func(dst, key []byte) []byte) {
 	for i := range r.Resources {
 		resource := &r.Resources[i]

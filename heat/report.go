@@ -5,45 +5,45 @@ import (
 	"time"
 )
 
-// Report is what a source saw in a stretch of time. It is plain data: it can be written as JSON, kept, and read again.
+// Report is what a source saw in a time range. It is plain data, which JSON stores and restores.
 type Report struct {
 	Source    Source           `json:"source"`
 	From      time.Time        `json:"from"`
 	To        time.Time        `json:"to"`
 	Resources []ResourceReport `json:"resources"` // tables and indexes, by name
 
-	// Ended says that the source has stopped: what counts then is when a key was busiest, not what it took of late.
+	// Ended says that the source has stopped. Findings then use the busiest time of a key, not the most recent.
 	Ended bool `json:"ended,omitempty"`
 
-	// Notes say what the source could not see, such as "a stream shows no reads".
+	// Notes say what the source does not show, such as "a stream shows no reads".
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Elapsed returns how long the source looked; 0 if it looked at what is stored.
+// Elapsed returns the length of the time range, 0 for a report of stored items.
 func (r Report) Elapsed() time.Duration { return r.To.Sub(r.From) }
 
-// Source says where a report comes from.
+// Source is the origin of a report.
 type Source string
 
 // The sources.
 const (
 	Live       Source = "live"       // calls of this process
-	Engine     Source = "engine"     // calls of all clients of a heatsink serve --physics
+	Engine     Source = "engine"     // calls of all clients of heatsink serve --physics
 	Stream     Source = "stream"     // DynamoDB Streams: writes only
-	Scan       Source = "scan"       // a sample of what is stored
+	Scan       Source = "scan"       // a sample of the stored items
 	Export     Source = "export"     // an export in DynamoDB JSON
 	CloudWatch Source = "cloudwatch" // metrics by the minute: no keys
 	Insights   Source = "insights"   // Contributor Insights: keys by the minute
 )
 
-// ongoing reports whether a source goes on counting: then what counts is what happened of late.
+// ongoing reports whether a source continues to count. Findings then use the most recent traffic.
 func (s Source) ongoing() bool { return s == Live || s == Engine }
 
-// ResourceReport is a table or an index of a Report. What the source cannot see is zero or empty.
+// ResourceReport is a table or an index of a Report. Fields that the source cannot fill are zero or empty.
 type ResourceReport struct {
 	Resource
 
-	// Key names the attributes of the partition key, one or, in an index, up to four. It is empty if nobody told.
+	// Key names the attributes of the partition key: one for a table, up to four for an index, none if unknown.
 	Key []string `json:"key,omitempty"`
 
 	Reads    Flow      `json:"reads"`
@@ -64,56 +64,57 @@ func (r *ResourceReport) Flow(d Direction) *Flow {
 // Flow is the traffic of a table or an index in one direction.
 type Flow struct {
 	Units     float64 `json:"units"`     // capacity units consumed
-	Requests  int64   `json:"requests"`  // attempts, retries included; an item of a batch or a transaction counts as one
-	Retries   int64   `json:"retries"`   // of these, those that repeated one
-	Throttled int64   `json:"throttled"` // of these, those refused as too fast
-	Errors    int64   `json:"errors"`    // of these, those that failed otherwise, condition failures not among them
+	Requests  int64   `json:"requests"`  // attempts, with retries; each item of a batch or a transaction counts as one
+	Retries   int64   `json:"retries"`   // attempts that were retries
+	Throttled int64   `json:"throttled"` // attempts that DynamoDB throttled
+	Errors    int64   `json:"errors"`    // attempts that failed otherwise, without failed conditions
 
-	// Peak is the most units of one second, within the time that seconds are kept for.
+	// Peak is the most units of one second in the last five minutes.
 	Peak float64 `json:"peak"`
 
 	Throttles []ThrottleCount `json:"throttles,omitempty"` // by reason, most frequent first
 	Latency   Latency         `json:"latency"`
 	Keys      []KeyHeat       `json:"keys,omitempty"` // the hottest keys by units, hottest first
-	Distinct  Distinct        `json:"distinct"`       // how many keys there were
+	Distinct  Distinct        `json:"distinct"`       // the number of keys
 	Trend     []Point         `json:"trend,omitempty"`
 
-	Sharded []Sharded `json:"sharded,omitempty"` // by the layouts that the source was told of
+	Sharded []Sharded `json:"sharded,omitempty"` // by the layouts that the source was told
 }
 
-// KeyHeat is a key and what it took. What comes from a sketch has an error: the truth is between two bounds.
+// KeyHeat is a key with its traffic. Figures from a sketch have an error: the true value is between two bounds.
 type KeyHeat struct {
-	// Key is the key as text, the attributes of a multi-attribute key joined by "|", or what Redact made of it.
+	// Key is the key as text, with "|" between the attributes of a multi-attribute key, or its redacted text.
 	Key string `json:"key"`
 
-	// Units were consumed, Low at least. Of live calls both are what was counted since the sketch took the key up.
+	// Units is the upper and Low the lower bound of the consumed units. In a report of live calls both count from when
+	// the sketch took up the key.
 	Units float64 `json:"units"`
 	Low   float64 `json:"low"`
 
-	// Rate is the units a second that were wanted of late, at most: those consumed, and for every call that was refused
-	// because of its key the least it can have cost: the units of an item that it writes whole, else one (of reads, a
-	// half). RateLow is its lower bound, and what decisions use: no key is called hot because of an error.
+	// Rate is the upper bound of the recent demand in units a second: the consumed units, and for every call throttled
+	// by key range the least it would have cost. That is the size of an item written whole, else one unit, or half a
+	// unit for a read. RateLow is the lower bound. Findings use it, so that no error makes a key hot.
 	Rate    float64 `json:"rate"`
 	RateLow float64 `json:"rateLow"`
 
-	Consumed float64 `json:"consumed"` // units a second consumed of late
-	Busiest  float64 `json:"busiest"`  // the most that Consumed has been
-	Second   float64 `json:"second"`   // units consumed in the last whole second
-	Refused  float64 `json:"refused"`  // attempts refused a second of late
-	Share    float64 `json:"share"`    // of what was wanted of all keys, 0 to 1, at least
+	Consumed float64 `json:"consumed"` // recent consumption in units a second
+	Busiest  float64 `json:"busiest"`  // the highest value of Consumed so far
+	Second   float64 `json:"second"`   // units consumed in the last full second
+	Refused  float64 `json:"refused"`  // recent throttled attempts a second
+	Share    float64 `json:"share"`    // lower bound of its share of the demand for all keys, 0 to 1
 
 	Requests  int64 `json:"requests"`
 	Throttled int64 `json:"throttled"`
-	// Reason is why most of them were throttled, as DynamoDB says it: TableWriteKeyRangeThroughputExceeded.
+	// Reason is the main reason of its throttles in DynamoDB's words, such as TableWriteKeyRangeThroughputExceeded.
 	Reason string `json:"reason,omitempty"`
 
-	// Items is about how many different items (sort keys) were touched, 0 if unknown: 1 is a single hot item, such as a
+	// Items is the approximate number of different items (sort keys), 0 if unknown. 1 is a single hot item, such as a
 	// counter.
 	Items int64 `json:"items,omitempty"`
 }
 
-// Sustained returns the units a second that a key of the report surely wanted for some seconds: of late or, if the source
-// has stopped, when it was busiest.
+// Sustained returns the certain demand for a key over some seconds, in units a second: the most recent or, if the source
+// has stopped, at its busiest.
 func (r *Report) Sustained(k *KeyHeat) float64 {
 	if r.Ended {
 		return max(k.RateLow, k.Busiest)
@@ -121,13 +122,13 @@ func (r *Report) Sustained(k *KeyHeat) float64 {
 	return k.RateLow
 }
 
-// ThrottleCount is how often DynamoDB gave a reason for refusing a request.
+// ThrottleCount is the number of throttles with one reason.
 type ThrottleCount struct {
 	Reason string `json:"reason"` // "" if it gave none
 	Count  int64  `json:"count"`
 }
 
-// Latency is how long calls took as the caller saw it, retries and their waits included.
+// Latency is the duration of calls as the caller saw it, with retries and their waits.
 type Latency struct {
 	P50  time.Duration `json:"p50"`
 	P99  time.Duration `json:"p99"`
@@ -135,13 +136,13 @@ type Latency struct {
 	Max  time.Duration `json:"max"`
 }
 
-// Distinct is an estimate of how many different keys there were: exact while they are few.
+// Distinct is an estimate of the number of different keys, exact while they are few.
 type Distinct struct {
 	Keys  int64   `json:"keys"`
 	Error float64 `json:"error,omitempty"` // relative standard error, 0 if Keys is exact
 }
 
-// Point is a stretch of the past in the Trend of a flow: seconds for the last minutes, longer ones before.
+// Point is a time range in the Trend of a flow: a second in the last minutes, longer before.
 type Point struct {
 	From      time.Time     `json:"from"`
 	For       time.Duration `json:"for"`
@@ -149,19 +150,19 @@ type Point struct {
 	Throttled int64         `json:"throttled"`
 }
 
-// Stored is what a table holds, or the sample of it that was read.
+// Stored is the stored items of a table, or of a sample of it.
 type Stored struct {
-	Items    int64       `json:"items"`    // items looked at
+	Items    int64       `json:"items"`    // items examined
 	Bytes    int64       `json:"bytes"`    // their size
 	Expired  int64       `json:"expired"`  // of these, past their time to live but not yet deleted
-	Fraction float64     `json:"fraction"` // of the table that was looked at, 1 if all
+	Fraction float64     `json:"fraction"` // examined part of the table, 1 if all
 	Keys     []KeyItems  `json:"keys,omitempty"`
 	Distinct Distinct    `json:"distinct"`
 	Growth   []KeyGrowth `json:"growth,omitempty"`
-	Sharded  []Sharded   `json:"sharded,omitempty"` // by the layouts that the source was told of
+	Sharded  []Sharded   `json:"sharded,omitempty"` // by the layouts that the source was told
 }
 
-// KeyItems is how many items a key holds, as KeyHeat: between Low and Items.
+// KeyItems is the number of items of a key, between Low and Items.
 type KeyItems struct {
 	Key   string  `json:"key"`
 	Items int64   `json:"items"`
@@ -170,38 +171,38 @@ type KeyItems struct {
 	Bytes int64   `json:"bytes,omitempty"`
 }
 
-// KeyGrowth is how many items of a pattern fall on a day, where items or keys tell their time.
+// KeyGrowth is the number of a pattern's items on a day, where sort keys or keys contain a time.
 type KeyGrowth struct {
 	Pattern string `json:"pattern"`
 	Day     string `json:"day"` // 2026-06-22, UTC
 	Items   int64  `json:"items"`
 }
 
-// Capacity is what a table or an index is set up for, as far as DescribeTable tells: as of when the table was last looked
-// up. A Recorder looks a table up at its first call, and takes what later answers to DescribeTable and UpdateTable say, if
-// they are made with one of its clients; what auto scaling or somebody else changes it does not see.
+// Capacity is the configured capacity of a table or an index, as of its last DescribeTable. A Recorder looks up a table at
+// its first call, and reads responses to later DescribeTable and UpdateTable calls of its clients. It does not see changes
+// by auto scaling or by other clients.
 type Capacity struct {
 	OnDemand   bool  `json:"onDemand"`
-	ReadUnits  int64 `json:"readUnits,omitempty"`  // provisioned, or the maximum of an on-demand table if it has one
+	ReadUnits  int64 `json:"readUnits,omitempty"`  // provisioned, or the on-demand maximum if there is one
 	WriteUnits int64 `json:"writeUnits,omitempty"` // likewise
-	WarmReads  int64 `json:"warmReads,omitempty"`  // what it can serve at once
+	WarmReads  int64 `json:"warmReads,omitempty"`  // warm throughput
 	WarmWrites int64 `json:"warmWrites,omitempty"`
-	Items      int64 `json:"items,omitempty"` // about, some hours old
+	Items      int64 `json:"items,omitempty"` // approximate, some hours old
 	Bytes      int64 `json:"bytes,omitempty"`
 }
 
-// Pattern is keys of the same shape.
+// Pattern is all keys of one shape.
 type Pattern struct {
 	Shape    string   `json:"shape"` // such as THREAT#{id}#{month}
 	Example  string   `json:"example"`
-	Distinct Distinct `json:"distinct"` // keys that have this shape
+	Distinct Distinct `json:"distinct"` // keys of this shape
 	Reads    float64  `json:"reads,omitempty"`
 	Writes   float64  `json:"writes,omitempty"` // units
 	Items    int64    `json:"items,omitempty"`  // stored
 	Sharded  bool     `json:"sharded,omitempty"`
 }
 
-// UnknownTextError is a text that stands for nothing known, in a report that was read from a file.
+// UnknownTextError is an unknown word for a severity or a direction in a report.
 type UnknownTextError struct{ Type, Text string }
 
 func (e *UnknownTextError) Error() string { return fmt.Sprintf("unknown %s %q", e.Type, e.Text) }

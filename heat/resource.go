@@ -1,6 +1,6 @@
 package heat
 
-// Resource is what has partitions of its own: a table, or one of its global indexes.
+// Resource is a table or one of its global indexes. Each has its own partitions.
 type Resource struct {
 	Table string `json:"table"`
 	Index string `json:"index,omitempty"` // "" for the table itself
@@ -14,7 +14,7 @@ func (r Resource) String() string {
 	return r.Table + "/" + r.Index
 }
 
-// Direction says which of a partition's two limits counts: they are independent.
+// Direction is read or write. A partition has an independent limit for each.
 type Direction uint8
 
 // The directions.
@@ -23,7 +23,7 @@ const (
 	Write
 )
 
-// What one partition serves a second, whatever the table is provisioned for.
+// The units a second that one partition serves, whatever the table's provisioned capacity.
 const (
 	PartitionReadUnits  = 3000
 	PartitionWriteUnits = 1000
@@ -45,7 +45,7 @@ func (d Direction) String() string {
 	return "write"
 }
 
-// MarshalText makes directions readable in JSON.
+// MarshalText writes the direction as a word, in JSON for example.
 func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.

@@ -7,28 +7,28 @@ import (
 	"slices"
 )
 
-// Rules say from when on Explain speaks up. Fields that are zero have the defaults given here.
+// Rules are the thresholds of findings. A field at zero has its default.
 type Rules struct {
-	// Warm and Hot are fractions of what a partition serves: a key that surely wants more than Warm is a warning, more
-	// than Hot is critical if it goes on. A second alone is a warning, as DynamoDB serves bursts. Defaults: 0.7 and 0.95.
+	// Warm and Hot are fractions of a partition's limit. A key whose certain demand exceeds Warm is a warning; one that
+	// stays above Hot is critical. One second alone is a warning, as DynamoDB serves bursts. Defaults: 0.7 and 0.95.
 	Warm, Hot float64
 
-	// Excess is how much of the traffic that is not its fair share a key may have, 0 to 1. Of four keys each has a fair
+	// Excess is the part of the traffic beyond its fair share that a key may have, 0 to 1. Of four keys each has a fair
 	// share of 25 %; one with 62.5 % has half of the rest. Default: 0.25.
 	Excess float64
 
-	// Sample is how many requests there must be to speak of shares. Default: 100.
+	// Sample is the least number of requests for findings about shares. Default: 100.
 	Sample int64
 
-	// Items is how many items a key must hold to be a finding for what it is, whatever its traffic. Default: 100.
+	// Items is the least number of items for findings about stored items. Default: 100.
 	Items int64
 
-	// Exclude keeps keys out of findings: those of tests, say. It may be nil.
+	// Exclude keeps keys out of findings, such as those of tests. It may be nil.
 	Exclude func(key string) bool
 }
 
-// Validate returns what is wrong with the rules, all of it. Explain panics with that: who takes rules to explain with later
-// asks first.
+// Validate returns an error with all faults of the rules. Explain panics with that error, so validate rules from outside
+// the program first.
 func (r Rules) Validate() error {
 	var faults []error
 	for _, fraction := range []struct {
@@ -36,11 +36,14 @@ func (r Rules) Validate() error {
 		value float64
 	}{{"Warm", r.Warm}, {"Hot", r.Hot}, {"Excess", r.Excess}} {
 		if !(fraction.value >= 0 && fraction.value <= 1) {
-			faults = append(faults, fmt.Errorf("%s is a fraction, 0 to 1, not %v", fraction.name, fraction.value))
+			faults = append(faults, notBetween(fraction.name, fraction.value, 0, 1))
 		}
 	}
-	if r.Sample < 0 || r.Items < 0 {
-		faults = append(faults, fmt.Errorf("negative Sample or Items: %d and %d", r.Sample, r.Items))
+	if r.Sample < 0 {
+		faults = append(faults, isNegative("Sample", r.Sample))
+	}
+	if r.Items < 0 {
+		faults = append(faults, isNegative("Items", r.Items))
 	}
 	return errors.Join(faults...)
 }
@@ -54,8 +57,8 @@ func (r Rules) withDefaults() Rules {
 	return r
 }
 
-// Explain returns what is wrong according to a report, the worst first. It says one thing about a key: the cause, if it
-// can tell, rather than each symptom. It panics if the rules contradict themselves.
+// Explain returns the findings of a report, the worst first. A key has one finding: its cause, if that is known, rather than
+// each symptom. Explain panics if the rules are invalid.
 func Explain(report Report, rules Rules) []Finding {
 	if err := rules.Validate(); err != nil {
 		panic(fmt.Sprintf("heat: invalid rules: %v", err))
@@ -68,7 +71,7 @@ func Explain(report Report, rules Rules) []Finding {
 	return e.findings
 }
 
-// Worst returns the severity of the worst finding, and whether there is any.
+// Worst returns the severity of the worst finding, and false if there is none.
 func Worst(findings []Finding) (Severity, bool) {
 	if len(findings) == 0 {
 		return Info, false
@@ -76,14 +79,14 @@ func Worst(findings []Finding) (Severity, bool) {
 	return slices.MaxFunc(findings, func(a, b Finding) int { return int(a.Severity) - int(b.Severity) }).Severity, true
 }
 
-// explainer gathers findings about a report.
+// explainer collects the findings of a report.
 type explainer struct {
 	report   *Report
 	rules    Rules
 	findings []Finding
 }
 
-// about is what a finding is about, so that nothing is said twice.
+// about is the subject of a finding. A subject has only one.
 type about struct {
 	Resource
 	subject string // a key, or a pattern

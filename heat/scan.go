@@ -13,23 +13,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Scanner is the part of the SDK's client that a table is looked at with. Nothing of it writes.
+// Scanner is the part of the SDK's client that examines a table. It cannot write.
 type Scanner interface {
 	Describer
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
-// ScanOptions say how much of a table is looked at, and how fast. Fields that are zero have the defaults given here.
+// ScanOptions limit how much of a table is examined, and how fast. A field at zero has its default.
 type ScanOptions struct {
-	// Items is how many items are looked at, at most. Default: 100,000. Negative: all.
+	// Items is the most items to examine. Default: 100,000. Negative: all.
 	Items int64
 
-	// MaxRCU is how many read units a second are used, at most. Default: 100.
+	// MaxRCU is the most read units to use a second. Default: 100.
 	MaxRCU float64
 
-	// Segments is in how many parts the table is read, in turns, so that a table that is not read to its end is looked at
-	// everywhere. Default: 16.
+	// Segments is the number of parts of the table, which are read in turns. A scan that stops early has then examined
+	// all parts of the table. Default: 16.
 	Segments int
 
 	// Entries, Top, Redact and Layouts are those of Options.
@@ -37,23 +37,23 @@ type ScanOptions struct {
 	Redact       func(dst, key []byte) []byte
 	Layouts      []Layout
 
-	// Progress is told how far it is after every page. It may be nil.
+	// Progress is called after every page. It may be nil.
 	Progress func(ScanProgress)
 }
 
-// ScanProgress is how far a scan is.
+// ScanProgress is the progress of a scan.
 type ScanProgress struct {
-	Items, Of int64 // looked at, and about how many there will be
+	Items, Of int64 // examined, and about how many there will be
 	Units     float64
 }
 
 func (o ScanOptions) validate() error {
 	var faults []error
 	if !(o.MaxRCU >= 0) || math.IsInf(o.MaxRCU, 0) {
-		faults = append(faults, fmt.Errorf("MaxRCU is a rate, not %v", o.MaxRCU))
+		faults = append(faults, fmt.Errorf("MaxRCU is %v: it must be a positive rate", o.MaxRCU))
 	}
 	if o.Segments < 0 || o.Segments > 1_000_000 {
-		faults = append(faults, fmt.Errorf("there may be 1 to 1000000 Segments, not %d", o.Segments))
+		faults = append(faults, notBetween("Segments", o.Segments, 1, 1000000))
 	}
 	faults = append(faults, Options{Entries: o.Entries, Top: o.Top, Layouts: o.Layouts}.validate())
 	return errors.Join(faults...)
@@ -69,20 +69,20 @@ func (o ScanOptions) withDefaults() ScanOptions {
 	return o
 }
 
-// ScanCost is what a scan will take, before it is made.
+// ScanCost is an estimate of a scan's cost.
 type ScanCost struct {
-	Items    int64         // that will be looked at, about
-	Of       int64         // that there are, about: DynamoDB counts every six hours
+	Items    int64         // to be examined, about
+	Of       int64         // in the table, about: DynamoDB counts every six hours
 	Units    float64       // read units
 	Duration time.Duration // at MaxRCU
 }
 
-// String says it in a line.
+// String returns the estimate in a line.
 func (c ScanCost) String() string {
 	return fmt.Sprintf("about %d of %d items, %.0f read units, %v", c.Items, c.Of, c.Units, c.Duration.Round(time.Second))
 }
 
-// EstimateScan says what ScanTable will cost, from the table's description.
+// EstimateScan estimates the cost of ScanTable from the table's description. It costs one DescribeTable.
 func EstimateScan(ctx context.Context, client Describer, table string, options ScanOptions) (ScanCost, error) {
 	if err := options.validate(); err != nil {
 		return ScanCost{}, err
@@ -109,9 +109,9 @@ func (o ScanOptions) cost(d *types.TableDescription) ScanCost {
 	return c
 }
 
-// ScanTable looks at what a table holds: how many items each key has, and each shape of keys, of the table and of its
-// global indexes. It reads with a parallel Scan, one page of each segment in turn, eventually consistent, no faster than
-// it may, and until it has seen so many items. If ctx ends first, what was seen is returned beside the error.
+// ScanTable counts the stored items of a table and of its global indexes, by key and by shape of key. It reads with a
+// parallel, eventually consistent Scan, one page of each segment in turn, within MaxRCU and Items. If ctx ends first, it
+// returns what it has counted beside the error.
 func ScanTable(ctx context.Context, client Scanner, table string, options ScanOptions) (Report, error) {
 	if err := options.validate(); err != nil {
 		return Report{}, err
@@ -173,7 +173,7 @@ func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (
 	return s, nil
 }
 
-// run reads pages of the segments in turn until all have ended or enough was seen.
+// run reads pages of the segments in turn until all have ended or enough items were read.
 func (s *scan) run(ctx context.Context) error {
 	for len(s.open) > 0 && s.items < s.options.Items {
 		still := s.open[:0]
@@ -200,7 +200,7 @@ func (s *scan) run(ctx context.Context) error {
 	return nil
 }
 
-// pace waits until what was read is no more than was allowed by now.
+// pace waits until the read units are within MaxRCU.
 func (s *scan) pace(ctx context.Context) error {
 	wait := time.Until(s.due)
 	if wait <= 0 {
@@ -216,8 +216,8 @@ func (s *scan) pace(ctx context.Context) error {
 	}
 }
 
-// page reads a page of a segment and reports whether there is more. It takes no more than a second's units at a time, as
-// far as the size of items tells.
+// page reads a page of a segment and reports whether there are more. It takes at most about a second's units, by the size of
+// earlier items.
 func (s *scan) page(ctx context.Context, part *segment) (bool, error) {
 	out, err := s.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName: aws.String(s.table), Segment: aws.Int32(part.number), TotalSegments: aws.Int32(int32(s.options.Segments)),
@@ -264,8 +264,8 @@ func (s *scan) report() Report {
 	r := Report{Source: Scan, From: now, To: now, Resources: s.inventory.report(fraction)}
 	if len(s.open) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf(
-			"%d items were looked at, %d of %d segments to their end: a key behind that point is not seen, however many items it has, and shares are of what was looked at", s.items, s.ended, s.options.Segments))
+			"%d items were examined, %d of %d segments to their end: keys beyond that point are missing, however many items they have, and shares are of the examined items", s.items, s.ended, s.options.Segments))
 	}
-	r.Notes = append(r.Notes, "a scan shows what is stored, not what is read and written")
+	r.Notes = append(r.Notes, "a scan shows stored items, not reads and writes")
 	return r
 }

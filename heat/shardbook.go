@@ -72,7 +72,7 @@ func newShardBook(layouts []Layout, of Resource, stored bool) *shardBook {
 	if len(b.layouts) == 0 {
 		return nil
 	}
-	// What is said of this very table or index comes before what is said of all.
+	// A layout of this table or index comes before a layout of all.
 	slices.SortStableFunc(b.layouts, func(x, y *layoutCount) int {
 		return cmp.Or(cmp.Compare(len(y.prefix()), len(x.prefix())), cmp.Compare(y.Table, x.Table))
 	})

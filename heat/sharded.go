@@ -6,52 +6,52 @@ import (
 	"strings"
 )
 
-// Sharded is what was seen of a layout that a source was told of, or of keys that say themselves that they are shards.
-// What is counted are requests in a Flow, items in a Stored.
+// Sharded is the shards of one layout: one that the source was told, or keys that end in #SHARD_n or #SHARD#n. It counts
+// requests in a Flow, and items in a Stored.
 type Sharded struct {
 	Layout Layout `json:"layout"`
-	Count  int64  `json:"count"` // in shards that readers of the layout ask for; of requests, those that were served
+	Count  int64  `json:"count"` // in shards that readers of the layout ask for; only served requests
 
-	// Stray counts what is in keys that end like a shard, but that readers of the layout do not ask for: they miss it.
-	// Strays are some of these keys, 50 at most, those of most first; StrayKeys is how many there are.
+	// Stray counts requests or items of keys that end like a shard, but that readers of the layout do not ask for: they
+	// miss these. Strays lists up to 50 of these keys, the fullest first; StrayKeys is their number.
 	Stray     int64    `json:"stray,omitempty"`
 	StrayKeys Distinct `json:"strayKeys,omitzero"`
 	Strays    []Stray  `json:"strays,omitempty"`
 
-	// Bare counts what is in keys without a shard, where readers ask for numbered shards only and numbered shards of the
-	// same key were seen as well: they miss it. Bares are some of these keys, 50 at most, those of most first, and BareKeys
-	// is how many there are. Of more than 1,024 keys without a shard the heaviest are looked at, and of more than 8,192
-	// sharded keys some.
+	// Bare counts requests or items of keys without a shard number, where numbered shards of the same key exist and
+	// readers ask only for those: they miss the bare key. Bares lists up to 50 of these keys, the fullest first;
+	// BareKeys is their number. Of more than 1,024 keys without a number only the heaviest are checked, and of more than
+	// 8,192 sharded keys only some.
 	Bare     int64    `json:"bare,omitempty"`
 	BareKeys Distinct `json:"bareKeys,omitzero"`
 	Bares    []Stray  `json:"bares,omitempty"`
 
-	// Keys are some of the keys that are sharded, each with its bucket: all if there are few, else 64 of them at random.
+	// Keys are sharded keys, each with its bucket: all if there are few, else a random sample of 64.
 	Keys []KeyShards `json:"keys,omitempty"`
 }
 
-// Stray is a shard that readers do not ask for.
+// Stray is a key that readers do not ask for.
 type Stray struct {
 	Key    string `json:"key"`    // as it is stored
-	Number string `json:"number"` // of the shard, as the key has it; none of a bare key
+	Number string `json:"number"` // of the shard, as the key spells it; "" for a bare key
 	Count  int64  `json:"count"`
 }
 
-// KeyShards is how a key is spread over its shards.
+// KeyShards is the distribution of a key over its shards.
 type KeyShards struct {
 	Key     string `json:"key"`     // without the shard, but with its bucket
-	Shards  int    `json:"shards"`  // that it should be spread over
-	Seen    int    `json:"seen"`    // of these, those that have something
-	Count   int64  `json:"count"`   // in all shards, at most
-	Fullest string `json:"fullest"` // the fullest shard, as it is stored
-	Most    int64  `json:"most"`    // in the fullest shard, at least
+	Shards  int    `json:"shards"`  // the number of its shards
+	Seen    int    `json:"seen"`    // shards with requests or items
+	Count   int64  `json:"count"`   // in all shards, upper bound
+	Fullest string `json:"fullest"` // the fullest shard, as stored
+	Most    int64  `json:"most"`    // in the fullest shard, lower bound
 
-	// Grown is how many shards the key seems to have had before: so many of the first have about as much each, and those
-	// after them less. 0: it does not look like that.
+	// Grown is the number of shards that the key seems to have had before: the first ones are about equally full, and
+	// later ones hold less. 0: there is no sign of that.
 	Grown int `json:"grown,omitempty"`
 
-	// Items is about how many different items were touched in the fullest shard, OtherItems in the others on average; 0
-	// if nobody knows. Above 200 they mean "many".
+	// Items is the approximate number of different items in the fullest shard, OtherItems the average of the others; 0 if
+	// unknown. Above 200 they mean "many".
 	Items      int64   `json:"items,omitempty"`
 	OtherItems float64 `json:"otherItems,omitempty"`
 }
@@ -62,9 +62,9 @@ const (
 	mostCells   = 1 << 13 // shards of these, unless there is only one such key
 )
 
-// Fold adds what the keys that a report lists show of layouts, where its source was not told of them: of Contributor
-// Insights, or of a report that was kept. Keys that are not listed may be anywhere: an uneven key is not found where that
-// would matter. Call it before Redact. The error says what is wrong with the layouts.
+// Fold computes Sharded from the listed keys of a report whose source was not told the layouts, such as Contributor Insights
+// or a stored report. It calls a key uneven only if that holds wherever the keys that are not listed belong. Call Fold
+// before Redact. An error names all faults of the layouts.
 func (r *Report) Fold(layouts ...Layout) error {
 	if err := validateLayouts(layouts); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (r *Report) Fold(layouts ...Layout) error {
 	return nil
 }
 
-// foldFlow returns what the listed keys of a flow show.
+// foldFlow counts the listed keys of a flow.
 func foldFlow(f *Flow, book *shardBook) []Sharded {
 	if book == nil {
 		return nil
@@ -98,7 +98,7 @@ func foldFlow(f *Flow, book *shardBook) []Sharded {
 	return book.report(rest)
 }
 
-// foldStored returns what the listed keys of a table show.
+// foldStored counts the listed keys of a table.
 func foldStored(s *Stored, book *shardBook) []Sharded {
 	if book == nil {
 		return nil
@@ -113,13 +113,13 @@ func foldStored(s *Stored, book *shardBook) []Sharded {
 	return book.report(rest)
 }
 
-// selfTold are layouts whose shards say themselves that they are shards. How many a key has is told by the highest.
+// selfTold are the layouts of keys that end in #SHARD_n or #SHARD#n. The highest number gives the number of shards.
 var selfTold = []Layout{
 	{Shards: mostShards, Widths: true},
 	{Shards: mostShards, Widths: true, Prefix: shardHashPrefix},
 }
 
-// compareStrays orders strays, those of most first.
+// compareStrays orders strays, the fullest first.
 func compareStrays(a, b Stray) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
 }

@@ -235,7 +235,7 @@ func TestWritersWithMoreShardsThanReaders(t *testing.T) {
 					!strings.Contains(evidence, "more such keys") {
 					t.Errorf("%s: %s", report.Source, evidence)
 				}
-				if !strings.Contains(found[0].Cause, "writes with more shards than you read") || !strings.Contains(found[0].Remedy, "readers first") {
+				if !strings.Contains(found[0].Cause, "a writer uses more shards than the readers") || !strings.Contains(found[0].Remedy, "readers first") {
 					t.Errorf("%s: %+v", report.Source, found[0])
 				}
 			}
@@ -289,7 +289,7 @@ func TestThousandUnevenDays(t *testing.T) {
 		}
 	}
 	found := of(heat.UnevenShards, heat.Explain(recorder.Report(), heat.Rules{}))
-	if len(found) != 1 || !slices.Contains(found[0].Evidence, "64 of 64 keys that could be judged are spread like this") {
+	if len(found) != 1 || !slices.Contains(found[0].Evidence, "64 of 64 keys with enough data are spread like this") {
 		t.Errorf("got %+v", found)
 	}
 }
@@ -353,13 +353,13 @@ func TestStrays(t *testing.T) {
 		{heat.Layout{Shards: 4}, "A#SHARD_3", ""},
 		{heat.Layout{Shards: 4}, "A#SHARD_4", "is shard 4, beyond the 4 shards, 0 to 3,"},
 		{heat.Layout{Shards: 1}, "A#SHARD_1", "beyond the 1 shard, 0 to 0,"},
-		{heat.Layout{Shards: 4}, "A#SHARD_03", "not padded as readers of {key}#SHARD_{shard} pad it"},
-		{heat.Layout{Shards: 4, Width: 3}, "A#SHARD_3", "not padded as readers of {key}#SHARD_{shard:03} pad it"},
+		{heat.Layout{Shards: 4}, "A#SHARD_03", "with other padding than readers of {key}#SHARD_{shard} use"},
+		{heat.Layout{Shards: 4, Width: 3}, "A#SHARD_3", "with other padding than readers of {key}#SHARD_{shard:03} use"},
 		{heat.Layout{Shards: 4, Width: 3}, "A#SHARD_004", "is shard 004, beyond"},
 		{heat.Layout{Shards: 4, Prefix: ".", First: 1}, "A.4", ""},
 		{heat.Layout{Shards: 4, Prefix: ".", First: 1}, "A.5", "beyond the 4 shards, 1 to 4,"},
-		{heat.Layout{Shards: 4, Prefix: ".", First: 1}, "A.0", "below the first, as readers of {key}.{shard1} count from 1"},
-		{heat.Layout{Shards: 4, BareZero: true}, "A#SHARD_0", "with its number, which readers of {key}[#SHARD_{shard}] leave out"},
+		{heat.Layout{Shards: 4, Prefix: ".", First: 1}, "A.0", "below the first: readers of {key}.{shard1} count from 1"},
+		{heat.Layout{Shards: 4, BareZero: true}, "A#SHARD_0", "but readers of {key}[#SHARD_{shard}] write the first shard without a number"},
 		{heat.Layout{Shards: 4, BareZero: true}, "A", ""},
 		{heat.Layout{Shards: 4}, "A", ""},
 		{heat.Layout{Shards: 4}, "A#SHARD_", ""},
@@ -415,15 +415,15 @@ func TestLayoutsAreValidated(t *testing.T) {
 		layouts []heat.Layout
 		want    string
 	}{
-		{[]heat.Layout{{}}, "1 to 65536 Shards, not 0"},
-		{[]heat.Layout{{Shards: 65537}}, "1 to 65536 Shards, not 65537"},
+		{[]heat.Layout{{}}, "Shards is 0: it must be between 1 and 65536"},
+		{[]heat.Layout{{Shards: 65537}}, "Shards is 65537: it must"},
 		{[]heat.Layout{{Shards: 1, First: 2}}, "First is 2"},
 		{[]heat.Layout{{Shards: 1, Width: 10}}, "Width is 10"},
-		{[]heat.Layout{{Shards: 1, Bucket: "decade"}}, `not "decade"`},
+		{[]heat.Layout{{Shards: 1, Bucket: "decade"}}, `unknown Bucket "decade"`},
 		{[]heat.Layout{{Shards: 1, Prefix: "#1"}}, "ends in a digit"},
 		{[]heat.Layout{{Shards: 1, Prefix: "\xff"}}, "not valid UTF-8"},
-		{[]heat.Layout{{Shards: 1, Prefix: strings.Repeat("#", 65)}}, "65 bytes: 64 are allowed"},
-		{[]heat.Layout{{Shards: 1, Resource: heat.Resource{Index: "byStatus"}}}, "must name its table"},
+		{[]heat.Layout{{Shards: 1, Prefix: strings.Repeat("#", 65)}}, "65 bytes: at most 64 are allowed"},
+		{[]heat.Layout{{Shards: 1, Resource: heat.Resource{Index: "byStatus"}}}, "name the table of the index"},
 		{[]heat.Layout{{Shards: 4}, {Shards: 16, Prefix: "#SHARD_"}}, "two layouts spell shards alike: {key}#SHARD_{shard} of 4 shards"},
 		{[]heat.Layout{{Shards: -1, First: -1}}, "First is -1"},
 	} {

@@ -269,11 +269,11 @@ func TestExportErrorsNameTheLine(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no JSON":      {"{\"Item\":{\"pk\":{\"S\":\"a\"}}}\n{", "f, line 2: "},
 		"no item":      {`{}`, "f, line 1: not an item of an export in DynamoDB JSON: no Item"},
-		"no key":       {`{"Item":{"id":{"S":"a"}}}`, `f, line 1: not an item of an export in DynamoDB JSON: no attribute "pk"`},
-		"map as key":   {`{"Item":{"pk":{"M":{"S":{"S":"a"}}}}}`, `attribute "pk" is no string, number or binary`},
+		"no key":       {`{"Item":{"id":{"S":"a"}}}`, `f, line 1: not an item of an export in DynamoDB JSON: the item has no attribute "pk"`},
+		"map as key":   {`{"Item":{"pk":{"M":{"S":{"S":"a"}}}}}`, `attribute "pk" is not a string, number or binary`},
 		"CSV":          {"pk,sk\na,b\n", "f, line 1: not an item of an export in DynamoDB JSON: invalid character"},
-		"half a gzip":  {halfZipped(t), "f, line 2: not an item of an export in DynamoDB JSON: the file breaks off: unexpected EOF"},
-		"two types":    {`{"Item":{"pk":{"S":"a","N":"1"}}}`, `attribute "pk": a value has one type, not 2`},
+		"half a gzip":  {halfZipped(t), "f, line 2: not an item of an export in DynamoDB JSON: the file is truncated: unexpected EOF"},
+		"two types":    {`{"Item":{"pk":{"S":"a","N":"1"}}}`, `attribute "pk": a value must have one type, but has 2`},
 		"unknown type": {`{"Item":{"pk":{"X":"a"}}}`, `unknown type "X"`},
 		"bad base64":   {`{"Item":{"pk":{"B":"%"}}}`, "illegal base64"},
 		"bad gzip":     {"\x1f\x8bxxxxxxxxxxxxxxxxxxxxx", "gzip"},
@@ -286,7 +286,7 @@ func TestExportErrorsNameTheLine(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
 	}
-	if _, err := heat.NewExportReader("orders", heat.Options{}); err == nil || !strings.Contains(err.Error(), "Options.Keys must name it") {
+	if _, err := heat.NewExportReader("orders", heat.Options{}); err == nil || !strings.Contains(err.Error(), "name it in Options.Keys") {
 		t.Errorf("no keys: got %v", err)
 	}
 }

@@ -15,35 +15,36 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// StreamClient is the part of the SDK's streams client that a stream is read with.
+// StreamClient is the part of the SDK's streams client that reads a stream.
 type StreamClient interface {
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
 	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// StreamOptions say from where on a stream is read. Fields that are zero have the defaults given here.
+// StreamOptions say where to start reading a stream, and when to stop. A field at zero has its default.
 type StreamOptions struct {
-	// FromStart reads what the stream still has, 24 hours at most. Default: what is written from now on.
+	// FromStart also reads the records that the stream still has, at most 24 hours of them. Default: only new records.
 	FromStart bool
 
-	// Checkpoint goes on where an earlier reader was, whatever FromStart says. See StreamReader.Checkpoint.
+	// Checkpoint continues where an earlier reader stopped, whatever FromStart says. See StreamReader.Checkpoint.
 	Checkpoint Checkpoint
 
 	// UntilNow ends Run once it has caught up with all shards. Default: Run follows the stream until its context ends.
 	UntilNow bool
 
-	// Poll is how long a shard without news is left alone. Default: one second. DynamoDB allows five reads a second.
+	// Poll is the wait between reads of a shard without new records. Default: one second. DynamoDB allows five reads a
+	// second.
 	Poll time.Duration
 
 	// Recorder has the options of counting: Entries, Decay, Top, Redact and Layouts.
 	Recorder Options
 }
 
-// Checkpoint says up to which record each shard of a stream was read, and since when. It can be kept as JSON.
+// Checkpoint is the last record read of each shard of a stream, and since when records count. It can be stored as JSON.
 type Checkpoint map[string]string
 
-// checkpointSince is under which name a checkpoint has the time since when records count: no shard has it.
+// checkpointSince is the name under which a checkpoint has the time since when records count. No shard has that name.
 const checkpointSince = "since"
 
 const (
@@ -52,9 +53,9 @@ const (
 	manyEmpty     = 5                      // empty pages that stand for the end of a shard; some are empty in its midst
 )
 
-// StreamReader counts the writes that a table's stream tells of. A stream shows neither reads nor what was throttled, and
-// not how many units a write took: they are worked out from its size, those of an index from what it projects. Streams
-// without images tell of keys only, so every write counts as one of a mean item and indexes are not seen.
+// StreamReader counts the writes in a table's stream. A stream shows no reads and no throttled requests. It does not show
+// the units of a write either: the reader computes them from the item's size, and those of an index from its projection.
+// A stream without images shows only keys: every write then counts as one of an average item, and indexes are not counted.
 type StreamReader struct {
 	client  StreamClient
 	arn     string
@@ -85,13 +86,13 @@ type streamShard struct {
 	next     time.Time // when to look again
 }
 
-// OpenStream looks a table up and returns a reader of its stream.
+// OpenStream looks up a table and returns a reader of its stream.
 func OpenStream(ctx context.Context, tables Describer, streams StreamClient, name string, options StreamOptions) (*StreamReader, error) {
 	if err := options.Recorder.validate(); err != nil {
 		return nil, err
 	}
 	if options.Poll < 0 {
-		return nil, fmt.Errorf("negative Poll %v", options.Poll)
+		return nil, isNegative("Poll", options.Poll)
 	}
 	options.Poll = cmp.Or(options.Poll, time.Second)
 	options.Recorder = options.Recorder.withDefaults()
@@ -104,7 +105,7 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 		return nil, err
 	}
 	if d.LatestStreamArn == nil {
-		return nil, fmt.Errorf("table %q has no stream: turn one on, or look at the table with a scan", name)
+		return nil, fmt.Errorf("table %q has no stream: turn one on, or examine the table with a scan", name)
 	}
 	t := newTable(name)
 	t.learn(d)
@@ -128,7 +129,7 @@ func OpenStream(ctx context.Context, tables Describer, streams StreamClient, nam
 	return r, nil
 }
 
-// Run reads until ctx ends, or until it has caught up if so asked. That ctx ended is no error.
+// Run reads until ctx ends, or with UntilNow until it has caught up. The end of ctx is no error.
 func (r *StreamReader) Run(ctx context.Context) error {
 	r.setEnded(false)
 	defer r.setEnded(true)
@@ -179,8 +180,8 @@ func (r *StreamReader) run(ctx context.Context) error {
 	}
 }
 
-// oldest returns the shard to read next, and how long to wait until it may be: of those that are due, the one whose last
-// record is oldest, so that time goes on evenly; "" if there is none. A shard comes after its parent.
+// oldest returns the shard to read next, and the wait before that read: of the shards that are due, the one with the oldest
+// last record, so that all advance evenly; "" if there is none. A shard comes after its parent.
 func (r *StreamReader) oldest() (next string, wait time.Duration) {
 	now := time.Now()
 	wait = time.Hour
@@ -213,8 +214,8 @@ func (r *StreamReader) caughtUp() bool {
 	return true
 }
 
-// discover finds the stream's shards. Those that are there at first are read from where the options say; those that come
-// later are children, and read from their start.
+// discover finds the stream's shards. The first ones are read from where the options say. Later ones are children, and read
+// from their start.
 func (r *StreamReader) discover(ctx context.Context, first bool) error {
 	var start *string
 	for {
@@ -223,7 +224,7 @@ func (r *StreamReader) discover(ctx context.Context, first bool) error {
 			return fmt.Errorf("describe stream of table %q: %w", r.table.name, err)
 		}
 		if out.StreamDescription == nil {
-			return fmt.Errorf("describe stream of table %q: the answer has no stream", r.table.name)
+			return fmt.Errorf("describe stream of table %q: the response has no stream", r.table.name)
 		}
 		r.setKind(out.StreamDescription.StreamViewType)
 		for i := range out.StreamDescription.Shards {
@@ -236,14 +237,13 @@ func (r *StreamReader) discover(ctx context.Context, first bool) error {
 		case next == nil:
 			return nil
 		case start != nil && *start == *next:
-			return fmt.Errorf("describe stream of table %q: the same shards are answered again", r.table.name)
+			return fmt.Errorf("describe stream of table %q: the response repeats the same shards", r.table.name)
 		}
 		start = next
 	}
 }
 
-// add takes note of a shard that was not known. Of one that is closed before reading from now on begins there is nothing
-// to come.
+// add notes a new shard. A shard that closed before reading began has no more records.
 func (r *StreamReader) add(ctx context.Context, s *streamtypes.Shard, first bool) error {
 	id := aws.ToString(s.ShardId)
 	if r.shards[id] != nil {
@@ -320,8 +320,8 @@ func (r *StreamReader) read(ctx context.Context, id string, shard *streamShard) 
 	return nil
 }
 
-// count counts a record, a write of the table and of the indexes that the item is in, and returns its time. What DynamoDB
-// deletes itself, as its time to live is over, costs nothing.
+// count counts a record as a write to the table and to the item's indexes, and returns its time. DynamoDB's own deletions
+// of expired items cost nothing.
 func (r *StreamReader) count(shard string, record *streamtypes.Record) time.Time {
 	d := record.Dynamodb
 	at := time.Now()
@@ -357,22 +357,22 @@ func (r *StreamReader) count(shard string, record *streamtypes.Record) time.Time
 	return at
 }
 
-// Checkpoint returns up to where the stream was read.
+// Checkpoint returns how far the stream was read.
 func (r *StreamReader) Checkpoint() Checkpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.done)
 }
 
-// Records returns how many records were read.
+// Records returns the number of records read.
 func (r *StreamReader) Records() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.records
 }
 
-// Report returns what was seen up to now. Rates are of now while the stream is followed; with UntilNow they are as of the
-// last record.
+// Report returns what the reader has counted. Rates are current while Run follows the stream; with UntilNow they are as
+// of the last record.
 func (r *StreamReader) Report() Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -381,7 +381,7 @@ func (r *StreamReader) Report() Report {
 		to = now
 	}
 	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Ended: r.ended, Notes: []string{
-		"a stream shows no reads and no throttled requests; units are worked out from sizes",
+		"a stream shows no reads and no throttled requests; units are computed from sizes",
 	}}
 	view := r.table.view.Load()
 	if note := keysNote(r.kind, view.own.capacity); note != "" {

@@ -64,7 +64,7 @@ func streamItem(d *streamtypes.StreamRecord) (item map[string]types.AttributeVal
 	return streamMap(d.Keys), true
 }
 
-// keysNote says what writes count as whose items a stream does not show, "" if it shows them.
+// keysNote says how writes count whose items a stream does not show, "" if it shows all.
 func keysNote(kind streamtypes.StreamViewType, table *Capacity) string {
 	var which, write string
 	switch kind {
@@ -77,16 +77,16 @@ func keysNote(kind streamtypes.StreamViewType, table *Capacity) string {
 	default:
 		return ""
 	}
-	size := "as one unit, as the size of items is not known"
+	size := "as one unit, because the size of items is unknown"
 	if units, known := table.meanUnits(); known {
-		size = fmt.Sprintf("as %.0f units, which is what a mean item of the table takes", units)
+		size = fmt.Sprintf("as %.0f units, the cost of an average item of the table", units)
 		if units == 1 {
-			size = "as one unit, which is what a mean item of the table takes"
+			size = "as one unit, the cost of an average item of the table"
 		}
 	}
-	indexes := "indexes are not seen"
+	indexes := "writes to indexes are not counted"
 	if kind == streamtypes.StreamViewTypeNewImage {
-		indexes = "what it takes of indexes is not seen"
+		indexes = "its writes to indexes are not counted"
 	}
-	return fmt.Sprintf("the stream has %s: %s counts %s, and %s", which, write, size, indexes)
+	return fmt.Sprintf("the stream has %s: %s counts %s; %s", which, write, size, indexes)
 }

@@ -70,7 +70,7 @@ func TestStreamOfKeysCountsMeanItems(t *testing.T) {
 		if writes.Units != 10_000 || writes.Requests != 1000 || writes.Keys[0].Units != 10_000 {
 			t.Errorf("got %+v", writes)
 		}
-		const note = "the stream has keys only: a write counts as 10 units, which is what a mean item of the table takes, and indexes are not seen"
+		const note = "the stream has keys only: a write counts as 10 units, the cost of an average item of the table; writes to indexes are not counted"
 		if !slices.Contains(report.Notes, note) {
 			t.Errorf("got %q", report.Notes)
 		}
@@ -92,15 +92,15 @@ func TestStreamSaysWhatItDoesNotSee(t *testing.T) {
 	}{
 		{
 			types.StreamViewTypeKeysOnly, 3,
-			"the stream has keys only: a write counts as one unit, as the size of items is not known, and indexes are not seen",
+			"the stream has keys only: a write counts as one unit, because the size of items is unknown; writes to indexes are not counted",
 		},
 		{
 			types.StreamViewTypeOldImage, 1 + 1 + 3,
-			"the stream has no new images: a write of a new item counts as one unit, as the size of items is not known, and indexes are not seen",
+			"the stream has no new images: a write of a new item counts as one unit, because the size of items is unknown; writes to indexes are not counted",
 		},
 		{
 			types.StreamViewTypeNewImage, 1 + 3 + 1,
-			"the stream has no old images: a deletion counts as one unit, as the size of items is not known, and what it takes of indexes is not seen",
+			"the stream has no old images: a deletion counts as one unit, because the size of items is unknown; its writes to indexes are not counted",
 		},
 		{types.StreamViewTypeNewAndOldImages, 1 + 3 + 3, ""},
 	} {

@@ -11,11 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// table is what is known of a table, and what was counted of it and its indexes. Calls load the view and never lock.
+// table is what a recorder knows and counts of a table and its indexes. Calls load the view and never lock.
 type table struct {
 	name   string
-	room   *room // for what is counted
-	others bool  // it stands for all tables that there is no room for: it learns nothing
+	slots  *slots // for what is counted
+	others bool   // it stands for all tables without a slot, and learns nothing
 	view   atomic.Pointer[tableView]
 
 	mu    sync.Mutex // of those who change the view
@@ -23,13 +23,13 @@ type table struct {
 	note  string     // why that failed, "" if it did not
 }
 
-// tableView is what a table is known to consist of. It does not change: who learns more makes a new one.
+// tableView is the known structure of a table. It does not change: learning more makes a new one.
 type tableView struct {
 	own     resourceView
 	indexes []resourceView // global ones
 	locals  []resourceView // local ones, which are part of the table's partitions: counted as the table
 
-	// doubted says that a call failed as if the table was not what it is known as: it is to be looked up again.
+	// doubted says that a call failed as if the table had changed: the next call looks it up again.
 	doubted bool
 }
 
@@ -61,21 +61,21 @@ func (v *resourceView) forget() {
 	v.known.Store(v.names.given)
 }
 
-// unproven reports whether nothing says that there is such a table or index.
+// unproven reports whether nothing has shown that the table or index exists.
 func (v *resourceView) unproven() bool { return !v.known.Load() && !v.counted() }
 
-// newTable returns a table of which nothing is known, with room for all its indexes.
+// newTable returns an unknown table, with a slot for every index.
 func newTable(name string) *table { return newTableIn(nil, name) }
 
-func newTableIn(r *room, name string) *table {
-	t := &table{name: name, room: r}
+func newTableIn(r *slots, name string) *table {
+	t := &table{name: name, slots: r}
 	t.view.Store(&tableView{own: t.resource("")})
 	return t
 }
 
 // resource returns the table or an index with nothing counted.
 func (t *table) resource(index string) resourceView {
-	return resourceView{counters: &counters{Resource: Resource{t.name, index}, room: t.room}}
+	return resourceView{counters: &counters{Resource: Resource{t.name, index}, slots: t.slots}}
 }
 
 // index returns what a read or a throttle of an index is counted as: the index, or the table if the index is local.
@@ -130,7 +130,7 @@ func (t *table) changeLocked(edit func(*tableView)) *tableView {
 	return &v
 }
 
-// askAgain is after how long a table is looked up again that could not be, or that seems to have changed.
+// askAgain is the least time between two lookups of a table that failed or seems to have changed.
 const askAgain = time.Minute
 
 // ask reports whether the table should be looked up now, to one caller at a time.
@@ -149,8 +149,7 @@ func (t *table) ask() bool {
 
 func (t *table) askedOfLate() bool { return !t.asked.IsZero() && time.Since(t.asked) < askAgain }
 
-// idle reports whether nothing is lost if the table is dropped: nothing was counted or given, and it may be looked up
-// again.
+// idle reports whether dropping the table loses nothing: nothing was counted or given, and it may be looked up again.
 func (t *table) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,14 +182,14 @@ func (t *table) forget() {
 	})
 }
 
-// lookedUp takes note of how looking the table up went.
+// lookedUp notes the result of looking the table up.
 func (t *table) lookedUp(err error) {
 	if err == nil {
 		return // it was learned
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.note = fmt.Sprintf("table %s could not be described (%v): calls that do not tell its partition key are counted without", t.name, err)
+	t.note = fmt.Sprintf("table %s could not be described (%v): calls that do not name its partition key are counted without a key", t.name, err)
 }
 
 func (t *table) lookupNote() string {
@@ -214,7 +213,7 @@ func (t *table) setKey(index string, partition []string) {
 	})
 }
 
-// observeKey is setKey for names that nobody has given for good.
+// observeKey is setKey for observed names, which a description may replace.
 func (t *table) observeKey(index string, partition []string) {
 	if t.others {
 		return
@@ -228,7 +227,7 @@ func (t *table) observeKey(index string, partition []string) {
 	})
 }
 
-// learn takes note of what a description says, in place of what earlier ones said. Names that were given with the
+// learn replaces what earlier descriptions said by a new one. Names that were given with the
 // options stay. Indexes that are gone keep what was counted, but have no key any more.
 func (t *table) learn(d *types.TableDescription) {
 	if t.others {

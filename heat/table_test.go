@@ -432,7 +432,7 @@ func TestMoreTablesThanThereIsRoomFor(t *testing.T) {
 	}
 	heat.Observe(recorder, "t0", heat.Read, []byte("a"), 1) // has room already
 	report := recorder.Report()
-	want := "1000 tables and indexes are counted, as many as there is room for: 7 requests of others are not"
+	want := "1000 tables and indexes are counted, the most possible: 7 requests of others are not"
 	if len(report.Resources) != 1000 || !slices.Equal(report.Notes, []string{want}) {
 		t.Errorf("%d resources, notes %q", len(report.Resources), report.Notes)
 	}

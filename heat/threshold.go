@@ -1,14 +1,14 @@
 package heat
 
-// Threshold is from when on a key is worth listing: it is above any of those that are set. The zero value is 100 requests.
+// Threshold selects keys for a list: those above any of its limits. The zero value is 100 requests.
 type Threshold struct {
-	Requests int64   // more than so many
-	Share    float64 // more than this part of all, 0 to 1
-	Rate     float64 // more than so many units a second
+	Requests int64   // more requests than this
+	Share    float64 // a larger share than this, 0 to 1
+	Rate     float64 // more units a second than this
 }
 
-// Above returns the keys of a flow that are surely above a threshold, hottest first. It is for lists; what is a problem is
-// Explain's to say: a count without a time or a share means little.
+// Above returns the keys of a flow that are certainly above a threshold, hottest first. It is for lists; Explain finds
+// problems, since a count without a time or a share means little.
 func (f *Flow) Above(t Threshold) []KeyHeat {
 	if t == (Threshold{}) {
 		t.Requests = 100

@@ -1,24 +1,25 @@
 package heat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"time"
 )
 
-// Watch explains what source reports every so often and logs findings when they appear, get worse or better, and when they
-// are gone, until ctx ends:
+// Watch explains the reports of source at intervals, and logs each finding when it appears, gets worse or better, and
+// disappears, until ctx ends:
 //
 //	go heat.Watch(ctx, 10*time.Second, recorder.Report, heat.Rules{}, slog.Default())
 //
-// A finding is logged once for as long as it stays, at the level of its severity: Error if it is critical. It is the same
-// finding whatever its severity is. If that gets worse it is logged again at once, at the new level and as "worse: …". What
-// is around a limit must not fill the log, so good news waits for three rounds in a row: "better: …" if the finding was
-// milder in each of them, as severe as the worst of them, and "gone: …" if it was missing, both at level Info. every is
-// how long a round is, ten seconds if it is not positive.
+// Watch logs a finding once while it lasts, at the level of its severity: Error if it is critical. If the severity rises,
+// Watch logs the finding again at once, at the new level, as "worse: …". So that a value near a limit does not fill the log,
+// better news waits for three rounds in a row. "better: …" means that the finding was milder in each of them, and has the
+// worst severity of the three; "gone: …" means that it was missing. Both have level Info. every is the length of a round,
+// ten seconds if it is not positive.
 //
-// Watch returns nil when ctx ends. If the rules contradict themselves it logs that and returns it at once.
+// Watch returns nil when ctx ends. If the rules are invalid, it logs the error and returns it at once.
 func Watch(ctx context.Context, every time.Duration, source func() Report, rules Rules, logger *slog.Logger) error {
 	if err := rules.Validate(); err != nil {
 		err = fmt.Errorf("watch heat: invalid rules: %w", err)
@@ -41,16 +42,16 @@ func Watch(ctx context.Context, every time.Duration, source func() Report, rules
 	}
 }
 
-// settled is after how many rounds in a row good news is believed.
+// settled is the number of rounds in a row after which better news is logged.
 const settled = 3
 
-// watch is what was logged up to now.
+// watch is the findings logged so far.
 type watch struct {
 	logger *slog.Logger
 	known  map[findingID]*watched
 }
 
-// watched is a finding that was logged and is not gone.
+// watched is a logged finding that is not gone.
 type watched struct {
 	Finding           // as it was last seen
 	said     Severity // as it was last logged
@@ -68,14 +69,10 @@ type findingID struct {
 }
 
 func (f Finding) id() findingID {
-	subject := f.Key
-	if subject == "" {
-		subject = f.Pattern
-	}
-	return findingID{f.Resource, f.Kind, f.Direction, subject}
+	return findingID{f.Resource, f.Kind, f.Direction, cmp.Or(f.Key, f.Pattern)}
 }
 
-// round logs what has changed. Findings come worst first: of several that are the same the first counts.
+// round logs changes. Findings come worst first: of several with the same id the first counts.
 func (w *watch) round(ctx context.Context, findings []Finding) {
 	now := make(map[findingID]bool, len(findings))
 	for _, f := range findings {

@@ -55,7 +55,7 @@ func watchRounds(t *testing.T, reports ...heat.Report) []string {
 func TestWatchRefusesRules(t *testing.T) {
 	var log strings.Builder
 	err := heat.Watch(t.Context(), time.Second, refusedSource(t), heat.Rules{Hot: 95}, slog.New(slog.NewTextHandler(&log, nil)))
-	if err == nil || !strings.Contains(err.Error(), "Hot is a fraction") || !strings.Contains(log.String(), "Hot is a fraction") {
+	if err == nil || !strings.Contains(err.Error(), "Hot is 95: it must be between 0 and 1") || !strings.Contains(log.String(), "Hot is 95: it must be between 0 and 1") {
 		t.Errorf("got %v and the log %q, want both to say what is wrong", err, log.String())
 	}
 }

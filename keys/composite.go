@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// ErrPart is wrapped by every error of this package: a part of a key is missing, or could not be told from the rest.
+// ErrPart is wrapped by every error of this package. A part of a key is missing, or could not be parsed back.
 var ErrPart = errors.New("invalid key part")
 
 // Separator stands between the parts of composite and entity keys.
 const Separator = "#"
 
-// Composite joins parts with "#": USER#123#ORDER#456. A part may be empty, but must not have the separator in it.
+// Composite joins parts with "#": USER#123#ORDER#456. A part may be empty, but must not contain the separator.
 func Composite(parts ...string) (string, error) { return CompositeWith(Separator, parts...) }
 
 // CompositeWith joins parts with a separator of one or more characters.
@@ -22,14 +22,14 @@ func CompositeWith(separator string, parts ...string) (string, error) {
 		return "", fmt.Errorf("%w: the separator is empty", ErrPart)
 	}
 	if len(parts) == 0 || len(parts) == 1 && parts[0] == "" {
-		return "", fmt.Errorf("%w: a composite key needs at least one part that is not empty", ErrPart)
+		return "", fmt.Errorf("%w: a composite key needs at least one non-empty part", ErrPart)
 	}
 	for i, part := range parts {
 		if !utf8.ValidString(part) {
 			return "", partError(i, part, "is not valid UTF-8")
 		}
 		if strings.Contains(part, separator) {
-			return "", partError(i, part, fmt.Sprintf("has the separator %q in it", separator))
+			return "", partError(i, part, fmt.Sprintf("contains the separator %q", separator))
 		}
 		// "a:" before "::" would be split after the a.
 		if i < len(parts)-1 && strings.Index(part+separator, separator) < len(part) {

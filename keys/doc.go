@@ -1,10 +1,10 @@
-// Package keys builds the keys of a single-table design, and takes them apart again: composite, entity, hierarchical,
-// adjacency and time-series keys, index keys and the values of multi-attribute keys.
+// Package keys builds and parses the keys of a single-table design: composite, entity, hierarchical, adjacency and
+// time-series keys, index keys, and the values of multi-attribute keys.
 //
-// All of it is text and arithmetic. What one function builds its counterpart parses to the same parts, and a part that
-// would not come back is refused with an error that wraps [ErrPart] and names it. The keys are ordinary strings, so they
-// go into a heatsink layout like any other: the shard suffix comes after them.
+// The functions do no I/O. What one function builds, its counterpart parses into the same parts. A part that could not
+// be parsed back is refused with an error that wraps [ErrPart] and names the part. The keys are ordinary strings, so a
+// heatsink layout can spread them; the shard suffix comes after them.
 //
-// A key that a layout spreads must not end like a suffix of its format; with the default format none of the keys built
-// here does, unless a part of it says so.
+// A key that a layout spreads must not end like a suffix of its format. With the default format, that happens only if a
+// part contains such a suffix.
 package keys

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Entity returns the key of one thing among others of its type: USER#123. The type must not have "#" in it, the id may.
+// Entity returns the key of an entity of a type: USER#123. The type must not contain "#"; the id may.
 func Entity(typ, id string) (string, error) {
 	if err := checkType(typ); err != nil {
 		return "", err
@@ -28,8 +28,8 @@ func ParseEntity(key string) (typ, id string, err error) {
 	return typ, id, nil
 }
 
-// IndexKey returns the key under which an index lists things of a type by some value of theirs: TICKET#open. The index is
-// only named in errors: an item has a key for each index, and the wrong one is easily looked for in the wrong place.
+// IndexKey returns the key under which an index lists entities of a type by a value: TICKET#open. The name of the index
+// appears only in errors, because an item has one key per index and they are easily confused.
 func IndexKey(index, typ, value string) (string, error) {
 	if err := check("index name", index); err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func checkType(typ string) error {
 		return err
 	}
 	if strings.Contains(typ, Separator) {
-		return fmt.Errorf("%w: the type %s has the separator %q in it", ErrPart, excerpt(typ), Separator)
+		return fmt.Errorf("%w: the type %s contains the separator %q", ErrPart, excerpt(typ), Separator)
 	}
 	return nil
 }

@@ -7,17 +7,17 @@ import (
 
 const slash = "/"
 
-// Hierarchy joins the segments of a path: documents/2024/report.pdf. No segment is empty or has a slash in it.
+// Hierarchy joins the segments of a path: documents/2024/report.pdf. A segment must not be empty or contain a slash.
 func Hierarchy(segments ...string) (string, error) {
 	if len(segments) == 0 {
 		return "", fmt.Errorf("%w: a path needs at least one segment", ErrPart)
 	}
 	for i, segment := range segments {
-		if err := check(fmt.Sprintf("segment at %d", i), segment); err != nil {
+		if err := check(fmt.Sprintf("segment at index %d", i), segment); err != nil {
 			return "", err
 		}
 		if strings.Contains(segment, slash) {
-			return "", fmt.Errorf("%w: the segment at %d, %s, has a slash in it", ErrPart, i, excerpt(segment))
+			return "", fmt.Errorf("%w: the segment at index %d, %s, contains a slash", ErrPart, i, excerpt(segment))
 		}
 	}
 	return strings.Join(segments, slash), nil
@@ -32,8 +32,8 @@ func ParseHierarchy(key string) ([]string, error) {
 	return segments, nil
 }
 
-// HierarchyPrefix returns what the keys of everything below a path begin with, for begins_with. It ends in a slash:
-// without it, root/folder1 would also find what is in root/folder10. The path itself does not begin with it.
+// HierarchyPrefix returns the common prefix of all keys below a path, for begins_with. It ends in a slash; without it,
+// root/folder1 would also match the keys in root/folder10. The key of the path itself does not have the prefix.
 func HierarchyPrefix(segments ...string) (string, error) {
 	key, err := Hierarchy(segments...)
 	if err != nil {

@@ -36,9 +36,9 @@ func TestComposite(t *testing.T) {
 		{"empty parts only", "#", []string{"", ""}, "#", ""},
 		{"part of a separator after it", "::", []string{"a", ":b"}, "a:::b", ""},
 		{"part of a separator at the end", "::", []string{"a", "b:"}, "a::b:", ""},
-		{"no parts", "#", nil, "", "at least one part"},
-		{"nothing but an empty part", "#", []string{""}, "", "at least one part"},
-		{"separator in a part", "#", []string{"A", "USER#123"}, "", `part 1: "USER#123" has the separator "#" in it`},
+		{"no parts", "#", nil, "", "at least one non-empty part"},
+		{"nothing but an empty part", "#", []string{""}, "", "at least one non-empty part"},
+		{"separator in a part", "#", []string{"A", "USER#123"}, "", `part 1: "USER#123" contains the separator "#"`},
 		{"part of a separator before it", "::", []string{"a:", "b"}, "", `part 0: "a:" runs into the separator "::"`},
 		{"empty separator", "", []string{"A", "B"}, "", "the separator is empty"},
 		{"not UTF-8", "#", []string{"A", "\xff"}, "", `part 1: "\xff" is not valid UTF-8`},
@@ -101,7 +101,7 @@ func TestEntity(t *testing.T) {
 		{"USER", "123#456#789", "USER#123#456#789", ""},
 		{"", "123", "", "the type is empty"},
 		{"USER", "", "", "the id is empty"},
-		{"A#B", "1", "", `the type "A#B" has the separator "#" in it`},
+		{"A#B", "1", "", `the type "A#B" contains the separator "#"`},
 		{"\xff", "1", "", `the type "\xff" is not valid UTF-8`},
 		{"A", "\xff", "", `the id "\xff" is not valid UTF-8`},
 	} {
@@ -141,7 +141,7 @@ func TestIndexKey(t *testing.T) {
 		{"", "USER", "active", "", "the index name is empty"},
 		{"GSI1", "", "active", "", `index "GSI1": invalid key part: the type is empty`},
 		{"GSI1", "USER", "", "", `index "GSI1": invalid key part: the value is empty`},
-		{"GSI1", "A#B", "1", "", `the type "A#B" has the separator`},
+		{"GSI1", "A#B", "1", "", `the type "A#B" contains the separator`},
 	} {
 		got, err := IndexKey(c.index, c.typ, c.value)
 		if got != c.want || (c.refused == "") != (err == nil) || err != nil && !refused(err, c.refused) {
@@ -178,8 +178,8 @@ func TestHierarchy(t *testing.T) {
 		{[]string{"root"}, "root", ""},
 		{[]string{"documents", "2024", "reports", "annual-report.pdf"}, "documents/2024/reports/annual-report.pdf", ""},
 		{nil, "", "at least one segment"},
-		{[]string{"root", ""}, "", "the segment at 1 is empty"},
-		{[]string{"folder/subfolder"}, "", `the segment at 0, "folder/subfolder", has a slash in it`},
+		{[]string{"root", ""}, "", "segment at index 1 is empty"},
+		{[]string{"folder/subfolder"}, "", `segment at index 0, "folder/subfolder", contains a slash`},
 		{[]string{"\xff"}, "", "not valid UTF-8"},
 	} {
 		got, err := Hierarchy(c.segments...)
@@ -316,20 +316,20 @@ func TestMulti(t *testing.T) {
 		{"status and priority", []any{"IN_PROGRESS", 2, "USER-123"}, []any{"IN_PROGRESS", 2, "USER-123"}, ""},
 		{"version", []any{2, 1, 5, "beta-3"}, []any{2, 1, 5, "beta-3"}, ""},
 		{"blank", []any{" ", []byte{0}, 0.5, float32(1)}, []any{" ", []byte{0}, 0.5, float32(1)}, ""},
-		{"gap", []any{"USA", nil, "city"}, nil, "the value at 1 is missing, and others follow"},
-		{"gap at the start", []any{nil, "city"}, nil, "the value at 0 is missing, and others follow"},
-		{"nothing", nil, nil, "1 to 4 values, not 0"},
-		{"only gaps", []any{nil, nil}, nil, "1 to 4 values, not 0"},
-		{"five", []any{1, 2, 3, 4, 5}, nil, "1 to 4 values, not 5"},
-		{"empty string", []any{"A", ""}, nil, "the value at 1 is an empty string"},
-		{"not UTF-8", []any{"\xff"}, nil, `the value at 0 is not valid UTF-8: "\xff"`},
-		{"no bytes", []any{[]byte{}}, nil, "the value at 0 has no bytes"},
-		{"not a number", []any{math.NaN()}, nil, "no number that DynamoDB has: NaN"},
-		{"infinite", []any{math.Inf(-1)}, nil, "no number that DynamoDB has: -Inf"},
-		{"too large", []any{1e126}, nil, "no number that DynamoDB has: 1e+126"},
-		{"too small", []any{1e-131}, nil, "no number that DynamoDB has: 1e-131"},
-		{"zero time", []any{time.Time{}}, nil, "the value at 0 is the zero time"},
-		{"truth", []any{true}, nil, "the value at 0 is a bool, which no key can be"},
+		{"gap", []any{"USA", nil, "city"}, nil, "the value at index 1 is missing, but other values follow"},
+		{"gap at the start", []any{nil, "city"}, nil, "the value at index 0 is missing, but other values follow"},
+		{"nothing", nil, nil, "0 values, want 1 to 4"},
+		{"only gaps", []any{nil, nil}, nil, "0 values, want 1 to 4"},
+		{"five", []any{1, 2, 3, 4, 5}, nil, "5 values, want 1 to 4"},
+		{"empty string", []any{"A", ""}, nil, "the value at index 1 is an empty string"},
+		{"not UTF-8", []any{"\xff"}, nil, `the value at index 0 is not valid UTF-8: "\xff"`},
+		{"no bytes", []any{[]byte{}}, nil, "the value at index 0 has no bytes"},
+		{"not a number", []any{math.NaN()}, nil, "a number that DynamoDB cannot store: NaN"},
+		{"infinite", []any{math.Inf(-1)}, nil, "a number that DynamoDB cannot store: -Inf"},
+		{"too large", []any{1e126}, nil, "a number that DynamoDB cannot store: 1e+126"},
+		{"too small", []any{1e-131}, nil, "a number that DynamoDB cannot store: 1e-131"},
+		{"zero time", []any{time.Time{}}, nil, "the value at index 0 is the zero time"},
+		{"truth", []any{true}, nil, "the value at index 0 is a bool; want a string"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Multi(c.values...)
@@ -348,9 +348,9 @@ func TestAttributes(t *testing.T) {
 		sort, partitioning string // what the errors say
 	}{
 		{"all", []any{"T", 1, []byte("x")}, "", ""},
-		{"the first", []any{"T"}, "", `the attribute "priority" has no value`},
-		{"the first two", []any{"T", 1.5, nil}, "", `the attribute "digest" has no value`},
-		{"wrong type", []any{1}, `the attribute "tenantId" is a string, its value 1 is a number`, `its value 1 is a number`},
+		{"the first", []any{"T"}, "", `attribute "priority" has no value`},
+		{"the first two", []any{"T", 1.5, nil}, "", `attribute "digest" has no value`},
+		{"wrong type", []any{1}, `attribute "tenantId" is a string, but its value 1 is a number`, `its value 1 is a number`},
 		{"gap", []any{"T", nil, []byte("x")}, "is missing", "is missing"},
 		{"too many", []any{"T", 1, []byte("x"), "more"}, "4 values for 3 attributes", "4 values for 3 attributes"},
 	} {
@@ -377,9 +377,9 @@ func TestAttributesValidate(t *testing.T) {
 		attributes Attributes
 		says       []string
 	}{
-		{nil, []string{"1 to 4 attributes, not 0"}},
-		{Attributes{{"a", String}, {"b", String}, {"c", String}, {"d", String}, {"e", String}}, []string{"1 to 4 attributes, not 5"}},
-		{Attributes{{" ", String}, {"id", 0}, {"id", 9}}, []string{"the attribute at 0 has no name", `"id" is there twice`, `"id" has the unknown type Type(0)`, "Type(9)"}},
+		{nil, []string{"0 attributes, want 1 to 4"}},
+		{Attributes{{"a", String}, {"b", String}, {"c", String}, {"d", String}, {"e", String}}, []string{"5 attributes, want 1 to 4"}},
+		{Attributes{{" ", String}, {"id", 0}, {"id", 9}}, []string{"the attribute at index 0 has no name", `"id" is given twice`, `"id" has the unknown type Type(0)`, "Type(9)"}},
 	} {
 		for _, says := range c.says {
 			if err := c.attributes.Validate(); !refused(err, says) {

@@ -101,7 +101,7 @@ func ExampleComposite() {
 	fmt.Println(err)
 	// Output:
 	// USER#123#ORDER#456 <nil>
-	// invalid key part 0: "USER#123" has the separator "#" in it
+	// invalid key part 0: "USER#123" contains the separator "#"
 }
 
 func ExampleEntity() {
@@ -124,5 +124,5 @@ func ExampleMulti() {
 	fmt.Println(err)
 	// Output:
 	// [USA CA] <nil>
-	// invalid key part: the value at 1 is missing, and others follow
+	// invalid key part: the value at index 1 is missing, but other values follow
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Granularity is how much of a time a time-series key tells.
+// Granularity is the unit of a time-series key.
 type Granularity uint8
 
 // The granularities. There is no default: the zero value is refused.
@@ -31,11 +31,11 @@ func (g Granularity) String() string {
 
 func (g Granularity) valid() bool { return g > 0 && int(g) < len(granularities) }
 
-// TimeSeries returns the hour, day or month of t in UTC. Later times have greater keys, which is why years have four
-// digits and others than 0001 to 9999 are refused, as is the zero time.
+// TimeSeries returns the hour, day or month of t in UTC. Later times have greater keys. For that, years have four
+// digits: years other than 0001 to 9999, and the zero time, are refused.
 func TimeSeries(t time.Time, g Granularity) (string, error) {
 	if !g.valid() {
-		return "", fmt.Errorf("%w: unknown granularity %s", ErrPart, g)
+		return "", fmt.Errorf("%w: unknown granularity %s, want Hour, Day or Month", ErrPart, g)
 	}
 	if t.IsZero() {
 		return "", fmt.Errorf("%w: the time is the zero time", ErrPart)
@@ -47,7 +47,7 @@ func TimeSeries(t time.Time, g Granularity) (string, error) {
 	return t.Format(granularities[g].layout), nil
 }
 
-// ParseTimeSeries returns when the hour, day or month of a time-series key begins, in UTC, and which of them it is.
+// ParseTimeSeries returns the start of the hour, day or month of a time-series key, in UTC, and its granularity.
 func ParseTimeSeries(key string) (time.Time, Granularity, error) {
 	for g := Hour; g <= Month; g++ {
 		layout := granularities[g].layout

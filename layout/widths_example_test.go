@@ -34,7 +34,7 @@ func ExampleWidth() {
 		log.Fatal(err)
 	}
 	plan, err := views.Plan(context.Background(), heatsink.Query{Key: "PAGE_VIEWS"})
-	fmt.Println(width, plan.Requests, err)
+	fmt.Println(width, plan.Shards, err)
 
 	fmt.Println(width.UnmarshalText([]byte("16/4")))
 	// Output:

@@ -9,12 +9,12 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Around returns a player's entry between up to n entries just above and up to n just below, in the board's order,
-// without ranks: from what Rank says of the player they can be counted. ErrNotFound if the player is not on the board.
-// It is one request for the player, and then two short ones for each shard.
+// Around returns a player's entry with up to n entries directly above and up to n directly below, in the board's order.
+// The entries have no ranks; they can be counted from the result of Rank. The error is ErrNotFound if the player is not
+// on the board. Around sends one request for the player, and then two short ones per shard.
 func (b Board) Around(ctx context.Context, player string, n int) ([]Entry, error) {
 	if n < 0 {
-		return nil, fmt.Errorf("%w: %d entries above and below", ErrInput, n)
+		return nil, fmt.Errorf("%w: %d entries above and below, want 0 or more", ErrInput, n)
 	}
 	x, self, err := b.find(ctx, player)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Board is a board: in one period, if its Boards have periods. It is a value that costs nothing to make or copy; those
-// that can be used come from Boards.Board.
+// Board is one board or, if its Boards have a Period, a board in one period. It is a small value that may be copied.
+// Get one from Boards.Board.
 type Board struct {
 	boards *Boards
 	name   string
 	at     time.Time // in the period; zero: now
 }
 
-// At returns the board of the period that t is in. Without it, a board is that of the period that it is now, at every
-// operation anew. Boards without periods are the same at all times.
+// At returns the board of the period that contains t. Without At, every operation uses the current period. If there are
+// no periods, At changes nothing.
 func (b Board) At(t time.Time) Board {
 	b.at = t
 	return b

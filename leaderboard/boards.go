@@ -10,11 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Client is the part of *dynamodb.Client that boards use: wrap it, fake it, or pass the SDK's.
+// Client is the part of *dynamodb.Client that boards use. Pass the SDK's client, or a wrapper of it.
 type Client interface {
 	heatsink.Client
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
@@ -22,14 +23,13 @@ type Client interface {
 
 // Boards are the boards of one kind in a table. Its methods, and those of its boards, may be called concurrently.
 //
-// Operations add what they cost to the meters of their context, see heatsink.WithMeter; except for the transaction of a
-// submission with an ID, which only the client's own middleware sees.
+// Operations add what they cost to the meters of their context, see heatsink.WithMeter.
 type Boards struct {
 	options Options
 	client  Client
 	sender  *dispatch.Dispatcher // of transactions
 	entries *heatsink.Collection[heatsink.Item]
-	shards  *heatsink.Collection[heatsink.Item] // the same, where a shard is a key like any other
+	index   *direct.Table // the same, for who knows the shard
 }
 
 // Open returns the boards that options describe. It does no I/O and needs no closing.
@@ -39,26 +39,27 @@ func Open(client Client, options Options) (*Boards, error) {
 		return nil, err
 	}
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", ErrOptions)
 	}
 	entries, err := heatsink.Open[heatsink.Item](client, options.collection())
 	if err != nil {
 		return nil, err
 	}
-	one := options.collection()
-	one.Layout = layout.Layout{Format: layout.Format{ShardPrefix: "#NO_SHARD_"}} // else it refuses a shard for a key
-	shards, err := heatsink.Open[heatsink.Item](client, one)
+	index, err := direct.Open(client, direct.Options{
+		Table: options.Table, Index: options.Index, PartitionKey: options.Names.Listing,
+		Retry: options.Retry, Logger: options.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &Boards{
 		options: options, client: client, sender: dispatch.New(dispatch.Retry(options.Retry), nil, nil),
-		entries: entries, shards: shards,
+		entries: entries, index: index,
 	}, nil
 }
 
-// Board returns the board of that name, whether or not there is anything on it. A name has 1 to 512 bytes of UTF-8 and
-// does not end like a period or a shard, as in galaxy#2024-12-02 or galaxy#SHARD_3. The error wraps ErrInput.
+// Board returns the board with this name, even if it has no entries. A name has 1 to 512 bytes of UTF-8. It must not
+// end like a period or a shard, as in galaxy#2024-12-02 or galaxy#SHARD_3. The error wraps ErrInput.
 func (b *Boards) Board(name string) (Board, error) {
 	if err := checkName("board", name); err != nil {
 		return Board{}, err
@@ -83,7 +84,7 @@ func checkName(what, name string) error {
 	case name == "":
 		return fmt.Errorf("%w: the %s is empty", ErrInput, what)
 	case len(name) > maxName:
-		return fmt.Errorf("%w: the %s has %d bytes, not 1 to %d: %.40q…", ErrInput, what, len(name), maxName, name)
+		return fmt.Errorf("%w: the %s has %d bytes, want 1 to %d: %.40q…", ErrInput, what, len(name), maxName, name)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%w: the %s is not valid UTF-8: %q", ErrInput, what, name)
 	}
@@ -95,7 +96,7 @@ func checkPlayer(player string) error {
 		return err
 	}
 	if strings.Contains(player, eventMark) {
-		return fmt.Errorf("%w: the player has %s in it, which is kept for events: %q", ErrInput, eventMark, player)
+		return fmt.Errorf("%w: the player contains %s, which is reserved for events: %q", ErrInput, eventMark, player)
 	}
 	return nil
 }

@@ -1,9 +1,9 @@
-// Package leaderboard keeps leaderboards in DynamoDB: the best, the latest or the summed score of every player, in
-// order, however many scores arrive.
+// Package leaderboard keeps leaderboards in DynamoDB. A board holds the best, the latest or the summed score of every
+// player, in order, at any rate of submissions.
 //
-// A player's entry on a board is one item of its own, changed by one conditional write without looking first. A
-// global index lists the entries of a board in order of score, under a key that is spread over 20 shards, so that the
-// board takes twenty times what one key does, and the first n are read as about n items, not as the whole board.
+// A player's entry on a board is one item. A submission changes it with one conditional write and no read. A global
+// index lists the entries of a board by score. The index key is spread over 20 shards, so a board accepts twenty times
+// the writes of one key. Reading the first n entries reads about n items, not the whole board.
 //
 //	boards, err := leaderboard.Open(client, leaderboard.Options{Table: "leaderboards"})
 //	…
@@ -13,33 +13,33 @@
 //	top, err := board.Top(ctx, 10)
 //	near, err := board.Around(ctx, "ada", 5)
 //
-// The nouns: Boards is a table with boards in it, a Board one of them, in one period if boards are by period. A
-// Submission is a score that came in, an Entry what the board has of a player.
+// Boards are the boards of one kind in a table. A Board is one of them or, with periods, one of them in one period. A
+// Submission is a new score. An Entry is the score of a player on a board.
 //
 // # The order
 //
-// Higher scores come first. Of equal ones the entry that got there earlier does, to the millisecond of the submission's
-// time, and of those that got there together the one whose player has the higher hash: no order that means anything,
-// but the same on every read, page and process. Scores are int64, all of them, and compared exactly. Where less is
-// better, submit the negative; where there are fractions, thousandths.
+// Higher scores come first. Among equal scores, the earlier submission comes first, compared by the millisecond. Among
+// equal times, the player with the higher hash comes first. That last order has no meaning, but it is the same for
+// every read, page and process. A score can be any int64, and scores are compared exactly. If a lower score is better,
+// submit the negative score. If scores have fractions, submit thousandths.
 //
 // # What it promises
 //
-// A score that was acknowledged is on the board until a better or later one replaces it, or it is removed, whatever is
-// retried, throttled or raced. In mode Best the outcome does not depend on the order or the number of times in which
-// submissions arrive. In mode Latest the time of the submission decides, not its arrival. In mode Sum a submission with
-// an ID is counted once, however often it is submitted within Options.EventTTL; one without an ID is not repeated
-// when its answer is lost, and the error is a heatsink.UnknownOutcomeError.
+// An acknowledged score stays on the board until a better or later one replaces it, or until it is removed. Retries,
+// throttles and concurrent submissions do not change that. In mode Best, the result does not depend on the order in
+// which submissions arrive, or how often. In mode Latest, the time of the submission decides, not its arrival. In mode
+// Sum, a submission with an ID is counted once, however often it is submitted within Options.EventTTL. A submission
+// without an ID is not repeated if its answer is lost; the error is then a heatsink.UnknownOutcomeError.
 //
-// Get reads the entry itself, strongly consistent. Everything else reads the index, which follows the table by a
-// moment, as every global index does: a score that was just submitted may not be in Top yet. What is read from many
-// shards is no snapshot: a player whose score changes while a board is read in pages may be on two of them, or on none.
+// Get reads the entry itself, with strong consistency. All other reads use the index, which is eventually consistent: a
+// score that was just submitted may not be in Top yet. A read of many shards is not a snapshot. If a player's score
+// changes while a board is read in pages, the player may be on two pages or on none.
 //
 // # What it costs
 //
-// A submission is one request. Of a new player it is 2 write units: the item and its listing. A change is 3, as an
-// index moves an entry by deleting and putting it. One that changes nothing is 1, and the index is not touched. Top is
-// one request for each shard, of half a read unit each while n is in the hundreds. An exact Rank counts everybody
-// above, at about 60 entries a read unit; RankAbout asks one shard, for a twentieth of that, and says how far it may be
-// off. docs/recipes/leaderboard.md has the table.
+// A submission is one request. It costs 2 write units for a new player: the item and its index entry. A change costs 3,
+// because an index moves an entry by deleting and putting it. A submission that changes nothing costs 1. Top sends one
+// request per shard, of half a read unit each while n is in the hundreds. An exact Rank counts all players above, at
+// about 60 entries per read unit. RankAbout queries one shard at a twentieth of that cost, and returns its standard
+// deviation. The file docs/recipes/leaderboard.md lists all costs.
 package leaderboard

@@ -11,20 +11,21 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Entry is what a board has of a player.
+// Entry is the score of a player on a board.
 type Entry struct {
-	// Rank is the player's rank, the first being 1: one more than there are players above. It is 0 where it is not
-	// known, as finding out takes a request for each shard: Top, All and Rank say it, the others do not. Players share
-	// a rank if their scores, their times and the hashes of their names are all the same.
+	// Rank is one more than the number of players above; the first rank is 1. Only Top, All and Rank set it, because it
+	// takes a request per shard; elsewhere it is 0. Players share a rank if their scores, their times and the hashes of
+	// their names are all equal.
 	Rank int
 
 	Player string
 	Score  int64
 
-	// At is the time of the submission that the score is from; of a Sum, of the one that was added last.
+	// At is the time of the submission that set the score. In mode Sum, it is the time of the last submission that was
+	// added.
 	At time.Time
 
-	// Attributes are what submissions brought along, nil if they did not.
+	// Attributes are the attributes of submissions, nil if there are none.
 	Attributes heatsink.Item
 
 	place string
@@ -41,10 +42,10 @@ func (b *Boards) entry(item heatsink.Item) (Entry, error) {
 	e.place = textOf(item[names.Place])
 	var err error
 	if e.Score, err = strconv.ParseInt(textOf(item[names.Score]), 10, 64); err != nil {
-		return e, fmt.Errorf("entry of player %q: attribute %q is no score: %w", e.Player, names.Score, err)
+		return e, fmt.Errorf("entry of player %q: attribute %q is not a score: %w", e.Player, names.Score, err)
 	}
 	if e.At, err = time.Parse(timeLayout, textOf(item[names.At])); err != nil {
-		return e, fmt.Errorf("entry of player %q: attribute %q is no time: %w", e.Player, names.At, err)
+		return e, fmt.Errorf("entry of player %q: attribute %q is not a time: %w", e.Player, names.At, err)
 	}
 	own := names.all()
 	for name, value := range item {

@@ -7,22 +7,22 @@ import (
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
-// What can go wrong beside DynamoDB. The errors that wrap them say what and where.
+// These errors are wrapped by errors that say what is wrong and where. Errors of DynamoDB are wrapped as they are.
 var (
-	// ErrOptions is wrapped when options contradict each other or lack something.
+	// ErrOptions is wrapped if options contradict each other or a required option is missing.
 	ErrOptions = heatsink.ErrOptions
-	// ErrTable is wrapped when there is no such table, or it is not what a leaderboard needs.
+	// ErrTable is wrapped if the table does not exist or lacks something that a leaderboard needs.
 	ErrTable = schema.ErrMismatch
-	// ErrInput is wrapped when a board, a player, a time, a number or an attribute cannot be.
+	// ErrInput is wrapped if a board, a player, a time, a number or an attribute is invalid.
 	ErrInput = errors.New("invalid input")
-	// ErrNotFound is wrapped when a player is not on the board.
+	// ErrNotFound is wrapped if the player is not on the board.
 	ErrNotFound = heatsink.ErrNotFound
-	// ErrMode is wrapped when the board has the player's score in another mode: a board has one, until it is reset.
-	ErrMode = errors.New("the board is kept in another mode")
-	// ErrOverflow is wrapped when a sum would leave the range of int64. Nothing was added.
-	ErrOverflow = errors.New("the sum would overflow")
-	// ErrOver is wrapped when a submission is for a period whose retention is over: its board is gone.
+	// ErrMode is wrapped if the stored score has another mode. A board keeps its mode until it is reset.
+	ErrMode = errors.New("the board has another mode")
+	// ErrOverflow is wrapped if a sum would not fit an int64. Nothing was added.
+	ErrOverflow = errors.New("the sum would not fit an int64")
+	// ErrOver is wrapped if a submission is for a period whose retention is over.
 	ErrOver = errors.New("the board's retention is over")
-	// ErrToken is wrapped when a page token is damaged, forged, or belongs to another board.
+	// ErrToken is wrapped if a page token is damaged, forged, or belongs to another board.
 	ErrToken = heatsink.ErrToken
 )

@@ -14,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // submitOnce adds to a sum and remembers the submission's ID, both or neither. The ID is an item of its own, which no
@@ -68,7 +69,7 @@ func (x box) reread(ctx context.Context, player string, changed bool) (Outcome, 
 	case errors.Is(err, ErrNotFound):
 		return Outcome{Entry: Entry{Player: player}, Changed: changed}, nil
 	case err != nil:
-		return Outcome{}, fmt.Errorf("it is counted, but reading it back failed: %w", err)
+		return Outcome{}, fmt.Errorf("the score is counted, but the entry could not be read: %w", err)
 	}
 	return Outcome{Entry: entry, Changed: changed}, nil
 }
@@ -78,9 +79,13 @@ func (x box) reread(ctx context.Context, player string, changed bool) (Outcome, 
 // UnknownOutcomeError.
 func (b *Boards) transact(ctx context.Context, parts []types.TransactWriteItem) error {
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: parts, ClientRequestToken: aws.String(rand.Text())}
+	meter.Ask(ctx, &in.ReturnConsumedCapacity)
 	lost := false
-	attempts, err := b.sender.Do(ctx, new(dispatch.Tally), dispatch.Request{Send: func(ctx context.Context, _ int) error {
-		_, err := b.client.TransactWriteItems(ctx, in, dispatch.Once)
+	attempts, err := b.sender.Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) error {
+		out, err := b.client.TransactWriteItems(ctx, in, dispatch.Once)
+		if err == nil {
+			meter.WroteAll(ctx, out.ConsumedCapacity)
+		}
 		lost = lost || dispatch.Judge(err) == dispatch.Unknown
 		return err
 	}})

@@ -185,7 +185,7 @@ func TestReadingBackFails(t *testing.T) {
 	flaky := faulty.On(t, client, faulty.Script(faulty.None, faulty.Denied))
 	board := named(t, open(t, flaky, Options{Mode: Sum}), "galaxy")
 	_, err := board.Submit(t.Context(), Submission{Player: "ada", Score: 8, ID: "match-1"})
-	if err == nil || !strings.Contains(err.Error(), "it is counted, but reading it back failed") {
+	if err == nil || !strings.Contains(err.Error(), "the score is counted, but the entry could not be read") {
 		t.Errorf("got error %v", err)
 	}
 	if e, err := board.Get(t.Context(), "ada"); err != nil || e.Score != 8 {

@@ -12,18 +12,18 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Mode says what a player's score is.
+// Mode says which score of a player a board keeps.
 type Mode uint8
 
 const (
-	// Best is the highest score submitted; of equal ones the earliest, to the nanosecond; of those with the same time,
-	// the one whose Attributes have the greatest hash. So the outcome, attributes included, is the same in whatever
-	// order and however often submissions arrive.
+	// Best keeps the highest score. Among equal scores it keeps the earliest, to the nanosecond. Among equal times it
+	// keeps the one whose Attributes have the greatest hash. The result, including attributes, does not depend on the
+	// order or number of submissions.
 	Best Mode = iota
-	// Latest is the score with the latest time; of those with the same time, to the nanosecond, the last to arrive. A
-	// repetition arrives again.
+	// Latest keeps the score with the latest time. Among times that are equal to the nanosecond, it keeps the last to
+	// arrive. A repeated submission arrives again.
 	Latest
-	// Sum is all scores added up.
+	// Sum adds all scores up.
 	Sum
 )
 
@@ -37,8 +37,8 @@ func (m Mode) String() string {
 	return fmt.Sprintf("Mode(%d)", uint8(m))
 }
 
-// Options describe boards of one kind in a table. Table is all that is needed. Boards of other kinds may be in the same
-// table, opened with other options: a game's boards of the day, the week and all time are three Boards.
+// Options describe boards of one kind in a table. Only Table is required. A table may hold boards of several kinds,
+// opened with different options. For example, the daily, weekly and all-time boards of a game are three Boards.
 type Options struct {
 	// Table is the table's name or ARN.
 	Table string
@@ -46,47 +46,47 @@ type Options struct {
 	// Index is the name of the global index that lists boards in order. Default: "ranking".
 	Index string
 
-	// Shards is over how many keys a board's listing is spread. Each takes 1,000 new or 500 changed entries a second,
-	// if it has a partition for itself, and makes reads dearer by a request. Default: 20. It may be raised later, in
-	// all readers before the first writer; it must not be lowered.
+	// Shards is the number of keys over which a board's index entries are spread. Each key serves 1,000 new or 500
+	// changed entries per second if it has its own partition. Each adds one request to reads. Default: 20. It may be
+	// raised later, in all readers before the first writer. It must not be lowered.
 	Shards int
 
-	// Mode says what a player's score is. Default: Best.
+	// Mode says which score of a player a board keeps. Default: Best.
 	Mode Mode
 
-	// Period, if set, gives a board of the same name for every hour, day, week, month or year in UTC, by the time of
-	// the submission. Default: one board for all time.
+	// Period, if set, gives each name one board per hour, day, week, month or year in UTC, by the time of the
+	// submission. Default: one board for all time.
 	Period layout.Bucket
 
 	// Retention is how long a board is kept after its Period has ended. Then it reads as empty, and DynamoDB deletes
-	// its items, at no cost, in its own time. Entries keep the retention they were written with. Default: for ever.
+	// its items later, at no cost. Entries keep the retention that they were written with. Default: forever.
 	Retention time.Duration
 
-	// Ahead is how far ahead of this machine's clock the time of a submission may be: one wrong clock could otherwise
-	// put a Latest score for years. Default: one hour. Negative: any time.
+	// Ahead is how far the time of a submission may be ahead of this machine's clock. Without a limit, one wrong clock
+	// could set a Latest score for years. Default: one hour. Negative: no limit.
 	Ahead time.Duration
 
-	// EventTTL is how long the IDs of submissions in mode Sum are remembered: one that arrives later with the same ID may
-	// be counted again. Default: 24 hours. At least 62 minutes, so that no request can arrive later that was sent once
-	// and repeated by the network: DynamoDB takes a request up to 15 minutes from the time that it was signed at, and
-	// the clocks of those who sign and who remember may each be 15 minutes off.
+	// EventTTL is how long the IDs of submissions in mode Sum are remembered. A later submission with the same ID may
+	// be counted again. Default: 24 hours. At least 62 minutes, so that no late copy of a request is counted twice.
+	// DynamoDB accepts a request up to 15 minutes after it was signed, and the two clocks involved may each be 15
+	// minutes off.
 	EventTTL time.Duration
 
 	// Names are the names of the attributes.
 	Names Names
 
-	// TokenKeys sign page tokens, so that they can be handed to people: the first signs, and all verify, so that keys can
-	// be rotated. Each has 16 bytes or more. Tokens are not encrypted: the place, the player and the board of a page's last
-	// entry can be read. Default: tokens are checked for damage, not for forgery.
+	// TokenKeys sign page tokens, so that they can be handed to users. The first key signs and all keys verify, so that
+	// keys can be rotated. Each has 16 bytes or more. Tokens are not encrypted: a user can read the place, the player
+	// and the board of a page's last entry. Default: tokens are checked for damage, not for forgery.
 	TokenKeys [][]byte
 
-	// Retry says how requests are repeated. The Budget does not apply to submissions with an ID.
+	// Retry configures retries. Its Budget does not apply to submissions with an ID.
 	Retry heatsink.Retry
 
-	// MaxConcurrency is the most requests that reads have under way. Default: 256.
+	// MaxConcurrency is the largest number of concurrent requests of reads. Default: 256.
 	MaxConcurrency int
 
-	// Logger is told at debug level about each request that is repeated. Default: nobody.
+	// Logger gets a debug message for each retry. Default: none.
 	Logger *slog.Logger
 }
 
@@ -146,22 +146,22 @@ func (o Options) validate() error {
 		wrong("Table is empty")
 	}
 	if o.Shards < 0 || o.Shards > layout.MaxShards {
-		wrong("there may be 1 to %d Shards, not %d", layout.MaxShards, o.Shards)
+		wrong("Shards is %d, want 1 to %d", o.Shards, layout.MaxShards)
 	}
 	if int(o.Mode) >= len(modeNames) {
-		wrong("unknown Mode %d", uint8(o.Mode))
+		wrong("Mode is %d, want Best, Latest or Sum", uint8(o.Mode))
 	}
 	if o.Period > layout.Year {
-		wrong("unknown Period %d", uint8(o.Period))
+		wrong("Period is %d, want an hour, day, week, month or year", uint8(o.Period))
 	}
 	if o.Retention < 0 {
-		wrong("Retention cannot be negative: %v", o.Retention)
+		wrong("Retention is %v, want 0 or more", o.Retention)
 	}
 	if o.EventTTL < minEventTTL {
-		wrong("EventTTL is %v, want %v or more: a request that is late by less could be counted twice", o.EventTTL, minEventTTL)
+		wrong("EventTTL is %v, want %v or more: a late copy of a request could be counted twice", o.EventTTL, minEventTTL)
 	}
 	if o.Retention > 0 && o.Period == layout.NoBucket {
-		wrong("Retention needs a Period: a board for all time does not end")
+		wrong("Retention is set without a Period: a board for all time does not end")
 	}
 	if err := schema.CheckNames(o.Names.all()...); err != nil {
 		wrong("%w", err)
@@ -169,7 +169,7 @@ func (o Options) validate() error {
 	seen := make(map[string]bool)
 	for _, name := range o.Names.all() {
 		if seen[name] {
-			wrong("Names: two attributes are called %q", name)
+			wrong("Names: two attributes are named %q", name)
 		}
 		seen[name] = true
 	}

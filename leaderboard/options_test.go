@@ -27,22 +27,22 @@ func TestOpenNamesEveryFault(t *testing.T) {
 	}
 	for _, text := range []string{
 		"Table is empty",
-		"there may be 1 to 65536 Shards, not -1",
-		"unknown Mode 9",
-		"unknown Period 99",
-		"Retention cannot be negative",
-		"EventTTL is 1h0m0s, want 1h2m0s or more: a request that is late by less could be counted twice",
-		`two attributes are called "place"`,
-		`two attributes are called "ttl"`,
+		"Shards is -1, want 1 to 65536",
+		"Mode is 9, want Best, Latest or Sum",
+		"Period is 99, want an hour, day, week, month or year",
+		"Retention is -1ns, want 0 or more",
+		"EventTTL is 1h0m0s, want 1h2m0s or more: a late copy of a request could be counted twice",
+		`two attributes are named "place"`,
+		`two attributes are named "ttl"`,
 	} {
 		if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q is missing in: %v", text, err)
 		}
 	}
 	for text, options := range map[string]Options{
-		"Retention needs a Period": {Table: table, Retention: time.Hour},
-		"TokenKeys[0] has 3 bytes": {Table: table, TokenKeys: [][]byte{[]byte("abc")}},
-		"Retry has negative":       {Table: table, Retry: heatsink.Retry{Attempts: -1}},
+		"Retention is set without a Period": {Table: table, Retention: time.Hour},
+		"TokenKeys[0] has 3 bytes":          {Table: table, TokenKeys: [][]byte{[]byte("abc")}},
+		"Retry has negative":                {Table: table, Retry: heatsink.Retry{Attempts: -1}},
 	} {
 		if _, err := Open(client, options); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), text) {
 			t.Errorf("got error %v, want %s", err, text)
@@ -71,7 +71,7 @@ func TestSetupChecksATableThatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Setup(t.Context(), db.Client(), Options{Table: "other"})
-	for _, text := range []string{"its key is (pk S, sk S), (player S, board S) is needed", `it has no index "ranking"`} {
+	for _, text := range []string{"its key is (pk S, sk S), want (player S, board S)", `it has no index "ranking"`} {
 		if !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q is missing in: %v", text, err)
 		}

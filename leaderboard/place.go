@@ -63,7 +63,7 @@ func scaled(score int64) string {
 // checkTime refuses a time that has no place.
 func checkTime(at time.Time) error {
 	if millis := at.UnixMilli(); millis < 0 || millis > maxMillis {
-		return fmt.Errorf("%w: the time %v is not in the years 1970 to 2285", ErrInput, at)
+		return fmt.Errorf("%w: the time is %v, want a year from 1970 to 2285", ErrInput, at)
 	}
 	return nil
 }

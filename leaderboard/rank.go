@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/heatsink-go/heatsink"
 )
 
-// Rank returns a player's entry with the exact Rank, or ErrNotFound. It counts everybody above, in the index: a request
-// for each shard, and for every further megabyte of one; a read unit for about 60 entries, and half of one for each
-// shard at least. That is nothing for the hundredth and 16,000 units for the millionth: RankAbout is for those.
+// Rank returns a player's entry with the exact Rank, or ErrNotFound. It counts all players above, in the index. That
+// takes one request per shard, and one more for every further megabyte of a shard. It costs a read unit for about 60
+// entries, and at least half a unit per shard. For rank 100 that is little. For rank 1,000,000 it is 16,000 units: use
+// RankAbout there.
 func (b Board) Rank(ctx context.Context, player string) (Entry, error) {
 	x, entry, err := b.find(ctx, player)
 	if err != nil {
@@ -24,14 +28,14 @@ func (b Board) Rank(ctx context.Context, player string) (Entry, error) {
 	return entry, nil
 }
 
-// RankAbout returns a player's entry with an estimate of the Rank, and how far that may be off: one standard deviation,
-// so that two of three estimates are within it and 19 of 20 within twice as much. It counts those above in the player's
-// shard alone, where every player is as likely to be as in any other, and takes them times the number of shards. So it
-// costs a request, or a few, and the units of Rank divided by the number of shards. For the millionth of 20 shards the
-// deviation is 4,400, less than half a percent; for the hundredth it is 44.
+// RankAbout returns a player's entry with an estimate of the Rank, and the standard deviation of that estimate. Two of
+// three estimates are within one deviation, and 19 of 20 within two. RankAbout counts the players above in the player's
+// own shard, and multiplies by the number of shards. It therefore costs a few requests at most, and the units of Rank
+// divided by the number of shards. With 20 shards, the deviation at rank 1,000,000 is 4,400, less than half a percent.
+// At rank 100 it is 44.
 //
-// The same player gets the same error at every call, so estimates do not flicker. After Options.Shards was raised,
-// estimates are wrong until most entries have changed.
+// The error of the estimate is the same for every call for a player, so estimates do not flicker. After Options.Shards
+// was raised, estimates are wrong until most entries have changed.
 func (b Board) RankAbout(ctx context.Context, player string) (entry Entry, deviation int, err error) {
 	x, entry, err := b.find(ctx, player)
 	if err != nil {
@@ -42,7 +46,11 @@ func (b Board) RankAbout(ctx context.Context, player string) (entry Entry, devia
 	if err != nil {
 		return Entry{}, 0, fmt.Errorf("rank of player %q on board %q: %w", player, x.key, err)
 	}
-	above, err := x.shards.Count(ctx, heatsink.Query{Key: shard, Sort: heatsink.Greater(number(entry.place))})
+	above, err := x.index.Count(ctx, shard, func(in *dynamodb.QueryInput) {
+		in.KeyConditionExpression = aws.String("#listing = :shard AND #place > :place")
+		in.ExpressionAttributeNames = map[string]string{"#listing": x.options.Names.Listing, "#place": x.options.Names.Place}
+		in.ExpressionAttributeValues = heatsink.Item{":shard": text(shard), ":place": number(entry.place)}
+	})
 	if err != nil {
 		return Entry{}, 0, fmt.Errorf("rank of player %q on board %q: %w", player, x.key, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Get returns a player's entry, without a Rank, as it is at this moment: one strongly consistent GetItem. ErrNotFound
+// Get returns a player's current entry, without a Rank, with one strongly consistent GetItem. The error is ErrNotFound
 // if the player is not on the board.
 func (b Board) Get(ctx context.Context, player string) (Entry, error) {
 	_, entry, err := b.find(ctx, player)
@@ -48,8 +48,8 @@ func (x box) get(ctx context.Context, player string) (Entry, error) {
 	return x.entry(item)
 }
 
-// Top returns the first n entries, 100 if n is 0, with their ranks. It is one request for each shard, which read two to
-// three times n items together, more for small n: each shard has to be asked for as many as it may have of the first n.
+// Top returns the first n entries with their ranks. An n of 0 is 100. It sends one request per shard. Together they
+// read two to three times n items, and more for small n, because each shard may hold many of the first n.
 func (b Board) Top(ctx context.Context, n int) ([]Entry, error) {
 	n, err := count(n)
 	if err != nil {
@@ -65,8 +65,8 @@ func (b Board) Top(ctx context.Context, n int) ([]Entry, error) {
 	return top, nil
 }
 
-// All returns all entries in order, with their ranks. Nothing is sent before the loop starts, and ranging again reads
-// again. An error is the last pair. Leaving the loop cancels what is under way and waits for it.
+// All returns all entries in order, with their ranks. Nothing is sent before the loop starts, and each loop reads
+// again. An error is the last pair. Leaving the loop cancels running requests and waits for them.
 func (b Board) All(ctx context.Context) iter.Seq2[Entry, error] { return b.read(ctx, 0) }
 
 // read returns the first limit entries, or all.
@@ -107,14 +107,14 @@ func (b Board) read(ctx context.Context, limit int) iter.Seq2[Entry, error] {
 type Page struct {
 	Entries []Entry // without ranks
 
-	// Next is the token of the next page, empty after the last. It may also lead to an empty last page.
+	// Next is the token of the next page, empty after the last page. The next page may be empty.
 	Next string
 }
 
-// Page returns the size entries, 100 if that is 0, that follow the page whose Next is token; an empty token asks for
-// the first. A token says where in the order the page ended, and stays good while the board changes: entries that come
-// to be above that point are not returned any more. Of a board with periods, the token belongs to the period it was
-// read in: give Board.At the same for all pages, or the tokens become invalid when the period ends.
+// Page returns the next size entries after the page whose Next is token, or the first ones if token is empty. A size of
+// 0 is 100. A token stays valid while the board changes; entries that move above its position are not returned any
+// more. If boards have periods, a token belongs to the period it was read in. Use Board.At with the same time for all
+// pages; otherwise tokens become invalid when the period ends.
 func (b Board) Page(ctx context.Context, size int, token string) (Page, error) {
 	size, err := count(size)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b Board) Page(ctx context.Context, size int, token string) (Page, error) {
 	return page, err
 }
 
-// Count returns how many players are on the board. It reads all of it, at about 60 entries a read unit.
+// Count returns the number of players on the board. It reads the whole board, at about 60 entries per read unit.
 func (b Board) Count(ctx context.Context) (int, error) {
 	x, err := b.box()
 	if err != nil || x.over() {

@@ -8,8 +8,8 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Remove takes a player off the board, who need not be on it: one request. A submission after it puts the player back;
-// of a Sum, one that was counted before is not counted again.
+// Remove takes a player off the board with one request. It is no error if the player is not on the board. A later
+// submission puts the player back. In mode Sum, a submission that was already counted is not counted again.
 func (b Board) Remove(ctx context.Context, player string) error {
 	if err := checkPlayer(player); err != nil {
 		return err
@@ -34,14 +34,14 @@ const (
 	resetPasses  = 3
 )
 
-// Reset takes every player off the board and returns how many it was. It reads the board and deletes each entry by a
-// request of its own, 16 at a time: 2 write units an entry, and reads of the board before and after. A board that is
-// reset at known times is cheaper with a Period, or under a new name.
+// Reset removes every player from the board and returns how many it removed. It reads the board and deletes each entry
+// with its own request, 16 at a time. That costs 2 write units per entry, and a read of the board before and after. If
+// a board is reset at known times, a Period or a new name is cheaper.
 //
-// progress, if not nil, is told after each entry how many are deleted so far, from one goroutine. When ctx ends, Reset
-// returns what is done; calling it again goes on. It goes through the board until the index lists nobody, for the index
-// may be late, but three times at most; it may count an entry twice that the index is late to drop. Scores that are
-// submitted meanwhile may stay or go.
+// If progress is not nil, Reset calls it after each entry with the number of deleted entries, from one goroutine. When
+// ctx ends, Reset returns the number so far; call it again to continue. Because the index is eventually consistent,
+// Reset reads the board again until the index lists no entry, at most three times. It may count an entry twice. Scores
+// that are submitted meanwhile may stay or be removed.
 func (b Board) Reset(ctx context.Context, progress func(deleted int)) (deleted int, err error) {
 	x, err := b.box()
 	if err != nil {

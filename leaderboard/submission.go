@@ -8,37 +8,37 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Submission is a score that came in.
+// Submission is a new score of a player.
 type Submission struct {
-	// Player is whose score it is: 1 to 512 bytes of UTF-8, without "#EVENT#". A team or a country is a player, too, as
-	// far as one key goes: 500 changes a second at most.
+	// Player is the player: 1 to 512 bytes of UTF-8, without "#EVENT#". A player may also be a team or a country. One
+	// player accepts at most 500 changes per second.
 	Player string
 
-	// Score is the score; in mode Sum, what to add to it. Zero puts a player on the board who is not there yet.
+	// Score is the score or, in mode Sum, the amount to add. A score of 0 puts a new player on the board.
 	Score int64
 
-	// At is when the score was made, in the years 1970 to 2285. It decides ties, the period and, in mode Latest, which
-	// one is the latest. Default: the time that Board.At was given, or else now.
+	// At is the time of the score, in the years 1970 to 2285. It decides ties, the period and, in mode Latest, which
+	// score is kept. Default: the time of Board.At, or else now.
 	At time.Time
 
-	// ID makes a submission in mode Sum count once, however often it is submitted for that player to that board: the
-	// number of a match, or of the message that told of it. 512 bytes at most. Without one, a submission whose answer
-	// is lost is not repeated: the error is a heatsink.UnknownOutcomeError. In the other modes it does not matter.
+	// ID identifies a submission in mode Sum, such as the number of a match or a message. A submission with an ID is
+	// counted once per player and board, however often it is submitted. At most 512 bytes. Without an ID, a submission
+	// whose answer is lost is not repeated; the error is a heatsink.UnknownOutcomeError. Other modes ignore it.
 	ID string
 
-	// Attributes are kept with the entry as long as the score is, such as a name to show. In modes Best and Latest they
-	// replace all that an earlier submission brought along; in mode Sum each stays until another of its name arrives.
-	// They make every entry of a board larger, and reads of it dearer.
+	// Attributes are stored with the score, such as a name to show. In modes Best and Latest they replace all
+	// attributes of the earlier submission. In mode Sum, each attribute stays until a new one with its name arrives.
+	// Attributes make the entries of a board larger, and reads more expensive.
 	Attributes heatsink.Item
 }
 
-// Outcome is what became of a submission.
+// Outcome is the result of a submission.
 type Outcome struct {
-	// Entry is the player's entry from now on, without a Rank.
+	// Entry is the player's entry after the submission, without a Rank.
 	Entry Entry
 
-	// Changed is whether the submission has changed it. A score that is not better, or not later, does not, and neither
-	// does one whose ID was counted already. If an answer was lost and the entry is equal to the submission, it is true.
+	// Changed is set if the submission has changed the entry. It is not set if the score was not better or not later,
+	// or if the ID was already counted. If an answer was lost and the entry equals the submission, it is set.
 	Changed bool
 }
 
@@ -65,12 +65,12 @@ func (s Submission) complete(b Board) (Submission, error) {
 		return s, err
 	}
 	if ahead := s.At.Sub(now); options.Ahead >= 0 && ahead > options.Ahead {
-		return s, fmt.Errorf("%w: the time %v is %v ahead of the clock, Options.Ahead allows %v",
+		return s, fmt.Errorf("%w: the time %v is %v ahead of this machine's clock, but Options.Ahead allows only %v",
 			ErrInput, s.At, ahead, options.Ahead)
 	}
 	for name := range s.Attributes {
 		if name == "" || slices.Contains(options.Names.all(), name) {
-			return s, fmt.Errorf("%w: an attribute cannot be called %q, the board's own is", ErrInput, name)
+			return s, fmt.Errorf("%w: the attribute name %q is empty or one of the board's own: rename the attribute", ErrInput, name)
 		}
 	}
 	return s, nil

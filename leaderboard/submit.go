@@ -10,13 +10,14 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Submit brings a score to the board, by the mode of its Boards; with periods, to the board of the period that the
-// submission's time is in. It is one request. A submission that changes nothing is no error: see Outcome.Changed.
+// Submit submits a score to the board, according to the mode of its Boards. With periods, it goes to the period that
+// contains the submission's time. Submit is one request. A submission that changes nothing is no error: see
+// Outcome.Changed.
 //
-// In mode Sum, a submission with an ID is a transaction, which takes twice the write units for the entry and 2 for the
-// ID, and a read of the entry afterwards. It may be submitted again after any error.
+// In mode Sum, a submission with an ID is a transaction. It costs twice the write units for the entry, 2 more for the
+// ID, and a read of the entry. It may be submitted again after any error.
 //
-// Errors wrap ErrInput for what cannot be submitted, ErrOver for a period that is gone, ErrOverflow and ErrMode.
+// Errors wrap ErrInput for an invalid submission, ErrOver for a period whose retention is over, ErrOverflow or ErrMode.
 func (b Board) Submit(ctx context.Context, s Submission) (Outcome, error) {
 	out, err := b.submit(ctx, s)
 	if err != nil {
@@ -35,7 +36,7 @@ func (b Board) submit(ctx context.Context, s Submission) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if x.over() {
-		return Outcome{}, fmt.Errorf("%w: since %v, and the score is of %v", ErrOver, x.expires, s.At)
+		return Outcome{}, fmt.Errorf("%w: it ended at %v, and the score is from %v", ErrOver, x.expires, s.At)
 	}
 	switch {
 	case x.options.Mode != Sum:
@@ -78,14 +79,14 @@ func (x box) refused(s Submission, found heatsink.Item, cause error) (Outcome, e
 		return Outcome{}, cause
 	}
 	if mode := textOf(found[x.options.Names.Mode]); mode != x.options.Mode.String() {
-		return Outcome{}, fmt.Errorf("%w: %q, not %q", ErrMode, mode, x.options.Mode)
+		return Outcome{}, fmt.Errorf("%w: %q, want %q", ErrMode, mode, x.options.Mode)
 	}
 	entry, err := x.entry(found)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if x.options.Mode == Sum && s.Score != 0 {
-		return Outcome{}, fmt.Errorf("%w: %d and %d", ErrOverflow, entry.Score, s.Score)
+		return Outcome{}, fmt.Errorf("%w: %d plus %d", ErrOverflow, entry.Score, s.Score)
 	}
 	return Outcome{Entry: entry}, nil
 }

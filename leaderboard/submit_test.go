@@ -136,16 +136,16 @@ func TestSubmitRefusesWhatCannotBe(t *testing.T) {
 	board := boardOf(t, Options{Mode: Sum})
 	long := strings.Repeat("x", 513)
 	for name, s := range map[string]Submission{
-		"the player is empty":                 {Score: 1},
-		"the player has 513 bytes":            {Player: long},
-		"the player is not valid UTF-8":       {Player: "\xff"},
-		"the player has #EVENT# in it":        {Player: "ada#EVENT#7"},
-		"the ID has 513 bytes":                {Player: "ada", ID: long},
-		"the ID is not valid UTF-8":           {Player: "ada", ID: "\xff"},
-		"is not in the years 1970 to 2285":    {Player: "ada", At: time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC)},
-		"Options.Ahead allows 1h0m0s":         {Player: "ada", At: time.Now().Add(2 * time.Hour)},
-		`an attribute cannot be called "ttl"`: {Player: "ada", Attributes: heatsink.Item{"ttl": number("1")}},
-		`an attribute cannot be called ""`:    {Player: "ada", Attributes: heatsink.Item{"": number("1")}},
+		"the player is empty":              {Score: 1},
+		"the player has 513 bytes":         {Player: long},
+		"the player is not valid UTF-8":    {Player: "\xff"},
+		"the player contains #EVENT#":      {Player: "ada#EVENT#7"},
+		"the ID has 513 bytes":             {Player: "ada", ID: long},
+		"the ID is not valid UTF-8":        {Player: "ada", ID: "\xff"},
+		"want a year from 1970 to 2285":    {Player: "ada", At: time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC)},
+		"Options.Ahead allows only 1h0m0s": {Player: "ada", At: time.Now().Add(2 * time.Hour)},
+		`the attribute name "ttl" is`:      {Player: "ada", Attributes: heatsink.Item{"ttl": number("1")}},
+		`the attribute name "" is empty`:   {Player: "ada", Attributes: heatsink.Item{"": number("1")}},
 	} {
 		_, err := board.Submit(t.Context(), s)
 		if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), name) {
@@ -218,7 +218,7 @@ func TestModesDoNotMix(t *testing.T) {
 			mixed := named(t, open(t, client, Options{Mode: other}), board.Name())
 			for _, id := range []string{"", "match-1"} {
 				_, err := mixed.Submit(t.Context(), Submission{Player: "ada", Score: 2, ID: id})
-				if !errors.Is(err, ErrMode) || !strings.Contains(err.Error(), fmt.Sprintf("%q, not %q", kept, other)) {
+				if !errors.Is(err, ErrMode) || !strings.Contains(err.Error(), fmt.Sprintf("%q, want %q", kept, other)) {
 					t.Errorf("%v on a %v board: got error %v", other, kept, err)
 				}
 			}
@@ -358,9 +358,9 @@ func TestSubmitEndsWithItsContext(t *testing.T) {
 func TestForeignItemsAreNamed(t *testing.T) {
 	boards := open(t, local.Start(t).Client(), Options{})
 	for missing, item := range map[string]heatsink.Item{
-		`attribute "score" is no score`: {"player": text("x"), "at": text(day.Format(timeLayout))},
-		`attribute "at" is no time`:     {"player": text("x"), "score": number("1")},
-		`player "x"`:                    {"player": text("x"), "score": &types.AttributeValueMemberBOOL{Value: true}},
+		`attribute "score" is not a score`: {"player": text("x"), "at": text(day.Format(timeLayout))},
+		`attribute "at" is not a time`:     {"player": text("x"), "score": number("1")},
+		`player "x"`:                       {"player": text("x"), "score": &types.AttributeValueMemberBOOL{Value: true}},
 	} {
 		if _, err := boards.entry(item); err == nil || !strings.Contains(err.Error(), missing) {
 			t.Errorf("got error %v, want %s", err, missing)

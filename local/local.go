@@ -1,19 +1,19 @@
-// Package local is DynamoDB inside your process: a real *dynamodb.Client on an
-// engine of its own, without a port, a network, Docker or an AWS account. What
-// httptest is to HTTP servers, local is to DynamoDB:
+// Package local runs DynamoDB inside your process. It gives you a real
+// *dynamodb.Client on an engine of its own, and needs no port, network, Docker
+// or AWS account. It is to DynamoDB what httptest is to HTTP servers:
 //
 //	func TestOrders(t *testing.T) {
-//		db := local.Start(t) // gone when the test ends
+//		db := local.Start(t) // closed when the test ends
 //		store := NewOrderStore(db.Client())
 //		…
 //	}
 //
-// An engine keeps its tables in memory, or in a directory if Options name one.
-// Any number of engines can run at a time; they share nothing. Everything also
-// works inside a testing/synctest bubble, where an hour of waiting for a TTL
-// takes no time at all.
+// An engine keeps its tables in memory, or in the directory Options.Dir. Any
+// number of engines can run at a time; they share nothing. Inside a
+// testing/synctest bubble an engine runs on virtual time, so a test need not
+// wait an hour for a TTL.
 //
-// What the engine does and does not do is listed in docs/compatibility.md.
+// The file docs/compatibility.md lists what the engine supports.
 package local
 
 import (
@@ -36,29 +36,32 @@ import (
 
 // Options configure an engine. The zero value is an empty engine in memory.
 type Options struct {
-	// Dir is the directory that holds the data; it is created if it does not
-	// exist. A write is on disk before it is acknowledged. Empty: in memory.
+	// Dir is the directory for the data. New creates it if it does not exist. A
+	// write is on disk before it is acknowledged. Default: the data is kept in
+	// memory.
 	Dir string
 
-	// Reserve is how many bytes writes leave free on the disk of Dir. Below it
-	// they are answered with ServiceUnavailable (HTTP 503), which clients retry,
-	// until there is space again; reads go on. Default: 256 MB, or an eighth of a
-	// smaller disk. Negative: none: a full disk may then end the process.
+	// Reserve is the disk space in bytes that writes leave free on the disk of
+	// Dir. When less is free, the engine answers writes with ServiceUnavailable
+	// (HTTP 503), which clients retry; reads still succeed. Default: 256 MB, or
+	// an eighth of a smaller disk. Negative: no reserve, and a full disk may
+	// end the process.
 	Reserve int64
 
-	// Region is the region that the clients and ARNs name. Default: us-east-1.
+	// Region is the region of the clients and in ARNs. Default: us-east-1.
 	Region string
 
-	// TTLInterval is how long an expired item may still be there: between two
-	// searches for them. DynamoDB takes up to days. Default: one second.
+	// TTLInterval is the time between two searches for expired items, and so
+	// the longest time that an item outlives its TTL. DynamoDB may take days.
+	// Default: one second.
 	TTLInterval time.Duration
 
-	// Physics makes partitions throttle. Default: capacity is counted and
-	// reported, never refused.
+	// Physics makes partitions throttle. Default: the engine counts and reports
+	// capacity, and throttles nothing.
 	Physics *Physics
 
-	// Logger is told about trouble that no answer can tell of. Default: nobody
-	// is told.
+	// Logger gets errors that no response can carry. Default: they are
+	// discarded.
 	Logger *slog.Logger
 }
 
@@ -71,9 +74,13 @@ type DB struct {
 	closed  atomic.Bool
 }
 
-// New starts an engine. Close ends it.
+// New starts an engine, which runs until Close. It returns an error that names
+// each setting that cannot be used, or the reason why Dir cannot be opened.
 func New(options Options) (*DB, error) {
 	options.Region = cmp.Or(options.Region, "us-east-1")
+	if err := options.Physics.validate(); err != nil {
+		return nil, fmt.Errorf("heatsink: %w", err)
+	}
 	guard, err := wire.NewGuard(wire.GuardOptions{Hosts: []string{endpointHost}})
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)
@@ -119,8 +126,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start starts an empty engine in memory for a test or benchmark, and ends it
-// when that ends.
+// Start starts an empty engine in memory for a test or benchmark, and closes it
+// when the test ends.
 func Start(t TB) *DB {
 	t.Helper()
 	db, err := New(Options{})
@@ -135,15 +142,15 @@ func Start(t TB) *DB {
 	return db
 }
 
-// Close ends the engine: it waits for the requests under way and for everything
-// in the background. Data in memory is gone.
+// Close waits for running requests and background work, and stops the engine.
+// Data in memory is lost. Later requests fail.
 func (db *DB) Close() error {
 	db.closed.Store(true)
 	return db.engine.Close()
 }
 
-// Client returns a DynamoDB client on the engine. Options passed in are applied
-// last.
+// Client returns a DynamoDB client for the engine. It applies optFns after its
+// own settings.
 func (db *DB) Client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
@@ -153,8 +160,8 @@ func (db *DB) Client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 	}, optFns...)
 }
 
-// StreamsClient returns a DynamoDB Streams client on the engine. Options passed
-// in are applied last.
+// StreamsClient returns a DynamoDB Streams client for the engine. It applies
+// optFns after its own settings.
 func (db *DB) StreamsClient(optFns ...func(*dynamodbstreams.Options)) *dynamodbstreams.Client {
 	return dynamodbstreams.New(dynamodbstreams.Options{
 		BaseEndpoint: aws.String(endpoint),
@@ -164,9 +171,9 @@ func (db *DB) StreamsClient(optFns ...func(*dynamodbstreams.Options)) *dynamodbs
 	}, optFns...)
 }
 
-// CloudWatchClient returns a CloudWatch client on the engine: GetMetricData has the
-// sums by the minute that an engine with Physics counts, under AWS/DynamoDB.
-// Options passed in are applied last.
+// CloudWatchClient returns a CloudWatch client for the engine. GetMetricData
+// returns the sums per minute of an engine with Physics, in the namespace
+// AWS/DynamoDB. It applies optFns after its own settings.
 func (db *DB) CloudWatchClient(optFns ...func(*cloudwatch.Options)) *cloudwatch.Client {
 	return cloudwatch.New(cloudwatch.Options{
 		BaseEndpoint: aws.String(endpoint),
@@ -176,11 +183,12 @@ func (db *DB) CloudWatchClient(optFns ...func(*cloudwatch.Options)) *cloudwatch.
 	}, optFns...)
 }
 
-// Handler returns the engine's HTTP side, for clients that need a port:
+// Handler returns an HTTP handler for the engine, for clients that need a port:
 //
 //	server := httptest.NewServer(db.Handler())
 //
-// It asks for no credentials: keep it on loopback. It refuses, with status 403,
-// requests that a web page may have sent: those with the Origin of another
-// address, and those to a Host that is neither an IP address nor localhost.
+// The handler checks no credentials: keep it on loopback. It refuses requests
+// that a web page may have sent, with status 403. These are requests with the
+// Origin of another address, and requests to a Host that is neither an IP
+// address nor localhost.
 func (db *DB) Handler() http.Handler { return db.guard.Handler(db.handler) }

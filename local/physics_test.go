@@ -74,6 +74,17 @@ func offer(t *testing.T, client *dynamodb.Client, perSecond int, d time.Duration
 	return accepted, refusal
 }
 
+// A field that cannot be used is refused under its own name, and so are all others.
+func TestPhysicsIsRefused(t *testing.T) {
+	_, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: -1, Window: -time.Second, SplitThreshold: 2}})
+	want := "heatsink: option Physics.PartitionWrites is -1, must not be negative\n" +
+		"option Physics.Window is -1s, must be between 0 and 876000h0m0s\n" +
+		"option Physics.SplitThreshold is 2, must be between 0 and 1"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func physics(t *testing.T, p local.Physics) *dynamodb.Client {
 	t.Helper()
 	db, err := local.New(local.Options{Physics: &p})

@@ -10,15 +10,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// CreateTable creates an on-demand table for tests and examples that need no more than a key: the names of the partition
-// key and, if there is one, the sort key. They are strings unless their names are followed by :N or :B.
+// CreateTable creates an on-demand table that has only a key, for tests and examples. keys are the names of the
+// partition key and, optionally, the sort key. Key attributes are strings; the suffix :N makes one a number, and :B
+// makes it binary.
 //
 //	err := db.CreateTable(ctx, "orders", "customer", "number:N")
 //
-// For anything else there is CreateTable of Client.
+// For other tables, use the CreateTable of Client.
 func (db *DB) CreateTable(ctx context.Context, name string, keys ...string) error {
 	if len(keys) < 1 || len(keys) > 2 {
-		return fmt.Errorf("create table %q: a key has one attribute or two, not %d", name, len(keys))
+		return fmt.Errorf("create table %q: want the partition key and at most a sort key, got %d names", name, len(keys))
 	}
 	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
 	for i, key := range keys {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Bucket is how long a stretch of time shares a key. A bucket bounds what a key gathers, and spares reads the time they
-// do not ask for. It takes no load off: all of now is in one bucket.
+// Bucket is the time range whose items share a key. A bucket limits the size of a key, and lets a read skip the time it
+// does not ask for. It does not reduce the load: all current writes go to one bucket.
 type Bucket string
 
 // The buckets.
@@ -34,18 +34,18 @@ var buckets = [...]struct {
 const (
 	day = 24 * time.Hour
 
-	// A bucket is to hold enough items to be worth a query, and not so many that it is no help.
+	// A bucket should hold enough items to be worth a query, and not so many that it does not help.
 	itemsPerBucket = 2_000
 
-	// A read is to touch a handful of buckets: a week of days, for instance.
+	// A read should touch a handful of buckets: a week of days, for instance.
 	bucketsPerRead = 8
 )
 
-// chooseBucket returns the bucket for a key that gets so many items a day and is read over so long a window: the
-// longest that gathers no more than 2,000 items, or a longer one if a read would touch more than eight.
+// chooseBucket returns the bucket for so many items a day and reads of so long a window: the longest with no more than
+// 2,000 items, or a longer one if a read would touch more than eight.
 //
 // 10 to 50 items a day make months, and a quarter is read with three queries, not ninety. A log of 1,000 entries a day
-// makes days. Without a window there is nothing that a bucket would spare a read.
+// makes days. Without a window a bucket helps no read.
 func chooseBucket(itemsPerDay float64, window time.Duration) Bucket {
 	if window <= 0 {
 		return NoBucket
@@ -63,7 +63,8 @@ func chooseBucket(itemsPerDay float64, window time.Duration) Bucket {
 	return buckets[i].bucket
 }
 
-// Touched returns how many buckets a read over a window touches: the least if it starts with one, and the most.
+// Touched returns how many buckets a read of a window touches: the least, if the window starts with a bucket, and the
+// most.
 func (b Bucket) Touched(window time.Duration) (least, most int) {
 	for _, known := range buckets {
 		if known.bucket == b {

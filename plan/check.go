@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Validate reports everything that is wrong with the workload. The error wraps ErrWorkload.
+// Validate returns an error with all faults of the workload. It wraps ErrWorkload.
 func (w Workload) Validate() error {
 	if w.Writes == 0 && w.Reads == 0 {
-		return fmt.Errorf("%w: there is nothing to plan: give Writes or Reads a second of the hottest key", ErrWorkload)
+		return fmt.Errorf("%w: nothing to plan without load: give Writes or Reads a second of the hottest key", ErrWorkload)
 	}
 	return w.validate()
 }
@@ -31,12 +31,12 @@ func (w Workload) validate() error {
 	c.skew(&d)
 	c.table(&d.Table)
 	c.reading(&d)
-	c.between("Limits.Latency in seconds", d.Limits.Latency.Seconds(), 0, math.MaxInt32)
-	c.between("Limits.Dollars", d.Limits.Dollars, 0, math.MaxFloat64)
+	c.between("MaxLatency in seconds", d.MaxLatency.Seconds(), 0, math.MaxInt32)
+	c.between("MaxDollars", d.MaxDollars, 0, math.MaxFloat64)
 	c.assumptions(&d.Assume)
 	if !slices.ContainsFunc(forms[:], func(f form) bool { return f.format == d.Names.Format }) {
 		c.wrong("Names.Format is %q: it must be %q, %q or %q, or "+
-			"nothing", d.Names.Format, ShardHash, PlainNumber, DotFromOne)
+			"empty", d.Names.Format, ShardHash, PlainNumber, DotFromOne)
 	}
 	if c.faults == nil {
 		return nil
@@ -60,11 +60,11 @@ func (c *checks) between(name string, value, least, most float64) {
 func (c *checks) skew(w *Workload) {
 	switch {
 	case w.Share != 0 && w.Zipf != 0:
-		c.wrong("Share and Zipf both say how skewed the keys are: give one of them")
+		c.wrong("Share and Zipf both set the skew of the keys: give one of them")
 	case w.Zipf != 0 && w.Keys == 0:
-		c.wrong("Zipf needs Keys, the number of keys, to say what share the hottest one has")
+		c.wrong("Zipf needs Keys, the number of keys, to compute the share of the hottest one")
 	case w.Share > 0 && w.Keys > 0 && w.Share*float64(w.Keys) < 1-1e-6:
-		c.wrong("Share is %v, but the hottest of %d keys has at least an equal part", w.Share, w.Keys)
+		c.wrong("Share is %v, but the hottest of %d keys has at least an equal share", w.Share, w.Keys)
 	case w.Keys == 1 && w.Share != 0 && w.Share != 1:
 		c.wrong("Share is %v, but the only key has all of the load", w.Share)
 	}
@@ -75,26 +75,14 @@ func (c *checks) table(t *Table) {
 		name  string
 		value int64
 	}{
-		{"Table.Provisioned.WriteUnits", t.Provisioned.WriteUnits},
-		{"Table.Provisioned.ReadUnits", t.Provisioned.ReadUnits},
-		{"Table.Warm.WriteUnits", t.Warm.WriteUnits},
-		{"Table.Warm.ReadUnits", t.Warm.ReadUnits},
+		{"Table.WriteUnits", t.WriteUnits},
+		{"Table.ReadUnits", t.ReadUnits},
+		{"Table.WarmWrites", t.WarmWrites},
+		{"Table.WarmReads", t.WarmReads},
 	} {
 		c.between(field.name, float64(field.value), 0, maxRate)
 	}
 	c.between("Table.Partitions", float64(t.Partitions), 0, MaxShards)
-	switch t.Mode {
-	case OnDemand:
-		if t.Provisioned != (Throughput{}) {
-			c.wrong("Table.Provisioned is set, but the table is on demand")
-		}
-	case Provisioned:
-		if t.Provisioned == (Throughput{}) {
-			c.wrong("Table.Provisioned is missing: a provisioned table has a capacity")
-		}
-	default:
-		c.wrong("Table.Mode is %q: it must be %s or %s", t.Mode, OnDemand, Provisioned)
-	}
 }
 
 func (c *checks) reading(w *Workload) {
@@ -105,10 +93,10 @@ func (c *checks) reading(w *Workload) {
 	c.between("Read.Items", float64(r.Items), 1, 1e9)
 	c.between("Read.Window in hours", r.Window.Hours(), 0, 100*366*24)
 	if r.Pattern == Counters && w.Table.Index {
-		c.wrong("Read.Pattern is %s, but an index only lists what its table counts", Counters)
+		c.wrong("Read.Pattern is %s, but an index cannot hold a counter: plan for the table's key", Counters)
 	}
 	if r.Strong && w.Table.Index {
-		c.wrong("Read.Strong is set, but an index cannot be read with strong consistency")
+		c.wrong("Read.Strong is set, but an index has no strongly consistent reads: leave it out")
 	}
 }
 
@@ -117,9 +105,9 @@ func (c *checks) assumptions(a *Assumptions) {
 	c.between("Assume.Confidence", a.Confidence, 0.5, 0.999999)
 	c.between("Assume.Target", a.Target, 0.1, 1)
 	c.between("Assume.Average", a.Average, 0, 1)
-	c.between("Assume.Latency.P50 in seconds", a.Latency.P50.Seconds(), 1e-9, 3600)
-	if a.Latency.P99 < a.Latency.P50 {
-		c.wrong("Assume.Latency.P99 is %v, less than the median of %v", a.Latency.P99, a.Latency.P50)
+	c.between("Assume.P50Millis", a.P50Millis, 1e-6, 3600e3)
+	if !(a.P99Millis >= a.P50Millis) { // NaN is not
+		c.wrong("Assume.P99Millis is %v, less than the median of %v: it must be at least that", a.P99Millis, a.P50Millis)
 	}
 	for _, price := range []struct {
 		name  string

@@ -19,27 +19,27 @@ func TestTail(t *testing.T) {
 }
 
 func TestSlowest(t *testing.T) {
-	l := Latency{P50: 10 * time.Millisecond, P99: 25 * time.Millisecond}
+	l := (&Assumptions{P50Millis: 10, P99Millis: 25}).latency()
 	about := func(got, want time.Duration) bool { return math.Abs(float64(got-want)) < float64(want)/1000 }
-	if got := l.Slowest(1, 0.5); !about(got, l.P50) {
+	if got := l.slowest(1, 0.5); !about(got, l.p50) {
 		t.Errorf("the median of one is %v", got)
 	}
-	if got := l.Slowest(1, 0.99); !about(got, l.P99) {
+	if got := l.slowest(1, 0.99); !about(got, l.p99) {
 		t.Errorf("the 99th percentile of one is %v", got)
 	}
 	// 69 requests are all below the 99th percentile in half of all reads: 0.99^69 = 0.5.
-	if got := l.Slowest(69, 0.5); !about(got, l.P99) {
+	if got := l.slowest(69, 0.5); !about(got, l.p99) {
 		t.Errorf("the median of 69 is %v", got)
 	}
 	last := time.Duration(0)
 	for n := 1; n < 2000; n++ {
-		got := l.Slowest(n, 0.99)
+		got := l.slowest(n, 0.99)
 		if got < last {
 			t.Fatalf("%d requests are faster than %d: %v", n, n-1, got)
 		}
 		last = got
 	}
-	if got := (Latency{time.Millisecond, time.Millisecond}).Slowest(50, 0.99); !about(got, time.Millisecond) {
+	if got := (latency{time.Millisecond, time.Millisecond}).slowest(50, 0.99); !about(got, time.Millisecond) {
 		t.Errorf("requests that all take a millisecond take %v", got)
 	}
 }
@@ -58,7 +58,7 @@ func TestWasted(t *testing.T) {
 	if got := wastedOf(-1, 0, 1); got != (Waste{}) {
 		t.Errorf("nothing provisioned: got %+v", got)
 	}
-	p := mustPlan(t, Workload{Writes: 5000, Table: Table{Mode: Provisioned, Provisioned: Throughput{10_000, 1000}}})
+	p := mustPlan(t, Workload{Writes: 5000, Table: Table{WriteUnits: 10_000, ReadUnits: 1000}})
 	if p.Waste == nil || p.Waste.Wasted != 9000 || math.Abs(p.Waste.Dollars-4270.50) > 0.001 {
 		t.Errorf("got %+v", p.Waste)
 	}
@@ -76,11 +76,11 @@ func TestPrices(t *testing.T) {
 	}
 	near(t, "a write unit's month", p.WriteMonth(), 0.4745)
 	near(t, "a read unit's month", p.ReadMonth(), 0.0949)
-	near(t, "1,000 writes a second on demand", p.writes(OnDemand, 1000, 1), 1642.5)
-	near(t, "half of them on average", p.writes(OnDemand, 1000, 0.5), 821.25)
-	near(t, "1,000 writes a second provisioned", p.writes(Provisioned, 1000, 0.5), 474.5)
-	near(t, "1,000 reads a second on demand", p.reads(OnDemand, 1000, 1), 328.5)
-	near(t, "1,000 reads a second provisioned", p.reads(Provisioned, 1000, 1), 94.9)
+	near(t, "1,000 writes a second on demand", p.writes(onDemand, 1000, 1), 1642.5)
+	near(t, "half of them on average", p.writes(onDemand, 1000, 0.5), 821.25)
+	near(t, "1,000 writes a second provisioned", p.writes(provisioned, 1000, 0.5), 474.5)
+	near(t, "1,000 reads a second on demand", p.reads(onDemand, 1000, 1), 328.5)
+	near(t, "1,000 reads a second provisioned", p.reads(provisioned, 1000, 1), 94.9)
 	own := Workload{Writes: 2000, Reads: 1}
 	own.Assume.Prices = Prices{Region: "moon-1", Date: "2030-01-01", MillionWrites: 10}
 	if p := mustPlan(t, own); p.Recommended.Dollars != 2000*secondsPerMonth/1e6*10 || p.Assumed.Prices.Region != "moon-1" {
@@ -119,41 +119,6 @@ func TestReadCosts(t *testing.T) {
 	wantNote(t, p, "read-hot", Critical)
 }
 
-// The figures of a gather's page size that the library is built on.
-func TestPageItems(t *testing.T) {
-	for _, c := range []struct{ items, shards, want int }{
-		{25, 4, 11},
-		{25, 8, 8},
-		{25, 16, 6},
-		{25, 32, 4},
-		{25, 64, 3},
-		{25, 128, 3},
-		{25, 256, 2},
-		{25, 1000, 2},
-		{100, 4, 35},
-		{100, 8, 21},
-		{100, 16, 14},
-		{100, 32, 9},
-		{100, 64, 7},
-		{100, 128, 5},
-		{100, 256, 4},
-		{100, 1000, 3},
-		{1000, 4, 281},
-		{1000, 64, 29},
-		{1000, 1000, 7},
-		{100, 1, 100},
-		{1, 100, 1},
-		{0, 5, 1},
-	} {
-		if got := pageItems(c.items, c.shards); got != c.want {
-			t.Errorf("%d items of %d shards: got %d, want %d", c.items, c.shards, got, c.want)
-		}
-	}
-	if got := pageItems(1<<21, 4); got < 1<<19 || got > 1<<19+10_000 {
-		t.Errorf("very many: got %d", got)
-	}
-}
-
 func TestZipfShare(t *testing.T) {
 	near(t, "one key", zipfShare(1, 1), 1)
 	near(t, "three keys", zipfShare(3, 1), 1/(1+0.5+1.0/3))
@@ -165,5 +130,12 @@ func TestZipfShare(t *testing.T) {
 	near(t, "many keys", zipfShare(300_000, 1.1), 1/exact)
 	if got := zipfShare(math.MaxInt, 1); math.Abs(got-1/(math.Log(math.MaxInt)+0.5772156649)) > 1e-9 {
 		t.Errorf("all keys there are: got %v", got)
+	}
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }

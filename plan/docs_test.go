@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/heatsink-go/heatsink/plan"
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
 var update = flag.Bool("update", false, "rewrite the figures in docs/plan.md")
@@ -64,10 +65,11 @@ func TestDocumentedFigures(t *testing.T) {
 	for _, n := range []int{1, 5, 8, 10, 20, 50, 100, 200} {
 		fmt.Fprintf(&spread, "| %d |", n)
 		for _, p := range partitions {
-			s := plan.Spread{Shards: n, Partitions: p}
-			fmt.Fprintf(&spread, " %.1f / %.1f |", s.Sustained(plan.Uniform, 0.99)/1000, s.Sustained(plan.Aware, 0.99)/1000)
+			s := bins.Spread{Shards: n, Partitions: p}
+			fmt.Fprintf(&spread, " %.1f / %.1f |", s.Sustained(bins.Uniform, 0.99), s.Sustained(bins.Aware, 0.99))
 		}
-		fmt.Fprintf(&spread, " %d |\n", plan.MaxThroughput(n).WriteUnits/1000)
+		writes, _ := plan.UpperBound(n)
+		fmt.Fprintf(&spread, " %d |\n", writes/1000)
 	}
 	documented(t, "spread", spread.String())
 
@@ -95,4 +97,21 @@ func TestDocumentedFigures(t *testing.T) {
 		needed.WriteString(" |\n")
 	}
 	documented(t, "needed", needed.String())
+}
+
+// 003-12: the published comparison of one key, shards and many keys is in the documentation, with throughputs that are
+// called what they are: upper bounds.
+func TestThroughputs(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| scenario | write units a second, at most | throttling |\n|---|---|---|\n")
+	for _, row := range []struct {
+		scenario   string
+		shards     int
+		throttling string
+	}{{"hot partition", 1, "frequent"}, {"10 shards", 10, "rare"}, {"100 shards", 100, "very rare"}} {
+		writes, _ := plan.UpperBound(row.shards)
+		fmt.Fprintf(&table, "| %s | %d | %s |\n", row.scenario, writes, row.throttling)
+	}
+	table.WriteString("| high-cardinality key | the table's limit | none |\n")
+	documented(t, "throughputs", table.String())
 }

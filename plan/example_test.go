@@ -45,35 +45,46 @@ func ExampleFor() {
 		fmt.Println(p.Verdict)
 	}
 	// Output:
-	// Do not shard BRAND_INDEX: 1 write and 12.5 read units a second are within the 1,000 and 3,000 of one partition.
-	// Do not shard OPS_LOG; give it a key for every day, since reads ask for a stretch of time.
-	// Do not shard POST#viral, cache it: it is read too much, not written too much.
-	// ACCOUNTS is too hot for one partition, and shards cannot help: items that must be consistent with each other cannot be spread: shards are read one by one, and are no snapshot.
+	// Do not shard BRAND_INDEX: 1 write and 12.5 read units a second fit in one partition, which takes 1,000 and 3,000.
+	// Do not shard OPS_LOG; give it a key for every day, because reads ask for a time range.
+	// Do not shard POST#viral; cache it: only its reads are too many for one partition.
+	// ACCOUNTS is too hot for one partition, and shards cannot help: items that must stay consistent with each other cannot be sharded: shards are read one by one, not in one snapshot.
 }
 
-// The published rule, for 5,000 write units a second. Plan.Formulas has the others.
-func ExampleShards() {
-	fmt.Println(plan.Shards(5000, 1), plan.Shards(5000, plan.DefaultFactor), plan.Shards(5000, plan.CautiousFactor))
+// The published rules disagree about 5,000 write units a second.
+func ExampleFormulas() {
+	p, err := plan.For(plan.Workload{Key: "PAGE_VIEWS", Writes: 5000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f := p.Formulas
+	fmt.Println(f.Minimum, f.Factored, f.Cautious, f.Generous)
 	// Output:
-	// 5 8 10
+	// 5 8 10 20
 }
 
-// Ten shards on the four partitions of a new table, and on a hundred.
-func ExampleSpread() {
+// What shards take depends on the partitions: those of a new table are four.
+func ExampleWay() {
 	for _, partitions := range []int{4, 100} {
-		s := plan.Spread{Shards: 10, Partitions: partitions}
-		fmt.Printf("%.0f at most; %.0f if writers take no notice, %.0f if they avoid what is throttled; of 7,000, %.0f are accepted\n",
-			float64(10*plan.PartitionWrites), s.Sustained(plan.Uniform, 0.99), s.Sustained(plan.Aware, 0.99), s.Accepted(plan.Aware, 7000))
+		p, err := plan.For(plan.Workload{Key: "PAGE_VIEWS", Writes: 6600, Table: plan.Table{Partitions: partitions}})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		w := p.Ways[0] // as many shards as the published formula says
+		fmt.Printf("%d shards on %d partitions: %.0f at most; %.0f sustained in 99 of 100 placements; of 6,600, %.0f accepted\n",
+			w.Shards, w.Partitions, w.UpperBound, w.Sustained, w.Accepted)
 	}
 	// Output:
-	// 10000 at most; 1429 if writers take no notice, 3000 if they avoid what is throttled; of 7,000, 3775 are accepted
-	// 10000 at most; 3333 if writers take no notice, 8000 if they avoid what is throttled; of 7,000, 7000 are accepted
+	// 10 shards on 4 partitions: 10000 at most; 3000 sustained in 99 of 100 placements; of 6,600, 3775 accepted
+	// 10 shards on 100 partitions: 10000 at most; 8000 sustained in 99 of 100 placements; of 6,600, 6600 accepted
 }
 
 // What a hot key makes of a provisioned table, at the prices of us-east-1.
 func ExampleWaste() {
 	p, err := plan.For(plan.Workload{
-		Key: "PAGE_VIEWS", Writes: 10_000, Table: plan.Table{Mode: plan.Provisioned, Provisioned: plan.Throughput{WriteUnits: 10_000}},
+		Key: "PAGE_VIEWS", Writes: 10_000, Table: plan.Table{WriteUnits: 10_000},
 	})
 	if err != nil {
 		panic(err)
@@ -99,5 +110,5 @@ func ExampleForKeys() {
 	}
 	// Output:
 	// Spread STATUS#ACTIVE over 6 shards drawn at random.
-	// Do not shard STATUS#CLOSED: 30 write and 10 read units a second are within the 1,000 and 3,000 of one partition.
+	// Do not shard STATUS#CLOSED: 30 write and 10 read units a second fit in one partition, which takes 1,000 and 3,000.
 }

@@ -2,8 +2,9 @@ package plan
 
 // What the tests of the documentation and of the library compare with.
 var (
-	Conservative  = conservativeShards
-	Generous      = generousShards
-	MaxThroughput = maxThroughput
-	WriteUnits    = writeUnitsOf
+	Shards       = shardsFor
+	Conservative = conservativeShards
+	Generous     = generousShards
+	UpperBound   = upperBound
+	WriteUnits   = writeUnitsOf
 )

@@ -15,17 +15,17 @@ const (
 	maxFactor = 100
 )
 
-// Shards returns the published number of shards for a key that is written with so many units a second:
+// shardsFor returns the published number of shards for a key with so many write units a second:
 //
 //	ceil(peak × factor / 1,000), and at least 1
 //
-// multiplied before it is rounded, in integers; the factor counts in thousandths and is at least 1. It takes each shard
-// to have a partition of its own, which DynamoDB does not promise: see Spread.
-func Shards(peakWriteUnits int64, factor float64) int {
+// It multiplies before it rounds, in integers. The factor counts in thousandths and is at least 1. The formula assumes
+// that each shard has a partition of its own, which DynamoDB does not promise: see package bins.
+func shardsFor(peakWriteUnits int64, factor float64) int {
 	return formula(peakWriteUnits, PartitionWrites, factor)
 }
 
-// readShardsFor is Shards for reads that go to one shard each, of which a partition takes 3,000 units a second.
+// readShardsFor is shardsFor for reads of one shard each. A partition takes 3,000 read units a second.
 func readShardsFor(peakReadUnits int64, factor float64) int {
 	return formula(peakReadUnits, PartitionReads, factor)
 }
@@ -46,25 +46,18 @@ func formula(peak int64, limit uint64, factor float64) int {
 	return int(min(n, math.MaxInt))
 }
 
-// conservativeShards rounds first and doubles then: 5,000 write units a second make 5 shards, hence 10; 500 make 2.
-func conservativeShards(peakWriteUnits int64) int { return times(Shards(peakWriteUnits, 1), 2) }
+// conservativeShards rounds first and then doubles: 5,000 write units a second make 5 shards, then 10; 500 make 2.
+func conservativeShards(peakWriteUnits int64) int { return times(shardsFor(peakWriteUnits, 1), 2) }
 
-// generousShards takes four times what is needed, so that there is no need to grow: 20 shards for 5. Each of them costs every
-// read that asks all shards.
-func generousShards(peakWriteUnits int64) int { return times(Shards(peakWriteUnits, 1), generous) }
+// generousShards takes four times the need, so that the key need not grow: 20 shards for 5. Each shard makes every read of
+// all shards more expensive.
+func generousShards(peakWriteUnits int64) int { return times(shardsFor(peakWriteUnits, 1), generous) }
 
 func times(n, by int) int {
 	if n > math.MaxInt/by {
 		return math.MaxInt
 	}
 	return n * by
-}
-
-// Advisory is a range of shard counts that goes by traffic alone.
-type Advisory struct {
-	From int  `json:"from"`
-	To   int  `json:"to"`
-	More bool `json:"more,omitempty"` // To is not the end: "50-100+"
 }
 
 // bandOf returns a published rule of thumb for a key with so many requests a second, whatever their size:
@@ -74,49 +67,22 @@ type Advisory struct {
 //	to 5,000     20–50
 //	above        50–100 and more
 //
-// It is reported, and decides nothing: it gives ten shards to a key that needs none.
-func bandOf(requestsPerSecond float64) Advisory {
+// A plan reports it and does not use it: it gives ten shards to a key that needs none.
+func bandOf(requestsPerSecond float64) (from, to int, more bool) {
 	switch {
 	case requestsPerSecond < 500:
-		return Advisory{From: 5, To: 10}
+		return 5, 10, false
 	case requestsPerSecond <= 2000:
-		return Advisory{From: 10, To: 20}
+		return 10, 20, false
 	case requestsPerSecond <= 5000:
-		return Advisory{From: 20, To: 50}
+		return 20, 50, false
 	}
-	return Advisory{From: 50, To: 100, More: true}
+	return 50, 100, true
 }
 
-// Throughput is a number of write and one of read units a second.
-type Throughput struct {
-	WriteUnits int64 `json:"writeUnits"`
-	ReadUnits  int64 `json:"readUnits"`
-}
-
-// maxThroughput returns the upper bound of what so many shards take: what they do if each has a partition of its own.
-// Spread says what to expect.
-func maxThroughput(shards int) Throughput {
+// upperBound returns what so many shards take if each has a partition of its own, in units a second. A Way says what to
+// expect.
+func upperBound(shards int) (writeUnits, readUnits int64) {
 	n := int64(min(max(shards, 1), math.MaxInt/PartitionReads))
-	return Throughput{n * PartitionWrites, n * PartitionReads}
-}
-
-// ThroughputRow is a line of the published comparison.
-type ThroughputRow struct {
-	Scenario   string `json:"scenario"`
-	Shards     int    `json:"shards"`     // 0: as many keys as there are items
-	UpperBound int64  `json:"upperBound"` // write units a second, with a partition for each shard; 0: the table's limit
-	Throttling string `json:"throttling"` // at the load that the bound suggests, as published
-}
-
-// Throughputs returns the published comparison of one key, shards and many keys. Their throughput is an upper bound.
-func Throughputs() []ThroughputRow {
-	row := func(scenario string, shards int, throttling string) ThroughputRow {
-		return ThroughputRow{scenario, shards, maxThroughput(shards).WriteUnits, throttling}
-	}
-	return []ThroughputRow{
-		row("hot partition", 1, "frequent"),
-		row("10 shards", 10, "rare"),
-		row("100 shards", 100, "very rare"),
-		{Scenario: "high-cardinality key", Throttling: "none"},
-	}
+	return n * PartitionWrites, n * PartitionReads
 }

@@ -27,7 +27,7 @@ func TestShards(t *testing.T) {
 		{50_000, 50, 75, 100, 100, 200},
 		{500_000, 500, 750, 1000, 1000, 2000},
 	} {
-		got := []int{Shards(c.peak, 1), Shards(c.peak, DefaultFactor), Shards(c.peak, CautiousFactor), conservativeShards(c.peak), generousShards(c.peak)}
+		got := []int{shardsFor(c.peak, 1), shardsFor(c.peak, DefaultFactor), shardsFor(c.peak, CautiousFactor), conservativeShards(c.peak), generousShards(c.peak)}
 		want := []int{c.minimum, c.factored, c.cautious, c.conservative, c.generousCount}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%d write units: got %v, want %v", c.peak, got, want)
@@ -45,7 +45,7 @@ func TestShards(t *testing.T) {
 		{10_000, math.Inf(1), 1000},
 		{math.MaxInt64, 100, math.MaxInt64 / 10},
 	} {
-		if got := Shards(c.peak, c.factor); got != c.want && c.peak != math.MaxInt64 || got < c.want {
+		if got := shardsFor(c.peak, c.factor); got != c.want && c.peak != math.MaxInt64 || got < c.want {
 			t.Errorf("%d write units × %v: got %d, want %d", c.peak, c.factor, got, c.want)
 		}
 	}
@@ -69,15 +69,15 @@ func TestShardsProperties(t *testing.T) {
 		if exact.IsInt64() {
 			want = max(exact.Int64(), 1)
 		}
-		got := Shards(peak, factor)
+		got := shardsFor(peak, factor)
 		if int64(got) != want {
 			t.Fatalf("got %d, want %d", got, want)
 		}
 		more := rapid.Int64Range(peak, math.MaxInt64).Draw(t, "more")
-		if Shards(more, factor) < got {
-			t.Errorf("%d units get %d shards, %d get %d", peak, got, more, Shards(more, factor))
+		if shardsFor(more, factor) < got {
+			t.Errorf("%d units get %d shards, %d get %d", peak, got, more, shardsFor(more, factor))
 		}
-		if floor := Shards(peak, 1); got < floor || conservativeShards(peak) < floor || generousShards(peak) < floor || floor < 1 {
+		if floor := shardsFor(peak, 1); got < floor || conservativeShards(peak) < floor || generousShards(peak) < floor || floor < 1 {
 			t.Errorf("below the floor of %d: %d, %d, %d", floor, got, conservativeShards(peak), generousShards(peak))
 		}
 	})
@@ -85,51 +85,43 @@ func TestShardsProperties(t *testing.T) {
 
 // 003-18, X12: the bands by requests, at their borders.
 func TestBand(t *testing.T) {
+	type band struct {
+		from, to int
+		more     bool
+	}
 	for _, c := range []struct {
 		requests float64
-		want     Advisory
+		want     band
 	}{
-		{0, Advisory{5, 10, false}},
-		{499.9, Advisory{5, 10, false}},
-		{500, Advisory{10, 20, false}},
-		{2000, Advisory{10, 20, false}},
-		{2001, Advisory{20, 50, false}},
-		{5000, Advisory{20, 50, false}},
-		{5001, Advisory{50, 100, true}},
+		{0, band{5, 10, false}},
+		{499.9, band{5, 10, false}},
+		{500, band{10, 20, false}},
+		{2000, band{10, 20, false}},
+		{2001, band{20, 50, false}},
+		{5000, band{20, 50, false}},
+		{5001, band{50, 100, true}},
 	} {
-		if got := bandOf(c.requests); got != c.want {
+		from, to, more := bandOf(c.requests)
+		if got := (band{from, to, more}); got != c.want {
 			t.Errorf("%v requests: got %v, want %v", c.requests, got, c.want)
 		}
 	}
 }
 
 // 000-02, 000-03, 000-24: what a partition bears, and N times that as an upper bound.
-func TestMaxThroughput(t *testing.T) {
+func TestUpperBound(t *testing.T) {
 	if PartitionWrites != 1000 || PartitionReads != 3000 {
 		t.Errorf("a partition takes %d and %d", PartitionWrites, PartitionReads)
 	}
-	for shards, want := range map[int]Throughput{
+	for shards, want := range map[int][2]int64{
 		-1: {1000, 3000}, 1: {1000, 3000}, 10: {10_000, 30_000}, 100: {100_000, 300_000},
 	} {
-		if got := maxThroughput(shards); got != want {
-			t.Errorf("%d shards: got %v, want %v", shards, got, want)
+		if writes, reads := upperBound(shards); writes != want[0] || reads != want[1] {
+			t.Errorf("%d shards: got %d and %d, want %v", shards, writes, reads, want)
 		}
 	}
-	if got := maxThroughput(math.MaxInt); got.WriteUnits <= 0 || got.ReadUnits <= 0 {
-		t.Errorf("the largest number of shards overflows: %v", got)
-	}
-}
-
-// 003-12: the published table.
-func TestThroughputs(t *testing.T) {
-	want := []ThroughputRow{
-		{"hot partition", 1, 1000, "frequent"},
-		{"10 shards", 10, 10_000, "rare"},
-		{"100 shards", 100, 100_000, "very rare"},
-		{"high-cardinality key", 0, 0, "none"},
-	}
-	if got := Throughputs(); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	if writes, reads := upperBound(math.MaxInt); writes <= 0 || reads <= 0 {
+		t.Errorf("the largest number of shards overflows: %d and %d", writes, reads)
 	}
 }
 
@@ -145,17 +137,17 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		throughput Throughput
-		want       int
+		writes, reads int64
+		want          int
 	}{
-		{Throughput{0, 0}, 1},
-		{Throughput{4000, 12_000}, 4},
-		{Throughput{4001, 0}, 5},
-		{Throughput{1000, 9001}, 4},
-		{Throughput{math.MaxInt64, 0}, MaxShards},
+		{0, 0, 1},
+		{4000, 12_000, 4},
+		{4001, 0, 5},
+		{1000, 9001, 4},
+		{math.MaxInt64, 0, MaxShards},
 	} {
-		if got := partitionsFor(c.throughput.WriteUnits, c.throughput.ReadUnits); got != c.want {
-			t.Errorf("%v: got %d partitions, want %d", c.throughput, got, c.want)
+		if got := partitionsFor(c.writes, c.reads); got != c.want {
+			t.Errorf("%d write and %d read units: got %d partitions, want %d", c.writes, c.reads, got, c.want)
 		}
 	}
 }

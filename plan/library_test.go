@@ -16,11 +16,12 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/plan"
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
 // throughLibrary returns how many units a second heatsink gets accepted of those offered, on an engine whose partitions
 // take so many units a second, on average over some keys.
-func throughLibrary(t *testing.T, s plan.Spread, choice plan.Choice, perPartition int64, offered float64, keys int) (mean float64) {
+func throughLibrary(t *testing.T, s bins.Spread, choice bins.Choice, perPartition int64, offered float64, keys int) (mean float64) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		db, err := local.New(local.Options{Physics: &local.Physics{
@@ -38,7 +39,7 @@ func throughLibrary(t *testing.T, s plan.Spread, choice plan.Choice, perPartitio
 			t.Fatal(err)
 		}
 		o := heatsink.Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: layout.Layout{Shards: s.Shards}, Rand: rand.NewPCG(1, 2)}
-		if choice == plan.Uniform {
+		if choice == bins.Uniform {
 			o.Layout.Strategy = layout.Calculated
 		}
 		type item struct {
@@ -76,11 +77,11 @@ func throughLibrary(t *testing.T, s plan.Spread, choice plan.Choice, perPartitio
 func TestPredictionsHoldOnTheEngine(t *testing.T) {
 	t.Parallel()
 	const perPartition = 10
-	for _, s := range []plan.Spread{{Shards: 4, Partitions: 10}, {Shards: 10, Partitions: 4}, {Shards: 10, Partitions: 20}} {
+	for _, s := range []bins.Spread{{Shards: 4, Partitions: 10}, {Shards: 10, Partitions: 4}, {Shards: 10, Partitions: 20}} {
 		for _, choice := range choices {
 			offered := 0.7 * perPartition * float64(s.Shards)
 			got := throughLibrary(t, s, choice, perPartition, offered, 6)
-			want := s.Accepted(choice, offered*1000/perPartition) * perPartition / 1000
+			want := perPartition * s.Accepted(choice, offered/perPartition, 1)
 			t.Logf("%v, %s: of %.0f units a second %.1f were accepted, %.1f were predicted (%+.1f %%)", s, choice, offered, got, want, 100*(got/want-1))
 			if math.Abs(got/want-1) > 0.1 {
 				t.Errorf("%v, %s: of %.0f units a second %.1f were accepted, %.1f were "+

@@ -1,30 +1,35 @@
 package plan
 
-import "math"
+import (
+	"math"
 
-// What DynamoDB bears. Reads and writes are limited independently of each other.
-const (
-	// PartitionWrites is how many write units a second one partition takes, and so one key that is not spread.
-	PartitionWrites = 1_000
-
-	// PartitionReads is how many read units a second one partition takes.
-	PartitionReads = 3_000
-
-	// NewTablePartitions is how many partitions a new on-demand table has: 4,000 write and 12,000 read units a second.
-	NewTablePartitions = 4
-
-	// TableQuota is how many write, and how many read, units a second a table may use until AWS raises the quota.
-	TableQuota = 40_000
-
-	// MaxItemBytes is the size of the largest item.
-	MaxItemBytes = 400 << 10
-
-	// MaxShards is the largest number of shards, and of partitions, that is planned with.
-	MaxShards = 1 << 16
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
-// partitionsFor returns how many partitions it takes to serve so many write and read units a second: the larger of what
-// writes and what reads need, at least one. Of a table's warm throughput it returns how many partitions it has.
+// The limits of DynamoDB. Reads and writes have independent limits.
+const (
+	// PartitionWrites is the write units a second that one partition takes, and so one key without shards.
+	PartitionWrites = 1_000
+
+	// PartitionReads is the read units a second that one partition takes.
+	PartitionReads = 3_000
+
+	// NewTablePartitions is the number of partitions of a new on-demand table: 4,000 write and 12,000 read units a
+	// second.
+	NewTablePartitions = 4
+
+	// TableQuota is the default quota of a table, in write units a second and in read units a second.
+	TableQuota = 40_000
+
+	// MaxItemBytes is the greatest size of an item.
+	MaxItemBytes = 400 << 10
+
+	// MaxShards is the greatest number of shards, and of partitions, in a plan.
+	MaxShards = bins.Max // 65,536
+)
+
+// partitionsFor returns the number of partitions that serve so many write and read units a second, at least one. For a
+// table's warm throughput, that is the number of its partitions.
 func partitionsFor(writeUnits, readUnits int64) int {
 	n := max(ceilDiv(writeUnits, PartitionWrites), ceilDiv(readUnits, PartitionReads), 1)
 	return int(min(n, MaxShards))
@@ -37,12 +42,11 @@ func ceilDiv(a, b int64) int64 {
 	return (a-1)/b + 1
 }
 
-// writeUnitsOf returns what writing an item of so many bytes costs: a unit for each KB, or part of one, and at least one.
+// writeUnitsOf returns the cost of writing an item of so many bytes: a unit for each KB or part of one, at least one.
 func writeUnitsOf(itemBytes int) int64 { return max(ceilDiv(int64(itemBytes), 1<<10), 1) }
 
-// readUnitsOf returns what reading so many bytes with one request costs: a unit for each 4 KB, or part of one, and at
-// least one; half of that unless the read is strongly consistent. A request that finds nothing costs the least there
-// is.
+// readUnitsOf returns the cost of reading so many bytes with one request: a unit for each 4 KB or part of one, at least
+// one, and half of that without strong consistency. A request that finds nothing has the least cost.
 func readUnitsOf(bytes int64, strong bool) float64 {
 	units := float64(max(ceilDiv(bytes, 4<<10), 1))
 	if strong {

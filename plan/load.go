@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// Load is what a workload makes of a key, in units a second at the peak.
+// Load is the load of a key, in units a second at the peak.
 type Load struct {
 	WriteUnits int64   `json:"writeUnits"`
-	ReadUnits  float64 `json:"readUnits"` // if the key has no shards
+	ReadUnits  float64 `json:"readUnits"` // without shards
 
-	HotWrites bool `json:"hotWrites"` // more than a partition takes
+	HotWrites bool `json:"hotWrites"` // above a partition's limit
 	HotReads  bool `json:"hotReads"`
 	Throttled bool `json:"throttled"` // more than ten times in five minutes
 
-	// Guessed says that units are more than was observed: the key was held at the limit, so what it wants is not known.
+	// Guessed says that the units are above the observed ones. The key was throttled at the limit, so its demand is
+	// unknown.
 	Guessed bool `json:"guessed,omitempty"`
 
-	// HottestShare is the part of the table's load that the key has, 0 if unknown. OtherWriteUnits are those of all
-	// other keys, and KeysAbove is how many keys, this one included, are above what a partition takes, as far as it is
-	// known.
+	// HottestShare is the key's share of the table's load, 0 if unknown. OtherWriteUnits are those of all other keys.
+	// KeysAbove is the number of keys known to be above a partition's limit, this one included.
 	HottestShare    float64 `json:"hottestShare,omitempty"`
 	OtherWriteUnits float64 `json:"otherWriteUnits,omitempty"`
 	KeysAbove       int     `json:"keysAbove"`
@@ -48,7 +48,7 @@ func (w *Workload) load() Load {
 	return l
 }
 
-// keysAbove counts the keys that are written more than a partition takes: of a Zipf distribution, the first
+// keysAbove counts the keys whose writes exceed a partition's limit: in a Zipf distribution, the first
 // (hottest / limit)^(1/s).
 func (w *Workload) keysAbove(l *Load) int {
 	if !l.HotWrites {
@@ -82,25 +82,25 @@ func zipfShare(n int, s float64) float64 {
 func hotBecause(l Load) []string {
 	var why []string
 	if l.Guessed {
-		why = append(why, "the key was held at what one partition gives: what was served is not all that was wanted, "+
-			"and a little more is planned for")
+		why = append(why, "the key was throttled at one partition's limit, so its demand is unknown: the plan assumes "+
+			"at least 10 % more than that limit")
 	}
 	if l.HotWrites {
-		why = append(why, fmt.Sprintf("%s write units a second are more than the %s of one "+
-			"partition", grouped(l.WriteUnits), grouped(PartitionWrites)))
+		why = append(why, fmt.Sprintf("%s write units a second exceed the %s that one partition takes",
+			grouped(l.WriteUnits), grouped(PartitionWrites)))
 	}
 	if l.HotReads {
-		why = append(why, fmt.Sprintf("%s read units a second are more than the %s of one "+
-			"partition", grouped(l.ReadUnits), grouped(PartitionReads)))
+		why = append(why, fmt.Sprintf("%s read units a second exceed the %s that one partition takes",
+			grouped(l.ReadUnits), grouped(PartitionReads)))
 	}
 	if l.Throttled && !l.HotWrites && !l.HotReads {
-		why = append(why, "it is throttled although its rates are below what a partition takes: the load comes in "+
-			"bursts shorter than it is measured, or the key shares its partition")
+		why = append(why, "it is throttled although its rates are below a partition's limit: its bursts are shorter than "+
+			"the measurement, or it shares its partition")
 	}
 	return why
 }
 
 func fitsBecause(l Load) string {
-	return fmt.Sprintf("%s write and %s read units a second are within the %s and %s of one partition",
+	return fmt.Sprintf("%s write and %s read units a second fit in one partition, which takes %s and %s",
 		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(PartitionWrites), grouped(PartitionReads))
 }

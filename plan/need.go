@@ -1,26 +1,22 @@
 package plan
 
-// Need says how much a table needs its hottest keys to be spread.
-type Need string
-
-// The needs, the least first.
+// The values of Plan.Need say how much a table needs sharding, the least first.
 const (
-	NeedNot       Need = "not needed" // the traffic is moderate, or well spread already
-	NeedEssential Need = "essential"  // so much traffic that some of many keys are too hot
-	NeedCritical  Need = "critical"   // few keys have to bear it all
+	NeedNot       = "not needed" // the traffic is moderate, or already well spread
+	NeedEssential = "essential"  // some of many keys are too hot
+	NeedCritical  = "critical"   // few keys take all the traffic
 )
 
 const (
 	manyKeys   = 1_000     // "thousands of users"
 	hugeLoad   = 1_000_000 // "millions of requests a second"
-	busyOnMean = 100       // requests a second of the average key: a tenth of what one can bear
+	busyOnMean = 100       // requests a second of the average key: a tenth of a partition's limit
 )
 
-// needOf judges a table by its requests a second, the number of its keys and the share of the requests that the hottest
-// one has. Millions of requests over thousands of users make it essential, even if none of them is above the limit yet;
-// thousands of requests on few items make it critical; moderate traffic, well spread, does not need it. A share that is
-// not positive means that all keys have the same.
-func needOf(requestsPerSecond float64, keys int, share float64) Need {
+// needOf judges a table by its requests a second, the number of its keys and the share of the hottest one. Millions of
+// requests for thousands of users make sharding essential, even if no key is above the limit yet. Thousands of requests
+// for few items make it critical. Moderate, well spread traffic does not need it. A share of 0 means equal shares.
+func needOf(requestsPerSecond float64, keys int, share float64) string {
 	keys = max(keys, 1)
 	even := 1 / float64(keys)
 	share = max(share, even)

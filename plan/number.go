@@ -9,7 +9,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// grouped writes a number as people do: 12,345 and 12.5, with one decimal below a hundred if there is one.
+// grouped writes a number with separators, 12,345, and below a hundred with one decimal, 12.5.
 func grouped[T int | int64 | float64](n T) string {
 	x := float64(n)
 	if math.Abs(x) < 99.95 && x != math.Trunc(x) {

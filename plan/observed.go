@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// KeyRate is what was observed of a key: capacity units a second at its peak, and its throttles in five minutes.
+// KeyRate is the observed load of a key: capacity units a second at its peak, and throttled writes in five minutes.
 type KeyRate struct {
 	Key        string
 	WriteUnits float64
 	ReadUnits  float64
-	Throttles  int // of writes
+	Throttles  int // of writes, in five minutes
 
-	// WritesRefused and ReadsRefused say that the key was held at a partition's limit: its rate is what was served, and
-	// what was wanted is not known. The plan is then for a tenth more than one partition gives, at least.
+	// WritesRefused and ReadsRefused say that DynamoDB throttled the key at a partition's limit, so that the rate is what
+	// was served and the demand is unknown. The plan is then for at least 10 % more than the limit.
 	WritesRefused, ReadsRefused bool
 
-	// OneItem says that all of it is about the same item. If the pattern of reads is not given, writes are then taken to
-	// be those of a counter.
+	// OneItem says that all requests are for one item. Without a Pattern, the plan then takes the writes for those of a
+	// counter.
 	OneItem bool
 
 	// ItemBytes is the size of an item. Default: that of the workload.
@@ -26,22 +26,22 @@ type KeyRate struct {
 }
 
 const (
-	// beyond is what a key is planned for that was held at a partition's limit, as a multiple of it.
+	// beyond is the demand that a plan assumes of a key throttled at a partition's limit, as a multiple of it.
 	beyond = 1.1
 
-	// bystander is the part of a partition below which a key's throttles are for those it shares the partition with.
+	// bystander is the part of a partition below which other keys on it cause a key's throttles.
 	bystander = 0.2
 )
 
-// ForKeys makes a plan for each of the keys whose rates were observed, in their order. base says what is known beside
-// the rates: the table, how items are read and how large they are. The keys' shares of the load follow from the rates,
-// so base has neither Share nor Zipf.
+// ForKeys makes a plan for each key with an observed rate, in their order. base describes everything else: the table, the
+// reads and the size of items. The keys' shares of the load follow from their rates, so base has neither Share nor Zipf.
+// An error wraps ErrWorkload and names the keys.
 //
-// A key that has less than a fifth of a partition and was throttled all the same is not spread, unless it is said to be
-// at the limit: it suffers from others that share its partition.
+// A throttled key below a fifth of a partition's limit gets no shards unless WritesRefused is set: another key on its
+// partition causes the throttles.
 func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	if base.Share != 0 || base.Zipf != 0 {
-		return nil, fmt.Errorf("%w: Share and Zipf follow from the rates of the keys", ErrWorkload)
+		return nil, fmt.Errorf("%w: leave out Share and Zipf: the shares follow from the rates of the keys", ErrWorkload)
 	}
 	keys = slices.Clone(keys)
 	guessed := make([]bool, len(keys))
@@ -68,7 +68,7 @@ func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	return plans, nil
 }
 
-// guess raises the rates of a key that was held at the limit to a little above it, and reports whether it had to.
+// guess raises the rates of a key throttled at the limit to a little above it, and reports whether it had to.
 func (k *KeyRate) guess() bool {
 	guessed := false
 	if least := beyond * PartitionWrites; k.WritesRefused && k.WriteUnits < least {
@@ -80,7 +80,7 @@ func (k *KeyRate) guess() bool {
 	return guessed
 }
 
-// observed is the workload of one of several keys, which together have so many write and read units.
+// observed is the workload of one key, out of several with so many write and read units in all.
 func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
 	if k.OneItem && w.Read.Pattern == "" && !w.Table.Index {
 		w.Read.Pattern = Counters

@@ -12,6 +12,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/partition/sim"
 	"github.com/heatsink-go/heatsink/plan"
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -69,7 +70,7 @@ func (w *writer) score(shard int, now time.Time) float64 {
 
 // measured returns how many units a second the physics accepts of those offered, on average over some placements of the
 // shards.
-func measured(t *testing.T, s plan.Spread, choice plan.Choice, offered float64, layouts int) float64 {
+func measured(t *testing.T, s bins.Spread, choice bins.Choice, offered float64, layouts int) float64 {
 	t.Helper()
 	const units, warmUp, counted = 50, 1, 2 // seconds, the latter two
 	sum := 0.0
@@ -83,7 +84,7 @@ func measured(t *testing.T, s plan.Spread, choice plan.Choice, offered float64, 
 			t.Fatal(err)
 		}
 		w := &writer{
-			set: set, aware: choice == plan.Aware, random: rand.New(rand.NewPCG(uint64(layout), 1)),
+			set: set, aware: choice == bins.Aware, random: rand.New(rand.NewPCG(uint64(layout), 1)),
 			wait: time.Duration(1e9 * units / offered), units: units,
 			scores: make([]float64, s.Shards), scored: make([]time.Time, s.Shards),
 		}
@@ -102,9 +103,9 @@ func measured(t *testing.T, s plan.Spread, choice plan.Choice, offered float64, 
 
 // cell is one layout of the grid that predictions are compared on.
 type cell struct {
-	spread              plan.Spread
+	spread              bins.Spread
 	offered             float64
-	predicted, measured map[plan.Choice]float64
+	predicted, measured map[bins.Choice]float64
 }
 
 // grid measures every layout of 1 to 50 shards on 4 to 50 partitions, each shard offered 700 units a second.
@@ -114,11 +115,11 @@ func grid(t *testing.T) []cell {
 	for _, shards := range []int{1, 4, 10, 20, 50} {
 		for _, partitions := range []int{4, 10, 20, 50} {
 			c := cell{
-				spread: plan.Spread{Shards: shards, Partitions: partitions}, offered: 700 * float64(shards),
-				predicted: map[plan.Choice]float64{}, measured: map[plan.Choice]float64{},
+				spread: bins.Spread{Shards: shards, Partitions: partitions}, offered: 700 * float64(shards),
+				predicted: map[bins.Choice]float64{}, measured: map[bins.Choice]float64{},
 			}
 			for _, choice := range choices {
-				c.predicted[choice] = c.spread.Accepted(choice, c.offered)
+				c.predicted[choice] = plan.PartitionWrites * c.spread.Accepted(choice, c.offered/plan.PartitionWrites, 1)
 				c.measured[choice] = measured(t, c.spread, choice, c.offered, 20)
 			}
 			cells = append(cells, c)
@@ -127,7 +128,7 @@ func grid(t *testing.T) []cell {
 	return cells
 }
 
-var choices = []plan.Choice{plan.Uniform, plan.Aware}
+var choices = []bins.Choice{bins.Uniform, bins.Aware}
 
 // X20: what is predicted to be accepted is what the physics accepts, within a tenth, whether writers look or not. The
 // table in the documentation is this one.
@@ -160,7 +161,7 @@ func TestPredictionsHoldOnTheSimulator(t *testing.T) {
 // fewer partitions have one. 200 placements are few, so that a count of 99 % may be off by three of them.
 func TestConfidenceHoldsOnTheSimulator(t *testing.T) {
 	const layouts = 200
-	for _, s := range []plan.Spread{{Shards: 10, Partitions: 4}, {Shards: 10, Partitions: 10}, {Shards: 20, Partitions: 20}, {Shards: 50, Partitions: 20}, {Shards: 50, Partitions: 50}} {
+	for _, s := range []bins.Spread{{Shards: 10, Partitions: 4}, {Shards: 10, Partitions: 10}, {Shards: 20, Partitions: 20}, {Shards: 50, Partitions: 20}, {Shards: 50, Partitions: 50}} {
 		account, err := partition.NewAccount(partition.Options{})
 		if err != nil {
 			t.Fatal(err)

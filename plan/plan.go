@@ -1,17 +1,20 @@
 package plan
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
-// Plan is what to do about a key, with everything that speaks for and against it.
+// Plan is the advice for a key, with its reasons, its costs and the alternatives.
 type Plan struct {
-	Verdict  string   `json:"verdict"` // in a sentence
+	Verdict  string   `json:"verdict"` // the advice in a sentence
 	Key      string   `json:"key"`
 	Shard    bool     `json:"shard"`
 	Strategy Strategy `json:"strategy"`
-	Shards   int      `json:"shards"` // 1: the key as it is; of Replicated, the copies
+	Shards   int      `json:"shards"` // 1: the key is not sharded; with Replicated, the number of copies
 	Bucket   Bucket   `json:"bucket,omitempty"`
-	Choice   Choice   `json:"choice,omitempty"`
-	Need     Need     `json:"need"`
+	Choice   string   `json:"choice,omitempty"` // Uniform or Aware; "" if nothing is spread
+	Need     string   `json:"need"`             // NeedNot, NeedEssential or NeedCritical
 	Reasons  []string `json:"reasons"`
 	Notes    []Note   `json:"notes"` // the most severe first
 
@@ -19,56 +22,56 @@ type Plan struct {
 	Partitions int      `json:"partitions"` // of the table now
 	Formulas   Formulas `json:"formulas"`
 
-	// Recommended is one of Ways, all of which are there to compare. They are missing if nothing is to be spread. Peak
-	// is what they have to bear, in write units a second, or in read units if those are what is short.
+	// Recommended is one of Ways, which are there to compare. Without anything to spread there are none. Peak is their
+	// load, in write units a second, or in read units if reads are the bottleneck.
 	Peak        float64 `json:"peak,omitempty"`
 	Recommended *Way    `json:"recommended,omitempty"`
 	Ways        []Way   `json:"ways,omitempty"`
-	Warm        *Warm   `json:"warm,omitempty"` // nil: the partitions suffice, or nothing would
+	Warm        *Warm   `json:"warm,omitempty"` // nil: the partitions suffice, or no number would
 
-	Read      ReadCost `json:"read"`      // as the plan has it
-	Unsharded ReadCost `json:"unsharded"` // with the key as it is
+	Read      ReadCost `json:"read"`      // with the plan
+	Unsharded ReadCost `json:"unsharded"` // without shards
 	Trade     *Trade   `json:"trade,omitempty"`
 	Index     *Indexed `json:"index,omitempty"`
-	Waste     *Waste   `json:"waste,omitempty"` // of a provisioned table, with the shards there are now
-	Ranking   []Ranked `json:"ranking,omitempty"`
-	Costs     []string `json:"costs,omitempty"` // what sharding costs, in words
-	Hints     []string `json:"hints,omitempty"` // how reads get cheaper
-	Snippet   string   `json:"snippet,omitempty"`
-	Assumed   Assumed  `json:"assumed"`
+	Waste     *Waste   `json:"waste,omitempty"` // of a provisioned table, with the current number of shards
+	Ranking   []struct {
+		Strategy Strategy `json:"strategy"`
+		List     int      `json:"list"`  // requests for a list of the time range
+		Point    int      `json:"point"` // requests for an item by id, and by time if there are buckets
+	} `json:"ranking,omitempty"`
+	Costs   []string `json:"costs,omitempty"` // what sharding costs, in words
+	Hints   []string `json:"hints,omitempty"` // how reads get cheaper
+	Snippet string   `json:"snippet,omitempty"`
+	Assumed struct {
+		Assumptions
+		Mode string `json:"mode"` // of the table: on-demand or provisioned
+	} `json:"assumed"`
 }
 
-// Formulas are the numbers of shards that the published rules give. They contradict each other.
+// Formulas are the numbers of shards by the published rules, which contradict each other.
 type Formulas struct {
-	Minimum      int      `json:"minimum"`  // ceil(peak / 1,000)
-	Factor       float64  `json:"factor"`   // what Factored is multiplied with
-	Factored     int      `json:"factored"` // ceil(peak × factor / 1,000)
-	Cautious     int      `json:"cautious"` // the same with 2.0
-	Conservative int      `json:"conservative"`
-	Generous     int      `json:"generous"`
-	Band         Advisory `json:"band"` // by requests, and not by units
+	Minimum      int     `json:"minimum"`      // ceil(peak / 1,000)
+	Factor       float64 `json:"factor"`       // the safety factor of Factored
+	Factored     int     `json:"factored"`     // ceil(peak × factor / 1,000)
+	Cautious     int     `json:"cautious"`     // the same with 2.0
+	Conservative int     `json:"conservative"` // ceil(peak / 1,000) × 2
+	Generous     int     `json:"generous"`     // ceil(peak / 1,000) × 4
+	Band         struct {
+		From int  `json:"from"`
+		To   int  `json:"to"`
+		More bool `json:"more,omitempty"` // or more than To: "50-100+"
+	} `json:"band"` // by requests, not by units
 }
 
-// Warm is the throughput to ask for, with UpdateTable, before the load comes. It cannot be lowered again.
+// Warm is the warm throughput to request with UpdateTable before the load starts. DynamoDB does not lower it again.
 type Warm struct {
-	Throughput         // 0 where what there is will do
+	WriteUnits int64   `json:"writeUnits"` // 0: the current throughput suffices
+	ReadUnits  int64   `json:"readUnits"`
 	Partitions int     `json:"partitions"`
 	Dollars    float64 `json:"dollarsOnce,omitempty"` // if the price is known
 }
 
-// Assumed is what a plan took for granted.
-type Assumed struct {
-	Factor     float64 `json:"factor"`
-	Confidence float64 `json:"confidence"`
-	Target     float64 `json:"target"`
-	Average    float64 `json:"average"`
-	P50Millis  float64 `json:"p50Millis"`
-	P99Millis  float64 `json:"p99Millis"`
-	Mode       Mode    `json:"mode"`
-	Prices     Prices  `json:"prices"`
-}
-
-// For makes a plan for a workload. The error wraps ErrWorkload.
+// For makes a plan for a workload. An error wraps ErrWorkload and names all faults.
 func For(w Workload) (Plan, error) {
 	if err := w.Validate(); err != nil {
 		return Plan{}, err
@@ -76,11 +79,12 @@ func For(w Workload) (Plan, error) {
 	return w.plan(), nil
 }
 
-// plan is For a valid workload.
+// plan is For with a valid workload.
 func (w Workload) plan() Plan {
 	w = w.withDefaults()
 	l := w.load()
-	p := Plan{Key: w.Key, Shards: 1, Load: l, Partitions: w.Table.partitions(), Assumed: w.assumed()}
+	p := Plan{Key: w.Key, Shards: 1, Load: l, Partitions: w.Table.partitions()}
+	p.Assumed.Assumptions, p.Assumed.Mode = w.Assume, w.Table.mode()
 	p.Strategy, p.Reasons = w.choose(l)
 	p.Need = w.need(l)
 	p.Formulas = w.formulas(l)
@@ -94,11 +98,11 @@ func (w Workload) plan() Plan {
 	if p.Shard = p.Strategy.Spreads(); p.Shard || p.Strategy == Replicated {
 		p.spread(w.ways(l, p.Strategy, p.Bucket))
 	}
-	if w.Table.Mode == Provisioned && w.Table.Provisioned.WriteUnits > 0 && w.Writes > 0 {
-		waste := wastedOf(w.Table.Provisioned.WriteUnits, max(w.Shards, 1), w.Assume.Prices.WriteMonth())
+	if w.Table.WriteUnits > 0 && w.Writes > 0 {
+		waste := wastedOf(w.Table.WriteUnits, max(w.Shards, 1), w.Assume.Prices.WriteMonth())
 		p.Waste = &waste
 	}
-	p.Ranking = p.rank(&w)
+	p.rank(&w)
 	p.Index = w.index(&p)
 	p.Notes = w.notes(&p)
 	p.Hints = w.hints(&p)
@@ -107,9 +111,9 @@ func (w Workload) plan() Plan {
 	return p
 }
 
-// spread fills in what the ways lead to.
+// spread fills in the ways, and what follows from the best one.
 func (p *Plan) spread(v *ways) {
-	p.Choice, p.Peak = v.demand.choice, v.demand.load*v.limit
+	p.Choice, p.Peak = string(v.demand.Choice), v.demand.Load*v.limit
 	p.Ways = v.all()
 	best := v.best(p.Ways)
 	p.Recommended, p.Shards, p.Read = &best, best.Shards, best.Read
@@ -134,18 +138,17 @@ func (v *ways) warm(partitions int) *Warm {
 }
 
 func (w *Workload) formulas(l Load) Formulas {
-	return Formulas{
-		Minimum: Shards(l.WriteUnits, 1), Factor: w.Assume.Factor, Factored: Shards(l.WriteUnits, w.Assume.Factor),
-		Cautious: Shards(l.WriteUnits, CautiousFactor), Conservative: conservativeShards(l.WriteUnits),
-		Generous: generousShards(l.WriteUnits), Band: bandOf(w.Writes),
+	f := Formulas{
+		Minimum: shardsFor(l.WriteUnits, 1), Factor: w.Assume.Factor, Factored: shardsFor(l.WriteUnits, w.Assume.Factor),
+		Cautious: shardsFor(l.WriteUnits, CautiousFactor), Conservative: conservativeShards(l.WriteUnits),
+		Generous: generousShards(l.WriteUnits),
 	}
+	f.Band.From, f.Band.To, f.Band.More = bandOf(w.Writes)
+	return f
 }
 
-func (w *Workload) need(l Load) Need {
-	share := l.HottestShare
-	if share == 0 {
-		share = 1 // all that is known is this key
-	}
+func (w *Workload) need(l Load) string {
+	share := cmp.Or(l.HottestShare, 1) // without one, all that is known is this key
 	keys := w.Keys
 	if keys == 0 || l.HottestShare == 0 {
 		keys = int(min(math.Ceil(1/share), manyKeys)) // as few as there can be
@@ -158,23 +161,14 @@ func (w *Workload) need(l Load) Need {
 }
 
 // rank compares the strategies for a key that is spread.
-func (p *Plan) rank(w *Workload) []Ranked {
+func (p *Plan) rank(w *Workload) {
 	if !p.Shard {
-		return nil
+		return
 	}
 	b := p.Bucket
 	if b == NoBucket {
 		b = chooseBucket(w.ItemsPerDay, w.Read.Window)
 	}
 	least, _ := b.Touched(w.Read.Window)
-	return rankStrategies(p.Shards, least)
-}
-
-func (w *Workload) assumed() Assumed {
-	a := &w.Assume
-	return Assumed{
-		Factor: a.Factor, Confidence: a.Confidence, Target: a.Target, Average: a.Average,
-		P50Millis: 1e3 * a.Latency.P50.Seconds(), P99Millis: 1e3 * a.Latency.P99.Seconds(),
-		Mode: w.Table.Mode, Prices: a.Prices,
-	}
+	p.Ranking = rankStrategies(p.Shards, least)
 }

@@ -1,35 +1,35 @@
 package plan
 
-import "math"
+import "github.com/heatsink-go/heatsink/plan/internal/bins"
 
-// ReadCost is what reading a key takes.
+// ReadCost is the cost of reading a key.
 type ReadCost struct {
 	Requests int     `json:"requests"` // of one read, at most
 	Units    float64 `json:"units"`    // of one read
 
 	UnitsPerSecond float64 `json:"unitsPerSecond"` // of all reads at the peak
 	Sustained      float64 `json:"sustained"`      // reads a second that the partitions take, at the confidence asked for
-	Tail           float64 `json:"tail"`           // share of reads that meet a request beyond the 99th percentile
+	Tail           float64 `json:"tail"`           // share of reads that wait for a request beyond the 99th percentile
 	P50Millis      float64 `json:"p50Millis"`
 	P99Millis      float64 `json:"p99Millis"`
 	Dollars        float64 `json:"dollarsPerMonth"`
 }
 
-// batchKeys is how many keys one BatchGetItem takes.
+// batchKeys is the most keys of one BatchGetItem.
 const batchKeys = 100
 
-// access is how one read goes about it.
+// access is the requests of one read.
 type access struct {
 	requests int     // sent
-	asked    int     // shard keys that are asked, each of which is charged by itself
+	asked    int     // shard keys, each of which DynamoDB charges by itself
 	each     float64 // units of each
-	single   bool    // only one of all shards is asked
+	single   bool    // the read asks only one of all shards
 	shards   int     // of the key, or of one bucket
 }
 
 func (a access) units() float64 { return float64(a.asked) * a.each }
 
-// readWith returns how a read goes about a key that is laid out so.
+// readWith returns the requests of a read of a key with this strategy.
 func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 	r, item := &w.Read, int64(w.ItemBytes)
 	one := access{requests: 1, asked: 1, each: readUnitsOf(item, r.Strong), single: true, shards: shards}
@@ -53,56 +53,34 @@ func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 		buckets = 1
 	}
 	all := times(shards, buckets)
-	page := int64(pageItems(r.Items, shards))
-	if buckets > 1 { // a list that ends early never comes to the older ones
-		page = int64(pageItems((r.Items+buckets-1)/buckets, shards))
+	page := int64(bins.PageItems(r.Items, shards))
+	if buckets > 1 { // a list that ends early does not reach the older ones
+		page = int64(bins.PageItems((r.Items+buckets-1)/buckets, shards))
 	}
 	return access{requests: all, asked: all, each: readUnitsOf(page*item, r.Strong), shards: shards}
 }
 
-// cost returns what reads cost that go about it so.
+// cost returns the cost of such reads.
 func (w *Workload) cost(a access) ReadCost {
 	as := &w.Assume
+	l := as.latency()
 	c := ReadCost{Requests: a.requests, Units: a.units()}
 	c.UnitsPerSecond = w.Reads * c.Units
 	c.Tail = tailOf(0.01, a.requests)
-	c.P50Millis = 1e3 * as.Latency.Slowest(a.requests, 0.50).Seconds()
-	c.P99Millis = 1e3 * as.Latency.Slowest(a.requests, 0.99).Seconds()
-	c.Dollars = as.Prices.reads(w.Table.Mode, c.UnitsPerSecond, as.Average)
+	c.P50Millis = 1e3 * l.slowest(a.requests, 0.50).Seconds()
+	c.P99Millis = 1e3 * l.slowest(a.requests, 0.99).Seconds()
+	c.Dollars = as.Prices.reads(w.Table.mode(), c.UnitsPerSecond, as.Average)
 	return c
 }
 
-// costOn is cost with what so many partitions take.
+// costOn is cost, with the reads that so many partitions sustain.
 func (w *Workload) costOn(a access, partitions int) ReadCost {
 	c := w.cost(a)
-	// What one read costs the partition that has most of the shards.
-	hit := float64(Spread{a.asked, partitions}.Fullest(w.Assume.Confidence)) * a.each
+	// What one read costs the partition with the most shards.
+	hit := float64(bins.Spread{Shards: a.asked, Partitions: partitions}.Fullest(w.Assume.Confidence)) * a.each
 	if a.single {
-		hit = float64(Spread{a.shards, partitions}.Fullest(w.Assume.Confidence)) / float64(a.shards) * a.each
+		hit = float64(bins.Spread{Shards: a.shards, Partitions: partitions}.Fullest(w.Assume.Confidence)) / float64(a.shards) * a.each
 	}
 	c.Sustained = PartitionReads / hit
 	return c
-}
-
-// pageItems returns how many items a gather asks of each of n shards for a list of so many: the smallest number that
-// all of them together hold the list with, in 19 of 20 reads.
-//
-//	n × P[Bin(items, 1/n) > k] ≤ 5 %
-func pageItems(items, n int) int {
-	if n <= 1 || items <= 1 {
-		return max(items, 1)
-	}
-	if items > 1<<20 { // a bound will do
-		mean := float64(items) / float64(n)
-		return int(mean + math.Sqrt(2*mean*math.Log(float64(n)/0.05)) + 1)
-	}
-	chance := make([]float64, items+1)
-	newFactorials(items).binomial(items, 1/float64(n)).each(func(k int, p float64) { chance[k] = p })
-	tail := 0.0
-	for k := items; k > 0; k-- {
-		if tail += chance[k]; float64(n)*tail > 0.05 {
-			return k
-		}
-	}
-	return 1
 }

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Severity is how much a note matters.
+// Severity is the importance of a note.
 type Severity int
 
 // The severities, in their order.
 const (
 	Info     Severity = iota // good to know
-	Warning                  // will cost money or time
-	Critical                 // will be throttled, or is not possible
+	Warning                  // costs money or time
+	Critical                 // DynamoDB will throttle, or the load cannot be served
 )
 
 var severities = [...]string{"info", "warning", "critical"}
@@ -25,7 +25,7 @@ func (s Severity) String() string {
 	return severities[s]
 }
 
-// MarshalText makes it a word in JSON.
+// MarshalText writes the severity as a word, in JSON for example.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the word.
@@ -38,7 +38,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Note is something that the reader of a plan should know. Its code never changes.
+// Note tells a risk or a fact about a plan. Its Code is stable across releases.
 type Note struct {
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code"`

@@ -16,7 +16,7 @@ func (w *Workload) snippet(p *Plan) string {
 	case Leave:
 		return ""
 	case Cached:
-		return fmt.Sprintf("// reads.Get(ctx, %q, load) calls load once in %v, whoever asks.\nvar reads = "+
+		return fmt.Sprintf("// reads.Get(ctx, %q, load) calls load once in %v, for all callers.\nvar reads = "+
 			"cache.New[[]heatsink.Item](cache.Options{TTL: %s})\n",
 			w.Key, w.Read.Stale, nanoseconds(int64(w.Read.Stale)))
 	case Replicated:
@@ -42,7 +42,7 @@ func nanoseconds(n int64) string {
 }
 
 func (w *Workload) copies(p *Plan) string {
-	return fmt.Sprintf(`// copies says where the copies of an item are: write it under all of copyKeys, read it from anyCopy.
+	return fmt.Sprintf(`// copies is the layout of an item's copies: write the item under all of copyKeys, and read it from anyCopy.
 var copies = %s
 
 func copyKeys() ([]string, error) { return copies.ShardKeys(%[2]q, time.Time{}, time.Time{}) }
@@ -131,27 +131,27 @@ func (w *Workload) explain(p *Plan) []string {
 		lines[0] = fmt.Sprintf("%q is stored as %q.", w.Key, first)
 	}
 	if p.Strategy == Counter {
-		lines = append(lines, "Give every item you Update a slot of its own, such as a random number, and ADD; sum "+
-			"up with Fold.")
+		lines = append(lines, "Give every Update a slot, such as a random number, and ADD to the count; sum up all "+
+			"shards with Fold.")
 	}
 	switch {
 	case w.past(p) != "":
-		lines = append(lines, fmt.Sprintf("Older reads what is there already, under the bare key and in %s of the same Format and Hash.",
-			figure.Count(w.Shards, "shard")), "Leave out what was never written, and give the past its own Format and Hash if they differ.")
+		lines = append(lines, fmt.Sprintf("Older reads existing items under the bare key and in %s of the same Format and Hash.",
+			figure.Count(w.Shards, "shard")), "Remove a layout that was never written; set the Format and Hash of an old layout if they differ.")
 	case w.Existing && w.Shards > 0 && !w.bareZero(p):
-		lines = append(lines, fmt.Sprintf("Older reads what is there already under the bare key; that in %s of the same Format is among these shards.",
+		lines = append(lines, fmt.Sprintf("Older reads existing items under the bare key; those in %s of the same Format are in these shards.",
 			figure.Count(w.Shards, "shard")))
 	case w.Existing && !w.bareZero(p):
-		lines = append(lines, "Older reads what is there already under the bare key: if it was sharded, give Older its layout.")
+		lines = append(lines, "Older reads existing items under the bare key: if they are sharded, add their layout to Older.")
 	case w.Existing:
-		lines = append(lines, "What is there already is shard 0: if it has shards, plan again with their number.")
+		lines = append(lines, "Existing items are shard 0: if they are sharded already, plan again with their number of shards.")
 	}
 	if w.duplicates(p) {
-		lines = append(lines, "Put does not replace an item that is there already: it adds a second copy.",
+		lines = append(lines, "Put does not replace an existing item: it adds a second copy.",
 			"Change such items with Update, or Delete them first: see docs/layouts.md.")
 	}
 	if w.Existing && p.Strategy == Counter {
-		lines = append(lines, "Update adds to the item that is there already until the slot's shard has an item: Put one in each, with a count of 0.")
+		lines = append(lines, "Update adds to the existing item until the slot's shard has one: Put an item with a count of 0 into each shard.")
 	}
 	return append(lines, w.blanks(p)...)
 }
@@ -235,7 +235,7 @@ func (w *Workload) format(p *Plan) string {
 	return "layout.Format{" + strings.Join(parts, ", ") + "}"
 }
 
-// Format is how shard keys are spelt.
+// Format is the spelling of shard keys.
 type Format string
 
 // The formats.

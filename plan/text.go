@@ -17,7 +17,7 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// WriteText writes the plan for people: the verdict, the numbers, the reasons, and the snippet.
+// WriteText writes the plan as text for people, with lines of up to 110 characters.
 func (p *Plan) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", p.Verdict)
@@ -50,7 +50,7 @@ func list(b *strings.Builder, title string, lines []string) {
 	}
 }
 
-// wrapped breaks a text into lines, the first of them after a beginning that the others are indented by.
+// wrapped breaks a text into lines. The first follows begin, and the others are indented by its width.
 func wrapped(begin, text string) string {
 	const width = 110
 	var b strings.Builder
@@ -98,7 +98,7 @@ func (p *Plan) writeNumbers(b *strings.Builder) {
 	line("a read", "%s, %s units, %s ms at the 99th percentile; %s a month for all reads",
 		figure.Count(p.Read.Requests, "request"), grouped(p.Read.Units), grouped(p.Read.P99Millis), dollars(p.Read.Dollars))
 	if w := p.Waste; w != nil && w.Wasted > 0 {
-		line("wasted", "%s of %s provisioned write units (%s) are of no use to this key: %s a month",
+		line("wasted", "this key cannot use %s of %s provisioned write units (%s), which cost %s a month",
 			grouped(w.Wasted), grouped(w.Provisioned), percent(w.Share), dollars(w.Dollars))
 	}
 	line("assumed", "%s confidence, partitions %s full, average load %s of the peak, prices of %s, %s",
@@ -126,8 +126,9 @@ func (p *Plan) writeWays(b *strings.Builder) {
 	}
 	_ = t.Flush() // into a Builder, which takes everything
 	b.WriteString(wrapped("", fmt.Sprintf(
-		"Units a second: the upper bound has a partition for each shard; sustained is without a refusal in %s of all "+
-			"cases; accepted is of %s, on average. Requests, units and p99 are those of one read.",
+		"Upper bound, sustained and accepted are units a second. The upper bound has a partition for each shard. "+
+			"Sustained is the load without throttling in %s of placements. Accepted is the average, of a load of %s. "+
+			"Requests, units and p99 are of one read.",
 		percent(p.Assumed.Confidence), grouped(p.Peak))))
 }
 
@@ -138,7 +139,7 @@ func (p *Plan) writeFormulas(b *strings.Builder) {
 		more = "+"
 	}
 	b.WriteString("\n" + wrapped("", fmt.Sprintf(
-		"Shards by the published rules, which take each to have a partition: at least %d; × %v, %d; × 2, %d; "+
+		"Shards by the published rules, which assume a partition for each shard: at least %d; × %v, %d; × 2, %d; "+
 			"rounded, then doubled, %d; four times, %d; by requests, %d to %d%s.",
 		f.Minimum, f.Factor, f.Factored, f.Cautious, f.Conservative, f.Generous, f.Band.From, f.Band.To, more)))
 	if len(p.Ranking) == 0 {

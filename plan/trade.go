@@ -7,16 +7,16 @@ import (
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// Trade sets what shards give beside what they take.
+// Trade compares what shards gain with what they cost.
 type Trade struct {
-	Gain         float64 `json:"gain"`         // × what one key takes of what is short, at the confidence
-	GainBound    float64 `json:"gainBound"`    // × the number of shards: with a partition for each
-	ReadRequests float64 `json:"readRequests"` // × as many as one key takes
-	ReadUnits    float64 `json:"readUnits"`    // × as many as one key takes
+	Gain         float64 `json:"gain"`         // × the throughput of one key, at the confidence asked for
+	GainBound    float64 `json:"gainBound"`    // × the throughput of one key, with a partition for each shard
+	ReadRequests float64 `json:"readRequests"` // × the requests of a read of one key
+	ReadUnits    float64 `json:"readUnits"`    // × the units of a read of one key
 	AddedDollars float64 `json:"addedDollarsPerMonth"`
-	Outweighs    bool    `json:"outweighs"` // the reads that shards add cost more than all writes
+	Outweighs    bool    `json:"outweighs"` // the added reads cost more than all writes
 
-	KeyBytes     int     `json:"keyBytes"`     // that every item's key is longer by
+	KeyBytes     int     `json:"keyBytes"`     // by which every item's key is longer
 	StorageShare float64 `json:"storageShare"` // of an item
 }
 
@@ -34,36 +34,36 @@ func (v *ways) trade(p *Plan, way Way) Trade {
 	return t
 }
 
-// keyBytes is how much longer a shard key is than its key: #2026-06-22#SHARD_12.
+// keyBytes is the length of what a shard adds to a key, such as #2026-06-22#SHARD_12.
 func keyBytes(shards int, b Bucket) int {
 	return len("#SHARD_") + len(strconv.Itoa(shards-1)) + len(bucketExample(b))
 }
 
-// costs says in words what spreading gives and what it costs.
+// costs says in words what sharding gains and costs.
 func (v *ways) costs(p *Plan) []string {
 	t, r, was := p.Trade, p.Recommended, p.Unsharded
 	kind := "writes"
 	if v.limit == PartitionReads {
 		kind = "reads"
 	}
-	list := []string{fmt.Sprintf("gain: × %s the %s, of at most × %s with a partition for each shard; no shard takes "+
-		"more than %s units a second",
+	list := []string{fmt.Sprintf("gain: × %s the %s, at most × %s with a partition for each shard; one shard takes "+
+		"at most %s units a second",
 		grouped(t.Gain), kind, grouped(t.GainBound), grouped(v.limit))}
 	if r.Read.Requests == was.Requests && r.Read.Units == was.Units {
-		list = append(list, "reads: no more requests and units than before; a list of everything asks "+
+		list = append(list, "reads: no more requests or units than before; a list of all items asks "+
 			figure.Count(p.Shards, "shard"))
 	} else {
 		list = append(list,
-			fmt.Sprintf("reads: × %s requests and × %s units: %s and %s units a read, instead of %s and %s",
+			fmt.Sprintf("reads: × %s requests and × %s units: a read takes %s and %s units instead of %s and %s",
 				grouped(t.ReadRequests), grouped(t.ReadUnits), figure.Count(r.Read.Requests, "request"), grouped(r.Read.Units),
 				grouped(was.Requests), grouped(was.Units)),
-			fmt.Sprintf("latency: %s of reads meet a request beyond the 99th percentile, so that of reads is %s ms "+
-				"instead of %s",
-				percent(r.Read.Tail), grouped(r.Read.P99Millis), grouped(was.P99Millis)),
-			fmt.Sprintf("money: %s a month for reads instead of %s; writes cost the same, %s",
+			fmt.Sprintf("latency: %s of reads wait for a request beyond the 99th percentile; read p99 rises from %s ms "+
+				"to %s ms",
+				percent(r.Read.Tail), grouped(was.P99Millis), grouped(r.Read.P99Millis)),
+			fmt.Sprintf("money: reads cost %s a month instead of %s; writes cost the same, %s",
 				dollars(r.Read.Dollars), dollars(was.Dollars), dollars(r.Dollars-r.Read.Dollars)))
 	}
-	return append(list, v.storage(p), "consistency: what is read from many shards is no snapshot, and an aggregate "+
+	return append(list, v.storage(p), "consistency: a read of many shards is not a snapshot, and an aggregate "+
 		"of them lags behind")
 }
 
@@ -72,19 +72,19 @@ func (v *ways) storage(p *Plan) string {
 	case Counter:
 		return fmt.Sprintf("storage: %s instead of one", figure.Count(p.Shards, "item"))
 	case Replicated:
-		return fmt.Sprintf("storage: each item %s times", grouped(p.Shards))
+		return fmt.Sprintf("storage: each item is stored %s times", grouped(p.Shards))
 	case ShardedIndex:
-		return fmt.Sprintf("storage: the index has each item once more, with %d bytes for the shard", p.Trade.KeyBytes)
+		return fmt.Sprintf("storage: the index stores each item once more, with %d bytes for the shard", p.Trade.KeyBytes)
 	}
-	return fmt.Sprintf("storage: %d bytes more in every item's key, %s of an item",
+	return fmt.Sprintf("storage: every item's key is %d bytes longer, %s of an item",
 		p.Trade.KeyBytes, percent(p.Trade.StorageShare))
 }
 
-// Indexed is what an index by the same key would have to bear, if items were stored under ids of their own.
+// Indexed is the load of an index by the same key, if items were stored under ids of their own.
 type Indexed struct {
 	WriteUnits int64 `json:"writeUnits"` // a second, with all attributes projected
 	Hot        bool  `json:"hot"`
-	Shards     int   `json:"shards"` // that its key needs by the formula
+	Shards     int   `json:"shards"` // that the index's key needs, by the formula
 }
 
 // index looks at the alternative of an index, for keys that are read as lists.
@@ -93,29 +93,29 @@ func (w *Workload) index(p *Plan) *Indexed {
 		return nil
 	}
 	units := p.Load.WriteUnits
-	return &Indexed{units, units > PartitionWrites, Shards(units, w.Assume.Factor)}
+	return &Indexed{units, units > PartitionWrites, shardsFor(units, w.Assume.Factor)}
 }
 
-// hints says how reads get cheaper, and nothing that only seems to.
+// hints says how reads get cheaper. It leaves out what only seems to help.
 func (w *Workload) hints(p *Plan) []string {
 	if !p.Shard || w.Reads == 0 || w.Read.Pattern == Points {
 		return nil
 	}
 	if w.Read.Pattern == Counters {
 		return []string{
-			"cache the total: one load answers all who ask",
-			"let each process gather what it adds for a moment before it writes, as package counter does: every 50 " +
-				"ms are 20 writes a second, whatever it counts",
+			"cache the total: one load serves all readers",
+			"let each process add up increments before it writes, as package counter does: one write every 50 ms is " +
+				"20 writes a second, however many increments there are",
 		}
 	}
 	hints := []string{
-		"cache what many ask for: one load answers them all",
-		"ask for a count with COUNT: it costs the same units and returns no items",
-		"limit the time with a condition on the sort key: what a filter drops is paid for all the same",
+		"cache what many readers ask for: one load serves them all",
+		"count with Select COUNT: it costs the same units and returns no items",
+		"limit the time with a condition on the sort key: you pay for what a filter drops",
 	}
 	if w.Reads > w.Writes {
-		hints = append(hints, "reads outnumber writes: an index made for them, with few attributes, costs a write "+
-			"for each item and less for each read")
+		hints = append(hints, "reads outnumber writes: an index with few attributes costs one more write for "+
+			"each item, and makes each read cheaper")
 	}
 	return hints
 }

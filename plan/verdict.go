@@ -17,24 +17,23 @@ func (w *Workload) verdict(p *Plan) string {
 		}
 		return fmt.Sprintf("Do not shard %s: %s.", named(p.Key), p.Reasons[0])
 	case Bucketed:
-		return fmt.Sprintf("Do not shard %s; give it a key for every %s, since reads ask for a stretch of "+
-			"time.", named(p.Key), p.Bucket)
+		return fmt.Sprintf("Do not shard %s; give it a key for every %s, because reads ask for a time range.", named(p.Key), p.Bucket)
 	case Cached:
-		return fmt.Sprintf("Do not shard %s, cache it: it is read too much, not written too much.", named(p.Key))
+		return fmt.Sprintf("Do not shard %s; cache it: only its reads are too many for one partition.", named(p.Key))
 	}
 	if p.Shards == MaxShards {
-		return fmt.Sprintf("%s's load is more than one key can take, however it is spread: divide it among several keys first.",
+		return fmt.Sprintf("%s has more load than one key takes with any number of shards: divide it among several keys first.",
 			named(p.Key))
 	}
 	text := fmt.Sprintf("Spread %s over %s %s", named(p.Key), figure.Count(p.Shards, "shard"), w.kindOfShards(p))
 	if p.Strategy == Replicated {
-		text = fmt.Sprintf("Keep %s copies of %s, of which a read asks one", grouped(p.Shards), named(p.Key))
+		text = fmt.Sprintf("Keep %s copies of %s, and read one of them", grouped(p.Shards), named(p.Key))
 	}
 	if p.Warm != nil {
 		text += fmt.Sprintf("; first warm the %s to %s", w.place(), p.Warm.text())
 	}
 	if !p.Recommended.Fits {
-		return text + "; that is the best there is, and not enough."
+		return text + "; that is the best option, but it is not enough."
 	}
 	return text + "."
 }

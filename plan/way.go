@@ -1,39 +1,44 @@
 package plan
 
-import "sort"
+import (
+	"sort"
 
-// Way is a number of shards on a number of partitions, and what comes of it.
+	"github.com/heatsink-go/heatsink/plan/internal/bins"
+)
+
+// Way is a number of shards on a number of partitions, with what they take and cost.
 type Way struct {
-	Name string `json:"name"` // ByFormula, AsIs, Warmed or Within
-	Spread
+	Name       string `json:"name"` // ByFormula, AsIs, Warmed or Within
+	Shards     int    `json:"shards"`
+	Partitions int    `json:"partitions"`
 
-	// All in write units a second; in read units if reads are what the shards are for.
-	UpperBound float64 `json:"upperBound"` // what is published: shards × 1,000, or 3,000
-	Sustained  float64 `json:"sustained"`  // without a refusal, at the confidence asked for
-	Median     float64 `json:"median"`     // the same in half of all cases
-	Accepted   float64 `json:"accepted"`   // of the peak load, on average over all cases
+	// In write units a second, or in read units if reads are the bottleneck.
+	UpperBound float64 `json:"upperBound"` // shards × 1,000, or 3,000 for reads, as published
+	Sustained  float64 `json:"sustained"`  // without throttling, at the confidence asked for
+	Median     float64 `json:"median"`     // without throttling, in half of all placements
+	Accepted   float64 `json:"accepted"`   // of the peak load, on average over all placements
 
-	Fits    bool     `json:"fits"` // the peak is no more than the target share of what is sustained
+	Fits    bool     `json:"fits"` // the peak is at most the target share of Sustained
 	Read    ReadCost `json:"read"`
 	Dollars float64  `json:"dollarsPerMonth"` // of all reads and writes
 }
 
 // The names of ways.
 const (
-	ByFormula = "formula"  // as many shards as the published formula says, on the partitions there are
-	AsIs      = "as it is" // as many as it takes on the partitions there are
-	Warmed    = "warmed"   // with more partitions than there are now
-	Within    = "limited"  // with as many shards as the limits on reads allow, and the partitions that it then takes
+	ByFormula = "formula"  // the shards of the published formula, on the current partitions
+	AsIs      = "as it is" // the shards that the load needs on the current partitions
+	Warmed    = "warmed"   // with more partitions
+	Within    = "limited"  // the shards that MaxLatency and MaxDollars allow, and the partitions that these need
 )
 
-// ways works out what can be done, for a strategy that spreads.
+// ways computes the ways of a strategy that spreads.
 type ways struct {
 	*Workload
 	load     Load
 	strategy Strategy
 	bucket   Bucket
-	demand   demand
-	limit    float64 // of a partition, in the units that are short
+	demand   bins.Demand
+	limit    float64 // of a partition, in the units of the bottleneck
 	formula  int
 }
 
@@ -45,27 +50,27 @@ func (w *Workload) ways(l Load, s Strategy, b Bucket) *ways {
 	} else if s != Calculated {
 		reads = 0 // every shard gets all of them
 	}
-	v.demand = demand{
-		load: max(writes, reads), choice: s.Choice(),
-		confidence: w.Assume.Confidence, target: w.Assume.Target,
-		dense: 4, fair: 1, // four leave one partition in fifty without a shard; more only make reads dearer
+	v.demand = bins.Demand{
+		Load: max(writes, reads), Choice: s.choice(),
+		Confidence: w.Assume.Confidence, Target: w.Assume.Target,
+		Dense: 4, Fair: 1, // four leave one partition in fifty without a shard; more only make reads dearer
 	}
 	if s == Calculated && w.Read.Pattern == Points {
-		v.demand.dense, v.demand.fair = 16, 4 // reads ask one shard, so more cost them nothing
+		v.demand.Dense, v.demand.Fair = 16, 4 // reads ask one shard, so more cost them nothing
 	}
 	if reads > writes {
 		v.limit = PartitionReads
 	}
 	if l.HottestShare > 0 {
-		v.demand.others = v.demand.load * (1/l.HottestShare - 1)
+		v.demand.Others = v.demand.Load * (1/l.HottestShare - 1)
 	}
 	v.formula = v.published()
 	return v
 }
 
-// published is how many shards the published formula asks for, and at least what the plan's own rules do.
+// published is the number of shards by the published formula, or by the plan's own rules if that is more.
 func (v *ways) published() int {
-	n := formula(unitsPerSecond(v.demand.load*v.limit), uint64(v.limit), v.Assume.Factor)
+	n := formula(unitsPerSecond(v.demand.Load*v.limit), uint64(v.limit), v.Assume.Factor)
 	if v.load.Throttled {
 		n = max(n, v.afterThrottles())
 	}
@@ -75,9 +80,8 @@ func (v *ways) published() int {
 	return min(n, MaxShards)
 }
 
-// afterThrottles returns how many shards a throttled key gets whatever its rates say: twice what is not enough. But
-// where each shard has little to do, more of them are no help: then too many share a partition, or there are too few of
-// these.
+// afterThrottles returns the number of shards for a throttled key, whatever its rates: twice the current number. Where
+// each shard has little load, more shards do not help: several share a partition, or the partitions are too few.
 func (w *Workload) afterThrottles() int {
 	now := max(w.Shards, 1)
 	if w.idleShards() {
@@ -86,37 +90,37 @@ func (w *Workload) afterThrottles() int {
 	return times(now, 2)
 }
 
-// idleShards reports whether shards have so little to do that throttles are not for want of them.
+// idleShards reports whether shards have so little load that more of them would not prevent throttles.
 func (w *Workload) idleShards() bool {
 	const busy = 200 // write units a second of one shard
 	return w.Shards > 1 && w.Writes*float64(writeUnitsOf(w.ItemBytes)) < busy*float64(w.Shards)
 }
 
-// unforeseen is how many shards keys get of which any may become hot: the published example has five.
+// unforeseen is the number of shards of keys any of which may become hot: the published example has five.
 const unforeseen = 5
 
-// all returns what there is to choose from, the formula's first, then the partitions as they are.
+// all returns the ways to choose from: the formula's first, then that on the current partitions.
 func (v *ways) all() []Way {
 	now, d := v.Table.partitions(), v.demand
 	list := []Way{v.way(ByFormula, v.formula, now)}
-	n, fits := d.shards(v.formula, now)
-	square, ok := d.square()
+	n, fits := d.Shards(v.formula, now)
+	square, ok := d.Square()
 	switch {
 	case !fits && !ok:
 		n = MaxShards // nothing will do; nor would fewer
 	case !fits:
-		n = d.widest(v.formula, now)
+		n = d.Widest(v.formula, now)
 	}
 	list = append(list, v.way(AsIs, n, now))
 	switch {
 	case fits && ok && square.Partitions > now && square.Shards < n && square.Shards >= v.formula:
 		list = append(list, v.way(Warmed, square.Shards, square.Partitions))
 	case !fits && ok:
-		// More load never takes fewer shards: what the partitions as they are could use goes on being used, on as few
-		// more of them as will do.
+		// More load never takes fewer shards: the way keeps as many as the current partitions can use, on as few more
+		// partitions as suffice.
 		if n > square.Shards {
 			square.Shards = n
-			square.Partitions, _ = d.partitions(n, now+1)
+			square.Partitions, _ = d.Partitions(n, now+1)
 		}
 		list = append(list, v.way(Warmed, square.Shards, square.Partitions))
 	}
@@ -126,7 +130,7 @@ func (v *ways) all() []Way {
 	return list
 }
 
-// limited returns the way that stays within the limits on reads, if no other does and there is one.
+// limited returns the way within MaxLatency and MaxDollars, if there is one and no other is.
 func (v *ways) limited(list []Way, now int) (Way, bool) {
 	for _, way := range list[1:] {
 		if way.Fits && v.within(way.Read, way.Dollars) {
@@ -141,7 +145,7 @@ func (v *ways) limited(list []Way, now int) (Way, bool) {
 	if n == 0 {
 		return Way{}, false
 	}
-	partitions, ok := v.demand.partitions(n, now)
+	partitions, ok := v.demand.Partitions(n, now)
 	if !ok {
 		return Way{}, false
 	}
@@ -149,15 +153,15 @@ func (v *ways) limited(list []Way, now int) (Way, bool) {
 }
 
 func (v *ways) way(name string, shards, partitions int) Way {
-	d, s := v.demand, Spread{shards, partitions}
-	room := 1 - d.others/float64(partitions) // what the other keys leave, of the whole of a partition
-	way := Way{Name: name, Spread: s, UpperBound: float64(shards) * v.limit}
-	if room > 0 {
-		way.Sustained = v.capped(s.sustained(d.choice, d.confidence) * room)
-		way.Median = v.capped(s.sustained(d.choice, 0.5) * room)
-		way.Accepted = min(v.capped(s.accepted(d.choice, d.load, room)), d.load*v.limit)
+	d, s := v.demand, bins.Spread{Shards: shards, Partitions: partitions}
+	free := 1 - d.Others/float64(partitions) // what other keys leave of a partition
+	way := Way{Name: name, Shards: shards, Partitions: partitions, UpperBound: float64(shards) * v.limit}
+	if free > 0 {
+		way.Sustained = v.capped(s.Sustained(d.Choice, d.Confidence) * free)
+		way.Median = v.capped(s.Sustained(d.Choice, 0.5) * free)
+		way.Accepted = min(v.capped(s.Accepted(d.Choice, d.Load, free)), d.Load*v.limit)
 	}
-	way.Fits = d.suffice(s)
+	way.Fits = d.Suffice(s)
 	way.Read = v.costOn(v.access(shards), partitions)
 	way.Dollars = way.Read.Dollars + v.writeDollars(shards)
 	return way
@@ -168,15 +172,12 @@ func (v *ways) access(shards int) access {
 	return v.readWith(v.strategy, shards, buckets, v.bucket)
 }
 
-// capped turns partitions' worth into units, within what the whole table is provisioned for.
+// capped turns a load in partitions into units, up to the table's provisioned capacity.
 func (v *ways) capped(worth float64) float64 {
 	units := worth * v.limit
-	if v.Table.Mode != Provisioned {
-		return units
-	}
-	table := v.Table.Provisioned.WriteUnits
+	table := v.Table.WriteUnits
 	if v.limit == PartitionReads {
-		table = v.Table.Provisioned.ReadUnits
+		table = v.Table.ReadUnits
 	}
 	if table == 0 {
 		return units
@@ -184,24 +185,24 @@ func (v *ways) capped(worth float64) float64 {
 	return min(units, float64(table))
 }
 
-// writeDollars returns what writing costs a month: the same with any number of shards, unless they are copies.
+// writeDollars returns the monthly cost of writes: the same with any number of shards, except for copies.
 func (v *ways) writeDollars(shards int) float64 {
 	units := float64(v.load.WriteUnits)
 	if v.strategy == Replicated {
 		units *= float64(shards)
 	}
-	return v.Assume.Prices.writes(v.Table.Mode, units, v.Assume.Average)
+	return v.Assume.Prices.writes(v.Table.mode(), units, v.Assume.Average)
 }
 
-// within reports whether reads and all costs respect the limits that were set.
+// within reports whether reads and costs are within MaxLatency and MaxDollars.
 func (w *Workload) within(read ReadCost, dollars float64) bool {
-	slow := w.Limits.Latency > 0 && w.Reads > 0 && read.P99Millis > 1e3*w.Limits.Latency.Seconds()
-	dear := w.Limits.Dollars > 0 && dollars > w.Limits.Dollars
-	return !slow && !dear
+	slow := w.MaxLatency > 0 && w.Reads > 0 && read.P99Millis > 1e3*w.MaxLatency.Seconds()
+	expensive := w.MaxDollars > 0 && dollars > w.MaxDollars
+	return !slow && !expensive
 }
 
-// best returns the way to take: the partitions as they are, if they will do, before more of them; what is within the
-// limits before what is not.
+// best returns the recommended way: on the current partitions if they suffice, else on more; within the limits if there
+// is one.
 func (w *Workload) best(list []Way) Way {
 	score := func(way Way) int {
 		n := 0

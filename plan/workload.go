@@ -5,161 +5,143 @@ import (
 	"time"
 )
 
-// ErrWorkload is wrapped when a workload contradicts itself or has values out of range.
+// ErrWorkload is wrapped when a workload contradicts itself or has a value out of range.
 var ErrWorkload = errors.New("invalid workload")
 
-// Workload is what is known, or assumed, about a key and its table. Writes or Reads must be given; a field at zero has
-// its default.
+// Workload describes a key and its table. Writes or Reads must be given; any other field at zero has its default.
 type Workload struct {
-	// Key is the key's name, for texts and keys in the snippet. Default: KEY.
+	// Key is the name of the key in texts and in the snippet. Default: KEY.
 	Key string
 
-	// Writes and Reads are requests a second of the hottest key at its peak. A read that asks for a list is one read.
+	// Writes and Reads are requests a second for the hottest key at its peak. A read of a list is one read.
 	Writes, Reads float64
 
-	// ItemBytes is the size of an item. Default: 1 KB.
+	// ItemBytes is the size of an item. Default: 1,024.
 	ItemBytes int
 
-	// ItemsPerDay is how many items the key gets on an ordinary day, which decides the time bucket. Default: what
-	// Writes and Assume.Average make.
+	// ItemsPerDay is the number of items the key gets on an ordinary day; it decides the time bucket. Default: from
+	// Writes and Assume.Average.
 	ItemsPerDay float64
 
-	// Keys is how many keys the table has. Default: unknown.
+	// Keys is the number of keys in the table. Default: unknown.
 	Keys int
 
-	// Share is the part of the table's load that the hottest key has, and Zipf the exponent of the keys' skew (1 is a
-	// usual one), from which it follows if Keys is given: one of them at most. With neither, the load of other keys is
-	// unknown and left out.
+	// Share is the hottest key's share of the table's load, 0 to 1. Instead of it, Zipf with Keys gives the exponent of
+	// the keys' skew; 1 is usual. Give at most one of the two. With neither, the load of other keys is not counted.
 	Share, Zipf float64
 
-	// Shards is how many shards the key has now, or is thought to need, for the plan to judge.
+	// Shards is the number of shards that the key has, or is thought to need. The plan judges it.
 	Shards int
 
-	// Throttles is how many throttles of the key were counted in five minutes. Up to ten are nothing to worry about.
+	// Throttles is the number of throttled requests for the key in five minutes. Up to ten are harmless.
 	Throttles int
 
-	// Unpredictable says that any key may become as hot as this one, such as tenants that come and go.
+	// Unpredictable says that any key may become as hot as this one, such as that of any tenant.
 	Unpredictable bool
 
-	// Atomic says that items of the key must be read or changed together, in one consistent state.
+	// Atomic says that the key's items must be read or changed together, in one consistent state.
 	Atomic bool
 
-	// Existing says that there are items under the key, which stay where they are: under the bare key and, if Shards is
-	// given, in so many shards of the format of Names, calculated if the plan's are. The snippet reads them along.
+	// Existing says that the key has items, which stay where they are: under the bare key and, if Shards is given, in
+	// that many shards of Names.Format, calculated if the plan's shards are. The snippet reads them too.
 	Existing bool
+
+	// MaxLatency limits the 99th percentile of a read. MaxDollars limits the monthly cost of the key's reads and
+	// writes. A plan that exceeds a limit has a note that says so. Default: none.
+	MaxLatency time.Duration
+	MaxDollars float64
 
 	Table  Table
 	Read   Reading
-	Limits Limits
 	Assume Assumptions
 	Names  Names
 
-	guessed   bool // of a key that was held at the limit: its rates are more than was observed
-	bystander bool // its throttles are for other keys
+	guessed   bool // the key was throttled at the limit: its rates are above the observed ones
+	bystander bool // other keys cause its throttles
 }
 
-// Mode is how a table pays for its capacity.
-type Mode string
-
-// The modes. The default is OnDemand.
-const (
-	OnDemand    Mode = "on-demand"
-	Provisioned Mode = "provisioned"
-)
-
-// Table is what the key's table, or index, has to offer.
+// Table is the capacity of the key's table or index.
 type Table struct {
-	// Mode is OnDemand by default.
-	Mode Mode
+	// WriteUnits and ReadUnits are the provisioned capacity, in units a second. Default: none, the table is on demand.
+	WriteUnits, ReadUnits int64
 
-	// Provisioned is the capacity of a provisioned table, in units a second.
-	Provisioned Throughput
+	// WarmWrites and WarmReads are the warm throughput, in units a second, as DescribeTable reports it. Default: the
+	// provisioned capacity, or the 4,000 write and 12,000 read units of a new on-demand table.
+	WarmWrites, WarmReads int64
 
-	// Warm is the table's warm throughput, in units a second, as DescribeTable reports it. Default: what is
-	// provisioned, or 4,000 write and 12,000 read units, as a new on-demand table has.
-	Warm Throughput
-
-	// partitionsFor is their number, if it is known, as from an export. Default: what Warm makes.
+	// Partitions is the number of partitions, if it is known, as from an export. Default: as many as the warm
+	// throughput needs.
 	Partitions int
 
-	// Index says that the key is that of a global secondary index. Then all of this is about the index.
+	// Index says that the key belongs to a global secondary index. All fields are then about the index.
 	Index bool
 }
 
-// Pattern is how a key is read.
+// Pattern is how programs read a key.
 type Pattern string
 
 // The patterns. The default is Lists.
 const (
-	Points   Pattern = "points"  // single items, by their id
-	Times    Pattern = "times"   // lists of a stretch of time, such as the last 24 hours
-	Lists    Pattern = "lists"   // lists of all there is, or of the newest
-	Counters Pattern = "counter" // one number that all writes add to
+	Points   Pattern = "points"  // single items by id
+	Times    Pattern = "times"   // lists of a time range, such as the last 24 hours
+	Lists    Pattern = "lists"   // lists of all items, or of the newest
+	Counters Pattern = "counter" // one number to which all writes add
 	Mostly   Pattern = "mostly"  // the same item, far more often than it is written
 )
 
 var patterns = [...]Pattern{Points, Times, Lists, Counters, Mostly}
 
-// Reading is how the key is read.
+// Reading describes the reads of the key.
 type Reading struct {
 	// Pattern is Lists by default.
 	Pattern Pattern
 
-	// Items is how many items a list returns. Default: 100.
+	// Items is the number of items in a list. Default: 100.
 	Items int
 
-	// Window is how far back a list of Times looks. Default: 24 hours.
+	// Window is the time range of a list with Times. Default: 24 hours.
 	Window time.Duration
 
 	// Strong says that reads are strongly consistent, which doubles their units.
 	Strong bool
 
-	// Stale is how old an answer may be that comes from a cache. Default: one second. Negative: not at all.
+	// Stale is the greatest age of a cached result. Default: one second. Negative: reads may not come from a cache.
 	Stale time.Duration
 }
 
-// Limits are what a plan should stay within. It says so if it cannot.
-type Limits struct {
-	// Latency is for the 99th percentile of a read. Default: none.
-	Latency time.Duration
-
-	// Dollars is for all of the key's reads and writes, a month. Default: none.
-	Dollars float64
-}
-
-// Assumptions are what a plan takes for granted.
+// Assumptions are the constants of a plan's arithmetic.
 type Assumptions struct {
 	// Factor is the safety factor of the published formula. Default: 1.5.
-	Factor float64
+	Factor float64 `json:"factor"`
 
-	// Confidence is the part of all placements of shards on partitions in which the load must fit. Default: 0.99.
-	Confidence float64
+	// Confidence is the share of all placements of shards on partitions in which the load must fit. Default: 0.99.
+	Confidence float64 `json:"confidence"`
 
-	// Target is how full a partition may be at the peak. Default: 0.7.
-	Target float64
+	// Target is the greatest utilisation of a partition at the peak, 0.1 to 1. Default: 0.7.
+	Target float64 `json:"target"`
 
-	// Average is the load on average as a share of the peak, for what is paid by the request. Default: 1, as if the
-	// peak never ended.
-	Average float64
+	// Average is the average load as a share of the peak, for costs by request. Default: 1, as if the peak never ended.
+	Average float64 `json:"average"`
 
-	// Latency is that of a single request. Default: a median of 10 ms and a 99th percentile of 25 ms.
-	Latency Latency
+	// P50Millis and P99Millis are the latency of a single request, in milliseconds. Default: 10 and 25.
+	P50Millis float64 `json:"p50Millis"`
+	P99Millis float64 `json:"p99Millis"`
 
 	// Prices are USEast1 by default.
-	Prices Prices
+	Prices Prices `json:"prices"`
 }
 
-// Names are what tables and attributes are called in the snippet. Defaults: items, pk, sk; the time of an item is at
-// the beginning of its sort key; an index is called by-key, on a table with the key id.
+// Names are the names of tables and attributes in the snippet. Defaults: table items with the keys pk and sk; the item's
+// time from the sort key; index by-key, on a table with the key id.
 type Names struct {
 	Table, PartitionKey, SortKey string
 	Time                         string
 	Index, TableKey              string
 
-	// Blank leaves names out of the snippet that are not given, and says so in a comment. Without it they have defaults.
+	// Blank leaves missing names out of the snippet, with a comment, instead of using the defaults.
 	Blank bool
 
-	// Format is how shard keys are spelt. Default: KEY#SHARD_7.
+	// Format is the spelling of shard keys. Default: KEY#SHARD_7.
 	Format Format
 }
 
@@ -171,7 +153,6 @@ const (
 func (w Workload) withDefaults() Workload {
 	set(&w.Key, "KEY")
 	set(&w.ItemBytes, 1<<10)
-	set(&w.Table.Mode, OnDemand)
 	set(&w.Read.Pattern, Lists)
 	set(&w.Read.Items, 100)
 	set(&w.Read.Window, day)
@@ -181,8 +162,8 @@ func (w Workload) withDefaults() Workload {
 	set(&a.Confidence, 0.99)
 	set(&a.Target, 0.7)
 	set(&a.Average, 1)
-	set(&a.Latency.P50, 10*time.Millisecond)
-	set(&a.Latency.P99, max(25*time.Millisecond, a.Latency.P50*5/2))
+	set(&a.P50Millis, 10)
+	set(&a.P99Millis, max(25, a.P50Millis*5/2))
 	set(&a.Prices, USEast1())
 	set(&w.ItemsPerDay, w.Writes*a.Average*day.Seconds())
 	w.Names.fill()
@@ -209,13 +190,26 @@ func set[T comparable](field *T, value T) {
 	}
 }
 
-// partitions returns how many partitions the table has.
+// partitions returns the number of the table's partitions.
 func (t *Table) partitions() int {
 	switch {
 	case t.Partitions > 0:
 		return t.Partitions
-	case t.Mode == Provisioned:
-		return partitionsFor(max(t.Provisioned.WriteUnits, t.Warm.WriteUnits), max(t.Provisioned.ReadUnits, t.Warm.ReadUnits))
+	case t.mode() == provisioned:
+		return partitionsFor(max(t.WriteUnits, t.WarmWrites), max(t.ReadUnits, t.WarmReads))
 	}
-	return max(NewTablePartitions, partitionsFor(t.Warm.WriteUnits, t.Warm.ReadUnits))
+	return max(NewTablePartitions, partitionsFor(t.WarmWrites, t.WarmReads))
+}
+
+// The modes in which tables pay for capacity, as a plan's JSON names them.
+const (
+	onDemand    = "on-demand"
+	provisioned = "provisioned"
+)
+
+func (t *Table) mode() string {
+	if t.WriteUnits != 0 || t.ReadUnits != 0 {
+		return provisioned
+	}
+	return onDemand
 }

@@ -10,29 +10,28 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Algorithm says what a limit means, and what is stored to keep it. All of them count with one conditional update of
-// one item, which DynamoDB does as a whole: however many check at once, none is let through too many.
+// Algorithm says what a limit means, and how it is stored. Each check is one conditional update of one item, which
+// DynamoDB executes atomically. Concurrent checks therefore never exceed the limit.
 type Algorithm uint8
 
 // The algorithms. The zero value is SlidingWindow.
 const (
-	// SlidingWindow lets at most Limit through in any stretch of time as long as Window. It counts in Slots parts of
-	// the window, the oldest of them as a whole: what was let through counts for Window at least and Window +
-	// Window/Slots at most.
+	// SlidingWindow allows at most Limit in any period as long as Window. It divides the window into Slots and counts
+	// the oldest slot as a whole. A permit therefore counts for at least Window, and at most Window + Window/Slots.
 	SlidingWindow Algorithm = iota
 
-	// FixedWindow lets at most Limit through in every window. Windows follow each other without a gap, in UTC: hours
-	// begin on the hour, days at midnight, weeks on Monday. Around the border of two windows, twice the limit can come
-	// within moments. It is the cheapest: always one update for each shard that is asked.
+	// FixedWindow allows at most Limit in every window. Windows follow each other without a gap, in UTC: hours begin on
+	// the hour, days at midnight, weeks on Monday. Around the border of two windows, it may allow twice the limit
+	// within moments. It is the cheapest algorithm, with one update per shard that is tried.
 	FixedWindow
 
-	// SlidingLog is SlidingWindow without the inaccuracy: what was let through counts for Window, to 2 ms. It keeps the
-	// time of each, nine bytes, so a check costs a write unit for about every hundred that one shard's share of the
-	// limit has.
+	// SlidingLog is an exact SlidingWindow: a permit counts for Window, to 2 ms. It stores the time of each permit in
+	// nine bytes. A check therefore costs one write unit for about every hundred permits of a shard's share of the
+	// limit.
 	SlidingLog
 
-	// TokenBucket lets Burst through at once, and Limit in every Window from then on, at an even rate: in any stretch
-	// of time T at most Burst + Limit × T/Window.
+	// TokenBucket allows Burst at once, and then Limit per Window at an even rate. In any time T it allows at most
+	// Burst + Limit × T/Window.
 	TokenBucket
 )
 
@@ -91,6 +90,7 @@ type expression struct {
 	update, condition string
 	names             map[string]string // beside #ttl
 	values            heatsink.Item     // beside :ttl
+	repeatable        bool              // it sets what does not depend on what is there: doing it twice is doing it once
 }
 
 // apply makes an UpdateItem request of it. #ttl and :ttl are the time to live, which every update moves on.

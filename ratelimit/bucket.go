@@ -78,6 +78,8 @@ func (b tokenBucket) count(q *question) expression {
 			condition: "attribute_not_exists(#full) OR #full <= :now",
 			names:     map[string]string{"#full": fullAttribute},
 			values:    heatsink.Item{":now": number(now), ":then": number(now + int64(take))},
+
+			repeatable: true,
 		}
 	}
 	return expression{

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 )
 
 // check is a question under way: may at least need more go ahead, and want if possible?
@@ -89,7 +90,7 @@ func (c *check) askAll(ctx context.Context, open []int) (granted int, err error)
 const maxSteps = 10
 
 // ask asks a shard to count. It returns 0 if it has no room.
-func (c *check) ask(ctx context.Context, items *heatsink.Collection[heatsink.Item], shard int) (granted int, err error) {
+func (c *check) ask(ctx context.Context, items *direct.Table, shard int) (granted int, err error) {
 	l := c.limiter
 	q := &question{
 		now: c.now, n: min(c.want, l.shares[shard]), share: l.shares[shard], hint: c.entry.hint(shard),
@@ -97,11 +98,12 @@ func (c *check) ask(ctx context.Context, items *heatsink.Collection[heatsink.Ite
 	}
 	key := l.itemKey(c.key, shard, c.now)
 	for range maxSteps {
-		written, err := items.Update(ctx, key, func(in *dynamodb.UpdateItemInput) {
-			l.algorithm.count(q).apply(in, l.options.TTL, q.ttl)
+		e := l.algorithm.count(q)
+		counted, err := items.Update(ctx, key, e.repeatable, func(in *dynamodb.UpdateItemInput) {
+			e.apply(in, l.options.TTL, q.ttl)
 		})
 		if err == nil {
-			_, _ = c.see(shard, written.Attributes, q.hint) // of no consequence: it is counted
+			_, _ = c.see(shard, counted, q.hint) // of no consequence: it is counted
 			return q.n, nil
 		}
 		item, refused := refusal(err)

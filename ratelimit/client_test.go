@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -37,9 +38,7 @@ func start(t testing.TB) *dynamodb.Client {
 func open(t testing.TB, client ratelimit.Client, options ratelimit.Options) *ratelimit.Limiter {
 	t.Helper()
 	options.Table = table
-	if options.Timeout == 0 {
-		options.Timeout = time.Minute // the machine may be busy
-	}
+	options.Timeout = cmp.Or(options.Timeout, time.Minute) // the machine may be busy
 	limiter, err := ratelimit.Open(client, options)
 	if err != nil {
 		t.Fatal(err)

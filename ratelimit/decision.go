@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Decision is the answer to a check.
+// Decision is the result of a check.
 type Decision struct {
-	// Allowed is whether to go ahead. It is always the answer to act on, also beside an error.
+	// Allowed says whether to proceed. Act on it even if there is an error.
 	Allowed bool
 
-	// Limit is what the limiter lets through in a window, or what a full bucket has.
+	// Limit is what the limiter allows in a window, or the tokens of a full bucket.
 	Limit int
 
-	// Remaining is how much more would have been let through at that moment. With one shard it is exact; with more it
-	// is made up of what this process last saw of each, so that it is an estimate. Peek's is exact with any number.
+	// Remaining is how much more would have been allowed at that moment. It is exact with one shard. With more shards
+	// it is an estimate from what this process last saw of each. Peek returns an exact number for any number of shards.
 	Remaining int
 
-	// RetryAfter is how long to wait until there is room, if nobody else takes it; of a cost above one, at least. It is
-	// 0 if the answer is yes, or if it is not known. One that is much longer than the window tells of a process whose
-	// clock is ahead: Reset helps.
+	// RetryAfter is the time until there is room, if nobody else takes it. For a cost above one it is a lower bound. It
+	// is 0 if the check is allowed, or if the time is not known. If it is much longer than the window, the clock of
+	// some process is ahead: call Reset.
 	RetryAfter time.Duration
 
-	// Failed is set if DynamoDB could not say: Allowed is what Options.FailOpen says then, and Remaining and RetryAfter
-	// are not known. The error says why.
+	// Failed is set if DynamoDB did not answer. Allowed then follows Options.FailOpen, and Remaining and RetryAfter are
+	// not known. The error gives the reason.
 	Failed bool
 }
 
-// String describes the decision in a line, such as "allowed, 41 of 100 left" or "refused, retry after 12s".
+// String describes the decision in one line, such as "allowed, 41 of 100 left" or "refused, retry after 12s".
 func (d Decision) String() string {
 	switch {
 	case d.Failed && d.Allowed:

@@ -1,11 +1,11 @@
-// Package ratelimit limits how often something may be done by each key, such as an API key, a user or an address, in
-// all processes together, on DynamoDB: in a sliding window, in a fixed one, or by tokens.
+// Package ratelimit limits how often each key may do something, over all processes, on DynamoDB. A key is an API key, a
+// user or an address. The limit is for a sliding window, a fixed window or a token bucket.
 //
 //	limiter, err := ratelimit.Open(client, ratelimit.Options{Table: "limits", Limit: 1000, Window: time.Hour})
 //	…
 //	d, err := limiter.Allow(ctx, apiKey)
 //	if err != nil {
-//		log.Print(err) // DynamoDB could not say; d is what the options want then
+//		log.Print(err) // DynamoDB did not answer; d follows Options.FailOpen
 //	}
 //	if !d.Allowed {
 //		w.Header().Set("Retry-After", …d.RetryAfter…)
@@ -13,47 +13,54 @@
 //
 // # What it promises
 //
-// No more than the limit is let through, whatever number of processes check at once, whatever is throttled, lost or
-// late. A check is one conditional update, which counts and compares in one; there is no moment in between.
+// A limiter never allows more than the limit, for any number of concurrent processes, and whatever is throttled, lost
+// or late. A check is one conditional update that compares and counts atomically.
 //
-// A check counts at the time it began: when Allow was called, by the clock of its process, not when it returns. That is
-// so however slow requests are, and also if a check waits for a lease. A check that begins before a fixed window ends
-// is counted in that window, even if it returns in the next. There is one exception: a SlidingWindow counts a check
-// that is overtaken by later ones at their time, which is at the latest when it ends.
+// A check counts at the time when Allow was called, by the clock of its process. That holds for slow requests and for
+// checks that wait for a lease. A check that begins before a fixed window ends counts in that window, even if it
+// returns in the next. There is one exception: if later checks overtake a check in a SlidingWindow, it counts at their
+// time, at the latest when it ends.
 //
-// No less is let through than that, either: what is refused is over the limit. The exceptions are stated where they
-// are: the parts of a SlidingWindow; costs above one on several shards (AllowN); a lost answer, after which the check
-// is made again and may have been counted twice; leases; and shards of a TokenBucket, of which one that is full
-// collects no more while others could.
+// A limiter also does not allow less: a refused check is over the limit. The exceptions are documented with each
+// feature:
 //
-// When DynamoDB cannot say, within Options.Timeout, the decision is what Options.FailOpen wants, has Failed set, and
-// comes with an error. Only such a decision lets anything through that was not counted.
+// - the slots of a SlidingWindow
+// - costs above one with several shards (AllowN)
+// - a lost answer, after which the check is repeated and may be counted twice
+// - leases
+// - shards of a TokenBucket: a full shard collects no more tokens while others could
+//
+// If DynamoDB does not answer within Options.Timeout, the decision follows Options.FailOpen, has Failed set, and comes
+// with an error. Only such a decision can allow something that was not counted.
 //
 // # Clocks
 //
-// Time is that of the process that checks, in UTC. If the clocks of processes differ by up to ε, a sliding window is as
-// long as Window give or take ε, and a bucket lets through what comes in ε more, once. Every fixed window keeps its
-// limit; which of two a check is in is for the clock to say. A clock that is far ahead makes others wait for that long.
+// Time is the clock of the checking process, in UTC. If the clocks of processes differ by up to ε, a sliding window is
+// up to ε longer or shorter than Window. A bucket allows once what it collects in ε more. Every fixed window keeps its
+// limit, and the clock decides which window a check belongs to. A clock that is far ahead makes other processes wait
+// for that long.
 //
 // # Hot keys
 //
-// An item takes 1,000 checks a second. With Shards a key has that many items, each with an exact share of the limit. A
-// check asks one at random; when it has no room, all the others are looked at, and one that has some is asked. A
-// process remembers which have none until when, so what is over the limit costs nothing for most of the time, sharded
-// or not.
+// One item serves 1,000 checks per second. With Shards, a key has that many items, each with an exact share of the
+// limit. A check tries a random shard. If that shard has no room, the check reads all others and tries one that has. A
+// process remembers which shards are full, and until when. Checks over the limit therefore usually cost nothing, with
+// or without shards.
 //
-// With a Lease a process takes several at a time and lets them through from memory: the hotter the key the more, up to
-// Lease. What it has taken is counted at once, so no more than the limit is let through, but for a TokenBucket: in any
-// stretch of time T it may be what comes in LeaseFor more. What lapses unused was counted for nothing: at most half of
-// what was counted, and Lease - 1 of each process at a time, plus what callers asked for who gave up.
+// With a Lease, a process takes several permits at a time and allows checks from memory. The hotter the key, the more
+// it takes, up to Lease. Leased permits are counted at once, so the limit still holds. A TokenBucket is the exception:
+// in any time T it may allow what it collects in T + LeaseFor. Permits that lapse unused were counted for nothing. They
+// are at most half of what was counted, and at most Lease - 1 per process at a time, plus those of callers that gave
+// up.
 //
 // # What it costs
 //
-// A check costs one request and one write unit, let through or refused, and nothing if it is remembered to be refused.
-// The first check in a slot of a SlidingWindow, and the first of a SlidingLog, cost one more of both; so does that of a
-// TokenBucket that others have used meanwhile. A SlidingLog costs a unit for about every hundred of its share of the
-// limit. On the last of its limit a key of N shards costs N - 1 reads of half a unit as well. A key of more than a
-// kilobyte costs what it is long. Peek reads a unit, and Reset writes one, for each shard.
+// A check costs one request and one write unit, whether it is allowed or refused. It costs nothing if the process
+// remembers that the key is refused. The first check in a slot of a SlidingWindow, and the first of a SlidingLog, cost
+// one request and one unit more. So does a check of a TokenBucket that other processes have used meanwhile. A
+// SlidingLog costs one unit for about every hundred of its share of the limit. When a key with N shards is close to its
+// limit, a check also costs N - 1 reads of half a unit. A key of more than a kilobyte costs one unit per kilobyte. Peek
+// reads one unit per shard, and Reset writes one per shard.
 //
 // # Items
 //
@@ -63,9 +70,9 @@
 //	RATE_LIMIT#key#SHARD_7   log#1h0m0s                              t, ttl
 //	RATE_LIMIT#key#SHARD_7   bucket#1h0m0s                           full, ttl
 //
-// DynamoDB deletes them a day after their last use. The table must be in one region: replicas of a global table would
-// each let the limit through.
+// DynamoDB deletes items a day after their last use. The table must be in one region: each replica of a global table
+// would allow the whole limit.
 //
-// Another Shards, Window or Algorithm starts counting anew, so that while it is introduced twice the limit may come,
-// once; another Limit goes on from what was counted.
+// Changing Shards, Window or Algorithm starts a new count, so that during the change up to twice the limit may be
+// allowed, once. Changing Limit keeps the count.
 package ratelimit

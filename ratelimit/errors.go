@@ -12,25 +12,26 @@ import (
 
 // What can be wrong. The errors that wrap them say what and where.
 var (
-	// ErrOptions is wrapped by what Open and Setup return for options that contradict each other or lack something.
+	// ErrOptions is wrapped by errors of Open and Setup if options contradict each other or a required option is
+	// missing.
 	ErrOptions = heatsink.ErrOptions
-	// ErrTable is wrapped by Setup when a table is there and is not what is needed.
+	// ErrTable is wrapped by errors of Setup if the existing table lacks something.
 	ErrTable = schema.ErrMismatch
-	// ErrKey is wrapped when a key is empty, too long, not valid UTF-8, or ends like a shard key (#SHARD_7). Keys that
-	// callers make up may be like that: the decision beside the error is a refusal, also for a limiter that fails open.
+	// ErrKey is wrapped if a key is empty, too long, not valid UTF-8, or ends like a shard key (#SHARD_7). The decision
+	// is then a refusal, even with FailOpen, because a caller may have chosen such a key.
 	ErrKey = layout.ErrKey
-	// ErrCost is wrapped when n is below one, or more than the limiter could ever let through at once. The decision
-	// beside it is a refusal.
-	ErrCost = errors.New("impossible cost")
-	// ErrUnavailable is wrapped when DynamoDB could not say: it did not answer, throttled, or rejected the request. The
-	// decision beside it has Failed set.
+	// ErrCost is wrapped if n is below one, or more than the limiter can ever allow at once. The decision is then a
+	// refusal.
+	ErrCost = errors.New("invalid cost")
+	// ErrUnavailable is wrapped if DynamoDB did not answer, throttled, or rejected the request. The decision has Failed
+	// set.
 	ErrUnavailable = errors.New("the rate limit could not be checked")
 )
 
 var (
 	errTimeout   = errors.New("the check took longer than its Timeout")
-	errContended = errors.New("others changed the item every time")
-	errForeign   = errors.New("the item is not one of this limiter")
+	errContended = errors.New("concurrent changes of the item on every attempt")
+	errForeign   = errors.New("the item was not written by this limiter")
 )
 
 // refusal returns the item that made an update's condition fail, nil if there was none, and whether that is what

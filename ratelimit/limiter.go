@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -33,21 +34,21 @@ type Limiter struct {
 	dice      dice
 
 	// Where another shard can be asked instead, a request is sent once; else it is repeated as the options say.
-	once, insisting *heatsink.Collection[heatsink.Item]
+	once, insisting *direct.Table
 }
 
-// Open returns the limiter that options describe. It does no I/O and needs no closing. A process should have one of
-// each kind: what it remembers and leases is its own.
+// Open returns the limiter of options. It does no I/O, and the limiter needs no closing. Open one limiter of each kind
+// per process, because each remembers refusals and holds leases of its own.
 func Open(client Client, options Options) (*Limiter, error) {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	once, err := heatsink.Open[heatsink.Item](client, options.collection(1))
+	once, err := direct.Open(client, options.items(1))
 	if err != nil {
 		return nil, err
 	}
-	insisting, err := heatsink.Open[heatsink.Item](client, options.collection(options.Retry.Attempts))
+	insisting, err := direct.Open(client, options.items(options.Retry.Attempts))
 	if err != nil {
 		return nil, err
 	}
@@ -64,19 +65,18 @@ func Open(client Client, options Options) (*Limiter, error) {
 	return l, nil
 }
 
-// Allow checks whether one more may go ahead, and counts it if so. It is AllowN of 1.
+// Allow checks whether one more is allowed, and counts it if so. It is AllowN with 1.
 //
-// key is whose limit it is: an API key, a user, an address. It is stored, and named in errors: of a secret, pass a
-// hash.
+// key is an API key, a user or an address. It is stored and appears in errors: if it is a secret, pass a hash of it.
 func (l *Limiter) Allow(ctx context.Context, key string) (Decision, error) {
 	return l.AllowN(ctx, key, 1)
 }
 
-// AllowN checks whether n more may go ahead, all or none, and counts them if so. With several shards one of them must
-// have room for all n. So n is at most a shard's share of the limit, and n may be refused while shards have less than n
-// left each, together up to Shards × (n − 1).
+// AllowN checks whether n more are allowed, all or none, and counts them if so. One shard must have room for all n, so
+// n is at most a shard's share of the limit. With several shards, n may be refused while each shard has less than n
+// left, together up to Shards × (n − 1).
 //
-// The decision is the answer to act on, also if there is an error. An error that wraps ErrUnavailable says why
+// Act on the decision even if there is an error. An error that wraps ErrUnavailable gives the reason why
 // Decision.Failed is set.
 func (l *Limiter) AllowN(ctx context.Context, key string, n int) (Decision, error) {
 	if err := l.admissible(key, n); err != nil {
@@ -91,9 +91,9 @@ func (l *Limiter) AllowN(ctx context.Context, key string, n int) (Decision, erro
 	return d, err
 }
 
-// Peek returns what Allow would say, without counting anything: Remaining is what all shards have room for. It reads
-// one item of each shard, strongly consistent, whatever the limiter remembers. What other processes have leased counts
-// as used.
+// Peek returns the decision of Allow without counting. Remaining is the room of all shards together. Peek reads one
+// item per shard with strong consistency, whatever the limiter remembers. Permits that other processes have leased
+// count as used.
 func (l *Limiter) Peek(ctx context.Context, key string) (Decision, error) {
 	if err := l.admissible(key, 1); err != nil {
 		return Decision{Limit: l.limit()}, err
@@ -133,9 +133,9 @@ func (l *Limiter) Peek(ctx context.Context, key string) (Decision, error) {
 	return d, nil
 }
 
-// Reset forgets what was counted of a key: it has its whole limit again. Other processes notice within
-// Options.Remember, and go on using what they have leased. It deletes an item of each shard, and reports those that
-// could not be.
+// Reset clears the count of a key, which then has its whole limit again. Other processes notice within
+// Options.Remember, and may still use what they have leased. Reset deletes one item per shard, and its error names the
+// shards that could not be deleted.
 func (l *Limiter) Reset(ctx context.Context, key string) error {
 	if err := l.admissible(key, 1); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (l *Limiter) Reset(ctx context.Context, key string) error {
 	var running sync.WaitGroup
 	for shard := range l.options.Shards {
 		running.Go(func() {
-			_, faults[shard] = l.insisting.Delete(ctx, l.itemKey(key, shard, now))
+			faults[shard] = l.insisting.Delete(ctx, l.itemKey(key, shard, now), nil)
 		})
 	}
 	running.Wait()
@@ -167,19 +167,19 @@ func (l *Limiter) limit() int {
 // admissible returns an error if a key cannot be stored or n never be let through.
 func (l *Limiter) admissible(key string, n int) error {
 	if key == "" {
-		return fmt.Errorf("%w: it is empty", ErrKey)
+		return fmt.Errorf("%w: the key is empty", ErrKey)
 	}
 	if _, err := l.layout.ShardKey(l.options.Prefix+key, time.Time{}, l.options.Shards-1); err != nil {
 		return err
 	}
 	if n < 1 {
-		return fmt.Errorf("%w: %d; one is the least", ErrCost, n)
+		return fmt.Errorf("%w: %d, want at least 1", ErrCost, n)
 	}
 	if l.options.Algorithm == SlidingLog && n > maxLogCost {
-		return fmt.Errorf("%w: %d; of a %v it is %d at most", ErrCost, n, l.options.Algorithm, maxLogCost)
+		return fmt.Errorf("%w: %d, but a %v allows at most %d at once", ErrCost, n, l.options.Algorithm, maxLogCost)
 	}
 	if most := l.shares[0]; n > most {
-		return fmt.Errorf("%w: %d; a shard's share of the limit is %d, of %d over %d shards",
+		return fmt.Errorf("%w: %d, but one shard allows at most %d, its share of the limit of %d over %d shards",
 			ErrCost, n, most, l.limit(), len(l.shares))
 	}
 	return nil
@@ -202,7 +202,7 @@ type sight struct {
 
 // look reads the items of shards at the same time.
 func (l *Limiter) look(
-	ctx context.Context, items *heatsink.Collection[heatsink.Item], key string, now time.Time, shards []int, consistent bool,
+	ctx context.Context, items *direct.Table, key string, now time.Time, shards []int, consistent bool,
 ) []sight {
 	sights := make([]sight, len(shards))
 	var running sync.WaitGroup
@@ -212,9 +212,6 @@ func (l *Limiter) look(
 			s.item, s.err = items.Get(ctx, l.itemKey(key, shard, now), func(in *dynamodb.GetItemInput) {
 				in.ConsistentRead = aws.Bool(consistent)
 			})
-			if errors.Is(s.err, heatsink.ErrNotFound) {
-				s.item, s.err = nil, nil
-			}
 		})
 	}
 	running.Wait()

@@ -88,6 +88,8 @@ func (s slidingLog) replace(q *question, old []int64) expression {
 		update: "SET #t = :new, #ttl = :ttl",
 		names:  map[string]string{"#t": logAttribute},
 		values: heatsink.Item{":new": numbers(list)},
+
+		repeatable: true,
 	}
 }
 

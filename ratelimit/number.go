@@ -36,7 +36,7 @@ func numberIn(item heatsink.Item, name string) (int64, error) {
 func numbersIn(item heatsink.Item, name string) ([]int64, error) {
 	list, ok := item[name].(*types.AttributeValueMemberL)
 	if !ok {
-		return nil, fmt.Errorf("%w: attribute %q is a %T, not a list", errForeign, name, item[name])
+		return nil, fmt.Errorf("%w: attribute %q is a %T, want a list", errForeign, name, item[name])
 	}
 	all := make([]int64, len(list.Value))
 	for i, element := range list.Value {
@@ -51,7 +51,7 @@ func numbersIn(item heatsink.Item, name string) ([]int64, error) {
 func parseNumber(v types.AttributeValue) (int64, error) {
 	n, ok := v.(*types.AttributeValueMemberN)
 	if !ok {
-		return 0, fmt.Errorf("it is a %T, not a number", v)
+		return 0, fmt.Errorf("got a %T, want a number", v)
 	}
 	return strconv.ParseInt(n.Value, 10, 64)
 }

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/schema"
-	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Options describe a limiter. Table and Limit are all it takes: then at most Limit are let through in any hour. All
-// processes that check the same keys must have the same Algorithm, Limit, Window, Slots, Burst and Shards, and with a
-// lease the same LeaseFor.
+// Options describe a limiter. Only Table and Limit are required; the limiter then allows at most Limit in any hour. All
+// processes that check the same keys must use the same Algorithm, Limit, Window, Slots, Burst and Shards and, with a
+// lease, the same LeaseFor.
 type Options struct {
 	// Table is the table's name or ARN. Several limiters may share one.
 	Table string
@@ -24,65 +24,66 @@ type Options struct {
 	// PartitionKey, SortKey and TTL name the attributes that hold the key and the time to live. Defaults: pk, sk, ttl.
 	PartitionKey, SortKey, TTL string
 
-	// Prefix goes before every key: the key "k1" is stored as RATE_LIMIT#k1#SHARD_0. Default: RATE_LIMIT#.
+	// Prefix precedes every key: the key "k1" is stored as RATE_LIMIT#k1#SHARD_0. Default: RATE_LIMIT#.
 	Prefix string
 
-	// Name tells limiters apart that have the same Algorithm and Window and shall count the same keys separately.
-	// Others do anyway. Limiters that differ in Limit only, as for customers with different contracts, count together.
-	// 128 bytes at most.
+	// Name separates limiters that have the same Algorithm and Window but must count the same keys separately. Limiters
+	// with another Algorithm or Window always count separately. Limiters that differ only in Limit, such as those of
+	// different contracts, count together. At most 128 bytes.
 	Name string
 
 	// Algorithm says what the limit means. Default: SlidingWindow.
 	Algorithm Algorithm
 
-	// Limit is how many are let through in a Window, 1 to 1,000,000,000; of a SlidingLog, 1,000 for each shard at most.
+	// Limit is how many are allowed in a Window, from 1 to 1,000,000,000. For a SlidingLog, at most 1,000 per shard.
 	Limit int
 
-	// Window is a whole number of milliseconds, 366 days at most. Default: an hour.
+	// Window is a whole number of milliseconds, at most 366 days. Default: one hour.
 	Window time.Duration
 
-	// Slots is how many parts a SlidingWindow has, 1 to 100. Default: 20.
+	// Slots is the number of slots of a SlidingWindow, from 1 to 100. Default: 20.
 	Slots int
 
-	// Burst is how many tokens a full TokenBucket has. Default: Limit.
+	// Burst is the number of tokens of a full TokenBucket. Default: Limit.
 	Burst int
 
-	// Shards is how many items, under as many partition keys, share the limit of one key, 256 at most. One takes 1,000
-	// checks a second; see the package's comment for what more of them cost. Default: 1.
+	// Shards is the number of items, each with its own partition key, that share the limit of one key. At most 256.
+	// Each serves 1,000 checks per second; the package comment describes their cost. Default: 1.
 	Shards int
 
-	// FailOpen lets everything through when DynamoDB cannot say. Default: nothing.
+	// FailOpen allows all checks that DynamoDB does not answer. Default: they are refused.
 	FailOpen bool
 
-	// Timeout is the longest that a check takes. Default: 1 s.
+	// Timeout is the longest time that a check takes. Default: 1 s.
 	Timeout time.Duration
 
-	// Remember is how long a refusal is believed without asking again, at most: it never is for longer than until there
-	// may be room again. It is how long a Reset, or a higher limit, may take to be noticed by other processes. Default:
-	// 10 s. Negative: not at all.
+	// Remember is the longest time that a refusal is repeated from memory. It is shorter if there may be room earlier.
+	// It is also the longest time until other processes notice a Reset or a higher limit. Default: 10 s. Negative:
+	// refusals are not remembered.
 	Remember time.Duration
 
-	// Memory is of how many keys a limiter remembers refusals and leases. The least recently used are forgotten.
-	// Default: 10,000, of some 100 bytes for each shard.
+	// Memory is the number of keys whose refusals and leases a limiter remembers. Beyond it, the least recently used
+	// are forgotten. Default: 10,000, at about 100 bytes per shard.
 	Memory int
 
-	// Lease is how many a process may take for a key at a time, to let them through without asking. Default: 1, no more
-	// than it was asked for. LeaseFor is how long they are good. Default: 1 s; 0 if Lease is 1.
+	// Lease is the largest number of permits that a process takes for a key at a time, to allow checks without a
+	// request. Default: 1, which is no lease. LeaseFor is how long leased permits are valid. Default: 1 s, or 0 if
+	// Lease is 1.
 	Lease    int
 	LeaseFor time.Duration
 
-	// Keep is how long after its last use an item lives, before DynamoDB may delete it. Default: 24 h; in any case it
-	// is two windows, or the time that a bucket takes to fill twice.
+	// Keep is how long after its last use an item is kept, before DynamoDB may delete it. Default: 24 h. It is always
+	// at least two windows, or twice the time that a bucket takes to fill.
 	Keep time.Duration
 
-	// Retry says how requests are repeated. Defaults as in heatsink, but for 3 Attempts and a Timeout of half of
+	// Retry configures retries. Its defaults are those of heatsink, except 3 Attempts and a Timeout of half of
 	// Options.Timeout.
 	Retry heatsink.Retry
 
-	// Rand makes the choice of shards repeatable. Default: a source of its own.
+	// Rand makes the choice of shards reproducible. Default: a random seed.
 	Rand rand.Source
 
-	// Logger is told at debug level about each request that is repeated. Default: nobody.
+	// Logger gets a debug message for each retry. Default: none.
 	Logger *slog.Logger
 }
 
@@ -132,19 +133,19 @@ func (o Options) validate() error {
 		}
 	}
 	check(o.Table != "", "Table is empty")
-	check(o.Algorithm.valid(), "unknown %v", o.Algorithm)
-	check(o.Limit >= 1 && o.Limit <= maxLimit, "Limit is %d; 1 to %d can be", o.Limit, maxLimit)
+	check(o.Algorithm.valid(), "Algorithm is %v, want SlidingWindow, FixedWindow, SlidingLog or TokenBucket", o.Algorithm)
+	check(o.Limit >= 1 && o.Limit <= maxLimit, "Limit is %d, want 1 to %d", o.Limit, maxLimit)
 	check(o.Window > 0 && o.Window <= maxWindow && o.Window%time.Millisecond == 0,
-		"Window is %v; whole milliseconds up to %v can be", o.Window, maxWindow)
-	check(o.Shards >= 1 && o.Shards <= maxShards, "Shards is %d; 1 to %d can be", o.Shards, maxShards)
+		"Window is %v, want whole milliseconds up to %v", o.Window, maxWindow)
+	check(o.Shards >= 1 && o.Shards <= maxShards, "Shards is %d, want 1 to %d", o.Shards, maxShards)
 	if err := schema.CheckNames(o.PartitionKey, o.SortKey, o.TTL); err != nil {
 		check(false, "%w", err)
 	}
 	check(utf8.ValidString(o.Name), "Name %q is not valid UTF-8", o.Name)
-	check(len(o.Name) <= maxName, "Name has %d bytes; %d can be", len(o.Name), maxName)
-	check(o.Timeout > 0, "Timeout is negative: %v", o.Timeout)
-	check(o.Memory > 0, "Memory is negative: %d", o.Memory)
-	check(o.Keep > 0, "Keep is negative: %v", o.Keep)
+	check(len(o.Name) <= maxName, "Name has %d bytes, want at most %d", len(o.Name), maxName)
+	check(o.Timeout > 0, "Timeout is %v, want 0 or more", o.Timeout)
+	check(o.Memory > 0, "Memory is %d, want 0 or more", o.Memory)
+	check(o.Keep > 0, "Keep is %v, want 0 or more", o.Keep)
 	o.checkNames(check)
 	o.checkAlgorithm(check)
 	o.checkLease(check)
@@ -160,39 +161,39 @@ func (o Options) checkNames(check func(ok bool, format string, args ...any)) {
 		taken[name] = true
 	}
 	for _, name := range []string{o.PartitionKey, o.SortKey, o.TTL} {
-		check(!taken[name], "attribute %q is taken: PartitionKey, SortKey and TTL need names of their own", name)
+		check(!taken[name], "attribute %q is used twice: give PartitionKey, SortKey and TTL other names", name)
 		taken[name] = true
 	}
 }
 
 func (o Options) checkAlgorithm(check func(ok bool, format string, args ...any)) {
 	if o.Algorithm == SlidingWindow {
-		check(o.Slots >= 1 && o.Slots <= maxSlots, "Slots is %d; 1 to %d can be", o.Slots, maxSlots)
+		check(o.Slots >= 1 && o.Slots <= maxSlots, "Slots is %d, want 1 to %d", o.Slots, maxSlots)
 	} else {
 		check(o.Slots == 0, "Slots is set, but the algorithm is a %v", o.Algorithm)
 	}
 	if o.Algorithm != TokenBucket {
 		check(o.Burst == 0, "Burst is set, but the algorithm is a %v", o.Algorithm)
 	} else {
-		check(o.Burst >= 1 && o.Burst <= maxLimit, "Burst is %d; 1 to %d can be", o.Burst, maxLimit)
-		check(time.Duration(o.Limit) <= o.Window, "%d tokens in %v is one in less than a nanosecond", o.Limit, o.Window)
+		check(o.Burst >= 1 && o.Burst <= maxLimit, "Burst is %d, want 1 to %d", o.Burst, maxLimit)
+		check(time.Duration(o.Limit) <= o.Window, "Limit is %d in a Window of %v: a TokenBucket collects at most one token per nanosecond", o.Limit, o.Window)
 		fill := o.Window.Hours() * float64(o.Burst) / float64(max(o.Limit, 1))
-		check(fill <= maxWindow.Hours(), "the bucket takes %.0f hours to fill; %.0f can be", fill, maxWindow.Hours())
+		check(fill <= maxWindow.Hours(), "the bucket takes %.0f hours to fill, want at most %.0f: lower Burst", fill, maxWindow.Hours())
 	}
 	if o.Algorithm == SlidingLog {
 		check(o.Limit <= maxLogShare*o.Shards,
-			"a SlidingLog keeps %d times for each shard at most: a Limit of %d takes %d shards, or a SlidingWindow",
+			"a SlidingLog stores at most %d times per shard: a Limit of %d needs %d shards, or a SlidingWindow",
 			maxLogShare, o.Limit, (o.Limit+maxLogShare-1)/maxLogShare)
 	}
 }
 
 func (o Options) checkLease(check func(ok bool, format string, args ...any)) {
-	check(o.Lease >= 1, "Lease is negative: %d", o.Lease)
+	check(o.Lease >= 1, "Lease is %d, want 0 or more", o.Lease)
 	check(o.Lease > 1 || o.LeaseFor == 0, "LeaseFor is set without a Lease")
 	check(o.LeaseFor >= 0 && o.LeaseFor <= o.Window && o.LeaseFor%time.Millisecond == 0,
-		"LeaseFor is %v; whole milliseconds up to the Window of %v can be", o.LeaseFor, o.Window)
+		"LeaseFor is %v, want whole milliseconds up to the Window of %v", o.LeaseFor, o.Window)
 	if o.Algorithm == SlidingLog {
-		check(o.Lease <= maxLogCost, "Lease is %d; of a SlidingLog %d can be taken at a time", o.Lease, maxLogCost)
+		check(o.Lease <= maxLogCost, "Lease is %d, but a SlidingLog allows at most %d at once", o.Lease, maxLogCost)
 	}
 }
 
@@ -235,16 +236,9 @@ func (o Options) shares() []int {
 	return shares
 }
 
-// plain leaves keys as they are: they are spelt before they get to the collection, for shards that it does not choose.
-// What shard keys end in must not be what it takes for the end of one.
-var plain = layout.Layout{Format: layout.Format{ShardPrefix: "#PLAIN_"}}
-
-// collection returns the options of the collection that requests go through.
-func (o Options) collection(attempts int) heatsink.Options {
+// items returns the options of the table that requests go through, which are tried so many times.
+func (o Options) items(attempts int) direct.Options {
 	retry := o.Retry
 	retry.Attempts = attempts
-	return heatsink.Options{
-		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Layout: plain,
-		Retry: retry, Logger: o.Logger,
-	}
+	return direct.Options{Table: o.Table, PartitionKey: o.PartitionKey, Retry: retry, Logger: o.Logger}
 }

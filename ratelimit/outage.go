@@ -28,7 +28,7 @@ func (o *outage) begin(now time.Time) error {
 		return nil
 	}
 	if now.Before(o.next) {
-		return fmt.Errorf("not sent, as %d checks in a row got no answer: %w", o.silent, o.last)
+		return fmt.Errorf("request not sent, because the last %d checks got no answer: %w", o.silent, o.last)
 	}
 	o.next = now.Add(outagePause)
 	return nil

@@ -71,7 +71,7 @@ func (s slidingWindow) read(item heatsink.Item) (c counts, err error) {
 		return c, err
 	}
 	if len(c.slots) != s.slots+1 {
-		return c, fmt.Errorf("%w: it has %d slots, not %d", errForeign, len(c.slots), s.slots+1)
+		return c, fmt.Errorf("%w: it has %d slots, want %d", errForeign, len(c.slots), s.slots+1)
 	}
 	return c, nil
 }
@@ -107,6 +107,7 @@ func (s slidingWindow) count(q *question) expression {
 		values: heatsink.Item{
 			":slot": number(next.newest), ":slots": numbers(next.slots), ":sum": number(next.sum()),
 		},
+		repeatable: true,
 	}
 	if q.seen != nil {
 		e.condition = "#slot = :oldslot AND #slots = :oldslots"

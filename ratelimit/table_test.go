@@ -36,7 +36,7 @@ func TestSetupCreatesOrChecksTheTable(t *testing.T) {
 		}
 		options.Table = "other"
 		err = Setup(t.Context(), db.Client(), options)
-		if !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "(id S), (pk S, sk S) is needed") {
+		if !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "(id S), want (pk S, sk S)") {
 			t.Errorf("another table: got %v", err)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// CreateOption makes a session different from others.
+// CreateOption changes the settings of one session.
 type CreateOption func(*terms)
 
 // terms are how a session is created.
@@ -24,21 +24,22 @@ type terms struct {
 	idle, maxAge time.Duration
 }
 
-// WithID gives the session an id instead of a random one. Never take it from a browser: whoever chooses the id of
-// somebody else's session can use it.
+// WithID gives the session a fixed id instead of a random one. Never take the id from a browser: a person who chooses
+// the id of another user's session can use that session.
 func WithID(id string) CreateOption { return func(t *terms) { t.id, t.given = id, true } }
 
 // WithIdle is Options.Idle for one session, rounded up to seconds.
 func WithIdle(d time.Duration) CreateOption { return func(t *terms) { t.idle = d } }
 
-// WithMaxAge is Options.MaxAge for one session; 0 is for ever.
+// WithMaxAge is Options.MaxAge for one session; 0 is no limit.
 func WithMaxAge(d time.Duration) CreateOption { return func(t *terms) { t.maxAge = d } }
 
-// Create starts a session of a user, who is "" if there is none. It never replaces another: an id that was given and
-// is taken, or was revoked less than an hour ago, is ErrExists. It costs a request and 3 write units for up to 1 KB.
+// Create starts a session of a user; user is "" if there is none. It never replaces a session: the error is ErrExists
+// if the given id is in use, or was revoked less than an hour ago. It costs one request, and 3 write units for up to 1
+// KB.
 //
-// If the error is a heatsink.UnknownOutcomeError the session may have been created; if its id was random nobody
-// will ever know it, and it ends by itself.
+// If the error is a heatsink.UnknownOutcomeError, the session may exist. If its id was random, nobody knows it, and the
+// session expires by itself.
 func (s *Store[T]) Create(ctx context.Context, user string, data T, options ...CreateOption) (Session[T], error) {
 	r, id, err := s.newRecord(user, data, options)
 	if err != nil {

@@ -11,27 +11,27 @@ import (
 
 // What can become of a session. Errors that wrap these say which session it is, by its handle.
 var (
-	// ErrNotFound is wrapped when there is no living session: it never was, has expired, or was revoked.
+	// ErrNotFound is wrapped if there is no live session: it never existed, has expired, or was revoked.
 	ErrNotFound = errors.New("session not found")
 
-	// ErrExists is wrapped by Create if the id that was asked for is taken, by a living session or by one that was
-	// revoked less than an hour ago.
+	// ErrExists is wrapped by Create if the given id belongs to a live session, or to one that was revoked less than an
+	// hour ago.
 	ErrExists = errors.New("session exists")
 
-	// ErrConflict is wrapped when the session was changed since it was read.
-	ErrConflict = errors.New("session was changed by somebody else")
+	// ErrConflict is wrapped if the session has changed since it was read.
+	ErrConflict = errors.New("session was changed concurrently")
 
-	// ErrInput is wrapped when an argument cannot be right.
+	// ErrInput is wrapped if an argument is invalid.
 	ErrInput = errors.New("invalid argument")
 )
 
-// ErrOptions is wrapped by what Open and Setup return for options that cannot be right.
+// ErrOptions is wrapped by errors of Open and Setup if options are invalid.
 var ErrOptions = heatsink.ErrOptions
 
-// ErrToken is wrapped by Page for a token that is not one of its own.
+// ErrToken is wrapped by errors of Page if the token is not from Page.
 var ErrToken = heatsink.ErrToken
 
-// ErrTable is wrapped by Setup if the table is there and not what is needed.
+// ErrTable is wrapped by errors of Setup if the existing table lacks something.
 var ErrTable = schema.ErrMismatch
 
 // refused returns the item that made a write's condition fail, nil if there is none, and whether that is what happened.

@@ -8,10 +8,10 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Expire makes a session end at a time at the latest, rounded up to seconds, however often it is touched, and returns
-// it as it is then. It never lets a session live longer. A time that has come revokes it. It is ErrNotFound if the
-// session is gone already. It costs a request, or a few if it is being touched meanwhile, and 5 write units for up to
-// 1 KB.
+// Expire sets the latest end of a session to at, rounded up to seconds, however often it is touched, and returns the
+// session. It never prolongs a session. If at is not in the future, the session is revoked. The error is ErrNotFound if
+// the session has already ended. It costs one request and 5 write units for up to 1 KB, and a few more requests if the
+// session is touched meanwhile.
 func (s *Store[T]) Expire(ctx context.Context, session Session[T], at time.Time) (Session[T], error) {
 	handle, v, err := s.parse(session)
 	if err != nil {
@@ -60,5 +60,5 @@ func (s *Store[T]) Expire(ctx context.Context, session Session[T], at time.Time)
 			return session, nil
 		}
 	}
-	return Session[T]{}, fmt.Errorf("expire session %q: it is touched all the time: %w", handle, ErrConflict)
+	return Session[T]{}, fmt.Errorf("expire session %q: every attempt met a concurrent touch: %w", handle, ErrConflict)
 }

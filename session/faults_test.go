@@ -303,7 +303,7 @@ func TestChangeCountsOnce(t *testing.T) {
 			luck := rand.New(rand.NewPCG(1, 2))
 			client := faulty.On(t, db.Client(), faulty.Random(luck, rate, faulty.Throttled, faulty.LostRequest, faulty.LostAnswer, faulty.Late))
 			client.Delay(faulty.UpTo(luck, time.Millisecond))
-			sessions := openOn(t, client, session.Options{Retry: heatsink.Retry{Base: time.Microsecond, Max: time.Millisecond, Burst: 10_000}})
+			sessions := openOn(t, client, session.Options{Retry: heatsink.Retry{Attempts: 20, Base: time.Microsecond, Max: time.Millisecond, Burst: 10_000}})
 			s := create(t, plain, "ann")
 			const workers, each = 8, 15
 			var all sync.WaitGroup

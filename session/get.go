@@ -12,20 +12,20 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// ReadOption makes a read different from others.
+// ReadOption changes the settings of one read.
 type ReadOption func(*dynamodb.GetItemInput)
 
-// Eventual makes a read eventually consistent, at half the price: a session that was created, changed or revoked less
-// than, usually, a second ago may be found as it was before.
+// Eventual makes a read eventually consistent, at half the price. If a session was created, changed or revoked within
+// about the last second, the read may return its earlier state.
 func Eventual(in *dynamodb.GetItemInput) { in.ConsistentRead = aws.Bool(false) }
 
-// Get returns the session with an id, or ErrNotFound: the read is strongly consistent, and whoever has expired is not
-// found, whether or not DynamoDB has deleted it. What cannot be an id is ErrNotFound, too, and costs no request;
-// anything else costs one, and 1 read unit for up to 4 KB.
+// Get returns the session with an id, or ErrNotFound. The read is strongly consistent. An expired session is not found,
+// even if DynamoDB has not deleted it yet. A text that cannot be an id is ErrNotFound at no cost; any other id costs
+// one request, and 1 read unit for up to 4 KB.
 func (s *Store[T]) Get(ctx context.Context, id string, options ...ReadOption) (Session[T], error) {
 	handle, err := s.options.handle(id)
 	if err != nil {
-		return Session[T]{}, fmt.Errorf("%w: the id cannot be one: %w", ErrNotFound, err)
+		return Session[T]{}, fmt.Errorf("%w: invalid id: %w", ErrNotFound, err)
 	}
 	item, err := s.read(ctx, handle, options)
 	if err != nil {

@@ -35,7 +35,7 @@ func (o *Options) handle(id string) (string, error) {
 // checkHandle refuses what cannot be a handle: the key of a marker cannot, see epoch.
 func checkHandle(handle string) error {
 	if strings.HasPrefix(handle, markerPrefix) {
-		return fmt.Errorf("it begins with %q", markerPrefix)
+		return fmt.Errorf("it begins with the reserved prefix %q", markerPrefix)
 	}
 	return checkText(handle)
 }
@@ -47,11 +47,11 @@ func checkText(text string) error {
 	case text == "":
 		return errors.New("it is empty")
 	case len(text) > maxText:
-		return fmt.Errorf("it has %d bytes, more than %d", len(text), maxText)
+		return fmt.Errorf("it has %d bytes, want at most %d", len(text), maxText)
 	case !utf8.ValidString(text):
 		return errors.New("it is not valid UTF-8")
 	case strings.Contains(text, "\x00"):
-		return errors.New("it has a NUL in it")
+		return errors.New("it contains a NUL character")
 	}
 	return nil
 }

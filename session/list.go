@@ -9,22 +9,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/heatsink-go/heatsink"
 )
 
-// List returns all living sessions, those that expire first in front, without their ids. Nothing is sent before the
-// loop starts. An error is the last pair. It costs a Query for every shard at least, half a read unit for each and
+// List returns all live sessions, without their ids, those that expire first in front. Nothing is sent before the loop
+// starts. An error is the last pair. It costs at least one Query per shard, half a read unit for each, and half a unit
 // for every 4 KB.
 //
-// It comes from an index, which shows a change a moment later. A session that is touched while it is being read moves
-// back, so it may be returned twice, but is not left out. With StrictRevocation it may have sessions that RevokeUser
-// has ended.
+// List uses an index, which is eventually consistent. A session that is touched meanwhile moves back, so it may be
+// returned twice, but it is not left out. With StrictRevocation, List may return sessions that RevokeUser has ended.
 func (s *Store[T]) List(ctx context.Context) iter.Seq2[Session[T], error] {
-	return sessions[T](s.records(ctx, s.living, listKey))
+	return sessions[T](s.records(func(now int64) iter.Seq2[heatsink.Item, error] {
+		return s.living.Query(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(now)})
+	}))
 }
 
-// ByUser returns the living sessions of a user as List does, with a Query of half a read unit for every 4 KB. With
-// StrictRevocation those that RevokeUser has ended are left out.
+// ByUser returns the live sessions of a user, as List does. It costs a Query of half a read unit for every 4 KB. With
+// StrictRevocation it leaves out sessions that RevokeUser has ended.
 func (s *Store[T]) ByUser(ctx context.Context, user string) iter.Seq2[Session[T], error] {
 	return func(yield func(Session[T], error) bool) {
 		if err := checkText(user); err != nil {
@@ -37,7 +41,7 @@ func (s *Store[T]) ByUser(ctx context.Context, user string) iter.Seq2[Session[T]
 			return
 		}
 		sessions[T](func(yield func(record, error) bool) {
-			for r, err := range s.records(ctx, s.users, user) {
+			for r, err := range s.ofUser(ctx, user) {
 				if err == nil && r.version.epoch < epoch {
 					continue
 				}
@@ -49,8 +53,8 @@ func (s *Store[T]) ByUser(ctx context.Context, user string) iter.Seq2[Session[T]
 	}
 }
 
-// Count returns how many sessions live, from the same index as List: one that is touched at this moment may count
-// twice. No session is transferred, but DynamoDB charges as if it were.
+// Count returns the number of live sessions. It uses the same index as List, so a session that is touched meanwhile may
+// count twice. No session is transferred, but DynamoDB charges as if it were.
 func (s *Store[T]) Count(ctx context.Context) (int, error) {
 	n, err := s.living.Count(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(time.Now().Unix())})
 	if err != nil {
@@ -59,17 +63,17 @@ func (s *Store[T]) Count(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// Page is a part of the list.
+// Page is a part of the list of sessions.
 type Page[T any] struct {
 	Sessions []Session[T]
 	Next     string // the token of the next page; empty after the last
 }
 
-// Page returns a part of what List returns: limit sessions at most, those that follow the page whose Next is token. An
-// empty token asks for the first. A page may have fewer sessions, or none, and still not be the last.
+// Page returns a part of the result of List: at most limit sessions after the page whose Next is token, or the first
+// ones if token is empty. A page may have fewer sessions, or none, and still not be the last.
 func (s *Store[T]) Page(ctx context.Context, limit int, token string) (Page[T], error) {
 	if limit < 1 {
-		return Page[T]{}, fmt.Errorf("page of sessions: %w: the limit is %d", ErrInput, limit)
+		return Page[T]{}, fmt.Errorf("page of sessions: %w: the limit is %d, want at least 1", ErrInput, limit)
 	}
 	// All pages are of one query, that of who lived when the first was read. The dead since then are left out.
 	since, rest := time.Now().Unix(), ""
@@ -77,7 +81,7 @@ func (s *Store[T]) Page(ctx context.Context, limit int, token string) (Page[T], 
 		text, after, ok := strings.Cut(token, ".")
 		n, err := strconv.ParseInt(text, 36, 64)
 		if !ok || err != nil || after == "" {
-			return Page[T]{}, fmt.Errorf("page of sessions: %w: it is not one of a page of sessions", ErrToken)
+			return Page[T]{}, fmt.Errorf("page of sessions: %w: the token is not from a page of sessions", ErrToken)
 		}
 		since, rest = n, after
 	}
@@ -109,13 +113,22 @@ func (s *Store[T]) Page(ctx context.Context, limit int, token string) (Page[T], 
 // livingAt is the condition for sessions that live at a time, in seconds: they expire in a later second.
 func livingAt(seconds int64) heatsink.Range { return heatsink.Greater(seconds) }
 
-// records returns the living that an index lists under a key. Those who die before their turn comes are left out.
-func (s *Store[T]) records(
-	ctx context.Context, index *heatsink.Collection[heatsink.Item], key string,
-) iter.Seq2[record, error] {
+// ofUser returns the living of a user.
+func (s *Store[T]) ofUser(ctx context.Context, user string) iter.Seq2[record, error] {
+	return s.records(func(now int64) iter.Seq2[heatsink.Item, error] {
+		return s.users.Query(ctx, user, func(in *dynamodb.QueryInput) {
+			in.KeyConditionExpression = aws.String("#user = :user AND #expires > :now")
+			in.ExpressionAttributeNames = map[string]string{"#user": s.options.Names.User, "#expires": s.options.Names.Expires}
+			in.ExpressionAttributeValues = heatsink.Item{":user": text(user), ":now": number(now)}
+		})
+	})
+}
+
+// records returns the living that an index lists at a time, in seconds. Those who die before their turn comes are left
+// out.
+func (s *Store[T]) records(list func(now int64) iter.Seq2[heatsink.Item, error]) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		query := heatsink.Query{MaxRequests: anyNumber, Key: key, Sort: livingAt(time.Now().Unix())}
-		for item, err := range index.Query(ctx, query) {
+		for item, err := range list(time.Now().Unix()) {
 			var r record
 			if err == nil {
 				r, err = s.options.Names.record(item, time.Now())

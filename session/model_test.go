@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -146,9 +147,7 @@ func (m *model) create(rt *rapid.T) {
 		idle, maxAge = max(time.Second, times.Draw(rt, "own idle")), times.Draw(rt, "own max age").Truncate(time.Second)
 		options = append(options, session.WithIdle(idle), session.WithMaxAge(maxAge))
 	}
-	if idle == 0 {
-		idle = 30 * time.Minute
-	}
+	idle = cmp.Or(idle, 30*time.Minute)
 	now := time.Now()
 	taken := id != "" && (m.byID(id) != nil || now.Truncate(time.Second).Before(m.revoked[id]))
 	s, err := m.sessions.Create(m.ctx, user, cart{Items: items}, options...)
@@ -199,10 +198,7 @@ func (m *model) get(rt *rapid.T) {
 
 // due is whether a touch is to be written that lets s live until expires.
 func (m *model) due(s session.Session[cart], expires time.Time) bool {
-	every := m.options.TouchEvery
-	if every == 0 {
-		every = s.Idle / 10
-	}
+	every := cmp.Or(m.options.TouchEvery, s.Idle/10)
 	moved := expires.Sub(s.Expires)
 	return moved > 0 && (moved >= min(every, s.Idle/2) || expires.Equal(s.Deadline))
 }
@@ -353,10 +349,7 @@ func (m *model) expiredUnder(id string) bool {
 }
 
 func (m *model) revokeUser(rt *rapid.T) {
-	user := users.Draw(rt, "user")
-	if user == "" {
-		user = "ann"
-	}
+	user := cmp.Or(users.Draw(rt, "user"), "ann")
 	want := 0
 	for _, l := range m.lives {
 		if l.living() && l.User == user {

@@ -12,68 +12,68 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Options describe a Store. Table is all that is needed. All processes of an application should use the same; Idle,
-// MaxAge, TouchEvery and Settle may differ, and Shards may while they grow.
+// Options describe a Store. Only Table is required. All processes of an application should use the same options. Idle,
+// MaxAge, TouchEvery and Settle may differ, and so may Shards while it grows.
 type Options struct {
 	// Table is the table's name.
 	Table string
 
-	// Idle is how long a session lives without being touched. Default: 30 minutes. WithIdle sets it for one session.
+	// Idle is how long a session lives without a touch. Default: 30 minutes. WithIdle sets it for one session.
 	Idle time.Duration
 
-	// MaxAge is how long a session lives at most, however often it is touched. Default: for ever. WithMaxAge sets it
-	// for one session.
+	// MaxAge is the longest life of a session, however often it is touched. Default: no limit. WithMaxAge sets it for
+	// one session.
 	MaxAge time.Duration
 
-	// TouchEvery is by how much a touch has to move the expiry to be written, half of the session's Idle at most. So
-	// a session that is used may end up to TouchEvery before it has been idle for Idle. Default: a tenth of the
-	// session's Idle. Negative: every touch is written, if it is in another second than the last.
+	// TouchEvery is the smallest extension of the expiry that a touch writes, at most half of the session's Idle. A
+	// session in use may therefore end up to TouchEvery before it has been idle for Idle. Default: a tenth of the
+	// session's Idle. Negative: every touch is written, at most one per second.
 	TouchEvery time.Duration
 
-	// Shards is over how many keys of the index the sessions are listed. A key takes 1,000 write units a second, of
-	// which a touch needs two. More shards may be given at any time, to those who list first; fewer to those who
-	// create first, and to those who list when the sessions of the other shards are over. Default: 25.
+	// Shards is the number of index keys over which sessions are listed. A key serves 1,000 write units per second, and
+	// a touch costs two. To raise the number, raise it first in processes that list. To lower it, lower it first in
+	// processes that create, and in those that list once the sessions of the other shards have ended. Default: 25.
 	Shards int
 
-	// StrictRevocation makes RevokeUser exact: see there. It costs Get, Visit, Touch, Update, Change and Create of
-	// sessions with a user one more strongly consistent read. It can be turned on at any time, but in all processes
-	// before RevokeUser is called; once that was called, sessions that a process without it creates for the user are
-	// not found by those with it.
+	// StrictRevocation makes RevokeUser exact, as described there. It adds one strongly consistent read to Get, Visit,
+	// Touch, Update, Change and Create of sessions with a user. It can be enabled at any time, but must be enabled in
+	// all processes before RevokeUser is called. After such a call, a session that a process without it creates for the
+	// user is not found by processes with it.
 	StrictRevocation bool
 
-	// Settle is how long RevokeUser waits, without StrictRevocation, before it looks for sessions that the index did
-	// not list at first. Default: one second. Negative: it looks once.
+	// Settle is how long RevokeUser waits, without StrictRevocation, before it looks again for sessions that the index
+	// did not list at first. Default: one second. Negative: it looks only once.
 	Settle time.Duration
 
-	// PlainIDs stores ids as they are: then handles are ids, and whoever can read the table, a backup, or an error in
-	// a log can use its sessions. Default: the SHA-256 of the id is stored, in base64 as URLs have it.
+	// PlainIDs stores ids as they are, and handles are then ids. Anybody who can read the table, a backup, or an error
+	// in a log can use the sessions. Default: the table stores the SHA-256 of the id, in base64 for URLs.
 	PlainIDs bool
 
-	// Names are those of attributes and indexes.
+	// Names are the names of attributes and indexes.
 	Names Names
 
-	// TokenKeys sign the tokens of Page: the first signs, and all verify, so that keys can be rotated. Each has 16 bytes or
-	// more. Tokens are not encrypted: the handle and the expiry of a page's last session can be read; with PlainIDs the
-	// handle is the id. Default: tokens are checked for damage, not for forgery.
+	// TokenKeys sign the tokens of Page. The first key signs and all keys verify, so that keys can be rotated. Each has
+	// 16 bytes or more. Tokens are not encrypted: a user can read the handle and the expiry of a page's last session;
+	// with PlainIDs the handle is the id. Default: tokens are checked for damage, not for forgery.
 	TokenKeys [][]byte
 
-	// Retry says how requests are repeated.
+	// Retry configures retries.
 	Retry heatsink.Retry
 
-	// Logger is told of touches by Visit that failed, as a warning, and at debug level of requests that are repeated.
-	// It is told handles, never ids. Default: nobody.
+	// Logger gets a warning for each failed touch of Visit, and a debug message for each retry. Messages contain
+	// handles, never ids. Default: none.
 	Logger *slog.Logger
 }
 
-// Names are those of the table's attributes and indexes. Those that are empty have their defaults.
+// Names are the names of the table's attributes and indexes. An empty name has its default.
 type Names struct {
-	ID      string // the partition key, with the handle; default: id
+	ID      string // the partition key, which holds the handle; default: id
 	List    string // the shard of the list; default: list
 	User    string // default: user
-	Expires string // when the session ends, in seconds since 1970; default: expires
-	TTL     string // DynamoDB's time to live, an hour later; default: ttl
-	Until   string // when it ends at the latest, in the same unit; default: until
-	Created string // in the same unit; default: created
+	Expires string // the expiry, in seconds since 1970; default: expires
+	TTL     string // DynamoDB's time to live, an hour after the expiry; default: ttl
+	Until   string // the latest possible expiry, in seconds since 1970; default: until
+	Created string // in seconds since 1970; default: created
 	Idle    string // in seconds; default: idle
 	Version string // default: version
 	Data    string // default: data
@@ -162,14 +162,14 @@ const longest = 100 * 365 * 24 * time.Hour
 
 func checkIdle(d time.Duration) error {
 	if d < time.Second || d > longest {
-		return fmt.Errorf("is %v, want a second to a hundred years", d)
+		return fmt.Errorf("is %v, want one second to a hundred years", d)
 	}
 	return nil
 }
 
 func checkMaxAge(d time.Duration) error {
 	if d != 0 && (d < time.Second || d > longest) {
-		return fmt.Errorf("is %v, want a second to a hundred years, or 0 for none", d)
+		return fmt.Errorf("is %v, want one second to a hundred years, or 0 for no limit", d)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestSetupChecksTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := session.Setup(t.Context(), db.Client(), session.Options{Table: "sessions"})
-	for _, want := range []string{"its key is (pk S, sk S), (id S) is needed", `it has no index "living"`, `it has no index "byUser"`} {
+	for _, want := range []string{"its key is (pk S, sk S), want (id S)", `it has no index "living"`, `it has no index "byUser"`} {
 		if !errors.Is(err, session.ErrTable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in: %v", want, err)
 		}

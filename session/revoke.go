@@ -15,7 +15,8 @@ import (
 const revocation = "SET #expires = :keep, #ttl = :keep REMOVE #version, #list, #user, #data, #until, #created, #idle"
 
 // Revoke ends the session with an id. When it returns, the session is not found any more, and nothing brings it back.
-// It is no error if there is none. It costs a request and 3 write units for up to 1 KB, or 1 if there is none.
+// It is no error if there is no such session. It costs one request, and 3 write units for up to 1 KB, or 1 if there is
+// no such session.
 func (s *Store[T]) Revoke(ctx context.Context, id string) error {
 	handle, err := s.options.handle(id)
 	if err != nil {
@@ -24,7 +25,7 @@ func (s *Store[T]) Revoke(ctx context.Context, id string) error {
 	return s.RevokeHandle(ctx, handle)
 }
 
-// RevokeHandle is Revoke for who knows a session from a list.
+// RevokeHandle is Revoke by the handle of a session, as List returns it.
 func (s *Store[T]) RevokeHandle(ctx context.Context, handle string) error {
 	if err := checkHandle(handle); err != nil {
 		return fmt.Errorf("revoke session: %w: the handle: %w", ErrInput, err)
@@ -51,20 +52,20 @@ const (
 	maxPasses = 10 // times that it looks for sessions
 )
 
-// RevokeUser ends all sessions of a user, and returns how many it has ended. It looks them up in the index by user,
-// which lists a session a moment after it was created: usually well below a second, but nobody promises how long. So
-// there are two ways to do it.
+// RevokeUser ends all sessions of a user, and returns how many it has ended. It finds them in the index by user, which
+// lists a new session with a delay. The delay is usually well below a second, but DynamoDB guarantees no bound.
+// RevokeUser therefore has two modes.
 //
-// With Options.StrictRevocation, no session whose Create returned before RevokeUser was called is found any more when
-// that returns, whatever the index lists. Sessions created afterwards are not concerned; those created meanwhile are
-// either. If it fails, call it again.
+// With Options.StrictRevocation, RevokeUser ends every session whose Create returned before the call, whatever the
+// index lists. Sessions that are created after it returns are not affected; those created meanwhile may or may not be.
+// If it fails, call it again.
 //
-// Without, it looks again after Options.Settle until it finds no more. A session that was not listed in all that time
-// survives, and so may one that is created meanwhile.
+// Without StrictRevocation, RevokeUser looks again after Options.Settle until it finds no more sessions. A session that
+// the index did not list in that time survives, and one that is created meanwhile may survive.
 //
-// To end all but the present one, revoke all and create it anew: after a change of password it should have a new id
-// anyway. It costs a Query of half a read unit or more for each time it looks, a Revoke for each session, and, if
-// strict, a read and a write unit.
+// To keep the current session, revoke all and create a new one: after a change of password it needs a new id anyway.
+// RevokeUser costs a Query of half a read unit or more each time it looks, and a Revoke for each session.
+// StrictRevocation adds one read unit and one write unit.
 func (s *Store[T]) RevokeUser(ctx context.Context, user string) (int, error) {
 	if err := checkText(user); err != nil {
 		return 0, fmt.Errorf("revoke sessions: %w: the user: %w", ErrInput, err)
@@ -84,10 +85,10 @@ func (s *Store[T]) RevokeUser(ctx context.Context, user string) (int, error) {
 			return total, err
 		}
 		if err := dispatch.Sleep(ctx, s.options.Settle); err != nil {
-			return total, fmt.Errorf("revoke sessions of user %q: before the last were looked for: %w", user, err)
+			return total, fmt.Errorf("revoke sessions of user %q: interrupted before the last search: %w", user, err)
 		}
 	}
-	return total, fmt.Errorf("revoke sessions of user %q: there are still new ones after %d times", user, maxPasses)
+	return total, fmt.Errorf("revoke sessions of user %q: the index still lists new sessions after %d searches: call it again", user, maxPasses)
 }
 
 // sweep revokes those sessions that the index lists for a user and that concern the caller. It gives up at the first
@@ -101,7 +102,7 @@ func (s *Store[T]) sweep(ctx context.Context, user string, concerns func(version
 		slots   = make(chan struct{}, revokers)
 		listing error
 	)
-	for r, err := range s.records(ctx, s.users, user) {
+	for r, err := range s.ofUser(ctx, user) {
 		if err != nil {
 			listing = fmt.Errorf("revoke sessions of user %q: %w", user, err)
 			break

@@ -1,28 +1,31 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
 
 // Session is a session as it was when it was read or written.
 type Session[T any] struct {
-	// ID is the secret that opens the session. It is empty in lists, as it is not stored, and left out of JSON.
+	// ID is the secret that gives access to the session. It is empty in lists, because it is not stored, and it is left
+	// out of JSON.
 	ID string `json:"-"`
 
-	// Handle is what the table knows the session by. It opens nothing: show it, log it, pass it to RevokeHandle.
+	// Handle identifies the session in the table. It gives no access: it can be shown, logged and passed to
+	// RevokeHandle.
 	Handle string
 
 	User string // "" if the session has none
 	Data T
 
-	// Version changes with the data. It means nothing to others, but two versions can be compared.
+	// Version changes with the data. It has no other meaning; compare it for equality only.
 	Version string
 
 	Created  time.Time
-	Expires  time.Time     // when it ends, unless it is touched
-	Deadline time.Time     // when it ends at the latest; the zero time if there is no such time
-	Idle     time.Duration // how long a touch lets it live
+	Expires  time.Time     // end of the session, unless it is touched
+	Deadline time.Time     // latest possible end; the zero time if there is none
+	Idle     time.Duration // how long it lives after a touch
 }
 
 // String describes the session without its secret and its data.
@@ -45,9 +48,7 @@ func (s *Session[T]) extended(now time.Time) time.Time {
 
 // due reports whether it is worth a write to let the session live until expires.
 func (s *Session[T]) due(expires time.Time, every time.Duration) bool {
-	if every == 0 {
-		every = s.Idle / 10
-	}
+	every = cmp.Or(every, s.Idle/10)
 	moved := expires.Sub(s.Expires)
 	return moved > 0 && (moved >= min(every, s.Idle/2) || expires.Equal(s.Deadline))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -19,8 +20,8 @@ type Client = heatsink.Client
 type Store[T any] struct {
 	options Options // with defaults
 
-	// living is the table, and its index by shards; users is the same table, and its index by user.
-	living, users *heatsink.Collection[heatsink.Item]
+	living *heatsink.Collection[heatsink.Item] // the table, and its index by shards
+	users  *direct.Table                       // its index by user
 }
 
 // Open returns the store that options describe. It does no I/O and needs no closing.
@@ -30,18 +31,17 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 		return nil, err
 	}
 	n := &options.Names
-	collection := heatsink.Options{
+	living, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
 		Table: options.Table, TableKey: []string{n.ID}, Index: n.ListIndex, PartitionKey: n.List, SortKey: n.Expires,
 		Layout:    layout.Layout{Shards: options.Shards, Strategy: layout.Calculated},
 		TokenKeys: options.TokenKeys, Retry: options.Retry, Logger: options.Logger,
-	}
-	living, err := heatsink.Open[heatsink.Item](client, collection)
+	})
 	if err != nil {
 		return nil, err
 	}
-	collection.Index, collection.PartitionKey = n.UserIndex, n.User
-	collection.Layout = layout.Layout{Format: layout.Format{ShardPrefix: "\x00"}} // no user looks like a shard
-	users, err := heatsink.Open[heatsink.Item](client, collection)
+	users, err := direct.Open(client, direct.Options{
+		Table: options.Table, Index: n.UserIndex, PartitionKey: n.User, Retry: options.Retry, Logger: options.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/heatsink-go/heatsink/internal/schema"
 )
 
-// Setup creates the table, on demand, if there is none, and waits until it can be used. A table that is there already
-// is checked and not changed: what it lacks is in an error that wraps ErrTable. Several processes may call it at
+// Setup creates the table as an on-demand table and waits until it is active. If the table exists, Setup checks it and
+// changes nothing; an error that wraps ErrTable lists everything that is missing. Several processes may call Setup at
 // once.
 //
-// If a call ends after it has created the table and before it has turned the time to live on, later calls do not finish
-// that: they return ErrTable with the request that is missing. Of a table that is less than a minute old they wait up to
-// 10 seconds for whoever created it.
+// If a call ends after it has created the table, but before it has enabled the time to live, later calls do not
+// complete that. They return ErrTable with the missing request. If the table is less than a minute old, they first wait
+// up to 10 seconds for the process that created it.
 func Setup(ctx context.Context, client heatsink.TableClient, options Options) error {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {

@@ -14,9 +14,8 @@ import (
 const touchable = "begins_with(#version, :identity) AND #expires > :now AND #expires < :expires AND " +
 	"(attribute_not_exists(#until) OR #until >= :expires)"
 
-// Visit is Get, and Touch of what it finds: for every page of a web site. If the session can be read and the touch
-// fails, because DynamoDB is throttled or does not answer, the next visit will try again: Visit tells the Logger, not
-// the caller.
+// Visit is Get followed by Touch, for every page of a web site. If the session can be read but the touch fails, because
+// DynamoDB throttles or does not answer, Visit returns the session and logs the failure. The next visit tries again.
 func (s *Store[T]) Visit(ctx context.Context, id string, options ...ReadOption) (Session[T], error) {
 	found, err := s.Get(ctx, id, options...)
 	if err != nil {
@@ -30,10 +29,10 @@ func (s *Store[T]) Visit(ctx context.Context, id string, options ...ReadOption) 
 	return found, nil
 }
 
-// Touch lets a session live for its Idle from now, but not beyond its Deadline, and returns it as it is then. It is
-// ErrNotFound if the session has expired or was revoked: nothing brings it back. If it would live Options.TouchEvery
-// longer at least, or up to its Deadline, that costs a request and 5 write units for up to 1 KB. Else it costs
-// nothing, and does not find out whether the session was revoked: Get and Visit do.
+// Touch prolongs a session to its Idle from now, but not beyond its Deadline, and returns it. The error is ErrNotFound
+// if the session has expired or was revoked. A touch is written if it prolongs the session by at least
+// Options.TouchEvery, or up to its Deadline. It then costs one request, and 5 write units for up to 1 KB. Otherwise
+// Touch costs nothing and does not notice whether the session was revoked; Get and Visit do.
 func (s *Store[T]) Touch(ctx context.Context, session Session[T]) (Session[T], error) {
 	return s.touch(ctx, session, s.checkEpoch)
 }

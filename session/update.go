@@ -11,13 +11,13 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// Update stores the session's Data, if nobody has done so since the session was read: if its Version is still the one
-// that is stored. It returns the session with its new Version. If somebody has, the error is ErrConflict, and the
-// session that comes with it is the one that is stored now. It is ErrNotFound if the session has expired or was
+// Update stores the session's Data if nobody has stored other data since the session was read, and returns the session
+// with its new Version. It compares the session's Version with the stored one. If they differ, the error is
+// ErrConflict, and Update returns the stored session. The error is ErrNotFound if the session has expired or was
 // revoked.
 //
-// Touching is no change: who touches and who updates do not get into each other's way. Update does not touch. It
-// costs a request and 3 write units for up to 1 KB.
+// A touch does not change the Version, so touches and updates do not conflict. Update does not touch the session. It
+// costs one request, and 3 write units for up to 1 KB.
 //
 // If the error is a heatsink.UnknownOutcomeError, the data may have been stored.
 func (s *Store[T]) Update(ctx context.Context, session Session[T]) (Session[T], error) {
@@ -84,12 +84,12 @@ func (s *Store[T]) prevented(
 // maxRounds is how often Change tries before it gives up. Each time it fails, somebody else has succeeded.
 const maxRounds = 100
 
-// Change reads a session, has change change its data, and stores it; all over again if somebody else was faster. Two
-// requests of the same session that do so do not lose each other's changes. change may be called more than once, each
-// time with the data as they are stored. If it returns an error, that is Change's error, and nothing is stored.
+// Change reads a session, calls change with its data, and stores the result. If another request has changed the session
+// meanwhile, Change starts over, so concurrent changes of a session are not lost. change may be called more than once,
+// each time with the stored data. If it returns an error, Change returns that error and stores nothing.
 //
-// It costs a Get and an Update, and another Update for each time that somebody else was faster. If the error is a
-// heatsink.UnknownOutcomeError, the change may have been made.
+// Change costs a Get and an Update, and one more Update each time it starts over. If the error is a
+// heatsink.UnknownOutcomeError, the change may have been stored.
 func (s *Store[T]) Change(ctx context.Context, id string, change func(data *T) error) (Session[T], error) {
 	current, err := s.Get(ctx, id)
 	for range maxRounds {
@@ -107,5 +107,5 @@ func (s *Store[T]) Change(ctx context.Context, id string, change func(data *T) e
 			return Session[T]{}, fmt.Errorf("change session %q: %w", current.Handle, err)
 		}
 	}
-	return Session[T]{}, fmt.Errorf("change session %q: %d times: %w", current.Handle, maxRounds, ErrConflict)
+	return Session[T]{}, fmt.Errorf("change session %q: %d attempts: %w", current.Handle, maxRounds, ErrConflict)
 }

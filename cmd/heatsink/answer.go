@@ -6,9 +6,11 @@ import (
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// answerLimits are how much of an answer is read, so that a server at an endpoint, whatever it is, cannot fill the memory.
+// answerLimits bound how much of a response is read, so that no server at an endpoint can fill the memory.
 type answerLimits struct {
 	bytes  int64
 	values int64 // of JSON, which take memory also where they are short; 0: they are not counted
@@ -93,7 +95,7 @@ func (b *limitedBody) exceeded() error {
 	case b.bytes > b.limits.bytes:
 		return &oversized{b.from, fmt.Sprintf("%d MB", b.limits.bytes>>20)}
 	case b.limits.values > 0 && b.values > b.limits.values:
-		return &oversized{b.from, thousands(b.limits.values) + " values"}
+		return &oversized{b.from, figure.Thousands(b.limits.values) + " values"}
 	}
 	return nil
 }
@@ -102,7 +104,7 @@ func (b *limitedBody) exceeded() error {
 type oversized struct{ from, limit string }
 
 func (e *oversized) Error() string {
-	return fmt.Sprintf("the answer of %s has more than %s, which no DynamoDB sends: check what runs at this address", printable(e.from), e.limit)
+	return fmt.Sprintf("the response of %s exceeds %s; DynamoDB never sends that much: check which server runs at this address", printable(e.from), e.limit)
 }
 
 // RetryableError spares the SDK's retries: the next answer will hardly be shorter.

@@ -37,7 +37,7 @@ func flood(t *testing.T, path, start, more string) (url string) {
 
 // Commands end with an error that names the answer, whatever a server sends without end.
 func TestCommandsReadNoFloods(t *testing.T) {
-	const tooLong, tooMany = "has more than 32 MB", "values, which no DynamoDB sends"
+	const tooLong, tooMany = "exceeds 32 MB", "values; DynamoDB never sends that much"
 	for _, c := range []struct{ name, path, start, more, command, want string }{
 		{"heat", heatPath, `{"source":"`, "x", "top t --last 1s", tooLong},
 		{"heat, resources", heatPath, `{"resources":[{}`, ",{}", "top t --last 1s", tooMany},
@@ -45,12 +45,12 @@ func TestCommandsReadNoFloods(t *testing.T) {
 		{"description, indexes", "DescribeTable", `{"Table":{"GlobalSecondaryIndexes":[{}`, ",{}", "audit t", tooMany},
 		{"items", ".Scan", `{"Items":[{}`, ",{}", "audit t", tooMany},
 		{"spaces", ".Scan", "", " ", "audit t", tooLong},
-		{"metrics", "GetMetricData", "\x9f", "\xa0", "audit t --cloudwatch", "has more than 8 MB"},
+		{"metrics", "GetMetricData", "\x9f", "\xa0", "audit t --cloudwatch", "exceeds 8 MB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := flood(t, c.path, c.start, c.more)
 			_, stderr, code := command(t, append(strings.Fields(c.command), "--endpoint", url)...)
-			if code != 2 || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "the answer of "+url) {
+			if code != 2 || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "the response of "+url) {
 				t.Errorf("exit %d, %s; want %q", code, stderr, c.want)
 			}
 		})

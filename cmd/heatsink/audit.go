@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// audit looks at a table and says what is wrong with its keys.
+// audit reads what several sources know about a table, and reports what is wrong with its keys.
 type audit struct {
 	account
 	table string
@@ -47,36 +48,35 @@ func newAudit() *cobra.Command {
 	var a audit
 	cmd := &cobra.Command{
 		Use:   "audit TABLE",
-		Short: "Find hot keys and keys that will be: a table's metrics, items, stream or export, or all of them",
-		Long: `Look at a table and say which keys are hot, or will be, why, and what to do. It reads
-only, and says beforehand where it will look and what that costs.
+		Short: "Find hot keys, from a table's metrics, items, stream or export",
+		Long: `Find the keys of a table that are hot or will become hot, explain why, and suggest a
+remedy. The command only reads. It first prints which sources it will read, and the cost.
 
-Where it looks, in this order; any of them together, and the scan if nothing is asked for:
+audit reads these sources, in this order. They can be combined; without any, audit scans.
 
-  --cloudwatch    the metrics of the last hour, or of --last: throttles by reason, no keys
-  --insights      the keys that Contributor Insights lists, where it is turned on
-  --export FILE…  files of an export in DynamoDB JSON, gzip or not; alone it needs no account.
-                  An export does not tell its keys: --key pk, --key byStatus=status
-  --scan          a sample of the items, by a parallel scan, no faster than --max-rcu: skew and
-                  cardinality of the keys of the table and its global indexes, by shape of key
-  --stream        the table's stream, for --follow (default one minute) or, with --from-start,
-                  all it still has: writes by key
+  --cloudwatch    metrics of the last hour, or of --last: throttles by reason, no keys
+  --insights      the keys that Contributor Insights lists, where it is enabled
+  --export FILE…  files of an export in DynamoDB JSON, gzipped or plain; alone, no AWS account is used.
+                  An export does not name its keys: add --key pk, --key byStatus=status
+  --scan          a sample of the items, by a parallel scan limited to --max-rcu: skew and
+                  cardinality of the keys of the table and its global indexes, by key shape
+  --stream        writes by key, from the table's stream: for the time of --follow or, with
+                  --from-start, all records that the stream still has
 
-With --shards it knows how many shards readers ask for, and with --layout how they are spelt:
-it then finds shards beyond these, which readers miss, and keys that are spread badly. Items
-without a shard beside numbered shards are missed as well, unless --unsharded says that readers
-ask for them.
+With --shards N, audit also checks sharded keys. It reports shards that readers miss because
+they read only N, and keys that are spread unevenly. --layout gives the spelling of shard keys.
+Items under the bare key count as missed, unless --unsharded says that readers read them too.
 
-What they show together is said once: the throttles that metrics tell of are put to the key
-that the stream or Insights show, with the evidence of each. If one cannot be looked at, the
-others are, and the command fails in the end.
+Findings combine all sources. For example, audit assigns the throttles in the metrics to the
+key that the stream or Insights show, and lists the evidence of each. If audit cannot read one
+source, it reads the others and exits with 2.
 
-A finding has a severity: info, worth knowing; warning, will hurt when traffic grows;
-critical, hurts now. With --fail-on the exit code is 1 if there is one that severe;
-it is 2 if something could not be looked at.
+Each finding has a severity. Info is worth knowing, a warning will hurt when traffic grows, and
+a critical finding hurts now. With --fail-on, the exit code is 1 if there is a finding of that
+severity or worse. The exit code is 2 if audit could not read a source.
 
-With --json, stdout is one JSON document: "reports", one of each source, which heatsink plan
---report reads, and "findings".`,
+With --json, stdout is one JSON document with "findings" and "reports", one for each source.
+heatsink plan --report reads it.`,
 		Example: `  heatsink audit orders
   heatsink audit orders --endpoint http://127.0.0.1:8000 --fail-on warning
   heatsink audit orders --cloudwatch --insights --scan --stream
@@ -87,7 +87,7 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
   heatsink audit orders --layout '{key}.{shard1}' --shards 200 --fail-on warning`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(a.exports) > 0 && len(args) > 1 {
-				return nil // a shell has made several files of --export *.gz
+				return nil // the shell has expanded --export *.gz to several files
 			}
 			return oneTable(cmd, args)
 		},
@@ -99,26 +99,26 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
 	}
 	f := cmd.Flags()
 	a.flags(f)
-	f.BoolVar(&a.cloudwatch, "cloudwatch", false, "look at CloudWatch's metrics")
-	f.BoolVar(&a.insights, "insights", false, "look at Contributor Insights")
-	f.StringArrayVar(&a.exports, "export", nil, "look at a file of an export; may be repeated, or a pattern")
-	f.StringArrayVar(&a.keys, "key", nil, "with --export: the partition key, as NAME, or INDEX=NAME of an index; may be repeated")
-	f.BoolVar(&a.scan, "scan", false, "look at a sample of the items (default if nothing else is asked for)")
-	f.BoolVar(&a.stream, "stream", false, "look at the table's stream")
-	f.BoolVar(&a.fromStart, "from-start", false, "with --stream: from the oldest record on, up to now")
-	f.DurationVar(&a.last, "last", 0, "how much time of metrics and Insights (default 1h); of a stream alone, as --follow")
-	f.DurationVar(&a.follow, "follow", 0, "with --stream: how long to follow it (default 1m)")
-	f.IntSliceVar(&a.shards, "shards", nil, "how many shards readers ask for; of several layouts, one number each or one for all")
-	f.StringArrayVar(&a.layouts, "layout", nil, "with --shards: how shard keys are spelt, as TEMPLATE, or INDEX=TEMPLATE of an index; may be repeated (default {key}#SHARD_{shard})")
-	f.BoolVar(&a.widths, "widths", false, "with --shards: keys have any number of shards up to that")
-	f.BoolVar(&a.unsharded, "unsharded", false, "with --shards: readers also ask for the key without a shard, as with Options.Older")
-	f.Int64Var(&a.items, "items", 100_000, "items of a scan, at most; -1 for all")
-	f.Float64Var(&a.maxRCU, "max-rcu", 100, "read units a second of a scan, at most")
-	f.IntVar(&a.top, "top", 10, "keys to list")
-	f.StringVar(&a.hide, "hash-keys", "", "show keys as hashes with this secret")
-	f.StringArrayVar(&a.exclude, "exclude", nil, "leave keys of this shell pattern out of the findings; may be repeated")
-	f.StringVar(&a.failOn, "fail-on", "", "exit 1 on a finding of info, warning or critical, or worse")
-	f.BoolVar(&a.json, "json", false, "one JSON document")
+	f.BoolVar(&a.cloudwatch, "cloudwatch", false, "read CloudWatch metrics")
+	f.BoolVar(&a.insights, "insights", false, "read Contributor Insights")
+	f.StringArrayVar(&a.exports, "export", nil, "read a file of an export; may be repeated, or a pattern")
+	f.StringArrayVar(&a.keys, "key", nil, "with --export: name of the partition key, as NAME for the table or INDEX=NAME for an index; may be repeated")
+	f.BoolVar(&a.scan, "scan", false, "read a sample of the items (default if no other source is given)")
+	f.BoolVar(&a.stream, "stream", false, "read the table's stream")
+	f.BoolVar(&a.fromStart, "from-start", false, "with --stream: read from the oldest record up to now, instead of following")
+	f.DurationVar(&a.last, "last", 0, "look-back window for metrics and Insights (default 1h); with --stream alone, the same as --follow")
+	f.DurationVar(&a.follow, "follow", 0, "with --stream: time to follow the stream (default 1m)")
+	f.IntSliceVar(&a.shards, "shards", nil, "number of shards that readers read; with several layouts, one number for all or one for each")
+	f.StringArrayVar(&a.layouts, "layout", nil, "with --shards: spelling of shard keys, as TEMPLATE for the table or INDEX=TEMPLATE for an index; may be repeated (default {key}#SHARD_{shard})")
+	f.BoolVar(&a.widths, "widths", false, "with --shards: keys differ in their number of shards; --shards is the largest")
+	f.BoolVar(&a.unsharded, "unsharded", false, "with --shards: readers also read the bare key, as with Options.Older")
+	f.Int64Var(&a.items, "items", 100_000, "largest number of items to scan; -1 for all")
+	f.Float64Var(&a.maxRCU, "max-rcu", 100, "largest rate of a scan, in read units per second")
+	f.IntVar(&a.top, "top", 10, "number of keys to list")
+	f.StringVar(&a.hide, "hash-keys", "", "secret with which keys are hashed before they are shown (default: keys are shown)")
+	f.StringArrayVar(&a.exclude, "exclude", nil, "shell pattern of keys to leave out of the findings; may be repeated")
+	f.StringVar(&a.failOn, "fail-on", "", "exit with 1 on a finding of this severity or worse: info, warning, critical (default: never)")
+	f.BoolVar(&a.json, "json", false, "print one JSON document")
 	return cmd
 }
 
@@ -126,9 +126,9 @@ With --json, stdout is one JSON document: "reports", one of each source, which h
 func oneTable(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return fmt.Errorf("which table? %s TABLE", cmd.CommandPath())
+		return fmt.Errorf("no table given: use %s TABLE", cmd.CommandPath())
 	case len(args) > 1:
-		return fmt.Errorf("one table at a time: %s %s, and nothing more, not %q", cmd.CommandPath(), args[0], args[1:])
+		return fmt.Errorf("one table at a time: use %s %s without %q", cmd.CommandPath(), args[0], args[1:])
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (a *audit) run(cmd *cobra.Command) error {
 		if failed == nil {
 			return &badNews{verdict}
 		}
-		failed = also(failed, errors.New(verdict)) // that not all could be looked at weighs more
+		failed = also(failed, errors.New(verdict)) // a source that could not be read weighs more
 	}
 	return failed
 }
@@ -179,19 +179,19 @@ func also(errs, err error) error {
 func (a *audit) validate() (*heat.Severity, error) {
 	var faults []error
 	if a.last < 0 {
-		faults = append(faults, fmt.Errorf("--last %v is negative", a.last))
+		faults = append(faults, fmt.Errorf("--last %v: want more than 0", a.last))
 	}
 	if a.follow < 0 {
-		faults = append(faults, fmt.Errorf("--follow %v is negative", a.follow))
+		faults = append(faults, fmt.Errorf("--follow %v: want more than 0", a.follow))
 	}
 	if a.top < 0 {
-		faults = append(faults, fmt.Errorf("--top %d is negative", a.top))
+		faults = append(faults, fmt.Errorf("--top %d: want 0 or more", a.top))
 	}
 	if !(a.maxRCU > 0 && a.maxRCU <= maxScanRate) { // NaN is neither
-		faults = append(faults, fmt.Errorf("--max-rcu %v: a rate above 0 is needed, and up to %s", a.maxRCU, thousands(maxScanRate)))
+		faults = append(faults, fmt.Errorf("--max-rcu %v: want more than 0 and at most %s", a.maxRCU, figure.Thousands(maxScanRate)))
 	}
 	if a.items == 0 {
-		faults = append(faults, errors.New("--items 0: 1 at least is needed, or -1 for all"))
+		faults = append(faults, errors.New("--items 0: want at least 1, or -1 for all"))
 	}
 	if len(a.exports) > 0 {
 		if _, err := a.exportKeys(); err != nil {
@@ -202,7 +202,7 @@ func (a *audit) validate() (*heat.Severity, error) {
 		faults = append(faults, err)
 	}
 	if len(a.exclude) > 0 && a.hide != "" {
-		faults = append(faults, errors.New("--exclude cannot see keys that --hash-keys hides"))
+		faults = append(faults, errors.New("--exclude cannot match keys that --hash-keys hides: leave one of them out"))
 	}
 	for _, pattern := range a.exclude {
 		if _, err := filepath.Match(pattern, ""); err != nil {
@@ -222,7 +222,7 @@ func (a *audit) validate() (*heat.Severity, error) {
 // maxScanRate is more than any table has.
 const maxScanRate = 1e9
 
-// scans reports whether items are to be looked at: if that is asked for, and if nothing is.
+// scans reports whether items are scanned: if --scan is given, or no other source.
 func (a *audit) scans() bool {
 	return a.scan || !a.cloudwatch && !a.insights && !a.stream && len(a.exports) == 0
 }
@@ -231,7 +231,7 @@ func (a *audit) scans() bool {
 func (a *audit) idle(flags *pflag.FlagSet) error {
 	var faults []error
 	if a.hide == "" && flags.Changed("hash-keys") {
-		faults = append(faults, errors.New("--hash-keys needs a secret that is not empty"))
+		faults = append(faults, errors.New("--hash-keys: want a secret that is not empty"))
 	}
 	for _, f := range []struct {
 		name, needs string
@@ -242,10 +242,10 @@ func (a *audit) idle(flags *pflag.FlagSet) error {
 		{"key", "--export", len(a.exports) > 0},
 		{"items", "--scan", a.scans()},
 		{"max-rcu", "--scan", a.scans()},
-		{"layout", "--shards N, the number of shards that readers ask for", len(a.shards) > 0},
-		{"widths", "--shards N, the most shards that readers ask for", len(a.shards) > 0},
-		{"unsharded", "--shards N, the number of shards that readers ask for", len(a.shards) > 0},
-		{"shards", "a source that knows keys: --cloudwatch knows none", !a.cloudwatch || a.insights || a.scan || a.stream || len(a.exports) > 0},
+		{"layout", "--shards N, the number of shards that readers read", len(a.shards) > 0},
+		{"widths", "--shards N, the largest number of shards that readers read", len(a.shards) > 0},
+		{"unsharded", "--shards N, the number of shards that readers read", len(a.shards) > 0},
+		{"shards", "a source that lists keys, which --cloudwatch does not", !a.cloudwatch || a.insights || a.scan || a.stream || len(a.exports) > 0},
 		{"last", "--cloudwatch, --insights or --stream", a.cloudwatch || a.insights || a.stream},
 	} {
 		if flags.Changed(f.name) && !f.used {
@@ -253,10 +253,10 @@ func (a *audit) idle(flags *pflag.FlagSet) error {
 		}
 	}
 	if flags.Changed("last") && a.last == 0 {
-		faults = append(faults, errors.New("--last 0s: a time above 0 is needed"))
+		faults = append(faults, errors.New("--last 0s: want more than 0"))
 	}
 	if flags.Changed("follow") && a.follow == 0 {
-		faults = append(faults, errors.New("--follow 0s: a time above 0 is needed"))
+		faults = append(faults, errors.New("--follow 0s: want more than 0"))
 	}
 	return errors.Join(faults...)
 }

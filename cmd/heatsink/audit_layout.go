@@ -7,24 +7,25 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
 // defaultTemplate is how shards are spelt if only their number is given.
 var defaultTemplate = "{key}" + strings.TrimPrefix(layout.Format{}.String(), "{key}#{bucket}")
 
-// told returns the layouts that flags tell of.
+// told returns the layouts that the flags describe.
 func (a *audit) told() ([]heat.Layout, error) {
 	templates := a.layouts
 	if len(a.shards) == 0 {
-		return nil, nil // that --layout does nothing then is said elsewhere
+		return nil, nil // idle reports a --layout that does nothing
 	}
 	if len(templates) == 0 {
 		templates = []string{defaultTemplate}
 	}
 	if len(a.shards) > 1 && len(a.shards) != len(templates) {
-		return nil, fmt.Errorf("--shards has %d numbers for %s: give one for all, or one for each",
-			len(a.shards), count(len(templates), "layout"))
+		return nil, fmt.Errorf("--shards has %d numbers for %s: give one number for all, or one for each",
+			len(a.shards), figure.Count(len(templates), "layout"))
 	}
 	var layouts []heat.Layout
 	var faults []error
@@ -42,8 +43,8 @@ func (a *audit) told() ([]heat.Layout, error) {
 	return layouts, errors.Join(faults...)
 }
 
-// checkIndexes returns an error if a layout is of an index that no source would look at: one that the table does not have or,
-// of an export alone, one whose key is not given.
+// checkIndexes returns an error if no source would read the index of a layout: the table does not have it or, with an export
+// alone, --key does not give its key.
 func (a *audit) checkIndexes(ctx context.Context, c clients) error {
 	layouts, err := a.told()
 	if err != nil {
@@ -54,7 +55,7 @@ func (a *audit) checkIndexes(ctx context.Context, c clients) error {
 		if errors.Is(err, heat.ErrNoIndex) {
 			return fmt.Errorf("--layout: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
-		return nil // that the table cannot be looked up is said by each source, and an export does not need it
+		return nil // each source reports a table that it cannot find, and an export needs none
 	}
 	keys, err := a.exportKeys()
 	if err != nil {
@@ -62,7 +63,7 @@ func (a *audit) checkIndexes(ctx context.Context, c clients) error {
 	}
 	for _, l := range layouts {
 		if _, given := keys[a.table+"/"+l.Index]; l.Index != "" && !given {
-			return fmt.Errorf("--layout of index %q does nothing: --key %s=NAME would say which attribute is its key", l.Index, l.Index)
+			return fmt.Errorf("--layout of index %q does nothing: give its partition key with --key %s=NAME", l.Index, l.Index)
 		}
 	}
 	return nil
@@ -73,7 +74,7 @@ func (a *audit) layout(text string, shards int) (heat.Layout, error) {
 	index, template := "", text
 	if name, rest, of := strings.Cut(text, "={key}"); of && !strings.HasPrefix(text, "{key}") {
 		if name == "" {
-			return heat.Layout{}, fmt.Errorf("--layout %q names no index: TEMPLATE or INDEX=TEMPLATE is expected", text)
+			return heat.Layout{}, fmt.Errorf("--layout %q names no index: want TEMPLATE or INDEX=TEMPLATE", text)
 		}
 		index, template = name, "{key}"+rest
 	}
@@ -82,7 +83,7 @@ func (a *audit) layout(text string, shards int) (heat.Layout, error) {
 		return heat.Layout{}, fmt.Errorf("--layout %q: %w", text, err)
 	}
 	if !strings.Contains(template, "{shard") {
-		return heat.Layout{}, fmt.Errorf("--layout %q has no {shard}: a table whose keys have no shards needs no --layout", text)
+		return heat.Layout{}, fmt.Errorf("--layout %q has no {shard}: leave it out for a table without shards", text)
 	}
 	l := heat.Layout{
 		Resource: heat.Resource{Table: a.table, Index: index}, Shards: shards, Widths: a.widths, Unsharded: a.unsharded,

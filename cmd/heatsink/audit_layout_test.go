@@ -93,7 +93,7 @@ func TestAuditOfAnUnevenKey(t *testing.T) {
 	stdout, stderr, code := command(t, append(args, "--layout", "{key}.{shard1}", "--shards", "200", "--fail-on", "warning")...)
 	for _, want := range []string{
 		"Partition key '2014-07-09.1' takes 100% of what 200 shards of '2014-07-09' should share",
-		"the fullest shard has 10,000 of 10,000 items at most, 100.0%; a fair share of 200 shards is 0.5%",
+		"the fullest shard has 10,000 of at most 10,000 items, 100.0%; a fair share of 200 shards is 0.5%",
 		"1 of 200 shards seen", "layout.Product", "XXHash, FNV or MD5",
 	} {
 		if code != 1 || !strings.Contains(stdout, want) {
@@ -116,14 +116,14 @@ func TestAuditRefusesLayouts(t *testing.T) {
 		{[]string{"--layout", "{key}.{shard}"}, "--layout does nothing without --shards N"},
 		{[]string{"--widths"}, "--widths does nothing without --shards N"},
 		{[]string{"--unsharded"}, "--unsharded does nothing without --shards N"},
-		{[]string{"--shards", "0"}, "1 to 65536 Shards, not 0"},
-		{[]string{"--shards", "-3"}, "1 to 65536 Shards, not -3"},
-		{[]string{"--shards", "70000"}, "not 70000"},
+		{[]string{"--shards", "0"}, "Shards is 0: it must be between 1 and 65536"},
+		{[]string{"--shards", "-3"}, "Shards is -3: it must be between 1 and 65536"},
+		{[]string{"--shards", "70000"}, "Shards is 70000: it must be between 1 and 65536"},
 		{[]string{"--shards", "x"}, "x"},
 		{[]string{"--shards", "4", "--layout", "{shard}"}, "does not begin with {key}"},
 		{[]string{"--shards", "4", "--layout", "{key}"}, "has no {shard}"},
 		{[]string{"--shards", "4", "--layout", "{key}#{bucket}"}, "has no {shard}"},
-		{[]string{"--shards", "4,8", "--layout", "{key}#{shard}"}, "--shards has 2 numbers for 1 layout: give one for all, or one for each"},
+		{[]string{"--shards", "4,8", "--layout", "{key}#{shard}"}, "--shards has 2 numbers for 1 layout: give one number for all, or one for each"},
 		{[]string{"--shards", "4,8", "--layout", "{key}#{shard}", "--layout", "{key}#{shard}"}, "two layouts spell shards alike"},
 		{[]string{"--shards", "4", "--layout", "={key}#{shard}"}, "INDEX=TEMPLATE"},
 	} {
@@ -187,7 +187,7 @@ func TestAuditOfAnAdoption(t *testing.T) {
 	}
 	args := []string{"audit", "orders", "--export", name, "--key", "pk", "--shards", "4", "--fail-on", "critical"}
 	stdout, stderr, code := command(t, args...)
-	for _, want := range []string{"'ACTIVE' has no shard, but shards of it were seen; it has 300 items", "Options.Older: []layout.Layout{{}}", "Format.BareZero"} {
+	for _, want := range []string{"'ACTIVE' has no shard number, but numbered shards of it were seen; it has 300 items", "Options.Older: []layout.Layout{{}}", "Format.BareZero"} {
 		if code != 1 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d, no %q in\n%s%s", code, want, stdout, stderr)
 		}

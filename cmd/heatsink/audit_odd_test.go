@@ -71,9 +71,9 @@ func TestAuditRefusesWhatMeansNothing(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--stream", "--follow", "0s"}, "--follow 0s: a time above 0 is needed"},
-		{[]string{"--cloudwatch", "--last", "0"}, "--last 0s: a time above 0 is needed"},
-		{[]string{"--export", "a.json", "--key", "pk", "--key", "sk"}, `table "orders" has one partition key, --key gives ["pk" "sk"]`},
+		{[]string{"--stream", "--follow", "0s"}, "--follow 0s: want more than 0"},
+		{[]string{"--cloudwatch", "--last", "0"}, "--last 0s: want more than 0"},
+		{[]string{"--export", "a.json", "--key", "pk", "--key", "sk"}, `table "orders" has one partition key, but --key gives ["pk" "sk"]`},
 		{[]string{"--export", "a.json", "--key", "pk", "--key", "byStatus=a", "--key", "byStatus=a"}, `--key names "a" twice for "orders/byStatus"`},
 	} {
 		_, stderr, code := command(t, append([]string{"audit", "orders", "--endpoint", "http://127.0.0.1:1"}, test.args...)...)

@@ -14,19 +14,20 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// auditSource is somewhere to look.
+// auditSource is a source of the audit.
 type auditSource struct {
 	name heat.Source
 	look func(context.Context) (heat.Report, error)
 
-	// cost says what will be looked at and what that takes.
+	// cost says what will be read and what that costs.
 	cost func(context.Context) (string, error)
 }
 
-// look says where it will look, does so, and returns what was seen: a report of each source that could be looked at,
-// and an error that names those that could not. If ctx ends, it returns at once.
+// look announces the sources, reads them, and returns a report of each source that could be read, and an error that names
+// those that could not. If ctx ends, it returns at once.
 func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report, failed error) {
 	sources, err := a.sources(ctx, screen)
 	if err != nil {
@@ -43,12 +44,12 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 		if faults[i] != nil {
 			continue
 		}
-		screen.live(fmt.Sprintf("looking at %s", s.name))
+		screen.live(fmt.Sprintf("reading %s", s.name))
 		report, err := s.look(ctx)
 		screen.clear()
 		if ctx.Err() != nil { // what was seen up to now is worth showing
 			if len(report.Resources) > 0 {
-				report.Notes = append(report.Notes, "interrupted: not all was looked at")
+				report.Notes = append(report.Notes, "interrupted: this report is incomplete")
 				reports = append(reports, report)
 			}
 			return reports, ctx.Err()
@@ -65,7 +66,7 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 	return reports, failed
 }
 
-// sources returns where it was asked to look, what is cheap first. All but an export need an account.
+// sources returns the sources that the flags ask for, cheap ones first. All but an export need an account.
 func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, error) {
 	scan := a.scans()
 	var c clients
@@ -96,7 +97,7 @@ func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, err
 	return all, nil
 }
 
-// of says it where there is no such table.
+// of makes errors say where the table was not found.
 func (s auditSource) of(c clients, table string) auditSource {
 	look, cost := s.look, s.cost
 	s.look = func(ctx context.Context) (heat.Report, error) {
@@ -119,7 +120,7 @@ func (a *audit) metricsSource(c clients) auditSource {
 	o := heatcloudwatch.Options{Last: cmp.Or(a.last, time.Hour)}
 	return auditSource{
 		name: heat.CloudWatch,
-		cost: fixed("metrics of the last %s, by GetMetricData, which AWS charges by the metric; no capacity of the table",
+		cost: fixed("metrics of the last %s, with GetMetricData, which AWS charges per metric; consumes no table capacity",
 			spanText(o.Last)),
 		look: func(ctx context.Context) (heat.Report, error) {
 			return heatcloudwatch.Metrics(ctx, c.metrics, c.tables, a.table, o)
@@ -131,12 +132,12 @@ func (a *audit) insightsSource(c clients) auditSource {
 	o := heatcloudwatch.Options{Last: cmp.Or(a.last, time.Hour)}
 	return auditSource{
 		name: heat.Insights,
-		cost: fixed("keys of the last %s, by GetInsightRuleReport where Contributor Insights is on; no capacity of the table",
+		cost: fixed("keys of the last %s, with GetInsightRuleReport, where Contributor Insights is enabled; consumes no table capacity",
 			spanText(o.Last)),
 		look: func(ctx context.Context) (heat.Report, error) {
 			report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, o)
 			if err == nil && len(report.Resources) == 0 {
-				return heat.Report{}, fmt.Errorf("it is off: turn Contributor Insights on, or leave --insights out (%s)", strings.Join(report.Notes[1:], "; "))
+				return heat.Report{}, fmt.Errorf("Contributor Insights is disabled: enable it, or leave --insights out (%s)", strings.Join(report.Notes[1:], "; "))
 			}
 			options := a.options()
 			if err := report.Fold(options.Layouts...); err != nil {
@@ -155,27 +156,27 @@ func (a *audit) scanSource(c clients, screen *screen) auditSource {
 	o := a.options()
 	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}
 	options.Progress = func(p heat.ScanProgress) {
-		screen.live(fmt.Sprintf("scan: %s of about %s, %s", thousands(p.Items), count(p.Of, "item"), count(p.Units, "read unit")))
+		screen.live(fmt.Sprintf("scan: %s of about %s, %s", figure.Thousands(p.Items), figure.Count(p.Of, "item"), figure.Count(p.Units, "read unit")))
 	}
 	return auditSource{
 		name: heat.Scan,
 		cost: func(ctx context.Context) (string, error) {
 			cost, err := heat.EstimateScan(ctx, c.tables, a.table, options)
-			return fmt.Sprintf("%s at %s a second", cost, count(a.maxRCU, "unit")), err
+			return fmt.Sprintf("%s, at up to %s per second", cost, figure.Count(a.maxRCU, "unit")), err
 		},
 		look: func(ctx context.Context) (heat.Report, error) { return heat.ScanTable(ctx, c.tables, a.table, options) },
 	}
 }
 
 func (a *audit) streamSource(c clients, screen *screen) auditSource {
-	s := auditSource{name: heat.Stream, cost: fixed("all it still has, by reads of the stream; no capacity of the table")}
+	s := auditSource{name: heat.Stream, cost: fixed("all records that it still has; consumes no table capacity")}
 	follow := a.follow
-	if !a.cloudwatch && !a.insights { // else it is how long ago, and hours of following were never meant
+	if !a.cloudwatch && !a.insights { // with those, --last is their look-back window
 		follow = cmp.Or(follow, a.last)
 	}
 	follow = cmp.Or(follow, time.Minute)
 	if !a.fromStart {
-		s.cost = fixed("followed for %s, by reads of the stream; no capacity of the table", spanText(follow))
+		s.cost = fixed("followed for %s; consumes no table capacity", spanText(follow))
 	}
 	s.look = func(ctx context.Context) (heat.Report, error) {
 		reader, err := heat.OpenStream(ctx, c.tables, c.streams, a.table, heat.StreamOptions{
@@ -206,9 +207,9 @@ func runStream(ctx context.Context, reader *heat.StreamReader, screen *screen) e
 		case err := <-ended:
 			return err
 		case <-ticker.C:
-			text := "stream: " + count(reader.Records(), "write")
+			text := "stream: " + figure.Count(reader.Records(), "write")
 			if end, ok := ctx.Deadline(); ok {
-				text += fmt.Sprintf(", %s to go", time.Until(end).Round(time.Second))
+				text += fmt.Sprintf(", %s left", time.Until(end).Round(time.Second))
 			}
 			screen.live(text)
 		}
@@ -221,9 +222,9 @@ func (a *audit) exportSource(screen *screen) auditSource {
 		cost: func(context.Context) (string, error) {
 			files, err := a.exportFiles()
 			if len(files) == 1 {
-				return printable(files[0]) + "; no capacity of the table", err
+				return printable(files[0]) + "; consumes no table capacity", err
 			}
-			return fmt.Sprintf("%d files; no capacity of the table", len(files)), err
+			return fmt.Sprintf("%d files; consumes no table capacity", len(files)), err
 		},
 		look: func(ctx context.Context) (heat.Report, error) { return a.readExport(ctx, screen) },
 	}
@@ -248,10 +249,10 @@ func (a *audit) exportKeys() (map[string][]string, error) {
 		}
 	}
 	if names := keys[a.table]; len(names) > 1 {
-		return nil, fmt.Errorf("table %q has one partition key, --key gives %q: leave the sort key out", a.table, names)
+		return nil, fmt.Errorf("table %q has one partition key, but --key gives %q: leave the sort key out", a.table, names)
 	}
 	if len(keys[a.table]) == 0 {
-		return nil, errors.New("--export needs --key NAME: an export does not tell the table's partition key")
+		return nil, errors.New("--export needs --key NAME, the table's partition key, which an export does not contain")
 	}
 	return keys, nil
 }

@@ -138,29 +138,29 @@ func TestAuditRefusesWhatIsWrong(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"audit"}, "which table? heatsink audit TABLE"},
-		{[]string{"audit", "--export", "a.json", "--key", "pk"}, "which table? heatsink audit TABLE"},
-		{[]string{"audit", "brands", "orders"}, `one table at a time: heatsink audit brands, and nothing more, not ["orders"]`},
+		{[]string{"audit"}, "no table given: use heatsink audit TABLE"},
+		{[]string{"audit", "--export", "a.json", "--key", "pk"}, "no table given: use heatsink audit TABLE"},
+		{[]string{"audit", "brands", "orders"}, `one table at a time: use heatsink audit brands without ["orders"]`},
 		{[]string{"audit", "brands", "--follow", "1s"}, "heatsink: --follow does nothing without --stream\n"},
 		{[]string{"audit", "brands", "--from-start"}, "--from-start does nothing without --stream"},
-		{[]string{"audit", "brands", "--cloudwatch", "--shards", "4"}, "--shards does nothing without a source that knows keys"},
+		{[]string{"audit", "brands", "--cloudwatch", "--shards", "4"}, "--shards does nothing without a source that lists keys"},
 		{[]string{"audit", "brands", "--last", "1h"}, "--last does nothing without --cloudwatch, --insights or --stream"},
 		{[]string{"audit", "brands", "--key", "pk"}, "--key does nothing without --export"},
 		{[]string{"audit", "brands", "--stream", "--items", "5", "--max-rcu", "5"}, "--items does nothing without --scan; --max-rcu does nothing without --scan"},
-		{[]string{"audit", "brands", "--items", "0"}, "--items 0: 1 at least is needed, or -1 for all"},
-		{[]string{"audit", "brands", "--max-rcu", "1e300"}, "--max-rcu 1e+300: a rate above 0 is needed, and up to 1,000,000,000"},
+		{[]string{"audit", "brands", "--items", "0"}, "--items 0: want at least 1, or -1 for all"},
+		{[]string{"audit", "brands", "--max-rcu", "1e300"}, "--max-rcu 1e+300: want more than 0 and at most 1,000,000,000"},
 		{[]string{"audit", "brands", "--max-rcu", "NaN"}, "--max-rcu NaN"},
 		{[]string{"audit", "brands"}, "no AWS region"},
 		{[]string{"audit", "brands", "--export", "missing.json", "--key", "pk", "--scan"}, "no AWS region"},
-		{[]string{"audit", "brands", "--stream", "--follow", "-1s"}, "--follow -1s is negative"},
+		{[]string{"audit", "brands", "--stream", "--follow", "-1s"}, "--follow -1s: want more than 0"},
 		{[]string{"audit", "brands", "--fail-on", "awful"}, `--fail-on: unknown severity "awful"`},
 		{[]string{"audit", "brands", "--max-rcu", "0"}, "--max-rcu 0"},
 		{[]string{"audit", "brands", "--exclude", "[", "--endpoint", endpoint}, "--exclude ["},
 		{[]string{"audit", "nothing", "--endpoint", endpoint}, `heatsink: scan: table "nothing" not found at ` + endpoint + "\n"},
 		{[]string{"audit", "brands", "--export", "missing.json", "--key", "pk"}, "missing.json: no such file"},
 		{[]string{"audit", "brands", "--export", "missing.json"}, "--export needs --key NAME"},
-		{[]string{"audit", "brands", "--export", "missing.json", "--key", "=x"}, "NAME or INDEX=NAME is expected"},
-		{[]string{"top", "brands", "--every", "1ms"}, "--every is 100ms at least"},
+		{[]string{"audit", "brands", "--export", "missing.json", "--key", "=x"}, "want NAME or INDEX=NAME"},
+		{[]string{"top", "brands", "--every", "1ms"}, "--every 1ms: want at least 100ms"},
 	} {
 		if _, stderr, code := command(t, test.args...); code != 2 || !strings.Contains(stderr, test.want) {
 			t.Errorf("%v: exit %d, %q, want %q", test.args, code, stderr, test.want)
@@ -185,7 +185,7 @@ func TestMissingTableSaysWhere(t *testing.T) {
 func TestAuditRefusesWhatIsNoExport(t *testing.T) {
 	noAccount(t)
 	for _, test := range []struct{ text, key, want string }{
-		{`{"Item":{"pk":{"S":"a"}}}`, "nosuch", `, line 1: not an item of an export in DynamoDB JSON: no attribute "nosuch"`},
+		{`{"Item":{"pk":{"S":"a"}}}`, "nosuch", `, line 1: not an item of an export in DynamoDB JSON: the item has no attribute "nosuch"`},
 		{"", "pk", "a.json: no items"},
 		{`{"Keys":{"pk":{"S":"a"}}}`, "pk", "a.json: no items"},
 		{"pk,sk\n", "pk", ", line 1: not an item of an export in DynamoDB JSON: invalid"},
@@ -205,11 +205,11 @@ func TestAuditRefusesWhatIsNoExport(t *testing.T) {
 func TestAuditOfInsightsThatAreOff(t *testing.T) {
 	endpoint, _ := serveTable(t)
 	stdout, stderr, code := command(t, "audit", "brands", "--endpoint", endpoint, "--insights")
-	if code != 2 || strings.Contains(stdout, "no findings") || !strings.Contains(stderr, "insights: it is off: turn Contributor Insights on") || !strings.Contains(stderr, "brands: disabled") {
+	if code != 2 || strings.Contains(stdout, "no findings") || !strings.Contains(stderr, "insights: Contributor Insights is disabled: enable it") || !strings.Contains(stderr, "brands: disabled") {
 		t.Errorf("alone: exit %d, %q, %q", code, stdout, stderr)
 	}
 	stdout, stderr, code = command(t, "audit", "brands", "--endpoint", endpoint, "--insights", "--scan")
-	if code != 2 || !strings.Contains(stdout, "OPS_LOG has a single value") || !strings.Contains(stderr, "insights: it is off") {
+	if code != 2 || !strings.Contains(stdout, "OPS_LOG has a single value") || !strings.Contains(stderr, "insights: Contributor Insights is disabled") {
 		t.Errorf("beside a scan: exit %d, %q, %q", code, stdout, stderr)
 	}
 }
@@ -226,7 +226,7 @@ func TestAuditTexts(t *testing.T) {
 	}{
 		{heat.Stream, one, "1 write unit in 1m (0.0/s)"},
 		{heat.Live, one, "1 write unit in 1m (0.0/s), 0 throttled"},
-		{heat.Live, heat.Flow{Units: 12345, Peak: 2000, Throttled: 1500}, "12,345 write units in 1m (205.8/s, at most 2,000 in a second), 1,500 throttled"},
+		{heat.Live, heat.Flow{Units: 12345, Peak: 2000, Throttled: 1500}, "12,345 write units in 1m (205.8/s, peak 2,000/s), 1,500 throttled"},
 	} {
 		if report.Source = test.source; flowText(&test.flow, heat.Write, report) != test.want {
 			t.Errorf("got %q, want %q", flowText(&test.flow, heat.Write, report), test.want)
@@ -310,11 +310,11 @@ func TestAuditOfAllSources(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	inOrder(t, stderr,
-		"cloudwatch of brands: metrics of the last 2h, by GetMetricData", "insights of brands: keys of the last 2h", "export of brands: ",
-		"scan of brands: about ", "stream of brands: all it still has")
+		"cloudwatch of brands: metrics of the last 2h, with GetMetricData", "insights of brands: keys of the last 2h", "export of brands: ",
+		"scan of brands: about ", "stream of brands: all records that it still has")
 	inOrder(t, stdout,
 		"cloudwatch, 20", " to ", "insights, 20", "export, as of 20", "scan, as of 20", "stream, 20",
-		"critical  brands: ", "OPS_LOG", "writes are throttled by key range", "cloudwatch: ", " requests refused by key range")
+		"critical  brands: ", "OPS_LOG", "writes are throttled by key range", "cloudwatch: ", " requests throttled by key range")
 
 	stdout, stderr, code = command(t, append(all, "--json", "--fail-on", "critical")...)
 	var got auditDocument
@@ -404,12 +404,12 @@ func TestAuditFollowsAStream(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--stream"}, "followed for 1m,"},
-		{[]string{"--stream", "--last", "3h"}, "followed for 3h,"},
-		{[]string{"--stream", "--last", "3h", "--follow", "90s"}, "followed for 1m30s,"},
-		{[]string{"--stream", "--cloudwatch", "--last", "3h"}, "followed for 1m,"},
-		{[]string{"--stream", "--cloudwatch", "--last", "3h", "--follow", "2h"}, "followed for 2h,"},
-		{[]string{"--stream", "--from-start", "--follow", "2h"}, "all it still has,"},
+		{[]string{"--stream"}, "followed for 1m;"},
+		{[]string{"--stream", "--last", "3h"}, "followed for 3h;"},
+		{[]string{"--stream", "--last", "3h", "--follow", "90s"}, "followed for 1m30s;"},
+		{[]string{"--stream", "--cloudwatch", "--last", "3h"}, "followed for 1m;"},
+		{[]string{"--stream", "--cloudwatch", "--last", "3h", "--follow", "2h"}, "followed for 2h;"},
+		{[]string{"--stream", "--from-start", "--follow", "2h"}, "all records that it still has;"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		stderr := &cancelAt{text: "stream of", cancel: cancel}
@@ -504,7 +504,7 @@ func TestPlanOfAReport(t *testing.T) {
 	if code != 0 || len(lines) != 2 || !strings.Contains(lines[0], `"verdict"`) {
 		t.Errorf("exit %d, %s, %s", code, stderr, stdout)
 	}
-	if _, stderr, code := command(t, "plan", "--report", file, "--writes", "5"); code != 2 || !strings.Contains(stderr, "do not go with it") {
+	if _, stderr, code := command(t, "plan", "--report", file, "--writes", "5"); code != 2 || !strings.Contains(stderr, "leave --writes and --reads out") {
 		t.Errorf("with --writes: exit %d, %s", code, stderr)
 	}
 	stdout, _, _ = command(t, "audit", "brands", "--endpoint", endpoint, "--json")

@@ -22,7 +22,7 @@ func parseKeyFlag(table, text string) (resource, name string, err error) {
 		index, name = "", text
 	}
 	if name == "" || of && index == "" {
-		return "", "", fmt.Errorf("--key %q: %w", text, errors.New("NAME or INDEX=NAME is expected"))
+		return "", "", fmt.Errorf("--key %q: %w", text, errors.New("want NAME or INDEX=NAME"))
 	}
 	if index == "" {
 		return table, name, nil
@@ -30,7 +30,7 @@ func parseKeyFlag(table, text string) (resource, name string, err error) {
 	return table + "/" + index, name, nil
 }
 
-// writeReports writes reports for people: what each source saw and when, then what is wrong according to all of them.
+// writeReports writes reports as text: what each source saw and when, then the findings of all of them.
 func writeReports(screen *screen, reports []heat.Report, findings []heat.Finding, top int) {
 	for i, report := range reports {
 		if i > 0 {
@@ -55,12 +55,12 @@ func writeReports(screen *screen, reports []heat.Report, findings []heat.Finding
 	screen.say("%s", countFindings(findings))
 }
 
-// windowText says which time a report is of.
+// windowText says which time a report covers.
 func windowText(report heat.Report) string {
 	from, to := report.From.Local(), report.To.Local()
 	switch {
 	case report.To.IsZero():
-		return "nothing seen"
+		return "no data"
 	case !from.Before(to):
 		return "as of " + to.Format(time.DateTime)
 	case from.Format(time.DateOnly) == to.Format(time.DateOnly):
@@ -89,7 +89,7 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 		for i := range f.Keys[:min(top, len(f.Keys))] {
 			k := &f.Keys[i]
 			fmt.Fprintf(table, "  %s\t%s\t%.1f/s\t%.1f%%\t%s\n",
-				printable(k.Key), count(k.Units, d.String()+" unit"), k.RateLow, 100*k.Share, throttleText(k))
+				printable(k.Key), figure.Count(k.Units, d.String()+" unit"), k.RateLow, 100*k.Share, throttleText(k))
 		}
 	}
 	if r.Stored != nil {
@@ -99,7 +99,7 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 	}
 	_ = table.Flush()
 	if len(r.Patterns) > 0 {
-		screen.say("  shapes of keys:")
+		screen.say("  key shapes:")
 		for _, p := range r.Patterns[:min(top, len(r.Patterns))] {
 			fmt.Fprintf(table, "    %s\t%s\t%s\n", printable(p.Shape), keysText(p.Distinct), patternText(p))
 		}
@@ -133,7 +133,7 @@ func headline(r *heat.ResourceReport, report heat.Report) string {
 		parts[0] += " by " + strings.Join(r.Key, ", ")
 	}
 	if s := r.Stored; s != nil {
-		parts = append(parts, fmt.Sprintf("%s (%.0f%%) under %s", count(s.Items, "item"), 100*s.Fraction, keysText(s.Distinct)))
+		parts = append(parts, fmt.Sprintf("%s (%.0f%%) under %s", figure.Count(s.Items, "item"), 100*s.Fraction, keysText(s.Distinct)))
 	}
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
 		if f := r.Flow(d); f.Units > 0 || f.Throttled > 0 {
@@ -143,16 +143,16 @@ func headline(r *heat.ResourceReport, report heat.Report) string {
 	return strings.Join(parts, ": ")
 }
 
-// flowText says how much there was, how much of it in a second and what was refused, as far as the source can tell.
+// flowText says how much a flow consumed, its peak and how much was throttled, as far as the source knows.
 func flowText(f *heat.Flow, d heat.Direction, report heat.Report) string {
-	text := fmt.Sprintf("%s in %s (%.1f/s", count(f.Units, d.String()+" unit"), spanText(report.Elapsed().Round(time.Second)),
+	text := fmt.Sprintf("%s in %s (%.1f/s", figure.Count(f.Units, d.String()+" unit"), spanText(report.Elapsed().Round(time.Second)),
 		f.Units/max(1, report.Elapsed().Seconds()))
 	if f.Peak > 0 {
-		text += fmt.Sprintf(", at most %s in a second", thousands(f.Peak))
+		text += fmt.Sprintf(", peak %s/s", figure.Thousands(f.Peak))
 	}
 	text += ")"
 	if f.Throttled > 0 || !slices.Contains([]heat.Source{heat.Scan, heat.Stream, heat.Export}, report.Source) {
-		text += fmt.Sprintf(", %s throttled", thousands(f.Throttled))
+		text += fmt.Sprintf(", %s throttled", figure.Thousands(f.Throttled))
 	}
 	return text
 }
@@ -161,31 +161,29 @@ func throttleText(k *heat.KeyHeat) string {
 	if k.Throttled == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s throttled %s", thousands(k.Throttled), printable(k.Reason))
+	return fmt.Sprintf("%s throttled: %s", figure.Thousands(k.Throttled), printable(k.Reason))
 }
 
 func between(low, high int64) string {
 	if low == high {
-		return count(low, "item")
+		return figure.Count(low, "item")
 	}
-	return thousands(low) + " to " + count(high, "item")
+	return figure.Thousands(low) + " to " + figure.Count(high, "item")
 }
-
-func count[N figure.Number](n N, noun string) string { return figure.Count(n, noun) }
 
 func keysText(d heat.Distinct) string {
 	about := ""
 	if d.Error > 0 {
 		about = "about "
 	}
-	return about + count(d.Keys, "key")
+	return about + figure.Count(d.Keys, "key")
 }
 
 func patternText(p heat.Pattern) string {
 	if p.Items > 0 {
-		return count(p.Items, "item")
+		return figure.Count(p.Items, "item")
 	}
-	return fmt.Sprintf("%s write and %s", thousands(p.Writes), count(p.Reads, "read unit"))
+	return fmt.Sprintf("%s write and %s", figure.Thousands(p.Writes), figure.Count(p.Reads, "read unit"))
 }
 
 func writeFinding(screen *screen, f heat.Finding) {
@@ -218,7 +216,7 @@ func countFindings(findings []heat.Finding) string {
 // severityCount writes how many there are: 2 warnings, but 2 critical and 2 info, which are no nouns.
 func severityCount(n int, s heat.Severity) string {
 	if s == heat.Warning {
-		return count(n, s.String())
+		return figure.Count(n, s.String())
 	}
-	return fmt.Sprintf("%s %s", thousands(n), s)
+	return fmt.Sprintf("%s %s", figure.Thousands(n), s)
 }

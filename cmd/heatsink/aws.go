@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"time"
@@ -20,14 +19,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/smithy-go/logging"
 	"github.com/spf13/pflag"
+
+	"github.com/heatsink-go/heatsink/internal/wholebody"
 )
 
 // account says whose tables are looked at: those of an AWS account, as the AWS CLI would, or of an engine at an endpoint.
 type account struct{ endpoint, region, profile string }
 
 func (a *account) flags(f *pflag.FlagSet) {
-	f.StringVar(&a.endpoint, "endpoint", "", "another DynamoDB, such as http://127.0.0.1:8000 (heatsink serve)")
-	f.StringVar(&a.region, "region", "", "AWS region (default: AWS_REGION, or the profile's)")
+	f.StringVar(&a.endpoint, "endpoint", "", "URL of another DynamoDB, such as http://127.0.0.1:8000 for heatsink serve")
+	f.StringVar(&a.region, "region", "", "AWS region (default: AWS_REGION, or the region of the profile)")
 	f.StringVar(&a.profile, "profile", "", "AWS profile (default: AWS_PROFILE)")
 }
 
@@ -53,13 +54,13 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 	if err != nil {
 		return clients{}, err
 	}
-	cfg.HTTPClient = wholeBodies{cfg.HTTPClient}
+	cfg.HTTPClient = wholebody.Client{HTTPClient: cfg.HTTPClient}
 	if a.endpoint != "" {
 		cfg.BaseEndpoint = aws.String(a.endpoint)
 		a.local(&cfg)
 	}
 	if cfg.Region == "" {
-		return clients{}, errors.New("no AWS region: give --region or set AWS_REGION, or --endpoint for an engine of your own")
+		return clients{}, errors.New("no AWS region: give --region or set AWS_REGION; for a local engine give --endpoint")
 	}
 	return clients{
 		dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.HTTPClient = limitedClient{o.HTTPClient, pageLimits} }),
@@ -71,9 +72,7 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 // local fills in what an engine on one's own machine does not care for, where nothing says otherwise: the search for
 // credentials would end at the metadata service of a cloud machine, which takes long to be missing.
 func (a *account) local(cfg *aws.Config) {
-	if cfg.Region == "" {
-		cfg.Region = "us-east-1"
-	}
+	cfg.Region = cmp.Or(cfg.Region, "us-east-1")
 	if a.profile == "" && os.Getenv("AWS_PROFILE") == "" && os.Getenv("AWS_ACCESS_KEY_ID") == "" {
 		cfg.Credentials = credentials.NewStaticCredentialsProvider("heatsink", "heatsink", "")
 	}
@@ -111,21 +110,4 @@ func (c clients) explain(table string, err error) error {
 		return &missingTable{table, "at " + endpoint, err}
 	}
 	return &missingTable{table, "in " + o.Region, err}
-}
-
-// wholeBodies sends requests in one piece. Left to itself, the SDK calls a body ended once the answer comes, which net/http,
-// if it was not yet done with it, takes for a failure and closes the connection on the rest of the answer: against an engine
-// on the same machine, which answers at once, that happens (aws-sdk-go-v2, issue 2737).
-type wholeBodies struct{ aws.HTTPClient }
-
-func (c wholeBodies) Do(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		return c.HTTPClient.Do(r)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return c.HTTPClient.Do(r)
 }

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
-// demo shows the product: a hot key that throttles, the same load over shards, and everything read back. It checks what
-// it shows.
+// demo shows the product: a hot key that throttles, the same load on shards, and everything read back. It verifies what it
+// shows.
 type demo struct {
 	screen *screen
 	load   load
@@ -34,42 +36,47 @@ func newDemo() *cobra.Command {
 	var asJSON, quick bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See a hot key throttle, spread it over shards, read it back: half a minute",
-		Long: `Write the same load to one key in three ways, on an engine inside this process
-whose partitions throttle as DynamoDB's do, and read everything back:
+		Short: "Show a hot key that throttles, the same load on shards, and the merged read, in half a minute",
+		Long: `Write the same load to one key in three ways, then read everything back. The engine
+runs inside this process, and its partitions throttle as DynamoDB's do.
 
-  1. one key, which is one partition: 1,000 write units (WCU) a second
+  1. one key, which is one partition: 1,000 write units (WCU) per second
   2. ten shards, on a table with 40 partitions
-  3. ten shards, on a new on-demand table, which has four
+  3. ten shards, on a new on-demand table, which has four partitions
 
-Nothing is installed, no port is opened, no AWS account is used. It fails if
-a write that was acknowledged is not there, or is there twice, or out of order.
+The demo installs nothing, opens no port and uses no AWS account. It fails if an
+acknowledged write is missing, duplicated or out of order.
 
-With --json, stdout is one JSON document. Rates are per second, over the seconds
-that count: all but the first.
+With --json, stdout is one JSON document. Rates are per second. They exclude the first
+second of each act.
 
-  quick                  whether it was asked to hurry
-  targetPerSecond        write units that were to be offered
+  quick                  true with --quick
+  targetPerSecond        write units per second that the demo tries to offer
   putWriteUnits          write units of one put
-  measuredSeconds        how long each act counts
-  elapsedSeconds         how long it all took
+  measuredSeconds        measured time of each act
+  elapsedSeconds         duration of the whole demo
   acts[]
     name                 one-key, many-partitions or four-partitions
-    shards, partitions   of the key, of the table
-    occupiedPartitions   partitions that have a shard of the key
-    sharingShards        shards that share theirs with another
-    offered              write units of the puts that were begun
+    shards               shards of the key
+    partitions           partitions of the table
+    occupiedPartitions   partitions that hold a shard of the key
+    sharingShards        shards that share a partition with another shard
+    offered              write units of all puts
     accepted             write units that the engine charged
-    refused              write units of the puts that failed, throttled to the end
-    throttles, retries   requests: those that were throttled, those that were repeated
-    putMillisP50         how long the puts took that succeeded, retries included:
-    putMillisP99         the median, and what one in a hundred exceeds
-    acknowledged         puts that succeeded, all seconds
-    read                 items that were read back in order, each of the above once
-    counted              what Count says
-    countRequests, countReadUnits, planRequests, pageTokenLength
-    seconds[]            offered, accepted, refused, throttles, retries of each second;
-                         fewer of them if the machine is too busy to look in time`,
+    refused              write units of puts that failed, throttled on every attempt
+    throttles            throttled requests
+    retries              repeated requests
+    putMillisP50         median latency of successful puts, retries included
+    putMillisP99         latency of successful puts at the 99th percentile
+    acknowledged         successful puts, including the first second
+    read                 items that Query returned, in order and each once
+    counted              result of Count
+    countRequests        requests of Count
+    countReadUnits       read units of Count
+    planRequests         requests that Plan predicts for the newest items
+    pageTokenLength      characters of a page token
+    seconds[]            offered, accepted, refused, throttles and retries of each second;
+                         a busy machine may miss some seconds`,
 		Example: `  heatsink demo
   heatsink demo --quick
   heatsink demo --quick --json | jq '.acts[] | {name, accepted, refused}'`,
@@ -89,8 +96,8 @@ that count: all but the first.
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(d.report)
 		},
 	}
-	cmd.Flags().BoolVar(&quick, "quick", false, "measure each act for a second only")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON, and nothing else")
+	cmd.Flags().BoolVar(&quick, "quick", false, "measure each act for one second only")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON only")
 	return cmd
 }
 
@@ -115,14 +122,15 @@ func (d *demo) run(ctx context.Context) error {
 
 func (d *demo) opening() {
 	l := d.load
-	d.screen.say("%s", d.screen.bold("heatsink demo: a DynamoDB inside this process, with partitions that throttle"))
+	d.screen.say("%s", d.screen.bold("heatsink demo: a DynamoDB inside this process, whose partitions throttle"))
 	d.screen.say("")
-	d.screen.say("Three acts with the same load: %s puts a second of %d KB, all to %s.",
-		thousands(l.perSecond), l.units, d.key)
-	d.screen.say("That is %s write units (WCU) a second; a partition takes 1,000. A throttled put", thousands(l.perSecond*l.units))
-	d.screen.say("is tried again as heatsink does by default: up to 6 attempts, on another shard if")
-	d.screen.say("there is one, about one retry for five puts. Refused is what failed all the same.")
-	d.screen.say("First seconds do not count: partitions begin with what they saved when idle.")
+	d.screen.say("Three acts with the same load: %s puts per second of %d KB each, all to key %s.",
+		figure.Thousands(l.perSecond), l.units, d.key)
+	d.screen.say("That is %s write units (WCU) per second; one partition serves 1,000.", figure.Thousands(l.perSecond*l.units))
+	d.screen.say("heatsink retries a throttled put with its default settings: up to 6 attempts, on")
+	d.screen.say("another shard if there is one, within a retry budget of about one retry per five puts.")
+	d.screen.say("A refused put was throttled on every attempt. The first second of each act is not")
+	d.screen.say("counted, because partitions start with capacity that they saved while idle.")
 }
 
 // play does one act from the empty table to the last item read back.
@@ -155,5 +163,5 @@ func (d *demo) closing() {
 		d.screen.say("%s", line)
 	}
 	d.screen.say("")
-	d.screen.say("That took %.0f s. Next: README.md, or go doc github.com/heatsink-go/heatsink", d.report.Elapsed)
+	d.screen.say("The demo took %.0f s. Next: README.md, or go doc github.com/heatsink-go/heatsink", d.report.Elapsed)
 }

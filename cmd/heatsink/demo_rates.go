@@ -68,10 +68,8 @@ func (r rates) line(show *screen, second int, note string) string {
 		bar += " " + note
 	}
 	return fmt.Sprintf(rateLine, fmt.Sprintf("%d s", second),
-		thousands(r.Offered), thousands(r.Accepted), thousands(r.Refused), thousands(r.Throttles), bar)
+		figure.Thousands(r.Offered), figure.Thousands(r.Accepted), figure.Thousands(r.Refused), figure.Thousands(r.Throttles), bar)
 }
 
 // cells keeps a bar within the width of a terminal: where the machine makes the load uneven, a second may have any rate.
 func cells(units float64) int { return min(int(math.Round(units/1000)), 16) }
-
-func thousands[N figure.Number](n N) string { return figure.Thousands(n) }

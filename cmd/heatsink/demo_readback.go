@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // readBack is what was read of an act's collection after it was written.
@@ -31,7 +32,7 @@ const (
 // patient lets a read wait: what was written within seconds is a lot for partitions that serve 3,000 read units a second.
 var patient = heatsink.Retry{Attempts: 30, Burst: 10_000}
 
-// readBack reads everything and holds it against what was acknowledged, by a reader that knows the layout and no more.
+// readBack reads everything with a new collection, and compares it with the acknowledged writes.
 func (s *stage) readBack(ctx context.Context, acknowledged map[string]bool) (back readBack, err error) {
 	views, err := s.collection(patient)
 	if err != nil {
@@ -74,7 +75,7 @@ func verify(views iter.Seq2[view, error], key string, acknowledged map[string]bo
 	}
 	if len(missing) > 0 {
 		first := slices.Min(slices.Collect(maps.Keys(missing)))
-		return read, fmt.Errorf("%d of %d acknowledged writes are lost, the first is %s", len(missing), len(acknowledged), first)
+		return read, fmt.Errorf("%d of %d acknowledged writes are lost; the first is %s", len(missing), len(acknowledged), first)
 	}
 	return read, nil
 }
@@ -84,7 +85,7 @@ func (b *readBack) count(ctx context.Context, views *heatsink.Collection[view], 
 	b.counted, err = views.Count(heatsink.WithMeter(ctx, &meter), heatsink.Query{Key: key})
 	b.counting = meter.Cost()
 	if err == nil && b.counted != b.read {
-		return fmt.Errorf("counted %d items, read %d", b.counted, b.read)
+		return fmt.Errorf("Count returned %d, but Query returned %d items", b.counted, b.read)
 	}
 	return err
 }
@@ -109,23 +110,23 @@ func (b *readBack) browse(ctx context.Context, views *heatsink.Collection[view],
 
 // show shows what was read, and with a tour how it is read page by page.
 func (b *readBack) show(to *screen, tour bool) {
-	to.say("  Query: %s acknowledged writes, %s", thousands(b.read), to.green("all there, each once, in order"))
+	to.say("  Query: %s acknowledged writes, %s", figure.Thousands(b.read), to.green("all present, each once, in order"))
 	to.say("         %s", costOfReading(b.reading))
-	to.say("  Count: %s", thousands(b.counted))
+	to.say("  Count: %s", figure.Thousands(b.counted))
 	to.say("         %s", costOfReading(b.counting))
 	if !tour {
 		return
 	}
-	to.say("  Plan:  %d shards, so %d requests at least", b.plan.Shards, b.plan.Requests)
-	to.say("  Newest first, from all shards as one list:")
+	to.say("  Plan:  %d shards, so at least %d requests", b.plan.Shards, b.plan.Shards)
+	to.say("  Newest first, merged from all shards:")
 	for _, v := range b.newest {
 		to.say("         %s  %s", v.At, v.Page)
 	}
-	to.say("  Page:  %d of them, and a token of %d characters for the next:", pageSize, len(b.token))
+	to.say("  Page:  %d items, and a token of %d characters for the next page:", pageSize, len(b.token))
 	to.say("         %s", b.token)
 }
 
 func costOfReading(c heatsink.Cost) string {
-	return fmt.Sprintf("%s requests, %s of them retries; %s read units",
-		thousands(c.Requests), thousands(c.Retries), thousands(c.ReadUnits))
+	return fmt.Sprintf("%s requests (retries: %s), %s read units",
+		figure.Thousands(c.Requests), figure.Thousands(c.Retries), figure.Thousands(c.ReadUnits))
 }

@@ -17,8 +17,8 @@ func TestVerify(t *testing.T) {
 	}{
 		{"all there", "a b c", "a b c", ""},
 		{"nothing", "", "", ""},
-		{"lost", "a b c d", "a c", "2 of 4 acknowledged writes are lost, the first is b"},
-		{"all lost", "a b", "", "2 of 2 acknowledged writes are lost, the first is a"},
+		{"lost", "a b c d", "a c", "2 of 4 acknowledged writes are lost; the first is b"},
+		{"all lost", "a b", "", "2 of 2 acknowledged writes are lost; the first is a"},
 		{"twice", "a b", "a b b", "read b twice"},
 		{"twice, apart", "a b", "a b a", "read a twice"},
 		{"out of order", "a b c", "a c b", "read b after c: out of order"},

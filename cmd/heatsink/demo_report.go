@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // demoReport is what heatsink demo --json prints. Its names are documented in the command's help.
@@ -47,7 +49,7 @@ func newActReport(s *stage, w written, b readBack) actReport {
 		rates: w.measured, P50: millis(w.p50), P99: millis(w.p99), Seconds: w.seconds,
 		Acknowledged: len(w.acknowledged), Read: b.read, Counted: b.counted,
 		CountRequests: b.counting.Requests, CountReadUnits: b.counting.ReadUnits,
-		PlanRequests: b.plan.Requests, PageToken: len(b.token),
+		PlanRequests: b.plan.Shards, PageToken: len(b.token),
 	}
 }
 
@@ -60,8 +62,8 @@ func (r *demoReport) table(to *screen) {
 	to.say(line, "", "in use", "WCU/s", "WCU/s", "WCU/s", "per s", "ms", "items")
 	for _, a := range r.Acts {
 		to.say(line, a.short, fmt.Sprintf("%d of %d", a.Occupied, a.Partitions),
-			thousands(a.Offered), thousands(a.Accepted), thousands(a.Refused), thousands(a.Retries),
-			fmt.Sprintf("%.1f / %.1f", a.P50, a.P99), thousands(a.Read))
+			figure.Thousands(a.Offered), figure.Thousands(a.Accepted), figure.Thousands(a.Refused), figure.Thousands(a.Retries),
+			fmt.Sprintf("%.1f / %.1f", a.P50, a.P99), figure.Thousands(a.Read))
 	}
 }
 
@@ -69,27 +71,28 @@ func (r *demoReport) table(to *screen) {
 func (r *demoReport) meaning() []string {
 	one, many, four := r.Acts[0], r.Acts[1], r.Acts[2]
 	lines := []string{
-		fmt.Sprintf("One key is one partition: %s WCU/s, while the rest of the table idles.", thousands(one.Accepted)),
-		fmt.Sprintf("Ten shards took %.1f times as much, %s refused, and nothing acknowledged was lost.",
+		fmt.Sprintf("One key is one partition: it accepted %s WCU/s while the rest of the table was idle.", figure.Thousands(one.Accepted)),
+		fmt.Sprintf("Ten shards accepted %.1f times as much. Refused: %s. Acknowledged writes lost: none.",
 			many.Accepted/math.Max(one.Accepted, 1), share(many.Refused, many.Offered)),
 	}
 	if many.Sharing > 0 {
-		lines = append(lines, fmt.Sprintf("(%d of them share a partition: puts avoid shards that throttle.)", many.Sharing))
+		lines = append(lines, fmt.Sprintf("(%d of the ten share a partition; puts avoid shards that throttle.)", many.Sharing))
 	}
 	lines = append(lines,
-		fmt.Sprintf("Shards are not partitions: on a table of %d, the same ten took %s. Warm a table", four.Partitions, thousands(four.Accepted)),
-		"(WarmThroughput) before it is hot, and remember that a read asks every shard.")
+		fmt.Sprintf("Shards are not partitions: with %d partitions, ten shards accepted only %s WCU/s.", four.Partitions, figure.Thousands(four.Accepted)),
+		"Warm a table (WarmThroughput) before the load comes.",
+		"A read sends at least one request to every shard.")
 	if min(one.Offered, many.Offered, four.Offered) < 0.97*r.Target {
-		lines = append(lines, fmt.Sprintf("This machine is too busy for more: it offered %s, %s and %s of %s WCU/s.",
-			thousands(one.Offered), thousands(many.Offered), thousands(four.Offered), thousands(r.Target)))
+		lines = append(lines, fmt.Sprintf("This machine was too busy to offer the full load: it offered %s, %s and %s of %s WCU/s.",
+			figure.Thousands(one.Offered), figure.Thousands(many.Offered), figure.Thousands(four.Offered), figure.Thousands(r.Target)))
 	}
 	return lines
 }
 
-// share writes part of whole as a percentage, and nothing as a word.
+// share writes part of whole as a percentage, and 0 as a word.
 func share(part, whole float64) string {
 	if part == 0 {
-		return "nothing"
+		return "none"
 	}
 	return fmt.Sprintf("%.1f %%", 100*part/math.Max(whole, 1))
 }

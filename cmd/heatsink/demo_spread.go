@@ -89,11 +89,11 @@ func (s spread) average() float64 {
 
 func (s spread) String() string {
 	if s.shards() == 1 {
-		return fmt.Sprintf("%d partitions. The key is on one of them.", len(s))
+		return fmt.Sprintf("Partitions: %d. The key is on one of them.", len(s))
 	}
-	text := fmt.Sprintf("%d partitions. The %d shards are on %d of them (%.1f on average)", len(s), s.shards(), s.occupied(), s.average())
+	text := fmt.Sprintf("Partitions: %d. The %d shards are on %d of them (expected: %.1f)", len(s), s.shards(), s.occupied(), s.average())
 	if n := s.sharing(); n > 0 {
-		text += fmt.Sprintf(", %d not alone", n)
+		text += fmt.Sprintf("; %d share a partition", n)
 	}
 	return text + "."
 }

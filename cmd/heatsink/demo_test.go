@@ -93,10 +93,10 @@ func TestDemoInVirtualTime(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Act 3: the same ten shards",
-		"4 partitions. The key is on one of them.",
-		"40 partitions. The 10 shards are on 9 of them (8.9 on average), 2 not alone.",
-		"all there, each once, in order",
-		"Plan:  10 shards, so 10 requests at least",
+		"Partitions: 4. The key is on one of them.",
+		"Partitions: 40. The 10 shards are on 9 of them (expected: 8.9); 2 share a partition.",
+		"all present, each once, in order",
+		"Plan:  10 shards, so at least 10 requests",
 		"ten shards    9 of 40 ",
 		"Shards are not partitions",
 	} {
@@ -235,13 +235,13 @@ func TestDemoMeaning(t *testing.T) {
 		{rates: rates{Offered: 8000, Accepted: 4000}, Partitions: 4},
 	}}
 	got := strings.Join(r.meaning(), "\n")
-	for _, want := range []string{"5.9 times", "1.7 % refused", "table of 4", "it offered 8,000, 6,000 and 8,000 of 8,000 WCU/s"} {
+	for _, want := range []string{"5.9 times", "Refused: 1.7 %.", "with 4 partitions", "it offered 8,000, 6,000 and 8,000 of 8,000 WCU/s"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
 	r.Acts[1].rates = rates{Offered: 8000, Accepted: 8000}
-	if got := fmt.Sprint(r.meaning()); !strings.Contains(got, "nothing refused") || strings.Contains(got, "too busy") {
+	if got := fmt.Sprint(r.meaning()); !strings.Contains(got, "Refused: none.") || strings.Contains(got, "too busy") {
 		t.Errorf("got %s", got)
 	}
 }

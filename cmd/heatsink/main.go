@@ -26,8 +26,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole command but for the process around it, so that tests call it
-// as users do.
+// run is the command without its process, so that tests call it as users do.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
@@ -46,8 +45,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// badNews is the answer to what was asked with --fail-on, and no failure of the command: who calls it from a script must be
-// able to tell the two.
+// badNews is a finding that --fail-on asked for. It is no failure of the command, and a script can tell the two apart by the
+// exit code.
 type badNews struct{ text string }
 
 func (n *badNews) Error() string { return n.text }
@@ -56,15 +55,15 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "heatsink",
 		Short: "Keep DynamoDB partitions cool",
-		Long: `heatsink keeps DynamoDB partitions cool: it shows which keys are hot and why, plans
-how to spread them, and brings a DynamoDB whose partitions throttle, inside your
-tests (package local) or as a server on your machine (heatsink serve).`,
-		Example: `  heatsink demo                                  see it at work, nothing else needed
-  heatsink audit orders                          which keys of a table are hot, or will be
-  heatsink top orders                            the hottest keys, live
-  heatsink plan --writes 5000 --item-size 1KB    how many shards, or none
-  heatsink serve                                 DynamoDB on 127.0.0.1:8000, in memory
-  heatsink serve --data ./dynamo                 the same, kept in a directory`,
+		Long: `heatsink keeps DynamoDB partitions cool. It finds hot keys, explains why they are
+hot, and plans how to spread them. It also runs a local DynamoDB whose partitions
+throttle: inside your tests (package local), or as a server (heatsink serve).`,
+		Example: `  heatsink demo                                  see a hot key throttle, and shards that do not
+  heatsink audit orders                          find keys that are hot, or will become hot
+  heatsink top orders                            watch the hottest keys, live
+  heatsink plan --writes 5000 --item-size 1KB    compute the number of shards
+  heatsink serve                                 run a DynamoDB on 127.0.0.1:8000, in memory
+  heatsink serve --data ./dynamo                 the same, with its data in a directory`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -46,7 +46,7 @@ func TestHelp(t *testing.T) {
 		{[]string{"serve", "--help"}, []string{
 			"--addr", "--data", "--region", "--access-key", "--secret-key", accessKeyEnv, secretKeyEnv, "AWS_ENDPOINT_URL", "boto3",
 		}},
-		{[]string{"demo", "--help"}, []string{"--json", "no port is opened"}},
+		{[]string{"demo", "--help"}, []string{"--json", "opens no port"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			stdout, stderr, code := command(t, c.args...)

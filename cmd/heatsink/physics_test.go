@@ -140,10 +140,11 @@ func TestServePhysicsMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--physics", "--partition-writes", "-5"}, "Partition.Write is -5"},
-		{[]string{"--physics", "--partition-reads", "-1"}, "Partition.Read is -1"},
-		{[]string{"--physics", "--partitions", "-2"}, "OnDemandPartitions is -2"},
-		{[]string{"--physics", "--split-hold", "-3m"}, "SplitHold is -3m0s"},
+		{[]string{"--physics", "--partition-writes", "-5"}, "heatsink: --partition-writes is -5, must not be negative\n"},
+		{[]string{"--physics", "--partition-reads", "-1"}, "heatsink: --partition-reads is -1, must not be negative\n"},
+		{[]string{"--physics", "--partitions", "-2"}, "heatsink: --partitions is -2, must be between 0 and 65536\n"},
+		{[]string{"--physics", "--split-hold", "-3m"}, "heatsink: --split-hold is -3m0s, must be between 0 and 876000h0m0s\n"},
+		{[]string{"--physics", "--split-duration", "2000000h", "--partitions", "-1"}, "heatsink: --split-duration is 2000000h0m0s, must not be more than 876000h0m0s; --partitions is -1, "},
 		{[]string{"--physics", "--partition-writes", "many"}, "--partition-writes"},
 		{[]string{"--physics", "--split-hold", "3"}, "--split-hold"},
 		{[]string{"--partition-writes", "5"}, "--partition-writes does nothing without --physics"},

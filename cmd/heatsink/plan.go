@@ -15,50 +15,51 @@ func newPlan() *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
 		Use:   "plan",
-		Short: "Decide whether to shard a key, how, and what it costs",
-		Long: `Decide what to do about a hot key, before it is hot: leave it, shard it, bucket it,
-cache it; how many shards, on how many partitions; what throughput to warm the
-table to; what a read then takes. It is arithmetic: nothing is read or written,
-no AWS account is used.
+		Short: "Compute whether and how to shard a key, and the cost",
+		Long: `Decide what to do about a key before it is hot: leave it, shard it, bucket it or cache
+it. The plan gives the number of shards and partitions, the throughput to warm the table
+to, and the cost of a read. It is arithmetic: plan reads and writes no table, and needs
+no AWS account.
 
-Say how much the hottest key is written and read a second at its peak (--writes,
---reads), how large items are, and how they are read (--pattern):
+Describe the hottest key at its peak: writes and reads per second (--writes, --reads), the
+item size, and how the key is read (--pattern):
 
   points    single items, by their id
-  times     lists of a stretch of time, such as the last 24 hours (--window)
-  lists     lists of all there is, or of the newest
+  times     lists for a time range, such as the last 24 hours (--window)
+  lists     lists of all items, or of the newest
   counter   one number that all writes add to
-  mostly    the same item, far more often than it is written
+  mostly    the same item, read far more often than it is written
 
-Of shards and partitions, "sustained" is what they take without a refusal in
---confidence of all cases, as DynamoDB places shards on partitions by a hash. It is
-computed exactly, not sampled. The published formula, which gives each shard a
-partition of its own, stands beside it as an upper bound.
+DynamoDB places shards on partitions by a hash, so some shards share a partition. The
+"sustained" rate is the rate that shards serve without a throttle in --confidence of all
+placements. It is computed exactly, not sampled. The plan also shows the published
+formula, which assumes one partition per shard, as an upper bound.
 
-With --report FILE the rates are those of the hottest keys that heatsink audit or
-heatsink top has seen; there is a plan for each.
+With --report FILE, the rates come from a report of heatsink audit or heatsink top. plan
+then prints one plan for each of the hottest keys.
 
-With --json, stdout is one JSON document, of a report one a line:
+With --json, stdout is one JSON document; with --report, one per line:
 
-  verdict, shard, strategy, shards, bucket     what to do; 1 shard is the key as it is
-  choice        how writers choose: aware (of throttles) or uniform
+  verdict, shard, strategy, shards, bucket     what to do; 1 shard is the bare key
+  choice        how writers choose a shard: aware (of throttles) or uniform
   need          not needed, essential or critical
-  reasons[]     why
+  reasons[]     reasons for the verdict
   notes[]       severity (info, warning, critical), code, text; the most severe first
-  load          units a second, and what is hot
-  partitions    of the table now
-  formulas      shards by each of the published rules
-  ways[], recommended   shards, partitions, upperBound, sustained, median, accepted, fits,
-                read, dollarsPerMonth: to compare, and the one of the plan
-  peak          what they have to bear
-  warm          writeUnits or readUnits a second to warm the table to
-  read, unsharded   requests, units, sustained, tail, p50Millis, p99Millis, dollarsPerMonth
-                of a read, with the plan and without
+  load          units per second, and what is hot
+  partitions    current number of partitions of the table
+  formulas      number of shards by each published rule
+  ways[], recommended   the alternatives, and the one that the plan takes: shards, partitions,
+                upperBound, sustained, median, accepted, fits, read, dollarsPerMonth
+  peak          load at the peak
+  warm          writeUnits or readUnits per second to warm the table to
+  read, unsharded   a read with the plan, and without: requests, units, sustained, tail,
+                p50Millis, p99Millis, dollarsPerMonth
   trade, index, waste, ranking, costs, hints
   snippet       Go declarations for package heatsink
   assumed       factor, confidence, target, average, latency, prices and their date
 
-The exit code is 1 if there is a note of --fail-on or worse, and 2 if a flag is wrong.`,
+The exit code is 1 if there is a note of the severity of --fail-on or worse, and 2 if a
+flag is wrong.`,
 		Example: `  heatsink plan --writes 5000 --item-size 1KB
   heatsink plan --key OPS_LOG --writes 3 --reads 0.1 --pattern times --window 7d
   heatsink plan --key ORDERS --writes 3000 --reads 500 --pattern points --partitions 20
@@ -110,6 +111,9 @@ func (f *planFlags) plans(cmd *cobra.Command) ([]plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.plannable(&workload); err != nil {
+		return nil, err
+	}
 	p, err := plan.For(workload)
 	if err != nil {
 		return nil, f.explain(err)
@@ -127,7 +131,7 @@ func (f *planFlags) write(cmd *cobra.Command, p *plan.Plan) error {
 	return err
 }
 
-// threshold returns the severity from which on the command fails, nil if it never does.
+// threshold returns the lowest severity that fails the command, nil if none does.
 func (f *planFlags) threshold() (*plan.Severity, error) {
 	if f.failOn == "" {
 		return nil, nil

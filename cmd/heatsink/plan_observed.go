@@ -198,11 +198,10 @@ func (all observed) placed(w plan.Workload, r *heat.ResourceReport) plan.Workloa
 		w.Names.PartitionKey = cmp.Or(w.Names.PartitionKey, r.Key[0])
 	}
 	if c := r.Capacity; c != nil {
-		w.Table.Warm.WriteUnits = cmp.Or(w.Table.Warm.WriteUnits, c.WarmWrites)
-		w.Table.Warm.ReadUnits = cmp.Or(w.Table.Warm.ReadUnits, c.WarmReads)
-		if !c.OnDemand && c.WriteUnits > 0 && w.Table.Provisioned == (plan.Throughput{}) {
-			w.Table.Mode = plan.Provisioned
-			w.Table.Provisioned = plan.Throughput{WriteUnits: c.WriteUnits, ReadUnits: c.ReadUnits}
+		w.Table.WarmWrites = cmp.Or(w.Table.WarmWrites, c.WarmWrites)
+		w.Table.WarmReads = cmp.Or(w.Table.WarmReads, c.WarmReads)
+		if !c.OnDemand && c.WriteUnits > 0 && w.Table.WriteUnits == 0 && w.Table.ReadUnits == 0 {
+			w.Table.WriteUnits, w.Table.ReadUnits = c.WriteUnits, c.ReadUnits
 		}
 	}
 	return w

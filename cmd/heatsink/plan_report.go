@@ -23,8 +23,8 @@ type reportOptions struct {
 
 func (o *reportOptions) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.file, "report", "", "plan for the hottest keys of a report instead: a file of heatsink audit --json, or - for stdin")
-	flags.IntVar(&o.keys, "top", 3, "with --report: how many keys, at most")
+	flags.StringVar(&o.file, "report", "", "plan for the hottest keys of a report: a file from heatsink audit --json, or - for stdin")
+	flags.IntVar(&o.keys, "top", 3, "with --report: largest number of keys")
 }
 
 // reportDocument is what heatsink audit --json or top --json wrote, or a report as heat makes it.
@@ -49,7 +49,7 @@ func readReports(name string, stdin io.Reader) ([]heat.Report, []heat.Finding, e
 	}
 	document, err := lastDocument(json.NewDecoder(io.LimitReader(from, 1<<30)))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: not a report of heatsink audit or top: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: not a report of heatsink audit --json or top --json: %w", name, err)
 	}
 	if document.Findings == nil {
 		document.Findings = heat.ExplainAll(heat.Rules{}, document.Reports...)
@@ -64,11 +64,11 @@ func lastDocument(decoder *json.Decoder) (last reportDocument, err error) {
 		err := decoder.Decode(&next)
 		switch {
 		case errors.Is(err, io.EOF) && read == 0:
-			return last, errors.New("it is empty")
+			return last, errors.New("the input is empty")
 		case errors.Is(err, io.EOF):
 			return last, last.check()
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			return last, fmt.Errorf("it breaks off: %w", err)
+			return last, fmt.Errorf("the JSON is cut off: %w", err)
 		case err != nil:
 			return last, err
 		}
@@ -82,7 +82,7 @@ func (d *reportDocument) check() error {
 		d.Reports = []heat.Report{d.Report}
 	}
 	if len(d.Reports) == 0 || slices.ContainsFunc(d.Reports, func(r heat.Report) bool { return r.Source == "" }) {
-		return errors.New("it is JSON, but names no source")
+		return errors.New("the JSON names no source")
 	}
 	return nil
 }
@@ -94,10 +94,10 @@ func (f *planFlags) observed(cmd *cobra.Command) ([]plan.Plan, error) {
 		return nil, err
 	}
 	if f.report.keys < 1 {
-		return nil, fmt.Errorf("--top %d: 1 at least is needed", f.report.keys)
+		return nil, fmt.Errorf("--top %d: want at least 1", f.report.keys)
 	}
 	if base.Writes != 0 || base.Reads != 0 {
-		return nil, errors.New("--report tells the rates: --writes and --reads do not go with it")
+		return nil, errors.New("--report gives the rates: leave --writes and --reads out")
 	}
 	if !cmd.Flags().Changed("pattern") {
 		base.Read.Pattern = "" // then what was seen may tell
@@ -114,8 +114,8 @@ func (f *planFlags) observed(cmd *cobra.Command) ([]plan.Plan, error) {
 		for _, r := range reports {
 			sources = append(sources, string(r.Source))
 		}
-		return nil, fmt.Errorf("--report: a report from %s has no rates of keys; those of a stream, of live calls and of "+
-			"Contributor Insights do", strings.Join(sources, " or "))
+		return nil, fmt.Errorf("--report: a report from %s has no rates of keys; use one from a stream, live calls or "+
+			"Contributor Insights", strings.Join(sources, " or "))
 	}
 	return f.planFor(base, seen, hottest)
 }
@@ -131,7 +131,11 @@ func (f *planFlags) planFor(base plan.Workload, seen observed, keys []hotKey) ([
 				rates, at = append(rates, k.KeyRate), append(at, i)
 			}
 		}
-		some, err := plan.ForKeys(seen.placed(base, o.resource), rates)
+		workload := seen.placed(base, o.resource)
+		if err := f.plannable(&workload); err != nil {
+			return nil, err
+		}
+		some, err := plan.ForKeys(workload, rates)
 		if err != nil {
 			return nil, f.explain(err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func TestPlanJSON(t *testing.T) {
 // The shards that a key has are read along with the bare key.
 func TestPlanOfExistingShards(t *testing.T) {
 	stdout, stderr, code := command(t, "plan", "--shards", "4", "--existing", "--pattern", "points", "--writes", "5000")
-	for _, want := range []string{"[]layout.Layout{{}, {Shards: 4, Strategy: layout.Calculated}}", "Leave out what was never written"} {
+	for _, want := range []string{"[]layout.Layout{{}, {Shards: 4, Strategy: layout.Calculated}}", "Remove a layout that was never written"} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d, %q, no %q in\n%s", code, stderr, want, stdout)
 		}
@@ -111,13 +112,12 @@ func TestPlanFlags(t *testing.T) {
 		Key: "K", Writes: 1.5, Reads: 2.5, ItemBytes: 2560, ItemsPerDay: 30, Keys: 100, Share: 0.3, Zipf: 1.1,
 		Shards: 4, Throttles: 5, Unpredictable: true, Atomic: true, Existing: true,
 		Table: plan.Table{
-			Mode: plan.Provisioned, Provisioned: plan.Throughput{WriteUnits: 10, ReadUnits: 20},
-			Warm: plan.Throughput{WriteUnits: 30, ReadUnits: 40}, Partitions: 5, Index: true,
+			WriteUnits: 10, ReadUnits: 20, WarmWrites: 30, WarmReads: 40, Partitions: 5, Index: true,
 		},
-		Read:   plan.Reading{Pattern: plan.Times, Items: 7, Window: 90 * 24 * time.Hour, Strong: true, Stale: -time.Second},
-		Limits: plan.Limits{Latency: 50 * time.Millisecond, Dollars: 99.5},
+		Read:       plan.Reading{Pattern: plan.Times, Items: 7, Window: 90 * 24 * time.Hour, Strong: true, Stale: -time.Second},
+		MaxLatency: 50 * time.Millisecond, MaxDollars: 99.5,
 		Assume: plan.Assumptions{
-			Factor: 2, Confidence: 0.9, Target: 0.5, Average: 0.25, Latency: plan.Latency{P50: 3 * time.Millisecond, P99: 30 * time.Millisecond},
+			Factor: 2, Confidence: 0.9, Target: 0.5, Average: 0.25, P50Millis: 3, P99Millis: 30,
 			Prices: plan.Prices{Region: "eu-west-1", Date: "2026-09-01", MillionWrites: 0.7},
 		},
 		Names: plan.Names{Table: "t", PartitionKey: "p", SortKey: "s", Time: "at", Index: "by-status", TableKey: "order", Format: plan.PlainNumber},
@@ -161,15 +161,16 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--item-size", "0"}, "want a size such as 700B"},
 		{[]string{"--writes", "1", "--item-size", "1GB"}, "want a size such as 700B"},
 		{[]string{"--writes", "1", "--item-size", "500KB"}, "--item-size is 512000"},
-		{[]string{"--writes", "1", "--share", "150%"}, "want a part such as 30% or 0.3"},
+		{[]string{"--writes", "1", "--share", "150%"}, "want a share such as 30% or 0.3"},
 		{[]string{"--writes", "1", "--share", "0.01", "--keys", "5"}, "--share is 0.01"},
 		{[]string{"--writes", "1", "--share", "0.5", "--zipf", "1"}, "--share and --zipf both"},
 		{[]string{"--writes", "1", "--zipf", "1"}, "--zipf needs --keys"},
 		{[]string{"--writes", "1", "--window", "soon"}, "want a duration such as 90d, 24h or 50ms"},
 		{[]string{"--writes", "1", "--window", "9999999d"}, "want a duration such as 90d"},
 		{[]string{"--writes", "1", "--mode", "free"}, `--mode is "free"`},
-		{[]string{"--writes", "1", "--mode", "provisioned"}, "--provisioned-writes or --provisioned-reads is missing"},
+		{[]string{"--writes", "1", "--mode", "provisioned"}, "give --provisioned-writes or --provisioned-reads"},
 		{[]string{"--writes", "1", "--provisioned-writes", "5"}, "the table is on demand"},
+		{[]string{"--writes", "1", "--query-p50", "9ms", "--query-p99", "2ms"}, "--query-p99 in ms is 2, less than the median of 9"},
 		{[]string{"--writes", "1", "--pattern", "any"}, `--pattern is "any": it must be one of [points times lists counter mostly]`},
 		{[]string{"--writes", "1", "--index", "i", "--strong"}, "--strong is set, but an index"},
 		{[]string{"--writes", "1", "--format", "roman"}, `--format is "roman"`},
@@ -177,7 +178,7 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--fail-on", "often"}, `--fail-on: unknown severity "often"`},
 		{[]string{"--writes", "1", "--prices", "nowhere.json"}, "--prices nowhere.json: no such file"},
 		{[]string{"--writes", "1", "--prices", bad}, `unknown field "regoin"`},
-		{[]string{"--writes", "1", "--prices", empty}, "no price in it"},
+		{[]string{"--writes", "1", "--prices", empty}, "it has no price; give fields"},
 		{[]string{"--writes", "1", "now"}, `unknown command "now"`},
 		{[]string{"--writes", "-1", "--reads", "-1"}, "heatsink: --writes is -1: it must be between 0 and 1000000000000; --reads is -1"},
 		{[]string{"--writes", "1", "--shards", "99999999999"}, "--shards is 99999999999: "},
@@ -292,7 +293,7 @@ func TestPlanAgreesWithFindings(t *testing.T) {
 	if strings.Contains(text, "need not needed") || strings.Contains(text, "need        not needed") || !strings.Contains(text, "sharding    not needed") {
 		t.Errorf("got %s", text)
 	}
-	if band := by["large"].Formulas.Band; band != (plan.Advisory{From: 10, To: 20}) { // of writes with three units each
+	if band := by["large"].Formulas.Band; band.From != 10 || band.To != 20 || band.More { // of writes with three units each
 		t.Errorf("large: got %+v", band)
 	}
 	if snippet := by["ACTIVE"].Snippet; !strings.Contains(snippet, `[]string{"customer"}`) || !strings.Contains(snippet, `"status"`) || strings.Contains(snippet, `"sk"`) {
@@ -319,6 +320,31 @@ func TestPlanTopOfAll(t *testing.T) {
 	}
 }
 
+// The capacity of a provisioned table comes from its report, whatever --mode says; without one it must be given.
+func TestPlanOfAProvisionedReport(t *testing.T) {
+	const (
+		unknown = `{"source":"stream","resources":[{"table":"app","reads":{},"writes":{"keys":[{"key":"a","rateLow":5}]}}]}`
+		known   = `{"source":"stream","resources":[{"table":"app","reads":{},"writes":{"keys":[{"key":"a","rateLow":5}]},"capacity":{"writeUnits":7000}}]}`
+	)
+	for _, c := range []struct{ report, mode, stdout, err string }{
+		{known, "on-demand", `"mode":"provisioned"`, ""},
+		{known, "provisioned", `"mode":"provisioned"`, ""},
+		{unknown, "on-demand", `"mode":"on-demand"`, ""},
+		{unknown, "provisioned", "", "give --provisioned-writes or --provisioned-reads"},
+	} {
+		var stdout bytes.Buffer
+		root := newRoot()
+		root.SetArgs([]string{"plan", "--report", "-", "--json", "--mode", c.mode})
+		root.SetIn(strings.NewReader(c.report))
+		root.SetOut(&stdout)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(t.Context())
+		if !strings.Contains(stdout.String(), c.stdout) || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s of %s: got %s, %v", c.mode, c.report, &stdout, err)
+		}
+	}
+}
+
 // What audit writes, what top writes, and a report as it is can be read; nothing else can.
 func TestPlanReadsReports(t *testing.T) {
 	const bare = `{"source":"stream","resources":[{"table":"app","reads":{},"writes":{"keys":[{"key":"a","rateLow":5}]}}]}`
@@ -330,9 +356,9 @@ func TestPlanReadsReports(t *testing.T) {
 		{"of none", `{"reports":[]}`, "not a report"},
 		{"of nothing", `{"reports":[{}]}`, "not a report"},
 		{"of another form", `{"report":` + bare + `}`, "not a report"},
-		{"empty", ``, "stdin: not a report of heatsink audit or top: it is empty"},
-		{"broken", bare + `{"source":`, "not a report of heatsink audit or top: it breaks off: unexpected EOF"},
-		{"of a list", `[` + bare + `]`, "not a report of heatsink audit or top: json: cannot unmarshal array"},
+		{"empty", ``, "stdin: not a report of heatsink audit --json or top --json: the input is empty"},
+		{"broken", bare + `{"source":`, "not a report of heatsink audit --json or top --json: the JSON is cut off: unexpected EOF"},
+		{"of a list", `[` + bare + `]`, "not a report of heatsink audit --json or top --json: json: cannot unmarshal array"},
 	} {
 		var stdout, stderr bytes.Buffer
 		root := newRoot()

@@ -34,7 +34,7 @@ func (b *byteSize) String() string { return "" } // the default is said in the u
 
 func (b *byteSize) Type() string { return "size" }
 
-// part is a flag for a part of a whole: 30% or 0.3.
+// part is a flag for a share: 30% or 0.3.
 type part float64
 
 func (p *part) Set(text string) error {
@@ -44,7 +44,7 @@ func (p *part) Set(text string) error {
 		n /= 100
 	}
 	if err != nil || !(n > 0 && n <= 1) {
-		return fmt.Errorf("want a part such as 30%% or 0.3")
+		return fmt.Errorf("want a share such as 30%% or 0.3")
 	}
 	*p = part(n)
 	return nil

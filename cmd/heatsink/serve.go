@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,8 +40,14 @@ const (
 	secretKeyEnv = "HEATSINK_SECRET_ACCESS_KEY"
 )
 
-// physicsFlags are those that say how partitions throttle.
-var physicsFlags = []string{"partition-writes", "partition-reads", "partitions", "split-hold", "split-duration"}
+// physicsFlags are the flags that change how partitions throttle, with the options that they set.
+var physicsFlags = []struct{ name, option string }{
+	{"partition-writes", "Partition.Write"},
+	{"partition-reads", "Partition.Read"},
+	{"partitions", "OnDemandPartitions"},
+	{"split-hold", "SplitHold"},
+	{"split-duration", "SplitDuration"},
+}
 
 func newServe() *cobra.Command {
 	s := &server{}
@@ -48,33 +56,37 @@ func newServe() *cobra.Command {
 		Short: "Run a local DynamoDB server",
 		Long: `Run a local DynamoDB server that any AWS SDK, the AWS CLI and boto3 can talk to.
 
-Tables live in memory and are gone with the process, or in a directory (--data),
-where every acknowledged write is on disk. When the disk is full but for --reserve,
-writes get a 503, which SDKs retry, and go on by themselves once there is space.
+Without --data, tables are kept in memory and are lost when the process ends. With
+--data, the server syncs every write to disk before it acknowledges it. When only
+--reserve is left free on that disk, the server answers writes with a 503, which SDKs
+retry. Writes succeed again once space is free; no restart is needed.
 
-On loopback any well-formed credentials do. To listen elsewhere, configure an
-access key and secret (flags, or ` + accessKeyEnv + ` and
-` + secretKeyEnv + ` in the environment): then every request's
-signature is verified.
+On loopback the server accepts any well-formed credentials. To listen on another
+address, set an access key and its secret: by flags, or by ` + accessKeyEnv + `
+and ` + secretKeyEnv + `. The server then verifies the signature of every
+request.
 
-Clients reach it by an IP address, localhost, the host of --addr, or a name that
---allow-host gives; with an access key by any name. A web page can use it only if --cors
-gives the page's origin. Beware of --cors '*' without an access key: every website that
-you visit can then read and delete the tables.`,
+Clients may address the server by IP address, as localhost, by the host of --addr, or by
+a name given with --allow-host. With an access key, they may use any name. A web page can
+use the server only if --cors gives the page's origin. Beware of --cors '*' without an
+access key: every website that you visit can then read and delete the tables.`,
 		Example: `  heatsink serve
-  heatsink serve --physics                       hot keys throttle; heatsink top --endpoint http://127.0.0.1:8000 TABLE shows which
+  heatsink serve --physics                       hot keys throttle; see them with heatsink top TABLE --endpoint http://127.0.0.1:8000
   heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
 
-  # in another terminal, for the first of these
+  # in another terminal, for a server on the default address
   export AWS_ENDPOINT_URL=http://127.0.0.1:8000 AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
   aws dynamodb list-tables
   python3 -c 'import boto3; print(boto3.client("dynamodb").list_tables()["TableNames"])'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range physicsFlags {
-				if cmd.Flags().Changed(name) && !s.throttle {
-					return fmt.Errorf("--%s does nothing without --physics", name)
+			for _, f := range physicsFlags {
+				if cmd.Flags().Changed(f.name) && !s.throttle {
+					return fmt.Errorf("--%s does nothing without --physics", f.name)
 				}
+			}
+			if err := physicsFaults(&s.physics); err != nil {
+				return err
 			}
 			if err := s.settled(cmd.Flags()); err != nil {
 				return err
@@ -87,19 +99,35 @@ you visit can then read and delete the tables.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8000", "address to listen on; port 0 picks a free one")
-	flags.StringVar(&s.data, "data", "", "directory that keeps the data (default: in memory)")
-	flags.Var(&s.reserve, "reserve", "with --data: space that writes leave free on its disk, as 64MB; 0: none (default 256MB, or an eighth of a smaller disk)")
-	flags.StringVar(&s.region, "region", "us-east-1", "region named in ARNs")
+	flags.StringVar(&s.data, "data", "", "directory for the data (default: in memory)")
+	flags.Var(&s.reserve, "reserve", "with --data: disk space that writes leave free, such as 64MB; 0 disables it (default 256MB, or an eighth of a smaller disk)")
+	flags.StringVar(&s.region, "region", "us-east-1", "region in ARNs")
 	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
-	flags.StringVar(&s.secretKey, "secret-key", "", "its secret; other users of this machine can see flags, so prefer "+secretKeyEnv)
+	flags.StringVar(&s.secretKey, "secret-key", "", "secret of the access key; other users of this machine can see flags, so prefer "+secretKeyEnv)
 	s.guard.flags(flags)
-	flags.BoolVar(&s.throttle, "physics", false, "make partitions throttle, split and push back as DynamoDB's do; heatsink top and metrics work only without an access key")
-	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units a second of one partition (default 1000)")
-	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units a second of one partition (default 3000)")
-	flags.IntVar(&s.physics.OnDemandPartitions, "partitions", 0, "with --physics: partitions of a new on-demand table (default 4)")
-	flags.DurationVar(&s.physics.SplitHold, "split-hold", 0, "with --physics: how long a partition is hot before it is split (default 5m)")
-	flags.DurationVar(&s.physics.SplitDuration, "split-duration", 0, "with --physics: how long a split takes (default 3m)")
+	flags.BoolVar(&s.throttle, "physics", false, "throttle and split partitions as DynamoDB does; heatsink top and metrics need a server without an access key")
+	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units per second that one partition serves (default 1000)")
+	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units per second that one partition serves (default 3000)")
+	flags.IntVar(&s.physics.OnDemandPartitions, "partitions", 0, "with --physics: number of partitions of a new on-demand table (default 4)")
+	flags.DurationVar(&s.physics.SplitHold, "split-hold", 0, "with --physics: time that a partition must be hot before it splits (default 5m)")
+	flags.DurationVar(&s.physics.SplitDuration, "split-duration", 0, "with --physics: duration of a split; negative for none (default 3m)")
 	return cmd
+}
+
+// physicsFaults returns an error that names every flag that partitions cannot use.
+func physicsFaults(o *partition.Options) error {
+	var faults []string
+	for _, fault := range o.Faults() {
+		for _, f := range physicsFlags {
+			if f.option == fault.Option {
+				faults = append(faults, fmt.Sprintf("--%s %s", f.name, fault.Text))
+			}
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return errors.New(strings.Join(faults, "; "))
 }
 
 // run serves until ctx ends, then lets the requests under way finish.
@@ -132,7 +160,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	files.warn(logger)
 	e, err := engine.OpenContext(ctx, s.options(files, logger, recorder))
 	if err != nil && ctx.Err() != nil {
-		return listener.Close() // it was told to end before it was up, and did
+		return listener.Close() // interrupted before it was up, which is no failure
 	}
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -179,9 +207,9 @@ func (s *server) web(files descriptors, operations *wire.Handler, rest http.Hand
 	return web
 }
 
-// handler answers operations and, with physics and for whoever may ask without
-// credentials, what the partitions do, here and in CloudWatch's words, and which
-// keys are hot. Others are told why there is nothing of it.
+// handler answers operations. With physics and without credentials it also answers
+// for the partitions, CloudWatch's metrics and the hot keys; otherwise those paths
+// answer why they are off.
 func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, operations http.Handler, credentials *wire.Credentials) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", operations)
@@ -198,32 +226,27 @@ func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, operations h
 	return mux
 }
 
-// untold says why a server does not tell what its partitions do, "" if it does.
+// untold says why a server reports no partitions, metrics and hot keys; "" if it does.
 func untold(physics, credentials bool) string {
 	switch {
 	case !physics:
-		return "there are no metrics, partitions and hot keys without physics: heatsink serve --physics has them"
+		return "metrics, partitions and hot keys need physics: start the server with heatsink serve --physics"
 	case credentials:
-		return "metrics, partitions and hot keys are only for whoever may ask without credentials: " +
-			"heatsink serve --physics without an access key has them"
+		return "metrics, partitions and hot keys are off on a server with an access key: " +
+			"start heatsink serve --physics without one"
 	}
 	return ""
 }
 
 // credentials returns those that clients must use, nil for any.
 func (s *server) credentials() (*wire.Credentials, error) {
-	key, secret := s.accessKey, s.secretKey
-	if key == "" {
-		key = os.Getenv(accessKeyEnv)
-	}
-	if secret == "" {
-		secret = os.Getenv(secretKeyEnv)
-	}
+	key := cmp.Or(s.accessKey, os.Getenv(accessKeyEnv))
+	secret := cmp.Or(s.secretKey, os.Getenv(secretKeyEnv))
 	switch {
 	case key == "" && secret == "":
 		return nil, nil
 	case key == "" || secret == "":
-		return nil, fmt.Errorf("credentials need both an access key (--access-key or %s) and a secret (--secret-key or %s)", accessKeyEnv, secretKeyEnv)
+		return nil, fmt.Errorf("set both an access key (--access-key or %s) and its secret (--secret-key or %s), or neither", accessKeyEnv, secretKeyEnv)
 	}
 	c := &wire.Credentials{AccessKeyID: key, SecretAccessKey: secret}
 	if err := c.Validate(); err != nil {
@@ -239,12 +262,12 @@ func (s *server) listen(ctx context.Context, verified bool) (net.Listener, error
 		return nil, fmt.Errorf("--addr %s: %w; give a host and a port, such as 127.0.0.1:8000 or [::1]:8000", s.addr, err)
 	}
 	if !verified && !addr.IP.IsLoopback() {
-		return nil, fmt.Errorf("refusing --addr %q, where others could reach the server, without credentials: "+
+		return nil, fmt.Errorf("--addr %q: other machines could reach the server, and it has no credentials: "+
 			"set %s and %s (or use --access-key and --secret-key), or listen on 127.0.0.1", s.addr, accessKeyEnv, secretKeyEnv)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
 	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%w: choose another port with --addr, or 127.0.0.1:0 for a free one", err)
+		err = fmt.Errorf("%w: choose another port with --addr, or any free port with --addr 127.0.0.1:0", err)
 	}
 	return listener, err
 }

@@ -41,16 +41,16 @@ func shareDescriptors(limit int, dir bool) (descriptors, error) {
 		left -= d.store + storeWriting
 	}
 	if left < leastConns {
-		return d, fmt.Errorf("serve: the process may have %d open files, but %d are the least it needs: %s", limit, limit+leastConns-left, ulimitAdvice)
+		return d, fmt.Errorf("serve: the process may open %d files, but needs at least %d: %s", limit, limit+leastConns-left, ulimitAdvice)
 	}
 	d.conns = min(left, mostConns)
 	return d, nil
 }
 
-// warn tells if there are so few descriptors that clients may have to wait.
+// warn logs that clients may have to wait, if there are so few descriptors.
 func (d descriptors) warn(logger *slog.Logger) {
 	if d.limit > 0 && d.conns < fewConns {
-		logger.Warn("few open files are allowed, so more clients than maxConnections wait for one another: "+ulimitAdvice,
+		logger.Warn("the limit of open files is low: clients beyond maxConnections have to wait; "+ulimitAdvice,
 			"limit", d.limit, "maxConnections", d.conns)
 	}
 }

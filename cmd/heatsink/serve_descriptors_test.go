@@ -44,7 +44,7 @@ func TestDescriptorsAreShared(t *testing.T) {
 			t.Errorf("%d: got %v, want an error that says what to do", limit, err)
 		}
 	}
-	if _, err := shareDescriptors(100, true); err == nil || !strings.Contains(err.Error(), "may have 100 open files, but 138 are the least") {
+	if _, err := shareDescriptors(100, true); err == nil || !strings.Contains(err.Error(), "may open 100 files, but needs at least 138") {
 		t.Errorf("got %v", err)
 	}
 }

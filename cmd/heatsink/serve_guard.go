@@ -15,9 +15,9 @@ import (
 type guardFlags struct{ hosts, origins []string }
 
 func (g *guardFlags) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&g.hosts, "allow-host", nil, "another `NAME` that clients may use for the server; repeat it, or separate names by commas")
+	f.StringArrayVar(&g.hosts, "allow-host", nil, "another host `NAME` that clients may use for the server; may be repeated, or a list with commas")
 	f.StringArrayVar(&g.origins, "cors", nil, "`ORIGIN` of web pages that may use the server, such as http://localhost:3000, or * for every website; "+
-		"repeat it, or separate origins by commas")
+		"may be repeated, or a list with commas")
 }
 
 // guard returns what keeps other web pages away from a server at an address.

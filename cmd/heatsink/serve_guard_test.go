@@ -97,13 +97,13 @@ func TestServeGuardMistakes(t *testing.T) {
 	for args, want := range map[string]string{
 		"--allow-host http://x":      "give the name alone",
 		"--allow-host x:8000":        "leave the port out",
-		"--allow-host *":             "name each host",
-		"--allow-host=":              `--allow-host "": this is not a host name`,
-		"--allow-host a.test,":       `--allow-host "": this is not a host name`,
+		"--allow-host *":             "give each host name",
+		"--allow-host=":              `--allow-host "": want a host name`,
+		"--allow-host a.test,":       `--allow-host "": want a host name`,
 		"--cors localhost:3000":      "such as http://localhost:3000",
-		"--cors null":                "every website can send null",
-		"--cors http://x.test/path":  "http://x.test remains",
-		"--cors=":                    `--cors "": an origin has a scheme`,
+		"--cors null":                "every website can send the origin null",
+		"--cors http://x.test/path":  "give http://x.test",
+		"--cors=":                    `--cors "": want an origin, which is a scheme`,
 		"--cors http://x.test,y.tes": `--cors "y.tes"`,
 	} {
 		stdout, stderr, code := command(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, strings.Fields(args)...)...)

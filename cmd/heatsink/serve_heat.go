@@ -47,7 +47,7 @@ func newHeatHandler(recorder *heat.Recorder) http.Handler {
 		if text := r.FormValue("top"); text != "" {
 			var err error
 			if top, err = strconv.Atoi(text); err != nil || top < 0 {
-				http.Error(w, "top is not a number of keys: "+text, http.StatusBadRequest)
+				http.Error(w, "top: want a number of keys, 0 or more, not "+text, http.StatusBadRequest)
 				return
 			}
 		}

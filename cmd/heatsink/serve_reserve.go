@@ -16,10 +16,10 @@ func (r *reserve) Set(text string) error {
 	}
 	var size byteSize
 	if err := size.Set(text); err != nil {
-		return errors.New("want a size below 2048MB such as 64MB, or 0 for none")
+		return errors.New("want a size below 2048MB such as 64MB, or 0 to disable it")
 	}
 	if size < 1<<20 {
-		return errors.New("want at least 1MB, or 0 for none")
+		return errors.New("want at least 1MB, or 0 to disable it")
 	}
 	*r = reserve(size)
 	return nil

@@ -14,7 +14,7 @@ func TestReserveFlag(t *testing.T) {
 	}
 	for _, text := range []string{"", "-1", "much", "4096MB", "0MB", "700"} {
 		var r reserve
-		if err := r.Set(text); err == nil || !strings.Contains(err.Error(), "MB, or 0 for none") {
+		if err := r.Set(text); err == nil || !strings.Contains(err.Error(), "MB, or 0 to disable it") {
 			t.Errorf("%q: got %v, want an error that shows how to say it", text, err)
 		}
 	}

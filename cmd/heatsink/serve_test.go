@@ -25,6 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/wholebody"
 	"github.com/heatsink-go/heatsink/internal/wire"
 )
 
@@ -103,7 +104,7 @@ func client(url, key, secret string) *dynamodb.Client {
 		BaseEndpoint: aws.String(url),
 		Region:       "us-east-1",
 		Retryer:      aws.NopRetryer{},
-		HTTPClient:   wholeBodies{awshttp.NewBuildableClient()},
+		HTTPClient:   wholebody.Client{HTTPClient: awshttp.NewBuildableClient()},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: key, SecretAccessKey: secret}, nil
 		}),
@@ -161,7 +162,7 @@ func TestServeWithoutPhysicsSaysSo(t *testing.T) {
 	if err := createTable(t.Context(), client(s.url, "local", "local"), "things"); err != nil {
 		t.Fatal(err)
 	}
-	const want = "heatsink serve --physics has them"
+	const want = "start the server with heatsink serve --physics"
 	for _, path := range []string{"/heat", "/partitions"} {
 		if status, body := ask(t, http.MethodGet, s.url+path); status != http.StatusNotFound || !strings.Contains(body, want) {
 			t.Errorf("GET %s: got %d %s", path, status, body)
@@ -212,7 +213,7 @@ func TestServeRefusesDirectories(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(newer, "HEATSINK"), []byte("heatsink 99\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]string{foreign: "thesis.tex", newer: "newer heatsink"} {
+	for dir, want := range map[string]string{foreign: "thesis.tex", newer: "newer version of heatsink"} {
 		stdout, stderr, code := command(t, "serve", "--addr", "127.0.0.1:0", "--data", dir)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, dir) || !strings.Contains(stderr, want) {
 			t.Errorf("exit %d, stdout %q, stderr %q; want %q named", code, stdout, stderr, want)
@@ -372,10 +373,10 @@ func TestServeRefusesSettings(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--data", ""}, `--data "": it needs a directory; leave it out for memory`},
-		{[]string{"--data", " \t"}, `--data " \t": it needs a directory`},
-		{[]string{"--access-key", "", "--secret-key", ""}, `--access-key "": it needs an access key id; leave it out`},
-		{[]string{"--access-key", testKey, "--secret-key", ""}, `--secret-key "": it needs a secret; leave it out`},
+		{[]string{"--data", ""}, `--data "": want a directory; leave the flag out to keep data in memory`},
+		{[]string{"--data", " \t"}, `--data " \t": want a directory`},
+		{[]string{"--access-key", "", "--secret-key", ""}, `--access-key "": want an access key id; leave the flag out`},
+		{[]string{"--access-key", testKey, "--secret-key", ""}, `--secret-key "": want a secret; leave the flag out`},
 		{[]string{"--access-key", "a/b", "--secret-key", testSecret}, "character 2 of 3 is '/'"},
 		{[]string{"--access-key", "local\n", "--secret-key", testSecret}, `character 6 of 6 is '\n'`},
 		{[]string{"--access-key", testSecret, "--secret-key", testKey}, "--access-key or " + accessKeyEnv + ": access key id: character 14 of 40 is '/'"},

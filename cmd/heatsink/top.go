@@ -29,17 +29,19 @@ func newTop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top TABLE",
 		Short: "Watch the hottest keys of a table, live",
-		Long: `Watch which keys of a table are hottest, live.
+		Long: `Watch the hottest keys of a table, live.
 
-From an engine of your own, heatsink serve --physics at --endpoint, it shows reads and
-writes of all clients, what was refused and why, and the partitions.
+With --endpoint, top can read a local engine (heatsink serve --physics). It then shows the
+reads and writes of all clients, the throttled requests with their reasons, and the
+partitions.
 
-From DynamoDB, or with --stream, it follows the table's stream: writes only, and nothing
-that was refused. Reading a stream costs no capacity of the table. To see reads and
-throttles there, put a heat.Recorder into the clients.
+From DynamoDB, or with --stream, top follows the table's stream. A stream has successful
+writes only, no reads and no throttles. Reading it consumes no capacity of the table. To
+see reads and throttles on DynamoDB, add a heat.Recorder to your clients.
 
-On a terminal the list is drawn again and again; elsewhere every round is a few plain
-lines. With --json every round is a line: a report as heatsink audit has it.`,
+On a terminal, top redraws the list every --every. Elsewhere it prints each round as
+plain lines. With --json it prints each round as one line, a report with the fields of a
+heatsink audit report.`,
 		Example: `  heatsink top orders
   heatsink top orders --endpoint http://127.0.0.1:8000 --last 30s
   heatsink top orders --json | jq -c '.resources[].writes.keys[0]'`,
@@ -51,12 +53,12 @@ lines. With --json every round is a line: a report as heatsink audit has it.`,
 	}
 	f := cmd.Flags()
 	t.flags(f)
-	f.IntVarP(&t.keys, "keys", "n", 10, "how many keys, and partitions, to list of each table and index")
-	f.DurationVar(&t.every, "every", time.Second, "how often to show them")
-	f.DurationVar(&t.last, "last", 0, "end after this time (default: when interrupted)")
-	f.StringVar(&t.hide, "hash-keys", "", "show keys as hashes with this secret")
-	f.BoolVar(&t.stream, "stream", false, "follow the stream, also of an engine that tells more")
-	f.BoolVar(&t.json, "json", false, "a JSON document a line")
+	f.IntVarP(&t.keys, "keys", "n", 10, "number of keys, and of partitions, to list for each table and index")
+	f.DurationVar(&t.every, "every", time.Second, "interval between two rounds")
+	f.DurationVar(&t.last, "last", 0, "time after which top ends (default: when interrupted)")
+	f.StringVar(&t.hide, "hash-keys", "", "secret with which keys are hashed before they are shown (default: keys are shown)")
+	f.BoolVar(&t.stream, "stream", false, "follow the table's stream, even if the server at --endpoint reports its heat")
+	f.BoolVar(&t.json, "json", false, "print each round as one line of JSON")
 	return cmd
 }
 
@@ -84,16 +86,16 @@ const openTime = 30 * time.Second
 func (t *top) validate(cmd *cobra.Command) error {
 	var faults []error
 	if t.every < 100*time.Millisecond {
-		faults = append(faults, fmt.Errorf("--every is 100ms at least, not %v", t.every))
+		faults = append(faults, fmt.Errorf("--every %v: want at least 100ms", t.every))
 	}
 	if t.keys < 1 || t.keys > mostTopKeys {
-		faults = append(faults, fmt.Errorf("--keys is 1 to %d, not %d", mostTopKeys, t.keys))
+		faults = append(faults, fmt.Errorf("--keys %d: want 1 to %d", t.keys, mostTopKeys))
 	}
 	if t.last < 0 {
-		faults = append(faults, fmt.Errorf("--last %v is negative", t.last))
+		faults = append(faults, fmt.Errorf("--last %v: want 0 or more", t.last))
 	}
 	if t.hide == "" && cmd.Flags().Changed("hash-keys") {
-		faults = append(faults, errors.New("--hash-keys needs a secret that is not empty"))
+		faults = append(faults, errors.New("--hash-keys: want a secret that is not empty"))
 	}
 	return errors.Join(faults...)
 }

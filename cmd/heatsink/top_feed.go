@@ -23,7 +23,7 @@ import (
 // topRound is what top shows at a time.
 type topRound struct {
 	heat.Report
-	Partitions []partitions.Heat `json:"partitions,omitempty"` // of an engine that tells
+	Partitions []partitions.Heat `json:"partitions,omitempty"` // of an engine that reports them
 }
 
 // topFeed is where top gets its rounds from.
@@ -32,7 +32,7 @@ type topFeed interface {
 	round(ctx context.Context) (topRound, error)
 }
 
-// feed returns the engine at the endpoint if there is one that tells its heat, otherwise the table's stream.
+// feed returns the engine at the endpoint if there is one that reports its heat, otherwise the table's stream.
 func (t *top) feed(ctx context.Context, c clients) (topFeed, error) {
 	if endpoint := cmp.Or(t.endpoint, os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"), os.Getenv("AWS_ENDPOINT_URL")); endpoint != "" && !t.stream {
 		feed := &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: t.table, keys: t.keys, redact: t.redact()}
@@ -42,7 +42,7 @@ func (t *top) feed(ctx context.Context, c clients) (topFeed, error) {
 		}
 		stream, faults := t.streamFeed(ctx, c)
 		if faults != nil {
-			faults = fmt.Errorf("%w; and the server at %s does not tell its heat, as heatsink serve --physics does without credentials: %w", faults, endpoint, err)
+			faults = fmt.Errorf("%w; the server at %s does not report its heat either, as heatsink serve --physics without an access key would: %w", faults, endpoint, err)
 		}
 		return stream, faults
 	}

@@ -37,7 +37,7 @@ func TestTopOfAnEngine(t *testing.T) {
 	url := serveHotKey(t)
 	stdout, stderr, code := command(t, "top", "things", "--endpoint", url, "--last", "300ms", "--every", "200ms")
 	for _, want := range []string{
-		"things, by its engine", "things writes:", "PAGE#viral", "refused: TableWriteKeyRangeThroughputExceeded", "things: 2 partitions, 0 splits",
+		"things, source: engine", "things writes:", "PAGE#viral", "throttled: TableWriteKeyRangeThroughputExceeded", "things: 2 partitions, 0 splits",
 	} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit %d: no %q in\n%s%s", code, want, stdout, stderr)
@@ -133,9 +133,9 @@ func TestTopLines(t *testing.T) {
 	}
 	lines := (&top{table: "orders", keys: 10}).lines(&screen{}, round)
 	want := []string{
-		"orders, by its engine",
-		"orders/byStatus writes: 100 units/s, 7/s refused",
-		"986.0/s    0.0%  ####################  OPEN  wants 2258/s, 7.0/s refused: IndexWriteKeyRangeThroughputExceeded",
+		"orders, source: engine",
+		"orders/byStatus writes: 100 units/s, 7/s throttled",
+		"986.0/s    0.0%  ####################  OPEN  demand 2258/s, 7.0/s throttled: IndexWriteKeyRangeThroughputExceeded",
 		"orders writes: 100 units/s",
 		"40.0/s    0.0%  #...................  warm",
 		"orders: 1 partition, 0 splits",
@@ -163,11 +163,11 @@ func TestTopHidesPlaces(t *testing.T) {
 
 func TestTopRefusesWhatIsWrong(t *testing.T) {
 	for args, want := range map[string]string{
-		"top t --every 1ms":      "--every is 100ms at least, not 1ms",
-		"top t -n 0":             "--keys is 1 to 1000, not 0",
-		"top t --last -1s":       "--last -1s is negative",
-		"top t --hash-keys= ":    "--hash-keys needs a secret",
-		"top t --every 1ms -n 0": "--keys is 1 to 1000, not 0",
+		"top t --every 1ms":      "--every 1ms: want at least 100ms",
+		"top t -n 0":             "--keys 0: want 1 to 1000",
+		"top t --last -1s":       "--last -1s: want 0 or more",
+		"top t --hash-keys= ":    "--hash-keys: want a secret",
+		"top t --every 1ms -n 0": "--keys 0: want 1 to 1000",
 	} {
 		if _, stderr, code := command(t, strings.Fields(args)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %q, want %q", args, code, stderr, want)

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // lines are a round for people.
 func (t *top) lines(screen *screen, r topRound) []string {
-	lines := []string{screen.bold(fmt.Sprintf("%s  %s, by its %s", time.Now().Format(time.TimeOnly), printable(t.table), printable(string(r.Source))))}
+	lines := []string{screen.bold(fmt.Sprintf("%s  %s, source: %s", time.Now().Format(time.TimeOnly), printable(t.table), printable(string(r.Source))))}
 	flows := r.flows()
 	for i := range flows {
 		lines = append(lines, t.flowLines(screen, &flows[i], r.To)...)
 	}
 	if len(flows) == 0 {
-		lines = append(lines, "nothing yet")
+		lines = append(lines, "no requests yet")
 	}
 	for i := range r.Partitions {
 		lines = append(lines, t.partitionLines(screen, &r.Partitions[i], r.To)...)
@@ -37,7 +38,7 @@ type topFlow struct {
 	limit float64 // units a second of one partition
 }
 
-// flows returns those that are refused something first, then the table before its indexes.
+// flows returns the throttled flows first, and the table before its indexes.
 func (r *topRound) flows() []topFlow {
 	var flows []topFlow
 	for i := range r.Resources {
@@ -66,7 +67,7 @@ func (r *topRound) limit(resource heat.Resource, d heat.Direction) float64 {
 	return d.Limit()
 }
 
-// tooCold is the rate and the share of a key that is not listed: that something was once read of it is no news.
+// tooCold and tooSmall are the rate and the share below which a key is not listed.
 const tooCold, tooSmall = 0.05, 0.001
 
 // flowLines are a flow and its hottest keys.
@@ -76,9 +77,9 @@ func (t *top) flowLines(screen *screen, of *topFlow, now time.Time) []string {
 	second := lastSecond(f.Trend, now)
 	line := fmt.Sprintf("%s %ss: %.0f units/s", printable(r.Resource.String()), d, second.Units)
 	if f.Throttled > 0 {
-		line += fmt.Sprintf(", %d/s refused", second.Throttled)
+		line += fmt.Sprintf(", %d/s throttled", second.Throttled)
 	}
-	line += fmt.Sprintf(" (at most %.0f in a second, %.0f in all) of %s", f.Peak, f.Units, keysText(f.Distinct))
+	line += fmt.Sprintf(" (peak %.0f/s, total %.0f) on %s", f.Peak, f.Units, keysText(f.Distinct))
 	lines := []string{line}
 	for i := range f.Keys[:min(len(f.Keys), t.keys)] {
 		k := &f.Keys[i]
@@ -87,7 +88,7 @@ func (t *top) flowLines(screen *screen, of *topFlow, now time.Time) []string {
 		}
 		line := fmt.Sprintf("  %8.1f/s  %5.1f%%  %s  %s", max(k.Consumed, k.Second), 100*k.Share, bar(max(k.Consumed, k.Second)/of.limit), printable(k.Key))
 		if k.Refused >= tooCold {
-			line += fmt.Sprintf("  wants %.0f/s, %.1f/s refused: %s", k.Rate, k.Refused, printable(k.Reason))
+			line += fmt.Sprintf("  demand %.0f/s, %.1f/s throttled: %s", k.Rate, k.Refused, printable(k.Reason))
 		}
 		if k.Refused >= tooCold || max(k.Consumed, k.Second) >= 0.7*of.limit {
 			line = screen.red(line)
@@ -116,7 +117,7 @@ func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none
 // partitionLines are the partitions of a table or index, the busiest first.
 func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) []string {
 	resource := heat.Resource{Table: h.Table, Index: h.Index}
-	lines := []string{fmt.Sprintf("%s: %s, %s", printable(resource.String()), count(len(h.Partitions), "partition"), count(len(h.Splits), "split"))}
+	lines := []string{fmt.Sprintf("%s: %s, %s", printable(resource.String()), figure.Count(len(h.Partitions), "partition"), figure.Count(len(h.Splits), "split"))}
 	type partition struct {
 		id    uint64
 		lower string
@@ -133,7 +134,7 @@ func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) 
 	for _, p := range busiest[:min(len(busiest), t.keys)] {
 		line := fmt.Sprintf("  #%-4d %s  %6.0f writes/s %6.0f reads/s  from %s", p.id, bar(p.load), p.WriteUnits, p.ReadUnits, printable(p.lower))
 		if refused := p.WriteThrottled + p.ReadThrottled; refused > 0 {
-			line = screen.red(line + fmt.Sprintf("  %.0f units/s refused", refused))
+			line = screen.red(line + fmt.Sprintf("  %.0f units/s throttled", refused))
 		}
 		lines = append(lines, line)
 	}

@@ -47,7 +47,7 @@ func (q *inquiry) run(ctx context.Context, client MetricsClient, o Options) erro
 		case "":
 			return q.end()
 		case aws.ToString(in.NextToken):
-			return errors.New("CloudWatch answers with the same page again")
+			return errors.New("CloudWatch returned the same page again")
 		}
 		in.NextToken = out.NextToken
 	}
@@ -72,11 +72,11 @@ func (q *inquiry) take(result types.MetricDataResult) error {
 	id := aws.ToString(result.Id)
 	i, err := strconv.Atoi(strings.TrimPrefix(id, "q"))
 	if err != nil || i < 0 || i >= len(q.questions) {
-		return fmt.Errorf("an answer to nothing asked: %q", id)
+		return fmt.Errorf("CloudWatch returned a result for %q, which was not requested", id)
 	}
 	asked := q.questions[i]
 	if len(result.Timestamps) != len(result.Values) {
-		return fmt.Errorf("%s: %d times and %d values", asked, len(result.Timestamps), len(result.Values))
+		return fmt.Errorf("%s: CloudWatch returned %d times but %d values", asked, len(result.Timestamps), len(result.Values))
 	}
 	for j, at := range result.Timestamps {
 		if err := counted(result.Values[j]); err != nil {
@@ -86,7 +86,7 @@ func (q *inquiry) take(result types.MetricDataResult) error {
 	}
 	q.status[i] = result.StatusCode
 	if result.StatusCode == types.StatusCodeForbidden {
-		return fmt.Errorf("%s: %s", asked, verdict(result.StatusCode, result.Messages))
+		return fmt.Errorf("%s: %s", asked, statusText(result.StatusCode, result.Messages))
 	}
 	q.note(asked.String(), result.Messages)
 	return nil
@@ -106,7 +106,7 @@ func (q *inquiry) end() error {
 		}
 	}
 	if len(partly) > 0 {
-		q.add("CloudWatch's answer is incomplete, there may be more: " + strings.Join(partly, ", "))
+		q.add("CloudWatch's response is incomplete, there may be more: " + strings.Join(partly, ", "))
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (q *inquiry) add(note string) {
 	}
 }
 
-func verdict(status types.StatusCode, messages []types.MessageData) string {
+func statusText(status types.StatusCode, messages []types.MessageData) string {
 	texts := []string{string(status)}
 	for _, m := range messages {
 		texts = append(texts, message(m))

@@ -165,10 +165,10 @@ func TestMetricsOfIncompleteAnswers(t *testing.T) {
 		}}}, units: 7, note: "incomplete, there may be more: ConsumedReadCapacityUnits of views"},
 		"an answer to nothing": {pages: []page{{types.StatusCodeComplete, 0, "", func(out *cloudwatch.GetMetricDataOutput) {
 			out.MetricDataResults[1].Id = aws.String("q99")
-		}}}, err: `an answer to nothing asked: "q99"`},
+		}}}, err: `CloudWatch returned a result for "q99", which was not requested`},
 		"times without values": {pages: []page{{types.StatusCodeComplete, 0, "", func(out *cloudwatch.GetMetricDataOutput) {
 			out.MetricDataResults[1].Timestamps = make([]time.Time, 2)
-		}}}, err: "ReadThrottleEvents of views: 2 times and 0 values"},
+		}}}, err: "ReadThrottleEvents of views: CloudWatch returned 2 times but 0 values"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0

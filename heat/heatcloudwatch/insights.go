@@ -16,21 +16,21 @@ import (
 	"github.com/heatsink-go/heatsink/heat"
 )
 
-// InsightsClient is the part of the SDK's CloudWatch client that Contributor Insights are read with.
+// InsightsClient is the part of the SDK's CloudWatch client that reads Contributor Insights.
 type InsightsClient interface {
 	GetInsightRuleReport(context.Context, *cloudwatch.GetInsightRuleReportInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetInsightRuleReportOutput, error)
 }
 
-// InsightTables is the part of the SDK's DynamoDB client that tells where Contributor Insights are on.
+// InsightTables is the part of the SDK's DynamoDB client that tells where Contributor Insights is on.
 type InsightTables interface {
 	heat.Describer
 	DescribeContributorInsights(context.Context, *dynamodb.DescribeContributorInsightsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContributorInsightsOutput, error)
 }
 
-// Insights reports the keys that Contributor Insights lists for a table and its global indexes: those that were used
-// most, and those that were throttled. It does not tell reads from writes, so all of it is in Writes: a read unit as a
-// third of a write unit, since a partition serves three times as many, and units in place of requests. It prints keys in
-// clear. Where it is off, or a rule has gone meanwhile, the report's Notes say so.
+// Insights reports the keys that Contributor Insights lists for a table and its global indexes: the most used and the most
+// throttled ones. Contributor Insights does not distinguish reads from writes, so all traffic is in Writes. A read unit
+// counts as a third of a write unit, as a partition serves three times as many, and units stand for requests. Keys are in
+// clear text. The report's Notes say where Contributor Insights is off, or a rule is missing.
 func Insights(ctx context.Context, client InsightsClient, tables InsightTables, table string, options Options) (heat.Report, error) {
 	if err := options.validate(); err != nil {
 		return heat.Report{}, err
@@ -57,7 +57,7 @@ func Insights(ctx context.Context, client InsightsClient, tables InsightTables, 
 		for _, rule := range rules {
 			err := readRule(ctx, client, listed, rule, o)
 			if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
-				note := fmt.Sprintf("Contributor Insights of %s: there is no rule %s (yet, or any more)", r.Resource, rule)
+				note := fmt.Sprintf("Contributor Insights of %s: rule %s does not exist (yet, or no longer)", r.Resource, rule)
 				report.Notes = append(report.Notes, note)
 				continue
 			}

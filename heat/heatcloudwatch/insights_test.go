@@ -223,7 +223,7 @@ func TestInsightsOfARuleThatIsRefused(t *testing.T) {
 		}
 		report := insightsOf(t, refuse(&cloudwatchtypes.ResourceNotFoundException{}), client, heatcloudwatch.Options{})
 		got, notes := report.Resources[0].Writes, strings.Join(report.Notes[1:], "; ")
-		if got.Units != 110 || got.Throttled != 0 || !strings.Contains(notes, "there is no rule DynamoDBContributorInsights-PKT-views-") {
+		if got.Units != 110 || got.Throttled != 0 || !strings.Contains(notes, "rule DynamoDBContributorInsights-PKT-views-") {
 			t.Errorf("got %+v, notes %s", got, notes)
 		}
 		denied := errors.New("access denied")

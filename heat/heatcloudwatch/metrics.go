@@ -1,8 +1,8 @@
-// Package heatcloudwatch makes heat reports of what AWS has recorded: CloudWatch's metrics by the minute, and the keys that
-// Contributor Insights lists where it is turned on.
+// Package heatcloudwatch makes heat reports from CloudWatch's metrics by the minute, and from the keys that Contributor
+// Insights lists where it is turned on.
 //
-// CloudWatch knows no keys, but it does know which throttles were a key's: the KeyRange metrics count those of a range of
-// keys that was too busy, and nothing else. UserErrors, which is often looked at instead, leaves throttles out.
+// CloudWatch knows no keys, but it knows which throttles a hot key caused: the KeyRange metrics count only throttles of a
+// key range that was too busy. UserErrors, which many people watch instead, does not count throttles.
 package heatcloudwatch
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/heatsink-go/heatsink/heat"
 )
 
-// MetricsClient is the part of the SDK's CloudWatch client that metrics are read with.
+// MetricsClient is the part of the SDK's CloudWatch client that reads metrics.
 type MetricsClient interface {
 	GetMetricData(context.Context, *cloudwatch.GetMetricDataInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error)
 }
 
-// Metrics reports what CloudWatch has of a table and its global indexes, minute by minute. What CloudWatch answers only
-// in part is in the report's Notes.
+// Metrics reports CloudWatch's metrics of a table and its global indexes, minute by minute. The report's Notes say where
+// CloudWatch's response is incomplete.
 func Metrics(ctx context.Context, client MetricsClient, tables heat.Describer, table string, options Options) (heat.Report, error) {
 	if err := options.validate(); err != nil {
 		return heat.Report{}, err
@@ -39,7 +39,7 @@ func Metrics(ctx context.Context, client MetricsClient, tables heat.Describer, t
 	}
 	report := heat.Report{
 		Source: heat.CloudWatch, From: o.from(), To: o.To,
-		Notes:     []string{"CloudWatch has sums by the minute and no keys: a second of heat does not show"},
+		Notes:     []string{"CloudWatch has sums by the minute and no keys: a hot second does not show"},
 		Resources: all,
 	}
 	var questions []*question
@@ -66,7 +66,7 @@ func Metrics(ctx context.Context, client MetricsClient, tables heat.Describer, t
 func resourcesOf(ctx context.Context, tables heat.Describer, table string) ([]heat.ResourceReport, error) {
 	out, err := tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
 	if err == nil && out.Table == nil {
-		err = errors.New("the answer has no table")
+		err = errors.New("the response has no table")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("describe table %q: %w", table, err)

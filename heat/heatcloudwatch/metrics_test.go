@@ -63,7 +63,7 @@ func TestMetricsShowAHotPartition(t *testing.T) {
 		}
 		findings := heat.Explain(report, heat.Rules{})
 		if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
-			findings[0].Message != "A hot partition: writes throttled by key range while the table has room" {
+			findings[0].Message != "A hot partition: writes throttled by key range while the table has spare capacity" {
 			t.Errorf("got %+v", findings)
 		}
 	})

@@ -30,7 +30,7 @@ func TestMetricsThatAreNoNumbers(t *testing.T) {
 			return out, nil
 		})
 		_, err := heatcloudwatch.Metrics(t.Context(), client, describer{}, "views", heatcloudwatch.Options{})
-		if err == nil || !strings.Contains(err.Error(), `metrics of table "views": ConsumedReadCapacityUnits of views: `) || !strings.Contains(err.Error(), "is no count") {
+		if err == nil || !strings.Contains(err.Error(), `metrics of table "views": ConsumedReadCapacityUnits of views: `) || !strings.Contains(err.Error(), "is not a count") {
 			t.Errorf("%v: got %v", sum, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestContributorsThatAreNoNumbers(t *testing.T) {
 				return nil
 			}}
 			_, err := heatcloudwatch.Insights(t.Context(), odd, client, "views", heatcloudwatch.Options{})
-			if err == nil || !strings.Contains(err.Error(), "rule DynamoDBContributorInsights-PK") || !strings.Contains(err.Error(), "is no count") {
+			if err == nil || !strings.Contains(err.Error(), "rule DynamoDBContributorInsights-PK") || !strings.Contains(err.Error(), "is not a count") {
 				t.Errorf("%s, %v: got %v", name, sum, err)
 			}
 		}

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Options say which time is looked at. Fields that are zero have the defaults given here.
+// Options select the time range. A field at zero has its default.
 type Options struct {
-	// To is the end of it. Default: now. CloudWatch is a few minutes behind.
+	// To is the end of the time range. Default: now. CloudWatch is a few minutes behind.
 	To time.Time
 
-	// Last is how long it is, in minutes that are begun. Default: an hour.
+	// Last is the length of the time range, rounded up to minutes. Default: an hour.
 	Last time.Duration
 
-	// Top is how many keys of each kind Contributor Insights is asked for, 25 at most. Default: 25.
+	// Top is the number of keys of each kind to ask Contributor Insights for, at most 25. Default: 25.
 	Top int
 }
 
 const (
-	minutesKept      = 15 * 24 * time.Hour // how long CloudWatch has sums by the minute
-	mostContributors = 25                  // keys that a report of a rule has
+	minutesKept      = 15 * 24 * time.Hour // how long CloudWatch keeps sums by the minute
+	mostContributors = 25                  // the most keys in a report of a rule
 )
 
 func (o Options) validate() error {
@@ -33,14 +33,14 @@ func (o Options) validate() error {
 	}
 	switch {
 	case o.Last < 0:
-		faults = append(faults, fmt.Errorf("negative Last %v", o.Last))
+		faults = append(faults, fmt.Errorf("negative Last %v: it must be a duration before To", o.Last))
 	case to.After(now.Add(time.Minute)):
-		faults = append(faults, fmt.Errorf("nothing is known of the future: To is %v", o.To))
+		faults = append(faults, fmt.Errorf("time To %v is in the future: it must not be", o.To))
 	case to.Add(-o.Last).Before(now.Add(-minutesKept - time.Minute)):
-		faults = append(faults, fmt.Errorf("sums by the minute are kept for 15 days: Last %v before %v is too long", o.Last, to))
+		faults = append(faults, fmt.Errorf("a Last of %v before %v is too long: CloudWatch keeps sums by the minute for 15 days", o.Last, to))
 	}
 	if o.Top < 0 || o.Top > mostContributors {
-		faults = append(faults, fmt.Errorf("up to %d keys can be asked for, not Top %d", mostContributors, o.Top))
+		faults = append(faults, fmt.Errorf("a Top of %d is out of range: it must be between 0 and %d", o.Top, mostContributors))
 	}
 	return errors.Join(faults...)
 }

@@ -59,11 +59,11 @@ func TestOptionsAreWholeMinutes(t *testing.T) {
 func TestOptionsWithinWhatIsKept(t *testing.T) {
 	now := time.Now()
 	for want, o := range map[string]heatcloudwatch.Options{
-		"negative Last":            {Last: -time.Second},
-		"kept for 15 days":         {Last: 15*24*time.Hour + 2*time.Minute},
-		"Last 1h0m0s before":       {To: now.AddDate(0, 0, -15), Last: time.Hour},
-		"nothing is known of the ": {To: now.Add(time.Hour)},
-		"not Top 26":               {Top: 26},
+		"negative Last -1s":         {Last: -time.Second},
+		"by the minute for 15 days": {Last: 15*24*time.Hour + 2*time.Minute},
+		"Last of 1h0m0s before":     {To: now.AddDate(0, 0, -15), Last: time.Hour},
+		"is in the future":          {To: now.Add(time.Hour)},
+		"Top of 26 is out of range": {Top: 26},
 	} {
 		if _, err := heatcloudwatch.Metrics(t.Context(), nil, nil, "views", o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", o, err, want)

@@ -58,7 +58,7 @@ const mostCounted = 1e15
 // counted returns an error for a sum that cannot be of what was counted: it would spoil all that is worked out of it.
 func counted(sum float64) error {
 	if !(sum >= 0 && sum <= mostCounted) {
-		return fmt.Errorf("%v is no count", sum)
+		return fmt.Errorf("%v is not a count", sum)
 	}
 	return nil
 }

@@ -17,19 +17,18 @@ import (
 	"github.com/heatsink-go/heatsink/heat/internal/sample"
 )
 
-// Options configure what is exported. The zero value is ready to use.
+// Options select what Register exports. The zero value is ready to use.
 type Options struct {
-	// Keys is how many keys of each table, index and direction are exported. Every key is an attribute's value, so keep
-	// it small, and redact keys that a backend should not know. Default: 10. Negative: none.
+	// Keys is the number of keys to export of each table, index and direction, hottest first. Every key becomes an
+	// attribute's value, so keep it small, and redact keys that the backend should not see. Default: 10. Negative: none.
 	Keys int
 
-	// Rules are those of the findings.
+	// Rules are the thresholds of findings.
 	Rules heat.Rules
 }
 
-// Register observes what source reports, such as the Report method of a Recorder, whenever metrics are collected: totals
-// become counters, so they should be those since a fixed time. The names begin with heatsink.heat. Unregister the result
-// to end that.
+// Register calls source, such as the Report method of a Recorder, whenever metrics are collected. Totals become counters,
+// so they must count since a fixed time. The metrics' names begin with heatsink.heat. Unregister the result to stop.
 func Register(meter metric.Meter, source func() heat.Report, options Options) (metric.Registration, error) {
 	samples, err := sample.NewSource(source, options.Keys, options.Rules)
 	if err != nil {

@@ -82,7 +82,7 @@ func TestRegisterOfWhatIsOnlyRefused(t *testing.T) {
 func TestRegisterRefusesWhatIsWrong(t *testing.T) {
 	meter := metric.NewMeterProvider().Meter("test")
 	_, err := heatotel.Register(meter, report, heatotel.Options{Rules: heat.Rules{Excess: -1}})
-	if err == nil || !strings.Contains(err.Error(), "heatotel: invalid rules: Excess is a fraction") {
+	if err == nil || !strings.Contains(err.Error(), "heatotel: invalid rules: Excess is -1: it must be between 0 and 1") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := heatotel.Register(meter, nil, heatotel.Options{}); err == nil || !strings.Contains(err.Error(), "the source is nil") {

@@ -16,15 +16,15 @@ import (
 
 // Options configure a collector. The zero value is ready to use.
 type Options struct {
-	// Keys is how many keys of each table, index and direction are exported, hottest first. Every key is a label value, so keep
-	// it small, and redact keys that Prometheus should not know. Default: 10. Negative: none.
+	// Keys is the number of keys to export of each table, index and direction, hottest first. Every key becomes a label
+	// value, so keep it small, and redact keys that Prometheus should not see. Default: 10. Negative: none.
 	Keys int
 
-	// Rules are those of the findings.
+	// Rules are the thresholds of findings.
 	Rules heat.Rules
 }
 
-// Collector makes metrics of a report whenever Prometheus asks. Their names begin with heatsink_heat_.
+// Collector exports a report whenever Prometheus scrapes it. The metrics' names begin with heatsink_heat_.
 type Collector struct {
 	source *sample.Source
 	descs  map[*sample.Metric]*prometheus.Desc
@@ -32,8 +32,8 @@ type Collector struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New returns a collector of what source reports, such as the Report method of a Recorder: totals become counters, so
-// they should be those since a fixed time. The error says that source is nil, or what is wrong with the rules.
+// New returns a collector of reports from source, such as the Report method of a Recorder. Totals become counters, so they
+// must count since a fixed time. An error says that source is nil, or names the faults of the rules.
 func New(source func() heat.Report, options Options) (*Collector, error) {
 	samples, err := sample.NewSource(source, options.Keys, options.Rules)
 	if err != nil {

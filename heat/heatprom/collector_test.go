@@ -151,7 +151,7 @@ func TestNewRefusesWhatIsWrong(t *testing.T) {
 		rules  heat.Rules
 		want   string
 	}{
-		"rules":  {refused, heat.Rules{Hot: 95}, "Hot is a fraction"},
+		"rules":  {refused, heat.Rules{Hot: 95}, "Hot is 95: it must be between 0 and 1"},
 		"source": {nil, heat.Rules{}, "the source is nil"},
 	} {
 		_, err := heatprom.New(test.source, heatprom.Options{Rules: test.rules})

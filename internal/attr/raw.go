@@ -3,7 +3,6 @@ package attr
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 )
 
 // Raw is an item as it is stored: its size as DynamoDB counts it, the number
@@ -18,7 +17,8 @@ type Raw []byte
 
 const falseTag = byte(Bool) + 1
 
-var errDamaged = errors.New("stored item is damaged")
+// ErrDamaged is the error of stored bytes that AppendRaw did not make.
+var ErrDamaged = errors.New("stored item is damaged")
 
 // AppendRaw appends the stored form of an item whose size is known.
 func AppendRaw(dst []byte, it Item, size int) Raw {
@@ -80,26 +80,28 @@ func (r Raw) Size() int {
 	return int(size)
 }
 
-// Decode returns the item. Bytes that AppendRaw did not make are an error.
+// Decode returns the item. Bytes that AppendRaw did not make are ErrDamaged.
 func (r Raw) Decode() (Item, error) {
-	c := cursor{rest: string(r)}
-	c.uvarint()
-	it := c.fields()
-	if c.damaged || c.rest != "" {
-		return nil, fmt.Errorf("%w: at byte %d of %d", errDamaged, len(r)-len(c.rest), len(r))
+	c := newCursor(string(r))
+	it := c.item()
+	if err := c.End(); err != nil {
+		return nil, err
 	}
 	return it, nil
 }
 
 // Get returns one field without decoding the others, the zero Value if there is
-// none.
+// none or it is damaged.
 func (r Raw) Get(name string) Value {
-	c := cursor{rest: string(r)}
-	c.uvarint()
-	for range c.count() {
-		found := c.text()
+	c := newCursor(string(r))
+	for range c.Count() {
+		found := c.Text()
 		if found == name {
-			return c.value()
+			v := c.value()
+			if c.damaged {
+				return Value{}
+			}
+			return v
 		}
 		if found > name || c.damaged {
 			break
@@ -107,109 +109,4 @@ func (r Raw) Get(name string) Value {
 		c.value()
 	}
 	return Value{}
-}
-
-// cursor reads the stored form. The strings it returns share its memory. After
-// damage it returns zero values.
-type cursor struct {
-	rest    string
-	damaged bool
-}
-
-func (c *cursor) fail() {
-	c.rest, c.damaged = "", true
-}
-
-func (c *cursor) uvarint() int {
-	var n uint64
-	for i := 0; i < len(c.rest) && i < 5; i++ {
-		b := c.rest[i]
-		n |= uint64(b&0x7F) << (7 * i)
-		if b < 0x80 {
-			c.rest = c.rest[i+1:]
-			return int(n)
-		}
-	}
-	c.fail()
-	return 0
-}
-
-// count reads how many elements follow; each takes at least a byte, so that
-// damage cannot ask for more memory than there are bytes.
-func (c *cursor) count() int {
-	n := c.uvarint()
-	if n > len(c.rest) {
-		c.fail()
-		return 0
-	}
-	return n
-}
-
-func (c *cursor) text() string {
-	n := c.count()
-	s := c.rest[:n]
-	c.rest = c.rest[n:]
-	return s
-}
-
-func (c *cursor) fields() Item {
-	it := make(Item, c.count())
-	for i := range it {
-		it[i].Name = c.text()
-		it[i].Value = c.value()
-		if i > 0 && it[i-1].Name >= it[i].Name {
-			c.fail()
-		}
-	}
-	return it
-}
-
-func (c *cursor) value() Value {
-	if c.rest == "" {
-		c.fail()
-		return Value{}
-	}
-	tag := c.rest[0]
-	c.rest = c.rest[1:]
-	switch kind := Kind(tag); kind {
-	case S, B:
-		return Value{Kind: kind, Str: c.text()}
-	case N:
-		return c.number()
-	case SS, NS, BS:
-		v := Value{Kind: kind, List: make([]Value, c.count())}
-		for i := range v.List {
-			if kind == NS {
-				v.List[i] = c.number()
-				continue
-			}
-			v.List[i] = Value{Kind: kind.Elem(), Str: c.text()}
-		}
-		return v
-	case L:
-		v := Value{Kind: L, List: make([]Value, c.count())}
-		for i := range v.List {
-			v.List[i] = c.value()
-		}
-		return v
-	case M:
-		return Value{Kind: M, Map: c.fields()}
-	case Null:
-		return Value{Kind: Null}
-	case Bool:
-		return Boolean(true)
-	}
-	if tag != falseTag {
-		c.fail()
-		return Value{}
-	}
-	return Boolean(false)
-}
-
-func (c *cursor) number() Value {
-	v := Value{Kind: N, Str: c.text()}
-	if !v.Number().valid() {
-		c.fail()
-	}
-	return v
 }

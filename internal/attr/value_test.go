@@ -2,6 +2,7 @@ package attr
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -107,10 +108,7 @@ func FuzzKey(f *testing.F) {
 		key := func(first, second string) []byte {
 			return AppendKey(AppendKey(nil, String(first)), Binary(second))
 		}
-		want := strings.Compare(a1, b1)
-		if want == 0 {
-			want = strings.Compare(a2, b2)
-		}
+		want := cmp.Or(strings.Compare(a1, b1), strings.Compare(a2, b2))
 		if got := bytes.Compare(key(a1, a2), key(b1, b2)); got != want {
 			t.Fatalf("(%q, %q) and (%q, %q) compare as %d, want %d", a1, a2, b1, b2, got, want)
 		}

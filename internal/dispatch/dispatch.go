@@ -3,12 +3,17 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/attempt"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // Retry says how requests are repeated. The library's type of that name has the same fields, and documents them.
@@ -28,6 +33,18 @@ const (
 	defaultBase     = 20 * time.Millisecond
 	defaultMax      = 2 * time.Second
 )
+
+// Validate returns everything that is wrong with a Retry.
+func (r Retry) Validate() error {
+	var errs []error
+	if math.IsNaN(r.Budget) {
+		errs = append(errs, errors.New("Retry.Budget is not a number"))
+	}
+	if r.Attempts < 0 || r.Burst < 0 || r.Base < 0 || r.Max < 0 || r.Timeout < 0 {
+		errs = append(errs, fmt.Errorf("Retry has negative values: %+v", r))
+	}
+	return errors.Join(errs...)
+}
 
 // WithDefaults fills in what the caller left out.
 func (r Retry) WithDefaults() Retry {
@@ -59,16 +76,10 @@ func New(retry Retry, gate *Limiter, draw func(n uint64) uint64) *Dispatcher {
 	return &Dispatcher{retry: retry, budget: newBudget(retry), gate: gate, draw: draw}
 }
 
-// Tally counts what requests took.
-type Tally struct {
-	Requests  int // sent, retries included; what never left the process does not count
-	Retries   int // of these, those that repeated one
-	Throttles int // answers that said "too fast"
-}
-
 // Request is one request, however often it is sent.
 type Request struct {
-	// Send sends it once. It is told which attempt this is, the first being 1.
+	// Send sends it once. It is told which attempt this is, the first being 1. It adds what the answer consumed to the
+	// meters of the context, and leaves requests, retries and throttles to the dispatcher.
 	Send func(ctx context.Context, attempt int) error
 
 	// Again reports whether to repeat it after a verdict that allows it: NotSent, Refused or Unknown. Nil: always. It is
@@ -79,7 +90,37 @@ type Request struct {
 // Do sends a request until it is done, or it makes no sense to go on: it was rejected; Again says no; it was sent as often
 // as Retry.Attempts allows; the budget for retries is spent; or ctx ends. It returns how many attempts there were and the
 // last one's error, together with ctx's if that was the reason to stop.
-func (d *Dispatcher) Do(ctx context.Context, tally *Tally, r Request) (attempts int, err error) {
+//
+// It adds the attempts to the meters of ctx, except for those that never left the process.
+func (d *Dispatcher) Do(ctx context.Context, r Request) (attempts int, err error) {
+	var cost meter.Cost
+	attempts, err = d.repeat(ctx, &cost, r)
+	meter.Add(ctx, cost)
+	return attempts, err
+}
+
+// Write is Do for a request that changes something: one that is not repeatable is not sent again after its answer was
+// lost. lost is set at the moment that an answer is, for send to look at. It says in the end whether an attempt may have
+// happened that the error does not tell of.
+func (d *Dispatcher) Write(ctx context.Context, repeatable bool, lost *bool, send func(ctx context.Context, attempt int) error) (attempts int, err error) {
+	attempts, err = d.Do(ctx, Request{
+		Send: func(ctx context.Context, attempt int) error {
+			err := send(ctx, attempt)
+			if Judge(err) == Unknown {
+				*lost = true
+			}
+			return err
+		},
+		Again: func(v Verdict) bool { return v.Harmless() || repeatable },
+	})
+	if err != nil && *lost && !repeatable && Judge(err) == Unknown {
+		err = fmt.Errorf("not repeated, as a second attempt could do it twice or not return what was asked for: %w", err)
+	}
+	return attempts, err
+}
+
+// repeat is Do, with what it took.
+func (d *Dispatcher) repeat(ctx context.Context, cost *meter.Cost, r Request) (attempts int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -88,9 +129,9 @@ func (d *Dispatcher) Do(ctx context.Context, tally *Tally, r Request) (attempts 
 		attempts++
 		err = d.attempt(ctx, attempts, r.Send)
 		if sent(err) {
-			tally.Requests++
+			cost.Requests++
 			if attempts > 1 {
-				tally.Retries++
+				cost.Retries++
 			}
 		}
 		v := Judge(err)
@@ -98,7 +139,7 @@ func (d *Dispatcher) Do(ctx context.Context, tally *Tally, r Request) (attempts 
 			return attempts, nil
 		}
 		if TooFast(err) {
-			tally.Throttles++
+			cost.Throttles++
 		}
 		if v == Rejected {
 			return attempts, err
@@ -134,7 +175,11 @@ func (d *Dispatcher) attempt(ctx context.Context, n int, send func(ctx context.C
 	return d.timed(ctx, n, send)
 }
 
+// timed sends a request once. Only an attempt that repeats one needs a mark in its context.
 func (d *Dispatcher) timed(ctx context.Context, n int, send func(ctx context.Context, attempt int) error) error {
+	if n > 1 {
+		ctx = attempt.With(ctx, n)
+	}
 	if d.retry.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d.retry.Timeout)

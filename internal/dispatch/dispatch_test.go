@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/attempt"
 	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // newTest returns a dispatcher whose waits are the same in every run.
@@ -23,14 +26,35 @@ func newTest(retry Retry) *Dispatcher {
 func TestAttemptsUntilDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newTest(Retry{})
-		var tally Tally
+		var m meter.Meter
 		errs := []error{faulty.Throttled.Err(), faulty.BrokeDown.Err(), faulty.Unreached.Err(), nil}
-		sent, err := d.Do(context.Background(), &tally, Request{Send: func(_ context.Context, attempt int) error { return errs[attempt-1] }})
+		sent, err := d.Do(meter.With(context.Background(), &m), Request{Send: func(_ context.Context, attempt int) error { return errs[attempt-1] }})
 		if sent != 4 || err != nil {
 			t.Errorf("got %d attempts and %v, want 4 and success", sent, err)
 		}
-		if want := (Tally{Requests: 3, Retries: 2, Throttles: 1}); tally != want {
-			t.Errorf("got %+v, want %+v", tally, want)
+		if want := (meter.Cost{Requests: 3, Retries: 2, Throttles: 1}); m.Cost() != want {
+			t.Errorf("got %+v, want %+v", m.Cost(), want)
+		}
+	})
+}
+
+// Who sees a request on its way is told which attempt it is. The first has the context of the caller, with nothing added.
+func TestAttemptsAreMarked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own := t.Context()
+		var seen []int
+		_, err := newTest(Retry{}).Do(own, Request{Send: func(ctx context.Context, n int) error {
+			seen = append(seen, attempt.Of(ctx))
+			if n == 1 && ctx != own {
+				t.Error("the first attempt has a context of its own")
+			}
+			if n < 3 {
+				return faulty.Throttled.Err()
+			}
+			return nil
+		}})
+		if err != nil || !slices.Equal(seen, []int{1, 2, 3}) {
+			t.Errorf("got attempts %v and %v, want 1, 2 and 3", seen, err)
 		}
 	})
 }
@@ -50,7 +74,7 @@ func TestAttemptsEnd(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newTest(Retry{})
-				sent, err := d.Do(context.Background(), &Tally{}, Request{Send: func(context.Context, int) error { return c.err }, Again: c.again})
+				sent, err := d.Do(context.Background(), Request{Send: func(context.Context, int) error { return c.err }, Again: c.again})
 				if sent != c.want || !errors.Is(err, c.err) {
 					t.Errorf("got %d attempts and %v, want %d and %v", sent, err, c.want, c.err)
 				}
@@ -86,7 +110,7 @@ func TestAttemptsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		start := time.Now()
-		sent, err := d.Do(ctx, &Tally{}, Request{Send: func(context.Context, int) error { return faulty.Throttled.Err() }})
+		sent, err := d.Do(ctx, Request{Send: func(context.Context, int) error { return faulty.Throttled.Err() }})
 		if sent != 1 || !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*types.ProvisionedThroughputExceededException)) {
 			t.Errorf("got %d attempts and %v, want one and both reasons", sent, err)
 		}
@@ -94,13 +118,13 @@ func TestAttemptsContext(t *testing.T) {
 			t.Errorf("the wait ended after %s, want the second that the context has", took)
 		}
 
-		sent, err = d.Do(ctx, &Tally{}, Request{Send: func(context.Context, int) error { t.Error("sent"); return nil }})
+		sent, err = d.Do(ctx, Request{Send: func(context.Context, int) error { t.Error("sent"); return nil }})
 		if sent != 0 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after the deadline: got %d attempts and %v, want none", sent, err)
 		}
 
 		ctx, cancel = context.WithCancel(context.Background())
-		sent, err = d.Do(ctx, &Tally{}, Request{Send: func(context.Context, int) error {
+		sent, err = d.Do(ctx, Request{Send: func(context.Context, int) error {
 			cancel()
 			return faulty.LostAnswer.Err()
 		}, Again: func(Verdict) bool { t.Error("asked whether to go on"); return true }})
@@ -115,7 +139,7 @@ func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newTest(Retry{Attempts: 3, Timeout: time.Second, Base: time.Nanosecond, Max: time.Nanosecond})
 		start, verdicts := time.Now(), 0
-		sent, err := d.Do(context.Background(), &Tally{}, Request{Send: func(ctx context.Context, attempt int) error {
+		sent, err := d.Do(context.Background(), Request{Send: func(ctx context.Context, attempt int) error {
 			if attempt == 3 {
 				return nil
 			}
@@ -135,7 +159,7 @@ func TestAttemptTimeout(t *testing.T) {
 
 // What never left the process is no request: neither one that waited for its turn in vain, nor one that the SDK could not
 // write down, nor one that reached nobody.
-func TestTallyCountsWhatWasSent(t *testing.T) {
+func TestMeterCountsWhatWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := NewLimiter(1)
 		d := New(Retry{}, gate, rand.New(rand.NewPCG(1, 2)).Uint64N)
@@ -145,17 +169,18 @@ func TestTallyCountsWhatWasSent(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		var tally Tally
-		_, err = d.Do(ctx, &tally, Request{Send: func(context.Context, int) error { t.Error("sent out of turn"); return nil }})
-		if !errors.Is(err, context.DeadlineExceeded) || tally != (Tally{}) {
-			t.Errorf("in the queue: got %+v, %v, want nothing sent before the deadline", tally, err)
+		var waited meter.Meter
+		_, err = d.Do(meter.With(ctx, &waited), Request{Send: func(context.Context, int) error { t.Error("sent out of turn"); return nil }})
+		if !errors.Is(err, context.DeadlineExceeded) || waited.Cost() != (meter.Cost{}) {
+			t.Errorf("in the queue: got %+v, %v, want nothing sent before the deadline", waited.Cost(), err)
 		}
 		gate.release(pass, false)
 
 		for _, never := range []error{smithy.InvalidParamsError{}, faulty.Unreached.Err()} {
-			tally = Tally{}
-			if _, err := d.Do(context.Background(), &tally, Request{Send: func(context.Context, int) error { return never }}); err == nil || tally != (Tally{}) {
-				t.Errorf("%v: got %+v, %v, want no request", never, tally, err)
+			var m meter.Meter
+			_, err := d.Do(meter.With(context.Background(), &m), Request{Send: func(context.Context, int) error { return never }})
+			if err == nil || m.Cost() != (meter.Cost{}) {
+				t.Errorf("%v: got %+v, %v, want no request", never, m.Cost(), err)
 			}
 		}
 	})
@@ -172,12 +197,12 @@ func TestGate(t *testing.T) {
 			gate.release(pass, false)
 		}()
 		start := time.Now()
-		if _, err := d.Do(context.Background(), &Tally{}, Request{Send: func(ctx context.Context, _ int) error { return ctx.Err() }}); err != nil || time.Since(start) != time.Minute {
+		if _, err := d.Do(context.Background(), Request{Send: func(ctx context.Context, _ int) error { return ctx.Err() }}); err != nil || time.Since(start) != time.Minute {
 			t.Errorf("got %v after %s, want success when its turn came", err, time.Since(start))
 		}
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = d.Do(context.Background(), &Tally{}, Request{Send: func(context.Context, int) error { panic("send") }})
+			_, _ = d.Do(context.Background(), Request{Send: func(context.Context, int) error { panic("send") }})
 		}()
 		if full(gate) {
 			t.Error("a panic kept its turn")

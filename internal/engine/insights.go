@@ -100,7 +100,7 @@ func (e *Engine) UpdateContributorInsights(ctx context.Context, in *ContributorI
 		return out, nil
 	}
 	if of == nil {
-		return nil, invalid("Contributor Insights need an engine with physics: without it nothing is throttled or counted")
+		return nil, invalid("Contributor Insights needs an engine with physics: start heatsink serve --physics, or set local.Options.Physics")
 	}
 	i := &insights{resource: of, created: time.Now(), throttledOnly: in.Mode != nil && *in.Mode == throttledKeys}
 	of.insights.Store(i)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -100,9 +101,9 @@ func (r record) GoString() string {
 }
 
 func (r record) item() attr.Item {
-	var d attr.Decoder
+	var d attrjson.Decoder
 	d.Reset(r.json())
-	it := d.Item(&attr.ItemType)
+	it := d.Item(&attrjson.ItemType)
 	if err := errors.Join(d.Fault, d.End()); err != nil {
 		panic(err)
 	}
@@ -114,7 +115,7 @@ func recordOf(raw attr.Raw) record {
 	if raw == nil {
 		return nil
 	}
-	text, err := raw.AppendJSON(nil)
+	text, err := attrjson.AppendStored(nil, raw)
 	if err != nil {
 		panic(err)
 	}

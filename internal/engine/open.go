@@ -129,7 +129,7 @@ func (e *Engine) loadTables() error {
 		t := newTable(r)
 		if r.StreamID != 0 {
 			if t.stream = open[r.StreamID]; t.stream == nil {
-				return fmt.Errorf("table %s: its stream %d is missing", t.name, r.StreamID)
+				return fmt.Errorf("table %s: stream %d is missing in the store", t.name, r.StreamID)
 			}
 		}
 		e.tables[t.name] = t

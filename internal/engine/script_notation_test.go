@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 )
 
 // Scripts write values in a light form of JSON:
@@ -32,9 +33,9 @@ func readItem(text string) (it attr.Item, fault, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var d attr.Decoder
+	var d attrjson.Decoder
 	d.Reset(fields)
-	it = d.Item(&attr.ItemType)
+	it = d.Item(&attrjson.ItemType)
 	return it, d.Fault, d.End()
 }
 
@@ -44,7 +45,7 @@ func readValue(text string) (v attr.Value, fault, err error) {
 	if err != nil {
 		return v, nil, err
 	}
-	var d attr.Decoder
+	var d attrjson.Decoder
 	d.Reset(value)
 	v = d.Value()
 	return v, d.Fault, d.End()

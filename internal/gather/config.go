@@ -12,9 +12,9 @@ type Config struct {
 	// AllowanceError.
 	MaxRequests int
 
-	// Ahead is how many stages are read together with the one that is being returned, needed or not. The next is read
+	// Prefetch is how many stages are read together with the one that is being returned, needed or not. The next is read
 	// as soon as it is certain to be needed, in any case.
-	Ahead int
+	Prefetch int
 
 	// Concurrency is how many shards a Scatter reads at a time. Default: 16.
 	Concurrency int

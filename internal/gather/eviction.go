@@ -100,7 +100,7 @@ func (g *Gather[V]) readAgain() {
 	full := func(cu *cursor[V]) bool { return !cu.evicted }
 	evicted := g.merge.sorted(slices.DeleteFunc(slices.Clone(g.merge.cursors), full))
 	s := &g.sizing
-	n := 1 + g.requests.memory.free()/(2*s.reservation(s.page(g.stages.progress(evicted[0], g.config.Ahead))).worst)
+	n := 1 + g.requests.memory.free()/(2*s.reservation(s.page(g.stages.progress(evicted[0], g.config.Prefetch))).worst)
 	if s.want > 0 {
 		n = min(n, s.want)
 	}

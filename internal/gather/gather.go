@@ -37,7 +37,7 @@ func New[V any](ctx context.Context, config Config, plan Stages[V]) (*Gather[V],
 	config = config.withDefaults()
 	g := &Gather[V]{
 		config: config, sizing: newSizing(config), merge: merge[V]{reverse: config.Reverse},
-		stages: stages[V]{plan: plan, along: newCursors(plan.Along, nil), ahead: config.Ahead},
+		stages: stages[V]{plan: plan, along: newCursors(plan.Along, nil), ahead: config.Prefetch},
 	}
 	r := &g.requests
 	r.results, r.history = make(chan result[V]), config.History
@@ -247,7 +247,7 @@ func (g *Gather[V]) advance() error {
 // open opens the stages that are to be read now: the first, and those ahead of it that are certain to be needed, or were
 // asked for.
 func (g *Gather[V]) open() error {
-	s, want, ahead := &g.stages, g.sizing.want, g.config.Ahead
+	s, want, ahead := &g.stages, g.sizing.want, g.config.Prefetch
 	if want < 0 || len(s.opened) > 0 && s.short(want) {
 		ahead = max(ahead, s.ahead, 1)
 	}

@@ -54,7 +54,7 @@ func TestModel(t *testing.T) {
 		slices.SortFunc(want, func(a, b place) int { return a.compare(b, reverse) })
 		c := Config{
 			Reverse: reverse, Memory: rapid.SampledFrom([]int{1, 500, 5000, 0}).Draw(t, "memory"),
-			MaxEntry: 300, MaxPage: 1000, Ahead: rapid.IntRange(0, 3).Draw(t, "ahead"), Filter: "f",
+			MaxEntry: 300, MaxPage: 1000, Prefetch: rapid.IntRange(0, 3).Draw(t, "ahead"), Filter: "f",
 			Limit: rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "limit"),
 		}
 		if rapid.Bool().Draw(t, "hedge") {
@@ -171,7 +171,7 @@ func TestAllowance(t *testing.T) {
 		t.Errorf("one request: got %v, want none sent and 2 to come", err)
 	}
 	for _, ahead := range []int{0, 1} { // also where the stage that is short of requests was opened ahead
-		got, err := read(t.Context(), Config{Limit: 100, MaxRequests: 5, Ahead: ahead}, plan)
+		got, err := read(t.Context(), Config{Limit: 100, MaxRequests: 5, Prefetch: ahead}, plan)
 		if e, ok := errors.AsType[*AllowanceError](err); !ok || *e != (AllowanceError{Sent: 4, Returned: 4, More: 2, Stage: 2}) || len(got) != 4 {
 			t.Errorf("five requests: got %d entries, %v, want 4 and the third stage", len(got), err)
 		}
@@ -180,7 +180,7 @@ func TestAllowance(t *testing.T) {
 		return lists(s, false, 1, numbers(1+i*200)), nil
 	}}
 	s.passes = func(e Entry[item]) bool { return e.Sort == "000000" }
-	_, err = read(t.Context(), Config{Limit: 100, MaxRequests: 3, Ahead: 1, Memory: 1 << 10}, long)
+	_, err = read(t.Context(), Config{Limit: 100, MaxRequests: 3, Prefetch: 1, Memory: 1 << 10}, long)
 	if e, ok := errors.AsType[*AllowanceError](err); !ok || e.Stage != 1 || e.Sent != 3 {
 		t.Errorf("got %v, want to end in the second stage, which was opened ahead", err)
 	}

@@ -54,7 +54,7 @@ func (g *Gather[V]) prefetch(cu *cursor[V]) bool {
 	if n == 0 || 2*n > max(cu.page, 2) {
 		return true
 	}
-	if s.want >= 0 && s.share(g.stages.progress(cu, g.config.Ahead))*float64(s.want) <= float64(n) {
+	if s.want >= 0 && s.share(g.stages.progress(cu, g.config.Prefetch))*float64(s.want) <= float64(n) {
 		return true
 	}
 	return g.fetch(cu)
@@ -82,7 +82,7 @@ func (g *Gather[V]) fetch(cu *cursor[V]) bool {
 // bet that it does not.
 func (g *Gather[V]) request(cu *cursor[V]) (asked request, fits bool) {
 	s, m := &g.sizing, &g.requests.memory
-	asked.entries = s.page(g.stages.progress(cu, g.config.Ahead))
+	asked.entries = s.page(g.stages.progress(cu, g.config.Prefetch))
 	asked.reservation = s.reservation(asked.entries)
 	if m.fits(asked.reservation, LeastPages) {
 		return asked, true

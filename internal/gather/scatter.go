@@ -15,7 +15,7 @@ type Scatter[V any] struct {
 	memory *sharedMemory
 }
 
-// NewScatter returns a Scatter. Of the config, it does not heed Reverse, Limit, MaxRequests, Ahead and Hedge.
+// NewScatter returns a Scatter. Of the config, it does not heed Reverse, Limit, MaxRequests, Prefetch and Hedge.
 func NewScatter[V any](config Config) *Scatter[V] {
 	config = config.withDefaults()
 	return &Scatter[V]{config: config, sizing: newSizing(config), memory: newSharedMemory(config.Memory, config.MaxPage)}

@@ -16,9 +16,9 @@ func TestStagesAhead(t *testing.T) {
 	}{
 		{"little", 1, Config{}, "2 2 3 5 9 9 9 9 9 9 9 9 8 7 6 5 4 3 2 1"},
 		{"much", 3, Config{Memory: 4 * 4096}, "2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 1"},
-		{"three asked for", 1, Config{Ahead: 3}, "4 7 9 9 9 9 9 9 9 9 9 9 8 7 6 5 4 3 2 1"},
+		{"three asked for", 1, Config{Prefetch: 3}, "4 7 9 9 9 9 9 9 9 9 9 9 8 7 6 5 4 3 2 1"},
 		{"a limit that the first may meet", 3, Config{Limit: 2}, "1"},
-		{"a limit, and two asked for", 3, Config{Limit: 2, Ahead: 2}, "3"},
+		{"a limit, and two asked for", 3, Config{Limit: 2, Prefetch: 2}, "3"},
 	} {
 		s := &store{}
 		opened := 0

@@ -133,21 +133,37 @@ func (r Rate) max(o Rate) Rate { return Rate{max(r.Read, o.Read), max(r.Write, o
 // longest bounds durations, so that sums of them never overflow.
 const longest = 100 * 365 * 24 * time.Hour
 
-// validate reports everything that is wrong.
+// Fault is an option that cannot be used. Callers whose users set the option
+// under another name put that name before the text.
+type Fault struct {
+	Option string // the field, such as SplitHold or Partition.Write
+	Text   string // the value and what it must be: "is -1s, must be …"
+}
+
+// validate returns all faults as one error.
 func (o *Options) validate() error {
 	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("partition options: "+format, args...))
+	for _, f := range o.Faults() {
+		faults = append(faults, fmt.Errorf("partition options: %s %s", f.Option, f.Text))
+	}
+	return errors.Join(faults...)
+}
+
+// Faults returns everything that is wrong with the options, nil if nothing is.
+func (o *Options) Faults() []Fault {
+	var faults []Fault
+	fault := func(name, format string, args ...any) {
+		faults = append(faults, Fault{name, fmt.Sprintf(format, args...)})
 	}
 	notNegative := func(name string, n int64) {
 		if n < 0 {
-			fault("%s is %d, must not be negative", name, n)
+			fault(name, "is %d, must not be negative", n)
 		}
 	}
 	notNegative("Partition.Read", o.Partition.Read)
 	notNegative("Partition.Write", o.Partition.Write)
 	if o.EventualReads != 0 && o.EventualReads < o.withDefaults().Partition.Read {
-		fault("EventualReads is %d, must not be less than Partition.Read", o.EventualReads)
+		fault("EventualReads", "is %d, must not be less than Partition.Read", o.EventualReads)
 	}
 	for _, d := range []struct {
 		name string
@@ -161,28 +177,28 @@ func (o *Options) validate() error {
 		{"GrowthPeriod", o.GrowthPeriod},
 	} {
 		if d.Duration < 0 || d.Duration > longest {
-			fault("%s is %v, must be between 0 and %v", d.name, d.Duration, longest)
+			fault(d.name, "is %v, must be between 0 and %v", d.Duration, longest)
 		}
 	}
 	if o.SplitDuration > longest {
-		fault("SplitDuration is %v, must not be more than %v", o.SplitDuration, longest)
+		fault("SplitDuration", "is %v, must not be more than %v", o.SplitDuration, longest)
 	}
 	if !(o.SplitThreshold >= 0 && o.SplitThreshold <= 1) {
-		fault("SplitThreshold is %v, must be between 0 and 1", o.SplitThreshold)
+		fault("SplitThreshold", "is %v, must be between 0 and 1", o.SplitThreshold)
 	}
 	notNegative("SplitBytes", o.SplitBytes)
 	if o.OnDemandPartitions < 0 || o.OnDemandPartitions > maxPartitions {
-		fault("OnDemandPartitions is %d, must be between 0 and %d", o.OnDemandPartitions, maxPartitions)
+		fault("OnDemandPartitions", "is %d, must be between 0 and %d", o.OnDemandPartitions, maxPartitions)
 	}
 	switch o.AccountLimitException {
 	case "", ProvisionedThroughputExceededException, ThrottlingException, RequestLimitExceeded:
 	default:
-		fault("AccountLimitException is %q, must be one of the exceptions that carry reasons", o.AccountLimitException)
+		fault("AccountLimitException", "is %q, must be one of the exceptions that carry reasons", o.AccountLimitException)
 	}
 	notNegative("HistorySeconds", int64(o.HistorySeconds))
 	notNegative("HistoryMinutes", int64(o.HistoryMinutes))
 	notNegative("HistorySplits", int64(o.HistorySplits))
-	return errors.Join(faults...)
+	return faults
 }
 
 func (o *Options) withDefaults() Options {

@@ -3,6 +3,7 @@ package peer
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha512"
 	"encoding/base64"
@@ -32,10 +33,7 @@ func pack(t *testing.T, files ...file) []byte {
 	zipped := gzip.NewWriter(&b)
 	w := tar.NewWriter(zipped)
 	for _, f := range files {
-		header := &tar.Header{Name: f.name, Typeflag: f.kind, Mode: 0o644, Size: int64(len(f.text))}
-		if header.Typeflag == 0 {
-			header.Typeflag = tar.TypeReg
-		}
+		header := &tar.Header{Name: f.name, Typeflag: cmp.Or(f.kind, tar.TypeReg), Mode: 0o644, Size: int64(len(f.text))}
 		if f.kind == tar.TypeSymlink {
 			header.Linkname, header.Size, f.text = f.text, 0, ""
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrMismatch is wrapped when a table is not what is needed.
-var ErrMismatch = errors.New("the table does not fit")
+var ErrMismatch = errors.New("the table is not set up as required")
 
 func (t Table) check(ctx context.Context, client heatsink.TableClient, found *types.TableDescription) error {
 	faults := t.faults(found)
@@ -41,7 +41,7 @@ func (t Table) faults(found *types.TableDescription) []error {
 	}
 	var faults []error
 	if has, wants := keyText(found.KeySchema, kinds), t.Key.String(); has != wants {
-		faults = append(faults, fmt.Errorf("its key is %s, %s is needed", has, wants))
+		faults = append(faults, fmt.Errorf("its key is %s, want %s", has, wants))
 	}
 	for _, index := range t.Indexes {
 		if fault := index.check(found.GlobalSecondaryIndexes, kinds); fault != nil {
@@ -59,7 +59,7 @@ func (x Index) check(found []types.GlobalSecondaryIndexDescription, kinds map[st
 		return fmt.Errorf("it has no index %q", x.Name)
 	}
 	if has, wants := keyText(found[i].KeySchema, kinds), x.Key.String(); has != wants {
-		return fmt.Errorf("the key of index %q is %s, %s is needed", x.Name, has, wants)
+		return fmt.Errorf("the key of index %q is %s, want %s", x.Name, has, wants)
 	}
 	if p := found[i].Projection; p == nil || p.ProjectionType != types.ProjectionTypeAll {
 		return fmt.Errorf("index %q does not project all attributes", x.Name)
@@ -73,9 +73,9 @@ func (t Table) checkTTL(ctx context.Context, client heatsink.TableClient) (fault
 	case err != nil:
 		return nil, err
 	case !on:
-		return fmt.Errorf("its time to live is off, attribute %q is needed: %s", t.TTL, t.remedy()), nil
+		return fmt.Errorf("its time to live is disabled, want it on attribute %q: %s", t.TTL, t.remedy()), nil
 	case attribute != t.TTL:
-		return fmt.Errorf("its time to live is in attribute %q, %q is needed", attribute, t.TTL), nil
+		return fmt.Errorf("its time to live is on attribute %q, want %q", attribute, t.TTL), nil
 	}
 	return nil, nil
 }

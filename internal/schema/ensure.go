@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // othersTurn is how long Ensure waits for another process to turn on the time to live of a table that it has just created:
@@ -24,7 +25,7 @@ const othersTurn = 10 * time.Second
 // of a table that may be somebody else's. Later calls return ErrMismatch, with the request that is missing.
 func (t Table) Ensure(ctx context.Context, client heatsink.TableClient) error {
 	if client == nil {
-		return fmt.Errorf("set up table %q: %w: there is no client", t.Name, heatsink.ErrOptions)
+		return fmt.Errorf("set up table %q: %w: the client is nil", t.Name, heatsink.ErrOptions)
 	}
 	found, err := t.describe(ctx, client)
 	if err != nil {
@@ -75,7 +76,7 @@ func (t Table) unfinished(created *types.TableDescription, err error) error {
 	if created == nil || t.TTL == "" {
 		return err
 	}
-	return fmt.Errorf("%w; the table %q was created, but its time to live may be off: delete the table and try again, or %s", err, t.Name, t.remedy())
+	return fmt.Errorf("%w; the table %q was created, but its time to live may be disabled: delete the table and try again, or %s", err, t.Name, t.remedy())
 }
 
 // Check reports everything that the table lacks, in an error that wraps ErrMismatch. It is also ErrMismatch if there is no
@@ -144,10 +145,8 @@ func (t Table) awaitTTL(ctx context.Context, client heatsink.TableClient) error 
 		if on, _, err := t.describeTTL(ctx, client); err != nil || on {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("time to live of table %q is off: %w", t.Name, context.Cause(ctx))
-		case <-time.After(wait):
+		if dispatch.Sleep(ctx, wait) != nil {
+			return fmt.Errorf("time to live of table %q is disabled: %w", t.Name, context.Cause(ctx))
 		}
 	}
 	return nil
@@ -180,10 +179,8 @@ func (t Table) await(ctx context.Context, client heatsink.TableClient, found *ty
 		if found != nil {
 			status = found.TableStatus
 		}
-		select {
-		case <-ctx.Done():
+		if dispatch.Sleep(ctx, wait) != nil {
 			return nil, fmt.Errorf("table %q is %s: %w", t.Name, status, context.Cause(ctx))
-		case <-time.After(wait):
 		}
 		var err error
 		if found, err = t.describe(ctx, client); err != nil {

@@ -16,7 +16,7 @@ func CheckNames(names ...string) error {
 		case !utf8.ValidString(name):
 			return fmt.Errorf("attribute name %.40q is not valid UTF-8: it would be stored under another name", name)
 		case len(name) > maxNameBytes:
-			return fmt.Errorf("attribute name %.40q… has %d bytes, want %d at most", name, len(name), maxNameBytes)
+			return fmt.Errorf("attribute name %.40q… has %d bytes, want at most %d", name, len(name), maxNameBytes)
 		}
 	}
 	return nil

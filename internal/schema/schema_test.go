@@ -68,9 +68,9 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	for _, text := range []string{
-		"its key is (pk S, at S), (pk S, sk N) is needed",
-		`the key of index "byUser" is (user B), (user S, sk N) is needed`,
-		`its time to live is in attribute "expiry", "ttl" is needed`,
+		"its key is (pk S, at S), want (pk S, sk N)",
+		`the key of index "byUser" is (user B), want (user S, sk N)`,
+		`its time to live is on attribute "expiry", want "ttl"`,
 	} {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("%q is missing in: %v", text, err)
@@ -95,7 +95,7 @@ func ttl(t *testing.T, client heatsink.TableClient) string {
 }
 
 const (
-	off   = `its time to live is off, attribute "ttl" is needed`
+	off   = `its time to live is disabled, want it on attribute "ttl"`
 	turns = `aws dynamodb update-time-to-live --table-name logs --time-to-live-specification Enabled=true,AttributeName=ttl`
 )
 

@@ -28,10 +28,10 @@ const (
 
 // Why a directory is refused.
 var (
-	ErrForeign = errors.New("not a heatsink data directory: it holds other files; name an empty or new directory")
-	ErrNewer   = errors.New("written by a newer heatsink; use that version, or another directory")
-	ErrDamaged = errors.New("damaged; restore it from a copy, or name another directory")
-	ErrInUse   = errors.New("in use by another process, or open already in this one")
+	ErrForeign = errors.New("not a heatsink data directory: it contains other files; use an empty or new directory")
+	ErrNewer   = errors.New("written by a newer version of heatsink; use that version, or another directory")
+	ErrDamaged = errors.New("damaged; restore it from a backup, or use another directory")
+	ErrInUse   = errors.New("in use by another process, or already open in this one")
 )
 
 func openDir(ctx context.Context, options Options) (*Store, error) {
@@ -104,7 +104,7 @@ func (s *Store) openOn(ctx context.Context, dir string, found mark, options Opti
 		return nil
 	}
 	s.trouble.end()
-	return errors.Join(fmt.Errorf("%w: it has %s free, and %s are needed, a quarter of the reserve: free space on that disk, or set a smaller reserve",
+	return errors.Join(fmt.Errorf("%w: %s are free, but a quarter of the reserve, %s, must be: free space on that disk, or set a smaller reserve",
 		ErrFull, size(s.free()), size(s.space.reserve/int64(forUpkeep))), db.Close())
 }
 
@@ -214,7 +214,7 @@ func readMark(dir string) (mark, error) {
 	case !ours || !complete || err != nil || format < 1:
 		return markNone, fmt.Errorf("%w: its file %s reads %.40q", ErrDamaged, markFile, text)
 	case format > formatNow:
-		return markNone, fmt.Errorf("%w: it has format %d, this version reads up to %d", ErrNewer, format, formatNow)
+		return markNone, fmt.Errorf("%w: its format is %d, but this version reads up to %d", ErrNewer, format, formatNow)
 	case state == "new":
 		return markNew, nil
 	case state != "":

@@ -57,7 +57,7 @@ func checkLogs(disk FS, path string) error {
 			continue // nothing was written to it
 		}
 		if next != 0 && (first > next || exact && first < next) {
-			return fmt.Errorf("a log is missing: %s should go on where %s ends, with write %d, and begins with %d",
+			return fmt.Errorf("a log is missing: %s should continue after %s with write %d, but begins with write %d",
 				logName(uint64(log.Num)), previous, next, first)
 		}
 		next, previous, exact = end, logName(uint64(log.Num)), false

@@ -13,7 +13,7 @@ import (
 
 // ErrFull refuses to open a directory on a disk that is too full for it. Nothing
 // is lost: what was acknowledged is in the directory's files.
-var ErrFull = errors.New("the disk is too full to open it")
+var ErrFull = errors.New("the disk is too full to open the store")
 
 // openSpace is what opening takes besides the content of the logs: a manifest, the
 // options, and a new log with something in it.
@@ -93,6 +93,6 @@ func (s *Store) unopened(why error) error {
 	if err != nil {
 		return why
 	}
-	return fmt.Errorf("%w: it has %s free, and up to %s may be needed to take over what is in the logs: free space on that disk, and start again (%w)",
+	return fmt.Errorf("%w: %s are free, but replaying the logs may need up to %s: free space on that disk and start again (%w)",
 		ErrFull, size(s.free()), size(need+s.space.reserve/int64(forUpkeep)), why)
 }

@@ -71,14 +71,14 @@ func newSpace(fs FS, dir string, reserve int64, logger *slog.Logger) (s *space, 
 	usage, err := fs.GetDiskUsage(dir)
 	if err != nil || usage.TotalBytes == 0 {
 		if reserve > 0 {
-			return nil, 0, fmt.Errorf("a reserve of %s cannot be kept, as the disk does not tell how much is free: use none", size(reserve))
+			return nil, 0, fmt.Errorf("a reserve of %s is not possible: the file system does not report its free space; disable the reserve", size(reserve))
 		}
 		return s, 0, nil
 	}
 	total = int64(usage.TotalBytes)
 	switch {
 	case reserve > 0 && reserve >= total:
-		return nil, 0, fmt.Errorf("a reserve of %s leaves nothing of a disk of %s: use a smaller one, or another disk", size(reserve), size(total))
+		return nil, 0, fmt.Errorf("a reserve of %s leaves no space on a disk of %s: use a smaller reserve, or another disk", size(reserve), size(total))
 	case reserve == 0:
 		reserve = min(defaultReserve, total/reservePart)
 	}
@@ -113,8 +113,8 @@ func (s *space) ask(what use) error {
 	if left >= need {
 		return nil
 	}
-	return fmt.Errorf("%w: the disk of %s has %s free, and %s must be: free space on that disk, or delete items or tables; "+
-		"writes go on by themselves", ErrNoWrites, s.dir, size(left), size(need))
+	return fmt.Errorf("%w: the disk of %s has %s free, but %s must be free: free space on that disk, or delete items or tables; "+
+		"writes then succeed again, without a restart", ErrNoWrites, s.dir, size(left), size(need))
 }
 
 // look asks the disk what is free.
@@ -149,7 +149,7 @@ func (s *space) tell(refused bool, left int64) {
 	}
 	s.told.Store(refused)
 	if !refused {
-		s.logger.Info("store: writes go on: the disk has space again", "dir", s.dir, "free", size(left), "reserve", size(s.reserve))
+		s.logger.Info("store: writes are accepted again: the disk has free space", "dir", s.dir, "free", size(left), "reserve", size(s.reserve))
 	} else {
 		s.logger.Warn("store: writes are refused: the disk is nearly full; free space on it, or delete items or tables",
 			"dir", s.dir, "free", size(left), "reserve", size(s.reserve))

@@ -104,7 +104,7 @@ func TestWritesLeaveTheReserve(t *testing.T) {
 		})
 	}
 	told := func() [2]int {
-		return [2]int{strings.Count(log.String(), "writes are refused"), strings.Count(log.String(), "writes go on")}
+		return [2]int{strings.Count(log.String(), "writes are refused"), strings.Count(log.String(), "writes are accepted again")}
 	}
 	if got, want := told(), [2]int{1, 0}; got != want {
 		t.Errorf("it was told %d times that writes are refused and that they go on, want %d within %v: %s", got, want, tellInterval, log)
@@ -130,7 +130,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was not refused")
 	}
-	for _, want := range []string{s.space.dir, "3.0 MB free", "100.0 MB", "free space on that disk", "by themselves"} {
+	for _, want := range []string{s.space.dir, "3.0 MB free", "100.0 MB", "free space on that disk", "without a restart"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("it does not say %q: %v", want, err)
 		}

@@ -104,7 +104,7 @@ func (t *trouble) refusal() error {
 	if t.refusing.CompareAndSwap(false, true) && t.flush.logger != nil {
 		t.flush.logger.Warn("store: writes are refused until a flush succeeds", "error", (*why).Error()) // whose %+v is a stack trace
 	}
-	return fmt.Errorf("%w: the store cannot write its table files: %w; writes go on by themselves once it can", ErrNoWrites, *why)
+	return fmt.Errorf("%w: the store cannot write its table files: %w; writes succeed again once it can", ErrNoWrites, *why)
 }
 
 // failing is one kind of work, and whether its last attempt failed.
@@ -139,7 +139,7 @@ func (f *failing) again(err error) {
 		return
 	}
 	f.told = kind
-	pebbleLog{f.logger}.Errorf("background error: %s: %v; it is tried again until it succeeds", f.what, err)
+	pebbleLog{f.logger}.Errorf("background error: %s: %v; the store retries until it succeeds", f.what, err)
 }
 
 // over notes a success.

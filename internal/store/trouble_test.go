@@ -299,7 +299,7 @@ func TestStartMakesRoomForItself(t *testing.T) {
 		}
 		return nil
 	}))})
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "0.5 MB free") {
+	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "0.5 MB are free") {
 		t.Errorf("got %v, want %v and how much is free", err, ErrFull)
 	}
 	if !seen {
@@ -311,7 +311,7 @@ func TestTooFullToStart(t *testing.T) {
 	dir := t.TempDir()
 	closed(t, open(t, dir))
 	_, err := Open(context.Background(), Options{Dir: dir, FS: newGauged(800*mb, 10*mb)})
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "25.0 MB are needed") {
+	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "a quarter of the reserve, 25.0 MB, must be") {
 		t.Errorf("got %v, want %v and how much is needed", err, ErrFull)
 	}
 	closed(t, open(t, dir))

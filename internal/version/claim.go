@@ -1,6 +1,7 @@
 package version
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
+	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
 // maxRaises is how often one attempt gets a larger version because others were faster.
@@ -116,12 +118,15 @@ func holdsOfNothing(condition string, names map[string]string, values Item) bool
 
 // Contest sends a write until its condition is not what stands against it: an attempt whose version is not the largest,
 // because another writer's clock is ahead, gets a larger one. That is safe as long as no earlier attempt may have
-// happened, which is so unless lost. send is told how often the version was raised before.
+// happened, which is so unless lost.
 //
 // It returns the item that the write left behind if an earlier attempt did it.
-func (c *Claim) Contest(lost bool, send func(raises int) error) (left Item, err error) {
+func (c *Claim) Contest(ctx context.Context, lost bool, send func() error) (left Item, err error) {
 	for raises := range maxRaises {
-		err = send(raises)
+		if raises > 0 {
+			meter.Add(ctx, meter.Cost{Requests: 1}) // the dispatcher counts one
+		}
+		err = send()
 		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 		if !ok {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
@@ -41,10 +42,8 @@ func TestContest(t *testing.T) {
 				t.Fatal(err)
 			}
 			sends := 0
-			left, err := claim.Contest(c.lost, func(raises int) error {
-				if raises != sends {
-					t.Errorf("attempt %d is told of %d raises", sends, raises)
-				}
+			var sum meter.Meter
+			left, err := claim.Contest(meter.With(t.Context(), &sum), c.lost, func() error {
 				sends++
 				if c.found == nil {
 					return nil
@@ -54,16 +53,19 @@ func TestContest(t *testing.T) {
 			if sends != c.sends || (left != nil) != c.left || (err != nil) != (c.failed != nil) {
 				t.Errorf("got %v, %v after %d attempts, want an item: %t, an error: %t, %d attempts", left, err, sends, c.left, c.failed != nil, c.sends)
 			}
+			if got := sum.Cost().Requests; got != sends-1 {
+				t.Errorf("%d requests were counted, want all %d but the first", got, sends)
+			}
 			if c.failed != nil && !errors.As(err, c.failed) {
 				t.Errorf("got %v, want a %T", err, c.failed)
 			}
 		})
 	}
 	claim, _ := keeper().ClaimPut(&dynamodb.PutItemInput{})
-	if _, err := claim.Contest(false, func(int) error { return unsent }); err != unsent {
+	if _, err := claim.Contest(t.Context(), false, func() error { return unsent }); err != unsent {
 		t.Errorf("got %v, want the error of the request", err)
 	}
-	_, err := claim.Contest(false, func(int) error { return &types.ConditionalCheckFailedException{Item: at("mine")} })
+	_, err := claim.Contest(t.Context(), false, func() error { return &types.ConditionalCheckFailedException{Item: at("mine")} })
 	if !errors.Is(err, place.ErrItem) {
 		t.Errorf("got %v, want an ErrItem", err)
 	}
@@ -73,8 +75,9 @@ func TestContest(t *testing.T) {
 func TestContestRaises(t *testing.T) {
 	claim, _ := keeper().ClaimPut(&dynamodb.PutItemInput{})
 	ahead := newText(1 << 63)
-	if _, err := claim.Contest(false, func(raises int) error {
-		if raises == 0 {
+	sends := 0
+	if _, err := claim.Contest(t.Context(), false, func() error {
+		if sends++; sends == 1 {
 			return &types.ConditionalCheckFailedException{Item: at(ahead)}
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/jsonpull"
 )
 
@@ -133,7 +134,7 @@ func (a *answer) optTime(name string, t time.Time) {
 // raw writes a stored item.
 func (a *answer) raw(r attr.Raw) {
 	var err error
-	if a.buf, err = r.AppendJSON(a.buf); err != nil && a.err == nil {
+	if a.buf, err = attrjson.AppendStored(a.buf, r); err != nil && a.err == nil {
 		a.err = err
 	}
 }
@@ -163,7 +164,7 @@ func (a *answer) raws(items []attr.Raw) {
 
 func (a *answer) item(name string, it attr.Item) {
 	a.name(name)
-	a.buf = it.AppendJSON(a.buf)
+	a.buf = attrjson.AppendItem(a.buf, it)
 }
 
 // sorted calls f for each entry of a map, in the order of keys, after its key

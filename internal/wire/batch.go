@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/jsonpull"
 )
@@ -47,7 +48,7 @@ func (r *request) batchGetTable(table string) engine.BatchGetTable {
 		switch name {
 		case "Keys":
 			for range r.Elements(&listType) {
-				t.Keys = keep(t.Keys, r.Item(&attr.ElementItemType))
+				t.Keys = keep(t.Keys, r.Item(&attrjson.ElementItemType))
 			}
 		case "ConsistentRead":
 			t.ConsistentRead = r.Bool()
@@ -107,7 +108,7 @@ func (r *request) batchWrite() (w engine.BatchWrite) {
 func (r *request) onlyItem(t *jsonpull.Type, member string) (it attr.Item) {
 	for name := range r.Members(t) {
 		if name == member {
-			it = r.Item(&attr.ItemType)
+			it = r.Item(&attrjson.ItemType)
 		} else {
 			r.Skip()
 		}
@@ -136,7 +137,7 @@ func (a *answer) unprocessedKeys(t *engine.BatchGetTable) {
 	a.array("Keys")
 	for _, key := range t.Keys {
 		a.next()
-		a.buf = key.AppendJSON(a.buf)
+		a.buf = attrjson.AppendItem(a.buf, key)
 	}
 	a.end(']')
 	a.bool("ConsistentRead", t.ConsistentRead)

@@ -79,7 +79,7 @@ const (
 
 var errBusy = &engine.Error{
 	Type:    engine.TypeUnavailable,
-	Message: "The server is busy with other large requests and answers; send this one again later, or send and ask for less at a time",
+	Message: "The server is busy with other large requests and responses; retry later, or use smaller requests",
 }
 
 // room is memory that claims take, large and small ones in the order in which

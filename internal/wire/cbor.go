@@ -24,7 +24,7 @@ func checkCBOR(encoded []byte) error {
 		return fmt.Errorf("CBOR at byte %d: %w", len(encoded)-len(w.rest), err)
 	}
 	if len(w.rest) > 0 {
-		return fmt.Errorf("CBOR has %d bytes behind its end", len(w.rest))
+		return fmt.Errorf("CBOR has %d bytes after its end", len(w.rest))
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ const (
 	cborBreak      = 0xff
 )
 
-var errCBORShort = errors.New("the end is missing")
+var errCBORShort = errors.New("the data ends too early")
 
 // value walks over one value, inside so many others.
 func (w *cborWalk) value(depth int) error {
@@ -138,7 +138,7 @@ func (w *cborWalk) chunks(major byte) error {
 			return err
 		}
 		if part != major || info == cborIndefinite {
-			return errors.New("a string has a part that is none")
+			return errors.New("a part of a string is not a string")
 		}
 		if err := w.skip(length); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -29,10 +30,7 @@ var (
 // error writes an error instead of whatever was written, and returns its HTTP
 // status. Errors that the engine does not know are not shown to the client.
 func (a *answer) error(err error) (status int) {
-	e := engine.ErrorOf(err)
-	if e == nil {
-		e = errInternal
-	}
+	e := cmp.Or(engine.ErrorOf(err), errInternal)
 	a.reset(a.region)
 	a.begin('{')
 	a.string("__type", prefix(e.Type)+e.Type)

@@ -85,19 +85,19 @@ func (g *Guard) host(r *http.Request) *engine.Error {
 
 func hostError(host string) *engine.Error {
 	name, _ := cutPort(host)
-	return denied("the request asks for host %.100q, which is not a name of this server: "+
+	return denied("this server does not answer requests for host %.100q: "+
 		"use 127.0.0.1 or localhost, or start heatsink serve with --allow-host %.100s", host, name)
 }
 
 func originError(origin string) *engine.Error {
 	if origin == "" {
-		return denied("a web page of another site may not include this address (Sec-Fetch-Site): open it by itself")
+		return denied("a page of another web site must not embed this address (Sec-Fetch-Site): open the address itself")
 	}
 	flag, err := parseOrigin(origin)
 	if err != nil {
 		flag = "ORIGIN"
 	}
-	return denied("the request comes from a web page of origin %.100q, which may not use this server: "+
+	return denied("web pages of origin %.100q must not use this server: "+
 		"if the page is yours, start heatsink serve with --cors %.100s", origin, flag)
 }
 

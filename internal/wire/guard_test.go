@@ -60,7 +60,7 @@ func TestGuardRefusesPages(t *testing.T) {
 	const slash = "/ HTTP/1.1"
 	const cloudWatch = "POST " + CloudWatchPath + "GetMetricData HTTP/1.1\r\nSmithy-Protocol: rpc-v2-cbor\r\nContent-Length: 1\r\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"rebound", deleteRequest(slash, "evil.example:8000", ""), `AccessDeniedException","message":"the request asks for host \"evil.example:8000\"`},
+		{"rebound", deleteRequest(slash, "evil.example:8000", ""), `AccessDeniedException","message":"this server does not answer requests for host \"evil.example:8000\"`},
 		{"rebound, second lane", deleteRequest(slash, "evil.example", "Connection: close\r\n"), `--allow-host evil.example"`},
 		{"rebound, whole URL", deleteRequest("http://evil.example/ HTTP/1.1", "localhost", ""), `--allow-host evil.example"`},
 		{"rebound, query", deleteRequest("/?x=y HTTP/1.1", "evil.example", ""), `--allow-host evil.example"`},

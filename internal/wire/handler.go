@@ -51,12 +51,8 @@ type Handler struct {
 
 // NewHandler returns a handler for an engine.
 func NewHandler(e *engine.Engine, opts Options) *Handler {
-	if opts.Region == "" {
-		opts.Region = "us-east-1"
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Region = cmp.Or(opts.Region, "us-east-1")
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	h := &Handler{engine: e, operations: operations, options: opts}
 	if opts.Credentials != nil {
 		h.signatures = &verifier{credentials: *opts.Credentials}
@@ -104,8 +100,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		send(w, http.StatusNotFound, nil, unknownAnswer, nil)
 	default:
 		status := h.answer(x, r)
-		if status == http.StatusRequestEntityTooLarge || status == http.StatusServiceUnavailable {
-			w.Header().Set("Connection", "close") // the rest of the body is not worth reading
+		// The rest of that body is not worth reading. After any other answer net/http
+		// reads the rest, as the first lane does, or hangs up if it is 256 KB or more.
+		if status == http.StatusRequestEntityTooLarge {
+			w.Header().Set("Connection", "close")
 		}
 		send(w, status, contentType, x.answer.buf, x.link)
 	}

@@ -31,13 +31,13 @@ func newHosts(any bool, names []string) (hosts, error) {
 func hostFault(name string) string {
 	switch {
 	case strings.Contains(name, "*"):
-		return "a * is not possible, name each host"
+		return "wildcards are not supported: give each host name"
 	case strings.Contains(name, "/"):
-		return "this is a URL, give the name alone, such as dynamodb.test"
+		return "want a host name, not a URL: give the name alone, such as dynamodb.test"
 	case strings.Contains(name, ":"):
-		return "leave the port out, every port of the name is allowed"
+		return "leave the port out: every port of the host is allowed"
 	case !isHost(strings.TrimSuffix(name, ".")) || strings.ContainsAny(name, "[]"):
-		return "this is not a host name, give one such as dynamodb.test"
+		return "want a host name such as dynamodb.test"
 	}
 	return ""
 }

@@ -66,15 +66,15 @@ func TestHostFaults(t *testing.T) {
 		"db_1":               "",
 		"localhost":          "",
 		"127.0.0.1":          "",
-		"":                   "not a host name",
-		".":                  "not a host name",
-		"a b":                "not a host name",
-		"bücher.example":     "not a host name",
+		"":                   "want a host name such as",
+		".":                  "want a host name such as",
+		"a b":                "want a host name such as",
+		"bücher.example":     "want a host name such as",
 		"[::1]":              "leave the port out",
 		"dynamodb.test:8000": "leave the port out",
 		"http://x":           "give the name alone",
-		"*":                  "name each host",
-		"*.example":          "name each host",
+		"*":                  "give each host name",
+		"*.example":          "give each host name",
 	} {
 		switch _, err := newHosts(false, []string{name}); {
 		case want == "" && err != nil:

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -11,7 +11,7 @@ func (r *request) putItem(in *engine.PutItemInput) *engine.Request {
 		case "TableName":
 			in.TableName = r.optString()
 		case "Item":
-			in.Item, in.HasItem = r.Item(&attr.ItemType), true
+			in.Item, in.HasItem = r.Item(&attrjson.ItemType), true
 		case "Expected", "ConditionalOperator":
 			r.refuse(name)
 		default:
@@ -29,7 +29,7 @@ func (r *request) updateItem(in *engine.UpdateItemInput) *engine.Request {
 		case "TableName":
 			in.TableName = r.optString()
 		case "Key":
-			in.Key, in.HasKey = r.Item(&attr.ItemType), true
+			in.Key, in.HasKey = r.Item(&attrjson.ItemType), true
 		case "UpdateExpression":
 			in.Update = r.optString()
 		case "AttributeUpdates", "Expected", "ConditionalOperator":
@@ -49,7 +49,7 @@ func (r *request) deleteItem(in *engine.DeleteItemInput) *engine.Request {
 		case "TableName":
 			in.TableName = r.optString()
 		case "Key":
-			in.Key, in.HasKey = r.Item(&attr.ItemType), true
+			in.Key, in.HasKey = r.Item(&attrjson.ItemType), true
 		case "Expected", "ConditionalOperator":
 			r.refuse(name)
 		default:
@@ -67,7 +67,7 @@ func (r *request) getItem(in *engine.GetItemInput) *engine.Request {
 		case "TableName":
 			in.TableName = r.optString()
 		case "Key":
-			in.Key, in.HasKey = r.Item(&attr.ItemType), true
+			in.Key, in.HasKey = r.Item(&attrjson.ItemType), true
 		case "ConsistentRead":
 			in.ConsistentRead = r.Bool()
 		case "ReturnConsumedCapacity":

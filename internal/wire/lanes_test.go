@@ -10,7 +10,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
 // Both lanes answer to the byte what net/http alone does.
@@ -107,6 +110,13 @@ func TestLanesAgree(t *testing.T) {
 		}
 	})
 
+	unavailable, h := getStub(t, Options{Unsigned: true})
+	unavailable.err = &engine.Error{Type: engine.TypeUnavailable, Message: "m"}
+	compareLanes(t, h, func(compare func(name, text string, first bool)) {
+		compare("unavailable", whole+body, true)
+		compare("unavailable, second lane", whole+"Pragma: no-cache\r\n"+body, false)
+	})
+
 	_, h = getStub(t, Options{Credentials: &testCredentials})
 	twice := func(r *http.Request) { r.Header["X-Custom"] = []string{"b", "a   c"} }
 	compareLanes(t, h, func(compare func(name, text string, first bool)) {
@@ -125,6 +135,70 @@ func TestLanesAgree(t *testing.T) {
 			compare(name, onTheWire(t, s.request(t)), true)
 		}
 	})
+}
+
+// Who is told to come again later may do so on the same connection, on both
+// lanes. A body that is too long to be read for nothing ends it.
+func TestUnavailableHangsUpOnLongBodiesOnly(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		size   int  // of the body
+		second bool // lane
+		busy   bool // there is no room for the body: it is not read
+		closed bool
+	}{
+		{"read, first lane", keptCapacity, false, false, false},
+		{"read, second lane", keptCapacity, true, false, false},
+		{"read and long", 2 * smallBody, true, false, false},
+		{"not read, first lane", smallBody, false, true, false},
+		{"not read, second lane", smallBody, true, true, false},
+		{"not read and long", 2 * smallBody, true, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stub, h := getStub(t, Options{Unsigned: true})
+				stub.err = &engine.Error{Type: engine.TypeUnavailable, Message: "of the engine"}
+				rest := &counted{Handler: h}
+				s := NewServer(h, rest)
+				want := "of the engine"
+				if c.busy {
+					want = errBusy.Message
+					defer full(t, &s.budget.strange.small).release()
+					defer full(t, &s.budget.strange.large).release()
+				}
+				listener, served := make(taps), make(chan error, 1)
+				go func() { served <- s.Serve(listener) }()
+				conn := newTap()
+				listener <- conn
+				head := postOf("GetItem", c.size)
+				if c.second {
+					head = strings.Replace(head, "Host", "Pragma: x\r\nHost", 1)
+				}
+				conn.send([]byte(head+getBody+strings.Repeat(" ", c.size-len(getBody))), false)
+				time.Sleep(roomWait + time.Millisecond) // and well below what a connection may idle
+				synctest.Wait()
+				got := conn.sent()
+				if !strings.HasPrefix(got, "HTTP/1.1 503 ") || !strings.Contains(got, want) {
+					t.Errorf("got %q, want 503 and %q", got, want)
+				}
+				if closes := strings.Contains(got, "Connection: close"); closes != c.closed {
+					t.Errorf("it says that it hangs up: %v, want %v", closes, c.closed)
+				}
+				if second := rest.requests.Load() > 0; second != c.second {
+					t.Errorf("on the second lane: %v, want %v", second, c.second)
+				}
+				conn.send([]byte(getRequest("")), false)
+				synctest.Wait()
+				if again := len(conn.sent()) > len(got); again == c.closed {
+					t.Errorf("another request on the connection is answered: %v, want %v", again, !c.closed)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				<-served
+			})
+		})
+	}
 }
 
 // onTheWire writes a request as it is, without correcting anything.

@@ -37,14 +37,14 @@ func newOrigins(list []string) (origins, error) {
 // port that is the scheme's own.
 func parseOrigin(text string) (string, error) {
 	if strings.EqualFold(text, "null") {
-		return "", errors.New("every website can send null: give the page's origin, or * for all pages")
+		return "", errors.New("every website can send the origin null: give the page's own origin, or * for all websites")
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme == "" || u.Host == "" || !isHost(u.Host):
-		return "", errors.New("an origin has a scheme, a host and perhaps a port, such as http://localhost:3000")
+		return "", errors.New("want an origin, which is a scheme, a host and an optional port, such as http://localhost:3000")
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return "", fmt.Errorf("an origin is a scheme, a host and perhaps a port: leave out what else the URL has, %s://%s remains", u.Scheme, u.Host)
+		return "", fmt.Errorf("want an origin, which is a scheme, a host and an optional port: give %s://%s", u.Scheme, u.Host)
 	}
 	host, port := strings.ToLower(u.Host), u.Port()
 	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" || strings.HasSuffix(host, ":") {

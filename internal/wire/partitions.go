@@ -26,7 +26,7 @@ func NewPartitionsHandler(e *engine.Engine) http.Handler {
 		if text := r.FormValue("last"); text != "" {
 			var err error
 			if last, err = time.ParseDuration(text); err != nil || last <= 0 {
-				http.Error(w, "last is not a duration such as 5m: "+text, http.StatusBadRequest)
+				http.Error(w, "last: want a duration such as 5m, not "+text, http.StatusBadRequest)
 				return
 			}
 		}

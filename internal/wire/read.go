@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -51,7 +51,7 @@ func (r *request) read(name string, in *engine.ReadInput) {
 	case "ConsistentRead":
 		in.ConsistentRead = r.Bool()
 	case "ExclusiveStartKey":
-		in.ExclusiveStartKey, in.HasStartKey = r.Item(&attr.ItemType), true
+		in.ExclusiveStartKey, in.HasStartKey = r.Item(&attrjson.ItemType), true
 	case "ReturnConsumedCapacity":
 		in.ConsumedCapacity = r.Text()
 	case "FilterExpression":

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/jsonpull"
 )
@@ -31,7 +32,7 @@ func element(name string) jsonpull.Type {
 // request is a request's body while it is read. Each operation has a method
 // that reads its parameters.
 type request struct {
-	attr.Decoder
+	attrjson.Decoder
 	body        string
 	badValue    error    // the first fault among expression attribute names and values
 	unsupported string   // the first parameter that we do not implement
@@ -197,11 +198,11 @@ func (r *request) expressionNames(x *engine.Expressions) {
 func (r *request) expressionValues(x *engine.Expressions) {
 	fault := r.Fault
 	r.Fault = nil
-	x.HasValues, x.Values = true, r.Values(&attr.ItemType)
+	x.HasValues, x.Values = true, r.Values(&attrjson.ItemType)
 	found := r.Fault
 	r.Fault = fault
 	switch found {
-	case nil, attr.ErrNullFalse, attr.ErrTooManyLevels, attr.ErrValuesSize:
+	case nil, attrjson.ErrNullFalse, attrjson.ErrTooManyLevels, attrjson.ErrValuesSize:
 	default:
 		found = attr.Fault("ExpressionAttributeValues contains invalid value: " + found.Error() + " for key " + r.FaultName)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -302,7 +303,7 @@ func TestTooManyNamesAndValues(t *testing.T) {
 		{"names", `{"ExpressionAttributeNames":{` + names.String()[1:] + `}}`, string(errNames)},
 		{"two megabytes of names", `{"ExpressionAttributeNames":{"#a":"` + long + `","#b":"` + long + `"}}`, ""},
 		{"a byte more", `{"ExpressionAttributeNames":{"#a":"` + long + `","#bc":"` + long + `"}}`, string(errNames)},
-		{"values", `{"ExpressionAttributeValues":{":a":{"L":[` + strings.Repeat(`{"S":""},`, 450_000) + `{"S":""}]}}}`, string(attr.ErrValuesSize)},
+		{"values", `{"ExpressionAttributeValues":{":a":{"L":[` + strings.Repeat(`{"S":""},`, 450_000) + `{"S":""}]}}}`, string(attrjson.ErrValuesSize)},
 	} {
 		in := decoded(t, (*request).updateItem, c.body)
 		got := ""

@@ -40,16 +40,16 @@ func (Credentials) LogValue() slog.Value { return slog.StringValue("[credentials
 func (c Credentials) Validate() error {
 	switch {
 	case c.AccessKeyID == "":
-		return errors.New("access key id: it is empty")
+		return errors.New("the access key id is empty")
 	case c.SecretAccessKey == "":
-		return errors.New("secret access key: it is empty")
+		return errors.New("the secret access key is empty")
 	}
 	n := 0
 	for _, r := range c.AccessKeyID {
 		n++
 		if r <= ' ' || r > '~' || r == ',' || r == '/' {
-			return fmt.Errorf("access key id: character %d of %d is %q, so that no signature can name it; "+
-				"use letters, digits and other ASCII but blanks, commas and slashes (only a secret may have any)",
+			return fmt.Errorf("access key id: character %d of %d is %q, which a signature cannot contain; "+
+				"use ASCII characters except blanks, commas and slashes (a secret may contain any character)",
 				n, utf8.RuneCountInString(c.AccessKeyID), r)
 		}
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -42,9 +43,7 @@ func (s signed) request(t *testing.T) *http.Request {
 	if s.credentials.AccessKeyID == "" {
 		s.credentials = aws.Credentials{AccessKeyID: testKeyID, SecretAccessKey: testSecret}
 	}
-	if s.service == "" {
-		s.service = "dynamodb"
-	}
+	s.service = cmp.Or(s.service, "dynamodb")
 	hash := sha256.Sum256([]byte(body))
 	err := v4.NewSigner().SignHTTP(t.Context(), s.credentials, r, hex.EncodeToString(hash[:]), s.service, "eu-central-1", time.Now().Add(-s.age))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -75,9 +76,9 @@ func written[Out any](t *testing.T, write func(*answer, Out), out Out) string {
 
 func item(t testing.TB, text string) attr.Item {
 	t.Helper()
-	var d attr.Decoder
+	var d attrjson.Decoder
 	d.Reset(text)
-	it := d.Item(&attr.ItemType)
+	it := d.Item(&attrjson.ItemType)
 	if d.End() != nil || d.Fault != nil {
 		t.Fatal(d.Err(), d.Fault)
 	}

@@ -117,6 +117,13 @@ func (c *tap) send(piece []byte, eof bool) {
 	c.changed.Broadcast()
 }
 
+// sent is what the server has sent so far.
+func (c *tap) sent() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return string(c.out)
+}
+
 // lingers reports whether the server sends no more but is not done.
 func (c *tap) lingers() bool {
 	c.mu.Lock()

@@ -1,56 +1,57 @@
-// Package partitions is what can be seen of the partitions of a local engine: the
-// types that local.DB.Partitions returns. Their JSON is what heatsink serve
-// --physics answers at /partitions, so that a program can decode it into them.
+// Package partitions holds the types that describe the partitions of a local
+// engine. local.DB.Partitions returns them. heatsink serve --physics returns
+// their JSON form at /partitions, and a program can decode it into these types.
 package partitions
 
 import "time"
 
-// Heat is what the partitions of a table or of a global index have been doing.
+// Heat is the recent activity of the partitions of a table or global index.
 type Heat struct {
 	Table string `json:"table"`
 	Index string `json:"index,omitempty"` // empty for the table itself
 
-	// ReadTokens and WriteTokens are the units that could be consumed at once under
-	// the table's own limit, burst included; negative: owed.
+	// ReadTokens and WriteTokens are the units that the table's own limit allows at
+	// once, burst included. Negative: the table owes them.
 	ReadTokens  float64 `json:"readTokens"`
 	WriteTokens float64 `json:"writeTokens"`
 
-	// PartitionReads and PartitionWrites are the units that each partition serves
-	// a second.
+	// PartitionReads and PartitionWrites are the units per second that each partition
+	// serves.
 	PartitionReads  int64 `json:"partitionReads"`
 	PartitionWrites int64 `json:"partitionWrites"`
 
 	Partitions []Partition `json:"partitions"` // in the order of their ranges
-	Splits     []Split     `json:"splits"`     // the last ones, the oldest first
-	Minutes    []Minute    `json:"minutes"`    // the oldest first; the last is not over
+	Splits     []Split     `json:"splits"`     // the most recent ones, oldest first
+	Minutes    []Minute    `json:"minutes"`    // oldest first; the last is not complete
 }
 
 // Partition is one partition.
 type Partition struct {
 	ID uint64 `json:"id"`
 
-	// Lower is where the partition begins and Upper where the next one does, in
-	// hexadecimal: eight bytes of the hash of the partition key and, where a
-	// collection was split, the beginning of a key. Empty at either end.
+	// Lower and Upper are the bounds of the partition, Upper excluded, in hexadecimal.
+	// A bound is eight bytes of the hash of the partition key. If a split divided an
+	// item collection, the beginning of a key follows. The first Lower and the last
+	// Upper are empty.
 	Lower string `json:"lower"`
 	Upper string `json:"upper"`
 
-	Bytes int64 `json:"bytes"` // about how much it holds
+	Bytes int64 `json:"bytes"` // approximate size of its items
 
-	// ReadTokens and WriteTokens are the units that it has left; negative: owed.
+	// ReadTokens and WriteTokens are the units that it has left. Negative: the
+	// partition owes them.
 	ReadTokens  float64 `json:"readTokens"`
 	WriteTokens float64 `json:"writeTokens"`
 
-	// Heat is the load's moving average, 1 being the limit. Obstacle is why a
-	// partition that was hot for long enough has not been split, empty if nothing
-	// is in the way.
+	// Heat is the moving average of the load, as a fraction of the limit. Obstacle is
+	// the reason why a partition that is hot long enough cannot split, or empty.
 	Heat     float64 `json:"heat"`
 	Obstacle string  `json:"obstacle,omitempty"`
 
-	Seconds []Second `json:"seconds"` // the oldest first; the last may not be over
+	Seconds []Second `json:"seconds"` // oldest first; the last may not be complete
 }
 
-// Second is what a partition served and refused in one second, in capacity units.
+// Second is what a partition served and throttled in one second, in capacity units.
 type Second struct {
 	Start          time.Time `json:"start"`
 	ReadUnits      float64   `json:"readUnits"`
@@ -65,11 +66,11 @@ type Split struct {
 	Cause    string    `json:"cause"`
 	Parent   uint64    `json:"parent"`
 	Children [2]uint64 `json:"children"`
-	Point    string    `json:"point"` // as Partition.Lower
+	Point    string    `json:"point"` // the bound between the children, as in Partition.Lower
 }
 
-// Minute is a minute of a table or index: sums under the names that they have in
-// CloudWatch, such as ConsumedWriteCapacityUnits.
+// Minute holds the metrics of a table or index for one minute: sums, by their names
+// in CloudWatch, such as ConsumedWriteCapacityUnits.
 type Minute struct {
 	Start   time.Time          `json:"start"`
 	Metrics map[string]float64 `json:"metrics"`

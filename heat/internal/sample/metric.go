@@ -1,8 +1,8 @@
-// Package sample lists what a heat report is exported as, for the packages that hand it to monitoring systems: metrics,
-// and their samples.
+// Package sample turns a heat report into metrics and their samples, for the packages that export them to monitoring
+// systems.
 package sample
 
-// Metric is one that reports are exported as.
+// Metric is a metric of a report.
 type Metric struct {
 	Prometheus    string // its name there, behind heatsink_heat_
 	OpenTelemetry string // and there, behind heatsink.heat.
@@ -16,8 +16,8 @@ type Metric struct {
 // ofFlow are the labels of a metric of a flow, and more.
 func ofFlow(more ...string) []string { return append([]string{"table", "index", "direction"}, more...) }
 
-// What a report is exported as. The throttles of a key are a rate and no counter: a count would begin anew whenever the
-// recorder takes the key up again.
+// The metrics of a report. The throttles of a key are a rate, not a counter: a count would restart whenever the recorder
+// takes up the key again.
 var (
 	units = &Metric{
 		Prometheus: "units_total", OpenTelemetry: "units", Unit: "{unit}", Counter: true,
@@ -25,39 +25,39 @@ var (
 	}
 	requests = &Metric{
 		Prometheus: "requests_total", OpenTelemetry: "requests", Unit: "{request}", Counter: true, Whole: true,
-		Help: "Attempts, retries included.", Labels: ofFlow(),
+		Help: "Attempts, including retries.", Labels: ofFlow(),
 	}
 	retries = &Metric{
 		Prometheus: "retries_total", OpenTelemetry: "retries", Unit: "{request}", Counter: true, Whole: true,
-		Help: "Attempts that repeated one.", Labels: ofFlow(),
+		Help: "Attempts that were retries.", Labels: ofFlow(),
 	}
 	failures = &Metric{
 		Prometheus: "errors_total", OpenTelemetry: "errors", Unit: "{request}", Counter: true, Whole: true,
-		Help: "Attempts that failed, throttles not among them.", Labels: ofFlow(),
+		Help: "Attempts that failed, without throttles.", Labels: ofFlow(),
 	}
 	throttles = &Metric{
 		Prometheus: "throttles_total", OpenTelemetry: "throttles", Unit: "{request}", Counter: true, Whole: true,
-		Help: "Attempts refused as too fast, by DynamoDB's reason.", Labels: ofFlow("reason"),
+		Help: "Throttled attempts, by DynamoDB's reason.", Labels: ofFlow("reason"),
 	}
 	keys = &Metric{
 		Prometheus: "keys", OpenTelemetry: "keys", Unit: "{key}", Whole: true,
-		Help: "Different partition keys seen, about.", Labels: ofFlow(),
+		Help: "Approximate number of different partition keys.", Labels: ofFlow(),
 	}
 	peak = &Metric{
 		Prometheus: "peak_units", OpenTelemetry: "peak", Unit: "{unit}",
-		Help: "The most units of one second lately.", Labels: ofFlow(),
+		Help: "The most units of one second in the last five minutes.", Labels: ofFlow(),
 	}
 	latency = &Metric{
 		Prometheus: "latency_seconds", OpenTelemetry: "latency", Unit: "s",
-		Help: "How long calls took, retries included.", Labels: ofFlow("percentile"),
+		Help: "Duration of calls, including retries.", Labels: ofFlow("percentile"),
 	}
 	keyRate = &Metric{
 		Prometheus: "key_units_per_second", OpenTelemetry: "key.rate", Unit: "{unit}/s",
-		Help: "Units a second that one of the hottest keys wants, at least.", Labels: ofFlow("key"),
+		Help: "Lower bound of the demand for one of the hottest keys, in units a second.", Labels: ofFlow("key"),
 	}
 	keyThrottles = &Metric{
 		Prometheus: "key_throttles_per_second", OpenTelemetry: "key.throttle_rate", Unit: "{request}/s",
-		Help: "Attempts a second of one of the hottest keys that are refused of late.", Labels: ofFlow("key"),
+		Help: "Recent throttled attempts a second of one of the hottest keys.", Labels: ofFlow("key"),
 	}
 	findings = &Metric{
 		Prometheus: "findings", OpenTelemetry: "findings", Unit: "{finding}", Whole: true,

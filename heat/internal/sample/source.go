@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Source makes samples of a report that is asked for anew every time.
+// Source makes samples of a new report each time.
 type Source struct {
 	report func() heat.Report
 	keys   int
@@ -31,15 +32,12 @@ const defaultKeys = 10
 func NewSource(report func() heat.Report, keys int, rules heat.Rules) (*Source, error) {
 	var faults []error
 	if report == nil {
-		faults = append(faults, errors.New("nothing to report: the source is nil"))
+		faults = append(faults, errors.New("the source is nil: give a function that returns a report"))
 	}
 	if err := rules.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("invalid rules: %w", err))
 	}
-	if keys == 0 {
-		keys = defaultKeys
-	}
-	return &Source{report, max(0, keys), rules}, errors.Join(faults...)
+	return &Source{report, max(0, cmp.Or(keys, defaultKeys)), rules}, errors.Join(faults...)
 }
 
 // Samples returns the samples of now. No two of a metric have the same labels.

@@ -183,7 +183,7 @@ func TestTenKeysUnlessSaidOtherwise(t *testing.T) {
 // What is wrong is said when the source is made, not when it is asked.
 func TestSourceRefusesWhatIsWrong(t *testing.T) {
 	_, err := sample.NewSource(nil, 0, heat.Rules{Warm: 70, Sample: -1})
-	for _, want := range []string{"the source is nil", "Warm is a fraction", "negative Sample"} {
+	for _, want := range []string{"the source is nil", "Warm is 70: it must be between 0 and 1", "Sample is -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}

@@ -6,16 +6,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"text/tabwriter"
-	"time"
+
+	"github.com/heatsink-go/heatsink/internal/proof/verdict"
 )
 
 func main() {
@@ -25,7 +24,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := &proof{out: os.Stdout, started: time.Now()}
+	p := &proof{out: os.Stdout, Verdict: verdict.New()}
 	p.numbers(ctx)
 	p.cells(ctx)
 	if *checks > 0 {
@@ -37,23 +36,21 @@ func main() {
 	if *breaks > 0 {
 		p.packages(ctx, *breaks)
 	}
-	if !p.end() {
+	if !p.End(p.out, p) {
 		os.Exit(1)
 	}
 }
 
 // proof collects what was shown.
 type proof struct {
-	out     io.Writer
-	started time.Time
+	out io.Writer
 
 	Numbers  []number       `json:"numbers"`
 	Cells    int            `json:"cells"`
 	Attacks  map[string]int `json:"attacks,omitempty"` // inputs tried, by attack
 	Rows     *breaks        `json:"rows,omitempty"`
 	Packages []breaks       `json:"packages,omitempty"`
-	Missed   []string       `json:"missed"` // what must hold and does not
-	Seconds  float64        `json:"seconds"`
+	verdict.Verdict
 }
 
 // number is one figure of the outside trial: what it was then, what it is now, and what it must be.
@@ -74,7 +71,7 @@ func (p *proof) numbers(ctx context.Context) {
 			after = "error: " + err.Error()
 		}
 		p.Numbers = append(p.Numbers, number{Item: m.item, What: m.what, Before: m.before, After: after, Want: m.want})
-		p.check(after == m.want, "%s: %s: got %s, want %s", m.item, m.what, after, m.want)
+		p.Check(after == m.want, "%s: %s: got %s, want %s", m.item, m.what, after, m.want)
 	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "item\twhat\tbefore\tafter\twant")
@@ -93,27 +90,3 @@ type measurement struct {
 var measurements []measurement
 
 func (p *proof) heading(text string) { fmt.Fprintf(p.out, "\n== %s\n", text) }
-
-// check notes what must hold and does not.
-func (p *proof) check(holds bool, format string, args ...any) {
-	if !holds {
-		p.Missed = append(p.Missed, fmt.Sprintf(format, args...))
-	}
-}
-
-// end prints the verdict and the JSON object, and reports whether everything holds.
-func (p *proof) end() bool {
-	p.Seconds = time.Since(p.started).Seconds()
-	p.heading("verdict")
-	if len(p.Missed) == 0 {
-		fmt.Fprintln(p.out, "everything holds")
-	} else {
-		fmt.Fprintf(p.out, "%d things do not hold:\n  %s\n", len(p.Missed), strings.Join(p.Missed, "\n  "))
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // there is nothing in it that cannot be encoded
-	}
-	fmt.Fprintf(p.out, "%s\n", text)
-	return len(p.Missed) == 0
-}

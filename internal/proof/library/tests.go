@@ -55,18 +55,18 @@ func (p *proof) cells(ctx context.Context) {
 		}
 	}
 	out, err := goTest(ctx, ".", "-v", "-run", "^(TestLayoutTable|TestRollingChange)$")
-	p.check(err == nil, "docs/layouts.md: %v", err)
+	p.Check(err == nil, "docs/layouts.md: %v", err)
 	for _, line := range regexp.MustCompile(`(layout table|rolling change): .*`).FindAllString(out, -1) {
 		fmt.Fprintln(p.out, line)
 	}
 	if found := regexp.MustCompile(`layout table: (\d+) cells hold`).FindStringSubmatch(out); found != nil {
 		p.Cells, _ = strconv.Atoi(found[1])
 	}
-	p.check(p.Cells == 168, "docs/layouts.md: %d of 168 cells hold", p.Cells)
+	p.Check(p.Cells == 168, "docs/layouts.md: %d of 168 cells hold", p.Cells)
 	rolls := regexp.MustCompile(`documented (\d+) of`).FindAllStringSubmatch(out, -1)
-	p.check(len(rolls) == 2, "the rolling change was shown %d times, want 2", len(rolls))
+	p.Check(len(rolls) == 2, "the rolling change was shown %d times, want 2", len(rolls))
 	for _, roll := range rolls {
-		p.check(roll[1] == "0", "rolling change: %s reads missed something", roll[1])
+		p.Check(roll[1] == "0", "rolling change: %s reads missed something", roll[1])
 	}
 }
 
@@ -121,7 +121,7 @@ func (p *proof) attacks(ctx context.Context, inputs int) {
 		n := max(inputs/a.share, 100)
 		progress("%s: %d inputs", a.name, n)
 		_, err := goTest(ctx, a.args(n)...)
-		p.check(err == nil, "%s: %v", a.name, err)
+		p.Check(err == nil, "%s: %v", a.name, err)
 		verdict := "none"
 		if err != nil {
 			verdict = "some: see below"
@@ -163,8 +163,8 @@ func mutants(ctx context.Context, args ...string) (b breaks, err error) {
 func (p *proof) rows(ctx context.Context) {
 	p.heading("every row of docs/requirements.md broken by a line, with the tests that it names")
 	b, err := mutants(ctx, "-rows")
-	p.check(err == nil, "rows: %v", err)
-	p.check(b.Caught == b.Breaks && len(b.Missed) == 0 && b.Breaks > 0, "rows: %d of %d breaks caught; missed: %s", b.Caught, b.Breaks, strings.Join(b.Missed, ", "))
+	p.Check(err == nil, "rows: %v", err)
+	p.Check(b.Caught == b.Breaks && len(b.Missed) == 0 && b.Breaks > 0, "rows: %d of %d breaks caught; missed: %s", b.Caught, b.Breaks, strings.Join(b.Missed, ", "))
 	fmt.Fprintf(p.out, "%d rows, %d breaks, %d caught\n", b.Rows, b.Breaks, b.Caught)
 	p.Rows = &b
 }
@@ -179,7 +179,7 @@ func (p *proof) packages(ctx context.Context, n int) {
 	fmt.Fprintln(w, "package\tbreaks\tcaught\tshare")
 	for _, pkg := range public {
 		b, err := mutants(ctx, "-pkg", pkg, "-n", strconv.Itoa(n))
-		p.check(err == nil, "%s: %v", pkg, err)
+		p.Check(err == nil, "%s: %v", pkg, err)
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f %%\n", pkg, b.Breaks, b.Caught, 100*float64(b.Caught)/float64(max(b.Breaks, 1)))
 		p.Packages = append(p.Packages, b)
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/wholebody"
 )
 
 const table = "items"
@@ -25,7 +25,8 @@ const table = "items"
 func client(url string, connections int, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	transport := &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}
 	o := dynamodb.Options{
-		BaseEndpoint: &url, Region: "us-east-1", HTTPClient: wholeBodies{&http.Client{Transport: transport, Timeout: time.Minute}},
+		BaseEndpoint: &url, Region: "us-east-1",
+		HTTPClient:  wholebody.Client{HTTPClient: &http.Client{Transport: transport, Timeout: time.Minute}},
 		Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
 	}
 	return dynamodb.New(o, options...)
@@ -33,22 +34,6 @@ func client(url string, connections int, options ...func(*dynamodb.Options)) *dy
 
 // once makes a client that does not send anything twice.
 func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
-
-// wholeBodies sends requests in one piece: the SDK calls a body ended once the answer comes, and a server that answers
-// before it has read everything is then taken for one that has failed (aws-sdk-go-v2, issue 2737).
-type wholeBodies struct{ *http.Client }
-
-func (c wholeBodies) Do(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		return c.Client.Do(r)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return c.Client.Do(r)
-}
 
 // retryable reports whether an SDK would send a request again that got this error.
 func retryable(err error) bool {

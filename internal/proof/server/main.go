@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,13 +22,15 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/proof/verdict"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == childMode {
 		os.Exit(child(os.Args[2:]))
 	}
-	p := &proof{out: os.Stdout, started: time.Now(), Figures: []figure{}, Missed: []string{}}
+	p := &proof{out: os.Stdout, Figures: []figure{}, Verdict: verdict.New()}
 	binary := flag.String("binary", "", "a heatsink to attack; none: it is built from this source")
 	only := flag.String("only", "", "scenarios to run, such as 1,3; none: all")
 	flag.BoolVar(&p.quick, "quick", false, "small sizes and short times: shows that the proof works, not that the server does")
@@ -48,21 +49,18 @@ func main() {
 
 // proof collects what was shown.
 type proof struct {
-	out     io.Writer
-	started time.Time
-	binary  string // the command under attack
-	work    string // a directory for everything that is written
-	quick   bool
-	inputs  int
-	soak    time.Duration
-	mu      sync.Mutex
-	ending  []func() // undo what was done to the machine, the last first; guarded by mu
+	out    io.Writer
+	binary string // the command under attack
+	work   string // a directory for everything that is written
+	quick  bool
+	inputs int
+	soak   time.Duration
+	mu     sync.Mutex
+	ending []func() // undo what was done to the machine, the last first; guarded by mu
 
 	Quick   bool     `json:"quick,omitempty"`
 	Figures []figure `json:"figures"`
-	Skipped []string `json:"skipped,omitempty"` // what could not be shown on this machine
-	Missed  []string `json:"missed"`            // what must hold and does not
-	Seconds float64  `json:"seconds"`
+	verdict.Verdict
 }
 
 // figure is one number: what it was, what it is, and what it must be. Without a want it is only told.
@@ -101,14 +99,14 @@ func (p *proof) run(ctx context.Context, binary, only string) bool {
 	if err == nil {
 		err = p.prepare(ctx, binary)
 	}
-	p.check(err == nil, "prepare: %v", err)
+	p.Check(err == nil, "prepare: %v", err)
 	if err == nil {
 		for _, s := range chosen {
 			p.show(ctx, s)
 		}
 	}
 	p.cleanUp()
-	return p.end()
+	return p.End(p.out, p)
 }
 
 // choose returns the scenarios that a list of numbers names.
@@ -155,7 +153,7 @@ func (p *proof) show(ctx context.Context, s scenario) {
 		progress("%s %s", s.number, s.name)
 		err = s.run(ctx, p)
 	}
-	p.check(err == nil, "%s %s: %v", s.number, s.name, err)
+	p.Check(err == nil, "%s %s: %v", s.number, s.name, err)
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\tbefore\tafter\twant\t")
 	for i := first; i < len(p.Figures); i++ {
@@ -164,7 +162,7 @@ func (p *proof) show(ctx context.Context, s scenario) {
 		verdict := ""
 		if !f.Holds {
 			verdict = "MISSED"
-			p.check(false, "%s: %s, want %s", f.What, f.After, f.Want)
+			p.Check(false, "%s: %s, want %s", f.What, f.After, f.Want)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.What, f.Before, f.After, f.Want, verdict)
 	}
@@ -184,14 +182,7 @@ func (p *proof) tell(what, before, after string) { p.figure(what, before, after,
 // skip notes what could not be shown on this machine, which is no failure.
 func (p *proof) skip(what, why string) {
 	p.tell(what, "", "skipped: "+why)
-	p.Skipped = append(p.Skipped, what+": "+why)
-}
-
-// check notes what must hold and does not.
-func (p *proof) check(holds bool, format string, args ...any) {
-	if !holds {
-		p.Missed = append(p.Missed, fmt.Sprintf(format, args...))
-	}
+	p.Skip(what, why)
 }
 
 // atEnd has something undone when the proof ends, however it ends.
@@ -210,26 +201,6 @@ func (p *proof) cleanUp() {
 	for _, f := range slices.Backward(undo) {
 		f()
 	}
-}
-
-// end prints the verdict and the JSON object, and reports whether everything holds.
-func (p *proof) end() bool {
-	p.Seconds = time.Since(p.started).Seconds()
-	fmt.Fprint(p.out, "\n== verdict\n")
-	if len(p.Skipped) > 0 {
-		fmt.Fprintf(p.out, "not shown on this machine:\n  %s\n", strings.Join(p.Skipped, "\n  "))
-	}
-	if len(p.Missed) == 0 {
-		fmt.Fprintln(p.out, "everything holds")
-	} else {
-		fmt.Fprintf(p.out, "%d things do not hold:\n  %s\n", len(p.Missed), strings.Join(p.Missed, "\n  "))
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // there is nothing in it that cannot be encoded
-	}
-	fmt.Fprintf(p.out, "%s\n", text)
-	return len(p.Missed) == 0
 }
 
 // of returns "n of m".

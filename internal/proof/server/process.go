@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,10 +47,7 @@ var signed = []string{"HEATSINK_ACCESS_KEY_ID=" + accessKey, "HEATSINK_SECRET_AC
 
 // launch starts a process and does not wait for it. It is killed when the proof ends.
 func (p *proof) launch(l launch) (*process, error) {
-	binary := l.binary
-	if binary == "" {
-		binary = p.binary
-	}
+	binary := cmp.Or(l.binary, p.binary)
 	cmd := exec.Command(binary, l.args...)
 	if l.files > 0 {
 		// The shell lowers the limit and becomes the command, which keeps its process id.

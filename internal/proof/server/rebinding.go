@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,10 +114,7 @@ func (s sender) head() string {
 
 // post is a whole request for an operation, with more fields.
 func (s sender) post(operation, body, more string) string {
-	kind := s.kind
-	if kind == "" {
-		kind = "application/x-amz-json-1.0"
-	}
+	kind := cmp.Or(s.kind, "application/x-amz-json-1.0")
 	return "POST / HTTP/1.1\r\n" + s.head() + "Content-Type: " + kind + "\r\nX-Amz-Target: DynamoDB_20120810." + operation + "\r\n" +
 		"X-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260101/us-east-1/dynamodb/aws4_request, " +
 		"SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + strings.Repeat("0f", 32) + "\r\n" +

@@ -1,4 +1,4 @@
-package plan
+package bins
 
 import "math"
 
@@ -17,12 +17,12 @@ func (f factorials) noneAbove(m int, s Spread) float64 {
 	if m*s.Partitions < s.Shards {
 		return 0
 	}
-	c := crowd{factorials: f, spread: s, most: m, known: map[int]window{}}
+	c := halving{factorials: f, spread: s, most: m, known: map[int]window{}}
 	return min(c.of(s.Partitions).p[0], 1)
 }
 
-// surely returns a number of shards that some partition exceeds with a probability of less than q. It is near the
-// smallest such number, and quickly found: that probability is at most the sum of each partition's.
+// surely returns a number of shards that some partition exceeds with a probability of less than q. It is quickly found
+// and near the smallest: the probability is at most the sum over all partitions.
 func (f factorials) surely(s Spread, q float64) int {
 	if s.Partitions == 1 {
 		return s.Shards
@@ -42,15 +42,15 @@ func (f factorials) surely(s Spread, q float64) int {
 	return m
 }
 
-// crowd is one computation of noneAbove.
-type crowd struct {
+// halving is one computation of noneAbove.
+type halving struct {
 	factorials
 	spread Spread
 	most   int
 	known  map[int]window // f(j, n) by j
 }
 
-func (c *crowd) of(j int) window {
+func (c *halving) of(j int) window {
 	if w, ok := c.known[j]; ok {
 		return w
 	}
@@ -73,7 +73,7 @@ func (c *crowd) of(j int) window {
 
 // around returns a window for how many shards j of the partitions can have together, so wide that more or less of them
 // is negligible; for all of the partitions it is one number.
-func (c *crowd) around(j int) window {
+func (c *halving) around(j int) window {
 	n, share := float64(c.spread.Shards), float64(j)/float64(c.spread.Partitions)
 	if j == c.spread.Partitions {
 		return window{c.spread.Shards, make([]float64, 1)}

@@ -1,57 +1,59 @@
-package attr
+package attrjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/jsonpull"
 )
 
-func jsonNumber(t testing.TB, s string) Value {
+func jsonNumber(t testing.TB, s string) attr.Value {
 	t.Helper()
-	n, err := ParseNumber(s)
+	n, err := attr.ParseNumber(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Num(n)
+	return attr.Num(n)
 }
 
 func TestDecodeValue(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		want Value
+		want attr.Value
 		back string // empty: text
 	}{
-		{`{"S":"a"}`, String("a"), ``},
-		{`{"S":""}`, String(""), ``},
-		{`{"S":"\u00e9\n"}`, String("é\n"), `{"S":"é\n"}`},
+		{`{"S":"a"}`, attr.String("a"), ``},
+		{`{"S":""}`, attr.String(""), ``},
+		{`{"S":"\u00e9\n"}`, attr.String("é\n"), `{"S":"é\n"}`},
 		{`{"N":"1.50e2"}`, jsonNumber(t, "150"), `{"N":"150"}`},
 		{`{"N":"-0.001"}`, jsonNumber(t, "-0.001"), ``},
-		{`{"B":"AP8="}`, Binary("\x00\xff"), ``},
-		{`{"B":""}`, Binary(""), ``},
-		{`{"BOOL":true}`, Boolean(true), ``},
-		{`{"BOOL":false}`, Boolean(false), ``},
-		{`{"NULL":true}`, Value{Kind: Null}, ``},
-		{`{"SS":["b","a"]}`, Set(SS, []Value{String("a"), String("b")}), `{"SS":["a","b"]}`},
-		{`{"SS":[""]}`, Set(SS, []Value{String("")}), ``},
-		{`{"NS":["10","9.0"]}`, Set(NS, []Value{jsonNumber(t, "9"), jsonNumber(t, "10")}), `{"NS":["9","10"]}`},
-		{`{"BS":["/w==","AA=="]}`, Set(BS, []Value{Binary("\x00"), Binary("\xff")}), `{"BS":["AA==","/w=="]}`},
-		{`{"L":[]}`, List(), ``},
-		{`{"L":[{"S":"x"},{"L":[{"N":"1"}]}]}`, List(String("x"), List(jsonNumber(t, "1"))), ``},
-		{`{"M":{}}`, Map(nil), ``},
+		{`{"B":"AP8="}`, attr.Binary("\x00\xff"), ``},
+		{`{"B":""}`, attr.Binary(""), ``},
+		{`{"BOOL":true}`, attr.Boolean(true), ``},
+		{`{"BOOL":false}`, attr.Boolean(false), ``},
+		{`{"NULL":true}`, attr.Value{Kind: attr.Null}, ``},
+		{`{"SS":["b","a"]}`, attr.Set(attr.SS, []attr.Value{attr.String("a"), attr.String("b")}), `{"SS":["a","b"]}`},
+		{`{"SS":[""]}`, attr.Set(attr.SS, []attr.Value{attr.String("")}), ``},
+		{`{"NS":["10","9.0"]}`, attr.Set(attr.NS, []attr.Value{jsonNumber(t, "9"), jsonNumber(t, "10")}), `{"NS":["9","10"]}`},
+		{`{"BS":["/w==","AA=="]}`, attr.Set(attr.BS, []attr.Value{attr.Binary("\x00"), attr.Binary("\xff")}), `{"BS":["AA==","/w=="]}`},
+		{`{"L":[]}`, attr.List(), ``},
+		{`{"L":[{"S":"x"},{"L":[{"N":"1"}]}]}`, attr.List(attr.String("x"), attr.List(jsonNumber(t, "1"))), ``},
+		{`{"M":{}}`, attr.Map(nil), ``},
 		{
 			`{"M":{"b":{"S":"x"},"a":{"M":{"d":{"NULL":true},"c":{"BOOL":true}}}}}`,
-			Map(Item{
-				{"a", Map(Item{{"c", Boolean(true)}, {"d", Value{Kind: Null}}})},
-				{"b", String("x")},
+			attr.Map(attr.Item{
+				{Name: "a", Value: attr.Map(attr.Item{{Name: "c", Value: attr.Boolean(true)}, {Name: "d", Value: attr.Value{Kind: attr.Null}}})},
+				{Name: "b", Value: attr.String("x")},
 			}),
 			`{"M":{"a":{"M":{"c":{"BOOL":true},"d":{"NULL":true}}},"b":{"S":"x"}}}`,
 		},
-		{`{"S":"a","N":null,"X":[{}]}`, String("a"), `{"S":"a"}`},
-		{`{"S":"a","S":"b"}`, String("b"), `{"S":"b"}`},
+		{`{"S":"a","N":null,"X":[{}]}`, attr.String("a"), `{"S":"a"}`},
+		{`{"S":"a","S":"b"}`, attr.String("b"), `{"S":"b"}`},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			var d Decoder
@@ -63,14 +65,11 @@ func TestDecodeValue(t *testing.T) {
 			if !got.Equal(c.want) {
 				t.Fatalf("got %#v, want %#v", got, c.want)
 			}
-			want := c.back
-			if want == "" {
-				want = c.text
-			}
-			if back := string(got.AppendJSON(nil)); back != want {
+			want := cmp.Or(c.back, c.text)
+			if back := string(AppendValue(nil, got)); back != want {
 				t.Errorf("it writes as %s, want %s", back, want)
 			}
-			raw, err := NewRaw(Item{{"a", got}}).AppendJSON(nil)
+			raw, err := AppendStored(nil, attr.NewRaw(attr.Item{{Name: "a", Value: got}}))
 			if err != nil || string(raw) != `{"a":`+want+`}` {
 				t.Errorf("stored it writes as %s, %v", raw, err)
 			}
@@ -82,7 +81,7 @@ func TestDecodeItemOrder(t *testing.T) {
 	var d Decoder
 	d.Reset(`{"c":{"S":"1"},"a":{"M":{"z":{"N":"1"},"y":{"N":"2"}}},"b":{"S":"2"},"a":{"S":"3"},"c":{"S":"4"}}`)
 	got := d.Item(&ItemType)
-	want := Item{{"a", String("3")}, {"b", String("2")}, {"c", String("4")}}
+	want := attr.Item{{Name: "a", Value: attr.String("3")}, {Name: "b", Value: attr.String("2")}, {Name: "c", Value: attr.String("4")}}
 	if !got.Equal(want) || d.End() != nil || d.Fault != nil {
 		t.Errorf("got %v, %v, %v, want %v", got, d.Err(), d.Fault, want)
 	}
@@ -143,7 +142,7 @@ func TestDecodeFaults(t *testing.T) {
 			}
 			var want error
 			if c.want != "" {
-				want = Fault(c.want)
+				want = attr.Fault(c.want)
 			}
 			if d.Fault != want {
 				t.Errorf("got %v, want %v", d.Fault, want)
@@ -158,7 +157,7 @@ func repeated(element string, n int) string {
 }
 
 // kept counts the values in a value, itself included.
-func kept(v Value) int {
+func kept(v attr.Value) int {
 	n := 1
 	for _, e := range v.List {
 		n += kept(e)
@@ -202,7 +201,7 @@ func TestDecodeTooLarge(t *testing.T) {
 			if size := it.Size(); c.want == nil && size <= maxItemSize {
 				t.Errorf("what is kept has %d bytes", size)
 			}
-			if n := kept(Map(it)); n > most {
+			if n := kept(attr.Map(it)); n > most {
 				t.Errorf("%d values were kept", n)
 			}
 			if n := max(cap(d.fields), cap(d.values)); n > 2*most {
@@ -226,7 +225,7 @@ func TestDecodeLargest(t *testing.T) {
 		{"no name", `{"":{"S":""},"a":{"S":"` + strings.Repeat("x", maxItemSize-2) + `"},"b":{"S":""}}`},
 	} {
 		var d Decoder
-		for _, read := range []func(*jsonpull.Type) Item{d.Item, d.Values} {
+		for _, read := range []func(*jsonpull.Type) attr.Item{d.Item, d.Values} {
 			d.Reset(c.text)
 			it := read(&ItemType)
 			if d.End() != nil || d.Fault != nil || it.Size() != maxItemSize {
@@ -259,7 +258,7 @@ func TestDecodeValuesTooLarge(t *testing.T) {
 		if d.End() != nil || d.Fault != c.want {
 			t.Errorf("%s: got %v, %v, want %v", c.name, d.Err(), d.Fault, c.want)
 		}
-		if n := kept(Map(it)); n > maxValuesSize/5+100 {
+		if n := kept(attr.Map(it)); n > maxValuesSize/5+100 {
 			t.Errorf("%s: %d values were kept", c.name, n)
 		}
 	}
@@ -310,26 +309,6 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-func TestAppendJSONOfDamage(t *testing.T) {
-	whole := NewRaw(Item{{"a", List(String("x"), jsonNumber(t, "12"), Map(Item{{"b", Set(NS, []Value{jsonNumber(t, "1")})}}))}})
-	if _, err := whole.AppendJSON(nil); err != nil {
-		t.Fatal(err)
-	}
-	for i := range whole {
-		if _, err := whole[:i].AppendJSON(nil); !errors.Is(err, errDamaged) {
-			t.Errorf("%d of %d bytes: got %v, want damage", i, len(whole), err)
-		}
-	}
-	if _, err := append(whole, 0).AppendJSON(nil); !errors.Is(err, errDamaged) {
-		t.Errorf("one byte more: got %v, want damage", err)
-	}
-	for _, tag := range []byte{byte(Invalid), falseTag + 1, 0xFF} {
-		if _, err := (Raw{1, 1, 1, 'a', tag}).AppendJSON(nil); !errors.Is(err, errDamaged) {
-			t.Errorf("kind %d: got %v, want damage", tag, err)
-		}
-	}
-}
-
 // What is read and written back reads the same, whether it was stored between
 // or not.
 func FuzzJSON(f *testing.F) {
@@ -351,8 +330,8 @@ func FuzzJSON(f *testing.F) {
 		if d.Fault != nil {
 			return
 		}
-		back := string(it.AppendJSON(nil))
-		if raw, err := NewRaw(it).AppendJSON(nil); err != nil || string(raw) != back {
+		back := string(AppendItem(nil, it))
+		if raw, err := AppendStored(nil, attr.NewRaw(it)); err != nil || string(raw) != back {
 			t.Fatalf("stored it is %s, %v, otherwise %s", raw, err, back)
 		}
 		d.Reset(back)
@@ -361,22 +340,6 @@ func FuzzJSON(f *testing.F) {
 		}
 		if d.size > it.Size()+1 {
 			t.Fatalf("%s has %d bytes, but %d were counted", back, it.Size(), d.size)
-		}
-	})
-}
-
-// Whatever is stored, writing it does not panic, and agrees with Decode about
-// what is damaged.
-func FuzzRawJSON(f *testing.F) {
-	f.Add([]byte(NewRaw(Item{{"a", Boolean(false)}, {"b", List(String("x"))}})))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		it, damage := Raw(b).Decode()
-		text, err := Raw(b).AppendJSON(nil)
-		if damage == nil && err != nil {
-			t.Fatalf("it decodes, but: %v", err)
-		}
-		if damage == nil && string(text) != string(it.AppendJSON(nil)) {
-			t.Fatalf("got %s, want %s", text, it.AppendJSON(nil))
 		}
 	})
 }
@@ -392,21 +355,6 @@ func BenchmarkDecodeItem(b *testing.B) {
 		d.Reset(benchItem)
 		d.Item(&ItemType)
 		if err := d.End(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkRawAppendJSON(b *testing.B) {
-	var d Decoder
-	d.Reset(benchItem)
-	raw := NewRaw(d.Item(&ItemType))
-	var dst []byte
-	b.ReportAllocs()
-	b.SetBytes(int64(len(benchItem)))
-	for b.Loop() {
-		var err error
-		if dst, err = raw.AppendJSON(dst[:0]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,10 +1,10 @@
-package plan
+package bins
 
-// occupancy is the distribution of how many bins have a ball, after some throws: a throw hits an empty one with
-// probability 1 − k/P if k have one already.
+// occupancy is the distribution of the number of bins that have a ball. If k of P bins have one, the next throw hits an
+// empty bin with probability 1 − k/P.
 type occupancy struct {
 	bins  int
-	first int       // number of bins that probabilities[0] is about
+	first int       // number of bins that p[0] is about
 	p     []float64 // never empty, without negligible ends
 }
 

@@ -1,4 +1,9 @@
-package attr
+// Package attrjson reads and writes attribute values as DynamoDB's protocol has
+// them: JSON objects whose one member names the type, such as {"N":"12"}.
+//
+// It is apart from package attr so that a program that only uses the library
+// does not link a JSON codec.
+package attrjson
 
 import (
 	"cmp"
@@ -7,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/jsonpull"
 )
 
@@ -28,17 +34,17 @@ const fewFields = 32
 
 // What can be wrong with a value whose JSON is right. The texts are DynamoDB's.
 const (
-	errEmptyValue     = Fault("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
-	errSeveralTypes   = Fault("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
-	ErrNullFalse      = Fault("One or more parameter values were invalid: Null attribute value types must have the value of true")
-	errEmptySS        = Fault("One or more parameter values were invalid: An string set  may not be empty")
-	errEmptyNS        = Fault("One or more parameter values were invalid: An number set  may not be empty")
-	errEmptyBS        = Fault("One or more parameter values were invalid: Binary sets should not be empty")
-	errNullElement    = Fault("One or more parameter values were invalid: An string set  may not have a null string as a member")
-	errDuplicateNS    = Fault("Input collection contains duplicates")
-	ErrTooManyLevels  = Fault("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
-	errItemSize       = Fault("Item size has exceeded the maximum allowed size")
-	ErrValuesSize     = Fault("ExpressionAttributeValues exceeds max size")
+	errEmptyValue     = attr.Fault("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
+	errSeveralTypes   = attr.Fault("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
+	ErrNullFalse      = attr.Fault("One or more parameter values were invalid: Null attribute value types must have the value of true")
+	errEmptySS        = attr.Fault("One or more parameter values were invalid: An string set  may not be empty")
+	errEmptyNS        = attr.Fault("One or more parameter values were invalid: An number set  may not be empty")
+	errEmptyBS        = attr.Fault("One or more parameter values were invalid: Binary sets should not be empty")
+	errNullElement    = attr.Fault("One or more parameter values were invalid: An string set  may not have a null string as a member")
+	errDuplicateNS    = attr.Fault("Input collection contains duplicates")
+	ErrTooManyLevels  = attr.Fault("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+	errItemSize       = attr.Fault("Item size has exceeded the maximum allowed size")
+	ErrValuesSize     = attr.Fault("ExpressionAttributeValues exceeds max size")
 	formatDuplicateSS = "One or more parameter values were invalid: Input collection [%s] contains duplicates."
 	formatDuplicateBS = "One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates."
 )
@@ -81,8 +87,8 @@ type Decoder struct {
 
 	// What is being read, each level on top of the one it is in. A level is
 	// copied out once its length is known.
-	fields []Field
-	values []Value
+	fields []attr.Field
+	values []attr.Value
 	order  []int
 
 	// The size of what is being read, at most as large as Size would have it,
@@ -112,7 +118,7 @@ func (d *Decoder) fault(err error) {
 }
 
 // Item reads an item.
-func (d *Decoder) Item(t *jsonpull.Type) Item {
+func (d *Decoder) Item(t *jsonpull.Type) attr.Item {
 	d.begin(maxItemSize+1, 0) // an attribute without a name counts one too many
 	it := d.item(t, 1)
 	if d.size > d.limit && it.Size() <= maxItemSize { // of attributes that came twice
@@ -123,7 +129,7 @@ func (d *Decoder) Item(t *jsonpull.Type) Item {
 
 // Values reads the values that expressions refer to, which together may be
 // larger than an item.
-func (d *Decoder) Values(t *jsonpull.Type) Item {
+func (d *Decoder) Values(t *jsonpull.Type) attr.Item {
 	d.begin(maxValuesSize, valueOverhead)
 	it := d.item(t, 1)
 	if d.size > d.limit {
@@ -133,7 +139,7 @@ func (d *Decoder) Values(t *jsonpull.Type) Item {
 }
 
 // Value reads a value.
-func (d *Decoder) Value() Value {
+func (d *Decoder) Value() attr.Value {
 	d.begin(maxItemSize, 0)
 	v := d.value(1)
 	if d.size > d.limit && v.Size() <= maxItemSize {
@@ -151,15 +157,15 @@ func (d *Decoder) begin(limit, overhead int) {
 func (d *Decoder) full() bool { return d.Fault != nil || d.size > d.limit }
 
 // count adds a value's share of the size, without that of its elements.
-func (d *Decoder) count(v *Value) {
+func (d *Decoder) count(v *attr.Value) {
 	switch v.Kind {
-	case S, B:
+	case attr.S, attr.B:
 		d.size += len(v.Str)
-	case N:
+	case attr.N:
 		d.size += max(1, len(v.Str)-2) // the digits, for the least that they count
-	case L, M:
+	case attr.L, attr.M:
 		d.size += 3
-	case Null, Bool:
+	case attr.Null, attr.Bool:
 		d.size++
 	default: // a set is its elements
 		return
@@ -167,7 +173,7 @@ func (d *Decoder) count(v *Value) {
 	d.size += d.overhead
 }
 
-func (d *Decoder) item(t *jsonpull.Type, level int) Item {
+func (d *Decoder) item(t *jsonpull.Type, level int) attr.Item {
 	base := len(d.fields)
 	sorted := true
 	for name := range d.Entries(t) {
@@ -184,10 +190,10 @@ func (d *Decoder) item(t *jsonpull.Type, level int) Item {
 			continue
 		}
 		sorted = sorted && (len(d.fields) == base || d.fields[len(d.fields)-1].Name < name)
-		d.fields = append(d.fields, Field{name, v})
+		d.fields = append(d.fields, attr.Field{Name: name, Value: v})
 	}
 	read := d.fields[base:]
-	it := make(Item, len(read))
+	it := make(attr.Item, len(read))
 	if sorted {
 		copy(it, read)
 	} else {
@@ -200,7 +206,7 @@ func (d *Decoder) item(t *jsonpull.Type, level int) Item {
 
 // sort copies the fields in the order of their names, moving each only once.
 // Of fields with the same name the last one stands.
-func (d *Decoder) sort(dst Item, fields []Field) Item {
+func (d *Decoder) sort(dst attr.Item, fields []attr.Field) attr.Item {
 	d.order = d.order[:0]
 	for i := range fields {
 		d.order = append(d.order, i)
@@ -225,15 +231,15 @@ func (d *Decoder) drop(base int) {
 	d.values = d.values[:base]
 }
 
-func (d *Decoder) value(level int) (v Value) {
+func (d *Decoder) value(level int) (v attr.Value) {
 	if level > maxLevels {
 		d.fault(ErrTooManyLevels)
 		d.Skip()
-		return Value{Kind: Null}
+		return attr.Value{Kind: attr.Null}
 	}
 	// Nearly all values look like this.
 	if kind, text, ok := d.Single("SN"); ok {
-		if v = String(text); kind == 'N' {
+		if v = attr.String(text); kind == 'N' {
 			v = d.number(text)
 		}
 		d.count(&v)
@@ -243,23 +249,23 @@ func (d *Decoder) value(level int) (v Value) {
 	for name := range d.Members(&valueType) {
 		switch name {
 		case "S":
-			v = String(d.Text())
+			v = attr.String(d.Text())
 		case "N":
 			v = d.number(d.Text())
 		case "B":
-			v = Binary(d.binary())
+			v = attr.Binary(d.binary())
 		case "BOOL":
-			v = Boolean(d.Bool())
+			v = attr.Boolean(d.Bool())
 		case "NULL":
-			if v = (Value{Kind: Null}); !d.Bool() {
+			if v = (attr.Value{Kind: attr.Null}); !d.Bool() {
 				d.fault(ErrNullFalse)
 			}
 		case "SS":
-			v = d.set(SS)
+			v = d.set(attr.SS)
 		case "NS":
-			v = d.set(NS)
+			v = d.set(attr.NS)
 		case "BS":
-			v = d.set(BS)
+			v = d.set(attr.BS)
 		case "L":
 			base := len(d.values)
 			for range d.Elements(&listType) {
@@ -269,10 +275,10 @@ func (d *Decoder) value(level int) (v Value) {
 					d.values = append(d.values, elem)
 				}
 			}
-			v = List(slices.Clone(d.values[base:])...)
+			v = attr.List(slices.Clone(d.values[base:])...)
 			d.drop(base)
 		case "M":
-			v = Map(d.item(&ItemType, level+1))
+			v = attr.Map(d.item(&ItemType, level+1))
 		default:
 			d.Skip()
 			continue
@@ -289,13 +295,13 @@ func (d *Decoder) value(level int) (v Value) {
 	return v
 }
 
-func (d *Decoder) number(text string) Value {
-	n, err := ParseNumber(text)
+func (d *Decoder) number(text string) attr.Value {
+	n, err := attr.ParseNumber(text)
 	if err != nil {
 		d.fault(err)
-		n = Zero
+		n = attr.Zero
 	}
-	return Num(n)
+	return attr.Num(n)
 }
 
 // binary reads the bytes that a string of base64 stands for.
@@ -312,7 +318,7 @@ func (d *Decoder) binary() string {
 	return string(b)
 }
 
-func (d *Decoder) set(kind Kind) Value {
+func (d *Decoder) set(kind attr.Kind) attr.Value {
 	base, empty := len(d.values), true
 	repeated := 0 // what an element without bytes counts: no set has two
 	for range d.Elements(&listType) {
@@ -322,14 +328,14 @@ func (d *Decoder) set(kind Kind) Value {
 			d.fault(errNullElement)
 			continue
 		}
-		var elem Value
+		var elem attr.Value
 		switch kind {
-		case SS:
-			elem = String(d.Text())
-		case NS:
+		case attr.SS:
+			elem = attr.String(d.Text())
+		case attr.NS:
 			elem = d.number(d.Text())
-		case BS:
-			elem = Binary(d.binary())
+		case attr.BS:
+			elem = attr.Binary(d.binary())
 		}
 		d.count(&elem)
 		if elem.Str == "" {
@@ -344,36 +350,36 @@ func (d *Decoder) set(kind Kind) Value {
 	given := d.values[base:]
 	if empty {
 		d.fault(emptySet(kind))
-		return Value{Kind: kind}
+		return attr.Value{Kind: kind}
 	}
-	set := Set(kind, slices.Clone(given))
+	set := attr.Set(kind, slices.Clone(given))
 	if len(set.List) < len(given) {
 		d.fault(duplicates(kind, given))
 	}
 	return set
 }
 
-func emptySet(kind Kind) error {
+func emptySet(kind attr.Kind) error {
 	switch kind {
-	case NS:
+	case attr.NS:
 		return errEmptyNS
-	case BS:
+	case attr.BS:
 		return errEmptyBS
 	default:
 		return errEmptySS
 	}
 }
 
-func duplicates(kind Kind, given []Value) error {
-	if kind == NS {
+func duplicates(kind attr.Kind, given []attr.Value) error {
+	if kind == attr.NS {
 		return errDuplicateNS
 	}
 	texts, format := make([]string, len(given)), formatDuplicateSS
 	for i, v := range given {
 		texts[i] = v.Str
-		if kind == BS {
+		if kind == attr.BS {
 			texts[i], format = base64.StdEncoding.EncodeToString([]byte(v.Str)), formatDuplicateBS
 		}
 	}
-	return Faultf(format, strings.Join(texts, ", "))
+	return attr.Faultf(format, strings.Join(texts, ", "))
 }
