@@ -233,33 +233,7 @@ func (o Options) validate() error {
 	if len(o.Older) > pagetoken.MaxOlder {
 		wrong("%d Older layouts: %d are the most", len(o.Older), pagetoken.MaxOlder)
 	}
-	if o.Index == "" {
-		if len(o.TableKey) > 0 {
-			wrong("TableKey is set without an Index: the table's key is PartitionKey and SortKey")
-		}
-		if o.ShardAttribute != "" {
-			wrong("ShardAttribute is set without an Index: only an index has keys of several attributes")
-		}
-	} else {
-		if len(o.TableKey) < 1 || len(o.TableKey) > 2 {
-			wrong("an Index needs the one or two attributes of TableKey, not %d", len(o.TableKey))
-		}
-		if slices.Contains(o.TableKey, o.PartitionKey) {
-			wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
-		}
-		if slices.Contains(slices.Concat(o.TableKey, []string{o.PartitionKey, o.SortKey}), o.ShardAttribute) && o.ShardAttribute != "" {
-			wrong("ShardAttribute %q is another key attribute", o.ShardAttribute)
-		}
-		if o.ShardAttribute != "" && len(o.Older) > 0 {
-			wrong("Older layouts have no ShardAttribute: they cannot be read through the same index")
-		}
-		if o.ShardAttribute != "" && o.Layout.Bucket != layout.NoBucket {
-			wrong("ShardAttribute has no place for the bucket of a layout by %v", o.Layout.Bucket)
-		}
-		if (o.Layout.Shards > 0 || o.Widths != nil) && o.Layout.Strategy != layout.Calculated {
-			wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
-		}
-	}
+	o.checkIndex(wrong)
 	checkKey := o.Layout.CheckKey
 	if o.ShardAttribute != "" { // keys are stored as they are, and may look like shard keys
 		checkKey = nil
@@ -301,6 +275,37 @@ func (o Options) validate() error {
 		wrong("MaxConcurrency and ReadMemory cannot be negative")
 	}
 	return errors.Join(errs...)
+}
+
+// checkIndex reports what is wrong with the Index, or with what only an index has.
+func (o *Options) checkIndex(wrong func(format string, args ...any)) {
+	if o.Index == "" {
+		if len(o.TableKey) > 0 {
+			wrong("TableKey is set without an Index: the table's key is PartitionKey and SortKey")
+		}
+		if o.ShardAttribute != "" {
+			wrong("ShardAttribute is set without an Index: only an index has keys of several attributes")
+		}
+		return
+	}
+	if len(o.TableKey) < 1 || len(o.TableKey) > 2 {
+		wrong("an Index needs the one or two attributes of TableKey, not %d", len(o.TableKey))
+	}
+	if slices.Contains(o.TableKey, o.PartitionKey) {
+		wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
+	}
+	if slices.Contains(slices.Concat(o.TableKey, []string{o.PartitionKey, o.SortKey}), o.ShardAttribute) && o.ShardAttribute != "" {
+		wrong("ShardAttribute %q is another key attribute", o.ShardAttribute)
+	}
+	if o.ShardAttribute != "" && len(o.Older) > 0 {
+		wrong("Older layouts have no ShardAttribute: they cannot be read through the same index")
+	}
+	if o.ShardAttribute != "" && o.Layout.Bucket != layout.NoBucket {
+		wrong("ShardAttribute has no place for the bucket of a layout by %v", o.Layout.Bucket)
+	}
+	if (o.Layout.Shards > 0 || o.Widths != nil) && o.Layout.Strategy != layout.Calculated {
+		wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
+	}
 }
 
 // checkRoles reports attributes that have two roles of which one would spoil the other, and names that are no names.
