@@ -56,3 +56,12 @@ func TestIDOfSeveral(t *testing.T) {
 		}
 	})
 }
+
+func TestIDOfNothing(t *testing.T) {
+	if id, err := idOf(ov("sk", "1"), nil); !errors.Is(err, ErrOptions) {
+		t.Errorf("got %q, %v, want ErrOptions", id, err)
+	}
+	if id, err := idOf(ov("user", ""), []string{"user"}); !errors.Is(err, ErrItem) {
+		t.Errorf("got %q, %v, want ErrItem", id, err)
+	}
+}

@@ -59,3 +59,41 @@ func TestWidthsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// With an index, an item without its key is placed in the table only, and one that the index could not list is refused.
+func TestPlaceByIndex(t *testing.T) {
+	ctx := context.Background()
+	placer := placerOf(options{
+		Index: "listing", TableKey: []string{"id"}, ShardAttribute: "shard",
+		Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated},
+	})
+	unlisted := ov("id", "i", "pk", "")
+	at, err := placer.Place(ctx, unlisted, true)
+	if err != nil || at.Home != (Home{}) {
+		t.Fatalf("off the list: got %+v, %v", at, err)
+	}
+	wantItem(t, "off the list", placer.Stored(at, unlisted), ov("id", "i"))
+	if _, err := placer.Place(ctx, ov("id", "i", "pk", "a"), false); !errors.Is(err, ErrItem) || !strings.Contains(err.Error(), `"sk"`) {
+		t.Errorf("without the index's sort key: got %v, want an ErrItem that names it", err)
+	}
+	if _, _, err := placer.Listing(ctx, ov("pk", "a"), nil); !errors.Is(err, ErrItem) || !strings.Contains(err.Error(), `"id"`) {
+		t.Errorf("a listing without the table's key: got %v, want an ErrItem that names it", err)
+	}
+	home, listing, err := placer.Listing(ctx, ov("id", "i", "pk", "a"), nil)
+	if err != nil || home.ShardKey != "a" {
+		t.Errorf("listing: got %+v, %v", home, err)
+	}
+	wantItem(t, "listing", listing, ov("pk", "a", "shard", home.Shard))
+}
+
+// A key is placed if every older layout takes it in all its shards, also where its suffix is longest.
+func TestPlaceAsksOlderLayouts(t *testing.T) {
+	key := strings.Repeat("k", 2048-len("#SHARD_9"))
+	for shards, ok := range map[int]bool{10: true, 11: false} {
+		placer := placerOf(options{Older: []layout.Layout{{Shards: shards}}})
+		_, err := placer.Place(context.Background(), ov("pk", key, "sk", "1"), false)
+		if (err == nil) != ok || !ok && (!errors.Is(err, ErrItem) || !strings.Contains(err.Error(), "Older[0]")) {
+			t.Errorf("%d older shards: got %v, want it to be placed: %t", shards, err, ok)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package place
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
@@ -73,6 +74,42 @@ func TestParseBareOrOlder(t *testing.T) {
 	} {
 		if got, err := schema.parse(stored); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", stored, got, err, want)
+		}
+	}
+}
+
+func TestFirstSuffix(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options options
+		want    string
+	}{
+		{"not spread", options{}, ""},
+		{"spread", options{Layout: layout.Layout{Shards: 2}}, "#SHARD_0"},
+		{"widths", options{Widths: layout.Width{Write: 1, Read: 1}}, "#SHARD_0"},
+		{"bare", options{Layout: layout.Layout{Shards: 2, Format: layout.Format{BareZero: true}}}, ""},
+		{"number", options{Index: "i", TableKey: []string{"id"}, ShardAttribute: "shard", Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}}, ""},
+	} {
+		if got := schemaOf(c.options).FirstSuffix(); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A shard attribute is a number from 0 on; what is odd about it withholds no item that was read.
+func TestShardAttribute(t *testing.T) {
+	schema := schemaOf(options{Index: "i", TableKey: []string{"id"}, ShardAttribute: "shard", Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}})
+	for _, c := range []struct {
+		shard    any
+		ok, wide bool
+	}{{0, true, true}, {1, true, true}, {2, true, false}, {-1, false, true}, {"0", false, true}} {
+		item := ov("id", "i", "pk", "a", "shard", c.shard)
+		got, err := schema.placeOf(item)
+		if (err == nil) != c.ok || c.ok && (got.Key != "a" || got.Shard != c.shard) {
+			t.Errorf("shard %v: got %+v, %v, want it to be read: %t", c.shard, got, err, c.ok)
+		}
+		if err := schema.CheckListing(context.Background(), item); errors.Is(err, ErrTooNarrow) == c.wide {
+			t.Errorf("shard %v: got %v, want it to be read by queries: %t", c.shard, err, c.wide)
 		}
 	}
 }

@@ -107,6 +107,31 @@ func TestHoldsOfNothing(t *testing.T) {
 	}
 }
 
+// The condition of a put lets a tombstone pass for nothing, if the caller's condition holds of nothing.
+func TestPutCondition(t *testing.T) {
+	for condition, want := range map[string]string{
+		"":                         newer,
+		"attribute_not_exists(pk)": newer + " AND (contains(#hs_v, :hs_gone) OR (attribute_not_exists(pk)))",
+		"attribute_exists(pk)":     newer + " AND " + Unburied + " AND (attribute_exists(pk))",
+	} {
+		in := &dynamodb.PutItemInput{Item: Item{}}
+		if condition != "" {
+			in.ConditionExpression = &condition
+		}
+		claim, err := keeper().ClaimPut(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := claim.Put(in)
+		if *out.ConditionExpression != want || out.ReturnValuesOnConditionCheckFailure != types.ReturnValuesOnConditionCheckFailureAllOld {
+			t.Errorf("%q: got %q, returning %s, want %q", condition, *out.ConditionExpression, out.ReturnValuesOnConditionCheckFailure, want)
+		}
+		if _, ok := out.ExpressionAttributeValues[":hs_gone"]; ok != (condition != "") {
+			t.Errorf("%q: got values %v", condition, out.ExpressionAttributeValues)
+		}
+	}
+}
+
 // A claim changes copies of a request.
 func TestClaimLeavesRequests(t *testing.T) {
 	claim, err := keeper().ClaimUpdate(&dynamodb.UpdateItemInput{})
@@ -121,6 +146,9 @@ func TestClaimLeavesRequests(t *testing.T) {
 	}
 	if want := "SET #a = :b, #hs_v = :hs_v"; *out.UpdateExpression != want && *out.UpdateExpression != "SET #hs_v = :hs_v, #a = :b" {
 		t.Errorf("got %q, want %q", *out.UpdateExpression, want)
+	}
+	if out.ReturnValuesOnConditionCheckFailure != types.ReturnValuesOnConditionCheckFailureAllOld {
+		t.Errorf("a failed condition returns %q, want the item", out.ReturnValuesOnConditionCheckFailure)
 	}
 	if out.ExpressionAttributeNames["#hs_pk"] != "pk" || out.ExpressionAttributeNames["#hs_ttl"] != "ttl" || out.ExpressionAttributeNames["#hs_v"] != "v" {
 		t.Errorf("got names %v", out.ExpressionAttributeNames)

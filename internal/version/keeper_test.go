@@ -106,6 +106,23 @@ func TestClaimRefuses(t *testing.T) {
 	}
 }
 
+// Neither a delete nor an update with parameters that know no expressions can keep a version.
+func TestLegacyParameters(t *testing.T) {
+	expected := map[string]types.ExpectedAttributeValue{"a": {}}
+	put, claim, err := keeper().Tombstone(&dynamodb.DeleteItemInput{Key: Item{}, Expected: expected})
+	if put != nil || claim != nil || !errors.Is(err, place.ErrOptions) {
+		t.Errorf("delete: got %v, want ErrOptions", err)
+	}
+	if _, _, err := keeper().Tombstone(&dynamodb.DeleteItemInput{Key: Item{}, ConditionExpression: aws.String("(")}); !errors.Is(err, place.ErrItem) {
+		t.Errorf("delete with an open parenthesis: got %v, want ErrItem", err)
+	}
+	for _, in := range []*dynamodb.UpdateItemInput{{Expected: expected}, {AttributeUpdates: map[string]types.AttributeValueUpdate{"a": {}}}} {
+		if claim, err := keeper().ClaimUpdate(in); claim != nil || !errors.Is(err, place.ErrOptions) {
+			t.Errorf("update: got %v, want ErrOptions", err)
+		}
+	}
+}
+
 func TestCheckAssignments(t *testing.T) {
 	assigned := compose.Assignments("REMOVE pk SET v = :v", nil, nil)
 	if err := keeper().CheckAssignments(assigned, Item{}); !errors.Is(err, place.ErrItem) || !strings.Contains(err.Error(), `the SET clause changes "v"`) {
