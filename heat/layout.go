@@ -191,16 +191,13 @@ func tableName(table string) string {
 func (l *Layout) cutNumber(key []byte) (whole, number []byte, ok bool) {
 	whole, number, ok = l.Layout.CutShard(key)
 	switch {
-	case !ok || len(whole) == 0 || len(number) > mostDigits || atoi(number) >= layout.MaxShards+l.Layout.Format.First:
+	case !ok || len(whole) == 0 || atoi(number) >= layout.MaxShards+l.Layout.Format.First:
 		return nil, nil, false
 	case l.bucketed() && !l.endsInBucket(whole):
 		return nil, nil, false
 	}
 	return whole, number, true
 }
-
-// mostDigits is how many digits the number of a shard has at most: more do not fit any padding.
-const mostDigits = 9
 
 // bucketed reports whether a bucket stands before the shard.
 func (l *Layout) bucketed() bool { return l.AnyBucket || l.Layout.Bucket != layout.NoBucket }
@@ -218,7 +215,9 @@ func (l *Layout) shardOf(number []byte) (shard int, asked bool) {
 }
 
 // beyond reports whether the number of a shard is one that readers would ask for if they had more shards.
-func (l *Layout) beyond(number string) bool { return atoi([]byte(number))-l.Layout.Format.First >= l.Layout.Shards }
+func (l *Layout) beyond(number string) bool {
+	return atoi([]byte(number))-l.Layout.Format.First >= l.Layout.Shards
+}
 
 // fault says why readers of the layout do not ask for the shard with a number.
 func (l *Layout) fault(number string) string {

@@ -422,14 +422,14 @@ func (l *Layout) shardOf(number string) (shard int, fault string) {
 }
 
 // CutShard splits a stored key that ends like a shard of the format: into the key with its bucket, and the digits of the
-// number. Parse is strict; CutShard also takes numbers that the layout does not have or would pad otherwise. So it finds
-// keys that readers of the layout miss. What it returns are parts of stored, not copies.
+// number, nine at most. Parse is strict; CutShard also takes numbers that the layout does not have or would pad otherwise.
+// So it finds keys that readers of the layout miss. What it returns are parts of stored, not copies.
 func (l Layout) CutShard(stored []byte) (whole, number []byte, ok bool) {
-	rest, _, ok := l.cutShard(textOf(stored))
-	if !ok {
+	rest, digits, ok := l.cutShard(textOf(stored))
+	if !ok || len(digits) > maxWidth {
 		return nil, nil, false
 	}
-	return stored[:len(rest)], stored[len(rest)+len(l.Format.shardPrefix()):], true
+	return stored[:len(rest)], stored[len(stored)-len(digits):], true
 }
 
 // CutBucket returns the key before the bucket that a text ends in, as what CutShard leaves does. Without a bucket that is

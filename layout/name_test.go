@@ -122,6 +122,8 @@ func TestCut(t *testing.T) {
 		{daily, "", "", "", ""},
 		{dots, "A.4", "A", "A", "4"},
 		{dots, "A.70000", "A", "A", "70000"},
+		{dots, "A.000000004", "A", "A", "000000004"},
+		{dots, "A.1733151600", "", "", ""},
 		{dots, "A#SHARD_4", "", "", ""},
 	} {
 		whole, number, ok := c.layout.CutShard([]byte(c.stored))
