@@ -26,7 +26,7 @@ func checkNames[T interface {
 }](t *testing.T, first T, names string) {
 	t.Helper()
 	value := first
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		text, err := value.MarshalText()
 		if err != nil || string(text) != name || value.String() != name {
 			t.Errorf("%s: got %q, %v, want %q", value, text, err, name)
