@@ -37,7 +37,7 @@ const (
 
 // newBareBook returns the book of a layout, nil if its readers ask for the bare key.
 func newBareBook(l *Layout) *bareBook {
-	if l.BareZero || l.Unsharded {
+	if l.Layout.Format.BareZero || l.Unsharded {
 		return nil
 	}
 	return &bareBook{

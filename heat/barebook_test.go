@@ -54,7 +54,7 @@ func TestAdoptionWithoutThePast(t *testing.T) {
 	spread := layout.Layout{Shards: 4}
 	for name, redact := range map[string]func(dst, key []byte) []byte{"plain": nil, "hidden": heat.Hashed([]byte("secret"))} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			s := adopt(t, layout.Layout{}, spread, redact, toldOf(spread))
+			s := adopt(t, layout.Layout{}, spread, redact, heat.Layout{Layout: spread})
 			key := "ACTIVE"
 			if redact != nil {
 				key = string(redact(nil, []byte(key)))
@@ -88,7 +88,7 @@ func TestAdoptionWithoutThePast(t *testing.T) {
 			if got := s.count(t, heatsink.Options{Layout: spread, Older: []layout.Layout{{}}}); got != 700 {
 				t.Errorf("readers with the remedy find %d of 700 items", got)
 			}
-			told := toldOf(spread)
+			told := heat.Layout{Layout: spread}
 			told.Unsharded = true
 			s.layouts = []heat.Layout{told}
 			for _, report := range s.reports(t)[1:] {
@@ -105,7 +105,7 @@ func TestNumberedFirstShardWithBareZero(t *testing.T) {
 	inBubble(func(t *testing.T) {
 		past := layout.Layout{Shards: 4}
 		now := layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}
-		s := adopt(t, past, now, nil, toldOf(now))
+		s := adopt(t, past, now, nil, heat.Layout{Layout: now})
 		for _, report := range s.reports(t) {
 			found := of(heat.StrayShard, heat.Explain(report, heat.Rules{}))
 			if len(found) != 1 || !strings.Contains(found[0].Message, "'ACTIVE#SHARD_0' is shard 0, but readers of {key}[#SHARD_{shard}] spell it differently") {
@@ -127,7 +127,7 @@ func TestNumberedFirstShardWithBareZero(t *testing.T) {
 
 // Bare keys are strays only beside numbered shards of theirs, whichever comes first.
 func TestBareKeys(t *testing.T) {
-	plain := heat.Layout{Shards: 4}
+	plain := heat.Layout{Layout: layout.Layout{Shards: 4}}
 	for _, test := range []struct {
 		name    string
 		layouts []heat.Layout
@@ -140,12 +140,12 @@ func TestBareKeys(t *testing.T) {
 		{"beside a stray", []heat.Layout{plain}, []string{"A", "A#SHARD_9"}, 1, "A"},
 		{"of another key", []heat.Layout{plain}, []string{"B", "A#SHARD_0"}, 0, ""},
 		{"alone", []heat.Layout{plain}, []string{"A"}, 0, ""},
-		{"read along", []heat.Layout{{Shards: 4, Unsharded: true}}, []string{"A", "A#SHARD_0"}, 0, ""},
-		{"of BareZero", []heat.Layout{{Shards: 4, BareZero: true}}, []string{"A", "A#SHARD_1"}, 0, ""},
-		{"in a bucket", []heat.Layout{{Shards: 4, Bucket: "day"}}, []string{"A#2024-12-02#SHARD_0", "A#2024-12-02"}, 1, "A#2024-12-02"},
-		{"before buckets", []heat.Layout{{Shards: 4, Bucket: "hour"}}, []string{"A", "A#2024-12-02T15#SHARD_0"}, 1, "A"},
-		{"beside BareZero", []heat.Layout{{Shards: 4, Prefix: ".", BareZero: true}, plain}, []string{"A", "A#SHARD_0"}, 1, "A"},
-		{"a table's ARN", []heat.Layout{{Resource: heat.Resource{Table: "arn:aws:dynamodb:eu-west-1:123456789012:table/views"}, Shards: 4}}, []string{"A", "A#SHARD_0"}, 1, "A"},
+		{"read along", []heat.Layout{{Layout: layout.Layout{Shards: 4}, Unsharded: true}}, []string{"A", "A#SHARD_0"}, 0, ""},
+		{"of BareZero", []heat.Layout{{Layout: layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}}}, []string{"A", "A#SHARD_1"}, 0, ""},
+		{"in a bucket", []heat.Layout{{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}}}, []string{"A#2024-12-02#SHARD_0", "A#2024-12-02"}, 1, "A#2024-12-02"},
+		{"before buckets", []heat.Layout{{Layout: layout.Layout{Shards: 4, Bucket: layout.Hour}}}, []string{"A", "A#2024-12-02T15#SHARD_0"}, 1, "A"},
+		{"beside BareZero", []heat.Layout{{Layout: layout.Layout{Shards: 4, Format: layout.Format{ShardPrefix: ".", BareZero: true}}}, plain}, []string{"A", "A#SHARD_0"}, 1, "A"},
+		{"a table's ARN", []heat.Layout{{Resource: heat.Resource{Table: "arn:aws:dynamodb:eu-west-1:123456789012:table/views"}, Layout: layout.Layout{Shards: 4}}}, []string{"A", "A#SHARD_0"}, 1, "A"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: test.layouts})
@@ -171,7 +171,7 @@ func TestBareKeys(t *testing.T) {
 // among a thousand that are.
 func TestBareKeyOfMany(t *testing.T) {
 	newRecorder := func() *heat.Recorder {
-		return newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+		return newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4}}}})
 	}
 	write := func(r *heat.Recorder, format string, args ...any) {
 		heat.Observe(r, "views", heat.Write, fmt.Appendf(nil, format, args...), 1)
@@ -212,7 +212,7 @@ func TestBareKeyOfMany(t *testing.T) {
 
 // Readers of a bare key beside its shards are worth a warning: they may miss the shards.
 func TestBareKeyThatIsRead(t *testing.T) {
-	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4}}}})
 	for _, key := range []string{"A", "A#SHARD_0"} {
 		heat.Observe(recorder, "views", heat.Read, []byte(key), 1)
 	}
@@ -230,7 +230,7 @@ func TestBareKeyThatIsRead(t *testing.T) {
 func TestGrownKeyIsNotTheHash(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	observe := func(widths ...int) heat.Report {
-		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 16}}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 16}}}})
 		for _, width := range widths {
 			for range 2000 {
 				heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "A#SHARD_%d", random.IntN(width)), 1)
@@ -253,7 +253,7 @@ func TestGrownKeyIsNotTheHash(t *testing.T) {
 	}
 	inBubble(func(t *testing.T) {
 		spread := layout.Layout{Shards: 16}
-		s := adopt(t, spread.WithShards(4), spread, nil, toldOf(spread))
+		s := adopt(t, spread.WithShards(4), spread, nil, heat.Layout{Layout: spread})
 		for _, report := range s.reports(t)[2:4] { // what is stored
 			found := of(heat.UnevenShards, heat.Explain(report, heat.Rules{}))
 			if len(found) != 1 || found[0].Severity != heat.Info || !strings.Contains(found[0].Cause, "older") ||
@@ -268,7 +268,7 @@ func TestGrownKeyIsNotTheHash(t *testing.T) {
 func TestBareZeroIsNotAdvisedAgain(t *testing.T) {
 	inBubble(func(t *testing.T) {
 		spread := layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}
-		s := adopt(t, layout.Layout{}, spread, nil, toldOf(spread))
+		s := adopt(t, layout.Layout{}, spread, nil, heat.Layout{Layout: spread})
 		for _, report := range s.reports(t) {
 			for _, f := range heat.Explain(report, heat.Rules{}) {
 				if f.Kind == heat.LowCardinality || strings.Contains(f.Remedy, "shard the key") || strings.Contains(f.Remedy, "add shards") {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // The tests of this file were written for breaks of a line that no other test noticed.
@@ -24,7 +25,7 @@ func TestFoldCountsWhatWasServed(t *testing.T) {
 			Keys: []heat.KeyItems{{Key: "a#SHARD_0", Items: 100, Low: 90}, {Key: "a#SHARD_1", Items: 100, Low: 100}, {Key: "a#SHARD_2", Items: 110, Low: 110}},
 		},
 	}}}
-	if err := report.Fold(heat.Layout{Shards: 3}); err != nil {
+	if err := report.Fold(heat.Layout{Layout: layout.Layout{Shards: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	writes, stored := report.Resources[0].Writes.Sharded, report.Resources[0].Stored.Sharded

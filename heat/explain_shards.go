@@ -114,14 +114,14 @@ func beyondReaders(l *Layout, d Direction, first Stray) Finding {
 	if d == Read {
 		return Finding{
 			Message: fmt.Sprintf("Partition key '%s' is shard %s, but the layout %s has %s: a reader uses more",
-				first.Key, first.Number, l, countShards(l.Shards)),
+				first.Key, first.Number, l, countShards(l.Layout.Shards)),
 			Cause:  "a reader uses more shards than heat was told, most likely because a writer uses more, or will",
 			Remedy: "give heat and all readers the current number of shards (docs/layouts.md)",
 		}
 	}
 	return Finding{
 		Message: fmt.Sprintf("Partition key '%s' is shard %s, but readers of %s ask for %s: they miss it",
-			first.Key, first.Number, l, countShards(l.Shards)),
+			first.Key, first.Number, l, countShards(l.Layout.Shards)),
 		Cause:  "a writer uses more shards than the readers: readers miss these items without an error",
 		Remedy: "raise the number of shards of all readers first, then of the writers (docs/layouts.md)" + notShards,
 	}
@@ -135,7 +135,7 @@ func speltOtherwise(l *Layout, d Direction, first Stray) Finding {
 		Remedy: "give all readers and writers the Format of these keys, or add the layout with that Format to Options.Older " +
 			"(docs/layouts.md); more shards do not help" + notShards,
 	}
-	if l.BareZero && atoi([]byte(first.Number)) == l.First {
+	if l.Layout.Format.BareZero && atoi([]byte(first.Number)) == l.Layout.Format.First {
 		f.Cause = "a writer does not use Format.BareZero, so its first shard has a number: readers miss these items without an error"
 		f.Remedy = "if the bare key has no items, remove BareZero from the Format of all readers and writers; " +
 			"else add the layout without BareZero to Options.Older (docs/layouts.md); more shards do not help" + notShards
@@ -326,7 +326,7 @@ func whyUneven(l *Layout, k *KeyShards, noun string) (severity Severity, cause, 
 		cause += "; or some writers have fewer shards"
 		remedy = "give all writers the same number of shards; " + differ + "; then "
 	}
-	if l.BareZero && k.Fullest == k.Key {
+	if l.Layout.Format.BareZero && k.Fullest == k.Key {
 		cause = "writers without the layout write to the bare key, which is the first shard; or the hash does not spread these ids"
 		remedy = "give the layout to all writers; "
 	}

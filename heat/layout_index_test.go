@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -54,7 +55,7 @@ func TestLayoutsOfNoIndex(t *testing.T) {
 		{heat.Resource{}, ""},
 	} {
 		table := cmp.Or(test.of.Table, "orders")
-		layouts := []heat.Layout{{Resource: test.of, Shards: 4}, {Resource: heat.Resource{Table: "others", Index: "any"}, Shards: 4}}
+		layouts := []heat.Layout{{Resource: test.of, Layout: layout.Layout{Shards: 4}}, {Resource: heat.Resource{Table: "others", Index: "any"}, Layout: layout.Layout{Shards: 4}}}
 		_, estimate := heat.EstimateScan(ctx, client, table, heat.ScanOptions{Layouts: layouts})
 		_, scan := heat.ScanTable(ctx, client, table, heat.ScanOptions{Layouts: layouts})
 		errs := map[string]error{

@@ -132,7 +132,7 @@ func TestOddUnits(t *testing.T) {
 
 // Any report that can be read can be explained, told of layouts, hidden and written again.
 func FuzzReports(f *testing.F) {
-	recorder := newRecorder(f, heat.Options{Layouts: []heat.Layout{{Shards: 2}}})
+	recorder := newRecorder(f, heat.Options{Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 2}}}})
 	for _, k := range []string{"A#SHARD_0", "A#SHARD_5", "B#SHARD_0", "plain"} {
 		recorder.Observe(heat.Observation{Resource: heat.Resource{Table: "views"}, Direction: heat.Write, KeyNames: []string{"pk"}, Key: []string{k}, Units: 2})
 	}
@@ -159,7 +159,7 @@ func FuzzReports(f *testing.F) {
 				}
 			}
 		}
-		if err := r.Fold(heat.Layout{Shards: 4, Prefix: "#", BareZero: true}); err != nil {
+		if err := r.Fold(heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{ShardPrefix: "#", BareZero: true}}}); err != nil {
 			t.Error(err)
 		}
 		r.Redact(heat.Hashed([]byte("secret")))
@@ -176,7 +176,7 @@ func FuzzExport(f *testing.F) {
 	f.Add([]byte(`{"NewImage":{"pk":{"S":"a"}},"Keys":{}}` + "\n" + `{"Keys":{}}`))
 	f.Add([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		reader, err := heat.NewExportReader("orders", heat.Options{Keys: map[string][]string{"orders": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+		reader, err := heat.NewExportReader("orders", heat.Options{Keys: map[string][]string{"orders": {"pk"}}, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func FuzzShardKeys(f *testing.F) {
 		if l.Validate() != nil || shards < 1 || key == "" {
 			return
 		}
-		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{toldOf(l)}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: l}}})
 		heat.Observe(recorder, "views", heat.Write, []byte(key), 1)
 		var got heat.Sharded
 		for _, s := range recorder.Report().Resources[0].Writes.Sharded {

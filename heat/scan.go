@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // Scanner is the part of the SDK's client that examines a table. It cannot write.
@@ -206,14 +208,7 @@ func (s *scan) pace(ctx context.Context) error {
 	if wait <= 0 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return dispatch.Sleep(ctx, wait)
 }
 
 // page reads a page of a segment and reports whether there are more. It takes at most about a second's units, by the size of

@@ -224,12 +224,13 @@ func (l *layoutCount) report(rest int64, stored bool) Sharded {
 // The first shard of a BareZero layout has the key of before there were shards: what is stored there is of any age, so it
 // is left out; and a key of which nothing else was seen may not be sharded at all.
 func (s *spread) report(l *Layout, rest int64, stored bool) (KeyShards, bool) {
-	k := KeyShards{Key: s.shown, Shards: l.Shards}
+	bareZero := l.Layout.Format.BareZero
+	k := KeyShards{Key: s.shown, Shards: l.Layout.Shards}
 	if l.Widths {
 		k.Shards = len(s.shards)
 	}
 	from, numbered := 0, 0
-	if l.BareZero && stored {
+	if bareZero && stored {
 		from = 1
 		k.Shards--
 	}
@@ -240,7 +241,7 @@ func (s *spread) report(l *Layout, rest int64, stored bool) (KeyShards, bool) {
 			continue
 		}
 		k.Seen++
-		if i > 0 || !l.BareZero {
+		if i > 0 || !bareZero {
 			numbered++
 		}
 		k.Count += c.count

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Sharded is the shards of one layout: one that the source was told, or keys that end in #SHARD_n or #SHARD#n. It counts
@@ -115,8 +117,8 @@ func foldStored(s *Stored, book *shardBook) []Sharded {
 
 // selfTold are the layouts of keys that end in #SHARD_n or #SHARD#n. The highest number gives the number of shards.
 var selfTold = []Layout{
-	{Shards: mostShards, Widths: true},
-	{Shards: mostShards, Widths: true, Prefix: shardHashPrefix},
+	{Layout: layout.Layout{Shards: layout.MaxShards}, Widths: true},
+	{Layout: layout.Layout{Shards: layout.MaxShards, Format: layout.SharpNumber()}, Widths: true},
 }
 
 // compareStrays orders strays, the fullest first.

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // What a layout adds to the counting of a sharded key: 500 keys of 16 shards.
 func BenchmarkObserveShards(b *testing.B) {
-	for name, layouts := range map[string][]heat.Layout{"none": nil, "told": {{Shards: 16}}, "other": {{Shards: 16, Prefix: "."}}} {
+	for name, layouts := range map[string][]heat.Layout{"none": nil, "told": {{Layout: layout.Layout{Shards: 16}}}, "other": {{Layout: layout.Layout{Shards: 16, Format: layout.Format{ShardPrefix: "."}}}}} {
 		b.Run(name, func(b *testing.B) {
 			recorder := newRecorder(b, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: layouts})
 			var key []byte

@@ -23,18 +23,6 @@ import (
 	"github.com/heatsink-go/heatsink/local"
 )
 
-// toldOf returns what heat is told of a layout of the library.
-func toldOf(l layout.Layout) heat.Layout {
-	told := heat.Layout{
-		Shards: l.Shards, Prefix: l.Format.ShardPrefix, First: l.Format.First, Width: l.Format.Width,
-		BareZero: l.Format.BareZero, BucketPrefix: l.Format.BucketPrefix, HourMark: l.Format.HourMark,
-	}
-	if l.Bucket != layout.NoBucket {
-		told.Bucket = l.Bucket.String()
-	}
-	return told
-}
-
 // shardedTable is a table that a collection has written to, and how to look at it.
 type shardedTable struct {
 	db       *local.DB
@@ -149,7 +137,7 @@ func TestProductOfOrdersIsUneven(t *testing.T) {
 	spread := layout.Layout{Shards: 200, Strategy: layout.Calculated, Hash: layout.Product, Format: layout.DotFromOne()}
 	for name, redact := range map[string]func(dst, key []byte) []byte{"plain": nil, "hidden": heat.Hashed([]byte("secret"))} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			s := writeSharded(t, spread, "2014-07-09", orderIDs(10_000), redact, toldOf(spread))
+			s := writeSharded(t, spread, "2014-07-09", orderIDs(10_000), redact, heat.Layout{Layout: spread})
 			fullest := "2014-07-09.1"
 			if redact != nil {
 				fullest = string(redact(nil, []byte(fullest)))
@@ -181,7 +169,7 @@ func TestGoodHashesAreNotUneven(t *testing.T) {
 	for _, hash := range []layout.Hash{layout.XXHash, layout.FNV, layout.MD5} {
 		t.Run(hash.String(), inBubble(func(t *testing.T) {
 			spread := layout.Layout{Shards: 200, Strategy: layout.Calculated, Hash: hash, Format: layout.DotFromOne()}
-			s := writeSharded(t, spread, "2014-07-09", orderIDs(10_000), nil, toldOf(spread))
+			s := writeSharded(t, spread, "2014-07-09", orderIDs(10_000), nil, heat.Layout{Layout: spread})
 			for _, report := range s.reports(t) {
 				found := heat.Explain(report, heat.Rules{})
 				if len(of(heat.UnevenShards, slices.Clone(found))) > 0 || len(of(heat.StrayShard, found)) > 0 {
@@ -221,7 +209,7 @@ func TestWritersWithMoreShardsThanReaders(t *testing.T) {
 	writers := layout.Layout{Shards: 16, Strategy: layout.Calculated}
 	for name, redact := range map[string]func(dst, key []byte) []byte{"plain": nil, "hidden": heat.Hashed([]byte("secret"))} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			s := writeSharded(t, writers, "VIEWS", orderIDs(400), redact, toldOf(writers.WithShards(4)))
+			s := writeSharded(t, writers, "VIEWS", orderIDs(400), redact, heat.Layout{Layout: writers.WithShards(4)})
 			reports := s.reports(t)
 			for _, report := range reports {
 				found := of(heat.StrayShard, heat.Explain(report, heat.Rules{}))
@@ -242,7 +230,7 @@ func TestWritersWithMoreShardsThanReaders(t *testing.T) {
 			if all := of(heat.StrayShard, heat.ExplainAll(heat.Rules{}, reports...)); len(all) != 1 {
 				t.Errorf("all together: %+v", all)
 			}
-			s.layouts = []heat.Layout{toldOf(writers)}
+			s.layouts = []heat.Layout{{Layout: writers}}
 			for _, report := range s.reports(t)[1:] { // the recorder was told when it was made
 				if found := of(heat.StrayShard, heat.Explain(report, heat.Rules{})); len(found) > 0 {
 					t.Errorf("%s, readers of 16: %+v", report.Source, found)
@@ -254,7 +242,7 @@ func TestWritersWithMoreShardsThanReaders(t *testing.T) {
 
 // A reader with more shards than was told is no loss, but worth a warning.
 func TestReadersWithMoreShardsThanTold(t *testing.T) {
-	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4}}}})
 	for i := range 16 {
 		heat.Observe(recorder, "views", heat.Read, fmt.Appendf(nil, "VIEWS#SHARD_%d", i), 1)
 	}
@@ -266,7 +254,7 @@ func TestReadersWithMoreShardsThanTold(t *testing.T) {
 
 // Of a hundred thousand keys, a stray that was written once is found, although no list of hot keys has it.
 func TestOneStrayOfManyKeys(t *testing.T) {
-	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4}}})
+	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4}}}})
 	for i := range 100_000 {
 		heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "user-%d#SHARD_%d", i, i%4), 1)
 		if i == 50_000 {
@@ -281,7 +269,7 @@ func TestOneStrayOfManyKeys(t *testing.T) {
 
 // Of a thousand days with all orders in one shard each, that is found, although no list of keys has them all.
 func TestThousandUnevenDays(t *testing.T) {
-	spread := heat.Layout{Shards: 200, Prefix: ".", First: 1}
+	spread := heat.Layout{Layout: layout.Layout{Shards: 200, Format: layout.DotFromOne()}}
 	recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"orders": {"pk"}}, Layouts: []heat.Layout{spread}})
 	for day := range 1500 {
 		for range 150 {
@@ -314,7 +302,7 @@ func TestLayoutsOfTheLibraryAreKnown(t *testing.T) {
 		}
 		key := rapid.StringN(1, 20, 80).Draw(t, "key")
 		at := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0)
-		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{toldOf(l)}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: l}}})
 		observe := func(stored string) {
 			heat.Observe(recorder, "views", heat.Write, []byte(stored), 1)
 		}
@@ -350,38 +338,38 @@ func TestStrays(t *testing.T) {
 		key    string
 		want   string // of the evidence; "" if it is none
 	}{
-		{heat.Layout{Shards: 4}, "A#SHARD_3", ""},
-		{heat.Layout{Shards: 4}, "A#SHARD_4", "is shard 4, beyond the 4 shards, 0 to 3,"},
-		{heat.Layout{Shards: 1}, "A#SHARD_1", "beyond the 1 shard, 0 to 0,"},
-		{heat.Layout{Shards: 4}, "A#SHARD_03", "with other padding than readers of {key}#SHARD_{shard} use"},
-		{heat.Layout{Shards: 4, Width: 3}, "A#SHARD_3", "with other padding than readers of {key}#SHARD_{shard:03} use"},
-		{heat.Layout{Shards: 4, Width: 3}, "A#SHARD_004", "is shard 004, beyond"},
-		{heat.Layout{Shards: 4, Prefix: ".", First: 1}, "A.4", ""},
-		{heat.Layout{Shards: 4, Prefix: ".", First: 1}, "A.5", "beyond the 4 shards, 1 to 4,"},
-		{heat.Layout{Shards: 4, Prefix: ".", First: 1}, "A.0", "below the first: readers of {key}.{shard1} count from 1"},
-		{heat.Layout{Shards: 4, BareZero: true}, "A#SHARD_0", "but readers of {key}[#SHARD_{shard}] write the first shard without a number"},
-		{heat.Layout{Shards: 4, BareZero: true}, "A", ""},
-		{heat.Layout{Shards: 4}, "A", ""},
-		{heat.Layout{Shards: 4}, "A#SHARD_", ""},
-		{heat.Layout{Shards: 4}, "#SHARD_9", ""},
-		{heat.Layout{Shards: 4}, "A#SHARD_x9", ""},
-		{heat.Layout{Shards: 4, Prefix: "#"}, "EVENT#1733151600", ""}, // a time: no layout has so many shards
-		{heat.Layout{Shards: 4, Prefix: "#"}, "EVENT#70000", ""},
-		{heat.Layout{Shards: 4, Prefix: "#"}, "EVENT#65535", "is shard 65535"},
-		{heat.Layout{Shards: 4, Prefix: "#", Bucket: "any"}, "A#2024", ""},
-		{heat.Layout{Shards: 4, Prefix: "#", Bucket: "any", BareZero: true}, "A#2024", ""},
-		{heat.Layout{Shards: 4, Prefix: "#", Bucket: "any"}, "A#2024#9", "is shard 9, beyond"},
-		{heat.Layout{Shards: 4, Bucket: "any"}, "A#2024-12-02T15#SHARD_9", "is shard 9, beyond"},
-		{heat.Layout{Shards: 4, Bucket: "any", HourMark: "-"}, "A#2024-12-02-15#SHARD_9", "is shard 9, beyond"},
-		{heat.Layout{Shards: 4, Bucket: "any"}, "A#2024-W49#SHARD_9", "is shard 9, beyond"},
-		{heat.Layout{Shards: 4, Bucket: "any"}, "A#SHARD_9", ""},
-		{heat.Layout{Shards: 4, Bucket: "day", Prefix: "-"}, "A#2024-12-02", ""},
-		{heat.Layout{Shards: 4, Bucket: "day", Prefix: "-"}, "A#2024-12-02-9", "is shard 9, beyond"},
-		{heat.Layout{Shards: 4, Resource: heat.Resource{Table: "others"}}, "A#SHARD_9", ""},
-		{heat.Layout{Shards: 4, Resource: heat.Resource{Table: "views", Index: "byStatus"}}, "A#SHARD_9", ""},
-		{heat.Layout{Shards: 4, Resource: heat.Resource{Table: "views"}}, "A#SHARD_9", "is shard 9, beyond"},
-		{heat.Layout{Shards: 4}, strings.Repeat("a", 2000) + "#SHARD_9", "is shard 9, beyond"},
-		{heat.Layout{Shards: 4}, "\xff\x1b[2J#SHARD_9", "is shard 9, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "A#SHARD_3", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "A#SHARD_4", "is shard 4, beyond the 4 shards, 0 to 3,"},
+		{heat.Layout{Layout: layout.Layout{Shards: 1}}, "A#SHARD_1", "beyond the 1 shard, 0 to 0,"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "A#SHARD_03", "with other padding than readers of {key}#SHARD_{shard} use"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{Width: 3}}}, "A#SHARD_3", "with other padding than readers of {key}#SHARD_{shard:03} use"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{Width: 3}}}, "A#SHARD_004", "is shard 004, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.DotFromOne()}}, "A.4", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.DotFromOne()}}, "A.5", "beyond the 4 shards, 1 to 4,"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.DotFromOne()}}, "A.0", "below the first: readers of {key}.{shard1} count from 1"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}}, "A#SHARD_0", "but readers of {key}[#SHARD_{shard}] write the first shard without a number"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}}, "A", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "A", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "A#SHARD_", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "#SHARD_9", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "A#SHARD_x9", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}}, "EVENT#1733151600", ""}, // a time: no layout has so many shards
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}}, "EVENT#70000", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}}, "EVENT#65535", "is shard 65535"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}, AnyBucket: true}, "A#2024", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{ShardPrefix: "#", BareZero: true}}, AnyBucket: true}, "A#2024", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}, AnyBucket: true}, "A#2024#9", "is shard 9, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}, AnyBucket: true}, "A#2024-12-02T15#SHARD_9", "is shard 9, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{HourMark: "-"}}, AnyBucket: true}, "A#2024-12-02-15#SHARD_9", "is shard 9, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}, AnyBucket: true}, "A#2024-W49#SHARD_9", "is shard 9, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}, AnyBucket: true}, "A#SHARD_9", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Bucket: layout.Day, Format: layout.Format{ShardPrefix: "-"}}}, "A#2024-12-02", ""},
+		{heat.Layout{Layout: layout.Layout{Shards: 4, Bucket: layout.Day, Format: layout.Format{ShardPrefix: "-"}}}, "A#2024-12-02-9", "is shard 9, beyond"},
+		{heat.Layout{Resource: heat.Resource{Table: "others"}, Layout: layout.Layout{Shards: 4}}, "A#SHARD_9", ""},
+		{heat.Layout{Resource: heat.Resource{Table: "views", Index: "byStatus"}, Layout: layout.Layout{Shards: 4}}, "A#SHARD_9", ""},
+		{heat.Layout{Resource: heat.Resource{Table: "views"}, Layout: layout.Layout{Shards: 4}}, "A#SHARD_9", "is shard 9, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, strings.Repeat("a", 2000) + "#SHARD_9", "is shard 9, beyond"},
+		{heat.Layout{Layout: layout.Layout{Shards: 4}}, "\xff\x1b[2J#SHARD_9", "is shard 9, beyond"},
 	} {
 		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{test.layout}})
 		heat.Observe(recorder, "views", heat.Write, []byte(test.key), 1)
@@ -390,7 +378,7 @@ func TestStrays(t *testing.T) {
 			continue
 		}
 		if len(found) != 1 || test.want == "" || !strings.Contains(found[0].Evidence[0], test.want) {
-			t.Errorf("%s of %d, %q: got %+v, want %q", test.layout, test.layout.Shards, test.key, found, test.want)
+			t.Errorf("%s of %d, %q: got %+v, want %q", test.layout, test.layout.Layout.Shards, test.key, found, test.want)
 		}
 	}
 }
@@ -399,7 +387,7 @@ func TestStrays(t *testing.T) {
 func TestExcludedStrays(t *testing.T) {
 	users := heat.Rules{Exclude: func(key string) bool { return strings.HasPrefix(key, "USER#") }}
 	for keys, want := range map[int]string{10: "", 60: "info stray-shard "} {
-		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Shards: 4, Prefix: "#"}}})
+		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}}}})
 		for i := range keys {
 			heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "USER#%d", 100+i), 1)
 		}
@@ -416,16 +404,17 @@ func TestLayoutsAreValidated(t *testing.T) {
 		want    string
 	}{
 		{[]heat.Layout{{}}, "Shards is 0: it must be between 1 and 65536"},
-		{[]heat.Layout{{Shards: 65537}}, "Shards is 65537: it must"},
-		{[]heat.Layout{{Shards: 1, First: 2}}, "First is 2"},
-		{[]heat.Layout{{Shards: 1, Width: 10}}, "Width is 10"},
-		{[]heat.Layout{{Shards: 1, Bucket: "decade"}}, `unknown Bucket "decade"`},
-		{[]heat.Layout{{Shards: 1, Prefix: "#1"}}, "ends in a digit"},
-		{[]heat.Layout{{Shards: 1, Prefix: "\xff"}}, "not valid UTF-8"},
-		{[]heat.Layout{{Shards: 1, Prefix: strings.Repeat("#", 65)}}, "65 bytes: at most 64 are allowed"},
-		{[]heat.Layout{{Shards: 1, Resource: heat.Resource{Index: "byStatus"}}}, "name the table of the index"},
-		{[]heat.Layout{{Shards: 4}, {Shards: 16, Prefix: "#SHARD_"}}, "two layouts spell shards alike: {key}#SHARD_{shard} of 4 shards"},
-		{[]heat.Layout{{Shards: -1, First: -1}}, "First is -1"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 65537}}}, "Shards is 65537: it must"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 1, Format: layout.Format{First: 2}}}}, "First is 2"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 1, Format: layout.Format{Width: 10}}}}, "Width is 10"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 1, Bucket: 9}}}, "unknown bucket Bucket(9)"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 1, Format: layout.Format{ShardPrefix: "#1"}}}}, "ends in a digit"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 1, Format: layout.Format{ShardPrefix: "\xff"}}}}, "not valid UTF-8"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 1, Format: layout.Format{ShardPrefix: strings.Repeat("#", 65)}}}}, "65 bytes: 64 are allowed"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 1, Bucket: layout.Day}, AnyBucket: true}}, "AnyBucket is set, but Bucket is day: leave one of them out"},
+		{[]heat.Layout{{Resource: heat.Resource{Index: "byStatus"}, Layout: layout.Layout{Shards: 1}}}, "name the table of the index"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: 4}}, {Layout: layout.Layout{Shards: 16, Format: layout.Format{ShardPrefix: "#SHARD_"}}}}, "two layouts spell shards alike: {key}#SHARD_{shard} of 4 shards"},
+		{[]heat.Layout{{Layout: layout.Layout{Shards: -1, Format: layout.Format{First: -1}}}}, "First is -1"},
 	} {
 		err := heat.Options{Layouts: test.layouts}.Validate()
 		if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -462,7 +451,7 @@ func TestRandomShardsAreNotUneven(t *testing.T) {
 				report := heat.Report{Source: heat.Scan, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "views"}, Stored: stored}}}
 				trials++
 				if trials%2 == 0 {
-					if err := report.Fold(heat.Layout{Shards: shards}); err != nil {
+					if err := report.Fold(heat.Layout{Layout: layout.Layout{Shards: shards}}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -478,7 +467,7 @@ func TestRandomShardsAreNotUneven(t *testing.T) {
 
 // What is uneven and what only looks so, by writes of each stored key.
 func TestWhatIsUneven(t *testing.T) {
-	spread := heat.Layout{Shards: 8}
+	spread := heat.Layout{Layout: layout.Layout{Shards: 8}}
 	for _, test := range []struct {
 		name   string
 		layout heat.Layout
@@ -491,13 +480,13 @@ func TestWhatIsUneven(t *testing.T) {
 		{"one item", spread, map[string]int{"A#SHARD_5": 2000}, 1, false},
 		{"two of eight", spread, map[string]int{"A#SHARD_5": 200, "A#SHARD_1": 200}, 100, true},
 		{"even", spread, map[string]int{"A#SHARD_0": 50, "A#SHARD_1": 50, "A#SHARD_2": 50, "A#SHARD_3": 50, "A#SHARD_4": 50, "A#SHARD_5": 50, "A#SHARD_6": 50, "A#SHARD_7": 50}, 50, false},
-		{"a popular item among ids that are spread", heat.Layout{Shards: 2}, map[string]int{"A#SHARD_0": 1000, "A#SHARD_1": 50}, 50, false},
-		{"not told, one shard", heat.Layout{Shards: 8, Prefix: "@"}, map[string]int{"A#SHARD_5": 200}, 100, false},
-		{"not told, plain number", heat.Layout{Shards: 8, Prefix: "@"}, map[string]int{"A#5": 2000, "A#4": 3}, 100, false},
-		{"not told, two shards", heat.Layout{Shards: 8, Prefix: "@"}, map[string]int{"A#SHARD_3": 200, "A#SHARD_1": 10}, 100, true},
-		{"narrower than the widest", heat.Layout{Shards: 64, Widths: true}, map[string]int{"A#SHARD_0": 200, "A#SHARD_1": 200}, 100, false},
-		{"bare and never sharded", heat.Layout{Shards: 8, BareZero: true}, map[string]int{"USER": 2000}, 100, false},
-		{"bare, beside shards", heat.Layout{Shards: 8, BareZero: true}, map[string]int{"A": 2000, "A#SHARD_1": 10}, 100, true},
+		{"a popular item among ids that are spread", heat.Layout{Layout: layout.Layout{Shards: 2}}, map[string]int{"A#SHARD_0": 1000, "A#SHARD_1": 50}, 50, false},
+		{"not told, one shard", heat.Layout{Layout: layout.Layout{Shards: 8, Format: layout.Format{ShardPrefix: "@"}}}, map[string]int{"A#SHARD_5": 200}, 100, false},
+		{"not told, plain number", heat.Layout{Layout: layout.Layout{Shards: 8, Format: layout.Format{ShardPrefix: "@"}}}, map[string]int{"A#5": 2000, "A#4": 3}, 100, false},
+		{"not told, two shards", heat.Layout{Layout: layout.Layout{Shards: 8, Format: layout.Format{ShardPrefix: "@"}}}, map[string]int{"A#SHARD_3": 200, "A#SHARD_1": 10}, 100, true},
+		{"narrower than the widest", heat.Layout{Layout: layout.Layout{Shards: 64}, Widths: true}, map[string]int{"A#SHARD_0": 200, "A#SHARD_1": 200}, 100, false},
+		{"bare and never sharded", heat.Layout{Layout: layout.Layout{Shards: 8, Format: layout.Format{BareZero: true}}}, map[string]int{"USER": 2000}, 100, false},
+		{"bare, beside shards", heat.Layout{Layout: layout.Layout{Shards: 8, Format: layout.Format{BareZero: true}}}, map[string]int{"A": 2000, "A#SHARD_1": 10}, 100, true},
 		{"each bucket of its own", spread, map[string]int{"A#2024-12-01#SHARD_1": 200, "A#2024-12-02#SHARD_1": 3}, 100, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -525,7 +514,7 @@ func TestSampleIsNotUneven(t *testing.T) {
 		Keys: []heat.KeyItems{{Key: "A#SHARD_3", Items: 1000, Low: 1000, Share: 1}},
 	}
 	report := heat.Report{Source: heat.Scan, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "views"}, Stored: stored}}}
-	if err := report.Fold(heat.Layout{Shards: 8}); err != nil {
+	if err := report.Fold(heat.Layout{Layout: layout.Layout{Shards: 8}}); err != nil {
 		t.Fatal(err)
 	}
 	if found := of(heat.UnevenShards, heat.Explain(report, heat.Rules{})); len(found) > 0 {
@@ -539,7 +528,7 @@ func TestSampleIsNotUneven(t *testing.T) {
 
 // What a report says of shards survives JSON, and hides keys when asked to.
 func TestShardedReportsAreJSON(t *testing.T) {
-	recorder := newRecorder(t, heat.Options{Layouts: []heat.Layout{{Shards: 4, Prefix: "#"}}})
+	recorder := newRecorder(t, heat.Options{Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}}}})
 	for i := range 300 {
 		recorder.Observe(heat.Observation{
 			Resource: heat.Resource{Table: "views"}, Direction: heat.Write, KeyNames: []string{"pk"}, Key: []string{fmt.Sprintf("secret#%d", 3*(i%2)*2)}, Units: 1,

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // StreamClient is the part of the SDK's streams client that reads a stream.
@@ -170,12 +172,8 @@ func (r *StreamReader) run(ctx context.Context) error {
 			}
 			continue
 		}
-		timer := time.NewTimer(min(max(wait, readPause), r.options.Poll))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
+		if err := dispatch.Sleep(ctx, min(max(wait, readPause), r.options.Poll)); err != nil {
+			return err
 		}
 	}
 }

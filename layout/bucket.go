@@ -42,6 +42,14 @@ func (b Bucket) String() string {
 	return fmt.Sprintf("Bucket(%d)", uint8(b))
 }
 
+// MarshalText returns the bucket's name, as String does. The error wraps ErrInvalid.
+func (b Bucket) MarshalText() ([]byte, error) { return marshalName("bucket", b, bucketNames[:]) }
+
+// UnmarshalText reads the name of a bucket. The error wraps ErrInvalid, and leaves the bucket as it was.
+func (b *Bucket) UnmarshalText(text []byte) error {
+	return unmarshalName("bucket", b, text, bucketNames[:])
+}
+
 // Start returns when the bucket that holds t began, in UTC, and the zero time for NoBucket.
 func (b Bucket) Start(t time.Time) time.Time {
 	// Truncate counts from the zero time, which is a Monday at midnight.

@@ -89,6 +89,25 @@ func ParseFormat(template string) (Format, error) {
 // String returns the template that ParseFormat reads, with every placeholder.
 func (f Format) String() string { return f.template(true, true) }
 
+// MarshalText returns the template, as String does. The error wraps ErrInvalid: a format that is not valid has no template
+// that could be read back.
+func (f Format) MarshalText() ([]byte, error) {
+	if err := f.validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return []byte(f.String()), nil
+}
+
+// UnmarshalText reads a template, as ParseFormat does. If there is an error the format stays as it was.
+func (f *Format) UnmarshalText(text []byte) error {
+	parsed, err := ParseFormat(string(text))
+	if err != nil {
+		return err
+	}
+	*f = parsed
+	return nil
+}
+
 // template spells out the parts of the format that are asked for.
 func (f Format) template(bucket, shard bool) string {
 	var b strings.Builder

@@ -47,6 +47,12 @@ func (h Hash) String() string {
 	return fmt.Sprintf("Hash(%d)", uint8(h))
 }
 
+// MarshalText returns the hash's name, as String does. The error wraps ErrInvalid.
+func (h Hash) MarshalText() ([]byte, error) { return marshalName("hash", h, hashNames[:]) }
+
+// UnmarshalText reads the name of a hash. The error wraps ErrInvalid, and leaves the hash as it was.
+func (h *Hash) UnmarshalText(text []byte) error { return unmarshalName("hash", h, text, hashNames[:]) }
+
 func (h Hash) valid() bool { return int(h) < len(hashNames) }
 
 // Shard returns the shard of an id, from 0 to shards-1, and 0 if shards is below 2. It does not allocate.

@@ -47,6 +47,16 @@ func (s Strategy) String() string {
 	return fmt.Sprintf("Strategy(%d)", uint8(s))
 }
 
+// MarshalText returns the strategy's name, as String does. The error wraps ErrInvalid.
+func (s Strategy) MarshalText() ([]byte, error) {
+	return marshalName("strategy", s, strategyNames[:])
+}
+
+// UnmarshalText reads the name of a strategy. The error wraps ErrInvalid, and leaves the strategy as it was.
+func (s *Strategy) UnmarshalText(text []byte) error {
+	return unmarshalName("strategy", s, text, strategyNames[:])
+}
+
 func (s Strategy) valid() bool { return int(s) < len(strategyNames) }
 
 // Layout says how a key becomes the shard keys that are stored, and back. It is a plain value, the same one for writing,
@@ -129,9 +139,13 @@ func (l Layout) String() string {
 	if l.Bucket != NoBucket {
 		b.WriteString(" per " + l.Bucket.String())
 	}
-	b.WriteString(": " + l.Format.template(l.Bucket != NoBucket, l.Shards != 0))
+	b.WriteString(": " + l.Template())
 	return b.String()
 }
+
+// Template returns how the layout spells shard keys, as ParseFormat reads it: "{key}#{bucket}#SHARD_{shard}". There is no
+// {bucket} without a bucket, and no {shard} without shards.
+func (l Layout) Template() string { return l.Format.template(l.Bucket != NoBucket, l.Shards != 0) }
 
 func countShards(n int) string {
 	if n == 1 {
@@ -405,6 +419,27 @@ func (l *Layout) shardOf(number string) (shard int, fault string) {
 		return 0, "the number of its shard is not padded so"
 	}
 	return shard, ""
+}
+
+// CutShard splits a stored key that ends like a shard of the format: into the key with its bucket, and the digits of the
+// number, nine at most. Parse is strict; CutShard also takes numbers that the layout does not have or would pad otherwise.
+// So it finds keys that readers of the layout miss. What it returns are parts of stored, not copies.
+func (l Layout) CutShard(stored []byte) (whole, number []byte, ok bool) {
+	rest, digits, ok := l.cutShard(textOf(stored))
+	if !ok || len(digits) > maxWidth {
+		return nil, nil, false
+	}
+	return stored[:len(rest)], stored[len(stored)-len(digits):], true
+}
+
+// CutBucket returns the key before the bucket that a text ends in, as what CutShard leaves does. Without a bucket that is
+// the whole text. What it returns is a part of whole, not a copy.
+func (l Layout) CutBucket(whole []byte) (key []byte, ok bool) {
+	text, _, ok := l.cutBucket(textOf(whole))
+	if !ok {
+		return nil, false
+	}
+	return whole[:len(text)], true
 }
 
 // cutShard splits a text that ends like a shard into what is before the suffix and the number.

@@ -3,32 +3,21 @@ package plan
 import (
 	"math"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Bucket is the time range whose items share a key. A bucket limits the size of a key, and lets a read skip the time it
-// does not ask for. It does not reduce the load: all current writes go to one bucket.
-type Bucket string
-
-// The buckets.
-const (
-	NoBucket Bucket = ""
-	Hour     Bucket = "hour"
-	Day      Bucket = "day"
-	Week     Bucket = "week"
-	Month    Bucket = "month"
-	Year     Bucket = "year"
-)
-
+// buckets are the buckets of a layout, the shortest first.
 var buckets = [...]struct {
-	bucket Bucket
+	bucket layout.Bucket
 	length time.Duration
 	days   float64 // of the longest
 }{
-	{Hour, time.Hour, 1.0 / 24},
-	{Day, day, 1},
-	{Week, 7 * day, 7},
-	{Month, 30 * day, 31},
-	{Year, 365 * day, 366},
+	{layout.Hour, time.Hour, 1.0 / 24},
+	{layout.Day, day, 1},
+	{layout.Week, 7 * day, 7},
+	{layout.Month, 30 * day, 31},
+	{layout.Year, 365 * day, 366},
 }
 
 const (
@@ -46,16 +35,16 @@ const (
 //
 // 10 to 50 items a day make months, and a quarter is read with three queries, not ninety. A log of 1,000 entries a day
 // makes days. Without a window a bucket helps no read.
-func chooseBucket(itemsPerDay float64, window time.Duration) Bucket {
+func chooseBucket(itemsPerDay float64, window time.Duration) layout.Bucket {
 	if window <= 0 {
-		return NoBucket
+		return layout.NoBucket
 	}
 	i := 0
 	for i+1 < len(buckets) && itemsPerDay*buckets[i+1].days <= itemsPerBucket {
 		i++
 	}
 	for i+1 < len(buckets) {
-		if _, most := buckets[i].bucket.Touched(window); most <= bucketsPerRead {
+		if _, most := touched(buckets[i].bucket, window); most <= bucketsPerRead {
 			break
 		}
 		i++
@@ -63,9 +52,9 @@ func chooseBucket(itemsPerDay float64, window time.Duration) Bucket {
 	return buckets[i].bucket
 }
 
-// Touched returns how many buckets a read of a window touches: the least, if the window starts with a bucket, and the
+// touched returns how many buckets a read of a window touches: the least, if the window starts with a bucket, and the
 // most.
-func (b Bucket) Touched(window time.Duration) (least, most int) {
+func touched(b layout.Bucket, window time.Duration) (least, most int) {
 	for _, known := range buckets {
 		if known.bucket == b {
 			least = max(int(math.Ceil(float64(window)/float64(known.length))), 1)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Validate returns an error with all faults of the workload. It wraps ErrWorkload.
@@ -34,10 +36,7 @@ func (w Workload) validate() error {
 	c.between("MaxLatency in seconds", d.MaxLatency.Seconds(), 0, math.MaxInt32)
 	c.between("MaxDollars", d.MaxDollars, 0, math.MaxFloat64)
 	c.assumptions(&d.Assume)
-	if !slices.ContainsFunc(forms[:], func(f form) bool { return f.format == d.Names.Format }) {
-		c.wrong("Names.Format is %q: it must be %q, %q or %q, or "+
-			"empty", d.Names.Format, ShardHash, PlainNumber, DotFromOne)
-	}
+	c.format(d.Names.Format)
 	if c.faults == nil {
 		return nil
 	}
@@ -67,6 +66,15 @@ func (c *checks) skew(w *Workload) {
 		c.wrong("Share is %v, but the hottest of %d keys has at least an equal share", w.Share, w.Keys)
 	case w.Keys == 1 && w.Share != 0 && w.Share != 1:
 		c.wrong("Share is %v, but the only key has all of the load", w.Share)
+	}
+}
+
+func (c *checks) format(f layout.Format) {
+	if err := (layout.Layout{Format: f}).Validate(); err != nil {
+		c.wrong("Names.Format: %w", err)
+	}
+	if f.BareZero {
+		c.wrong("Names.Format has BareZero, so that shard 0 has the bare key: leave it out, and set Existing if the key has items")
 	}
 }
 

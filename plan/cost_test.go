@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // X19: the more requests a read waits for, the more often it meets a slow one.
@@ -105,10 +107,10 @@ func TestReadCosts(t *testing.T) {
 
 	// A random shard is found by asking all of them, a hundred at a time; a calculated one at once.
 	d := Workload{Writes: 1, Read: Reading{Pattern: Points}}.withDefaults()
-	if a := d.readWith(Random, 250, 1, NoBucket); a.requests != 3 || a.units() != 125 {
+	if a := d.readWith(Random, 250, 1, layout.NoBucket); a.requests != 3 || a.units() != 125 {
 		t.Errorf("got %+v", a)
 	}
-	if a := d.readWith(Calculated, 250, 1, NoBucket); a.requests != 1 || a.units() != 0.5 {
+	if a := d.readWith(Calculated, 250, 1, layout.NoBucket); a.requests != 1 || a.units() != 0.5 {
 		t.Errorf("got %+v", a)
 	}
 	// q reads a second cost every shard half a unit each: a key takes 6,000 at the most, however many shards it has.

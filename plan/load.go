@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"math"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Load is the load of a key, in units a second at the peak.
@@ -28,7 +30,7 @@ type Load struct {
 func (w *Workload) load() Load {
 	l := Load{
 		WriteUnits: unitsPerSecond(w.Writes * float64(writeUnitsOf(w.ItemBytes))),
-		ReadUnits:  w.Reads * w.readWith(Leave, 1, 1, NoBucket).units(),
+		ReadUnits:  w.Reads * w.readWith(Leave, 1, 1, layout.NoBucket).units(),
 		Throttled:  w.Throttles > enoughThrottles && !w.bystander,
 		Guessed:    w.guessed,
 	}

@@ -1,10 +1,13 @@
 package plan
 
-// The values of Plan.Need say how much a table needs sharding, the least first.
+// Need is how much a table needs sharding.
+type Need string
+
+// The needs, the least first.
 const (
-	NeedNot       = "not needed" // the traffic is moderate, or already well spread
-	NeedEssential = "essential"  // some of many keys are too hot
-	NeedCritical  = "critical"   // few keys take all the traffic
+	NeedNot       Need = "not needed" // the traffic is moderate, or already well spread
+	NeedEssential Need = "essential"  // some of many keys are too hot
+	NeedCritical  Need = "critical"   // few keys take all the traffic
 )
 
 const (
@@ -16,7 +19,7 @@ const (
 // needOf judges a table by its requests a second, the number of its keys and the share of the hottest one. Millions of
 // requests for thousands of users make sharding essential, even if no key is above the limit yet. Thousands of requests
 // for few items make it critical. Moderate, well spread traffic does not need it. A share of 0 means equal shares.
-func needOf(requestsPerSecond float64, keys int, share float64) string {
+func needOf(requestsPerSecond float64, keys int, share float64) Need {
 	keys = max(keys, 1)
 	even := 1 / float64(keys)
 	share = max(share, even)

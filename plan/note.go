@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
@@ -77,7 +78,7 @@ func (n *noting) shardCount() {
 		n.say(Warning, "few-shards", "%s are fewer than the %s of this plan: on %s they sustain %s write units a "+
 			"second",
 			figure.Count(n.Shards, "shard"), grouped(p.Shards), figure.Count(p.Partitions, "partition"),
-			grouped(PartitionWrites*bins.Spread{Shards: n.Shards, Partitions: p.Partitions}.Sustained(bins.Choice(p.Choice), n.Assume.Confidence)))
+			grouped(PartitionWrites*bins.Spread{Shards: n.Shards, Partitions: p.Partitions}.Sustained(p.Choice, n.Assume.Confidence)))
 	case n.Shards > max(p.Shards, f.Generous), n.Shards > p.Shards && p.Recommended == nil:
 		n.tooMany()
 	}
@@ -89,7 +90,7 @@ func (n *noting) tooMany() {
 	if !p.Shard {
 		strategy = Random
 	}
-	all := n.cost(n.readWith(strategy, n.Shards, 1, NoBucket))
+	all := n.cost(n.readWith(strategy, n.Shards, 1, layout.NoBucket))
 	if all.Units <= p.Read.Units {
 		n.say(Info, "too-many-shards", "%s are more than the load needs", figure.Count(n.Shards, "shard"))
 		return
@@ -209,7 +210,7 @@ func (n *noting) indexes() {
 
 // existing is about existing items.
 func (n *noting) existing() {
-	if n.Shards > 0 && !n.Existing && calculated(n.plan.Strategy) && n.Shards != n.plan.Shards {
+	if n.Shards > 0 && !n.Existing && placing(n.plan.Strategy) == layout.Calculated && n.Shards != n.plan.Shards {
 		n.say(Info, "past-shards", "if %s already hold items, this layout looks for them in other shards: Existing (--existing) "+
 			"adds the old layout to Options.Older", figure.Count(n.Shards, "shard"))
 	}

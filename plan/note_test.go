@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // 000-19: two shards are too few for 10,000 writes a second, and a thousand too many.
@@ -41,7 +43,7 @@ func TestBucketAloneGivesNothing(t *testing.T) {
 	}
 	wantNote(t, p, "bucket-alone", Info, "× 1", "1,000 write units a second it needs shards")
 	p = mustPlan(t, Workload{Writes: 1001, Reads: 1, Read: Reading{Pattern: Times}})
-	if p.Strategy != BucketedShards || p.Shards < 2 || p.Bucket == NoBucket {
+	if p.Strategy != BucketedShards || p.Shards < 2 || p.Bucket == layout.NoBucket {
 		t.Errorf("got %s with %d shards by %s", p.Strategy, p.Shards, p.Bucket)
 	}
 	wantNote(t, p, "bucket-alone", Info, "× 1")
@@ -145,6 +147,10 @@ func TestThrottles(t *testing.T) {
 // 004-28, 000-17, 003-20: gain and cost side by side, and what to do if the cost is too much.
 func TestTradeOffs(t *testing.T) {
 	p := mustPlan(t, Workload{Writes: 5000, Reads: 10})
+	plain := mustPlan(t, Workload{Writes: 5000, Reads: 10, Names: Names{Format: layout.PlainNumber()}})
+	if plain.Trade.KeyBytes != len("#16") {
+		t.Errorf("a short spelling adds %d bytes to keys, want %d", plain.Trade.KeyBytes, len("#16"))
+	}
 	if p.Trade.GainBound != 17 || p.Trade.Gain != 8 || p.Trade.ReadRequests != 17 || p.Trade.KeyBytes != len("#SHARD_16") || p.Trade.Outweighs {
 		t.Errorf("got %+v", p.Trade)
 	}

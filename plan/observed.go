@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // KeyRate is the observed load of a key: capacity units a second at its peak, and throttled writes in five minutes.
@@ -93,7 +95,7 @@ func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
 	w.Key, w.Throttles = k.Key, k.Throttles
 	w.bystander = k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < bystander*PartitionWrites
 	w.Writes = k.WriteUnits / float64(writeUnitsOf(d.ItemBytes))
-	w.Reads = k.ReadUnits / d.readWith(Leave, 1, 1, NoBucket).units()
+	w.Reads = k.ReadUnits / d.readWith(Leave, 1, 1, layout.NoBucket).units()
 	switch {
 	case k.WriteUnits > 0:
 		w.Share = k.WriteUnits / writes

@@ -3,20 +3,22 @@ package plan
 import (
 	"cmp"
 	"math"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Plan is the advice for a key, with its reasons, its costs and the alternatives.
 type Plan struct {
-	Verdict  string   `json:"verdict"` // the advice in a sentence
-	Key      string   `json:"key"`
-	Shard    bool     `json:"shard"`
-	Strategy Strategy `json:"strategy"`
-	Shards   int      `json:"shards"` // 1: the key is not sharded; with Replicated, the number of copies
-	Bucket   Bucket   `json:"bucket,omitempty"`
-	Choice   string   `json:"choice,omitempty"` // Uniform or Aware; "" if nothing is spread
-	Need     string   `json:"need"`             // NeedNot, NeedEssential or NeedCritical
-	Reasons  []string `json:"reasons"`
-	Notes    []Note   `json:"notes"` // the most severe first
+	Verdict  string        `json:"verdict"` // the advice in a sentence
+	Key      string        `json:"key"`
+	Shard    bool          `json:"shard"`
+	Strategy Strategy      `json:"strategy"`
+	Shards   int           `json:"shards"` // 1: the key is not sharded; with Replicated, the number of copies
+	Bucket   layout.Bucket `json:"bucket,omitempty"`
+	Choice   Choice        `json:"choice,omitempty"` // "" if nothing is spread
+	Need     Need          `json:"need"`
+	Reasons  []string      `json:"reasons"`
+	Notes    []Note        `json:"notes"` // the most severe first
 
 	Load       Load     `json:"load"`
 	Partitions int      `json:"partitions"` // of the table now
@@ -88,11 +90,11 @@ func (w Workload) plan() Plan {
 	p.Strategy, p.Reasons = w.choose(l)
 	p.Need = w.need(l)
 	p.Formulas = w.formulas(l)
-	p.Unsharded = w.costOn(w.readWith(Leave, 1, 1, NoBucket), p.Partitions)
+	p.Unsharded = w.costOn(w.readWith(Leave, 1, 1, layout.NoBucket), p.Partitions)
 	p.Read = p.Unsharded
 	if p.Strategy == Bucketed || p.Strategy == BucketedShards {
 		p.Bucket = chooseBucket(w.ItemsPerDay, w.Read.Window)
-		_, most := p.Bucket.Touched(w.Read.Window)
+		_, most := touched(p.Bucket, w.Read.Window)
 		p.Read = w.costOn(w.readWith(p.Strategy, 1, most, p.Bucket), p.Partitions)
 	}
 	if p.Shard = p.Strategy.Spreads(); p.Shard || p.Strategy == Replicated {
@@ -113,7 +115,7 @@ func (w Workload) plan() Plan {
 
 // spread fills in the ways, and what follows from the best one.
 func (p *Plan) spread(v *ways) {
-	p.Choice, p.Peak = string(v.demand.Choice), v.demand.Load*v.limit
+	p.Choice, p.Peak = v.demand.Choice, v.demand.Load*v.limit
 	p.Ways = v.all()
 	best := v.best(p.Ways)
 	p.Recommended, p.Shards, p.Read = &best, best.Shards, best.Read
@@ -147,7 +149,7 @@ func (w *Workload) formulas(l Load) Formulas {
 	return f
 }
 
-func (w *Workload) need(l Load) string {
+func (w *Workload) need(l Load) Need {
 	share := cmp.Or(l.HottestShare, 1) // without one, all that is known is this key
 	keys := w.Keys
 	if keys == 0 || l.HottestShare == 0 {
@@ -166,9 +168,9 @@ func (p *Plan) rank(w *Workload) {
 		return
 	}
 	b := p.Bucket
-	if b == NoBucket {
+	if b == layout.NoBucket {
 		b = chooseBucket(w.ItemsPerDay, w.Read.Window)
 	}
-	least, _ := b.Touched(w.Read.Window)
+	least, _ := touched(b, w.Read.Window)
 	p.Ranking = rankStrategies(p.Shards, least)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 func mustPlan(t testing.TB, w Workload) Plan {
@@ -175,7 +177,7 @@ func TestValidate(t *testing.T) {
 		Assume: Assumptions{
 			Factor: 0.5, Confidence: 1, Target: 2, Average: 2, P50Millis: 1000, P99Millis: 1, Prices: Prices{MillionReads: -1},
 		},
-		Names: Names{Format: "roman"},
+		Names: Names{Format: layout.Format{First: 2}},
 	}.Validate()
 	if !errors.Is(err, ErrWorkload) {
 		t.Fatalf("got %v", err)
@@ -194,7 +196,8 @@ func TestValidate(t *testing.T) {
 		"Zipf needs Keys":      {Writes: 1, Zipf: 1},
 		"at least an equal":    {Writes: 1, Keys: 10, Share: 0.05},
 		"the only key has all": {Writes: 1, Keys: 1, Share: 1.0000001e-0 - 0.00000005},
-		"P99Millis is NaN":     {Writes: 1, Assume: Assumptions{P99Millis: math.NaN()}},
+		"Names.Format has BareZero, so that shard 0 has the bare key: leave it out, and set Existing": {Writes: 1, Names: Names{Format: layout.Format{BareZero: true}}},
+		"P99Millis is NaN": {Writes: 1, Assume: Assumptions{P99Millis: math.NaN()}},
 	} {
 		if _, err := For(w); !errors.Is(err, ErrWorkload) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)

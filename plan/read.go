@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/heatsink-go/heatsink/layout"
+
 import "github.com/heatsink-go/heatsink/plan/internal/bins"
 
 // ReadCost is the cost of reading a key.
@@ -30,7 +32,7 @@ type access struct {
 func (a access) units() float64 { return float64(a.asked) * a.each }
 
 // readWith returns the requests of a read of a key with this strategy.
-func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
+func (w *Workload) readWith(s Strategy, shards, buckets int, b layout.Bucket) access {
 	r, item := &w.Read, int64(w.ItemBytes)
 	one := access{requests: 1, asked: 1, each: readUnitsOf(item, r.Strong), single: true, shards: shards}
 	switch r.Pattern {
@@ -49,7 +51,7 @@ func (w *Workload) readWith(s Strategy, shards, buckets int, b Bucket) access {
 	if s == Replicated { // each copy has it all
 		return access{requests: 1, asked: 1, each: readUnitsOf(int64(r.Items)*item, r.Strong), single: true, shards: shards}
 	}
-	if b == NoBucket {
+	if b == layout.NoBucket {
 		buckets = 1
 	}
 	all := times(shards, buckets)

@@ -2,11 +2,12 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // snippet returns Go declarations for package heatsink that do what the plan says, and "" if there is nothing to do.
@@ -48,18 +49,18 @@ var copies = %s
 func copyKeys() ([]string, error) { return copies.ShardKeys(%[2]q, time.Time{}, time.Time{}) }
 
 func anyCopy() (string, error) { return copies.ShardKey(%[2]q, time.Time{}, copies.Draw(nil)) }
-`, w.layout(p), w.Key)
+`, literal(w.layout(p)), w.Key)
 }
 
 // field is a field of a struct literal.
 type field struct{ name, value string }
 
 func (w *Workload) options(p *Plan) string {
-	fields := append(w.Names.fields(w.Table.Index), field{"Layout", w.layout(p)})
+	fields := append(w.Names.fields(w.Table.Index), field{"Layout", literal(w.layout(p))})
 	if p.Strategy == Counter {
 		fields = append(fields, field{"ShardBy", `[]string{"slot"}`})
 	}
-	if p.Bucket != NoBucket && w.Names.Time != "" {
+	if p.Bucket != layout.NoBucket && w.Names.Time != "" {
 		fields = append(fields, field{"EventTime", fmt.Sprintf("heatsink.EventTime{Attribute: %q}", w.Names.Time)})
 	}
 	if older := w.older(p); older != "" {
@@ -117,7 +118,7 @@ func (w *Workload) blanks(p *Plan) []string {
 	if n.SortKey == "" {
 		lines = append(lines, "SortKey: fill in the sort key's attribute, if there is one.")
 	}
-	if p.Bucket != NoBucket && n.Time == "" {
+	if p.Bucket != layout.NoBucket && n.Time == "" {
 		lines = append(lines, "EventTime: fill in the attribute that has an item's time.")
 	}
 	return lines
@@ -156,23 +157,77 @@ func (w *Workload) explain(p *Plan) []string {
 	return append(lines, w.blanks(p)...)
 }
 
-// layout writes the layout.
-func (w *Workload) layout(p *Plan) string {
-	var parts []string
+// layout returns the layout of the plan.
+func (w *Workload) layout(p *Plan) layout.Layout {
+	l := layout.Layout{Strategy: placing(p.Strategy), Bucket: p.Bucket, Format: w.Names.Format}
 	if p.Shard || p.Strategy == Replicated {
-		parts = append(parts, fmt.Sprintf("Shards: %d", p.Shards))
+		l.Shards = p.Shards
 	}
-	if calculated(p.Strategy) {
+	l.Format.BareZero = w.bareZero(p)
+	return l
+}
+
+// placing returns how a layout chooses shards for a strategy.
+func placing(s Strategy) layout.Strategy {
+	switch s {
+	case Calculated, ShardedIndex, Counter:
+		return layout.Calculated
+	}
+	return layout.Random
+}
+
+// literal writes a layout in Go.
+func literal(l layout.Layout) string { return "layout.Layout" + literalFields(l) }
+
+// literalFields writes a layout in Go, where its type need not be said.
+func literalFields(l layout.Layout) string {
+	var parts []string
+	if l.Shards != 0 {
+		parts = append(parts, fmt.Sprintf("Shards: %d", l.Shards))
+	}
+	if l.Strategy == layout.Calculated {
 		parts = append(parts, "Strategy: layout.Calculated")
 	}
-	if p.Bucket != NoBucket {
-		name := string(p.Bucket)
+	if l.Bucket != layout.NoBucket {
+		name := l.Bucket.String()
 		parts = append(parts, "Bucket: layout."+strings.ToUpper(name[:1])+name[1:])
 	}
-	if f := w.format(p); f != "" {
-		parts = append(parts, "Format: "+f)
+	if l.Format != (layout.Format{}) {
+		parts = append(parts, "Format: "+literalFormat(l.Format))
 	}
-	return "layout.Layout{" + strings.Join(parts, ", ") + "}"
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// literalFormat writes a format in Go, by its name if it has one.
+func literalFormat(f layout.Format) string {
+	switch f {
+	case layout.SharpNumber():
+		return "layout.SharpNumber()"
+	case layout.PlainNumber():
+		return "layout.PlainNumber()"
+	case layout.DotFromOne():
+		return "layout.DotFromOne()"
+	}
+	var parts []string
+	if f.BareZero {
+		parts = append(parts, "BareZero: true")
+	}
+	text := func(name, value string) {
+		if value != "" {
+			parts = append(parts, fmt.Sprintf("%s: %q", name, value))
+		}
+	}
+	number := func(name string, value int) {
+		if value != 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", name, value))
+		}
+	}
+	text("ShardPrefix", f.ShardPrefix)
+	number("First", f.First)
+	number("Width", f.Width)
+	text("BucketPrefix", f.BucketPrefix)
+	text("HourMark", f.HourMark)
+	return "layout.Format{" + strings.Join(parts, ", ") + "}"
 }
 
 // older writes the layouts of the items that are there already, "" if there are none elsewhere. If a number of shards is given,
@@ -192,17 +247,8 @@ func (w *Workload) past(p *Plan) string {
 	if !w.Existing || w.Shards == 0 || p.Strategy == Random && w.Shards <= p.Shards {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("Shards: %d", w.Shards)}
-	if calculated(p.Strategy) {
-		parts = append(parts, "Strategy: layout.Calculated")
-	}
-	if f := w.format(p); f != "" {
-		parts = append(parts, "Format: "+f)
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
+	return literalFields(layout.Layout{Shards: w.Shards, Strategy: placing(p.Strategy), Format: w.Names.Format})
 }
-
-func calculated(s Strategy) bool { return s == Calculated || s == ShardedIndex || s == Counter }
 
 // bareZero reports whether shard 0 can have the key that items have already. That is where a random layout looks for
 // them; a calculated one would look elsewhere, and one with buckets has no such key. If there are shards already, shard 0 has
@@ -219,67 +265,19 @@ func (w *Workload) duplicates(p *Plan) bool {
 	return w.Existing && !w.bareZero(p) && !w.Table.Index
 }
 
-// format writes the format, "" for the default.
-func (w *Workload) format(p *Plan) string {
-	f := forms[slices.IndexFunc(forms[:], func(f form) bool { return f.format == w.Names.Format })]
-	if !w.bareZero(p) {
-		return f.name
-	}
-	parts := []string{"BareZero: true"}
-	if f.name != "" {
-		parts = append(parts, fmt.Sprintf("ShardPrefix: %q", f.prefix))
-	}
-	if f.first != 0 {
-		parts = append(parts, fmt.Sprintf("First: %d", f.first))
-	}
-	return "layout.Format{" + strings.Join(parts, ", ") + "}"
-}
-
-// Format is the spelling of shard keys.
-type Format string
-
-// The formats.
-const (
-	ShardNumber Format = ""           // KEY#SHARD_7
-	ShardHash   Format = "shard-hash" // KEY#SHARD#7
-	PlainNumber Format = "plain"      // KEY#7
-	DotFromOne  Format = "dot"        // KEY.8
-)
-
-// form is what a format writes, and its name in package layout.
-type form struct {
-	format Format
-	name   string
-	prefix string
-	first  int
-}
-
-var forms = [...]form{
-	{ShardNumber, "", "#SHARD_", 0},
-	{ShardHash, "layout.SharpNumber()", "#SHARD#", 0},
-	{PlainNumber, "layout.PlainNumber()", "#", 0},
-	{DotFromOne, "layout.DotFromOne()", ".", 1},
-}
-
 // keys returns the first and the last shard key, with a bucket as it may be.
 func (w *Workload) keys(p *Plan) (first, last string) {
-	key := w.Key + bucketExample(p.Bucket)
-	if !p.Shard && p.Strategy != Replicated {
-		return key, key
-	}
-	f := forms[slices.IndexFunc(forms[:], func(f form) bool { return f.format == w.Names.Format })]
-	at := func(shard int) string {
-		if shard == 0 && w.bareZero(p) {
-			return key
-		}
-		return key + f.prefix + strconv.Itoa(shard+f.first)
-	}
-	return at(0), at(p.Shards - 1)
+	l := w.layout(p)
+	return w.storedKey(l, 0), w.storedKey(l, max(l.Shards, 1)-1)
 }
 
-// bucketExample is what a bucket adds to a key.
-func bucketExample(b Bucket) string {
-	return map[Bucket]string{
-		Hour: "#2026-06-22T01", Day: "#2026-06-22", Week: "#2026-W26", Month: "#2026-06", Year: "#2026",
-	}[b]
+// storedKey returns the key of a shard. The workload's key may be a text that heatsink refuses as a key, so another one
+// stands in for it.
+func (w *Workload) storedKey(l layout.Layout, shard int) string {
+	const standIn = "KEY"
+	stored, err := l.ShardKey(standIn, time.Date(2026, time.June, 22, 1, 0, 0, 0, time.UTC), shard)
+	if err != nil {
+		return fmt.Sprintf("(%v)", err) // not with a workload that was validated
+	}
+	return w.Key + strings.TrimPrefix(stored, standIn)
 }

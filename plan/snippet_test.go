@@ -40,7 +40,7 @@ var snippets = []struct {
 		layout.Layout{Shards: 17, Format: layout.Format{BareZero: true}},
 	},
 	{
-		plan.Workload{Key: "a\n\"b\"`", Writes: 5000, Existing: true, Names: plan.Names{Format: plan.DotFromOne, Table: "t\"\n"}},
+		plan.Workload{Key: "a\n\"b\"`", Writes: 5000, Existing: true, Names: plan.Names{Format: layout.DotFromOne(), Table: "t\"\n"}},
 		plan.Random,
 		layout.Layout{Shards: 17, Format: layout.Format{ShardPrefix: ".", First: 1, BareZero: true}},
 	},
@@ -55,12 +55,17 @@ var snippets = []struct {
 		layout.Layout{Bucket: layout.Day},
 	},
 	{
-		plan.Workload{Key: "EVENTS", Writes: 1500, Existing: true, Read: plan.Reading{Pattern: plan.Times, Window: time.Hour}, Names: plan.Names{Format: plan.ShardHash}},
+		plan.Workload{Key: "EVENTS", Writes: 1500, Existing: true, Read: plan.Reading{Pattern: plan.Times, Window: time.Hour}, Names: plan.Names{Format: layout.SharpNumber()}},
 		plan.BucketedShards,
 		layout.Layout{Shards: 10, Bucket: layout.Hour, Format: layout.SharpNumber()},
 	},
 	{
-		plan.Workload{Key: "tenant-456", Writes: 300, ItemsPerDay: 100, Unpredictable: true, Read: plan.Reading{Window: 28 * 24 * time.Hour}, Names: plan.Names{Format: plan.PlainNumber}},
+		plan.Workload{Key: "EVENTS#7", Writes: 1500, Read: plan.Reading{Pattern: plan.Times, Window: time.Hour}, Names: plan.Names{Format: layout.Format{ShardPrefix: "/", First: 1, Width: 3, BucketPrefix: "@", HourMark: "-"}}},
+		plan.BucketedShards,
+		layout.Layout{Shards: 10, Bucket: layout.Hour, Format: layout.Format{ShardPrefix: "/", First: 1, Width: 3, BucketPrefix: "@", HourMark: "-"}},
+	},
+	{
+		plan.Workload{Key: "tenant-456", Writes: 300, ItemsPerDay: 100, Unpredictable: true, Read: plan.Reading{Window: 28 * 24 * time.Hour}, Names: plan.Names{Format: layout.PlainNumber()}},
 		plan.BucketedShards,
 		layout.Layout{Shards: 5, Bucket: layout.Week, Format: layout.PlainNumber()},
 	},
@@ -80,7 +85,7 @@ var snippets = []struct {
 		layout.Layout{Shards: 6, Strategy: layout.Calculated},
 	},
 	{
-		plan.Workload{Key: "leaderboard#game-1", Writes: 2300, Read: plan.Reading{Pattern: plan.Counters}, Table: plan.Table{Partitions: 40}, Names: plan.Names{Format: plan.PlainNumber}},
+		plan.Workload{Key: "leaderboard#game-1", Writes: 2300, Read: plan.Reading{Pattern: plan.Counters}, Table: plan.Table{Partitions: 40}, Names: plan.Names{Format: layout.PlainNumber()}},
 		plan.Counter,
 		layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.PlainNumber()},
 	},
@@ -155,7 +160,7 @@ func TestEverySnippetOpens(t *testing.T) {
 				Pattern: rapid.SampledFrom([]plan.Pattern{plan.Points, plan.Times, plan.Lists, plan.Counters, plan.Mostly}).Draw(r, "pattern"),
 				Stale:   rapid.SampledFrom([]time.Duration{0, -1}).Draw(r, "stale"),
 			},
-			Names: plan.Names{Format: rapid.SampledFrom([]plan.Format{plan.ShardNumber, plan.ShardHash, plan.PlainNumber, plan.DotFromOne}).Draw(r, "format")},
+			Names: plan.Names{Format: rapid.SampledFrom([]layout.Format{{}, layout.SharpNumber(), layout.PlainNumber(), layout.DotFromOne(), {ShardPrefix: "/", Width: 3, BucketPrefix: "@", HourMark: "-"}}).Draw(r, "format")},
 		}
 		w.Table.Index = w.Read.Pattern != plan.Counters && rapid.Bool().Draw(r, "index")
 		p := makePlan(t, w)
@@ -244,7 +249,7 @@ func TestSnippetsFindShardsThatExist(t *testing.T) {
 		{plan.Lists, 4, plan.Random, layout.Layout{Shards: 4}},
 		{plan.Lists, 100, plan.Random, layout.Layout{Shards: 100}},
 	} {
-		for _, format := range []plan.Format{plan.ShardNumber, plan.DotFromOne} {
+		for _, format := range []layout.Format{{}, layout.DotFromOne()} {
 			t.Run(fmt.Sprintf("%s of %d, %s", test.strategy, test.shards, format), func(t *testing.T) {
 				ctx, db := t.Context(), local.Start(t)
 				p := makePlan(t, plan.Workload{

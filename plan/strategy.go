@@ -27,15 +27,18 @@ func (s Strategy) Spreads() bool {
 	return s == Random || s == Calculated || s == BucketedShards || s == ShardedIndex || s == Counter
 }
 
-// The values of Plan.Choice say how writers choose among the shards of a key.
+// Choice is how writers choose among the shards of a key: Uniform or Aware.
+type Choice = bins.Choice
+
+// The choices.
 const (
-	Uniform = "uniform" // the item decides, or the writer draws: throttled shards are not avoided
-	Aware   = "aware"   // avoids recently throttled shards, as heatsink's random layouts do
+	Uniform = bins.Uniform // the item decides, or the writer draws: throttled shards are not avoided
+	Aware   = bins.Aware   // avoids recently throttled shards, as heatsink's random layouts do
 )
 
 // choice returns how writers of the strategy choose among shards. Where the item decides, a writer cannot avoid throttled
 // shards.
-func (s Strategy) choice() bins.Choice {
+func (s Strategy) choice() Choice {
 	if s == Random || s == BucketedShards {
 		return bins.Aware
 	}

@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // 000-15, 000-16, 001-16, 001-17, 002-07, 002-08, 003-19, 004-18, 004-19, 004-20: which strategy, for whom.
@@ -89,7 +92,7 @@ func TestNeed(t *testing.T) {
 		requests float64
 		keys     int
 		share    float64
-		want     string
+		want     Need
 	}{
 		{1e6, 1000, 0, NeedEssential},
 		{5e6, 9000, 0, NeedEssential},
@@ -108,7 +111,7 @@ func TestNeed(t *testing.T) {
 			t.Errorf("%v requests on %d keys, %v of them on one: got %s, want %s", c.requests, c.keys, c.share, got, c.want)
 		}
 	}
-	for need, w := range map[string]Workload{
+	for need, w := range map[Need]Workload{
 		NeedEssential: {Writes: 1500, Keys: 5000, Share: 0.001},
 		NeedCritical:  {Writes: 1500, Keys: 3, Share: 0.5},
 		NeedNot:       {Writes: 100, Keys: 5000, Share: 0.001},
@@ -126,32 +129,53 @@ func TestChooseBucket(t *testing.T) {
 		name        string
 		itemsPerDay float64
 		window      time.Duration
-		want        Bucket
+		want        layout.Bucket
 		least, most int
 	}{
-		{"10 threats a day, a quarter", 10, quarter, Month, 3, 4},
-		{"50 threats a day, a quarter", 50, quarter, Month, 3, 4},
-		{"a log of 1,000 a day, a week", 1000, 7 * day, Day, 7, 8},
-		{"a log of 100,000 a day, a week", 100_000, 7 * day, Day, 7, 8},
-		{"metrics, 24 hours", 5e6, day, Day, 1, 2},
-		{"metrics, an hour", 5e6, time.Hour, Hour, 1, 2},
-		{"200 a day, a week", 200, 7 * day, Week, 1, 2},
-		{"one a day, a year", 1, 365 * day, Year, 1, 2},
-		{"many, ten years", 1e6, 3650 * day, Year, 10, 11},
-		{"everything", 1000, 0, NoBucket, 1, 1},
+		{"10 threats a day, a quarter", 10, quarter, layout.Month, 3, 4},
+		{"50 threats a day, a quarter", 50, quarter, layout.Month, 3, 4},
+		{"a log of 1,000 a day, a week", 1000, 7 * day, layout.Day, 7, 8},
+		{"a log of 100,000 a day, a week", 100_000, 7 * day, layout.Day, 7, 8},
+		{"metrics, 24 hours", 5e6, day, layout.Day, 1, 2},
+		{"metrics, an hour", 5e6, time.Hour, layout.Hour, 1, 2},
+		{"200 a day, a week", 200, 7 * day, layout.Week, 1, 2},
+		{"one a day, a year", 1, 365 * day, layout.Year, 1, 2},
+		{"many, ten years", 1e6, 3650 * day, layout.Year, 10, 11},
+		{"everything", 1000, 0, layout.NoBucket, 1, 1},
 	} {
 		got := chooseBucket(c.itemsPerDay, c.window)
-		least, most := got.Touched(c.window)
+		least, most := touched(got, c.window)
 		if got != c.want || least != c.least || most != c.most {
 			t.Errorf("%s: got %s, %d to %d buckets, want %s, %d to %d", c.name, got, least, most, c.want, c.least, c.most)
 		}
 	}
-	if least, most := Day.Touched(quarter); least != 90 || most != 91 {
+	if least, most := touched(layout.Day, quarter); least != 90 || most != 91 {
 		t.Errorf("a quarter of days is %d to %d queries, want 90 to 91", least, most)
 	}
 	p := mustPlan(t, Workload{Writes: 30.0 / 86400, Reads: 1, Read: Reading{Pattern: Times, Window: quarter}})
-	if p.Strategy != Bucketed || p.Bucket != Month || p.Read.Requests != 4 {
+	if p.Strategy != Bucketed || p.Bucket != layout.Month || p.Read.Requests != 4 {
 		t.Errorf("30 threats a day: got %s by %s with %d requests", p.Strategy, p.Bucket, p.Read.Requests)
+	}
+}
+
+// A plan's bucket is the layout's, as JSON by its name; without one there is none. What a plan says can be a layout.
+func TestBucketAsJSON(t *testing.T) {
+	for want, w := range map[string]Workload{
+		`"bucket":"month"`: {Writes: 30.0 / 86400, Reads: 1, Read: Reading{Pattern: Times, Window: 90 * day}},
+		"":                 {Writes: 1},
+	} {
+		p := mustPlan(t, w)
+		text, err := json.Marshal(p)
+		if err != nil || !strings.Contains(string(text), want) || want == "" && strings.Contains(string(text), `"bucket"`) {
+			t.Errorf("got %s, %v, want %s", text, err, want)
+		}
+		var back Plan
+		if err := json.Unmarshal(text, &back); err != nil || back.Bucket != p.Bucket || back.Need != p.Need {
+			t.Errorf("got %s and %s, %v, want %s and %s", back.Bucket, back.Need, err, p.Bucket, p.Need)
+		}
+	}
+	if MaxShards > layout.MaxShards {
+		t.Errorf("a plan may have %d shards, a layout only %d", MaxShards, layout.MaxShards)
 	}
 }
 
@@ -163,19 +187,19 @@ func TestKeysOfExamples(t *testing.T) {
 		first, last string
 	}{
 		{
-			Workload{Key: "tenant-456", Writes: 300, Unpredictable: true, Names: Names{Format: PlainNumber}},
+			Workload{Key: "tenant-456", Writes: 300, Unpredictable: true, Names: Names{Format: layout.PlainNumber()}},
 			5, "tenant-456#2026-06-22#0", "tenant-456#2026-06-22#4",
 		},
 		{
-			Workload{Key: "leaderboard#game-1", Writes: 2300, Read: Reading{Pattern: Counters}, Table: Table{Partitions: 40}, Names: Names{Format: PlainNumber}},
+			Workload{Key: "leaderboard#game-1", Writes: 2300, Read: Reading{Pattern: Counters}, Table: Table{Partitions: 40}, Names: Names{Format: layout.PlainNumber()}},
 			10, "leaderboard#game-1#0", "leaderboard#game-1#9",
 		},
 		{
-			Workload{Key: "PRODUCT_INDEX", Writes: 10_000, Table: Table{Partitions: 500}, Names: Names{Format: PlainNumber}},
+			Workload{Key: "PRODUCT_INDEX", Writes: 10_000, Table: Table{Partitions: 500}, Names: Names{Format: layout.PlainNumber()}},
 			17, "PRODUCT_INDEX#0", "PRODUCT_INDEX#16",
 		},
-		{Workload{Key: "2014-07-09", Writes: 1001, Names: Names{Format: DotFromOne}}, 5, "2014-07-09.1", "2014-07-09.5"},
-		{Workload{Key: "STATUS#ACTIVE", Writes: 1001, Existing: true, Names: Names{Format: ShardHash}}, 5, "STATUS#ACTIVE", "STATUS#ACTIVE#SHARD#4"},
+		{Workload{Key: "2014-07-09", Writes: 1001, Names: Names{Format: layout.DotFromOne()}}, 5, "2014-07-09.1", "2014-07-09.5"},
+		{Workload{Key: "STATUS#ACTIVE", Writes: 1001, Existing: true, Names: Names{Format: layout.SharpNumber()}}, 5, "STATUS#ACTIVE", "STATUS#ACTIVE#SHARD#4"},
 	} {
 		p := mustPlan(t, c.workload)
 		w := c.workload.withDefaults()

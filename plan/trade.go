@@ -2,9 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Trade compares what shards gain with what they cost.
@@ -27,17 +27,15 @@ func (v *ways) trade(p *Plan, way Way) Trade {
 		ReadRequests: float64(way.Read.Requests) / float64(p.Unsharded.Requests),
 		ReadUnits:    way.Read.Units / p.Unsharded.Units,
 		AddedDollars: way.Read.Dollars - p.Unsharded.Dollars,
-		KeyBytes:     keyBytes(way.Shards, v.bucket),
+		KeyBytes:     v.keyBytes(v.layout(p).WithShards(way.Shards)),
 	}
 	t.StorageShare = float64(t.KeyBytes) / float64(v.ItemBytes)
 	t.Outweighs = v.strategy != Replicated && t.AddedDollars > 0 && t.AddedDollars > way.Dollars-way.Read.Dollars
 	return t
 }
 
-// keyBytes is the length of what a shard adds to a key, such as #2026-06-22#SHARD_12.
-func keyBytes(shards int, b Bucket) int {
-	return len("#SHARD_") + len(strconv.Itoa(shards-1)) + len(bucketExample(b))
-}
+// keyBytes is the length of what the last shard adds to a key, such as #2026-06-22#SHARD_12.
+func (w *Workload) keyBytes(l layout.Layout) int { return len(w.storedKey(l, l.Shards-1)) - len(w.Key) }
 
 // costs says in words what sharding gains and costs.
 func (v *ways) costs(p *Plan) []string {

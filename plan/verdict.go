@@ -43,7 +43,7 @@ func (w *Workload) kindOfShards(p *Plan) string {
 	case Calculated:
 		return "calculated from the item's id"
 	case BucketedShards:
-		return "in every " + string(p.Bucket)
+		return "in every " + p.Bucket.String()
 	case ShardedIndex:
 		return "of the index's key, calculated from the item's id"
 	case Counter:

@@ -3,6 +3,7 @@ package plan
 import (
 	"sort"
 
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
@@ -36,13 +37,13 @@ type ways struct {
 	*Workload
 	load     Load
 	strategy Strategy
-	bucket   Bucket
+	bucket   layout.Bucket
 	demand   bins.Demand
 	limit    float64 // of a partition, in the units of the bottleneck
 	formula  int
 }
 
-func (w *Workload) ways(l Load, s Strategy, b Bucket) *ways {
+func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
 	v := &ways{Workload: w, load: l, strategy: s, bucket: b, limit: PartitionWrites}
 	writes, reads := float64(l.WriteUnits)/PartitionWrites, l.ReadUnits/PartitionReads
 	if s == Replicated {
@@ -168,7 +169,7 @@ func (v *ways) way(name string, shards, partitions int) Way {
 }
 
 func (v *ways) access(shards int) access {
-	_, buckets := v.bucket.Touched(v.Read.Window)
+	_, buckets := touched(v.bucket, v.Read.Window)
 	return v.readWith(v.strategy, shards, buckets, v.bucket)
 }
 

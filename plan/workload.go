@@ -3,6 +3,8 @@ package plan
 import (
 	"errors"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // ErrWorkload is wrapped when a workload contradicts itself or has a value out of range.
@@ -141,8 +143,8 @@ type Names struct {
 	// Blank leaves missing names out of the snippet, with a comment, instead of using the defaults.
 	Blank bool
 
-	// Format is the spelling of shard keys. Default: KEY#SHARD_7.
-	Format Format
+	// Format is the spelling of shard keys, without BareZero: that is the plan's to say. Default: KEY#SHARD_7.
+	Format layout.Format
 }
 
 const (

@@ -12,7 +12,7 @@ import (
 )
 
 // defaultTemplate is how shards are spelt if only their number is given.
-var defaultTemplate = "{key}" + strings.TrimPrefix(layout.Format{}.String(), "{key}#{bucket}")
+var defaultTemplate = layout.Layout{Shards: 1}.Template()
 
 // told returns the layouts that the flags describe.
 func (a *audit) told() ([]heat.Layout, error) {
@@ -86,12 +86,8 @@ func (a *audit) layout(text string, shards int) (heat.Layout, error) {
 		return heat.Layout{}, fmt.Errorf("--layout %q has no {shard}: leave it out for a table without shards", text)
 	}
 	l := heat.Layout{
-		Resource: heat.Resource{Table: a.table, Index: index}, Shards: shards, Widths: a.widths, Unsharded: a.unsharded,
-		Prefix: format.ShardPrefix, First: format.First, Width: format.Width, BareZero: format.BareZero,
-		BucketPrefix: format.BucketPrefix, HourMark: format.HourMark,
-	}
-	if strings.Contains(template, "{bucket") {
-		l.Bucket = "any"
+		Resource: heat.Resource{Table: a.table, Index: index}, Layout: layout.Layout{Shards: shards, Format: format},
+		AnyBucket: strings.Contains(template, "{bucket"), Widths: a.widths, Unsharded: a.unsharded,
 	}
 	if err := l.Validate(); err != nil {
 		return heat.Layout{}, fmt.Errorf("--shards %d: %w", shards, err)

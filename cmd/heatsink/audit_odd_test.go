@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -42,7 +43,7 @@ func TestAuditAndTopPrintNoControlCharacters(t *testing.T) {
 			Patterns: []heat.Pattern{{Shape: evil, Example: evil, Items: 500, Distinct: heat.Distinct{Keys: 1}}},
 		}},
 	}
-	if err := report.Fold(heat.Layout{Shards: 4}); err != nil {
+	if err := report.Fold(heat.Layout{Layout: layout.Layout{Shards: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	findings := heat.Explain(report, heat.Rules{})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // load is what every act offers: puts of the same cost at an even rate, whether or not earlier ones have been answered.
@@ -63,12 +65,5 @@ func sleepUntil(ctx context.Context, at time.Time) bool {
 	if wait <= 0 {
 		return ctx.Err() == nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return dispatch.Sleep(ctx, wait) == nil
 }

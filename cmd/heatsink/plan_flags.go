@@ -107,8 +107,8 @@ func (f *planFlags) naming(cmd *cobra.Command) {
 	flags.StringVar(&n.SortKey, "sort-key", "", "attribute of the sort key (default sk)")
 	flags.StringVar(&n.Time, "time", "", "attribute with the time of an item (default: the sort key)")
 	flags.StringVar(&n.TableKey, "table-key", "", "with --index: attribute of the table's own partition key (default id)")
-	flags.StringVar((*string)(&n.Format), "format", "", "spelling of shard keys: shard-hash (#SHARD#7), plain "+
-		"(#7), dot (.8) (default #SHARD_7)")
+	flags.Var((*spelling)(&n.Format), "format", "spelling of shard keys: shard-hash (#SHARD#7), plain "+
+		"(#7), dot (.8), or a template such as {key}/{shard:03} (default #SHARD_7)")
 }
 
 // read returns the workload that the flags describe.
@@ -177,6 +177,7 @@ var flagOf = strings.NewReplacer(
 	"Names.Format", "--format",
 	"ItemsPerDay", "--items-per-day", "ItemBytes", "--item-size", "Writes", "--writes", "Reads", "--reads", "Keys",
 	"--keys",
+	"Existing", "--existing",
 	"Share", "--share", "Zipf", "--zipf", "Shards", "--shards", "Throttles", "--throttles",
 	"\n", "; ",
 )

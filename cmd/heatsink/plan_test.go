@@ -13,6 +13,8 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/plan"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // The verdict comes first, then the numbers, the reasons and the snippet.
@@ -120,7 +122,7 @@ func TestPlanFlags(t *testing.T) {
 			Factor: 2, Confidence: 0.9, Target: 0.5, Average: 0.25, P50Millis: 3, P99Millis: 30,
 			Prices: plan.Prices{Region: "eu-west-1", Date: "2026-09-01", MillionWrites: 0.7},
 		},
-		Names: plan.Names{Table: "t", PartitionKey: "p", SortKey: "s", Time: "at", Index: "by-status", TableKey: "order", Format: plan.PlainNumber},
+		Names: plan.Names{Table: "t", PartitionKey: "p", SortKey: "s", Time: "at", Index: "by-status", TableKey: "order", Format: layout.PlainNumber()},
 	}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
@@ -173,7 +175,9 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--query-p50", "9ms", "--query-p99", "2ms"}, "--query-p99 in ms is 2, less than the median of 9"},
 		{[]string{"--writes", "1", "--pattern", "any"}, `--pattern is "any": it must be one of [points times lists counter mostly]`},
 		{[]string{"--writes", "1", "--index", "i", "--strong"}, "--strong is set, but an index"},
-		{[]string{"--writes", "1", "--format", "roman"}, `--format is "roman"`},
+		{[]string{"--writes", "1", "--format", "roman"}, `invalid argument "roman" for "--format" flag: want shard-hash, plain, dot or a template`},
+		{[]string{"--writes", "1", "--format", "{key}{shard}"}, "there is nothing before {shard}"},
+		{[]string{"--writes", "1", "--format", "{key}[.{shard}]"}, "--format has BareZero, so that shard 0 has the bare key: leave it out, and set --existing if the key has items"},
 		{[]string{"--writes", "1", "--factor", "0.1"}, "--factor is 0.1"},
 		{[]string{"--writes", "1", "--fail-on", "often"}, `--fail-on: unknown severity "often"`},
 		{[]string{"--writes", "1", "--prices", "nowhere.json"}, "--prices nowhere.json: no such file"},

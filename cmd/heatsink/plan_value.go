@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // byteSize is a flag for a number of bytes: 700, 700B, 2.5KB, 1MB; a KB has 1,024 of them.
@@ -84,3 +86,29 @@ func cutSuffixFold(text, suffix string) (string, bool) {
 	}
 	return text, false
 }
+
+// spelling is a flag for the format of shard keys: a word for one that is in use elsewhere, or a template.
+type spelling layout.Format
+
+func (s *spelling) Set(text string) error {
+	switch text {
+	case "":
+		*s = spelling{}
+	case "shard-hash":
+		*s = spelling(layout.SharpNumber())
+	case "plain":
+		*s = spelling(layout.PlainNumber())
+	case "dot":
+		*s = spelling(layout.DotFromOne())
+	default:
+		if !strings.Contains(text, "{") {
+			return fmt.Errorf("want shard-hash, plain, dot or a template such as {key}/{shard:03}")
+		}
+		return (*layout.Format)(s).UnmarshalText([]byte(text))
+	}
+	return nil
+}
+
+func (s *spelling) String() string { return "" }
+
+func (s *spelling) Type() string { return "string" }

@@ -57,13 +57,13 @@ var mayImport = imports{
 	"internal/wholebody": {},
 
 	// Useful alone.
-	"heat":                 {"internal/attempt", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
-	"plan":                 {"internal/figure", "plan/internal/bins"},
+	"plan":                 {"layout", "internal/figure", "plan/internal/bins"},
 	"plan/internal/bins":   {},
 
 	// The engine, from the outside in.

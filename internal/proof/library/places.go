@@ -184,7 +184,7 @@ func narrow(ctx context.Context, e *engine) (string, error) {
 func uneven(ctx context.Context, e *engine) (string, error) {
 	var log strings.Builder
 	spread := layout.Layout{Shards: 200, Strategy: layout.Calculated, Hash: layout.Product, Format: layout.DotFromOne()}
-	recorder, err := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{{Shards: 200, Prefix: ".", First: 1}}})
+	recorder, err := heat.NewRecorder(heat.Options{Layouts: []heat.Layout{{Layout: spread}}})
 	if err != nil {
 		return "", err
 	}
