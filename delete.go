@@ -16,9 +16,9 @@ import (
 // delete deletes an item. If the item may be in several shards, delete looks for it first.
 //
 // A Random layout may have several items under a key, of which delete removes the first. With a Calculated layout, delete
-// removes all copies that it found, the one that Get returns last. Wherever it stops, no older copy becomes visible that
-// was hidden before. The caller's conditions and return values apply to the copy that Get returns. A Put in between may
-// be missed, as if the delete had come first.
+// removes all copies that it found. The copy that Get returns is the last to go, so that no hidden copy becomes visible
+// wherever the delete stops. The caller's conditions and return values apply to that copy. A Put in between may be
+// missed, as if the delete had come first.
 //
 // A delete is idempotent, unless the caller asks for the old item or sets a condition: see update.
 func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (Written[Item], error) {

@@ -160,7 +160,7 @@ func (g *gathering) exceeded(e *gather.AllowanceError) error {
 	if bucket := g.buckets[e.Stage]; !bucket.IsZero() {
 		where = " in the bucket of " + bucket.Format(time.RFC3339)
 	}
-	return fmt.Errorf("%w, and %d more%s would exceed MaxRequests, which is %d: %s", err, e.More, where, r.maxRequests(), r.remedy())
+	return fmt.Errorf("%w, and the next %d%s would exceed MaxRequests, which is %d: %s", err, e.More, where, r.maxRequests(), r.remedy())
 }
 
 // gatherError converts a gather.MissingError to a GatherError.
