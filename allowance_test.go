@@ -117,9 +117,9 @@ func TestLimitedReadsEnd(t *testing.T) {
 					t.Errorf("%s: got %v with %d queries, want %v with 100", what, err, queries, ErrTooManyRequests)
 					return
 				}
-				sent := "100 sent"
+				sent := "100 requests returned"
 				if hedge { // some of which are called off before they reach the client
-					sent = " sent"
+					sent = " requests returned"
 				}
 				for _, text := range []string{sent, "bucket of 2026-03-2", "raise MaxRequests"} {
 					if !strings.Contains(err.Error(), text) {

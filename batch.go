@@ -16,32 +16,32 @@ import (
 )
 
 const (
-	// maxBatchPut is how many items a BatchWriteItem takes.
+	// maxBatchPut is the maximum number of items in a BatchWriteItem.
 	maxBatchPut = 25
 
-	// maxBatches is how many requests of one call are under way at a time.
+	// maxBatches is the maximum number of requests that one call has in flight.
 	maxBatches = 8
 )
 
-// inParallel calls f for every number below n, a few at a time, and waits for all of them.
+// inParallel calls f for every number below n, maxBatches at a time, and waits for all calls.
 func inParallel(n int, f func(i int)) {
 	if n == 1 {
 		f(0)
 		return
 	}
 	var wg sync.WaitGroup
-	room := make(chan struct{}, maxBatches)
+	slots := make(chan struct{}, maxBatches)
 	for i := range n {
-		room <- struct{}{}
+		slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-room }()
+			defer func() { <-slots }()
 			f(i)
 		})
 	}
 	wg.Wait()
 }
 
-// batch is a BatchPut under way.
+// batch is a BatchPut in progress.
 type batch struct {
 	schema *place.Schema
 	placer *place.Placer
@@ -54,18 +54,19 @@ type batch struct {
 type batchItem struct {
 	*place.Placement
 	position int   // in the batch
-	item     Item  // as the caller has it, with its time to live
+	item     Item  // with the logical key and the time to live
 	sent     Item  // as it was sent
 	err      error // why it is not written
 }
 
-// batchPut writes items, 25 at a time. encode returns an item by its position. An item that cannot be written fails alone:
-// it is not sent if heatsink sees that, and is found out by halves if DynamoDB does.
+// batchPut writes items, 25 a request. encode returns the item at a position. An item that cannot be written does not
+// affect the others: heatsink does not send it, or finds it by halving the batch if only DynamoDB rejects it.
 //
-// What DynamoDB leaves unprocessed was not written, so the items of a random layout are tried in other shards. After a
-// lost answer the items of that request stay where they are, as in put.
+// DynamoDB has not written what it leaves unprocessed, so a Random layout tries other shards for these items. After a
+// lost response, the items of that request stay in their shards, as in put.
 //
-// The items of a collection with versions have a condition each, which a BatchWriteItem cannot have: w puts them one by one.
+// In a collection with versions each item needs a condition, which a BatchWriteItem cannot have. w puts these items one
+// by one.
 func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Item, error)) error {
 	if items == 0 {
 		return nil
@@ -81,7 +82,7 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	return b.failures(items)
 }
 
-// put writes items, as many in a request as it takes.
+// put writes items, up to maxBatchPut in a request.
 func (b *batch) put(ctx context.Context, items []*batchItem) {
 	requests := slices.Collect(slices.Chunk(items, maxBatchPut))
 	inParallel(len(requests), func(i int) { b.putSome(ctx, requests[i]) })
@@ -101,13 +102,14 @@ func (b *batch) failures(items int) error {
 	return nil
 }
 
-// place places all items. Of those with the same key only the last is left. An item that has no place has an error.
+// place chooses the place of each item. Of items with the same key only the last is kept. An item that has no place gets
+// an error.
 func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, error)) {
-	all, room := make([]*batchItem, items), make([]batchItem, items)
+	all, allocated := make([]*batchItem, items), make([]batchItem, items)
 	names := make([]string, items)
 	last := make(map[string]int, items)
 	for i := range all {
-		e := &room[i]
+		e := &allocated[i]
 		e.position, all[i] = i, e
 		var item Item
 		if item, e.err = encode(i); e.err == nil {
@@ -131,7 +133,7 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 	b.items = slices.DeleteFunc(all, func(e *batchItem) bool { return e.err == nil && last[names[e.position]] != e.position })
 }
 
-// putSome writes the items of one request. Those that it cannot write have an error then.
+// putSome writes the items of one request. Items that it cannot write get an error.
 func (b *batch) putSome(ctx context.Context, pending []*batchItem) {
 	r := &request{operation: "BatchWriteItem", Home: pending[0].Home}
 	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
@@ -179,8 +181,8 @@ func (b *batch) putSome(ctx context.Context, pending []*batchItem) {
 	}
 }
 
-// unprocessed returns the items that an answer says were not written. If it names an item that was not sent, nothing
-// is certain about any: all are to be sent again, to the same shards.
+// unprocessed returns the items that DynamoDB did not write according to its response. If the response names an item that
+// was not sent, no item is certain. All of them are then sent again, to the same shards.
 func (b *batch) unprocessed(r *request, sent []*batchItem, out *dynamodb.BatchWriteItemOutput) []*batchItem {
 	left := map[string]bool{}
 	for _, puts := range out.UnprocessedItems { // of our table, under its name or its ARN

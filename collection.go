@@ -13,26 +13,27 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Collection is a layout on a table or index: what is put in is spread over shards, and read back as one list in order.
-// T is a struct with dynamodbav tags, as attributevalue has them, or Item for raw items. Its methods may be called
-// concurrently.
+// Collection stores items in a table or an index through a layout. It spreads the items of a key over shards and reads
+// them back as one ordered list. T is a struct with dynamodbav tags, as package attributevalue defines them, or Item for
+// raw items. All methods are safe for concurrent use.
 //
-// DynamoDB's numbers have 38 digits and a float64 has 17: take attributevalue.Number for keys that may have more, as times
-// written by Python's decimal do, or Get cannot find again what Query has listed.
+// An item holds its logical key. Put replaces the value of the partition key attribute with the shard key, and reads
+// restore the logical key. A read therefore returns exactly what was put.
 //
-// Items carry their logical key: Put replaces the partition key attribute by the stored one, and reads put the logical
-// one back. So what is read is what was put, however many shards it went through.
+// DynamoDB's numbers have 38 digits, but a float64 has only 17. Use attributevalue.Number for key attributes that may
+// have more digits, such as times from Python's decimal. Otherwise Get cannot find an item that Query returned.
 //
-// Operations send their requests with the client's own middleware, endpoint and region. They repeat them themselves,
-// with the SDK's retries turned off.
+// Requests use the client's own middleware, endpoint and region. heatsink retries them itself and turns the SDK's retries
+// off.
 type Collection[T any] struct {
 	core *core
 }
 
-// Open returns the collection that options describe. It does no I/O and needs no closing.
+// Open returns the collection that options describe. It does no I/O, and the collection needs no closing. Errors wrap
+// ErrOptions or layout.ErrInvalid.
 func Open[T any](client Client, options Options) (*Collection[T], error) {
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", ErrOptions)
 	}
 	c, err := newCore(client, options)
 	if err != nil {
@@ -41,100 +42,109 @@ func Open[T any](client Client, options Options) (*Collection[T], error) {
 	return &Collection[T]{c}, nil
 }
 
-// As returns the same collection with items of another type, for tables that hold several. They share what the
-// collection has learnt about the table.
+// As returns the same collection with items of another type, for tables that hold several types. Both collections share a
+// retry budget, a concurrency limit and what they have learned about the table.
 func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.core} }
 
-// Put writes an item to its shard. A Calculated layout says which, so that it replaces an item with the same key; not if
-// that is under an Older layout, a narrower width, or the bare key of a format with BareZero, where it stays as a second
-// copy that counts less. A Random layout draws the shard: Put appends then, and a second Put of the same key is most likely
-// a second item. With an Index the table has each item once, and Put replaces it.
+// Put writes an item to its shard and returns where it was written.
 //
-// edit may change the request before it is sent: conditions, return values, anything but table and key. It sees the
-// logical key.
+// A Calculated layout determines the shard, so Put replaces an item with the same key. It does not replace a copy under
+// an Older layout, under a narrower width, or under the bare key of a format with BareZero. Such a copy stays, but Get
+// prefers the new one. A Random layout draws the shard, so Put appends: a second Put of the same key usually adds a
+// second item. With an Index, the table holds each item once, and Put replaces it.
+//
+// edit may change the request before it is sent, except for the table and the key. It sees the logical key.
 //
 //	_, err := orders.Put(ctx, order, func(in *dynamodb.PutItemInput) {
 //		in.ConditionExpression = aws.String("attribute_not_exists(id)")
 //	})
 //
-// A condition checks one place. Where the item may be in several, with a Random layout, BareZero, Older layouts or Widths, it
-// is refused with ErrScattered.
+// A condition checks only one place. Put refuses a condition with ErrScattered where the item may be in several places:
+// with a Random layout, BareZero, Older layouts or Widths.
 //
-// Throttled, a random write tries another shard. If an answer is lost the item may have been written, so from then on it
-// is only sent to that same shard. If its condition fails then, the error is an UnknownOutcomeError: the item that stands
-// against it may be the own one, or an equal one of somebody else. With Options.Version heatsink can tell.
+// If a shard is throttled, a Random layout tries another one. After a lost response the item may have been written, so
+// Put retries on the same shard only. If the condition then fails, the error is an UnknownOutcomeError: the existing item
+// may be this one or an equal one from another writer. With Options.Version, heatsink can tell them apart.
 func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.PutItemInput)) (Written[T], error) {
 	return written[T](encoded(item, func(raw Item) (Written[Item], error) { return c.core.writer.put(ctx, raw, edit) }))
 }
 
-// Update changes the item with the key that like has, which needs to hold no more than the key and what the shard and
-// bucket are worked out from. edit says what to change:
+// Update changes the item that has the key of like. like needs only the key and the attributes that determine the shard
+// and the bucket. edit sets what to change:
 //
 //	_, err := users.Update(ctx, User{ID: "u1"}, func(in *dynamodb.UpdateItemInput) {
 //		in.UpdateExpression = aws.String("SET lastSeen = :now")
 //		in.ExpressionAttributeValues = Item{":now": …}
 //	})
 //
-// With a Random layout the item is looked for first, with a strongly consistent read of every shard, and ErrNotFound if
-// none has it: it is never created. With a Calculated one it is looked for if it may be in several shards, and else
-// created. With an Index the item is listed from now on under the logical key that like has, and in the bucket of like's
-// event time, which it gets; it stays where it is if like has no key, or an empty one.
+// With a Random layout, Update first looks for the item with a strongly consistent read of every shard. It returns
+// ErrNotFound if no shard has the item, and never creates one. With a Calculated layout, Update looks for the item only
+// if it may be in several shards. If no shard has it, Update creates it.
 //
-// What the item's place is worked out from cannot be changed, as the item would stay where it is: the index's key, the
-// event time of a layout with buckets, what a Calculated layout takes the shard from. Such an update is refused with
-// ErrItem, unless it sets the attribute to the value that like has. Delete the item and put it again instead.
+// With an Index, Update lists the item under the logical key of like. In a layout with buckets it also gives the item the
+// event time of like, which determines the bucket. If like has no key, or an empty one, the listing does not change.
 //
-// An update that is not safe to do twice, such as an ADD, is not repeated after its answer was lost: the error is an
-// UnknownOutcomeError then.
+// Update refuses, with ErrItem, to change an attribute that determines the item's place, because the item would not move.
+// These attributes are the index's key, the event time of a layout with buckets, and the attributes that a Calculated
+// layout hashes. Setting such an attribute to the value that like has is allowed. To move an item, delete it and put it
+// again.
+//
+// After a lost response, Update does not retry an update that is not idempotent, such as an ADD. The error is then an
+// UnknownOutcomeError.
 func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamodb.UpdateItemInput)) (Written[T], error) {
 	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.update(ctx, raw, edit) }))
 }
 
-// Delete deletes the item with the key that like has. With a Random layout it is looked for first, as by Update, and one is
-// deleted if there are several; else, as in DynamoDB, deleting what is not there succeeds.
+// Delete deletes the item that has the key of like. With a Random layout, it first looks for the item as Update does, and
+// deletes one item if there are several. Otherwise deleting an item that does not exist succeeds, as in DynamoDB.
 //
-// With a Calculated layout, an item that may be in several shards is looked for as well, and every copy is deleted. The copy
-// that counts is deleted last, under the conditions of edit. So if they fail, the item is still there, and only copies are
-// gone that it was hiding from Get. A copy that an update created without the attributes of ShardBy is left where it is,
-// as it may be the part of another item.
+// With a Calculated layout, Delete also looks for an item that may be in several shards, and deletes every copy. The copy
+// that Get returns is the last to go, under the conditions of edit. If these fail, the item still exists, and only copies
+// that Get did not return are gone. Delete keeps a copy that an update created without the attributes of ShardBy, because
+// it may belong to another item.
 func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamodb.DeleteItemInput)) (Written[T], error) {
 	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.delete(ctx, raw, edit) }))
 }
 
-// Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem, and a
-// BatchGetItem if the item is not there and BareZero, Older layouts or Widths say where else it may be; with a Random one, a
-// BatchGetItem over all shards, 100 at a time, of which the lowest that has the item wins. Of what edit changes, a
-// BatchGetItem heeds ConsistentRead, the projection and its names.
+// Get returns the item that has the key of like, or ErrNotFound.
 //
-// If an Index lists the item in a shard that this collection does not read, Get returns the item together with an error
-// that wraps ErrTooNarrow.
+// With a Calculated layout, Get sends one GetItem. If the item is not there and BareZero, Older layouts or Widths allow
+// other places, it also sends a BatchGetItem. With a Random layout, Get sends a BatchGetItem for all shards, 100 at a
+// time. If several shards have the item, Get returns that of the lowest shard. A BatchGetItem uses only ConsistentRead,
+// the projection and its names from what edit sets.
+//
+// If an Index lists the item in a shard that this collection does not read, Get returns the item and an error that wraps
+// ErrTooNarrow.
 func (c *Collection[T]) Get(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
 	return one(c.core, like, func(raw Item) (Item, error) { return c.core.finder.get(ctx, raw, edit) })
 }
 
-// GetMerged reads what every shard has under the key that like has and returns it as one item: the attributes of all, and
-// the lowest shard's where several have the same. It is for items that were too large or too hot for one place and whose
-// parts were put in shards of their own. ErrNotFound if there is none.
+// GetMerged reads the items that all shards have under the key of like, and merges their attributes into one item. If
+// several shards have an attribute, that of the lowest shard counts. Use it for an item that was too large or too hot for
+// one shard and was stored in parts. It returns ErrNotFound if no shard has a part.
 func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dynamodb.GetItemInput)) (T, error) {
 	return one(c.core, like, func(raw Item) (Item, error) { return c.core.finder.getMerged(ctx, raw, edit) })
 }
 
-// BatchPut writes items as Put does, with BatchWriteItem, 25 at a time. What DynamoDB leaves unprocessed is sent again.
-// Items that could not be written are in a BatchError, whether they lack a key, are too large or met a fault; everything
-// else has been written. Of items with the same key the last one stands. An item that only DynamoDB finds fault with is
-// looked for by halves, which takes up to ten requests more.
+// BatchPut writes items as Put does, with BatchWriteItem, 25 items a request. It retries the items that DynamoDB leaves
+// unprocessed. If several items have the same key, the last one is stored.
+//
+// Items that were not written are in a BatchError, for example because they lack a key, are too large or met a fault. All
+// others were written. If DynamoDB rejects a request because of one item, BatchPut finds that item by halving the batch,
+// which takes up to ten more requests.
 func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
 	return batchPut(ctx, c.core.writer, len(items), func(i int) (Item, error) { return encode(items[i]) })
 }
 
-// TransactPut returns Put's request as a part of a transaction of the caller's own. The shard is chosen now: if the
-// transaction is sent again, send the same part.
+// TransactPut returns the request of a Put as a part of the caller's own transaction. The shard is chosen now: to retry
+// the transaction, send the same part again.
 func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*types.Put)) (types.TransactWriteItem, error) {
 	return encoded(item, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.put(ctx, raw, edit) })
 }
 
-// TransactUpdate is TransactPut for an Update. A transaction cannot look for an item: here and in the other two, the error
-// is ErrScattered unless there is one place for it to be, as with a Calculated layout without BareZero, Older ones or Widths.
+// TransactUpdate is TransactPut for an Update. A transaction cannot look for an item. TransactUpdate, TransactDelete and
+// TransactCheck therefore return ErrScattered if the item may be in several places. An item has one place with a
+// Calculated layout without BareZero, Older layouts or Widths.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
 	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
 }
@@ -144,16 +154,16 @@ func (c *Collection[T]) TransactDelete(ctx context.Context, like T, edit ...func
 	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.delete(ctx, raw, edit) })
 }
 
-// TransactCheck is TransactPut for a condition on an item that is not changed.
+// TransactCheck is TransactPut for a condition on an item that the transaction does not change.
 func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
 	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.condition(ctx, raw, edit) })
 }
 
-// Query returns the items that q asks for, in order: by bucket, then by sort key as DynamoDB orders it, then by shard;
-// with q.Reverse exactly the other way round. Nothing is sent before the loop starts, and ranging again reads again.
-// Leaving the loop cancels what is under way and waits for it.
+// Query returns the items that q selects. They are ordered by bucket, then by sort key in DynamoDB's order, then by
+// shard; q.Reverse reverses that order exactly. Query sends nothing before the loop starts, and a second loop reads
+// again. Leaving the loop cancels the requests in flight and waits for them.
 //
-// An item that cannot be decoded comes as a zero T with a *DecodeError, in its place; whoever stays in the loop gets the
+// If an item cannot be decoded, the loop receives a zero T and a *DecodeError in its place, and may continue with the
 // next item. Any other error is the last pair.
 func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -174,20 +184,22 @@ func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] 
 	}
 }
 
-// Page returns q.Limit items that follow the page whose Next is token; an empty token asks for the first. Pages put
-// together are what Query returns, whatever the page sizes, also if the layout has grown in between. From and To may move
-// from page to page, as a range that ends now does. What is returned and in which order must stay: Key, Sort, Reverse,
-// Filter, Projection, Names, Values and IncludeExpired.
+// Page returns up to q.Limit items that follow the page whose Next is token. An empty token selects the first page. All
+// pages together are what Query returns, whatever their sizes, even if the layout grows in between.
 //
-// A token stays valid when a key gets more shards, by Layout.Shards or Widths; when an unsharded key gets its first, with
-// Format.BareZero; and when Strategy or Hash change. It is refused with ErrToken if the table, the keys, the Bucket or Older
-// change, or the spelling of shard keys. If fewer shards are read than when it was issued, the error also wraps
-// ErrTooNarrow: the others' items would be missing.
+// From and To may move from page to page, as a range that ends now does. Key, Sort, Reverse, Filter, Projection, Names,
+// Values and IncludeExpired must stay the same.
 //
-// With q.Partial there may be both a page, without Next, and a GatherError. Items that cannot be decoded are left out: the
-// error wraps a *DecodeError for each of them, beside the other items of the page and its Next, which goes on behind them.
+// A token stays valid when a key gets more shards, through Layout.Shards or Widths. It also stays valid when an unsharded
+// key gets its first shards with Format.BareZero, and when Strategy or Hash change. Page refuses it with ErrToken if the
+// table, the key attributes, Bucket, Older or the format of shard keys change. If fewer shards are read than when the
+// token was issued, the error also wraps ErrTooNarrow, because items would be missing.
+//
+// With q.Partial, Page may return both a page without Next and a GatherError. Page leaves out items that cannot be
+// decoded. Its error then wraps a *DecodeError for each of them. The page still has its other items, and its Next
+// continues after them.
 func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T], error) {
-	if err := q.whole("a page", "a token cannot say which shards were drawn; use Query"); err != nil {
+	if err := q.whole("a page token cannot record which shards were drawn: use Query, or leave Sample out"); err != nil {
 		return Page[T]{}, err
 	}
 	raw, err := readPage(ctx, c.core, q, token)
@@ -210,10 +222,10 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 	return page, err
 }
 
-// Decode returns what a stored item is to the collection, and where it was: the other way round of Put, for items that
-// were read in some other way, from a stream, a scan or an export. It knows the shards of wider layouts, too: for one that
-// this collection does not read it returns the item and its place together with an error that wraps ErrTooNarrow.
-// Widths are asked without a deadline.
+// Decode converts a stored item to a T with its logical key, and returns where it was stored. It is the inverse of Put,
+// for items from a stream, a scan or an export. Decode also understands shards of wider layouts. If this collection does
+// not read the shard, Decode returns the item, its place and an error that wraps ErrTooNarrow. It calls Widths without a
+// deadline.
 func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 	raw, place, err := decodeStored(c.core, stored)
 	if raw == nil {
@@ -230,51 +242,54 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 	return item, place, err
 }
 
-// Locate returns the table's keys under which the item with the key that like has may be stored, without looking: one with
-// a Calculated layout, else one for every shard; and the bare key of BareZero, and those of Older layouts and narrower
-// Widths, if there are any.
+// Locate returns the keys of the table under which the item with the key of like may be stored. It sends no request. A
+// Calculated layout has one such key, and any other layout has one for every shard. BareZero, Older layouts and narrower
+// Widths add theirs.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 	return encoded(like, func(raw Item) ([]Item, error) { return c.core.schema.EveryKey(ctx, raw) })
 }
 
-// Plan returns what q will read, without reading it. q.MaxRequests does not matter.
+// Plan returns how many buckets and shards q will read, without reading them. It ignores q.MaxRequests.
 func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) {
 	return planRead(ctx, c.core, q)
 }
 
-// Count returns the number of items that q asks for. The shards count in parallel, and no item is transferred; DynamoDB
-// charges as if it were. Items are read only to compare their times: without buckets, in Older layouts, and in buckets that
-// From or To cut. With q.Limit it stops there, and reads the keys of about as many items as a Query with that Limit.
+// Count returns the number of items that q selects. The shards are counted in parallel. DynamoDB transfers no items, but
+// charges for reading them.
+//
+// Count reads items only where it must compare their event times with From and To. That is without buckets, in Older
+// layouts, and in buckets that From or To cut. With q.Limit, Count stops at the limit and reads the keys of about as many
+// items as a Query with that Limit.
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) {
 	return countItems(ctx, c.core, q)
 }
 
-// Distribution counts the items of every shard that q reads, and judges how even they are.
+// Distribution counts the items of every shard that q reads, and measures how evenly they are spread.
 func (c *Collection[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, error) {
-	if err := q.whole("a distribution", "it compares all shards; leave Sample out"); err != nil {
+	if err := q.whole("a distribution compares all shards: leave Sample out"); err != nil {
 		return layout.Evenness{}, err
 	}
 	return countShards(ctx, c.core, q)
 }
 
-// Written is what a write did.
+// Written is the result of a write.
 type Written[T any] struct {
-	ShardKey string // the partition key that was written
+	ShardKey string // the stored partition key
 	Shard    int
 
-	// Attributes are the item or attributes that ReturnValues asked for, nil if none. They are raw, as they may be part
-	// of an item; decode them with Decode.
+	// Attributes are the item or the attributes that ReturnValues asked for, or nil. They are raw because they may be
+	// only part of an item; Decode converts them.
 	Attributes Item
 }
 
 // Decode returns the Attributes as a T.
 func (w Written[T]) Decode() (T, error) { return decode[T](w.Attributes) }
 
-// Page is a part of a Query's result.
+// Page is a part of the result of a Query.
 type Page[T any] struct {
 	Items []T
 
-	// Next is the token of the next page, empty after the last. It may also lead to an empty last page.
+	// Next is the token of the next page, and is empty after the last page. The next page may be empty.
 	Next string
 }
 

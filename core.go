@@ -8,12 +8,12 @@ import (
 	"github.com/heatsink-go/heatsink/internal/version"
 )
 
-// core is a collection without its type: who does the work, and what reads of many items share.
+// core is a collection without its item type: the parts that do the work, and the state that reads of many items share.
 type core struct {
 	options  Options         // with defaults
-	schema   *place.Schema   // where items are stored
-	versions *version.Keeper // what their versions say
-	ttl      expiry.TTL      // how long they live
+	schema   *place.Schema   // the places of items
+	versions *version.Keeper // the versions of items
+	ttl      expiry.TTL      // the time to live of items
 
 	sender       *sender
 	finder       *finder
@@ -21,8 +21,8 @@ type core struct {
 	transactions *transactions
 
 	readers *dispatch.Limiter
-	chooser *place.Chooser // draws samples, too
-	history gather.History // what reads have seen
+	chooser *place.Chooser // also draws samples
+	history gather.History // what earlier reads have measured
 }
 
 func newCore(client Client, options Options) (*core, error) {

@@ -38,8 +38,8 @@ func countItems(ctx context.Context, c *core, q Query) (int, error) {
 	return total, err
 }
 
-// countSome counts up to the query's limit. It reads the keys of as many items as a Query with that limit does, because only
-// a read in order knows how much to ask each shard for, and when to stop.
+// countSome counts up to the query's limit. It reads the keys of as many items as a Query with that limit. Only an
+// ordered read knows how many items to request from each shard, and when to stop.
 func countSome(ctx context.Context, r *reading) (n int, err error) {
 	r.projectKeys()
 	g, err := r.gather(ctx, nil)
@@ -82,7 +82,7 @@ func counts(ctx context.Context, r *reading) ([]int, error) {
 			*n, err = s.count(ctx)
 			return err
 		}
-		return all.Read(ctx, s, func(e entry) error { // only the items tell
+		return all.Read(ctx, s, func(e entry) error { // only the items themselves have the times to compare
 			_, err := decodeRow[Item](r.row(e))
 			*n++
 			return err

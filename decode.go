@@ -18,7 +18,7 @@ func decodeStored(c *core, stored Item) (Item, layout.Place, error) {
 	return c.schema.Decode(context.Background(), stored) // Decode has no context: Widths answer from memory
 }
 
-// encoded does something with an item of the caller's type, once it is a raw one.
+// encoded encodes an item of the caller's type and calls do with the raw item.
 func encoded[T, R any](item T, do func(Item) (R, error)) (R, error) {
 	raw, err := encode(item)
 	if err != nil {
@@ -28,7 +28,7 @@ func encoded[T, R any](item T, do func(Item) (R, error)) (R, error) {
 	return do(raw)
 }
 
-// one reads a single item that is like another. There may be both an item and an error.
+// one reads the single item that has the key of like. It may return both an item and an error.
 func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	var none T
 	key, err := encode(like)
@@ -49,7 +49,7 @@ func one[T any](c *core, like T, read func(Item) (Item, error)) (T, error) {
 	return item, err
 }
 
-// encode returns a map that is the caller's own if T is Item: it must not be changed.
+// encode converts an item to a raw item. If T is Item, the result is the caller's own map and must not be changed.
 func encode[T any](v T) (Item, error) {
 	if raw, ok := any(v).(Item); ok {
 		return raw, nil

@@ -13,14 +13,14 @@ import (
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
-// delete deletes an item where it is. If that may be in several shards it is looked for first.
+// delete deletes an item. If the item may be in several shards, delete looks for it first.
 //
-// A random layout has as many items of a key as were put, of which the first is deleted. Of a calculated one all copies
-// that the look found are deleted, those that count less first: whenever it stops, no older copy shows that was hidden
-// before. The copy that counts is deleted last, with the caller's conditions and return values. An item that is put in
-// between may be missed, as by any delete that comes before a put.
+// A Random layout may have several items under a key, of which delete removes the first. With a Calculated layout, delete
+// removes all copies that it found. The copy that Get returns is the last to go, so that no hidden copy becomes visible
+// wherever the delete stops. The caller's conditions and return values apply to that copy. A Put in between may be
+// missed, as if the delete had come first.
 //
-// Deleting twice is deleting once, except for who wants the old item, and for conditions: see update.
+// A delete is idempotent, unless the caller asks for the old item or sets a condition: see update.
 func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (Written[Item], error) {
 	return w.change(ctx, like, func(at *located) (Item, *types.ConsumedCapacity, error) {
 		for _, copied := range slices.Backward(at.hidden) {
@@ -47,7 +47,7 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 	})
 }
 
-// deleteOne sends one DeleteItem, or what a delete is in a collection with versions: a put of a tombstone.
+// deleteOne sends one DeleteItem. In a collection with versions it puts a tombstone instead.
 func (w *writer) deleteOne(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
 	if w.versions.Keeps() {
 		return w.bury(ctx, at, in)
@@ -61,7 +61,7 @@ func (w *writer) deleteOne(ctx context.Context, at place.Home, in *dynamodb.Dele
 	return out, err
 }
 
-// bury deletes an item of a collection with versions: it puts a tombstone in its place.
+// bury deletes an item of a collection with versions: it replaces the item with a tombstone.
 func (w *writer) bury(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
 	put, claim, err := w.versions.Tombstone(in)
 	if err != nil {

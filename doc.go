@@ -1,68 +1,86 @@
-// Package heatsink keeps DynamoDB partitions cool: it spreads a hot partition key over shards, and reads the shards back as
-// one collection, in order.
+// Package heatsink keeps DynamoDB partitions cool. It spreads a hot partition key over shards and reads the shards back
+// as one ordered collection.
 //
-// A DynamoDB partition takes 1,000 write and 3,000 read units a second, whatever the table is provisioned for. A key that
-// attracts more, such as a status, a date or a counter, throttles its users while the rest of the table idles.
+// A DynamoDB partition serves 1,000 write units and 3,000 read units a second, whatever capacity the table has. A key
+// that attracts more traffic, such as a status, a date or a counter, is throttled while the rest of the table is idle.
 //
-// The nouns: a [Layout] is a value that says how a logical key becomes shard keys, and back. A [Collection] is a layout on a
-// table or index, through the SDK's own client: Put, Get, Update, Delete. A [Query] reads its shards as one list, whole or
-// in [Page]s, and [Fold], [CountBy], [Top] and Count reduce it. A [Meter] says what all that cost.
+// The main types:
+//
+//   - A [layout.Layout] is a value that maps a logical key to shard keys and back.
+//   - A [Collection] stores items through a layout, in a table or an index, with the SDK's own client. Its methods are
+//     Put, Get, Update, Delete and more.
+//   - A [Query] reads all shards of a key as one ordered list, either as a whole or in [Page]s. [Fold], [CountBy], [Top]
+//     and Count reduce that list to a result.
+//   - A [Meter] adds up what the operations cost.
 //
 //	views, err := heatsink.Open[View](client, heatsink.Options{
 //		Table: "views", PartitionKey: "pk", SortKey: "sk",
 //		Layout: layout.Layout{Shards: 10},
 //	})
 //	…
-//	_, err = views.Put(ctx, View{Key: "PAGE_VIEWS", At: now})         // to PAGE_VIEWS#SHARD_0 … #SHARD_9
+//	_, err = views.Put(ctx, View{Key: "PAGE_VIEWS", At: now})         // to one of PAGE_VIEWS#SHARD_0 … #SHARD_9
 //	…
 //	for view, err := range views.Query(ctx, heatsink.Query{           // from all ten, newest first
 //		Key: "PAGE_VIEWS", Reverse: true, Limit: 50,
 //	}) {
 //
-// # Which layout
+// # Choosing a layout
 //
-// Random is the most even, and right for what is written once and read as a list: events, logs, views. Calculated finds an
-// item again by its id with one request, and is right for what is read and changed one by one. A Bucket makes a new set of
-// keys every hour, day, week, month or year, so that a read of the last days touches no older ones; it spreads nothing by
-// itself, as all of now's writes share a bucket. Items that have an id of their own and only are listed under a hot key are
-// best stored by that id, with the sharded key in an index: Options.Index.
+// Random spreads items most evenly. It suits items that are written once and read as a list, such as events, logs and
+// views. Calculated derives the shard from an item's id, so that one request finds the item again. It suits items that
+// are read and changed one by one.
 //
-// # What it costs
+// A Bucket starts a new set of keys every hour, day, week, month or year. A read of the last days then skips all older
+// keys. A bucket alone does not spread the load, because all current writes go to the same bucket.
 //
-// A read asks every shard: ten shards are ten requests, of half a unit each at least. [Collection.Plan] says how many
-// before they are made. And shards are not partitions: ten shards take ten times the writes only if DynamoDB keeps them
-// on ten partitions. A key that stays below 1,000 writes a second is better left alone.
+// Some items have an id of their own and are only listed under a hot key. Store such items by their id, and put the
+// sharded key in an index: see Options.Index.
 //
-// # What it promises
+// # Cost
 //
-// Reads are exact: each item that was there all the time is returned once, in the order DynamoDB gives to sort keys, across
-// shards, pages, directions and growing layouts. What is read from many shards is no snapshot, as a Query of many pages is
-// none.
+// A Query reads every shard: ten shards take ten requests of at least half a read unit each. [Collection.Plan] returns
+// the number of requests in advance. Shards are not partitions: ten shards accept ten times the writes only if DynamoDB
+// keeps them on ten partitions. Do not shard a key that stays below 1,000 writes a second.
 //
-// A write that returns nil has happened, in one shard, whatever was throttled or timed out: heatsink repeats requests itself,
-// and after a lost answer only ever on the same shard. A write that returns an [UnknownOutcomeError] may have happened or may
-// still happen; any other error means that it did not and will not.
+// # Guarantees
 //
-// One thing can undo an acknowledged write. An attempt that was given up, by Retry.Timeout or because its connection broke,
-// may still be on its way when its repetition has succeeded. It can arrive up to half an hour later: DynamoDB accepts a
-// signature for 15 minutes, and the clock that it was made by may be ahead. It then replaces what another Put or Update of the
-// same item has written since, or brings back what a Delete has removed. That takes a lost answer and two writes of one item within minutes, so items that are written once
-// are safe. Where it must not happen, name an attribute as Options.Version: then a late attempt changes nothing, a
-// conditional Put knows its own item again, and even an ADD is repeated safely.
+// Reads are exact. Each item that exists during the whole read is returned once, in DynamoDB's order of sort keys. This
+// holds across shards, pages, directions and layouts that grow. A read of many shards is not a snapshot, just as a Query
+// of many pages is not.
+//
+// A write that returns nil has happened, in exactly one shard, even if attempts were throttled or timed out. heatsink
+// retries requests itself, and after a lost response it retries on the same shard only. A write that returns an
+// [UnknownOutcomeError] may have happened, or may still happen. Any other error means that the write did not happen and
+// will not happen.
+//
+// A late attempt can undo an acknowledged write. heatsink abandons an attempt when Retry.Timeout expires or its
+// connection breaks. That attempt may still be in flight after its retry has succeeded. It can arrive up to half an hour
+// later: DynamoDB accepts a signature for 15 minutes, and the signing clock may be ahead. The late attempt then
+// overwrites a newer Put or Update of the same item, or brings back a deleted item. This takes a lost response and two
+// writes of one item within minutes, so items that are written once are safe.
+//
+// Set Options.Version to rule this out. A late attempt then changes nothing, a conditional Put recognizes its own item,
+// and heatsink can retry even an ADD safely.
 //
 // # Changing a layout
 //
-// Readers must know a shard before writers use it. In a fleet whose processes do both, more shards take two deployments: first
-// Options.Widths with [Width]{Write: 4, Read: 16} everywhere, then with {Write: 16, Read: 16}. Fewer take the way back:
-// {Write: 4, Read: 16} everywhere, and {Write: 4, Read: 4} once the shards that go are empty. A Random layout can drop Widths
-// at the end, and have the number in Layout.Shards. With a Calculated layout the number of shards is part of where an item
-// is: its widths are powers of two, Widths stay, and items are changed with Update meanwhile, as a Put may add a copy.
+// Readers must know a shard before writers use it. In a fleet whose processes both read and write, adding shards takes
+// two deployments. First deploy Options.Widths with [layout.Width]{Write: 4, Read: 16} everywhere, then {Write: 16, Read:
+// 16}. Removing shards reverses the order. Deploy {Write: 4, Read: 16} everywhere, and {Write: 4, Read: 4} once the other
+// shards are empty.
 //
-// A key without shards gets some without moving an item if the format has BareZero, or if the layout it had is one of the
-// Older ones. The page docs/layouts.md has the steps, and a table of what each operation does to items that were there
-// before.
+// A Random layout can drop Widths afterwards and set the number in Layout.Shards. In a Calculated layout an item's shard
+// depends on the number of shards. Its widths must be powers of two, and Widths must stay. Change items with Update in
+// the meantime, because Put may add a second copy.
 //
-// Nothing here is global, nothing is logged without a Logger, and what an operation starts has ended when it returns; a
-// cache of package [github.com/heatsink-go/heatsink/cache] loads in the background until it is closed. Package
-// [github.com/heatsink-go/heatsink/local] is a DynamoDB to run all of this on in a test, with partitions that throttle.
+// An unsharded key can get shards without moving items in two ways: a format with BareZero, or the former layout in
+// Older. The page docs/layouts.md has the steps. It also has a table of what each operation does to items that were
+// stored before.
+//
+// # Resources
+//
+// The package has no global state and logs only to Options.Logger. Everything that an operation starts has ended when the
+// operation returns. Only a cache of package [github.com/heatsink-go/heatsink/cache] loads in the background, until it is
+// closed. For tests, package [github.com/heatsink-go/heatsink/local] provides an in-process DynamoDB whose partitions
+// throttle.
 package heatsink

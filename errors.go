@@ -11,45 +11,47 @@ import (
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
-// ErrOptions is wrapped by what Open returns for options that contradict each other or lack something. What is wrong with
-// the Layout itself wraps layout.ErrInvalid. The errors that wrap it say what and where; so do those below.
+// ErrOptions is wrapped by errors of Open about options that are missing or contradict each other. Errors about the
+// Layout itself wrap layout.ErrInvalid. The errors that wrap ErrOptions, and those below, say what was given and what is
+// wrong with it.
 var ErrOptions = place.ErrOptions
 
 // Errors of operations on one item.
 var (
-	// ErrItem is wrapped when an item lacks what its place is worked out from: a key, a time, an id.
+	// ErrItem is wrapped when an item lacks what determines its place, such as a key, a time or an id. It is also wrapped
+	// when an update would change one of these.
 	ErrItem = place.ErrItem
-	// ErrNotFound is returned by Get, and by Update and Delete where the item has to be found first.
+	// ErrNotFound is returned by Get and GetMerged, and by Update and Delete where they must find the item first.
 	ErrNotFound = errors.New("item not found")
-	// ErrScattered is wrapped when an operation needs to know which shard an item is in, and the layout does not say.
+	// ErrScattered is wrapped when an operation needs to know the shard of an item, but the item may be in several.
 	ErrScattered = place.ErrScattered
 )
 
 // Errors of reads of many items.
 var (
-	// ErrQuery is wrapped when a Query asks for something that cannot be, also if it is DynamoDB that finds so: then the
-	// error is a *ShardError with its ValidationException.
+	// ErrQuery is wrapped when a Query is invalid. If DynamoDB finds the fault, the error is a *ShardError with
+	// DynamoDB's ValidationException.
 	ErrQuery = errors.New("invalid query")
-	// ErrToken is wrapped when a page token is damaged, forged, belongs to another query, or was issued when more shards
-	// were read: begin with the first page.
+	// ErrToken is wrapped when a page token is damaged, forged, of another query, or from a time when more shards were
+	// read. Begin again with the first page.
 	ErrToken = errors.New("invalid page token")
-	// ErrTooManyRequests is wrapped when a read takes more requests than Query.MaxRequests allows. It is wrapped together
-	// with ErrQuery if that was known before the first was sent.
+	// ErrTooManyRequests is wrapped when a read takes more requests than Query.MaxRequests allows. If that is known
+	// before the first request, the error also wraps ErrQuery.
 	ErrTooManyRequests = errors.New("too many requests")
 )
 
-// ErrTooNarrow is wrapped, by any operation, when something shows that a key has items in more shards than the collection
-// reads: its queries would miss them. Raise Layout.Shards or Width.Read wherever the key is read.
+// ErrTooNarrow is wrapped, by any operation, when a key turns out to have items in shards that the collection does not
+// read. Queries would miss these items. Raise Layout.Shards or Width.Read wherever the key is read.
 var ErrTooNarrow = place.ErrTooNarrow
 
-// ShardError says which shard a request was for when it failed. The SDK's error is reachable with errors.As.
+// ShardError names the shard whose request failed. The SDK's error is available through errors.As.
 type ShardError struct {
 	Operation string // "Query", "PutItem", …
 	Table     string
 	Index     string // empty for the table itself
 	ShardKey  string
 	Shard     int
-	Attempts  int // how often it was tried
+	Attempts  int // how often the request was sent
 	Err       error
 }
 
@@ -67,15 +69,15 @@ func (e *ShardError) Error() string {
 
 func (e *ShardError) Unwrap() error { return e.Err }
 
-// GatherError is the end of a read that could not reach every shard. With Query.Partial it comes beside what the others
-// had: as the last pair of a sequence, or together with a page, a count or a fold. A request that DynamoDB rejects, as it
-// would for any shard, ends a read with the *ShardError alone.
+// GatherError ends a read that could not reach every shard. With Query.Partial it comes with the items of the other
+// shards: as the last pair of a sequence, or together with a page, a count or a fold. If DynamoDB rejects a request, as
+// it would for any shard, the read ends with the *ShardError alone.
 type GatherError struct {
 	Shards []*ShardError // the shards that are missing, in order; at least one
-	Of     int           // how many shards were to be read
+	Of     int           // the number of shards to read
 
-	// Complete is how many of the items that were returned are surely all there are up to there. Behind them, items of
-	// missing shards may be lacking in between.
+	// Complete is the length of the prefix of the returned items that is known to be gap-free. After that prefix, items
+	// of the missing shards may be lacking.
 	Complete int
 }
 
@@ -104,19 +106,20 @@ func (e *GatherError) Unwrap() []error {
 	return errs
 }
 
-// UnknownOutcomeError says that a write may or may not have happened: its answer was lost, and no later one told. Writes
-// that are safe to do twice have been repeated, on the same shard; those that are not, such as an ADD, have not.
+// UnknownOutcomeError means that a write may or may not have happened: a response was lost, and no later response settled
+// it. heatsink has retried an idempotent write on the same shard. It has not retried a write that is not idempotent, such
+// as an ADD.
 type UnknownOutcomeError struct{ Err error }
 
 func (e *UnknownOutcomeError) Error() string { return "outcome unknown: " + e.Err.Error() }
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 
-// DecodeError is an item that does not fit the collection's type, or whose event time cannot be read. Query and Page go on
-// behind it; other reads end with it. To read whatever is there, use As with Item.
+// DecodeError is an item that does not fit the collection's type, or whose event time is invalid. Query and Page continue
+// after it; other reads end with it. To read such items, use As with Item.
 type DecodeError struct {
-	Key  Item // the key attributes that are known, with the logical partition key; nil where there was no key to go by
-	Item Item // as it was read, with the logical key
+	Key  Item // the known key attributes, with the logical partition key; nil if none is known
+	Item Item // as read, with the logical key
 	Err  error
 }
 
@@ -140,27 +143,27 @@ func (e decodeErrors) Error() string {
 	if len(e) == 1 {
 		return e[0].Error()
 	}
-	return fmt.Sprintf("%d items of the page do not decode, the first: %v", len(e), e[0])
+	return fmt.Sprintf("%d items of the page cannot be decoded, the first: %v", len(e), e[0])
 }
 
 func (e decodeErrors) Unwrap() []error { return e }
 
-// BatchError lists the items of a batch that were not written, or may not have been: see each one's error. All others
-// were.
+// BatchError lists the items of a batch that were not written, or may not have been written: each has its own error. All
+// other items were written.
 type BatchError struct {
 	Failed []BatchFailure // in the order of the batch
-	Of     int            // how many items the batch had
+	Of     int            // the number of items in the batch
 }
 
-// BatchFailure is an item of a batch that was not written.
+// BatchFailure is an item of a batch that was not written, or may not have been written.
 type BatchFailure struct {
-	Position int // in the batch
+	Position int // in the batch, from 0
 	Err      error
 }
 
 func (e *BatchError) Error() string {
 	first := e.Failed[0]
-	return fmt.Sprintf("%d of %d items not written, the first at %d: %v", len(e.Failed), e.Of, first.Position, first.Err)
+	return fmt.Sprintf("%d of %d items not written, the first at position %d: %v", len(e.Failed), e.Of, first.Position, first.Err)
 }
 
 func (e *BatchError) Unwrap() []error {

@@ -9,14 +9,16 @@ import (
 	"github.com/heatsink-go/heatsink/internal/gather"
 )
 
-// Fold reads the items that q asks for and folds them into one value: each shard starts with zero and adds its items in
-// order, and the shards' values are merged in order. Shards are read in parallel, so add is called from several
-// goroutines, with values of their own. A fold is of all items: q.Limit is refused with ErrQuery, and an item that cannot be
-// decoded ends the fold with a *DecodeError; here and in CountBy and Top. To fold whatever is there, use As with Item.
+// Fold reads the items that q selects and reduces them to one value. Each shard starts with zero and adds its items in
+// order. Fold then merges the values of the shards in order. Shards are read in parallel, so add is called from several
+// goroutines, each with a value of its own.
+//
+// Fold, CountBy and Top always read all items: they refuse q.Limit with ErrQuery, and end with a *DecodeError if an item
+// cannot be decoded. To include such items, use As with Item.
 func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {
 	total := zero()
 	if q.Limit != 0 {
-		return total, fmt.Errorf("%w: Limit is %d, but a fold is of all items", ErrQuery, q.Limit)
+		return total, fmt.Errorf("%w: Limit is %d, but a fold reads all items: leave Limit out", ErrQuery, q.Limit)
 	}
 	r, err := c.core.prepare(ctx, q)
 	if err != nil {
@@ -40,14 +42,14 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 	return total, err
 }
 
-// Group is how many items have something in common.
+// Group is a key and the number of items that have it.
 type Group[K any] struct {
 	Key   K
 	Count int
 }
 
-// CountBy counts the items that q asks for by what key says of them, and returns the groups by falling count; groups of
-// the same count by key.
+// CountBy counts the items that q selects by the key that key returns for them. It returns the groups by descending
+// count, and groups of equal count by key.
 func CountBy[T any, K cmp.Ordered](ctx context.Context, c *Collection[T], q Query, key func(T) K) ([]Group[K], error) {
 	counts, err := Fold(ctx, c, q,
 		func() map[K]int { return make(map[K]int) },
@@ -71,12 +73,12 @@ func CountBy[T any, K cmp.Ordered](ctx context.Context, c *Collection[T], q Quer
 	return groups, err
 }
 
-// Top returns the n greatest of the items that q asks for, greatest first, as compare orders them; of equal ones, those
-// of the first shards. Each shard keeps about 2n at a time. The n greatest by sort key are cheaper to
-// have: Query with Reverse and Limit.
+// Top returns the n greatest items that q selects, greatest first in the order of compare. Of equal items, those of the
+// first shards are preferred. Each shard holds about 2n items in memory. To get the n greatest by sort key, use Query
+// with Reverse and Limit, which is cheaper.
 func Top[T any](ctx context.Context, c *Collection[T], q Query, n int, compare func(a, b T) int) ([]T, error) {
 	if n < 0 {
-		return nil, fmt.Errorf("%w: the top %d", ErrQuery, n)
+		return nil, fmt.Errorf("%w: top: n is %d, want 0 or more", ErrQuery, n)
 	}
 	falling := func(a, b T) int { return compare(b, a) }
 	cut := func(items []T) []T {

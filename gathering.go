@@ -13,24 +13,25 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// What DynamoDB sends at most, in bytes as it counts them: a page ends with the item that makes it a megabyte.
+// The largest item and the largest page of DynamoDB, in bytes as DynamoDB counts them. A page ends with the item that
+// makes it exceed a megabyte.
 const (
 	maxItemBytes = 400 << 10
 	maxPageBytes = 1<<20 + maxItemBytes
 )
 
-// firstPages is how many full pages all that shards are first asked for may come to. It is a bet that they are not full:
-// most reads end with these pages, and one round of requests is faster than several.
+// firstPages is the number of full pages that the first requests to all shards may bring. It is a bet that the pages are
+// not full: most reads end with these pages, and one round of requests is faster than several.
 const firstPages = dispatch.FirstConcurrency
 
-// gathering is a read in order under way. It has to be closed.
+// gathering is an ordered read in progress. The caller must close it.
 type gathering struct {
 	*gather.Gather[found]
 	read    *reading
 	buckets []time.Time // one for each stage
 }
 
-// gather starts to read, behind from if it is given.
+// gather starts an ordered read, after the position from if it is given.
 func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gathering, error) {
 	older, err := r.olderShards()
 	if err != nil {
@@ -76,7 +77,7 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 	return g, nil
 }
 
-// openBucket returns a bucket's sources. They go on behind from, if that is where it is.
+// openBucket returns the sources of a bucket. In the bucket of from they continue after it.
 func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]gather.Source[found], error) {
 	own, err := r.shards(ctx, bucket)
 	if err != nil {
@@ -90,7 +91,7 @@ func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *pageto
 	return sources(own), nil
 }
 
-// config returns how to read.
+// config returns the configuration of the read.
 func (r *reading) config(ctx context.Context) gather.Config {
 	q, o := &r.query, &r.core.options
 	c := gather.Config{
@@ -98,7 +99,7 @@ func (r *reading) config(ctx context.Context) gather.Config {
 		Concurrency: o.MaxConcurrency, Lost: lost, Filter: q.Filter, History: &r.core.history,
 		Memory: o.ReadMemory, MaxEntry: maxItemBytes, MaxPage: maxPageBytes, FirstPages: firstPages,
 		Evicted: func(bytes int) {
-			o.Logger.DebugContext(ctx, "items dropped for want of memory, to be read again", "table", o.Table, "key", q.Key, "bytes", bytes)
+			o.Logger.DebugContext(ctx, "items dropped to stay within ReadMemory, to be read again", "table", o.Table, "key", q.Key, "bytes", bytes)
 		},
 	}
 	if q.Limit > 0 {
@@ -110,19 +111,20 @@ func (r *reading) config(ctx context.Context) gather.Config {
 	return c
 }
 
-// lost reports whether an error is about one shard. What DynamoDB rejects it would reject for any shard.
+// lost reports whether an error concerns only one shard. If DynamoDB rejects a request, it would reject it for any shard.
 func lost(err error) bool {
 	failed, ok := errors.AsType[*ShardError](err)
 	return ok && dispatch.Judge(failed.Err) != dispatch.Rejected
 }
 
-// position returns the position of the entry that was returned last, without its key in the table: see positioned.
+// position returns the position of the last returned entry, without its key in the table: see positioned.
 func (g *gathering) position(e entry) pagetoken.Position {
 	at := g.Place()
 	return pagetoken.Position{Bucket: g.buckets[at.Stage], Width: at.Shards, Ordinal: pagetoken.Ordinal(at.Ordinal), Sort: sortOf(e)}
 }
 
-// missed returns the error of a partial read, with the reason why it ended early if there is one; nil if it is not partial.
+// missed returns the error of a partial read, joined with the reason for an early end if there is one. It returns nil if
+// no shard is missing.
 func (g *gathering) missed(short error) error {
 	missing := g.Missing()
 	if missing == nil {
@@ -134,7 +136,7 @@ func (g *gathering) missed(short error) error {
 	return gatherError(missing)
 }
 
-// explain says in the library's terms why a read in order ended.
+// explain converts the error of an ordered read to the library's terms.
 func (g *gathering) explain(err error) error {
 	switch e := err.(type) {
 	case *gather.AllowanceError:
@@ -147,21 +149,21 @@ func (g *gathering) explain(err error) error {
 	return err
 }
 
-// exceeded returns the error of a read that needs more requests than it may send.
+// exceeded returns the error of a read that needs more requests than MaxRequests allows.
 func (g *gathering) exceeded(e *gather.AllowanceError) error {
 	r, o := g.read, &g.read.core.options
-	err := fmt.Errorf("%w: query %s key %q: %d sent, with %d items to show for it", ErrTooManyRequests, o.Table, r.query.Key, e.Sent, e.Returned)
+	err := fmt.Errorf("%w: query %s key %q: %d requests returned %d items so far", ErrTooManyRequests, o.Table, r.query.Key, e.Sent, e.Returned)
 	if e.Sent == 0 {
-		err = fmt.Errorf("%w: %w: query %s key %q: none sent", ErrQuery, ErrTooManyRequests, o.Table, r.query.Key)
+		err = fmt.Errorf("%w: %w: query %s key %q: none was sent", ErrQuery, ErrTooManyRequests, o.Table, r.query.Key)
 	}
 	where := ""
 	if bucket := g.buckets[e.Stage]; !bucket.IsZero() {
 		where = " in the bucket of " + bucket.Format(time.RFC3339)
 	}
-	return fmt.Errorf("%w: the next %d%s would be more than MaxRequests, %d: %s", err, e.More, where, r.maxRequests(), r.remedy())
+	return fmt.Errorf("%w, and the next %d%s would exceed MaxRequests, which is %d: %s", err, e.More, where, r.maxRequests(), r.remedy())
 }
 
-// gatherError says which shards are missing.
+// gatherError converts a gather.MissingError to a GatherError.
 func gatherError(missing *gather.MissingError) *GatherError {
 	failure := &GatherError{Of: missing.Of, Complete: missing.Complete}
 	for _, err := range missing.Shards {
@@ -172,8 +174,8 @@ func gatherError(missing *gather.MissingError) *GatherError {
 	return failure
 }
 
-// scatter reads all shards, in no order: each has a value of its own, which begins as zero and is added to. It returns the
-// values in the order of the shards, also beside an error.
+// scatter reads all shards in no particular order. Each shard has a value of its own, which starts as zero and which add
+// changes. scatter returns the values in the order of the shards, even with an error.
 func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(context.Context, *gather.Scatter[found], *shard, *A) error) ([]A, error) {
 	if err := r.checkRequests(ctx); err != nil {
 		return nil, err
@@ -183,7 +185,7 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 		return nil, err
 	}
 	parts := make([]A, len(shards))
-	for i := range parts { // also of shards that are never begun
+	for i := range parts { // including shards that are never read
 		parts[i] = zero()
 	}
 	all := gather.NewScatter[found](r.config(ctx))
@@ -194,10 +196,10 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 	return parts, err
 }
 
-// defaultMaxRequests is more than reads take that somebody waits for: at 128 requests at a time, some seconds' worth.
+// defaultMaxRequests is more than an interactive read needs: with 128 requests in flight, it takes some seconds.
 const defaultMaxRequests = 10_000
 
-// maxRequests returns how many requests the read may send, -1 for any number.
+// maxRequests returns the maximum number of requests of the read, or -1 for no limit.
 func (r *reading) maxRequests() int {
 	switch n := r.query.MaxRequests; {
 	case n < 0:
@@ -209,7 +211,7 @@ func (r *reading) maxRequests() int {
 	}
 }
 
-// checkRequests refuses to read everything if that takes more requests than are allowed: one for each shard at least.
+// checkRequests refuses a read of everything that takes too many requests. Each shard takes at least one.
 func (r *reading) checkRequests(ctx context.Context) error {
 	most := r.maxRequests()
 	if most < 0 {
@@ -220,14 +222,14 @@ func (r *reading) checkRequests(ctx context.Context) error {
 		return err
 	}
 	q, o := &r.query, &r.core.options
-	return fmt.Errorf("%w: %w: query %s key %q: %d shards in %s take a request each, but MaxRequests is %d: %s", ErrQuery, ErrTooManyRequests,
-		o.Table, q.Key, n, q.extent(o.Layout.Bucket), most, r.remedy())
+	return fmt.Errorf("%w: %w: query %s key %q: %s has %d shards, which take at least one request each, but MaxRequests is %d: %s", ErrQuery, ErrTooManyRequests,
+		o.Table, q.Key, q.extent(o.Layout.Bucket), n, most, r.remedy())
 }
 
-// remedy says what to do about a read that takes too many requests.
+// remedy suggests what to do about a read that takes too many requests.
 func (r *reading) remedy() string {
 	if r.core.options.Layout.Bucket == layout.NoBucket {
 		return "raise MaxRequests"
 	}
-	return "check the key, read a shorter time, or raise MaxRequests"
+	return "check the key, shorten From to To, or raise MaxRequests"
 }

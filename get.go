@@ -19,7 +19,7 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// finder reads single items, wherever they may be.
+// finder reads single items, which may be in several shards.
 type finder struct {
 	schema   *place.Schema
 	versions *version.Keeper
@@ -27,11 +27,11 @@ type finder struct {
 	sender   *sender
 }
 
-// maxBatchGet is how many keys a BatchGetItem takes.
+// maxBatchGet is the maximum number of keys in a BatchGetItem.
 const maxBatchGet = 100
 
-// get reads the item that is like another: from its shard, or, if it may be in several, from the first that has it. With
-// ErrTooNarrow it returns the item as well.
+// get reads the item that has the key of like. If the item may be in several shards, it returns that of the first shard
+// that has it. With ErrTooNarrow it returns the item as well.
 func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
 	g, err := f.newGet(ctx, like, edits)
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetI
 	return g.first(err, items...)
 }
 
-// getMerged reads what all shards have under the key that like has, and puts it together.
+// getMerged reads what all shards have under the key of like, and merges it.
 func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
 	if f.schema.Index != "" {
 		return f.get(ctx, like, edits)
@@ -102,7 +102,7 @@ func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamod
 	return g.first(nil, merged)
 }
 
-// getting is a get under way.
+// getting is a Get in progress.
 type getting struct {
 	finder *finder
 	like   Item
@@ -143,7 +143,7 @@ func (f *finder) newGet(ctx context.Context, like Item, edits []func(*dynamodb.G
 	return g, err
 }
 
-// first returns the first item that is there and not expired, as the caller wants it.
+// first returns the first item that exists and has not expired, as the caller asked for it.
 func (g *getting) first(err error, items ...Item) (Item, error) {
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (g *getting) first(err error, items ...Item) (Item, error) {
 	return nil, ErrNotFound
 }
 
-// getOne reads an item with GetItem, nil if it is not there.
+// getOne reads an item with GetItem. It returns nil if the item does not exist.
 func (f *finder) getOne(ctx context.Context, key Item, at place.Home, in *dynamodb.GetItemInput) (Item, error) {
 	one := *in
 	one.Key = key
@@ -182,8 +182,8 @@ func (f *finder) getOne(ctx context.Context, key Item, at place.Home, in *dynamo
 	return out.Item, nil
 }
 
-// find reads an item from each of its homes with BatchGetItem, in the order of the homes, nil where there is none. Of in
-// it takes the consistency and the projection, which must have the partition key.
+// find reads the item from each home with BatchGetItem. It returns the items in the order of the homes, nil where there
+// is none. It uses the consistency and the projection of in, which must include the partition key.
 func (f *finder) find(ctx context.Context, key Item, homes []place.Home, in *dynamodb.GetItemInput) ([]Item, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -203,7 +203,7 @@ func (f *finder) find(ctx context.Context, key Item, homes []place.Home, in *dyn
 	return items, failed
 }
 
-// findBatch is find for as many homes as one request takes. It fills in items.
+// findBatch is find for the homes of one request. It fills in items.
 func (f *finder) findBatch(ctx context.Context, key Item, homes []place.Home, items []Item, in *dynamodb.GetItemInput) error {
 	numbers := make(map[string]int, len(homes))
 	keys := make([]Item, len(homes))

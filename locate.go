@@ -14,17 +14,17 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// located is an item's home, where it is or would be, and what a look at its other homes has shown.
+// located is the home of an item, where it is or would be, and the homes of its other copies.
 type located struct {
 	place.Home
-	key    Item         // of the table
-	found  bool         // it was looked for, as it could have been in any shard
-	hidden []place.Home // where other copies of it are, which count less; those that count most in front
+	key    Item         // the item's key in the table
+	found  bool         // the item exists, in one shard of a Random layout
+	hidden []place.Home // homes of copies that Get does not return, in the order of preference
 }
 
-// locate finds the item that is like another, with strongly consistent reads if there are several shards to look in.
-// Those that have expired are not there, as for Get. Of a random layout it is ErrNotFound if none has it. A calculated one
-// says where it would be.
+// locate finds the item that has the key of like. If the item may be in several shards, locate reads them with strong
+// consistency. An expired item does not exist, as for Get. With a Random layout, locate returns ErrNotFound if no shard
+// has the item. A Calculated layout determines where the item would be.
 func (f *finder) locate(ctx context.Context, like Item) (*located, error) {
 	key, err := f.schema.KeyOf(like)
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *finder) locate(ctx context.Context, like Item) (*located, error) {
 	return at, nil
 }
 
-// look finds out which of an item's homes have it.
+// look finds out which homes have the item.
 func (f *finder) look(ctx context.Context, at *located, key, like Item, homes []place.Home) error {
 	in := &dynamodb.GetItemInput{
 		ConsistentRead:           aws.Bool(true),
@@ -56,7 +56,7 @@ func (f *finder) look(ctx context.Context, at *located, key, like Item, homes []
 		ExpressionAttributeNames: map[string]string{"#hs_pk": f.schema.PartitionKey},
 	}
 	need := slices.Clone([]string(f.schema.Beside))
-	for _, name := range []string{f.ttl.Attribute, f.versions.Name()} { // which tell whether it is there
+	for _, name := range []string{f.ttl.Attribute, f.versions.Name()} { // they show whether the item has expired or was deleted
 		if name != "" && !slices.Contains(need, name) {
 			need = append(need, name)
 		}

@@ -19,10 +19,10 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Item is an item or a key as the AWS SDK has it.
+// Item is an item or a key in the form of the AWS SDK.
 type Item = map[string]types.AttributeValue
 
-// Client is the part of *dynamodb.Client that a collection uses: wrap it, fake it, or pass the SDK's.
+// Client is the part of *dynamodb.Client that a collection uses. Pass the SDK's client, a wrapper or a fake.
 type Client interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -33,8 +33,8 @@ type Client interface {
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
-// TableClient is the part of *dynamodb.Client that creates and checks tables: the Setup functions of counter, leaderboard,
-// ratelimit, session and eventlog take one.
+// TableClient is the part of *dynamodb.Client that creates and checks tables. The Setup functions of counter,
+// leaderboard, ratelimit, session and eventlog take one.
 type TableClient interface {
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
@@ -42,8 +42,9 @@ type TableClient interface {
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
-// Options describe a collection: where it is, how its keys are spread, and how hard to try. Table, PartitionKey and Layout
-// matter to everybody; the rest can wait.
+// Options describe a collection: where it is stored, how its keys are spread, and how requests are retried. Table and
+// PartitionKey are required. Layout determines how keys are spread, and the zero Layout does not spread them. All other
+// fields are optional.
 type Options struct {
 	// Table is the table's name or ARN.
 	Table string
@@ -65,112 +66,124 @@ type Options struct {
 	// keeps the logical key as it is.
 	ShardAttribute string
 
-	// Layout says how the logical key becomes the stored one.
+	// Layout maps the logical key to the stored keys.
 	Layout layout.Layout
 
-	// Widths says how many shards a key has right now, for keys that differ or change: a Width for all keys, a WidthTable,
-	// LiveWidths, or your own. Layout.Shards then has no effect, and the key has a suffix even at a width of 1, unless the
-	// format has BareZero. Default: Layout.Shards, always.
+	// Widths returns the current number of shards of a key, for keys that differ or change. It is a Width for all keys, a
+	// WidthTable, LiveWidths, or your own type. Layout.Shards then has no effect, and a key has a suffix even at width 1,
+	// unless the format has BareZero. Default: always Layout.Shards.
 	Widths layout.Widths
 
-	// Older lists layouts under which items were stored before. Query, Count and what builds on them read their shards as
-	// well. Get, Update and Delete look there if the item is not where Layout puts it. Nothing is put there: with a Random
-	// or a Calculated layout, an item that is put again is there twice, unless it is deleted first. A conditional Put is
-	// ErrScattered. The unsharded past is Older: []Layout{{}}. Older layouts have no buckets, and every one must take the
-	// keys that are written. docs/layouts.md has a table of what happens to items that were written before.
+	// Older lists layouts under which items were stored before. Query, Count and the reads that build on them also read
+	// the shards of these layouts. Get, Update and Delete look there if Layout's shards do not have the item. For a
+	// formerly unsharded key, set Older: []layout.Layout{{}}.
+	//
+	// Put never writes to an Older layout. Without an Index, an item that is put again therefore exists twice, unless it
+	// is deleted first, and Put refuses conditions with ErrScattered. Older layouts cannot have buckets, and each of them
+	// must accept the keys that are written. docs/layouts.md has a table of what each operation does to older items.
 	Older []layout.Layout
 
-	// OnePerShard says that a key has at most one item in each shard: the parts of an item that GetMerged puts together, or
-	// the parts of a sum. Put replaces what its shard has. Only with it can a key be spread in a table that has no sort
-	// key, where a second item of a shard replaces the first; the layout must be Calculated, from ShardBy.
+	// OnePerShard states that a key has at most one item in each shard, such as the parts that GetMerged merges or the
+	// parts of a sum. Put replaces the item of its shard. A table without a sort key requires it to spread a key, because
+	// a second item of a shard replaces the first there. The layout must then be Calculated, from ShardBy.
 	OnePerShard bool
 
-	// ShardBy names the attributes from which a Calculated layout works out the shard. Default: the sort key; with an
-	// Index, the table's key. The id that is hashed is the text of a single attribute, a number's without trailing zeros
-	// or exponent; of several, each is its type (S, N or B), its length as a varint, and its text.
+	// ShardBy names the attributes that a Calculated layout hashes to find the shard. Default: the sort key, or with an
+	// Index, the table's key. A single attribute is hashed as its text; a number has no trailing zeros and no exponent.
+	// Of several attributes, each contributes its type (S, N or B), its length as a varint, and its text.
 	ShardBy []string
 
-	// EventTime says where an item keeps the time that decides its bucket.
+	// EventTime names the attribute with the time that determines an item's bucket.
 	EventTime EventTime
 
-	// TTL names the table's time-to-live attribute. Items whose time has come are left out of reads although DynamoDB
-	// has not yet deleted them, unless it came more than five years ago, which DynamoDB takes for a mistake. Writes see them
-	// until then, as in DynamoDB: a condition may fail because of one, and an Update may change one. Put gives
-	// items without the attribute, or with 0 in it, TTLAfter from now to live, if TTLAfter is not zero.
+	// TTL names the table's time-to-live attribute. Reads leave out expired items that DynamoDB has not deleted yet. A
+	// time more than five years ago does not count, because DynamoDB takes it for a mistake. Writes still see expired
+	// items, as in DynamoDB: a condition may fail because of one, and an Update may change one.
+	//
+	// If TTLAfter is not zero, Put sets the attribute to now plus TTLAfter in items that lack it or have 0 in it.
 	TTL      string
 	TTLAfter time.Duration
 
-	// Version names an attribute that nothing else uses, in which heatsink keeps a version of every item, a string that grows with each write. It is
-	// for collections whose writes must neither be undone by an attempt that arrives late nor be done twice: see "What it
-	// promises" in the package documentation. Every program that writes or reads the table must have it before the first
-	// delete: others would take what a delete leaves behind for an item. It needs TTL. Items from before have no version until
-	// they are written next.
+	// Version names an attribute in which heatsink keeps a version of every item: a string that grows with each write.
+	// Nothing else may use the attribute. Set it for collections whose writes must neither be undone by a late attempt
+	// nor be done twice: see "Guarantees" in the package documentation. Version requires TTL. Items that were stored
+	// before have no version until their next write.
 	//
-	// A write costs the same units, for about 40 bytes more, and a second request where another writer's clock is ahead.
-	// Update finds out whether a lost attempt was done, so that even an ADD is repeated, unless it is to return old or updated
-	// values: ask for none, or for all new ones. It changes only what is there, and is ErrNotFound otherwise. Delete leaves a small item behind that expires after an hour; until DynamoDB has removed it,
-	// reads pass over it and pay for it. Where an item may be in several places, Get reads all of them, and the copy that was
-	// written last counts. BatchPut sends a PutItem for each item. Transactions are refused.
+	// Every program that reads or writes the table must set Version before the first delete. Others would mistake the
+	// tombstone that a delete leaves for an item.
 	//
-	// The time to live takes the version away with the item. A late attempt of a write with a later TTL can bring back an
-	// item that a shorter TTL has ended: delete such items instead.
+	// A write consumes the same units for about 40 more bytes, and takes a second request if another writer's clock is
+	// ahead. Update checks whether a lost attempt happened, so it can retry even an ADD. It cannot do so if ReturnValues
+	// asks for old or updated values: ask for none, or for ALL_NEW. Update changes only existing items, and returns
+	// ErrNotFound otherwise.
+	//
+	// Delete leaves a tombstone, a small item that expires after an hour. Until DynamoDB removes it, reads skip it but
+	// pay for it. If an item may be in several places, Get reads all of them and returns the copy that was written last.
+	// BatchPut sends a PutItem for each item. Transactions are refused.
+	//
+	// When an item expires, its version goes with it. A late attempt with a later TTL can then bring the item back. To
+	// prevent that, delete such items instead of shortening their TTL.
 	Version string
 
-	// TokenKeys sign page tokens, so that they can be handed to people: the first signs, and all verify. To rotate keys, add
-	// the new one behind the others wherever tokens are read, then put it first, and drop the old one when its tokens are no
-	// longer in use. Each has 16 bytes or more. Default: tokens are checked for damage, not for forgery.
+	// TokenKeys sign page tokens, so that tokens can be given to clients. The first key signs, and all keys verify. To
+	// rotate keys, first append the new key wherever tokens are read, and then move it to the front. Remove the old key
+	// when its tokens are no longer in use. Each key has at least 16 bytes. Default: tokens are protected against damage,
+	// but not against forgery.
 	//
-	// Tokens are signed, not encrypted: whoever has one can read the sort key of the page's last item and, with an Index, its
-	// key in the table.
+	// Tokens are signed, not encrypted. A token reveals the sort key of the page's last item and, with an Index, its key
+	// in the table.
 	TokenKeys [][]byte
 
-	// Retry says how requests are repeated.
+	// Retry configures how requests are retried.
 	Retry Retry
 
-	// MaxConcurrency is the most requests one collection's reads have under way. Below it, throttling decides. Default: 256.
-	// The SDK's own HTTP client keeps ten connections open: for wide layouts, pass one with more MaxIdleConnsPerHost.
+	// MaxConcurrency is the maximum number of requests that the reads of a collection have in flight. Below it, the limit
+	// follows throttling. Default: 256. The SDK's HTTP client keeps only ten idle connections: for wide layouts, pass one
+	// with more MaxIdleConnsPerHost.
 	MaxConcurrency int
 
-	// ReadMemory is the most memory that one read fills with items it has not returned yet, in bytes: their names and
-	// values, and about 100 for each attribute, which is what Go adds. Default: 64 MB. What a Page is about to return
-	// does not count, nor does what the SDK needs while it decodes an answer.
+	// ReadMemory is the maximum memory, in bytes, that one read uses for items it has not returned yet. An item takes its
+	// names and values, and about 100 bytes of Go's overhead for each attribute. Default: 64 MB. The items that a Page is
+	// about to return do not count, and neither does the SDK's memory for decoding a response.
 	//
-	// It holds for items of any size in any number of shards, because a request is sent when there is room for the most
-	// that DynamoDB may answer: 1.4 MB, or 400 KB for each item asked for if that is less. By default that is 45 full
-	// pages at a time; more memory allows more of them. Where not even one item of each shard fits, those that are
-	// needed last are dropped and read again, so that such a read takes more read units.
+	// The bound holds for items of any size in any number of shards. heatsink sends a request only when the largest
+	// possible response fits: 1.4 MB, or 400 KB for each requested item if that is less. The default allows 45 full pages
+	// at a time, and more memory allows more. If one item of each shard does not fit, heatsink drops the items that are
+	// needed last and reads them again. Such a read consumes more read units.
 	//
-	// Only items that are larger than those the collection has read lately can exceed it, in two cases. The first pages
-	// of up to 128 shards are asked for at once if they are likely to fit, so that 178 MB may come; a read with a Limit
-	// takes 64 KB to be likely for an item where none has been read. And a ReadMemory of less than 23 MB holds for what
-	// is likely, while up to 23 MB may come.
+	// A read can exceed the bound in two cases, and only with items larger than those that the collection has read
+	// recently. First, heatsink requests the first pages of up to 128 shards at once if they are likely to fit, which can
+	// bring up to 178 MB. A read with a Limit assumes 64 KB for an item until it has read one. Second, a ReadMemory of
+	// less than 23 MB bounds the likely size, but up to 23 MB may arrive.
 	ReadMemory int
 
-	// Rand makes random choices repeatable. Default: a source of its own.
+	// Rand makes random choices reproducible. Default: the process's own random generator.
 	Rand rand.Source
 
-	// Logger is told at debug level about what callers do not see: each request that is repeated, and items that are read
-	// again for want of ReadMemory. At warning level it is told about a layout that Open accepts although it is uneven, and
-	// about items that writes return and that queries do not read: see ErrTooNarrow. Default: nobody.
+	// Logger receives, at debug level, each retry and each time that items are read again because of ReadMemory. At
+	// warning level it receives uneven layouts that Open accepts, and items that a write returned but queries do not
+	// read: see ErrTooNarrow. Default: no logging.
 	Logger *slog.Logger
 }
 
-// Retry says how requests are repeated. heatsink does it instead of the SDK, because only where the shard is chosen is it
-// known whether another will do.
+// Retry configures how requests are retried. heatsink retries instead of the SDK, because only heatsink knows whether
+// another shard can take a write.
 type Retry struct {
-	// Attempts is the most times one request is sent. Default: 6.
+	// Attempts is the maximum number of times that one request is sent. Default: 6.
 	Attempts int
 
-	// Budget is how many retries there may be for each request, on average: when everything is throttled, attempts come
-	// to (1 + Budget) × requests and no more. Burst retries are there to begin with, and are saved up again. Defaults:
-	// 0.2 and 100, for reads and for writes. With a negative Budget there are no retries, except for a Burst that is given.
+	// Budget is the average number of retries allowed for each request. When everything is throttled, attempts are at
+	// most (1 + Budget) × requests + Burst. Burst is the number of retries in reserve at the start, and the most that can
+	// be saved up. Defaults: 0.2 and 100, separately for reads and for writes. With a negative Budget, only an explicit
+	// Burst allows retries.
 	Budget float64
 	Burst  int
 
-	// The nth retry waits for a random part of Base × 2ⁿ⁻¹, at most Max. Defaults: 20 ms and 2 s.
+	// The nth retry waits for a random time of up to Base × 2ⁿ⁻¹, and at most Max. Defaults: 20 ms and 2 s.
 	Base, Max time.Duration
 
-	// Timeout is how long one attempt may take before it counts as unanswered. Default: as long as ctx allows.
+	// Timeout is the maximum time of one attempt. After that, the attempt counts as unanswered. Default: as long as ctx
+	// allows.
 	Timeout time.Duration
 }
 
@@ -227,11 +240,11 @@ func (o Options) validate() error {
 			errs = append(errs, fmt.Errorf("%w: Older[%d]: %w", ErrOptions, i, err))
 		}
 		if l.Bucket != layout.NoBucket {
-			wrong("Older[%d] has buckets: only layouts without can be read along", i)
+			wrong("Older[%d] has buckets, but an older layout cannot have buckets: move its items, or read it with a collection of its own", i)
 		}
 	}
 	if len(o.Older) > pagetoken.MaxOlder {
-		wrong("%d Older layouts: %d are the most", len(o.Older), pagetoken.MaxOlder)
+		wrong("there are %d Older layouts, want at most %d", len(o.Older), pagetoken.MaxOlder)
 	}
 	o.checkIndex(wrong)
 	checkKey := o.Layout.CheckKey
@@ -244,35 +257,38 @@ func (o Options) validate() error {
 	if o.Index == "" && o.SortKey == "" {
 		errs = append(errs, o.validateWithoutSortKey()...)
 	} else if o.OnePerShard {
-		wrong("OnePerShard is set, but the items of a shard have sort keys or a key of their own: leave it out")
+		wrong("OnePerShard is set, but items are told apart by a sort key or by the key of the table: leave OnePerShard out")
 	}
 	if o.Layout.Bucket != layout.NoBucket && o.EventTime.Attribute == "" {
-		wrong("a layout by %v needs EventTime: name the attribute that holds an item's time", o.Layout.Bucket)
+		wrong("a layout with a bucket for every %v needs EventTime: name the attribute that holds an item's time", o.Layout.Bucket)
 	}
 	o.checkRoles(wrong)
 	if o.EventTime.Unit > UnixMilliseconds {
-		wrong("EventTime.Unit is %d", o.EventTime.Unit)
+		wrong("EventTime.Unit is %d, want RFC3339, UnixSeconds or UnixMilliseconds", o.EventTime.Unit)
 	}
 	o.checkVersion(wrong)
 	if o.TTLAfter != 0 && o.TTL == "" {
-		wrong("TTLAfter is set without TTL")
+		wrong("TTLAfter is %v, but TTL is empty: name the time-to-live attribute", o.TTLAfter)
 	}
 	if o.TTLAfter < 0 {
-		wrong("TTLAfter is negative: %v", o.TTLAfter)
+		wrong("TTLAfter is %v, want 0 or more", o.TTLAfter)
 	}
 	for i, key := range o.TokenKeys {
 		if n := len(key); n < 16 {
-			wrong("TokenKeys[%d] has %d bytes; 16 are the least that protect anything", i, n)
+			wrong("TokenKeys[%d] has %d bytes, want 16 or more", i, n)
 		}
 	}
 	if math.IsNaN(o.Retry.Budget) {
-		wrong("Retry.Budget is not a number")
+		wrong("Retry.Budget is NaN, want a number")
 	}
 	if o.Retry.Attempts < 0 || o.Retry.Burst < 0 || o.Retry.Base < 0 || o.Retry.Max < 0 || o.Retry.Timeout < 0 {
-		wrong("Retry has negative values: %+v", o.Retry)
+		wrong("Retry is %+v, want no negative values except for Budget", o.Retry)
 	}
-	if o.MaxConcurrency < 0 || o.ReadMemory < 0 {
-		wrong("MaxConcurrency and ReadMemory cannot be negative")
+	if o.MaxConcurrency < 0 {
+		wrong("MaxConcurrency is %d, want 0 or more", o.MaxConcurrency)
+	}
+	if o.ReadMemory < 0 {
+		wrong("ReadMemory is %d, want 0 or more", o.ReadMemory)
 	}
 	return errors.Join(errs...)
 }
@@ -308,7 +324,7 @@ func (o *Options) checkIndex(wrong func(format string, args ...any)) {
 	}
 }
 
-// checkRoles reports attributes that have two roles of which one would spoil the other, and names that are no names.
+// checkRoles reports attributes with two roles that exclude each other, and names that are empty or repeated.
 func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 	for _, list := range []struct {
 		name  string
@@ -316,7 +332,7 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 	}{{"TableKey", o.TableKey}, {"ShardBy", o.ShardBy}} {
 		for i, name := range list.names {
 			if name == "" || slices.Contains(list.names[:i], name) {
-				wrong("%s is %q: each attribute has a name of its own", list.name, list.names)
+				wrong("%s is %q, want names that are not empty and differ from each other", list.name, list.names)
 			}
 		}
 	}
@@ -324,30 +340,30 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 	if o.Layout.Shards > 0 || o.Widths != nil || o.Layout.Bucket != layout.NoBucket {
 		heatsinks = append(heatsinks, struct{ name, attribute string }{"PartitionKey", o.PartitionKey})
 	}
-	for _, own := range heatsinks { // what heatsink writes, so that nothing else can be kept there
+	for _, own := range heatsinks { // heatsink overwrites these attributes, so they cannot hold anything else
 		switch {
 		case own.attribute == "":
 		case own.attribute == o.EventTime.Attribute:
-			wrong("%s and EventTime are both %q: heatsink writes the one, and the item's time would be lost", own.name, own.attribute)
+			wrong("%s and EventTime are both %q, but heatsink overwrites it, and the item's time would be lost: name another attribute", own.name, own.attribute)
 		case own.attribute == o.TTL:
-			wrong("%s and TTL are both %q: heatsink writes the one, and the time to live would be lost", own.name, own.attribute)
+			wrong("%s and TTL are both %q, but heatsink overwrites it, and the time to live would be lost: name another attribute", own.name, own.attribute)
 		case slices.Contains(o.ShardBy, own.attribute):
-			wrong("%s %q is in ShardBy: heatsink writes it, so that the shard cannot be worked out from it", own.name, own.attribute)
+			wrong("%s %q is in ShardBy, but heatsink overwrites it, so the shard cannot be calculated from it: name another attribute", own.name, own.attribute)
 		}
 	}
 }
 
-// warn tells the Logger about options that work, but not well.
+// warn logs a warning about options that are valid but perform badly.
 func (o *Options) warn() {
 	if l := &o.Layout; l.Strategy == layout.Calculated && l.Hash == layout.Product && (l.Shards > 1 || o.Widths != nil) {
-		o.Logger.Warn("the hash Product is uneven: it puts most ids in a few shards, and of some ids all in one; use XXHash, or for "+
-			"items that Product has placed, XXHash with this layout among Older; see docs/layouts.md and Layout.Evenness",
+		o.Logger.Warn("the hash Product is uneven: it puts most ids in a few shards, and all ids of some kinds in one; use XXHash, or, if "+
+			"Product has placed items already, XXHash with this layout in Older; see docs/layouts.md and Layout.Evenness",
 			"table", o.Table, "layout", l.String())
 	}
 }
 
-// validateWithoutSortKey returns what is wrong with options for a table whose items have only a partition key. A shard of a
-// key is then one item, which the next put there replaces.
+// validateWithoutSortKey reports what is wrong with options for a table that has no sort key. A shard of a key then holds
+// one item, which the next Put to that shard replaces.
 func (o *Options) validateWithoutSortKey() (errs []error) {
 	wrong := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
@@ -359,17 +375,17 @@ func (o *Options) validateWithoutSortKey() (errs []error) {
 	switch {
 	case o.Layout.Shards < 2 && o.Widths == nil:
 	case o.Layout.Strategy == layout.Random:
-		wrong("a Random layout with %s needs a SortKey: without one a shard holds one item, and Put would replace others; "+
-			"store the items by a key of their own and spread an Index", spread)
+		wrong("a Random layout with %s needs a SortKey: without one, a shard holds one item, and Put would replace other items; "+
+			"store the items by a key of their own, and spread an Index", spread)
 	case !o.OnePerShard:
-		wrong("a Calculated layout with %s needs a SortKey: without one a shard holds one item, and Put would replace those of "+
-			"other ids; set OnePerShard if that is meant, as for the parts of one item", spread)
+		wrong("a Calculated layout with %s needs a SortKey: without one, a shard holds one item, and Put would replace items with "+
+			"other ids; set OnePerShard if that is intended, as for the parts of one item", spread)
 	case len(o.ShardBy) == 0:
-		wrong("a Calculated layout needs ShardBy: there is no sort key to calculate from")
+		wrong("a Calculated layout without a sort key needs ShardBy: name the attributes to calculate the shard from")
 	}
 	for i, l := range o.Older {
 		if l.Strategy == layout.Calculated && l.Shards > 1 && len(o.ShardBy) == 0 {
-			wrong("Older[%d] is Calculated and needs ShardBy: there is no sort key to calculate from", i)
+			wrong("Older[%d] is Calculated and has no sort key, so it needs ShardBy: name the attributes to calculate the shard from", i)
 		}
 	}
 	return errs
@@ -382,12 +398,12 @@ func (o *Options) checkVersion(wrong func(format string, args ...any)) {
 	}
 	taken := slices.Concat(o.TableKey, o.ShardBy, []string{o.PartitionKey, o.SortKey, o.ShardAttribute, o.TTL, o.EventTime.Attribute})
 	if slices.Contains(taken, o.Version) {
-		wrong("Version %q is an attribute with another purpose: name one that heatsink alone writes", o.Version)
+		wrong("Version %q is also used for something else: name an attribute that only heatsink writes", o.Version)
 	}
 	switch {
 	case o.TTL == "":
-		wrong("Version needs TTL: what a delete leaves behind has to go some time")
+		wrong("Version needs TTL: a delete leaves a tombstone, which has to expire")
 	case o.TTL == o.SortKey && o.Index == "" || slices.Contains(o.TableKey, o.TTL):
-		wrong("Version needs a TTL that is no key: what a delete leaves behind has the item's key and a time of its own")
+		wrong("Version needs a TTL that is not a key attribute, but %q is one: a tombstone has the item's key and an expiry of its own", o.TTL)
 	}
 }

@@ -38,7 +38,7 @@ func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], e
 	if from != nil {
 		older = from.Older
 	}
-	var short error // why the page has less than its limit
+	var short error // why the page has fewer items than its limit
 	for n := range q.Limit {
 		e, ok, err := g.Next()
 		if err != nil {
@@ -77,17 +77,17 @@ func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], e
 		page.Next = at.Token(fingerprintsOf(r), c.options.TokenKeys)
 	}
 	page.Items = append(page.Items, r.row(last.entry))
-	return page, missed // one position cannot say what missing shards owe: without Next
+	return page, missed // without Next: one position cannot record how far each missing shard was read
 }
 
-// positioned is an entry with its position, without its key in the table.
+// positioned is an entry with its position, but without its key in the table.
 type positioned struct {
 	entry
 	at pagetoken.Position
 }
 
-// position returns the position with the key in the table, if this is an index. It is to be asked before the entry is made a
-// row, which may not have that key.
+// position returns the position, with the item's key in the table if this is an index. Call it before the entry becomes a
+// row, because a row may lack that key.
 func (p positioned) position(c *core) (pagetoken.Position, error) {
 	var err error
 	if c.options.Index != "" {
@@ -96,8 +96,7 @@ func (p positioned) position(c *core) (pagetoken.Position, error) {
 	return p.at, err
 }
 
-// positionOf returns the position that a token stands for, where the query goes on. Its error wraps ErrToken if the token is
-// to blame.
+// positionOf returns the position that a token holds. Errors about the token wrap ErrToken.
 func positionOf(ctx context.Context, r *reading, token string) (*pagetoken.Position, error) {
 	p, err := pagetoken.Parse(token, fingerprintsOf(r), r.core.options.TokenKeys)
 	if err != nil {
@@ -121,11 +120,11 @@ func fingerprintsOf(r *reading) pagetoken.Fingerprints {
 	return query.Fingerprints()
 }
 
-// checkPosition refuses a position that cannot be one of a query's, and one of more shards than are read now.
+// checkPosition refuses a position that cannot belong to the query, and one from a time when more shards were read.
 func checkPosition(ctx context.Context, r *reading, p pagetoken.Position) error {
 	o := &r.core.options
 	bucketed := o.Layout.Bucket != layout.NoBucket
-	unfit := fmt.Errorf("%w: it does not fit the collection", ErrToken)
+	unfit := fmt.Errorf("%w: it does not fit the collection's keys or buckets: begin with the first page", ErrToken)
 	if bucketed == p.Bucket.IsZero() || p.Width < 1 || p.Older != nil && !bucketed {
 		return unfit
 	}
@@ -140,7 +139,7 @@ func checkPosition(ctx context.Context, r *reading, p pagetoken.Position) error 
 			return err
 		}
 	}
-	// in buckets, an item of an older layout is itself the last of those
+	// with buckets, the position of an item of an older layout is also the last older position
 	if along := p.Ordinal.Layout() > 0; along && bucketed && (p.Older == nil || p.Older.Ordinal != p.Ordinal || p.Older.Sort != p.Sort) {
 		return unfit
 	}
@@ -149,30 +148,30 @@ func checkPosition(ctx context.Context, r *reading, p pagetoken.Position) error 
 		return err
 	}
 	if p.Width > width.Read {
-		return fmt.Errorf("%w: %w: query %s key %q: it was issued when %d shards were read, and now %d are: "+
+		return fmt.Errorf("%w: %w: query %s key %q: it was issued when %d shards were read, but now only %d are: "+
 			"raise Layout.Shards or Width.Read again", ErrToken, ErrTooNarrow, o.Table, r.query.Key, p.Width, width.Read)
 	}
 	return nil
 }
 
-// checkItem refuses a position at which no item of the query can be, where the layout has so many shards.
+// checkItem refuses a position at which the query cannot have an item, given the layout's number of shards.
 func checkItem(r *reading, p pagetoken.Position, shards int) error {
 	o := &r.core.options
 	if n := p.Ordinal.Layout(); n > len(o.Older) {
-		return fmt.Errorf("%w: it is of an older layout that there is not", ErrToken)
+		return fmt.Errorf("%w: it belongs to an older layout that the collection does not have: begin with the first page", ErrToken)
 	} else if n > 0 {
 		shards = max(o.Older[n-1].Shards, 1)
 	}
 	if p.Ordinal.Shard() >= shards {
-		return fmt.Errorf("%w: it is of shard %d, but there are %d", ErrToken, p.Ordinal.Shard(), shards)
+		return fmt.Errorf("%w: it belongs to shard %d, but there are only %d shards: begin with the first page", ErrToken, p.Ordinal.Shard(), shards)
 	}
 	if (p.Sort.Kind == attr.Invalid) != (o.SortKey == "") || len(p.Table) != len(o.TableKey) {
-		return fmt.Errorf("%w: it does not fit the collection", ErrToken)
+		return fmt.Errorf("%w: it does not fit the collection's keys or buckets: begin with the first page", ErrToken)
 	}
 	if !r.interval.Has(p.Sort) {
-		return fmt.Errorf("%w: it is of a sort key that is not in the query's Sort", ErrToken)
+		return fmt.Errorf("%w: its sort key is outside the query's Sort: begin with the first page", ErrToken)
 	}
 	return nil
 }
 
-var errNoLimit = fmt.Errorf("%w: a page needs a Limit", ErrQuery)
+var errNoLimit = fmt.Errorf("%w: Limit is 0, but a page needs a Limit", ErrQuery)

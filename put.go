@@ -14,7 +14,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/version"
 )
 
-// writer writes single items: each to its place, and never twice.
+// writer writes single items: each to its place, and none twice.
 type writer struct {
 	schema   *place.Schema
 	placer   *place.Placer
@@ -26,12 +26,13 @@ type writer struct {
 
 // put writes an item to its shard.
 //
-// A random write that is throttled goes to another shard, as long as every attempt so far was refused for certain. After
-// a lost answer the shard is pinned: the item may be there already, and anywhere else it would be there twice.
+// With a Random layout, a throttled write moves to another shard, as long as DynamoDB has certainly refused every attempt
+// so far. After a lost response the shard is fixed: the item may already be there, and a write to another shard would
+// store it twice.
 //
-// Put replaces what it finds, so repeating it does no harm, with two exceptions. A condition may fail because of the very
-// item that the lost attempt has written, or because of an equal one that somebody else has: nobody knows, unless the item
-// has a version. And asked for the old item, a repetition would return the new one: such a put is not repeated.
+// A Put is idempotent, with two exceptions. First, its condition may fail because of the item that the lost attempt
+// wrote, or because of an equal item from another writer. Only a version can tell them apart. Second, a retry would
+// return the new item as the old one, so a Put that returns the old item is not retried.
 func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (done Written[Item], err error) {
 	in := &dynamodb.PutItemInput{TableName: &w.sender.table, Item: w.ttl.Give(item)}
 	if len(edits) > 0 {
@@ -62,12 +63,12 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 	return Written[Item]{ShardKey: p.ShardKey, Shard: p.Shard, Attributes: w.replaced(ctx, out.Attributes, item)}, nil
 }
 
-// sendPut sends a put to its place, and elsewhere as long as that is harmless. claim is nil if there are no versions.
+// sendPut sends a put to its place, and to other shards as long as that is safe. claim is nil without versions.
 func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim) (out *dynamodb.PutItemOutput, err error) {
 	r := &request{operation: "PutItem", Home: p.Home}
 	err = w.sender.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
 		if attempt > 1 && !r.lost && p.Random {
-			again := *in // not the same, which who logs or records requests may still have
+			again := *in // a copy: middleware that logs or records requests may still hold the first
 			w.placer.Elsewhere(p)
 			r.Home = p.Home
 			again.Item = w.placer.Stored(p, in.Item)
@@ -86,7 +87,7 @@ func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.P
 	return out, err
 }
 
-// contestPut sends a put under a claim. The answer is empty if an earlier attempt did it.
+// contestPut sends a put under a claim. The output is empty if an earlier attempt has written the item.
 func (w *writer) contestPut(ctx context.Context, in *dynamodb.PutItemInput, claim *version.Claim, lost bool) (out *dynamodb.PutItemOutput, err error) {
 	left, err := claim.Contest(ctx, lost, func() (err error) {
 		out, err = w.sender.client.PutItem(ctx, claim.Put(in), dispatch.Once)
@@ -98,7 +99,7 @@ func (w *writer) contestPut(ctx context.Context, in *dynamodb.PutItemInput, clai
 	return out, err
 }
 
-// replaced returns the item that a put or a delete has replaced, as the caller knows it: nil if it was a tombstone.
+// replaced returns the item that a put or a delete replaced, with its logical key, or nil if it was a tombstone.
 func (w *writer) replaced(ctx context.Context, old, like Item) Item {
 	if w.versions.Buried(old) {
 		return nil
@@ -111,25 +112,25 @@ func conditional(in *dynamodb.PutItemInput) bool {
 	return in.ConditionExpression != nil || len(in.Expected) > 0
 }
 
-// wantsOld reports whether a write is to return what it replaces, which it can do only the first time.
+// wantsOld reports whether a write returns what it replaces. Only the first attempt can do so.
 func wantsOld(v types.ReturnValue) bool {
 	return v == types.ReturnValueAllOld || v == types.ReturnValueUpdatedOld
 }
 
-// returned makes attributes that a write returned what the caller expects. The write has happened, so that an item in a shard
-// which is not read is no error, but a warning.
+// returned restores the logical key in the attributes that a write returned. The write has happened, so an item in a
+// shard that queries do not read is a warning, not an error.
 func (w *writer) returned(ctx context.Context, attributes, like Item) {
 	if w.schema.Index != "" {
 		if err := w.schema.CheckListing(ctx, attributes); err != nil {
-			w.sender.logger.WarnContext(ctx, "write returned an item that queries do not read",
+			w.sender.logger.WarnContext(ctx, "a write returned an item that queries do not read",
 				"table", w.sender.table, "index", w.schema.Index, "error", err)
 		}
 	}
 	w.schema.RestoreLike(attributes, like)
 }
 
-// failedCondition makes the item in a failed condition's error what the caller expects: nothing unless it was asked for,
-// and with the logical key.
+// failedCondition adjusts the item in the error of a failed condition: it restores the logical key, and removes the item
+// if the caller did not ask for it.
 func (w *writer) failedCondition(err error, wanted types.ReturnValuesOnConditionCheckFailure, like Item) {
 	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 	switch {

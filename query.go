@@ -10,78 +10,83 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Query says what to read of a collection. Key is all that is needed.
+// Query selects items of a collection. Only Key is required.
 type Query struct {
 	// Key is the logical partition key.
 	Key string
 
-	// Sort narrows the sort key: Equal, Less, AtMost, Greater, AtLeast, Between or BeginsWith of a value.
+	// Sort restricts the sort key. Make one with Equal, Less, AtMost, Greater, AtLeast, Between or BeginsWith.
 	Sort Range
 
-	// From and To narrow the event time to [From, To). A layout with buckets needs them, and reads all of every bucket
-	// that they touch: to spare what is outside, narrow Sort as well. EventTime says what becomes of items without a time.
+	// From and To restrict the event time to [From, To). A layout with buckets requires them. It reads all of every
+	// bucket that they touch, so restrict Sort as well to read less. EventTime describes how items without a time are
+	// treated.
 	From, To time.Time
 
-	// Reverse reads from the end.
+	// Reverse reads in descending order.
 	Reverse bool
 
-	// Limit is the most items to return, after the filter. Zero: all. Page needs it.
+	// Limit is the maximum number of items to return, after the filter. Zero means all. Page requires a Limit.
 	Limit int
 
-	// Sample reads only so many of the key's shards, in every bucket, and returns what these have: for a fraction of the
-	// cost, a fraction of the items. Every read draws its shards anew, each with the same chance. Zero, or as many as there
-	// are: all shards. An estimate of the whole is what was read, times Plan's Shards without Sample, divided by those with
-	// it, as long as shards hold about the same: not after a key has grown, nor with BareZero over an unsharded past. Page and
-	// Distribution refuse a sample with ErrQuery, and so does any read of a collection with Older layouts.
+	// Sample is the number of shards to read of the key, in every bucket. It returns a fraction of the items for a
+	// fraction of the cost. Every read draws its shards anew, each with the same probability. Zero, or at least the
+	// number of shards, reads all of them.
+	//
+	// To estimate the whole, multiply the result by Plan's Shards without Sample, and divide it by Plan's Shards with it.
+	// The estimate holds only if shards hold about the same number of items. They do not after a key has grown, nor with
+	// BareZero over formerly unsharded items. Page and Distribution refuse a sample with ErrQuery. So does any read of a
+	// collection with Older layouts.
 	Sample int
 
-	// Filter and Projection are DynamoDB's expressions, with their Names and Values. A filter saves no capacity.
+	// Filter and Projection are DynamoDB expressions, with their Names and Values. A filter saves no capacity.
 	Filter, Projection string
 	Names              map[string]string
 	Values             Item
 
-	// Consistent makes reads strongly consistent, at twice the price. Indexes have no such reads.
+	// Consistent makes reads strongly consistent, at twice the price. An index does not support it.
 	Consistent bool
 
-	// IncludeExpired returns items whose time to live is over, too.
+	// IncludeExpired also returns items whose time to live is over.
 	IncludeExpired bool
 
-	// Prefetch is how many buckets are read at the same time as the one that is being returned, needed or not. Default: the
-	// next, once it is certain to be needed; more after buckets that held little.
+	// Prefetch is the number of buckets to read ahead of the current one, whether they are needed or not. By default the
+	// next bucket is read once it is certain to be needed, and more are read after buckets with few items.
 	Prefetch int
 
-	// Partial returns what the shards that can be read have, and a GatherError that says which are missing, instead of
-	// failing. Requests that DynamoDB rejects, rather than throttles or does not answer, fail all the same, with a ShardError.
+	// Partial returns the items of the shards that can be read, and a GatherError that names the missing shards. If
+	// DynamoDB rejects a request, rather than throttling or not answering it, the read still fails with a ShardError.
 	Partial bool
 
-	// MaxRequests is the most Query requests that this read may send. Default: 10,000. Negative: no limit. Requests that
-	// are repeated because they were throttled or not answered do not count; hedges do.
+	// MaxRequests is the maximum number of Query requests that this read may send. Default: 10,000. A negative value
+	// means no limit. Retries of throttled or unanswered requests do not count; hedged requests do.
 	//
-	// Without a Limit it is checked before the first request is sent: there must not be more shards, in all buckets, as each
-	// takes one request at least. The error wraps ErrQuery and ErrTooManyRequests. How many pages a shard has does not count.
-	// More than MaxShardKeys buckets, or shards to count or fold, are refused in any case.
+	// Without a Limit, the number of shards in all buckets is checked before the first request, because each shard takes
+	// at least one. The error wraps ErrQuery and ErrTooManyRequests. Further pages of a shard do not count. More than
+	// layout.MaxShardKeys buckets are refused in any case, and so are more shards to count or fold.
 	//
-	// With a Limit it is checked while reading, and ErrTooManyRequests ends a read that needs more. A Page that has found
-	// something by then is not an error: it is shorter than its Limit, and has a Next to go on with.
+	// With a Limit, requests are counted during the read, and a read that needs more ends with ErrTooManyRequests. A Page
+	// that already has items is not an error: it is shorter than its Limit, and its Next continues the read.
 	MaxRequests int
 
-	// Hedge sends a request again that takes longer than almost all others, and takes the first answer, in Query and
-	// Page. It adds one request in twenty at most, or one.
+	// Hedge sends a slow request a second time and uses the first response. It applies to Query and Page. A request is
+	// slow when it takes an eighth longer than the 95th percentile of recent requests. Hedging adds at most 5 % more
+	// requests; at least one is allowed.
 	Hedge bool
 }
 
-// Plan is what a Query will read.
+// Plan is the extent of a Query.
 type Plan struct {
-	Buckets int // how many buckets; 1 without
-	Shards  int // how many shards, in all buckets; a read of everything takes at least one request for each
+	Buckets int // number of buckets; 1 without buckets
+	Shards  int // number of shards in all buckets; reading everything takes at least one request for each
 }
 
-// whole refuses a sample for an operation that needs all shards.
-func (q Query) whole(operation, why string) error {
+// whole refuses a sample for an operation that needs all shards, which why explains.
+func (q Query) whole(why string) error {
 	if q.Sample == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: Sample is %d, but %s: %s", ErrQuery, q.Sample, operation, why)
+	return fmt.Errorf("%w: Sample is %d, but %s", ErrQuery, q.Sample, why)
 }
 
 // sampleOf returns how many of a bucket's shards the query reads.
@@ -92,15 +97,16 @@ func (q *Query) sampleOf(shards int) int {
 	return min(q.Sample, shards)
 }
 
-// extent says over how much time a read of such buckets goes, for errors.
+// extent describes the time range of the read, for errors.
 func (q *Query) extent(b layout.Bucket) string {
 	if b == layout.NoBucket {
-		return "all"
+		return "the key"
 	}
-	return fmt.Sprintf("%d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the range of %d buckets from %s to %s", b.Count(q.From, q.To), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
 }
 
-// unprojected returns the query for whole items, without the names that only the projection used: DynamoDB insists.
+// unprojected returns the query for whole items. It drops names that only the projection used, because DynamoDB refuses
+// unused names.
 func (q Query) unprojected() Query {
 	if q.Projection == "" {
 		return q

@@ -22,14 +22,14 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// reading is a Query made ready: checked, and with everything that its requests have in common.
+// reading is a Query that was checked, with everything that its requests have in common.
 type reading struct {
 	core      *core
 	query     Query
 	key       types.AttributeValue // the logical key, to put back into items
 	interval  sortkey.Interval
 	meters    *meter.List
-	throttled atomic.Bool // some request was
+	throttled atomic.Bool // some request was throttled
 
 	names      map[string]string // without the sort key's
 	sortNames  map[string]string // with it: see namesWithSort
@@ -38,10 +38,10 @@ type reading struct {
 	filter     *string
 	projection *string
 	added      []string // attributes that only heatsink asked for
-	light      bool     // items come without what the caller put: their sizes say nothing about others
+	light      bool     // items come without the caller's attributes, so their sizes do not represent other reads
 }
 
-// prepare checks a query and makes it ready.
+// prepare checks a query and converts it to a reading.
 func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 	r := &reading{core: c, query: q, key: &types.AttributeValueMemberS{Value: q.Key}, meters: meter.Of(ctx)}
 	if err := r.check(); err != nil {
@@ -79,27 +79,27 @@ func (r *reading) check() error {
 	case q.Key == "":
 		return wrong("Key is empty")
 	case q.Limit < 0:
-		return wrong("Limit is negative: %d", q.Limit)
+		return wrong("Limit is %d, want 0 or more", q.Limit)
 	case q.Prefetch < 0:
-		return wrong("Prefetch is negative: %d", q.Prefetch)
+		return wrong("Prefetch is %d, want 0 or more", q.Prefetch)
 	case q.Sample < 0:
-		return wrong("Sample is negative: %d", q.Sample)
+		return wrong("Sample is %d, want 0 or more", q.Sample)
 	case q.Sample > 0 && len(o.Older) > 0:
-		return wrong("Sample is %d, but the collection has Older layouts, and nobody knows which part of the items their shards hold: read all shards", q.Sample)
+		return wrong("Sample is %d, but the collection has Older layouts, whose shards hold an unknown part of the items: leave Sample out", q.Sample)
 	case q.Sort.op != sortkey.Everything && o.SortKey == "":
-		return wrong("Sort is set, but the collection has no SortKey")
+		return wrong("Sort is set, but the collection has no SortKey: leave Sort out, or name the SortKey")
 	case q.Consistent && o.Index != "":
-		return wrong("Consistent is set, but index %s has no consistent reads", o.Index)
+		return wrong("Consistent is set, but an index such as %s has no strongly consistent reads: leave Consistent out", o.Index)
 	case q.From.IsZero() != q.To.IsZero():
-		return wrong("only one of From and To is set")
+		return wrong("only one of From and To is set, want both or none")
 	case q.From.IsZero() && o.Layout.Bucket != layout.NoBucket:
-		return wrong("From and To are not set: the layout has a bucket for every %v", o.Layout.Bucket)
+		return wrong("From and To are not set, but the layout has a bucket for every %v: set both", o.Layout.Bucket)
 	case !q.From.IsZero() && o.EventTime.Attribute == "":
-		return wrong("From and To are set, but the collection has no EventTime to compare them with")
+		return wrong("From and To are set, but the collection has no EventTime to compare them with: name Options.EventTime, or leave them out")
 	case q.To.Before(q.From):
-		return wrong("To, %v, is before From, %v", q.To, q.From)
+		return wrong("To is %v, want a time that is not before From, %v", q.To, q.From)
 	case o.Layout.Bucket.Count(q.From, q.To) > layout.MaxShardKeys:
-		return wrong("%w: From %v to %v has more than %d buckets: read a shorter time, or in steps", ErrTooManyRequests, q.From, q.To, layout.MaxShardKeys)
+		return wrong("%w: there are more than %d buckets from %v to %v: shorten From to To, or read in steps", ErrTooManyRequests, layout.MaxShardKeys, q.From, q.To)
 	}
 	if q.From.Before(q.To) { // before the buckets between are read
 		for name, at := range map[string]time.Time{"From": q.From, "To": q.To.Add(-1)} {
@@ -109,11 +109,11 @@ func (r *reading) check() error {
 		}
 	}
 	if !compose.Balanced(q.Filter) {
-		return wrong("Filter %q has a parenthesis without its other", q.Filter)
+		return wrong("Filter %q has unbalanced parentheses", q.Filter)
 	}
 	for _, expression := range []string{q.Filter, q.Projection} {
 		if strings.Contains(expression, "#"+compose.Placeholder) || strings.Contains(expression, ":"+compose.Placeholder) {
-			return wrong("%q has a name that begins with %s, which is heatsink's own", expression, compose.Placeholder)
+			return wrong("%q has a name that begins with %s, which heatsink reserves: use another name", expression, compose.Placeholder)
 		}
 	}
 	if err := compose.CheckPlaceholders(q.Names, q.Values); err != nil {
@@ -122,7 +122,7 @@ func (r *reading) check() error {
 	return nil
 }
 
-// addFilter leaves out what has expired or was deleted.
+// addFilter adds a filter for items that have not expired and were not deleted.
 func (r *reading) addFilter() {
 	c := r.core
 	var parts []string
@@ -146,14 +146,14 @@ func (r *reading) addFilter() {
 	r.filter = &filter
 }
 
-// sortedByTTL reports whether the sort key is the time to live. No filter may name a key, so shard.take leaves
-// out what has expired.
+// sortedByTTL reports whether the sort key is the time to live. A filter cannot name a key attribute, so shard.take
+// leaves out expired items.
 func (r *reading) sortedByTTL() bool {
 	o := &r.core.options
 	return o.TTL != "" && o.TTL == o.SortKey && !r.query.IncludeExpired
 }
 
-// addProjection asks for what the merge needs beside what the caller asked for.
+// addProjection adds the attributes that the merge needs to the caller's projection.
 func (r *reading) addProjection() error {
 	if r.query.Projection == "" {
 		return nil
@@ -173,15 +173,15 @@ func (r *reading) addProjection() error {
 	return nil
 }
 
-// checkParts refuses a projection that asks for a part of an attribute that the read needs.
+// checkParts refuses a projection of only a part of an attribute that the read needs.
 func checkParts(projection string, names map[string]string, needed []string) error {
 	if path, whole, ok := compose.PartOf(projection, names, needed); ok {
-		return fmt.Errorf("%w: Projection has %q, a part of %q: ask for all of the attribute, which the read needs", ErrQuery, path, whole)
+		return fmt.Errorf("%w: Projection has %q, a part of %q, but the read needs the whole attribute: project all of it", ErrQuery, path, whole)
 	}
 	return nil
 }
 
-// projectKeys asks for what the merge needs and nothing else, for who is not interested in items.
+// projectKeys projects only the attributes that the merge needs, for reads that do not return items.
 func (r *reading) projectKeys() {
 	needed := r.needed()
 	if len(needed) == 0 {
@@ -197,7 +197,7 @@ func (r *reading) projectKeys() {
 	r.projection, r.light = &projection, true
 }
 
-// needed returns the attributes that the merge cannot do without.
+// needed returns the attributes that the merge needs.
 func (r *reading) needed() []string {
 	o := &r.core.options
 	needed := slices.Clone(o.TableKey)
@@ -210,7 +210,7 @@ func (r *reading) needed() []string {
 	return needed
 }
 
-// add returns a name in expressions for an attribute that only heatsink asks for.
+// add returns a placeholder for an attribute that only heatsink asks for.
 func (r *reading) add(name string) string {
 	alias := "#hs_p" + strconv.Itoa(len(r.added))
 	r.names[alias] = name
@@ -218,7 +218,7 @@ func (r *reading) add(name string) string {
 	return alias
 }
 
-// timed reports whether some items have to be compared with From and To one by one.
+// timed reports whether some items must be compared with From and To one by one.
 func (r *reading) timed() bool {
 	q, o := r.query, r.core.options
 	if q.From.IsZero() {
@@ -228,8 +228,8 @@ func (r *reading) timed() bool {
 	return b == layout.NoBucket || len(o.Older) > 0 || !b.Start(q.From).Equal(q.From) || !b.Start(q.To).Equal(q.To)
 }
 
-// namesWithSort returns the names with the sort key's, for requests that refer to it: DynamoDB refuses names that are not
-// used. They are made when the first request needs them.
+// namesWithSort returns the names including that of the sort key, for requests that refer to it. DynamoDB refuses unused
+// names. The map is made when the first request needs it.
 func (r *reading) namesWithSort() map[string]string {
 	r.sortOnce.Do(func() {
 		r.sortNames = maps.Clone(r.names)
@@ -238,16 +238,16 @@ func (r *reading) namesWithSort() map[string]string {
 	return r.sortNames
 }
 
-// row is an item that a read returns, with what it takes to name it if it cannot be decoded.
+// row is an item that a read returns, with what names it in a DecodeError.
 type row struct {
 	read  *reading
 	item  Item
 	sort  sortkey.Value
-	table Item  // the table's key, if this is an index and the caller did not ask for it
+	table Item  // the item's key in the table, if this is an index and the projection lacks the key
 	bad   error // what is wrong with the item itself
 }
 
-// row makes an entry what the caller put and asked for.
+// row converts an entry to the item that the caller put, with the attributes that the caller asked for.
 func (r *reading) row(e entry) row {
 	w := row{read: r, sort: sortOf(e), bad: e.Value.bad, item: e.Value.item}
 	if len(r.added) > 0 && r.core.options.Index != "" {
@@ -260,7 +260,7 @@ func (r *reading) row(e entry) row {
 	return w
 }
 
-// key returns what is known of the row's key, under the logical partition key.
+// key returns the known key attributes of the row, with the logical partition key.
 func (w row) key() Item {
 	o := &w.read.core.options
 	key := attribute.Pick(w.item, o.TableKey)

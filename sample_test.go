@@ -181,7 +181,7 @@ func TestSampleOfBuckets(t *testing.T) {
 		call func() error
 		says string
 	}{
-		"negative": {func() error { _, err := views.Count(ctx, Query{Key: "a", Sample: -1}); return err }, "Sample is negative: -1"},
+		"negative": {func() error { _, err := views.Count(ctx, Query{Key: "a", Sample: -1}); return err }, "Sample is -1, want 0 or more"},
 		"a page": {func() error {
 			_, err := views.Page(ctx, Query{Key: "a", Limit: 5, Sample: 2}, "")
 			return err

@@ -8,29 +8,29 @@ import (
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
-// sender sends a collection's requests, each as often as it takes.
+// sender sends a collection's requests, including their retries.
 type sender struct {
 	client        Client
 	table         string
 	logger        *slog.Logger
-	reads, writes *dispatch.Dispatcher // two, as reads must not spend the retries that writes need
+	reads, writes *dispatch.Dispatcher // separate, so that reads do not spend the retry budget of writes
 }
 
-// request is one request of an operation, however often it is sent: what errors and logs say about it.
+// request is one request of an operation, whatever its number of attempts. It holds what errors and logs say about it.
 type request struct {
 	operation string
 	place.Home
-	lost bool // an answer was lost, so it may have happened
+	lost bool // a response was lost, so the request may have happened
 }
 
-// read sends a request that changes nothing, as often as it takes. Its error is a *ShardError.
+// read sends a request that changes nothing, and retries it. Its error is a *ShardError.
 func (s *sender) read(ctx context.Context, r *request, send func(ctx context.Context, attempt int) error) error {
 	attempts, err := s.reads.Do(ctx, dispatch.Request{Send: s.logged(r, send)})
 	return s.failure(r, attempts, err)
 }
 
-// write sends a request that changes something. A write that is not repeatable is not sent again after its answer was
-// lost. If an answer was lost and no later one says that the write happened, the error is an UnknownOutcomeError.
+// write sends a request that changes something, and retries it. After a lost response, it retries only if the write is
+// repeatable. If a response was lost and no later one confirms the write, the error is an UnknownOutcomeError.
 func (s *sender) write(ctx context.Context, r *request, repeatable bool, send func(ctx context.Context, attempt int) error) error {
 	attempts, err := s.writes.Write(ctx, repeatable, &r.lost, s.logged(r, send))
 	if err != nil && r.lost {
@@ -39,12 +39,12 @@ func (s *sender) write(ctx context.Context, r *request, repeatable bool, send fu
 	return s.failure(r, attempts, err)
 }
 
-// logged is send that tells the Logger about attempts that repeat one.
+// logged returns send with a log message for each retry.
 func (s *sender) logged(r *request, send func(ctx context.Context, attempt int) error) func(ctx context.Context, attempt int) error {
 	var last error
 	return func(ctx context.Context, attempt int) error {
 		if attempt > 1 {
-			s.logger.DebugContext(ctx, "request repeated", "table", s.table,
+			s.logger.DebugContext(ctx, "request retried", "table", s.table,
 				"operation", r.operation, "shard", r.ShardKey, "attempt", attempt, "reason", last)
 		}
 		last = send(ctx, attempt)
@@ -52,7 +52,7 @@ func (s *sender) logged(r *request, send func(ctx context.Context, attempt int) 
 	}
 }
 
-// failure returns the error of a request as a *ShardError, nil if there is none.
+// failure wraps the error of a request in a *ShardError. It returns nil for nil.
 func (s *sender) failure(r *request, attempts int, err error) error {
 	if err == nil {
 		return nil

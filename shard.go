@@ -21,21 +21,21 @@ import (
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 )
 
-// found is an item that has been read and not returned. Its sort key is the entry's.
+// found is an item that was read but not returned yet. The entry holds its sort key.
 type found struct {
 	item Item
 	kind attr.Kind // of the sort key
 	bad  error     // what is wrong with the item itself
 }
 
-// entry is a found item with its sort key and size.
+// entry is a found item with its sort key and its size in memory.
 type entry = gather.Entry[found]
 
 // sortOf returns the sort key of an entry.
 func sortOf(e entry) sortkey.Value { return sortkey.Value{Kind: e.Value.kind, Text: e.Sort} }
 
-// shard is what a read has left of one shard. It is the adapter between package gather, which asks it for pages of entries,
-// and DynamoDB, which is sent a Query for each. It does not change once reading has begun.
+// shard is the part of one shard that a read has left. It adapts DynamoDB to package gather, which requests pages of
+// entries: each page is one Query request. A shard does not change once reading has begun.
 type shard struct {
 	read      *reading
 	ordinal   pagetoken.Ordinal
@@ -43,19 +43,19 @@ type shard struct {
 	partition types.AttributeValue // the value of the partition key attribute
 	number    types.AttributeValue // the value of the shard attribute, if there is one
 
-	bucketed bool // all items have a time, which is in the bucket
-	timed    bool // items have to be compared with the query's range of time
+	bucketed bool // every item must have an event time, which is in the bucket
+	timed    bool // items must be compared with From and To
 
-	left   sortkey.Interval // what to read
-	skip   sortkey.Value    // has been returned already, if skips
+	left   sortkey.Interval // the sort keys to read
+	skip   sortkey.Value    // the sort key of an item that was returned already, if skips is set
 	skips  bool
 	start  Item           // where the page starts, if not with the first item
 	behind *sortkey.Value // the sort key of start's item, if a token says where to start
 	done   bool           // nothing is left
 }
 
-// Fetch reads a page of at most n items. All of them may be filtered out, so that a page without entries is not the end
-// unless there is no next.
+// Fetch reads a page of at most n items. The filter may drop all of them, so a page without entries is not the end unless
+// it has no Next.
 func (s *shard) Fetch(ctx context.Context, n int) (gather.Page[found], error) {
 	out, err := s.send(ctx, s.input(n))
 	if err != nil {
@@ -79,14 +79,14 @@ func (s *shard) Fetch(ctx context.Context, n int) (gather.Page[found], error) {
 	return page, nil
 }
 
-// at returns the shard from a start key on.
+// at returns the shard after a start key.
 func (s *shard) at(start Item) *shard {
 	next := *s
 	next.start = start
 	return &next
 }
 
-// From returns the shard from an item's sort key on.
+// From returns the shard from the sort key of an entry on.
 func (s *shard) From(e entry) gather.Shard[found] {
 	from := s.at(nil)
 	if s.read.core.options.SortKey != "" {
@@ -95,7 +95,7 @@ func (s *shard) From(e entry) gather.Shard[found] {
 	return from
 }
 
-// Behind returns the shard behind an item.
+// Behind returns the shard after an entry.
 func (s *shard) Behind(e entry) gather.Shard[found] {
 	table := make(Item, 4)
 	for _, name := range s.read.core.options.TableKey {
@@ -104,8 +104,9 @@ func (s *shard) Behind(e entry) gather.Shard[found] {
 	return s.at(s.startKey(sortOf(e), table))
 }
 
-// resume makes the shard go on behind a position, at which it had this ordinal. Of the items with the position's own sort key,
-// those of shards that come first in the order have all been returned and those of shards that come later have not.
+// resume makes the shard continue after a position, at which the shard had this ordinal. Several shards may have items
+// with the sort key of the position. Shards that come first in the order have returned theirs, and shards that come later
+// have not.
 func (s *shard) resume(ordinal pagetoken.Ordinal, p pagetoken.Position) {
 	reverse := s.read.query.Reverse
 	passed := ordinal < p.Ordinal
@@ -132,8 +133,8 @@ func (s *shard) resume(ordinal pagetoken.Ordinal, p pagetoken.Position) {
 	s.done = s.done || s.left.Empty()
 }
 
-// startKey returns the key of an item to go on behind: the sort key and the table's own, if this is an
-// index, in this shard. It keeps table.
+// startKey returns the key of an item to start after, in this shard. For an index, it contains the sort key and the
+// item's key in the table. It modifies and returns table.
 func (s *shard) startKey(sort sortkey.Value, table Item) Item {
 	o := &s.read.core.options
 	table[o.PartitionKey] = s.partition
@@ -187,7 +188,7 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 	return in
 }
 
-// send sends a request, again if need be.
+// send sends a request, and retries it.
 func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	r, c := s.read, s.read.core
 	var out *dynamodb.QueryOutput
@@ -212,8 +213,8 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 	return out, nil
 }
 
-// take turns the items of a page into entries, without those that are not asked for. It reports whether the page reaches
-// the end of what is left.
+// take converts the items of a page to entries, without those that the query does not select. It reports whether the page
+// reaches the end of what is left.
 func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err error) {
 	r := s.read
 	sortKey := r.core.options.SortKey
@@ -257,16 +258,16 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 	return false, nil
 }
 
-// inTime reports whether an item's time is in the query's range. An item is bad, and returned as such, if nobody can tell:
-// its time cannot be read, or is missing where all items have one. An index that has no times ends the read.
+// inTime reports whether the item's time is in the query's range. If its time is invalid, or missing where every item
+// must have one, the item is marked as bad and returned. An index without times ends the read.
 func (s *shard) inTime(f *found) (bool, error) {
 	o, q := &s.read.core.options, &s.read.query
 	name := o.EventTime.Attribute
 	_, null := f.item[name].(*types.AttributeValueMemberNULL)
 	switch missing := f.item[name] == nil || null; {
 	case missing && o.Index != "":
-		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no event time %q to compare with From and To: "+
-			"have the index project the attribute, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index, s.key, name)
+		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no attribute %q to compare with From and To: "+
+			"project the attribute into the index, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index, s.key, name)
 	case missing && !s.bucketed:
 		return false, nil
 	}
@@ -278,7 +279,7 @@ func (s *shard) inTime(f *found) (bool, error) {
 	return !at.Before(q.From) && at.Before(q.To), nil
 }
 
-// count counts all that is left. No item is transferred.
+// count counts all items that are left. DynamoDB transfers no item.
 func (s *shard) count(ctx context.Context) (n int, err error) {
 	for {
 		in := s.input(0)
@@ -301,7 +302,7 @@ func (s *shard) count(ctx context.Context) (n int, err error) {
 	}
 }
 
-// checkShape refuses what a table without a sort key cannot answer: a shard of more than one item.
+// checkShape refuses a shard with more than one item in a table that has no sort key according to the options.
 func (s *shard) checkShape(out *dynamodb.QueryOutput) error {
 	o := &s.read.core.options
 	if o.SortKey != "" || o.Index != "" || out.ScannedCount < 2 && len(out.LastEvaluatedKey) < 2 {
@@ -310,23 +311,23 @@ func (s *shard) checkShape(out *dynamodb.QueryOutput) error {
 	return fmt.Errorf("%w: query %s shard %q has more than one item, so the table has a sort key: name it as SortKey", ErrOptions, o.Table, s.key)
 }
 
-// checkProgress refuses a page that ends where it starts: there would be no end.
+// checkProgress refuses a page that ends where it starts, because such a read would never end.
 func (s *shard) checkProgress(next Item) error {
 	if len(s.start) == 0 || len(next) == 0 || !attribute.Same(s.start, next) {
 		return nil
 	}
-	return fmt.Errorf("query %s shard %q: a page ends where it starts", s.read.core.options.Table, s.key)
+	return fmt.Errorf("query %s shard %q: DynamoDB returned a page that ends where it starts, so the read would never end", s.read.core.options.Table, s.key)
 }
 
-// beyond reports whether a page ends behind what is left to read, which the condition could not say. Its items may all
-// have been filtered out, so only its end tells.
+// beyond reports whether a page ends after the sort keys that are left, where the key condition could not stop it. The
+// filter may have dropped all items, so only the end of the page shows that.
 func (s *shard) beyond(end Item) bool {
 	sort, err := sortkey.Of(end[s.read.core.options.SortKey])
 	return err == nil && s.compare(sort) > 0
 }
 
-// compare returns 0 if a sort key is in what is left to read, else whether it comes before that, -1, or behind, 1, in the
-// query's direction.
+// compare returns 0 if a sort key is among those that are left, -1 if it comes before them, and 1 if it comes after them,
+// in the query's direction.
 func (s *shard) compare(sort sortkey.Value) int {
 	if s.read.query.Reverse {
 		return -s.left.Compare(sort)

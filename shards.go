@@ -14,7 +14,7 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// buckets returns the starts of the buckets to read, in order; a zero one without buckets.
+// buckets returns the start of each bucket to read, in order. Without buckets it returns one zero time.
 func (r *reading) buckets() []time.Time {
 	b := r.core.options.Layout.Bucket
 	if b == layout.NoBucket {
@@ -27,7 +27,7 @@ func (r *reading) buckets() []time.Time {
 	return starts
 }
 
-// shards returns the shards of a bucket, or the only ones without buckets: a sample of them if the query asks for one.
+// shards returns the shards of a bucket, or all shards without buckets. It draws a sample if the query asks for one.
 func (r *reading) shards(ctx context.Context, bucket time.Time) ([]*shard, error) {
 	width, err := r.core.schema.Width(ctx, r.query.Key, bucket)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *reading) shards(ctx context.Context, bucket time.Time) ([]*shard, error
 	return r.sampled(shards), nil
 }
 
-// olderShards returns the shards of the layouts that are read along.
+// olderShards returns the shards of the older layouts.
 func (r *reading) olderShards() ([]*shard, error) {
 	var all []*shard
 	for i, older := range r.core.options.Older {
@@ -53,7 +53,7 @@ func (r *reading) olderShards() ([]*shard, error) {
 	return without(all, nil), nil
 }
 
-// shardsOf returns the shards of a layout: 0 for the collection's own, or the nth of Options.Older.
+// shardsOf returns the shards of a layout: the collection's own if nth is 0, or the nth of Options.Older.
 func (r *reading) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shard, error) {
 	shards := make([]*shard, max(in.Shards, 1))
 	all, timed := make([]shard, len(shards)), r.timedIn(bucket)
@@ -75,8 +75,8 @@ func (r *reading) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shar
 	return shards, nil
 }
 
-// timedIn reports whether the items of a bucket, or without one, have to be compared with From and To: not where all of
-// the bucket is asked for.
+// timedIn reports whether the items of a bucket, or those without one, must be compared with From and To. Where the query
+// includes the whole bucket they need not be.
 func (r *reading) timedIn(bucket time.Time) bool {
 	q, b := &r.query, r.core.options.Layout.Bucket
 	if q.From.IsZero() {
@@ -85,8 +85,8 @@ func (r *reading) timedIn(bucket time.Time) bool {
 	return bucket.IsZero() || bucket.Before(q.From) || q.To.Before(b.Next(bucket))
 }
 
-// without returns the older layouts' shards that are neither there twice nor, such as the bare key, among the layout's
-// own: each is read once.
+// without returns the shards of older layouts that are neither repeated nor shards of the layout itself, such as the bare
+// key. Each shard is then read once.
 func without(older, own []*shard) []*shard {
 	seen := make(map[string]bool, len(older)+len(own))
 	for _, s := range own {
@@ -99,9 +99,9 @@ func without(older, own []*shard) []*shard {
 	})
 }
 
-// resumeShards makes the layout's own shards go on behind a position. One that has been added since may have been an older
-// layout's before, and then had an ordinal of that layout. If that was behind an older layout that still is one, the order has
-// changed.
+// resumeShards makes the layout's own shards continue after a position. A shard that was added since may have belonged to
+// an older layout, and then had an ordinal of that layout. If that ordinal is after a shard that still belongs to an
+// older layout, the order has changed.
 func resumeShards(own, older []*shard, p pagetoken.Position) error {
 	was := make(map[string]pagetoken.Ordinal, len(older)) // by shard key, when the position was issued
 	for _, s := range older {
@@ -123,14 +123,14 @@ func resumeShards(own, older []*shard, p pagetoken.Position) error {
 		if !moved {
 			ordinal = s.ordinal
 		} else if ordinal > first {
-			return fmt.Errorf("%w: shard %q was one of an older layout when it was issued: begin with the first page", ErrToken, s.key)
+			return fmt.Errorf("%w: shard %q belonged to an older layout when the token was issued: begin with the first page", ErrToken, s.key)
 		}
 		s.resume(ordinal, p)
 	}
 	return nil
 }
 
-// everyShard returns the shards of all buckets, then those of older layouts.
+// everyShard returns the shards of all buckets, followed by those of older layouts.
 func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
 	older, err := r.olderShards()
 	if err != nil {
@@ -143,14 +143,15 @@ func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
 			return nil, err
 		}
 		if all = append(all, shards...); len(all) > layout.MaxShardKeys {
-			return nil, fmt.Errorf("%w: %w: more than %d shards in the buckets from %v to %v: read a shorter time, or in steps",
+			return nil, fmt.Errorf("%w: %w: there are more than %d shards in the buckets from %v to %v: shorten From to To, or read in steps",
 				ErrQuery, ErrTooManyRequests, layout.MaxShardKeys, r.query.From, r.query.To)
 		}
 	}
 	return append(all, without(older, all)...), nil
 }
 
-// shardCount returns how many shards the read has, or as many as there are for certain if that is more than enough.
+// shardCount returns the number of shards that the query reads. If there are more than enough, it may return a smaller
+// number that still exceeds enough.
 func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
 	q, o, schema := &r.query, &r.core.options, r.core.schema
 	n := o.Layout.Bucket.Count(q.From, q.To)
@@ -180,8 +181,8 @@ func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
 	return n + len(older), err
 }
 
-// sampled returns the shards that the query reads: all of them, or as many as Query.Sample says, in their order. Each has
-// the same chance.
+// sampled returns the shards that the query reads, in order: all of them, or a sample of Query.Sample. Each shard has the
+// same probability.
 func (r *reading) sampled(shards []*shard) []*shard {
 	want := r.query.Sample
 	if want == 0 || want >= len(shards) {
@@ -189,7 +190,7 @@ func (r *reading) sampled(shards []*shard) []*shard {
 	}
 	drawn := make([]*shard, 0, want)
 	for i, s := range shards {
-		// Of what is left to draw from, so many are still wanted: Knuth's algorithm S.
+		// Knuth's algorithm S: draw with probability (still wanted) / (still left).
 		left := uint64(len(shards) - i)
 		if r.core.chooser.Uint64N(left) < uint64(want-len(drawn)) {
 			drawn = append(drawn, s)
@@ -198,7 +199,7 @@ func (r *reading) sampled(shards []*shard) []*shard {
 	return drawn
 }
 
-// sources returns shards as package gather reads them.
+// sources converts shards to the sources of package gather.
 func sources(shards []*shard) []gather.Source[found] {
 	list := make([]gather.Source[found], len(shards))
 	for i, s := range shards {

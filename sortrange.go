@@ -6,35 +6,36 @@ import (
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 )
 
-// Range is a condition on the sort key. The zero Range is every key. Values are strings, numbers, []byte or whatever
-// attributevalue makes one of, or an AttributeValue. They must be of the sort key's type, and not empty: no sort key is.
+// Range is a condition on the sort key. The zero Range matches every key. A value is an AttributeValue, or anything that
+// attributevalue encodes as a string, number or binary. It must have the sort key's type and must not be empty, because
+// no sort key is.
 type Range struct {
 	op     sortkey.Op
 	lo, hi any
 }
 
-// Equal is the sort key v.
+// Equal matches the sort key v.
 func Equal(v any) Range { return Range{op: sortkey.Equal, lo: v} }
 
-// Less is the sort keys before v.
+// Less matches the sort keys before v.
 func Less(v any) Range { return Range{op: sortkey.Less, hi: v} }
 
-// AtMost is v and the sort keys before it.
+// AtMost matches v and the sort keys before it.
 func AtMost(v any) Range { return Range{op: sortkey.AtMost, hi: v} }
 
-// Greater is the sort keys after v.
+// Greater matches the sort keys after v.
 func Greater(v any) Range { return Range{op: sortkey.Greater, lo: v} }
 
-// AtLeast is v and the sort keys after it.
+// AtLeast matches v and the sort keys after it.
 func AtLeast(v any) Range { return Range{op: sortkey.AtLeast, lo: v} }
 
-// Between is the sort keys from lo to hi, both included.
+// Between matches the sort keys from lo to hi, both included.
 func Between(lo, hi any) Range { return Range{op: sortkey.Between, lo: lo, hi: hi} }
 
-// BeginsWith is the sort keys, strings or binaries, that begin with prefix.
+// BeginsWith matches the sort keys that begin with prefix. It applies to strings and binaries.
 func BeginsWith(prefix any) Range { return Range{op: sortkey.BeginsWith, lo: prefix} }
 
-// interval returns the range as two ends.
+// interval converts the range to an interval.
 func (r Range) interval() (sortkey.Interval, error) {
 	iv, err := sortkey.NewInterval(r.op, r.lo, r.hi)
 	if err != nil {

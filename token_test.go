@@ -337,7 +337,7 @@ func TestTokenOfMoreShards(t *testing.T) {
 				if ok && err != nil {
 					t.Errorf("%v: %d shards: %v", bucket, shards, err)
 				}
-				if !ok && (!errors.Is(err, ErrToken) || !errors.Is(err, ErrTooNarrow) || !strings.Contains(err.Error(), "when 8 shards were read, and now "+fmt.Sprint(shards))) {
+				if !ok && (!errors.Is(err, ErrToken) || !errors.Is(err, ErrTooNarrow) || !strings.Contains(err.Error(), "when 8 shards were read, but now only "+fmt.Sprint(shards))) {
 					t.Errorf("%v: %d shards: got %v, want %v and %v", bucket, shards, err, ErrToken, ErrTooNarrow)
 				}
 			}

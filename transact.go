@@ -14,7 +14,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/version"
 )
 
-// transactions makes the parts of callers' own transactions. It sends nothing.
+// transactions builds the parts of callers' own transactions. It sends nothing.
 type transactions struct {
 	schema   *place.Schema
 	placer   *place.Placer
@@ -75,8 +75,8 @@ func (t *transactions) condition(ctx context.Context, like Item, edits []func(*t
 	return types.TransactWriteItem{ConditionCheck: check}, err
 }
 
-// partFor returns a part about one item as edits leave it, nil with an error. Edits see the table and the key, which where
-// returns, but do not change them.
+// partFor returns a part for one item, after the edits. The edits see the table and the key, which where returns, but
+// cannot change them.
 func partFor[P any](ctx context.Context, t *transactions, like Item, edits []func(*P), where func(*P) (table **string, key *Item)) (*P, error) {
 	key, err := t.key(ctx, like)
 	if err != nil {
@@ -92,19 +92,19 @@ func partFor[P any](ctx context.Context, t *transactions, like Item, edits []fun
 	return part, nil
 }
 
-// check refuses transactions on a collection with versions: a part that was built before another write has an older
-// version, and so would be refused without a reason that the caller could see.
+// check refuses transactions in a collection with versions. A part that is built before another write has an older
+// version, so DynamoDB would cancel it without a reason that the caller could see.
 func (t *transactions) check() error {
 	if !t.versions.Keeps() {
 		return nil
 	}
-	return fmt.Errorf("%w: transactions cannot keep Options.Version %q: leave Version out, or write items one by one", ErrOptions, t.versions.Name())
+	return fmt.Errorf("%w: transactions are not possible with Options.Version %q: leave Version out, or write items one by one", ErrOptions, t.versions.Name())
 }
 
-// key returns the table's key of an item, if there is only one shard that it can be in.
+// key returns the table's key of an item. It returns ErrScattered if the item may be in several shards.
 func (t *transactions) key(ctx context.Context, like Item) (Item, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	return t.schema.OnlyKey(ctx, like, "a transaction cannot look for it: send the write by itself")
+	return t.schema.OnlyKey(ctx, like, "a transaction cannot look for the item: send the write by itself")
 }

@@ -19,15 +19,15 @@ import (
 	"github.com/heatsink-go/heatsink/internal/version"
 )
 
-// update changes an item where it is.
+// update changes an item where it is stored.
 //
-// If that may be in several shards it is looked for first, and changed in the first that has it. In between it may be
-// deleted, or put in a shard that counts before: the update then changes the copy it found, or, of a random layout, is
-// ErrNotFound. It never creates an item there, as nobody could tell which shard a second update should look in.
+// If the item may be in several shards, update looks for it first and changes the first copy. In between, the item may be
+// deleted, or put in a shard that Get prefers. The update then changes the copy that it found, or returns ErrNotFound
+// with a Random layout. It never creates an item there, because a second update could not know which shard to look in.
 //
-// A repetition is a problem in three cases, and the outcome of a lost answer unknown: the expression is not idempotent;
-// the old values are asked for, which only the first attempt can see; or the condition fails the second time, maybe
-// because of the first.
+// A retry after a lost response is unsafe in three cases, in which the outcome is unknown. The expression is not
+// idempotent; the caller asks for old values, which only the first attempt can see; or the condition fails the second
+// time, possibly because of the first attempt.
 func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.UpdateItemInput)) (Written[Item], error) {
 	return w.change(ctx, like, func(at *located) (Item, *types.ConsumedCapacity, error) {
 		in := &dynamodb.UpdateItemInput{TableName: &w.sender.table, Key: maps.Clone(at.key)}
@@ -68,7 +68,8 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 	})
 }
 
-// checkUpdate refuses an update that heatsink cannot do, and returns its claim, nil without versions, and what it assigns.
+// checkUpdate refuses an update that heatsink cannot do. It returns the update's claim, which is nil without versions,
+// and its assignments.
 func (w *writer) checkUpdate(in *dynamodb.UpdateItemInput, like Item) (*version.Claim, []compose.Assignment, error) {
 	claim, err := w.versions.ClaimUpdate(in)
 	if err != nil {
@@ -82,8 +83,8 @@ func (w *writer) checkUpdate(in *dynamodb.UpdateItemInput, like Item) (*version.
 	return claim, assigned, w.schema.CheckAssignments(assigned, like)
 }
 
-// change finds the item that is like another and has send change it there. send returns the attributes that were asked for
-// and what the request consumed.
+// change finds the item that has the key of like, and calls send to change it there. send returns the attributes that the
+// caller asked for, and the consumed capacity.
 func (w *writer) change(ctx context.Context, like Item, send func(at *located) (Item, *types.ConsumedCapacity, error)) (done Written[Item], err error) {
 	at, err := w.finder.locate(ctx, like)
 	if err != nil {
@@ -98,9 +99,9 @@ func (w *writer) change(ctx context.Context, like Item, send func(at *located) (
 	return Written[Item]{ShardKey: at.ShardKey, Shard: at.Shard, Attributes: attributes}, nil
 }
 
-// updateVersion sends an update of a collection with versions. As the item then tells whether the update was done, any may
-// be repeated that need not return what only the first attempt sees. It changes what is there, and creates nothing: the
-// error is ErrNotFound.
+// updateVersion sends an update of a collection with versions. The version shows whether an attempt happened, so the
+// update is repeatable unless it returns values that only the first attempt can see. It changes only an existing item,
+// and returns ErrNotFound otherwise.
 func (w *writer) updateVersion(ctx context.Context, r *request, in *dynamodb.UpdateItemInput, claim *version.Claim) (out *dynamodb.UpdateItemOutput, err error) {
 	whole := in.ReturnValues == types.ReturnValueAllNew
 	repeatable := whole || in.ReturnValues == "" || in.ReturnValues == types.ReturnValueNone
@@ -124,8 +125,8 @@ func (w *writer) updateVersion(ctx context.Context, r *request, in *dynamodb.Upd
 	return out, err
 }
 
-// complete adds to the caller's update what heatsink needs of it: that it keeps an index's listing, and creates nothing
-// where an item was found.
+// complete adds what heatsink needs to the caller's update: the attributes of the index's listing, or a condition that
+// the found item still exists.
 func (w *writer) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at *located, like Item, assigned []compose.Assignment) error {
 	if w.schema.Index != "" && w.schema.Listed(like) {
 		home, listing, err := w.placer.Listing(ctx, like, assigned)
@@ -145,8 +146,8 @@ func (w *writer) complete(ctx context.Context, in *dynamodb.UpdateItemInput, at 
 	return nil
 }
 
-// keepSortKey makes an update that creates an item give it the index's sort key that like has: without one, the index would
-// not list it. An item that is there keeps its own.
+// keepSortKey gives an item that the update creates the index's sort key of like, because the index lists no item without
+// one. An existing item keeps its own.
 func (w *writer) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned []compose.Assignment) {
 	name := w.schema.SortKey
 	if name == "" || attribute.Empty(like[name]) || slices.Contains(w.schema.TableKey, name) || len(in.AttributeUpdates) > 0 ||
@@ -156,7 +157,7 @@ func (w *writer) keepSortKey(in *dynamodb.UpdateItemInput, like Item, assigned [
 	compose.SetIfAbsent(name, like[name], in)
 }
 
-// setListing makes an update put the item where it belongs in the index.
+// setListing makes an update set the attributes that list the item in the index.
 func setListing(in *dynamodb.UpdateItemInput, listing Item) error {
 	if in.UpdateExpression == nil && len(in.AttributeUpdates) > 0 {
 		in.AttributeUpdates = maps.Clone(in.AttributeUpdates)
@@ -168,10 +169,10 @@ func setListing(in *dynamodb.UpdateItemInput, listing Item) error {
 	return compose.Set(listing, &in.UpdateExpression, &in.ExpressionAttributeNames, &in.ExpressionAttributeValues)
 }
 
-// onlyIfThere makes an update fail if the item is no longer there, and say so in the error by returning no item.
+// onlyIfThere makes an update fail if the item no longer exists. The error then has no item.
 func (w *writer) onlyIfThere(in *dynamodb.UpdateItemInput) error {
 	if len(in.Expected) > 0 || len(in.AttributeUpdates) > 0 {
-		return fmt.Errorf("%w: Expected and AttributeUpdates cannot say that it must be there still; use expressions", ErrScattered)
+		return fmt.Errorf("%w: the item may be in several shards, but Expected and AttributeUpdates cannot require that it still exists: use expressions", ErrScattered)
 	}
 	if err := compose.CheckCondition(in.ConditionExpression); err != nil {
 		return fmt.Errorf("%w: %w", ErrItem, err)
@@ -190,7 +191,7 @@ func (w *writer) onlyIfThere(in *dynamodb.UpdateItemInput) error {
 	return nil
 }
 
-// idempotent reports whether doing an update twice is surely the same as doing it once: see compose.Idempotent.
+// idempotent reports whether an update is certainly idempotent: see compose.Idempotent.
 func idempotent(in *dynamodb.UpdateItemInput) bool {
 	for _, u := range in.AttributeUpdates {
 		if u.Action == types.AttributeActionAdd {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Bucket is the time part of a shard key: how long a stretch of time, in UTC, shares a key.
+// Bucket is the time part of a shard key: the period of time, in UTC, whose items share a key.
 //
 //	Hour   2024-12-02T15
 //	Day    2024-12-02
@@ -14,11 +14,11 @@ import (
 //	Month  2024-12
 //	Year   2024
 //
-// A bucket bounds how much a key gathers over time and lets a read skip the time it does not ask for. It does not raise
-// the throughput of the moment: all that is written now goes to the bucket of now, so a key above 1,000 write units per
-// second needs shards as well.
+// A bucket limits how many items a key collects over time, and lets a read skip other periods. It does not raise write
+// throughput, because all current writes go to the current bucket. A key above 1,000 write units a second needs shards as
+// well.
 //
-// Years are 0001 to 9999. The very first bucket is missing, because it would start at the zero time, which stands for
+// Years range from 0001 to 9999. The first bucket of year 1 is excluded, because it starts at the zero time, which means
 // "no time".
 type Bucket uint8
 
@@ -50,7 +50,7 @@ func (b *Bucket) UnmarshalText(text []byte) error {
 	return unmarshalName("bucket", b, text, bucketNames[:])
 }
 
-// Start returns when the bucket that holds t began, in UTC, and the zero time for NoBucket.
+// Start returns the start of the bucket that contains t, in UTC. It returns the zero time for NoBucket.
 func (b Bucket) Start(t time.Time) time.Time {
 	// Truncate counts from the zero time, which is a Monday at midnight.
 	switch t = t.UTC(); b {
@@ -64,8 +64,8 @@ func (b Bucket) Start(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Next returns when the bucket after the one that holds t begins, and the zero time for NoBucket. As ranges of time are
-// half-open, it is also how to include the last bucket: from 1 January to Day.Next of 10 January are ten days.
+// Next returns the start of the bucket after the one that contains t. It returns the zero time for NoBucket. Time ranges
+// are half-open, so Next also includes a last bucket: from 1 January to Day.Next of 10 January is ten days.
 func (b Bucket) Next(t time.Time) time.Time {
 	switch start := b.Start(t); b {
 	case Hour, Day, Week:
@@ -79,7 +79,7 @@ func (b Bucket) Next(t time.Time) time.Time {
 }
 
 // Starts returns the start of every bucket that the range from <= t < to touches, oldest first. It is empty unless from
-// is before to. NoBucket has no times to range over: it yields the zero time once, whatever the range.
+// is before to. NoBucket yields the zero time once, whatever the range.
 func (b Bucket) Starts(from, to time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		if !b.timed() {
@@ -97,7 +97,7 @@ func (b Bucket) Starts(from, to time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// Count returns how many buckets Starts would yield, by arithmetic.
+// Count returns the number of buckets that Starts yields, without iterating.
 func (b Bucket) Count(from, to time.Time) int {
 	if !b.timed() {
 		return 1
@@ -116,7 +116,7 @@ func (b Bucket) Count(from, to time.Time) int {
 	return int(uint64(last.Unix()-first.Unix())/uint64(b.length()/time.Second)) + 1
 }
 
-// Text returns the text of the bucket that holds t. Its error wraps ErrTime.
+// Text returns the text of the bucket that contains t. The error wraps ErrTime.
 func (b Bucket) Text(t time.Time) (string, error) {
 	var buf [16]byte
 	text, err := b.appendText(buf[:0], t, defaultHourMark)
@@ -125,10 +125,10 @@ func (b Bucket) Text(t time.Time) (string, error) {
 
 func (b Bucket) valid() bool { return int(b) < len(bucketNames) }
 
-// timed reports whether there is a time in the shard key at all.
+// timed reports whether shard keys have a time part.
 func (b Bucket) timed() bool { return b != NoBucket && b.valid() }
 
-// length returns how long an hour, a day or a week is. In UTC every one of them is.
+// length returns the length of an hour, a day or a week, which is constant in UTC.
 func (b Bucket) length() time.Duration {
 	switch b {
 	case Hour:
@@ -139,7 +139,7 @@ func (b Bucket) length() time.Duration {
 	return 7 * 24 * time.Hour
 }
 
-// appendText appends the text of the bucket that holds t, with hourMark between date and hour.
+// appendText appends the text of the bucket that contains t, with hourMark between date and hour.
 func (b Bucket) appendText(dst []byte, t time.Time, hourMark string) ([]byte, error) {
 	if !b.timed() {
 		return dst, nil
@@ -175,14 +175,14 @@ func (b Bucket) appendText(dst []byte, t time.Time, hourMark string) ([]byte, er
 func timeError(b Bucket, t time.Time) error {
 	switch {
 	case t.IsZero():
-		return fmt.Errorf("%w: the zero time, where a %s is wanted", ErrTime, b)
+		return fmt.Errorf("%w: the time is zero, want a time that has a bucket for its %s", ErrTime, b)
 	case b.Start(t).IsZero():
-		return fmt.Errorf("%w: no %s for %s, it would start at the zero time", ErrTime, b, t.Format(time.RFC3339))
+		return fmt.Errorf("%w: there is no %s for %s, because it would start at the zero time", ErrTime, b, t.Format(time.RFC3339))
 	}
-	return fmt.Errorf("%w: no %s for %s, the years are 0001 to 9999", ErrTime, b, t.Format(time.RFC3339))
+	return fmt.Errorf("%w: there is no %s for %s, want a year from 0001 to 9999", ErrTime, b, t.Format(time.RFC3339))
 }
 
-// textLen returns how long every text of the bucket is.
+// textLen returns the length of the bucket's text.
 func (b Bucket) textLen(hourMark string) int {
 	switch b {
 	case Hour:
@@ -199,7 +199,7 @@ func (b Bucket) textLen(hourMark string) int {
 	return 0
 }
 
-// parseText is the inverse of appendText: it returns when the bucket with this text starts.
+// parseText is the inverse of appendText: it returns the start of the bucket with this text.
 func (b Bucket) parseText(text, hourMark string) (start time.Time, ok bool) {
 	if !b.timed() || len(text) != b.textLen(hourMark) {
 		return time.Time{}, false

@@ -88,8 +88,8 @@ func TestBucketRefusesTimes(t *testing.T) {
 		at     time.Time
 		says   string
 	}{
-		{"zero time", Day, time.Time{}, "the zero time"},
-		{"in the first hour of all", Hour, time.Time{}.Add(time.Minute), "no hour for 0001-01-01T00:01:00Z, it would start at the zero time"},
+		{"zero time", Day, time.Time{}, "the time is zero, want a time that has a bucket for its day"},
+		{"in the first hour of all", Hour, time.Time{}.Add(time.Minute), "no hour for 0001-01-01T00:01:00Z, because it would start at the zero time"},
 		{"in the first year of all", Year, instant("0001-06-01"), "no year for 0001-06-01"},
 		{"five digits", Day, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), "no day for 10000-01-01"},
 		{"before Christ", Month, time.Date(-43, 3, 15, 0, 0, 0, 0, time.UTC), "no month for -0043-03-15"},

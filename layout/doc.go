@@ -1,13 +1,14 @@
-// Package layout says how one logical key becomes the shard keys that a table stores, and back.
+// Package layout maps one logical key to the shard keys that a table stores, and back.
 //
-// A [Layout] is a plain value: how many shards, how an item's shard is chosen, how long a stretch of time shares a key, and
-// how shard keys are spelt. Package heatsink writes, reads and parses with the same value. The package does no I/O and links
-// no SDK, so that a stream consumer, an export job or a planner can use it alone.
+// A [Layout] is a plain value. It holds the number of shards, the strategy that chooses an item's shard, the period of a
+// bucket, and the format of shard keys. Package heatsink writes, reads and parses with the same value. Package layout
+// does no I/O and does not link the SDK, so a stream consumer, an export job or a planner can use it alone.
 //
 //	views := layout.Layout{Shards: 4, Bucket: layout.Day}
 //	key, err := views.ShardKey("PAGE_VIEWS", at, 3) // PAGE_VIEWS#2024-12-02#SHARD_3
 //	place, err := views.Parse(key)                   // the key, the day and shard 3 again
 //
-// Random is the most even strategy, and right for what is written once and read as a list. Calculated finds an item again by
-// its id with one request. [Evenness] judges how well either has spread its items.
+// The Random strategy spreads items most evenly. It suits items that are written once and read as a list. Calculated
+// finds an item again by its id with one request. [Evenness] measures how evenly either strategy has spread its items.
+// [Widths] vary the number of shards by key, and change it at run time.
 package layout

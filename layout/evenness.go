@@ -8,39 +8,39 @@ import (
 )
 
 const (
-	// skewedBelow is the chance of a false alarm that Skewed accepts.
+	// skewedBelow is the probability of a false alarm that Skewed accepts.
 	skewedBelow = 0.001
 
-	// minExpected is how many items a shard must expect before the chi-square distribution is a fair approximation.
+	// minExpected is the mean number of items per shard from which the chi-square approximation is acceptable.
 	minExpected = 5
 )
 
-// Evenness is a judgement of how evenly items are spread over shards.
+// Evenness measures how evenly items are spread over shards.
 //
-// Counts of items that were spread at random differ, the more so the fewer there are: of 100 items on 10 shards, some
-// shard is nearly always off by more than a fifth. So there are two questions. Over asks how far off the worst shard is,
-// which is what limits throughput. Skewed asks whether chance explains it, which tells a bad key from bad luck.
+// Random counts always differ, and small counts differ most: with 100 items on 10 shards, some shard is nearly always off
+// by more than a fifth. There are therefore two questions. Over answers how far the worst shard is from the mean, which
+// limits throughput. Skewed answers whether chance explains the difference, which tells a bad key from bad luck.
 type Evenness struct {
-	Counts []int // items of each shard
-	Total  int   // items of all shards
-	Min    int   // of the emptiest shard
-	Max    int   // of the fullest
+	Counts []int // items in each shard
+	Total  int   // items in all shards
+	Min    int   // items in the emptiest shard
+	Max    int   // items in the fullest shard
 
-	// LargestShare is the part of all items that the fullest shard has, from 0 to 1.
+	// LargestShare is the fraction of all items that is in the fullest shard, from 0 to 1.
 	LargestShare float64
 
-	// LargestExcess is how far the shard that strays most is from the mean, up or down, as a part of the mean.
+	// LargestExcess is the largest difference between a shard and the mean, above or below, as a fraction of the mean.
 	LargestExcess float64
 
-	// ChiSquare is Pearson's statistic against equal shares, Σ (count - mean)² / mean, which is about the number of
-	// shards minus one if the items are spread at random.
+	// ChiSquare is Pearson's statistic against equal shares, Σ (count - mean)² / mean. For items spread at random it is
+	// about the number of shards minus one.
 	ChiSquare float64
 
-	// PValue is the probability that items spread at random are at least as uneven as these, from 0 to 1.
+	// PValue is the probability that items spread at random are at least as uneven, from 0 to 1.
 	PValue float64
 }
 
-// NewEvenness judges the counts of items per shard, none of which is negative. No items, and no shards, are even.
+// NewEvenness measures counts of items per shard, none of which may be negative. No items, and no shards, are even.
 func NewEvenness(counts []int) Evenness {
 	e := Evenness{Counts: slices.Clone(counts), PValue: 1}
 	for _, c := range counts {
@@ -66,7 +66,7 @@ func NewEvenness(counts []int) Evenness {
 	return e
 }
 
-// Evenness counts how a Calculated layout would place ids, to try a hash on real ids before writing anything.
+// Evenness measures how a Calculated layout would spread ids. Use it to try a hash on real ids before writing anything.
 func (l Layout) Evenness(ids iter.Seq[string]) Evenness {
 	counts := make([]int, max(1, l.Shards))
 	for id := range ids {
@@ -75,12 +75,12 @@ func (l Layout) Evenness(ids iter.Seq[string]) Evenness {
 	return NewEvenness(counts)
 }
 
-// Over reports whether some shard has more than fraction of the mean too many items or too few; 0.2 is usual. It does not
-// ask whether there are enough items to tell: that is Skewed.
+// Over reports whether some shard differs from the mean by more than the given fraction of it; 0.2 is common. It does not
+// consider whether there are enough items to tell: see Skewed.
 func (e Evenness) Over(fraction float64) bool { return e.LargestExcess > fraction }
 
-// Skewed reports whether the items are less even than chance explains: there are at least five for every shard, and
-// items spread at random would look like this less than once in a thousand times.
+// Skewed reports whether the items are less even than chance explains. It needs at least five items per shard on average,
+// and a PValue below one in a thousand.
 func (e Evenness) Skewed() bool {
 	return e.Total >= minExpected*len(e.Counts) && e.PValue < skewedBelow
 }
@@ -90,15 +90,15 @@ func (e Evenness) String() string {
 	if e.Total == 0 {
 		return fmt.Sprintf("no items on %s", countShards(len(e.Counts)))
 	}
-	verdict := "even"
+	spread := "even"
 	switch {
 	case e.Skewed():
-		verdict = "skewed"
+		spread = "skewed"
 	case e.Total < minExpected*len(e.Counts):
-		verdict = "too few to tell"
+		spread = "too few to tell"
 	}
 	return fmt.Sprintf("%d items on %s, %d to %d each: fullest %.1f%%, furthest %.1f%% off, p=%.2g, %s",
-		e.Total, countShards(len(e.Counts)), e.Min, e.Max, 100*e.LargestShare, 100*e.LargestExcess, e.PValue, verdict)
+		e.Total, countShards(len(e.Counts)), e.Min, e.Max, 100*e.LargestShare, 100*e.LargestExcess, e.PValue, spread)
 }
 
 // chiSquareTail returns the probability that a chi-square variable with df degrees of freedom exceeds x: the regularized

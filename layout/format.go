@@ -10,7 +10,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
-// Format says how a shard key is spelt: the key, then the bucket if the layout has one, then the shard.
+// Format is how a shard key is written: the key, then the bucket if the layout has one, then the shard.
 //
 //	Format{}                     PAGE_VIEWS#2024-12-02#SHARD_7
 //	Format{Width: 3}             PAGE_VIEWS#2024-12-02#SHARD_007
@@ -19,29 +19,32 @@ import (
 //	PlainNumber()                PAGE_VIEWS#2024-12-02#7
 //	DotFromOne()                 PAGE_VIEWS#2024-12-02.8
 //
-// A key must not end like a shard key of its format, so pick one that keys do not end in: with PlainNumber, USER#123 is
-// refused as a key. Formats can be compared; an empty prefix is the same as its default spelt out, but not equal to it.
+// A key must not end like a shard key of its format, so choose a format that keys do not end in. PlainNumber, for
+// example, refuses the key USER#123. Formats can be compared, but an empty prefix is not equal to its default written
+// out.
 type Format struct {
-	// BucketPrefix goes before the bucket. The default is "#".
+	// BucketPrefix precedes the bucket. Default: "#".
 	BucketPrefix string
 
-	// HourMark goes between date and hour of an hourly bucket. The default is "T"; "-" gives 2024-12-02-15.
+	// HourMark separates date and hour of an hourly bucket. Default: "T". With "-" the bucket is 2024-12-02-15.
 	HourMark string
 
-	// ShardPrefix goes before the number of the shard. The default is "#SHARD_".
+	// ShardPrefix precedes the number of the shard. Default: "#SHARD_".
 	ShardPrefix string
 
-	// First is the number that is written for shard 0: 0, the default, or 1.
+	// First is the number of shard 0 in shard keys: 0 or 1. Default: 0.
 	First int
 
-	// Width is the least number of digits that the number is written with, with zeros in front; 9 at most. The default,
-	// 0, pads nothing.
+	// Width is the minimum number of digits of the shard's number, padded with zeros. It is at most 9. Default: 0, no
+	// padding.
 	Width int
 
-	// BareZero leaves prefix and number of shard 0 out: it has the key that an unsharded table has, so that all reads find
-	// the items that are there. With a Calculated layout Get, Update and Delete look in the item's own shard and then
-	// under the bare key; Put knows its own shard only, so an item that is put again may be there twice, and a
-	// conditional Put is ErrScattered, as are parts of transactions. Items whose own shard is 0 are as ever.
+	// BareZero omits the prefix and the number of shard 0. Its key is then the key of an unsharded table, so reads find
+	// the items that are already there.
+	//
+	// With a Calculated layout, Get, Update and Delete look in the item's own shard, and then under the bare key. Put
+	// writes to the item's own shard only, so an item that is put again may exist twice. Conditional Puts and parts of
+	// transactions are refused with ErrScattered. None of this concerns items whose own shard is 0.
 	BareZero bool
 }
 
@@ -55,26 +58,26 @@ const (
 	maxWidth       = 9
 )
 
-// SharpNumber is a format in use elsewhere that writes #SHARD#0, #SHARD#1 and so on: STATUS#ACTIVE#SHARD#7.
+// SharpNumber returns a common format that writes #SHARD#0, #SHARD#1 and so on, as in STATUS#ACTIVE#SHARD#7.
 func SharpNumber() Format { return Format{ShardPrefix: sharpPrefix} }
 
-// PlainNumber is a format in use elsewhere that writes #0, #1 and so on: user-12345#7.
+// PlainNumber returns a common format that writes #0, #1 and so on, as in user-12345#7.
 func PlainNumber() Format { return Format{ShardPrefix: "#"} }
 
-// DotFromOne is a format in use elsewhere that writes .1, .2 and so on, the last shard being the number of shards:
-// 2014-07-09.200.
+// DotFromOne returns a common format that writes .1, .2 and so on, as in 2014-07-09.200. The last number is the number of
+// shards.
 func DotFromOne() Format { return Format{ShardPrefix: ".", First: 1} }
 
-// ParseFormat reads a format from a template, as it may stand in a configuration file:
+// ParseFormat parses a template, for example from a configuration file:
 //
 //	{key}#SHARD_{shard}             the default
-//	{key}#{bucket}#SHARD#{shard}    the bucket's prefix as well, where it matters
-//	{key}#{bucket:-}#{shard}        the hour as 2024-12-02-15
-//	{key}.{shard1:03}               counted from one, three digits at least
-//	{key}[#SHARD_{shard}]           shard 0 is the bare key
+//	{key}#{bucket}#SHARD#{shard}    with the bucket's prefix
+//	{key}#{bucket:-}#{shard}        with the hour as 2024-12-02-15
+//	{key}.{shard1:03}               counted from one, with at least three digits
+//	{key}[#SHARD_{shard}]           with the bare key for shard 0
 //
-// The placeholders stand in this order; {bucket} and {shard} may be missing, and what they would have said has its
-// default then. Whether there is a bucket is the layout's to say. The error wraps ErrInvalid.
+// The placeholders have this order. {bucket} and {shard} may be missing, and then have their defaults. Whether shard keys
+// have a bucket depends on the layout. The error wraps ErrInvalid.
 func ParseFormat(template string) (Format, error) {
 	f, err := parseTemplate(template)
 	if err == nil {
@@ -86,7 +89,7 @@ func ParseFormat(template string) (Format, error) {
 	return f, nil
 }
 
-// String returns the template that ParseFormat reads, with every placeholder.
+// String returns the template that ParseFormat parses, with every placeholder.
 func (f Format) String() string { return f.template(true, true) }
 
 // MarshalText returns the template, as String does. The error wraps ErrInvalid: a format that is not valid has no template
@@ -108,7 +111,7 @@ func (f *Format) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// template spells out the parts of the format that are asked for.
+// template returns the template of the requested parts.
 func (f Format) template(bucket, shard bool) string {
 	var b strings.Builder
 	b.WriteString("{key}")
@@ -139,24 +142,24 @@ func (f Format) template(bucket, shard bool) string {
 	return b.String()
 }
 
-// parseTemplate takes a template apart. What it returns still has to be validated.
+// parseTemplate parses a template. Its result must still be validated.
 func parseTemplate(template string) (Format, error) {
 	var f Format
 	rest, ok := strings.CutPrefix(template, "{key}")
 	if !ok {
-		return f, errors.New("it does not begin with {key}")
+		return f, errors.New("it does not begin with {key}, want a template such as {key}#SHARD_{shard}")
 	}
 	if prefix, after, ok := strings.Cut(rest, "{bucket"); ok {
 		option, after, ok := strings.Cut(after, "}")
 		if !ok {
-			return f, errors.New("{bucket has no }")
+			return f, errors.New("{bucket is not closed with }")
 		}
 		if prefix == "" {
-			return f, errors.New("there is nothing between {key} and {bucket}")
+			return f, errors.New("there is no prefix between {key} and {bucket}")
 		}
 		if option != "" {
 			if f.HourMark, ok = strings.CutPrefix(option, ":"); !ok || f.HourMark == "" {
-				return f, fmt.Errorf("{bucket%s} is neither {bucket} nor, with a mark before the hour, {bucket:-}", option)
+				return f, fmt.Errorf("the placeholder is {bucket%s}, want {bucket}, or {bucket:-} to put - before the hour", option)
 			}
 		}
 		f.BucketPrefix, rest = prefix, after
@@ -167,23 +170,23 @@ func parseTemplate(template string) (Format, error) {
 
 	if inner, ok := strings.CutPrefix(rest, "["); ok {
 		if rest, ok = strings.CutSuffix(inner, "]"); !ok {
-			return f, errors.New("[ has no ] at the end")
+			return f, errors.New("[ is not closed with ] at the end")
 		}
 		f.BareZero = true
 	}
 	prefix, after, ok := strings.Cut(rest, "{shard")
 	if !ok {
-		return f, fmt.Errorf("after the bucket comes {shard} or nothing, not %s", quote.Text(rest))
+		return f, fmt.Errorf("%s has no {shard}, want a prefix and {shard}, or nothing", quote.Text(rest))
 	}
 	if prefix == "" {
-		return f, errors.New("there is nothing before {shard}")
+		return f, errors.New("there is no prefix before {shard}")
 	}
 	option, after, ok := strings.Cut(after, "}")
 	if !ok {
-		return f, errors.New("{shard has no }")
+		return f, errors.New("{shard is not closed with }")
 	}
 	if after != "" {
-		return f, fmt.Errorf("nothing may follow {shard}, but %s does", quote.Text(after))
+		return f, fmt.Errorf("%s follows {shard}, want nothing after it", quote.Text(after))
 	}
 	f.ShardPrefix = prefix
 	if number, ok := strings.CutPrefix(option, "1"); ok {
@@ -192,20 +195,20 @@ func parseTemplate(template string) (Format, error) {
 	if option != "" {
 		width, ok := strings.CutPrefix(option, ":0")
 		if !ok || len(width) != 1 || width < "1" || width > "9" {
-			return f, fmt.Errorf("{shard} takes 1 to count from one and :01 to :09 to pad with zeros, not %s", quote.Text(option))
+			return f, fmt.Errorf("{shard} has the option %s, want 1 to count from one, or :01 to :09 to pad with zeros", quote.Text(option))
 		}
 		f.Width = int(width[0] - '0')
 	}
 	return f.shortened(), nil
 }
 
-// WithDefaults returns the format with its prefixes spelt out.
+// WithDefaults returns the format with its default prefixes written out.
 func (f Format) WithDefaults() Format {
 	f.BucketPrefix, f.HourMark, f.ShardPrefix = f.bucketPrefix(), f.hourMark(), f.shardPrefix()
 	return f
 }
 
-// shortened leaves out what is the default anyway, so that formats that mean the same are equal.
+// shortened removes prefixes that are the default, so that equivalent formats are equal.
 func (f Format) shortened() Format {
 	if f.BucketPrefix == defaultBucketPrefix {
 		f.BucketPrefix = ""
@@ -223,9 +226,9 @@ func (f *Format) bucketPrefix() string { return cmp.Or(f.BucketPrefix, defaultBu
 func (f *Format) hourMark() string     { return cmp.Or(f.HourMark, defaultHourMark) }
 func (f *Format) shardPrefix() string  { return cmp.Or(f.ShardPrefix, defaultShardPrefix) }
 
-// validate reports everything about the format that would keep shard keys from being read back.
+// validate reports everything about the format that would make shard keys ambiguous.
 func (f *Format) validate() error {
-	// On the way to every shard key: nothing here may cost much as long as all is well.
+	// Every shard key is made through here, so a valid format must cost little.
 	var faults []error
 	if err := checkPrefix("BucketPrefix", f.BucketPrefix); err != nil {
 		faults = append(faults, err)
@@ -237,10 +240,10 @@ func (f *Format) validate() error {
 		faults = append(faults, err)
 	}
 	if f.First != 0 && f.First != 1 {
-		faults = append(faults, fmt.Errorf("shards are counted from 0 or 1, but First is %d", f.First))
+		faults = append(faults, fmt.Errorf("First is %d, want 0 or 1", f.First))
 	}
 	if f.Width < 0 || f.Width > maxWidth {
-		faults = append(faults, fmt.Errorf("numbers are padded to %d digits at most, but Width is %d", maxWidth, f.Width))
+		faults = append(faults, fmt.Errorf("Width is %d, want 0 to %d", f.Width, maxWidth))
 	}
 	if faults == nil {
 		return nil
@@ -253,18 +256,18 @@ func checkPrefix(name, text string) error {
 		return nil
 	}
 	if len(text) > maxPrefixBytes {
-		return fmt.Errorf("%s has %d bytes: %d are allowed", name, len(text), maxPrefixBytes)
+		return fmt.Errorf("%s has %d bytes, want at most %d", name, len(text), maxPrefixBytes)
 	}
 	if isDigit(text[len(text)-1]) {
-		return fmt.Errorf("%s %s ends in a digit: the number after it could not be told from it", name, quote.Text(text))
+		return fmt.Errorf("%s is %s, which ends in a digit, but a number follows it: end it with another character", name, quote.Text(text))
 	}
 	for i := range len(text) {
 		if c := text[i]; c == '{' || c == '}' || c == '[' || c == ']' {
-			return fmt.Errorf("%s %s has one of {}[] in it, which templates are written with", name, quote.Text(text))
+			return fmt.Errorf("%s is %s, which contains one of {}[], but templates use these: leave them out", name, quote.Text(text))
 		}
 	}
 	if !utf8.ValidString(text) {
-		return fmt.Errorf("%s %s is not valid UTF-8", name, quote.Text(text))
+		return fmt.Errorf("%s is %s, which is not valid UTF-8", name, quote.Text(text))
 	}
 	return nil
 }

@@ -10,30 +10,31 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Hash says how a calculated layout finds the shard of an id. All of them take a number computed from the id modulo the
-// number of shards, so doubling the shards splits each in two: an id of shard s of n is in shard s or s+n of 2n.
+// Hash maps an id to a shard of a Calculated layout: a number computed from the id, modulo the number of shards. Doubling
+// the shards therefore splits each in two: an id in shard s of n is in shard s or s+n of 2n.
 type Hash uint8
 
-// The hashes. The zero value is XXHash, which is both the fastest and even; the others are for data that is already
-// placed by them, or for writers in languages where they are at hand.
+// The hashes. The zero value is XXHash, which is the fastest and spreads evenly. The others are for existing data, and
+// for writers in languages that lack xxHash.
 const (
 	// XXHash is 64-bit xxHash with seed 0.
 	XXHash Hash = iota
 
-	// FNV is 64-bit FNV-1a. It is even on random ids, less so on counters: user0 to user99999 fill 1,000 shards with 49 to
-	// 135 each, which chance does not explain.
+	// FNV is 64-bit FNV-1a. It is even on random ids, but less so on counters: user0 to user99999 fill 1,000 shards with
+	// 49 to 135 ids each, which chance does not explain.
 	FNV
 
 	// CRC32 is the IEEE checksum.
 	CRC32
 
-	// MD5 is the digest as one 128-bit big-endian number: int(hashlib.md5(id).hexdigest(), 16) % n in Python.
-	// A process in FIPS 140-only mode must choose another, as crypto/md5 panics there.
+	// MD5 is the MD5 digest as one 128-bit big-endian number: int(hashlib.md5(id).hexdigest(), 16) % n in Python. In FIPS
+	// 140-only mode crypto/md5 panics, so choose another hash there.
 	MD5
 
-	// Product multiplies the Unicode code points of the id; the empty product is 1. It is the rule of an old AWS guide
-	// and very uneven: as soon as two characters bring in the factors of the number of shards, the id is in shard 0.
-	// Of 200 shards, every UUID ends there; see Layout.Evenness. Open warns about it. A byte that is not valid UTF-8 counts as U+FFFD.
+	// Product multiplies the Unicode code points of the id; the empty product is 1. An old AWS guide recommends it, but
+	// it is very uneven. As soon as two characters contribute the factors of the number of shards, the id is in shard 0.
+	// With 200 shards, every UUID is in shard 0: see Layout.Evenness. Open logs a warning. A byte that is not valid UTF-8
+	// counts as U+FFFD.
 	Product
 )
 
@@ -55,7 +56,7 @@ func (h *Hash) UnmarshalText(text []byte) error { return unmarshalName("hash", h
 
 func (h Hash) valid() bool { return int(h) < len(hashNames) }
 
-// Shard returns the shard of an id, from 0 to shards-1, and 0 if shards is below 2. It does not allocate.
+// Shard returns the shard of an id, from 0 to shards-1. It returns 0 if shards is less than 2. It does not allocate.
 func (h Hash) Shard(id string, shards int) int {
 	if shards < 2 {
 		return 0
@@ -104,8 +105,8 @@ func productMod(id string, n uint64) uint64 {
 	return product
 }
 
-// bytesOf returns the bytes of s itself, for functions that only read them: a conversion would copy them to the heap.
+// bytesOf returns the bytes of s without a copy, for functions that only read them.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// textOf returns a string of the bytes themselves, for functions that do not keep it.
+// textOf returns the bytes as a string without a copy, for functions that do not keep it.
 func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -14,26 +14,27 @@ import (
 )
 
 const (
-	// MaxShards is the largest number of shards of a layout.
+	// MaxShards is the maximum number of shards of a layout.
 	MaxShards = 1 << 16
 
-	// MaxShardKeys is how many shard keys ShardKeys returns at most: buckets times shards.
+	// MaxShardKeys is the maximum number of shard keys that ShardKeys returns: buckets times shards.
 	MaxShardKeys = 100_000
 
-	// maxKeyBytes is the longest partition key that DynamoDB takes.
+	// maxKeyBytes is the maximum length of a partition key in DynamoDB.
 	maxKeyBytes = 2048
 )
 
-// Strategy says how the shard of an item is chosen.
+// Strategy is how the shard of an item is chosen.
 type Strategy uint8
 
 // The strategies. The zero value is Random.
 const (
-	// Random draws the shard of every write: the most even, but an item cannot be found again without asking all shards.
+	// Random draws a shard for every write. It spreads items most evenly, but finding an item takes a request to all
+	// shards.
 	Random Strategy = iota
 
-	// Calculated takes the shard from a hash of the item's id: an item is read, changed and deleted with one request, as
-	// long as there is one shard that it can be in. BareZero, Older layouts and Widths add others.
+	// Calculated hashes the item's id to find its shard. Reading, changing or deleting an item takes one request, unless
+	// BareZero, Older layouts or Widths add other shards that may hold it.
 	Calculated
 )
 
@@ -59,54 +60,54 @@ func (s *Strategy) UnmarshalText(text []byte) error {
 
 func (s Strategy) valid() bool { return int(s) < len(strategyNames) }
 
-// Layout says how a key becomes the shard keys that are stored, and back. It is a plain value, the same one for writing,
-// reading and parsing; it can be compared, copied and kept in a constant place. The zero Layout leaves keys as they are.
+// Layout maps a key to the shard keys that are stored, and back. It is a plain value that can be compared and copied. Use
+// the same value for writing, reading and parsing. The zero Layout stores keys unchanged.
 //
-// Its law: for every key, time and shard, either ShardKey refuses, or Parse of what it returns gives the same key, the
-// start of the bucket and the same shard. Which keys are refused depends on Format and Bucket, never on Shards, so a
-// layout that grows goes on taking the keys it took, unless a longer number makes one too long.
+// For every key, time and shard, either ShardKey returns an error, or Parse of its result returns the same key, the start
+// of the bucket, and the same shard. Whether a key is refused depends on Format and Bucket, never on Shards. A layout
+// that grows therefore accepts the same keys, unless a longer number makes a shard key too long.
 type Layout struct {
-	// Shards is the number of shards, MaxShards at most. With 0 the key is not spread: it is stored as it is, with the
-	// bucket if there is one. From 1 on every shard key has a suffix, but for shard 0 of a format with BareZero.
+	// Shards is the number of shards, at most MaxShards. With 0 the key is not spread: it is stored without a shard
+	// suffix. With 1 or more, every shard key has a suffix, except for shard 0 of a format with BareZero.
 	Shards int
 
-	// Strategy says how a shard is chosen.
+	// Strategy is how the shard of an item is chosen.
 	Strategy Strategy
 
-	// Bucket is the stretch of time that shares shard keys.
+	// Bucket is the period of time whose items share shard keys.
 	Bucket Bucket
 
-	// Hash finds the shard of an id if the strategy is Calculated.
+	// Hash maps an id to its shard if the strategy is Calculated.
 	Hash Hash
 
-	// Format says how shard keys are spelt.
+	// Format is how shard keys are written.
 	Format Format
 }
 
-// Place is what a shard key says.
+// Place is the parsed form of a shard key.
 type Place struct {
 	Key    string
-	Bucket time.Time // when the bucket starts, in UTC; the zero time without a bucket
-	Shard  int       // counted from 0, whatever the format counts from
+	Bucket time.Time // the start of the bucket, in UTC; the zero time without a bucket
+	Shard  int       // counted from 0, even if the format counts from 1
 }
 
 // Validate reports everything that is wrong with the layout. The error wraps ErrInvalid.
 func (l Layout) Validate() error { return l.validate() }
 
-// validate, like all that is on the way to a shard key, has a pointer to the layout: copying it costs as much as the work.
+// validate takes a pointer, as do all methods that ShardKey calls, because copying the layout costs as much as the work.
 func (l *Layout) validate() error {
 	var faults []error
 	if l.Shards < 0 || l.Shards > MaxShards {
-		faults = append(faults, fmt.Errorf("there may be 0 to %d shards, not %d", MaxShards, l.Shards))
+		faults = append(faults, fmt.Errorf("Shards is %d, want 0 to %d", l.Shards, MaxShards))
 	}
 	if !l.Strategy.valid() {
-		faults = append(faults, fmt.Errorf("unknown strategy %s", l.Strategy))
+		faults = append(faults, fmt.Errorf("Strategy is %s, want Random or Calculated", l.Strategy))
 	}
 	if !l.Bucket.valid() {
-		faults = append(faults, fmt.Errorf("unknown bucket %s", l.Bucket))
+		faults = append(faults, fmt.Errorf("Bucket is %s, want NoBucket, Hour, Day, Week, Month or Year", l.Bucket))
 	}
 	if !l.Hash.valid() {
-		faults = append(faults, fmt.Errorf("unknown hash %s", l.Hash))
+		faults = append(faults, fmt.Errorf("Hash is %s, want XXHash, FNV, CRC32, MD5 or Product", l.Hash))
 	}
 	if err := l.Format.validate(); err != nil {
 		faults = append(faults, err)
@@ -123,8 +124,8 @@ func (l Layout) WithShards(n int) Layout {
 	return l
 }
 
-// String describes the layout in a line, such as
-// "calculated by xxhash over 10 shards per day: {key}#{bucket}#SHARD_{shard}".
+// String returns a description in one line, such as "calculated by xxhash over 10 shards per day:
+// {key}#{bucket}#SHARD_{shard}".
 func (l Layout) String() string {
 	var b strings.Builder
 	if l.Shards == 0 {
@@ -154,11 +155,11 @@ func countShards(n int) string {
 	return fmt.Sprintf("%d shards", n)
 }
 
-// Shard returns the shard that the item with this id has in a Calculated layout.
+// Shard returns the shard of the item with this id in a Calculated layout.
 func (l Layout) Shard(id string) int { return l.Hash.Shard(id, l.Shards) }
 
-// Draw returns a shard at random, as a write to a Random layout does, each with the same probability. The draws of a
-// seeded r can be repeated; a nil r is the generator of the process. r must not be used concurrently.
+// Draw returns a random shard, each with the same probability, as a write to a Random layout does. A seeded r makes the
+// draws reproducible; a nil r uses the process's generator. r must not be used concurrently.
 func (l Layout) Draw(r *rand.Rand) int {
 	switch {
 	case l.Shards < 2:
@@ -169,8 +170,8 @@ func (l Layout) Draw(r *rand.Rand) int {
 	return r.IntN(l.Shards)
 }
 
-// Turn returns the shard of the nth write, counted from 0, if shards take turns: after any number of writes, no shard has
-// more than one more than another. Draw needs head room for chance instead, but no counter that all writers share.
+// Turn returns the shard of the nth write, counted from 0, if the shards take turns. After any number of writes, the
+// counts of two shards differ by at most one. Draw leaves counts to chance, but needs no counter that all writers share.
 func (l Layout) Turn(n uint64) int {
 	if l.Shards < 2 {
 		return 0
@@ -178,11 +179,12 @@ func (l Layout) Turn(n uint64) int {
 	return int(n % uint64(l.Shards))
 }
 
-// ShardKey returns the partition key to store for a key. at is the time of the event that the item tells of, not of the
-// write; without a bucket it is ignored. The error wraps ErrKey, ErrTime, ErrShard or ErrInvalid.
+// ShardKey returns the partition key to store for a key. at is the event time of the item, not the time of the write;
+// without a bucket it is ignored. The error wraps ErrKey, ErrTime, ErrShard or ErrInvalid.
 //
-// Refused are the empty key, a key that is not valid UTF-8, one that would exceed the 2,048 bytes of a partition key,
-// and one that already ends like a shard key or a bucket of this format: most likely a shard key was taken for a key.
+// ShardKey refuses an empty key, a key that is not valid UTF-8, and a key whose shard key exceeds the 2,048 bytes of a
+// partition key. It also refuses a key that already ends like a shard key or a bucket of this format, because it is
+// probably a shard key.
 func (l Layout) ShardKey(key string, at time.Time, shard int) (string, error) {
 	if err := l.validate(); err != nil {
 		return "", err
@@ -190,14 +192,14 @@ func (l Layout) ShardKey(key string, at time.Time, shard int) (string, error) {
 	return l.shardKey(key, at, shard)
 }
 
-// shardKey is ShardKey of a layout that is known to be valid.
+// shardKey is ShardKey for a layout that is known to be valid.
 func (l *Layout) shardKey(key string, at time.Time, shard int) (string, error) {
-	room := len(key) + len(l.Format.shardPrefix()) + max(l.Format.Width, numberBytes)
+	size := len(key) + len(l.Format.shardPrefix()) + max(l.Format.Width, numberBytes)
 	if l.Bucket.timed() {
-		room += len(l.Format.bucketPrefix()) + len(l.Format.hourMark()) + bucketBytes
+		size += len(l.Format.bucketPrefix()) + len(l.Format.hourMark()) + bucketBytes
 	}
-	text, err := l.appendShardKey(make([]byte, 0, room), key, at, shard)
-	return textOf(text), err // nobody else has text
+	text, err := l.appendShardKey(make([]byte, 0, size), key, at, shard)
+	return textOf(text), err // text has no other owner
 }
 
 // The most bytes of a shard's number without padding, and of a bucket without its marks.
@@ -206,7 +208,7 @@ const (
 	bucketBytes = len("2006-01-0215")
 )
 
-// AppendShardKey appends what ShardKey returns to dst. If there is an error it returns dst as it was.
+// AppendShardKey appends the result of ShardKey to dst. With an error it returns dst unchanged.
 func (l Layout) AppendShardKey(dst []byte, key string, at time.Time, shard int) ([]byte, error) {
 	if err := l.validate(); err != nil {
 		return dst, err
@@ -216,7 +218,7 @@ func (l Layout) AppendShardKey(dst []byte, key string, at time.Time, shard int) 
 
 func (l *Layout) appendShardKey(dst []byte, key string, at time.Time, shard int) ([]byte, error) {
 	if shard < 0 || shard >= max(1, l.Shards) {
-		return dst, fmt.Errorf("%w: %d of %d, counted from 0", ErrShard, shard, max(1, l.Shards))
+		return dst, fmt.Errorf("%w: shard %d, want 0 to %d", ErrShard, shard, max(1, l.Shards)-1)
 	}
 	if fault := l.keyFault(key); fault != "" {
 		return dst, keyError(key, fault)
@@ -232,14 +234,14 @@ func (l *Layout) appendShardKey(dst []byte, key string, at time.Time, shard int)
 		text = appendPadded(append(text, l.Format.shardPrefix()...), shard+l.Format.First, l.Format.Width)
 	}
 	if n := len(text) - len(dst); n > maxKeyBytes {
-		return dst, keyError(key, fmt.Sprintf("its shard key has %d bytes, a partition key %d at most", n, maxKeyBytes))
+		return dst, keyError(key, fmt.Sprintf("its shard key has %d bytes, but a partition key has at most %d", n, maxKeyBytes))
 	}
 	return text, nil
 }
 
-// ShardKeys returns the shard keys that hold what a key has between from and to, the end excluded: every shard of the
-// first bucket, then of the next. Without a bucket from and to are ignored. More than MaxShardKeys are refused with
-// ErrTooManyShardKeys: read a shorter time, or in steps.
+// ShardKeys returns the shard keys that hold the items of a key from from until before to: all shards of the first
+// bucket, then of the next. Without a bucket, from and to are ignored. The error wraps ErrTooManyShardKeys if there are
+// more than MaxShardKeys: shorten the range, or read it in steps.
 func (l Layout) ShardKeys(key string, from, to time.Time) ([]string, error) {
 	if err := l.validate(); err != nil {
 		return nil, err
@@ -249,7 +251,7 @@ func (l Layout) ShardKeys(key string, from, to time.Time) ([]string, error) {
 	}
 	n := l.Requests(from, to)
 	if n > MaxShardKeys {
-		return nil, fmt.Errorf("%w: %d from %s to %s, %d are allowed",
+		return nil, fmt.Errorf("%w: %d from %s to %s, want at most %d: shorten the range, or read it in steps",
 			ErrTooManyShardKeys, n, from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339), MaxShardKeys)
 	}
 	keys := make([]string, 0, n)
@@ -265,8 +267,9 @@ func (l Layout) ShardKeys(key string, from, to time.Time) ([]string, error) {
 	return keys, nil
 }
 
-// Requests returns how many Query requests it takes at least to read a key between from and to: one for every shard of
-// every bucket, each charged half a read unit or more even if it finds nothing. Without a bucket from and to are ignored.
+// Requests returns the minimum number of Query requests for reading a key between from and to: one for every shard of
+// every bucket. DynamoDB charges at least half a read unit for each, even without items. Without a bucket, from and to
+// are ignored.
 func (l Layout) Requests(from, to time.Time) int {
 	buckets, shards := l.Bucket.Count(from, to), max(1, l.Shards)
 	if buckets > math.MaxInt/shards {
@@ -275,19 +278,19 @@ func (l Layout) Requests(from, to time.Time) int {
 	return buckets * shards
 }
 
-// Parse takes a shard key apart. It accepts exactly what ShardKey returns; the error wraps ErrKey or ErrInvalid.
+// Parse parses a shard key. It accepts exactly the keys that ShardKey returns. The error wraps ErrKey or ErrInvalid.
 func (l Layout) Parse(shardKey string) (Place, error) {
 	if err := l.validate(); err != nil {
 		return Place{}, err
 	}
 	place, fault := l.parse(shardKey)
 	if fault != "" {
-		return Place{}, fmt.Errorf("%w: %s is no shard key of %s: %s", ErrKey, quote.Text(shardKey), l, fault)
+		return Place{}, fmt.Errorf("%w: %s is not a shard key of the layout %q: %s", ErrKey, quote.Text(shardKey), l.String(), fault)
 	}
 	return place, nil
 }
 
-// CheckKey returns why ShardKey refuses a key, whatever its bucket and shard. The error wraps ErrKey.
+// CheckKey returns an error if ShardKey refuses a key for any bucket and shard. The error wraps ErrKey.
 func (l Layout) CheckKey(key string) error {
 	if fault := l.keyFault(key); fault != "" {
 		return keyError(key, fault)
@@ -295,13 +298,13 @@ func (l Layout) CheckKey(key string) error {
 	return nil
 }
 
-// keyFault says why a key cannot be taken, "" if it can.
+// keyFault returns why a key is refused, or "" if it is valid.
 func (l *Layout) keyFault(key string) string {
 	switch {
 	case key == "":
 		return "it is empty"
 	case len(key) > maxKeyBytes:
-		return "it is longer than the 2048 bytes of a partition key"
+		return fmt.Sprintf("it has %d bytes, but a partition key has at most %d", len(key), maxKeyBytes)
 	case !ascii(key) && !utf8.ValidString(key):
 		return "it is not valid UTF-8"
 	case !isDigit(key[len(key)-1]):
@@ -319,7 +322,7 @@ func (l *Layout) keyFault(key string) string {
 	return ""
 }
 
-// ascii reports whether a text is ASCII, as most keys are: that takes a fraction of the time that checking UTF-8 does.
+// ascii reports whether a text is ASCII, as most keys are. It takes a fraction of the time of checking UTF-8.
 func ascii(text string) bool {
 	var all uint64
 	b := bytesOf(text)
@@ -338,15 +341,15 @@ func (l *Layout) appendBucket(dst []byte, key string, at time.Time) ([]byte, err
 	if err != nil {
 		return dst, fmt.Errorf("key %s: %w", quote.Text(key), err)
 	}
-	// The last digits of the bucket may look like the number of a shard: with years and PlainNumber(), A#2024 does. That
-	// is no harm unless what stands before them ends in another bucket.
+	// The last digits of the bucket may look like the number of a shard, as in A#2024 with years and PlainNumber(). That
+	// is harmless unless the text before them ends in another bucket.
 	if l.misread(textOf(text[len(dst)-len(key):])) {
-		return dst, keyError(key, "with its bucket it would be read as a shard of another key")
+		return dst, keyError(key, "with its bucket it would be parsed as a shard of another key")
 	}
 	return text, nil
 }
 
-// misread reports whether parse would take a shard off a text that ends in a bucket.
+// misread reports whether parse would mistake the end of a bucket for a shard.
 func (l *Layout) misread(text string) bool {
 	rest, _, ok := l.cutShard(text)
 	if ok {
@@ -363,7 +366,8 @@ func appendPadded(dst []byte, n, width int) []byte {
 	return append(dst, byte('0'+n%10))
 }
 
-// Suffix returns what a shard key has behind the key and its bucket: "#SHARD_7", or nothing where the shard has the bare key.
+// Suffix returns the part of a shard key after the key and its bucket, such as "#SHARD_7". It is empty if the shard has
+// the bare key.
 func (l Layout) Suffix(shard int) string {
 	if l.bare(shard) {
 		return ""
@@ -374,13 +378,13 @@ func (l Layout) Suffix(shard int) string {
 // bare reports whether a shard has no suffix.
 func (l *Layout) bare(shard int) bool { return l.Shards == 0 || shard == 0 && l.Format.BareZero }
 
-// parse returns what a shard key says, or a fault.
+// parse parses a shard key, or returns a fault.
 //
-// A text may end in what looks like a shard and yet be shard 0 without a suffix, if the looks come from its bucket. It
-// is read as a shard if what is left still ends in a bucket, and appendBucket refuses the keys for which that is wrong.
+// A text may end like a shard and yet be shard 0 without a suffix, because its bucket ends like a shard. parse reads it
+// as a shard if the rest still ends in a bucket. appendBucket refuses the keys for which that would be wrong.
 func (l *Layout) parse(text string) (place Place, fault string) {
 	if len(text) > maxKeyBytes {
-		return Place{}, "it is longer than a partition key"
+		return Place{}, fmt.Sprintf("it has %d bytes, but a partition key has at most %d", len(text), maxKeyBytes)
 	}
 	if rest, number, ok := l.cutShard(text); ok {
 		if key, start, ok := l.cutBucket(rest); ok {
@@ -401,7 +405,7 @@ func (l *Layout) parse(text string) (place Place, fault string) {
 	return Place{key, start, 0}, l.keyFault(key)
 }
 
-// shardOf returns the shard that a number in a shard key stands for, if ShardKey writes it so.
+// shardOf returns the shard that a number in a shard key denotes, if ShardKey writes it that way.
 func (l *Layout) shardOf(number string) (shard int, fault string) {
 	if len(number) > maxWidth {
 		return 0, "the number of its shard is too long"
@@ -410,13 +414,13 @@ func (l *Layout) shardOf(number string) (shard int, fault string) {
 	shard = n - l.Format.First
 	switch {
 	case shard < 0 || shard >= l.Shards:
-		return 0, "it has no such shard"
+		return 0, fmt.Sprintf("the layout has no shard %s", number)
 	case l.bare(shard):
-		return 0, "its shard 0 is written without a number"
+		return 0, "shard 0 of this format has no number"
 	}
 	var buf [maxWidth]byte
 	if string(appendPadded(buf[:0], n, l.Format.Width)) != number {
-		return 0, "the number of its shard is not padded so"
+		return 0, "the number of its shard has the wrong number of digits"
 	}
 	return shard, ""
 }
@@ -447,7 +451,8 @@ func (l *Layout) cutShard(text string) (rest, number string, ok bool) {
 	return cutNumber(text, l.Format.shardPrefix())
 }
 
-// cutNumber splits a text that ends in prefix and digits. As no prefix ends in a digit, the number has all of them.
+// cutNumber splits a text that ends in prefix and digits. A prefix never ends in a digit, so all digits belong to the
+// number.
 func cutNumber(text, prefix string) (rest, number string, ok bool) {
 	i := len(text)
 	for i > 0 && isDigit(text[i-1]) {
@@ -460,8 +465,8 @@ func cutNumber(text, prefix string) (rest, number string, ok bool) {
 	return text[:start], text[i:], true
 }
 
-// cutBucket splits a text that ends in a bucket into what is before it and when the bucket starts. Without a bucket
-// there is nothing to cut, and the whole text is the key.
+// cutBucket splits a text that ends in a bucket into the key and the start of the bucket. Without a bucket the whole text
+// is the key.
 func (l *Layout) cutBucket(text string) (key string, start time.Time, ok bool) {
 	if !l.Bucket.timed() {
 		return text, time.Time{}, true
@@ -482,9 +487,9 @@ func keyError(key, fault string) error {
 	return fmt.Errorf("%w %s: %s", ErrKey, quote.Text(key), fault)
 }
 
-// ShardNumber returns the number at the end of a shard key that says of itself that it is one, #SHARD_7 or #SHARD#7,
-// whatever layout wrote it, and false if it does not. It is for looking at keys of unknown origin, in a stream or a log;
-// where the layout is known, Parse says more and is strict. Leading zeros are allowed, nine digits at most.
+// ShardNumber returns the number at the end of a shard key that ends like #SHARD_7 or #SHARD#7, whatever its layout.
+// Otherwise it returns false. Use it for keys of unknown origin, as in a stream or a log; if the layout is known, Parse
+// is strict and returns more. The number may have leading zeros and has at most nine digits.
 func ShardNumber(shardKey string) (n int, ok bool) {
 	for _, prefix := range [...]string{defaultShardPrefix, sharpPrefix} {
 		if _, number, ok := cutNumber(shardKey, prefix); ok && len(number) <= maxWidth {

@@ -91,16 +91,16 @@ func TestShardKeyRefuses(t *testing.T) {
 		{"a number where numbers are shards", Layout{Shards: 10, Format: PlainNumber()}, "USER#123", at, 0, ErrKey, "like a shard of {key}#{bucket}#{shard}"},
 		{"bucketed already", Layout{Bucket: Day}, "A#2024-12-02", at, 0, ErrKey, "like a day"},
 		{"bucketed and sharded already", Layout{Shards: 3, Bucket: Day}, "A#2024-12-02#SHARD_1", at, 0, ErrKey, "like a shard"},
-		{"would be read as a shard of another key", bareYear, "A#2023#SHARD", at, 0, ErrKey, "would be read as a shard of another key"},
-		{"so also in a shard that would not", bareYear, "A#2023#SHARD", at, 3, ErrKey, "would be read as a shard of another key"},
+		{"would be read as a shard of another key", bareYear, "A#2023#SHARD", at, 0, ErrKey, "would be parsed as a shard of another key"},
+		{"so also in a shard that would not", bareYear, "A#2023#SHARD", at, 3, ErrKey, "would be parsed as a shard of another key"},
 		{"too long with the suffix", Layout{Shards: 10}, strings.Repeat("x", 2041), at, 7, ErrKey, "2049 bytes"},
 		{"far too long", Layout{Shards: 10}, strings.Repeat("x", 1<<20), at, 7, ErrKey, "… (1048576 bytes)"},
-		{"no time for the bucket", Layout{Bucket: Day}, "A", noTime, 0, ErrTime, `key "A": time without a bucket: the zero time`},
+		{"no time for the bucket", Layout{Bucket: Day}, "A", noTime, 0, ErrTime, `key "A": time without a bucket: the time is zero`},
 		{"year 10000", Layout{Bucket: Day}, "A", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), 0, ErrTime, "10000-01-01"},
-		{"shard below", Layout{Shards: 10}, "A", at, -1, ErrShard, "-1 of 10"},
-		{"shard above", Layout{Shards: 10}, "A", at, 10, ErrShard, "10 of 10"},
-		{"shard of a key that is not spread", Layout{}, "A", at, 1, ErrShard, "1 of 1"},
-		{"invalid layout", Layout{Shards: -1}, "A", at, 0, ErrInvalid, "not -1"},
+		{"shard below", Layout{Shards: 10}, "A", at, -1, ErrShard, "shard -1, want 0 to 9"},
+		{"shard above", Layout{Shards: 10}, "A", at, 10, ErrShard, "shard 10, want 0 to 9"},
+		{"shard of a key that is not spread", Layout{}, "A", at, 1, ErrShard, "shard 1, want 0 to 0"},
+		{"invalid layout", Layout{Shards: -1}, "A", at, 0, ErrInvalid, "Shards is -1, want 0 to 65536"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.layout.ShardKey(c.key, c.at, c.shard)
@@ -149,14 +149,14 @@ func TestParseRefuses(t *testing.T) {
 		{"another format", Layout{Shards: 10}, "ITEM#SHARD#3", "does not end in a shard"},
 		{"sign", Layout{Shards: 10}, "ITEM#SHARD_-1", "does not end in a shard"},
 		{"other digits", Layout{Shards: 10}, "ITEM#SHARD_٣", "does not end in a shard"},
-		{"leading zero", Layout{Shards: 10}, "ITEM#SHARD_07", "not padded so"},
-		{"padded too little", padded, "ITEM#SHARD_7", "not padded so"},
-		{"padded too much", padded, "ITEM#SHARD_0007", "not padded so"},
-		{"shard beyond", Layout{Shards: 10}, "ITEM#SHARD_10", "no such shard"},
+		{"leading zero", Layout{Shards: 10}, "ITEM#SHARD_07", "wrong number of digits"},
+		{"padded too little", padded, "ITEM#SHARD_7", "wrong number of digits"},
+		{"padded too much", padded, "ITEM#SHARD_0007", "wrong number of digits"},
+		{"shard beyond", Layout{Shards: 10}, "ITEM#SHARD_10", "the layout has no shard 10"},
 		{"overflow", Layout{Shards: 10}, "ITEM#SHARD_18446744073709551617", "too long"},
-		{"below the first", Layout{Shards: 10, Format: DotFromOne()}, "ITEM.0", "no such shard"},
-		{"shard 0 spelt out", bare, "ITEM#SHARD_0", "written without a number"},
-		{"shard of a key that is not spread", Layout{}, "ITEM#SHARD_0", "no such shard"},
+		{"below the first", Layout{Shards: 10, Format: DotFromOne()}, "ITEM.0", "the layout has no shard 0"},
+		{"shard 0 spelt out", bare, "ITEM#SHARD_0", "shard 0 of this format has no number"},
+		{"shard of a key that is not spread", Layout{}, "ITEM#SHARD_0", "the layout has no shard 0"},
 		{"sharded twice", Layout{Shards: 10}, "ITEM#SHARD_1#SHARD_2", "already ends like a shard"},
 		{"no bucket", Layout{Shards: 10, Bucket: Day}, "ITEM#SHARD_1", "does not end in a shard"},
 		{"no bucket and bare", Layout{Bucket: Day}, "ITEM", "has no day"},
@@ -165,7 +165,7 @@ func TestParseRefuses(t *testing.T) {
 		{"bucketed twice", Layout{Bucket: Day}, "ITEM#2024-12-01#2024-12-02", "already ends like a day"},
 		{"only a bucket", Layout{Bucket: Day}, "#2024-12-02", "is empty"},
 		{"not UTF-8", Layout{Shards: 10}, "\xff#SHARD_1", "not valid UTF-8"},
-		{"too long", Layout{Shards: 10}, strings.Repeat("x", 2048) + "#SHARD_1", "longer than a partition key"},
+		{"too long", Layout{Shards: 10}, strings.Repeat("x", 2048) + "#SHARD_1", "it has 2056 bytes, but a partition key has at most 2048"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			place, err := c.layout.Parse(c.text)
@@ -368,11 +368,11 @@ func TestShardKeysRefuses(t *testing.T) {
 		kind   error
 		says   string
 	}{
-		{"too many", Layout{Shards: 1000, Bucket: Day}, "A", from, from.AddDate(0, 0, 101), ErrTooManyShardKeys, "101000 from 2024-01-01T00:00:00Z to 2024-04-11T00:00:00Z, 100000 are allowed"},
+		{"too many", Layout{Shards: 1000, Bucket: Day}, "A", from, from.AddDate(0, 0, 101), ErrTooManyShardKeys, "101000 from 2024-01-01T00:00:00Z to 2024-04-11T00:00:00Z, want at most 100000"},
 		{"beyond counting", Layout{Shards: MaxShards, Bucket: Hour}, "A", time.Unix(-1<<60, 0), time.Unix(1<<60, 0), ErrTooManyShardKeys, fmt.Sprint(math.MaxInt)},
 		{"key", Layout{Shards: 10}, "A#SHARD_1", from, from, ErrKey, "A#SHARD_1"},
 		{"key in no bucket", Layout{Shards: 10, Bucket: Day}, "", from, from, ErrKey, "empty"},
-		{"time", Layout{Bucket: Year}, "A", noTime, from, ErrTime, "zero time"},
+		{"time", Layout{Bucket: Year}, "A", noTime, from, ErrTime, "the time is zero"},
 		{"layout", Layout{Shards: -1}, "A", from, from, ErrInvalid, "-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -453,8 +453,8 @@ func TestLayoutValidate(t *testing.T) {
 		t.Fatalf("got %v, want ErrInvalid", err)
 	}
 	for _, fault := range []string{
-		"0 to 65536 shards, not 65537", "Strategy(2)", "Bucket(6)", "Hash(5)", `BucketPrefix "1" ends in a digit`,
-		`HourMark "{"`, `ShardPrefix "\xff" is not valid UTF-8`, "First is 2", "Width is 10",
+		"Shards is 65537, want 0 to 65536", "Strategy(2)", "Bucket(6)", "Hash(5)", `BucketPrefix is "1", which ends in a digit`,
+		`HourMark is "{"`, `ShardPrefix is "\xff", which is not valid UTF-8`, "First is 2", "Width is 10",
 	} {
 		if !strings.Contains(err.Error(), fault) {
 			t.Errorf("%q is missing in: %v", fault, err)

@@ -17,35 +17,37 @@ import (
 	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
-// Width is how many shards a key has: those that are written to, and those that may hold items. 1 ≤ Write ≤ Read ≤ MaxShards.
+// Width is the number of shards of a key: those that are written, and those that are read because they may hold items. It
+// holds that 1 ≤ Write ≤ Read ≤ MaxShards.
 //
-// As text it is Write/Read, such as 4/16, or one number if both are the same. So it can stand in a configuration file, an
-// environment variable or a flag, for whatever decodes with encoding.TextUnmarshaler: JSON, YAML, package flag. In JSON the
-// one number may be a number.
+// The text of a Width is Write/Read, such as 4/16, or one number if both are equal. Everything that supports
+// encoding.TextUnmarshaler can decode it, such as JSON, YAML and package flag. In JSON a single number may also be a JSON
+// number.
 //
-// A Width is also the Widths of all keys:
+// A Width is also a Widths that is the same for all keys:
 //
 //	heatsink.Options{Widths: layout.Width{Write: 4, Read: 16}, …}
 type Width struct{ Write, Read int }
 
-// Widths says how wide a key is. It is asked before every operation, from many goroutines, and should answer from memory.
-// A [Width] is the same for all keys, a [WidthTable] is read from a configuration, and [LiveWidths] can be replaced while
-// they are used.
+// Widths returns the width of a key. Every operation calls it first, from many goroutines, so it should answer from
+// memory. A [Width] is the same for all keys, a [WidthTable] is read from a configuration, and [LiveWidths] can be
+// replaced at run time.
 //
-// At all times every reader's Read must be at least every writer's Write. So Read grows first, everywhere, and Write then;
-// docs/layouts.md has the steps. A width of 1 is shard 0, which has a suffix unless the format has BareZero.
+// At any time, Read of every reader must be at least Write of every writer. To widen a key, raise Read everywhere first,
+// and then Write; docs/layouts.md has the steps. A width of 1 is shard 0, which has a suffix unless the format has
+// BareZero.
 //
-// With a Calculated layout all widths are powers of two. Get, Update and Delete then look for an item where narrower widths
-// have put it, too. Put does not: an item that is put again after its key has grown may be there twice, so change such items
-// with Update.
+// With a Calculated layout all widths must be powers of two. Get, Update and Delete then also look for an item in the
+// shards of narrower widths. Put does not, so an item that is put again after its key has grown may exist twice. Change
+// such items with Update.
 type Widths interface {
 	Width(ctx context.Context, key string, bucket time.Time) (Width, error)
 }
 
-// Width makes a Width the Widths of all keys.
+// Width returns w for every key and bucket.
 func (w Width) Width(context.Context, string, time.Time) (Width, error) { return w, nil }
 
-// String returns the width as text, such as 4/16.
+// String returns the text of the width, such as 4/16.
 func (w Width) String() string {
 	if w.Write == w.Read {
 		return strconv.Itoa(w.Read)
@@ -53,7 +55,7 @@ func (w Width) String() string {
 	return strconv.Itoa(w.Write) + "/" + strconv.Itoa(w.Read)
 }
 
-// MarshalText returns the width as text. A width that cannot be is an error, which wraps ErrWidth.
+// MarshalText returns the text of the width. The error of an invalid width wraps ErrWidth.
 func (w Width) MarshalText() ([]byte, error) {
 	if err := w.check(); err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func (w Width) MarshalText() ([]byte, error) {
 	return []byte(w.String()), nil
 }
 
-// UnmarshalText reads a width such as 4/16, or 16 for 16/16. The error wraps ErrWidth.
+// UnmarshalText parses a width such as 4/16, or 16 for 16/16. The error wraps ErrWidth.
 func (w *Width) UnmarshalText(text []byte) error {
 	write, read, two := strings.Cut(string(text), "/")
 	if !two {
@@ -74,7 +76,7 @@ func (w *Width) UnmarshalText(text []byte) error {
 	}{{write, &parsed.Write}, {read, &parsed.Read}} {
 		n, err := strconv.ParseUint(part.text, 10, 31)
 		if err != nil {
-			return fmt.Errorf("%w %s: want the shards that are written and those that are read, such as 4/16, or one number for both", ErrWidth, quote.Text(string(text)))
+			return fmt.Errorf("%w %s: want the number of shards to write and to read, such as 4/16, or one number for both", ErrWidth, quote.Text(string(text)))
 		}
 		*part.n = int(n)
 	}
@@ -85,7 +87,7 @@ func (w *Width) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a width as text, such as "4/16", or a number, such as 16. The error wraps ErrWidth.
+// UnmarshalJSON parses a width from a text such as "4/16", or from a number such as 16. The error wraps ErrWidth.
 func (w *Width) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	switch {
@@ -105,40 +107,40 @@ func (w *Width) UnmarshalJSON(data []byte) error {
 func (w Width) check() error {
 	switch {
 	case w.Write < 1:
-		return fmt.Errorf("%w %d/%d: at least 1 shard is written", ErrWidth, w.Write, w.Read)
+		return fmt.Errorf("%w %d/%d: Write is %[2]d, want 1 or more", ErrWidth, w.Write, w.Read)
 	case w.Write > w.Read:
-		return fmt.Errorf("%w %d/%d: more shards are written than read, so that items would be missed", ErrWidth, w.Write, w.Read)
+		return fmt.Errorf("%w %d/%d: more shards are written than read, so reads would miss items: raise Read, or lower Write", ErrWidth, w.Write, w.Read)
 	case w.Read > MaxShards:
-		return fmt.Errorf("%w %d/%d: there are %d shards at most", ErrWidth, w.Write, w.Read, MaxShards)
+		return fmt.Errorf("%w %d/%d: Read is %[3]d, want at most %d", ErrWidth, w.Write, w.Read, MaxShards)
 	}
 	return nil
 }
 
-// CheckFor returns what is wrong with a width for a strategy: Calculated takes powers of two, as doubling splits each of its
-// shards in two. The error wraps ErrWidth.
+// CheckFor returns what is wrong with a width for a strategy. Calculated requires powers of two, because doubling splits
+// each of its shards in two. The error wraps ErrWidth.
 func (w Width) CheckFor(strategy Strategy) error {
 	if err := w.check(); err != nil {
 		return err
 	}
 	if strategy == Calculated && (bits.OnesCount(uint(w.Write)) > 1 || bits.OnesCount(uint(w.Read)) > 1) {
-		return fmt.Errorf("%w %d/%d: a Calculated layout takes powers of two", ErrWidth, w.Write, w.Read)
+		return fmt.Errorf("%w %d/%d: a Calculated layout needs powers of two", ErrWidth, w.Write, w.Read)
 	}
 	return nil
 }
 
-// WidthTable is the Widths that a configuration says: Default for every key that is not among Keys. Its zero value has no
-// default and is refused by Open. It must not be changed while a collection uses it: see LiveWidths.
+// WidthTable is a Widths from a configuration: Default is the width of every key that is not in Keys. The zero value has
+// no default, so Open refuses it. Do not change a table while a collection uses it: see LiveWidths.
 //
 //	{"default": "4", "keys": {"PAGE_VIEWS": "16/64"}}
 //
-// From JSON, UnmarshalJSON refuses misspelt fields. Other decoders have to be told to, as yaml.v3 with KnownFields. Keys are
-// those that items are put with, never shard keys: Open refuses a key that the layout refuses, such as X#SHARD_1.
+// UnmarshalJSON refuses misspelt fields. Configure other decoders to do so, as yaml.v3 with KnownFields. Keys are logical
+// keys, not shard keys: Open refuses a key that the layout refuses, such as X#SHARD_1.
 type WidthTable struct {
 	Default Width            `json:"default" yaml:"default"`
 	Keys    map[string]Width `json:"keys,omitempty" yaml:"keys,omitempty"`
 }
 
-// Width returns the width of a key, the same for all buckets.
+// Width returns the width of a key, which is the same for all buckets.
 func (t WidthTable) Width(_ context.Context, key string, _ time.Time) (Width, error) {
 	return t.of(key), nil
 }
@@ -150,8 +152,8 @@ func (t *WidthTable) of(key string) Width {
 	return t.Default
 }
 
-// UnmarshalJSON reads a table, and leaves what the text does not have as it is. An unknown field, a field or key that is
-// there twice, and a width that cannot be are errors, which wrap ErrWidth, name the key and leave the table as it was.
+// UnmarshalJSON parses a table. Fields and keys that the text lacks stay unchanged. An unknown field, a repeated field or
+// key, and an invalid width are errors. They wrap ErrWidth, name the key, and leave the table unchanged.
 func (t *WidthTable) UnmarshalJSON(data []byte) error {
 	read := WidthTable{Default: t.Default, Keys: maps.Clone(t.Keys)}
 	err := eachMember(data, "width table", func(field string, value json.RawMessage) error {
@@ -171,7 +173,7 @@ func (t *WidthTable) UnmarshalJSON(data []byte) error {
 				return nil
 			})
 		}
-		return fmt.Errorf("%w: width table: unknown field %s: want default or keys", ErrWidth, quote.Text(field))
+		return fmt.Errorf("%w: width table: unknown field %s, want default or keys", ErrWidth, quote.Text(field))
 	})
 	if err != nil {
 		return err
@@ -180,7 +182,7 @@ func (t *WidthTable) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// unmarshal reads the width of something, which must be there.
+// unmarshal parses the width of something, which must not be null.
 func (w *Width) unmarshal(what string, data json.RawMessage) error {
 	if string(data) == "null" {
 		return fmt.Errorf("%s: %w null: write it as text, such as \"4/16\", or leave it out", what, ErrWidth)
@@ -191,8 +193,8 @@ func (w *Width) unmarshal(what string, data json.RawMessage) error {
 	return nil
 }
 
-// eachMember visits the members of an object in JSON and returns all errors. null has none. A name that is there twice is an
-// error: encoding/json would take the last one.
+// eachMember visits the members of a JSON object and returns all errors. null has no members. A repeated name is an
+// error, because encoding/json would use the last one.
 func eachMember(data []byte, what string, visit func(name string, value json.RawMessage) error) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	switch opens, err := decoder.Token(); {
@@ -201,7 +203,7 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 	case opens == nil:
 		return nil
 	case opens != json.Delim('{'):
-		return fmt.Errorf("%w: %s: %s is not an object", ErrWidth, what, quote.Text(string(data)))
+		return fmt.Errorf("%w: %s: %s is not a JSON object", ErrWidth, what, quote.Text(string(data)))
 	}
 	var errs []error
 	seen := map[string]bool{}
@@ -214,9 +216,9 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 		if err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrWidth, what, err)
 		}
-		name, _ := token.(string) // what else is a name
+		name, _ := token.(string) // the name of a member is always a string
 		if seen[name] {
-			errs = append(errs, fmt.Errorf("%w: %s: %s is there twice", ErrWidth, what, quote.Text(name)))
+			errs = append(errs, fmt.Errorf("%w: %s: %s appears twice, want it once", ErrWidth, what, quote.Text(name)))
 			continue
 		}
 		seen[name] = true
@@ -230,13 +232,13 @@ func eachMember(data []byte, what string, visit func(name string, value json.Raw
 	return errors.Join(errs...)
 }
 
-// Validate reports everything that is wrong with the table, with the keys. The error wraps ErrWidth. Which keys look like
-// shard keys depends on the layout, so that only Open can tell.
+// Validate reports everything that is wrong with the table and its keys. The error wraps ErrWidth. Whether a key looks
+// like a shard key depends on the layout, so only Open checks that.
 func (t WidthTable) Validate() error {
 	return t.checkAll(Width.check, notEmpty)
 }
 
-// notEmpty is what a key must be under any layout.
+// notEmpty is the check of keys that holds for any layout.
 func notEmpty(key string) error {
 	if key == "" {
 		return keyError(key, "it is empty")
@@ -244,7 +246,7 @@ func notEmpty(key string) error {
 	return nil
 }
 
-// checkAll checks each width and key, in the order of the keys. checkKey says why no item can have a key.
+// checkAll checks all widths and keys, in the order of the keys. checkKey returns why no item can have a key.
 func (t *WidthTable) checkAll(check func(Width) error, checkKey func(string) error) error {
 	var errs []error
 	if err := check(t.Default); err != nil {
@@ -261,22 +263,23 @@ func (t *WidthTable) checkAll(check func(Width) error, checkKey func(string) err
 	return errors.Join(errs...)
 }
 
-// LiveWidths is a WidthTable that can be replaced while collections use it, as when a configuration is loaded again. The
-// zero value has none yet; Open refuses it until Replace was called.
+// LiveWidths is a WidthTable that can be replaced while collections use it, for example when a configuration is reloaded.
+// The zero value has no table, and Open refuses it until Replace is called.
 type LiveWidths struct {
 	table atomic.Pointer[WidthTable]
 }
 
-// Replace puts another table in place of the one there is, for all operations that start from then on. It keeps a copy.
-// A table that is not valid is refused, with an error that wraps ErrWidth. So are two changes of a key's width. A key that
-// is added or left out changes as well, from or to the default:
+// Replace replaces the table with a copy of t, for all operations that start afterwards. It refuses an invalid table,
+// with an error that wraps ErrWidth. It also refuses two changes of a key's width; adding or removing a key changes its
+// width from or to the default:
 //
-//   - It writes to shards that the one before did not read: other processes do not read them either. Raise Read
-//     everywhere, and Write then.
-//   - It reads fewer shards than the one before wrote to: the items in the others would be missed. Lower Write, as from 16
-//     to 1/16, and Read when the other shards are empty. Whether they are, Replace cannot know.
+//   - The new Write exceeds the old Read. Other processes do not read the new shards yet. Raise Read everywhere first,
+//     and then Write.
+//   - The new Read is less than the old Write. Reads would miss the items in the other shards. Lower Write first, for
+//     example from 16 to 1/16, and lower Read when the other shards are empty. Replace cannot know whether they are
+//     empty.
 //
-// It does not check what depends on the layout: operations refuse a width that a Calculated layout does not take.
+// Replace does not check what depends on the layout. Operations refuse a width that a Calculated layout cannot have.
 func (l *LiveWidths) Replace(t WidthTable) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -295,16 +298,16 @@ func (l *LiveWidths) Replace(t WidthTable) error {
 	}
 }
 
-// follows reports everything that keeps a table from replacing another.
+// follows reports everything that prevents a table from replacing another.
 func (t *WidthTable) follows(before *WidthTable) error {
 	var errs []error
 	follows := func(what string, now, then Width) {
 		if now.Write > then.Read {
-			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v: raise Read first, in all processes, and Write then", ErrWidth, what, now, then))
+			errs = append(errs, fmt.Errorf("%w: %s: width %v cannot replace %v, because other processes do not read the new shards yet: raise Read first, in all processes, and then Write", ErrWidth, what, now, then))
 		}
 		if now.Read < then.Write {
-			errs = append(errs, fmt.Errorf("%w: %s: width %v follows on %v, and would miss the items in the other shards: "+
-				"write to fewer first (%v), and read fewer when the others are empty", ErrWidth, what, now, then, Width{now.Write, then.Read}))
+			errs = append(errs, fmt.Errorf("%w: %s: width %v cannot replace %v, because reads would miss the items in the other shards: "+
+				"write to fewer shards first (%v), and read fewer when the others are empty", ErrWidth, what, now, then, Width{now.Write, then.Read}))
 		}
 	}
 	follows("default", t.Default, before.Default)
@@ -316,7 +319,7 @@ func (t *WidthTable) follows(before *WidthTable) error {
 	return errors.Join(errs...)
 }
 
-// Width returns the width that the present table has for a key.
+// Width returns the width of a key in the current table.
 func (l *LiveWidths) Width(_ context.Context, key string, _ time.Time) (Width, error) {
 	t := l.table.Load()
 	if t == nil {
@@ -325,8 +328,8 @@ func (l *LiveWidths) Width(_ context.Context, key string, _ time.Time) (Width, e
 	return t.of(key), nil
 }
 
-// CheckWidths reports what is wrong with widths that can be known before they are asked, for a strategy. checkKey says why
-// no item can have a key; nil refuses the empty key alone. The error wraps ErrWidth.
+// CheckWidths reports what is wrong with widths for a strategy, as far as that is known before they are used. checkKey
+// returns why no item can have a key; nil refuses only the empty key. The error wraps ErrWidth.
 func CheckWidths(w Widths, s Strategy, checkKey func(key string) error) error {
 	if checkKey == nil {
 		checkKey = notEmpty
@@ -339,16 +342,16 @@ func CheckWidths(w Widths, s Strategy, checkKey func(key string) error) error {
 		return w.checkAll(check, checkKey)
 	case *WidthTable:
 		if w == nil {
-			return fmt.Errorf("%w: a nil *WidthTable", ErrWidth)
+			return fmt.Errorf("%w: the *WidthTable is nil", ErrWidth)
 		}
 		return w.checkAll(check, checkKey)
 	case *LiveWidths:
 		if w == nil {
-			return fmt.Errorf("%w: a nil *LiveWidths", ErrWidth)
+			return fmt.Errorf("%w: the *LiveWidths is nil", ErrWidth)
 		}
 		t := w.table.Load()
 		if t == nil {
-			return fmt.Errorf("%w: a LiveWidths without a table: call Replace first", ErrWidth)
+			return fmt.Errorf("%w: LiveWidths has no table: call Replace first", ErrWidth)
 		}
 		return t.checkAll(check, checkKey)
 	}

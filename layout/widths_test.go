@@ -26,7 +26,7 @@ func TestWidthText(t *testing.T) {
 	for text, says := range map[string]string{
 		"": "such as 4/16", "/": "such as 4/16", "4/": "such as 4/16", "/4": "such as 4/16", "four": "such as 4/16", "4/16/64": "such as 4/16",
 		"-1": "such as 4/16", " 4": "such as 4/16", "99999999999999999999": "such as 4/16",
-		"0": "at least 1", "0/4": "at least 1", "16/4": "more shards are written than read", "1/65537": "65536 shards at most",
+		"0": "Write is 0, want 1 or more", "0/4": "Write is 0, want 1 or more", "16/4": "more shards are written than read", "1/65537": "Read is 65537, want at most 65536",
 	} {
 		w := Width{2, 3}
 		if err := w.UnmarshalText([]byte(text)); !errors.Is(err, ErrWidth) || !strings.Contains(err.Error(), says) || w != (Width{2, 3}) {
@@ -102,11 +102,11 @@ func TestWidthTableFromJSON(t *testing.T) {
 		`{"default": {"Write": 4, "Read": 16}}`:               {`default: `, `write it as text, such as "4/16"`},
 		`{"default": null}`:                                   {`default: `, "width null"},
 		`{"default": "1", "keys": {"hot": null}}`:             {`key "hot": `, "width null"},
-		`{"default": "1", "key": {"hot": "16"}}`:              {`unknown field "key": want default or keys`},
-		`{"default": "1", "keys": {"hot": "4", "hot": "16"}}`: {`keys: "hot" is there twice`},
-		`{"default": "1", "default": "4"}`:                    {`width table: "default" is there twice`},
-		`{"default": "1", "keys": ["hot"]}`:                   {`keys: `, "is not an object"},
-		`"4/16"`:                                              {`width table: `, "is not an object"},
+		`{"default": "1", "key": {"hot": "16"}}`:              {`unknown field "key", want default or keys`},
+		`{"default": "1", "keys": {"hot": "4", "hot": "16"}}`: {`keys: "hot" appears twice`},
+		`{"default": "1", "default": "4"}`:                    {`width table: "default" appears twice`},
+		`{"default": "1", "keys": ["hot"]}`:                   {`keys: `, "is not a JSON object"},
+		`"4/16"`:                                              {`width table: `, "is not a JSON object"},
 	} {
 		got := WidthTable{Default: before.Default, Keys: maps.Clone(before.Keys)}
 		err := json.Unmarshal([]byte(text), &got)

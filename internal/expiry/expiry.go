@@ -1,5 +1,5 @@
-// Package expiry is about items whose time to live is over: DynamoDB deletes them some time later, and until then
-// heatsink leaves them out of what it reads.
+// Package expiry handles items whose time to live is over. DynamoDB deletes them some time later. Until then, heatsink
+// leaves them out of its reads.
 package expiry
 
 import (
@@ -12,23 +12,23 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
-// Item is an item as the AWS SDK has it.
+// Item is an item in the form of the AWS SDK.
 type Item = map[string]types.AttributeValue
 
-// TTL is the time to live of a collection's items. The zero TTL is of items that live for ever.
+// TTL is the time to live of a collection's items. With the zero TTL, items never expire.
 type TTL struct {
-	Attribute string        // that holds the time; "" if there is none
-	After     time.Duration // how long items live that do not say it themselves; 0 for ever
+	Attribute string        // holds the time of expiry; "" if there is none
+	After     time.Duration // the time to live of items without their own; 0 means forever
 }
 
-// DynamoDB deletes an item some time after the number in its time-to-live attribute, unless that was more than five years
-// ago: such a number, 0 among them, is taken for a mistake. So heatsink leaves out what DynamoDB is about to delete.
+// DynamoDB deletes an item some time after the number in its time-to-live attribute. It ignores a number more than five
+// years ago, including 0, as a mistake. heatsink leaves out exactly the items that DynamoDB is about to delete.
 const longAgo = 5 * 365 * 24 * time.Hour
 
-// Alive is the filter for items that are not about to be deleted. AddAlive adds the names and values that it refers to.
+// Alive is a filter for items that have not expired. AddAlive adds its names and values.
 const Alive = "(NOT attribute_type(#hs_ttl, :hs_n) OR #hs_ttl > :hs_now OR #hs_ttl < :hs_old)"
 
-// AddAlive adds the names and values that Alive refers to.
+// AddAlive adds the names and values of Alive.
 func (t TTL) AddAlive(names map[string]string, values Item) {
 	now := time.Now()
 	names["#hs_ttl"] = t.Attribute
@@ -37,7 +37,7 @@ func (t TTL) AddAlive(names map[string]string, values Item) {
 	values[":hs_old"] = Seconds(now.Add(-longAgo))
 }
 
-// Expired reports whether an item is about to be deleted.
+// Expired reports whether an item has expired and DynamoDB is about to delete it.
 func (t TTL) Expired(item Item, now time.Time) bool {
 	at, ok := item[t.Attribute].(*types.AttributeValueMemberN)
 	if !ok {
@@ -54,8 +54,8 @@ func (t TTL) Expired(item Item, now time.Time) bool {
 	return number(now.Add(-longAgo)) <= seconds && seconds <= number(now) // Numbers compare as their values do
 }
 
-// Give returns the item with a time to live, which is a copy unless there is nothing to add. A struct that leaves the
-// attribute out has it at 0.
+// Give returns the item with a time to live. The result is a copy unless nothing is added. A value of 0 counts as
+// missing, because a struct whose field was not set writes 0.
 func (t TTL) Give(item Item) Item {
 	if t.Attribute == "" || t.After == 0 {
 		return item
@@ -71,7 +71,7 @@ func (t TTL) Give(item Item) Item {
 	return item
 }
 
-// Seconds returns a time as DynamoDB has it in a time to live: seconds since 1970.
+// Seconds converts a time to the format of a time to live: seconds since 1970.
 func Seconds(t time.Time) *types.AttributeValueMemberN {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(t.Unix(), 10)}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// CheckAssignments returns an error if an update changes what the item's place is worked out from: reads would look for the
-// item where it would be put now, and it would still be where it was.
+// CheckAssignments returns an error if an update changes what determines the item's place. The item would stay where it
+// is, but reads would look for it elsewhere.
 //
-// An attribute may be set to what like has, as the place is worked out from like. With an Index that holds if like is
-// listed, because then the update lists the item anew; and an update may take the item off the list, where nothing of
-// this matters.
+// An attribute may be set to the value that like has, because like determines the place. With an Index that holds only if
+// like is listed, because the update then lists the item anew. An update may also unlist the item, and then nothing else
+// matters.
 func (s *Schema) CheckAssignments(all []compose.Assignment, like Item) error {
 	if s.Index != "" && !s.Listed(like) && compose.Removes(all, s.PartitionKey) {
 		return nil
@@ -27,43 +27,43 @@ func (s *Schema) CheckAssignments(all []compose.Assignment, like Item) error {
 			continue // DynamoDB refuses it
 		}
 		if why, remedy := s.misplaces(a, like); why != "" {
-			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, %s: %s",
+			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, %s; %s",
 				attribute.DescribeKey(like, key[0]), ErrItem, a.Clause, a.Attribute, why, remedy)
 		}
 	}
 	return nil
 }
 
-// misplaces returns why an assignment must not be, and what to do instead; "" if it may be.
+// misplaces returns why an assignment is refused, and what to do instead. It returns "" if the assignment is allowed.
 func (s *Schema) misplaces(a compose.Assignment, like Item) (why, remedy string) {
 	if s.Index != "" {
-		off := fmt.Sprintf("set %q in like, or REMOVE it and leave it out of like to take the item off the list", s.PartitionKey)
+		off := fmt.Sprintf("set %q in like, or REMOVE it and leave it out of like to unlist the item", s.PartitionKey)
 		switch {
 		case a.Attribute == s.PartitionKey:
 			return "from which heatsink lists the item in index " + s.Index, off
 		case a.Attribute == s.ShardAttribute:
 			return "in which heatsink keeps the shard", off
 		case a.Attribute == s.SortKey && a.Clause == "REMOVE" && !a.Inside:
-			return "without which index " + s.Index + " does not list the item", fmt.Sprintf("REMOVE %q as well, and leave it out of like, to take the item off the list", s.PartitionKey)
+			return "without which index " + s.Index + " does not list the item", fmt.Sprintf("to unlist the item, REMOVE %q as well, and leave it out of like", s.PartitionKey)
 		}
 	}
 	timed := s.Layout.Bucket != layout.NoBucket && a.Attribute == s.EventTime.Attribute
 	hashed := s.calculates() && slices.Contains(s.ShardBy, a.Attribute)
 	switch {
 	case timed && !s.agrees(a, like, s.sameBucket):
-		why = "which decides the item's bucket"
+		why = "which determines the item's bucket"
 	case hashed && !s.agrees(a, like, sameAttribute):
 		why = "from which the item's shard is calculated"
 	default:
 		return "", ""
 	}
 	if s.Index != "" {
-		return why, fmt.Sprintf("set it to the value that like has, together with %q; or REMOVE %[1]q to take the item off the list", s.PartitionKey)
+		return why, fmt.Sprintf("set it to the value that like has, together with %q, or REMOVE %[1]q to unlist the item", s.PartitionKey)
 	}
 	return why, "delete the item and put it again, or set it to the value that like has"
 }
 
-// agrees reports whether an item is where like says also after an assignment.
+// agrees reports whether the place of the item is still that of like after an assignment.
 func (s *Schema) agrees(a compose.Assignment, like Item, same func(attribute string, value types.AttributeValue, like Item) bool) bool {
 	switch {
 	case a.Value == nil:

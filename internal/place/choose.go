@@ -11,26 +11,26 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Chooser draws the shard of a random write. While nothing is throttled that is one random number. Else, if the shard
-// was throttled of late, it draws another and takes the one that was throttled less: the busiest partition is then left
-// alone by all who can go elsewhere, which needs no agreement, as any shard will do.
+// Chooser draws the shard of a random write. While nothing is throttled, that is one random number. If the shard was
+// throttled recently, the chooser draws a second one and takes the one that was throttled less. All writers that can
+// choose then avoid the busiest partition, without coordination.
 //
-// A shard's score counts its throttles, each of them worth half as much two seconds later:
+// A shard's score counts its throttles, and each loses half of its value in two seconds:
 //
 //	score(t) = Σ 2^((tᵢ − t) / halfLife) = 2^(−t / halfLife) · Σ 2^(tᵢ / halfLife)
 //
-// All scores fade alike, so which of two is larger depends on the sums alone. A shard's heat is the logarithm of its
-// sum. It changes with a throttle only: after the first it is the time of that, in half-lives.
+// All scores decay alike, so only the sums decide which of two is larger. A shard's heat is the logarithm of its sum. It
+// changes only with a throttle: after the first one, it is the time of that throttle in half-lives.
 //
-// Heats are kept in a table of fixed size under a hash of key and shard. Two that share an entry are avoided together,
-// which costs a little evenness and nothing else.
+// Heats are in a table of fixed size, indexed by a hash of key and shard. Two shards with the same slot are avoided
+// together, which costs a little evenness and nothing else.
 type Chooser struct {
 	mu     sync.Mutex
 	seeded *rand.Rand // nil: the process's own generator, which needs no lock
 
-	start time.Time       // times below are milliseconds since
-	until atomic.Int64    // when the last throttle will have been forgotten; 0: there is none to remember
-	heats []atomic.Uint64 // float64, in half-lives since start; 0: never throttled
+	start time.Time       // the times below are milliseconds since start
+	until atomic.Int64    // when the last throttle expires; 0 if there is none
+	heats []atomic.Uint64 // float64, in half-lives since start; 0 if never throttled
 }
 
 const (
@@ -39,7 +39,7 @@ const (
 	heats    = 4096
 )
 
-// NewChooser returns a chooser that draws from source, or from the process's own generator if that is nil.
+// NewChooser returns a chooser that draws from source, or from the process's generator if source is nil.
 func NewChooser(source rand.Source) *Chooser {
 	c := &Chooser{start: time.Now(), heats: make([]atomic.Uint64, heats)}
 	if source != nil {
@@ -48,7 +48,7 @@ func NewChooser(source rand.Source) *Chooser {
 	return c
 }
 
-// choose returns a shard of the key below width that is not among those tried already, if there is any other.
+// choose returns a shard of the key below width that was not tried yet, if there is one.
 func (c *Chooser) choose(key *Key, width int, tried []int) int {
 	if width < 2 {
 		return 0
@@ -61,7 +61,7 @@ func (c *Chooser) choose(key *Key, width int, tried []int) int {
 	hash := key.hash()
 	heat := c.heat(hash, first)
 	if heat == 0 {
-		return first // as most are: no other is better, whatever the time is
+		return first // never throttled, so no other shard is better
 	}
 	now := c.now()
 	if now > until {
@@ -77,7 +77,7 @@ func (c *Chooser) choose(key *Key, width int, tried []int) int {
 	return first
 }
 
-// untried draws a shard, and another if that was tried before.
+// untried draws shards until one was not tried before.
 func (c *Chooser) untried(width int, tried []int) int {
 	for {
 		shard := int(c.Uint64N(uint64(width)))
@@ -87,34 +87,34 @@ func (c *Chooser) untried(width int, tried []int) int {
 	}
 }
 
-// throttled takes note that a shard was too busy.
+// throttled records that a shard was throttled.
 func (c *Chooser) throttled(key *Key, shard int) {
 	now := c.now()
-	entry := c.entry(key.hash(), shard)
+	slot := c.slot(key.hash(), shard)
 	for {
-		old := entry.Load()
+		old := slot.Load()
 		heat := halfLives(now)
 		if old != 0 {
 			heat = addHeat(heat, math.Float64frombits(old))
 		}
-		if entry.CompareAndSwap(old, math.Float64bits(heat)) {
+		if slot.CompareAndSwap(old, math.Float64bits(heat)) {
 			break
 		}
 	}
 	c.until.Store(now + memory.Milliseconds())
 }
 
-// addHeat returns the logarithm of the sum of what a and b are the logarithms of.
+// addHeat returns the logarithm of 2^a + 2^b.
 func addHeat(a, b float64) float64 {
 	return max(a, b) + math.Log2(1+math.Exp2(-math.Abs(a-b)))
 }
 
-// heat returns the heat of a shard, 0 if it was never throttled.
+// heat returns the heat of a shard, or 0 if it was never throttled.
 func (c *Chooser) heat(hash uint64, shard int) float64 {
-	return math.Float64frombits(c.entry(hash, shard).Load())
+	return math.Float64frombits(c.slot(hash, shard).Load())
 }
 
-func (c *Chooser) entry(hash uint64, shard int) *atomic.Uint64 {
+func (c *Chooser) slot(hash uint64, shard int) *atomic.Uint64 {
 	// The finaliser of SplitMix64, so that neighbouring shards are far apart.
 	h := hash + uint64(shard+1)*0x9E3779B97F4A7C15
 	h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
@@ -125,7 +125,7 @@ func (c *Chooser) entry(hash uint64, shard int) *atomic.Uint64 {
 // now returns the time in milliseconds, from 1 on.
 func (c *Chooser) now() int64 { return time.Since(c.start).Milliseconds() + 1 }
 
-// halfLives returns a time in milliseconds as the multiple of halfLife that it is.
+// halfLives converts milliseconds to half-lives.
 func halfLives(ms int64) float64 { return float64(ms) / float64(halfLife.Milliseconds()) }
 
 // Uint64N draws a number below n.

@@ -1,12 +1,13 @@
-// Package place says where a collection's items are stored: under which keys of the table an item may be, to which of
-// them a write goes, and what a stored key says. It sends nothing.
+// Package place determines where a collection's items are stored: the keys of the table under which an item may be, the
+// key that a write uses, and the meaning of a stored key. It sends nothing.
 //
-// Its words, each for one thing:
+// Its terms, each with one meaning:
 //
-//   - a Key is a logical key in one bucket, and how many shards it has there;
-//   - a Home is one shard of a key: an item that may be in several shards has several homes;
-//   - a Placement is the decision to which home a write goes;
-//   - a layout.Place is what a stored key says: logical key, bucket and shard.
+//   - A Key is a logical key in one bucket, with its number of shards.
+//   - A Home is one shard of a key. An item that may be in several shards has several homes.
+//   - A Placement is the home that was chosen for a write.
+//   - A layout.Place is a parsed stored key: logical key, bucket and shard.
 //
-// Schema answers what follows from the item alone. Placer adds a Chooser, which draws the shard where any will do.
+// Schema answers what follows from the item alone. Placer adds a Chooser, which draws the shard where any shard can take
+// the item.
 package place

@@ -12,23 +12,23 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
-// EventTime names the attribute that holds an item's time, and how it is written: see heatsink.EventTime.
+// EventTime names the attribute that holds an item's event time, and its format: see heatsink.EventTime.
 type EventTime struct {
 	Attribute string
 	Unit      TimeUnit
 }
 
-// TimeUnit is how a time is written.
+// TimeUnit is the format of a time.
 type TimeUnit uint8
 
-// The units, as those of the library with the same names.
+// The formats, which are those of the library with the same names.
 const (
 	RFC3339 TimeUnit = iota
 	UnixSeconds
 	UnixMilliseconds
 )
 
-// Of returns an item's time. Its errors wrap ErrItem.
+// Of returns an item's event time. Errors wrap ErrItem.
 func (e EventTime) Of(item Item) (time.Time, error) {
 	wrong := func(why string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("%w: event time %q is %s: %s", ErrItem, e.Attribute, attribute.Describe(item[e.Attribute]), why)
@@ -57,7 +57,7 @@ func (e EventTime) Of(item Item) (time.Time, error) {
 		return wrong("want a number of seconds or milliseconds, or another EventTime.Unit")
 	}
 	if number == attr.Zero {
-		return wrong("that is no time, but a field that was not set")
+		return wrong("want a time, but 0 means that the field was not set")
 	}
 	at, ok := unixTime(number.String(), e.Unit)
 	if !ok && e.Unit == UnixMilliseconds {
@@ -69,8 +69,8 @@ func (e EventTime) Of(item Item) (time.Time, error) {
 	return at, nil
 }
 
-// unixTime returns the time of a decimal number of seconds or milliseconds since 1970, rounded down to the nanosecond. It
-// is false for years far beyond 9999, which come from a wrong unit.
+// unixTime converts a decimal number of seconds or milliseconds since 1970 to a time, rounded down to the nanosecond. It
+// returns false for years far beyond 9999, which come from a wrong unit.
 func unixTime(text string, unit TimeUnit) (time.Time, bool) {
 	text, negative := strings.CutPrefix(text, "-")
 	whole, fraction, _ := strings.Cut(text, ".")

@@ -12,24 +12,24 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Key is what the shards of an item are worked out from: its logical key, its bucket, and how wide the key is there.
+// Key is what determines the shards of an item: its logical key, its bucket, and the width of the key there.
 type Key struct {
 	Text   string
-	Bucket time.Time // when the bucket starts; the zero time without
+	Bucket time.Time // the start of the bucket; the zero time without buckets
 	Width  layout.Width
 }
 
-// Home is one shard of a key: where an item is, or is to be. An item that no index lists has none.
+// Home is one shard of a key, where an item is or will be. An item that no index lists has none.
 type Home struct {
 	ShardKey string // the stored partition key
 	Shard    int
 }
 
-// keyIn works out an item's key, bucket and width. Its errors about the item wrap ErrItem.
+// keyIn returns an item's key, bucket and width. Errors about the item wrap ErrItem.
 func (s *Schema) keyIn(ctx context.Context, item Item) (k Key, err error) {
 	text, ok := item[s.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok || text.Value == "" {
-		return k, fmt.Errorf("%w: partition key %q is %s, want a string that is not empty", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
+		return k, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
 	}
 	k.Text = text.Value
 	if s.Layout.Bucket != layout.NoBucket {
@@ -54,13 +54,13 @@ func (s *Schema) home(k *Key, shard int) (Home, error) {
 	return homeIn(s.Layout, k, shard)
 }
 
-// homeSet lists homes, each once, in the order in which they were added.
+// homeSet lists homes without repetition, in the order in which they were added.
 type homeSet struct {
 	homes []Home
-	seen  map[string]bool // the shard keys, once they are too many to compare one by one
+	seen  map[string]bool // the shard keys, once there are more than fewHomes
 }
 
-// fewHomes is how many shard keys are compared one by one.
+// fewHomes is the number of shard keys up to which homeSet compares them one by one.
 const fewHomes = 8
 
 func (set *homeSet) add(h Home, err error) error {
@@ -87,21 +87,21 @@ func (set *homeSet) has(shardKey string) bool {
 	return slices.ContainsFunc(set.homes, func(h Home) bool { return h.ShardKey == shardKey })
 }
 
-// Homes returns the shards of a table that may have an item, those that count first in front:
+// Homes returns the homes of an item, in the order in which Get prefers them:
 //
-//   - calculated, the one shard that its id says; if widths change, those of all widths the key may have had, the present
-//     one first and then from wide to narrow;
-//   - random, or if every shard is asked for, all shards from 0 on;
-//   - then what older layouts say;
-//   - and the bare key if a format has one, where the item is if it was written before there were shards.
+//   - With a Calculated layout, the shard that the id determines. With Widths, the shards of all widths that the key may
+//     have had: the current one first, then from wide to narrow.
+//   - With a Random layout, or if every is set, all shards from 0 on.
+//   - The shards of older layouts.
+//   - The bare key, if a format has one. The item is there if it was written before the key had shards.
 func (s *Schema) Homes(ctx context.Context, like Item, every bool) ([]Home, error) {
 	k, err := s.keyIn(ctx, like)
 	if err != nil {
 		return nil, err
 	}
 	var set homeSet
-	var room [16]int // spares an allocation where the shards are few
-	shards, err := s.appendOwnShards(room[:0], &k, like, every)
+	var buffer [16]int // avoids an allocation for a few shards
+	shards, err := s.appendOwnShards(buffer[:0], &k, like, every)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Schema) Homes(ctx context.Context, like Item, every bool) ([]Home, erro
 		}
 	}
 	for i := range s.Older {
-		shards, err := s.appendOlderShards(room[:0], &s.Older[i], like, every)
+		shards, err := s.appendOlderShards(buffer[:0], &s.Older[i], like, every)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (s *Schema) Homes(ctx context.Context, like Item, every bool) ([]Home, erro
 			}
 		}
 	}
-	if s.Layout.Format.BareZero { // the oldest of all, so that what is anywhere else counts first
+	if s.Layout.Format.BareZero { // last, because any other copy is newer
 		if err := set.add(s.home(&k, 0)); err != nil {
 			return nil, err
 		}
@@ -175,22 +175,21 @@ func appendFirst(shards []int, n int) []int {
 	return shards
 }
 
-// onlyHome returns the one shard of a table that may have an item. If there are several it is ErrScattered, for which why
-// is the reason.
+// onlyHome returns the only home of an item. If there are several, it returns ErrScattered with the reason why.
 func (s *Schema) onlyHome(ctx context.Context, like Item, why string) (Home, error) {
 	homes, err := s.Homes(ctx, like, false)
 	if err != nil {
 		return Home{}, err
 	}
 	if n := len(homes); n > 1 {
-		return Home{}, fmt.Errorf("%w: the item with %s may be under any of %d keys, such as %q and %q, but %s",
-			ErrScattered, s.describe(like), n, homes[0].ShardKey, homes[1].ShardKey, why)
+		return Home{}, fmt.Errorf("%w: the item with %s may be in any of %d shards, such as %q and %q, but %s",
+			ErrScattered, s.nameOf(like), n, homes[0].ShardKey, homes[1].ShardKey, why)
 	}
 	return homes[0], nil
 }
 
-// OnlyKey returns the table's key of an item, if there is only one shard that it can be in. If there are several it is
-// ErrScattered, for which why is the reason.
+// OnlyKey returns the table's key of an item that has only one home. If there are several, it returns ErrScattered with
+// the reason why.
 func (s *Schema) OnlyKey(ctx context.Context, like Item, why string) (Item, error) {
 	key, err := s.KeyOf(like)
 	if err != nil || s.Index != "" {
@@ -203,7 +202,7 @@ func (s *Schema) OnlyKey(ctx context.Context, like Item, why string) (Item, erro
 	return s.KeyAt(key, home), nil
 }
 
-// EveryKey returns the table's keys under which an item may be stored, those that count first in front.
+// EveryKey returns the table's keys under which an item may be stored, in the order of Homes.
 func (s *Schema) EveryKey(ctx context.Context, like Item) ([]Item, error) {
 	key, err := s.KeyOf(like)
 	if err != nil {

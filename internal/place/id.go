@@ -10,12 +10,12 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
-// idOf returns what a Calculated layout works out the shard from. One attribute is its text: a string or a binary as it is,
-// a number in its shortest form. Of several, each is written with its type and length, so that no two are the same
-// unless their attributes are.
+// idOf returns the id that a Calculated layout hashes. For one attribute it is its text: a string or a binary unchanged,
+// or a number in its shortest form. For several, each is written with its type and length, so that different attributes
+// give different ids.
 func idOf(item Item, shardBy []string) (string, error) {
 	if len(shardBy) == 0 {
-		return "", fmt.Errorf("%w: a Calculated layout needs ShardBy: there is no sort key to calculate from", ErrOptions)
+		return "", fmt.Errorf("%w: a Calculated layout without a sort key needs ShardBy: name the attributes to calculate the shard from", ErrOptions)
 	}
 	var id []byte
 	for _, name := range shardBy {
@@ -29,15 +29,15 @@ func idOf(item Item, shardBy []string) (string, error) {
 		case *types.AttributeValueMemberN:
 			n, err := attr.ParseNumber(v.Value)
 			if err != nil {
-				return "", fmt.Errorf("%w: attribute %q is the number %q: %w", ErrItem, name, v.Value, err)
+				return "", fmt.Errorf("%w: the shard is calculated from attribute %q, which is the number %q: %w", ErrItem, name, v.Value, err)
 			}
 			kind, text = 'N', n.String()
 		default:
-			return "", fmt.Errorf("%w: attribute %q, which the shard is calculated from, is %s", ErrItem, name, attribute.Describe(v))
+			return "", fmt.Errorf("%w: the shard is calculated from attribute %q, which is %s, want a string, a number or a binary", ErrItem, name, attribute.Describe(v))
 		}
 		if len(shardBy) == 1 {
 			if text == "" {
-				return "", fmt.Errorf("%w: attribute %q, which the shard is calculated from, is empty", ErrItem, name)
+				return "", fmt.Errorf("%w: the shard is calculated from attribute %q, which is empty: set it", ErrItem, name)
 			}
 			return text, nil
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
-// Keys names the attributes that are keys.
+// Keys names the key attributes.
 type Keys struct {
 	PartitionKey, SortKey string   // of the table, or of the index if there is one; the sort key may be ""
 	Index                 string   // "": the table itself is spread
@@ -39,7 +39,7 @@ func (k *Keys) AllKeys() []string {
 	return names
 }
 
-// checkKey returns an error unless an item has the table's key attributes.
+// checkKey returns an error if an item lacks a key attribute of the table.
 func (k *Keys) checkKey(item Item) error {
 	for _, name := range k.KeyNames() {
 		switch v := item[name].(type) {
@@ -67,8 +67,8 @@ func (k *Keys) KeyOf(item Item) (Item, error) {
 	return key, nil
 }
 
-// KeyText returns the table's key of an item as text, the same for the same key and another for any other. ok is false if an
-// attribute is no key, or a number that is none.
+// KeyText returns the table's key of an item as text. Equal keys have equal texts, and different keys have different
+// texts. ok is false if a key attribute has the wrong type or is an invalid number.
 func (k *Keys) KeyText(item Item) (text string, ok bool) {
 	var key []byte
 	for _, name := range k.KeyNames() {
@@ -79,12 +79,12 @@ func (k *Keys) KeyText(item Item) (text string, ok bool) {
 		if err != nil || v.Kind > attr.B {
 			return "", false
 		}
-		key = attr.AppendKey(append(key, byte(v.Kind)), v) // of some kinds the bytes are the same
+		key = attr.AppendKey(append(key, byte(v.Kind)), v) // values of two kinds may have the same bytes
 	}
 	return string(key), true
 }
 
-// WithKeyOf returns a copy of an item with the key attributes that another has, and no others.
+// WithKeyOf returns a copy of an item with the key attributes of other, and no other key attributes.
 func (k *Keys) WithKeyOf(other, item Item) Item {
 	own := make(Item, len(item)+2)
 	maps.Copy(own, item)
@@ -99,8 +99,8 @@ func (k *Keys) WithKeyOf(other, item Item) Item {
 	return own
 }
 
-// describe names an item by its key, for errors.
-func (k *Keys) describe(like Item) string {
+// nameOf returns the key of an item as text for errors.
+func (k *Keys) nameOf(like Item) string {
 	text := fmt.Sprintf("%s %s", k.PartitionKey, attribute.DescribeKey(like, k.PartitionKey))
 	if k.SortKey != "" {
 		text += fmt.Sprintf(" and %s %s", k.SortKey, attribute.DescribeKey(like, k.SortKey))
@@ -115,7 +115,7 @@ func (k *Keys) KeyAt(key Item, home Home) Item {
 	return key
 }
 
-// TableHome stands for the table of an index in errors: its items are not spread.
+// TableHome returns a home that names an item of an index's table in errors. Such items are not spread.
 func (k *Keys) TableHome(key Item) Home {
 	switch v := key[k.TableKey[0]].(type) {
 	case *types.AttributeValueMemberS:
@@ -128,8 +128,7 @@ func (k *Keys) TableHome(key Item) Home {
 	return Home{}
 }
 
-// Restore puts the logical key in place of the stored one, in an item that was read or the part of one, and takes out
-// what only heatsink added.
+// Restore replaces the stored key by the logical key, in an item or a part of one, and removes the shard attribute.
 func (k *Keys) Restore(item Item, key types.AttributeValue) {
 	if item[k.PartitionKey] != nil && k.ShardAttribute == "" {
 		item[k.PartitionKey] = key

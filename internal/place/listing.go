@@ -13,22 +13,22 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Listed reports whether an item is in the collection: one without the index's key is in the table only.
+// Listed reports whether an item is in the collection. An item without the index's key is only in the table.
 func (k *Keys) Listed(item Item) bool {
 	return k.Index == "" || !attribute.Empty(item[k.PartitionKey])
 }
 
-// checkListed returns an error unless an item that an index is to list has all that the index needs: DynamoDB stores one
-// without the sort key, and does not list it.
+// checkListed returns an error if an item lacks the index's sort key. DynamoDB stores such an item, but the index does
+// not list it.
 func (k *Keys) checkListed(item Item) error {
 	if k.Index != "" && k.SortKey != "" && k.Listed(item) && attribute.Empty(item[k.SortKey]) {
-		return fmt.Errorf("%w: sort key %q of index %s is %s, so that the item would not be listed: set it, or leave %q out to keep the item off the list",
+		return fmt.Errorf("%w: sort key %q of index %s is %s, so the index would not list the item: set it, or leave %q out to store the item unlisted",
 			ErrItem, k.SortKey, k.Index, attribute.Describe(item[k.SortKey]), k.PartitionKey)
 	}
 	return nil
 }
 
-// list sets the attributes that say in which shard an item is.
+// list sets the attributes that hold the item's shard.
 func (k *Keys) list(home Home, item Item) {
 	item[k.PartitionKey] = &types.AttributeValueMemberS{Value: home.ShardKey}
 	if k.ShardAttribute != "" {
@@ -36,7 +36,8 @@ func (k *Keys) list(home Home, item Item) {
 	}
 }
 
-// unlist takes the key of an index out of an item that it does not list: DynamoDB would refuse the empty attributes.
+// unlist removes the index's key from an item that the index does not list, because DynamoDB refuses empty key
+// attributes.
 func (k *Keys) unlist(item Item) {
 	delete(item, k.PartitionKey)
 	if attribute.Empty(item[k.SortKey]) && !slices.Contains(k.TableKey, k.SortKey) {
@@ -44,9 +45,8 @@ func (k *Keys) unlist(item Item) {
 	}
 }
 
-// Listing returns where an index lists an item after an update, and the attributes that make it so. The event time is
-// among them, unless the update sets it itself: an item that says another one than like would be listed in a bucket that
-// is not its own.
+// Listing returns the home of an item in the index after an update, and the attributes that list it there. They include
+// the event time, unless the update sets it: an item with another event time than like would be in the wrong bucket.
 func (p *Placer) Listing(ctx context.Context, like Item, assigned []compose.Assignment) (Home, Item, error) {
 	s := p.schema
 	at, err := p.placeLike(ctx, like)

@@ -7,35 +7,35 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Placement is where an item is written.
+// Placement is the home that was chosen for a write.
 type Placement struct {
 	Key
 	Home
-	Random bool // another shard would do as well
-	listed bool // it is in the collection, and so the home counts
+	Random bool // any shard can take the item
+	listed bool // the item is in the collection, so the home is used
 	tried  []int
 }
 
-// Placer decides where items are written.
+// Placer chooses the homes of items that are written.
 type Placer struct {
 	schema  *Schema
 	chooser *Chooser
 }
 
-// NewPlacer returns a placer that draws shards with chooser where any will do.
+// NewPlacer returns a placer that draws shards with chooser where any shard can take the item.
 func NewPlacer(schema *Schema, chooser *Chooser) *Placer { return &Placer{schema, chooser} }
 
-// Place decides where an item goes. Of a random layout it chooses a shard. It is asked after the edits of a put, as they
-// may change what the place is worked out from: an item is where its own attributes say.
+// Place chooses the home of an item. With a Random layout it draws a shard. Call it after the edits of a Put, which may
+// change the attributes that determine the place.
 //
-// A condition checks one shard, so a conditional write must have no other that the item could be in.
+// A condition checks only one shard, so a conditional write needs an item with only one home.
 func (p *Placer) Place(ctx context.Context, item Item, conditional bool) (*Placement, error) {
 	if err := p.schema.checkListed(item); err != nil {
 		return nil, err
 	}
 	at, err := p.placeLike(ctx, item)
 	if err == nil && conditional && p.schema.Index == "" {
-		_, err = p.schema.onlyHome(ctx, item, "a condition checks only one of them: leave the condition out, or store items by a key of their own, with an Index")
+		_, err = p.schema.onlyHome(ctx, item, "a condition checks only one: leave the condition out, or store items by a key of their own, with an Index")
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (p *Placer) Place(ctx context.Context, item Item, conditional bool) (*Place
 	return at, nil
 }
 
-// placeLike is Place for what has the key of an item and what its place is worked out from, and maybe nothing else.
+// placeLike is Place for an item that may have only the key and the attributes that determine its place.
 func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 	s := p.schema
 	if err := s.checkKey(item); err != nil {
@@ -74,7 +74,7 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 	return at, p.move(at, p.chooser.choose(&at.Key, at.Width.Write, nil))
 }
 
-// move puts the item in a shard of its key, unless there is an error.
+// move moves the item to a shard of its key. With an error it stays.
 func (p *Placer) move(at *Placement, shard int) error {
 	home, err := p.schema.home(&at.Key, shard)
 	if err == nil {
@@ -83,21 +83,21 @@ func (p *Placer) move(at *Placement, shard int) error {
 	return err
 }
 
-// Elsewhere moves an item that its shard had no capacity for to another shard, one that was not tried yet if there is
-// any. It stays where it is if the other's key would be too long.
+// Elsewhere moves an item whose shard was throttled to another shard, preferably one that was not tried yet. The item
+// stays if the other shard key would be too long.
 func (p *Placer) Elsewhere(at *Placement) {
 	at.tried = append(at.tried, at.Shard)
 	_ = p.move(at, p.chooser.choose(&at.Key, at.Width.Write, at.tried))
 }
 
-// Throttled takes note that the shard of an item was too busy, if the item could have gone to another.
+// Throttled records that the shard of an item was throttled, if the item could have gone to another shard.
 func (p *Placer) Throttled(at *Placement) {
 	if at.Random {
 		p.chooser.throttled(&at.Key, at.Shard)
 	}
 }
 
-// Stored returns a copy of an item as it is stored in its place.
+// Stored returns a copy of an item as it is stored in its home.
 func (p *Placer) Stored(at *Placement, item Item) Item {
 	stored := make(Item, len(item)+2)
 	maps.Copy(stored, item)

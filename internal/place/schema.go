@@ -6,19 +6,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Item is an item or a key as the AWS SDK has it.
+// Item is an item or a key in the form of the AWS SDK.
 type Item = map[string]types.AttributeValue
 
-// Schema says how a collection is stored: which attributes are keys, how these are spread, and what an item's shard and
-// bucket are worked out from. Its fields are those of heatsink.Options with the same names, which Options has checked.
-// Make one with New; it does not change from then on.
+// Schema is how a collection is stored: its key attributes, how keys are spread, and what determines an item's shard and
+// bucket. Its fields are those of heatsink.Options with the same names, which Options has checked. Create one with New;
+// it does not change afterwards.
 type Schema struct {
 	Keys
 	Spread
 	ShardBy   []string // default: the table's key if there is an index, else the sort key
 	EventTime EventTime
 
-	// Beside are the attributes that tell items of the same key apart, which New finds out.
+	// Beside are the attributes that distinguish items with the same key. New sets it.
 	Beside Beside
 }
 
@@ -39,7 +39,7 @@ func New(s Schema) *Schema {
 	return &s
 }
 
-// FirstSuffix returns what the stored key of shard 0 has behind key and bucket.
+// FirstSuffix returns the suffix of shard 0 after the key and the bucket.
 func (s *Schema) FirstSuffix() string {
 	own := s.Layout
 	if s.Adaptive() {

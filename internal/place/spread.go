@@ -11,23 +11,23 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Spread says how keys are spread over shards: today, and under which layouts before.
+// Spread is how keys are spread over shards, now and in earlier layouts.
 type Spread struct {
 	Layout layout.Layout
 	Older  []layout.Layout
-	Widths layout.Widths // nil: always as many shards as the layout has
+	Widths layout.Widths // nil means Layout.Shards
 }
 
 // Adaptive reports whether a key's width may change.
 func (s *Spread) Adaptive() bool { return s.Widths != nil }
 
-// calculates reports whether the shard of some item is calculated, in the layout or an older one.
+// calculates reports whether the layout or an older one calculates shards.
 func (s *Spread) calculates() bool {
 	return s.Layout.Strategy == layout.Calculated && (s.Layout.Shards > 1 || s.Adaptive()) ||
 		slices.ContainsFunc(s.Older, func(l layout.Layout) bool { return l.Strategy == layout.Calculated && l.Shards > 1 })
 }
 
-// Width asks how wide a key is, and checks the answer.
+// Width returns the width of a key, and checks it.
 func (s *Spread) Width(ctx context.Context, key string, bucket time.Time) (layout.Width, error) {
 	if s.Widths == nil {
 		n := max(s.Layout.Shards, 1)
@@ -43,7 +43,7 @@ func (s *Spread) Width(ctx context.Context, key string, bucket time.Time) (layou
 	return w, nil
 }
 
-// LayoutAt returns the collection's layout at a width that its keys have.
+// LayoutAt returns the collection's layout at a width.
 func (s *Spread) LayoutAt(shards int) layout.Layout {
 	if s.Adaptive() {
 		return s.Layout.WithShards(shards)
@@ -59,26 +59,26 @@ func homeIn(in layout.Layout, k *Key, shard int) (Home, error) {
 	return Home{shardKey, shard}, nil
 }
 
-// checkOlder returns an error if an older layout does not take a key: reads, which ask its shards, too, would refuse the key
-// of an item that was written.
+// checkOlder returns an error if an older layout refuses a key. Reads also use the shards of older layouts, so they would
+// refuse the key of a stored item.
 func (s *Spread) checkOlder(k *Key) error {
 	for i := range s.Older {
 		older := &s.Older[i]
 		if _, err := homeIn(*older, k, max(older.Shards, 1)-1); err != nil {
-			return fmt.Errorf("key %s could not be read again, as Older[%d] refuses it: %w", quote.Text(k.Text), i, err)
+			return fmt.Errorf("key %s cannot be used, because Older[%d] refuses it and reads would fail: %w", quote.Text(k.Text), i, err)
 		}
 	}
 	return nil
 }
 
-// parse finds out where a stored partition key belongs, in the collection's layout or an older one, at any width. To a layout
-// that has a bare key everything is a key. So a key that another layout would have refused is taken only if there is no
-// other way to read the text.
+// parse finds the place of a stored partition key, in the collection's layout or an older one, at any width. A layout
+// with a bare key accepts any text as a key. A key that another layout would have refused is therefore used only if the
+// text has no other reading.
 func (s *Spread) parse(stored string) (layout.Place, error) {
 	layouts := slices.Concat([]layout.Layout{s.Layout}, s.Older)
 	for i := range layouts {
 		if layouts[i].Shards > 0 || i == 0 && s.Adaptive() {
-			layouts[i].Shards = layout.MaxShards // it may have been wider than it is
+			layouts[i].Shards = layout.MaxShards // it may have been wider before
 		}
 	}
 	slices.SortStableFunc(layouts, func(a, b layout.Layout) int { return b.Shards - a.Shards })

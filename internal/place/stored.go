@@ -15,27 +15,27 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// placeOf returns where an item says that it is stored. The error wraps ErrItem.
+// placeOf returns the place that the stored keys of an item denote. The error wraps ErrItem.
 func (s *Schema) placeOf(item Item) (layout.Place, error) {
 	key, ok := item[s.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok {
-		return layout.Place{}, fmt.Errorf("%w: partition key %q is %s", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
+		return layout.Place{}, fmt.Errorf("%w: partition key %q is %s, want a string", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
 	}
 	if s.ShardAttribute == "" {
 		return s.parse(key.Value)
 	}
 	number, _ := item[s.ShardAttribute].(*types.AttributeValueMemberN)
 	if number == nil {
-		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s", ErrItem, s.ShardAttribute, attribute.Describe(item[s.ShardAttribute]))
+		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a number", ErrItem, s.ShardAttribute, attribute.Describe(item[s.ShardAttribute]))
 	}
 	shard, err := strconv.Atoi(number.Value)
 	if err != nil || shard < 0 {
-		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a shard counted from 0", ErrItem, s.ShardAttribute, attribute.Describe(number))
+		return layout.Place{}, fmt.Errorf("%w: shard attribute %q is %s, want a whole number of 0 or more", ErrItem, s.ShardAttribute, attribute.Describe(number))
 	}
 	return layout.Place{Key: key.Value, Shard: shard}, nil
 }
 
-// checkRead returns ErrTooNarrow if queries of this collection do not ask the shard that an item is stored in.
+// checkRead returns ErrTooNarrow if queries of this collection do not read the shard of an item.
 func (s *Schema) checkRead(ctx context.Context, stored Item, place layout.Place) error {
 	width, err := s.Width(ctx, place.Key, place.Bucket)
 	if err != nil {
@@ -54,19 +54,19 @@ func (s *Schema) checkRead(ctx context.Context, stored Item, place layout.Place)
 			}
 		}
 	}
-	return fmt.Errorf("%w: %q is shard %d of key %s, counted from 0, but %s read: raise Layout.Shards or Width.Read to %d or more",
-		ErrTooNarrow, shardKey, place.Shard, quote.Text(place.Key), areRead(width.Read), place.Shard+1)
+	return fmt.Errorf("%w: %q is shard %d of key %s, but the collection reads %s: raise Layout.Shards or Width.Read to %d or more",
+		ErrTooNarrow, shardKey, place.Shard, quote.Text(place.Key), firstShards(width.Read), place.Shard+1)
 }
 
-func areRead(n int) string {
+func firstShards(n int) string {
 	if n == 1 {
-		return "only shard 0 is"
+		return "only shard 0"
 	}
-	return fmt.Sprintf("only shards 0 to %d are", n-1)
+	return fmt.Sprintf("only shards 0 to %d", n-1)
 }
 
-// CheckListing returns ErrTooNarrow if an index lists an item in a shard that queries do not read. Whatever else may be odd
-// about the listing is no reason to withhold the item.
+// CheckListing returns ErrTooNarrow if an index lists an item in a shard that queries do not read. Other faults of the
+// listing are no reason to withhold the item.
 func (s *Schema) CheckListing(ctx context.Context, item Item) error {
 	if item == nil || !s.Listed(item) {
 		return nil
@@ -81,8 +81,8 @@ func (s *Schema) CheckListing(ctx context.Context, item Item) error {
 	return nil
 }
 
-// Decode returns a copy of a stored item with the logical key, and where it was stored. An item that the index does not
-// list was nowhere. With ErrTooNarrow it returns both all the same.
+// Decode returns a copy of a stored item with its logical key, and its place. The place is zero if the index does not
+// list the item. With ErrTooNarrow, Decode returns both as well.
 func (s *Schema) Decode(ctx context.Context, stored Item) (Item, layout.Place, error) {
 	item := maps.Clone(stored)
 	if !s.Listed(item) {
@@ -102,8 +102,8 @@ func (s *Schema) Decode(ctx context.Context, stored Item) (Item, layout.Place, e
 	return item, place, err
 }
 
-// restoreParsed is Restore for who does not know the key: it is taken from the stored one. What no layout could have
-// stored is left as it is.
+// restoreParsed is Restore for a caller that does not know the logical key: it parses the stored one. A key that no
+// layout could have stored stays unchanged.
 func (s *Schema) restoreParsed(item Item) {
 	stored, ok := item[s.PartitionKey].(*types.AttributeValueMemberS)
 	if ok && s.ShardAttribute == "" {
@@ -114,7 +114,7 @@ func (s *Schema) restoreParsed(item Item) {
 	s.dropShard(item)
 }
 
-// RestoreLike is Restore for an item that was read because it is like another.
+// RestoreLike is Restore for an item that was read with the key of like.
 func (s *Schema) RestoreLike(item, like Item) {
 	if s.Index == "" {
 		s.Restore(item, like[s.PartitionKey])

@@ -19,16 +19,16 @@ import (
 	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
-// maxRaises is how often one attempt gets a larger version because others were faster.
+// maxRaises is how often one attempt may get a larger version because other writers were faster.
 const maxRaises = 8
 
 const newer = "(attribute_not_exists(#hs_v) OR #hs_v < :hs_v)"
 
-// Claim is the version of one write, and what its attempts have learnt.
+// Claim is the version of one write. All attempts of the write share it.
 type Claim struct {
 	keeper  *Keeper
-	version string // without the mark
-	mark    string // of a tombstone
+	version string // without mark
+	mark    string // gone for a tombstone
 }
 
 func (c *Claim) attribute() types.AttributeValue {
@@ -63,8 +63,8 @@ type guard struct {
 	values Item
 }
 
-// over returns the condition of a write that replaces whatever is there: that it has no newer version, and the caller's. A
-// tombstone is nothing to the caller, so of one the caller's condition holds if it holds of nothing.
+// over returns the condition of a write that replaces any item: the item has no newer version, and the caller's condition
+// holds. For the caller a tombstone is no item, so there the caller's condition must hold without an item.
 func (c *Claim) over(condition *string, names map[string]string, values Item) guard {
 	g := c.guard(names, values)
 	g.text = newer
@@ -80,7 +80,7 @@ func (c *Claim) over(condition *string, names map[string]string, values Item) gu
 	return g
 }
 
-// within returns the condition of an update: that there is an item without a newer version, and the caller's.
+// within returns the condition of an update: there is an item without a newer version, and the caller's condition holds.
 func (c *Claim) within(condition *string, names map[string]string, values Item) guard {
 	g := c.guard(names, values)
 	g.names["#hs_pk"] = c.keeper.key
@@ -93,7 +93,7 @@ func (c *Claim) within(condition *string, names map[string]string, values Item) 
 	return g
 }
 
-// guard returns the names and values of a request with the version's.
+// guard returns the names and values of a request, with those of the version.
 func (c *Claim) guard(names map[string]string, values Item) guard {
 	g := guard{names: make(map[string]string, len(names)+2), values: make(Item, len(values)+2)}
 	maps.Copy(g.names, names)
@@ -102,7 +102,7 @@ func (c *Claim) guard(names map[string]string, values Item) guard {
 	return g
 }
 
-// holdsOfNothing reports whether a condition is true where there is no item. What cannot be read DynamoDB rejects.
+// holdsOfNothing reports whether a condition is true without an item. DynamoDB rejects a condition that cannot be parsed.
 func holdsOfNothing(condition string, names map[string]string, values Item) bool {
 	fields := make([]attr.Field, 0, len(values))
 	for name, value := range values {
@@ -116,15 +116,15 @@ func holdsOfNothing(condition string, names map[string]string, values Item) bool
 	return err == nil && parsed.Eval(nil)
 }
 
-// Contest sends a write until its condition is not what stands against it: an attempt whose version is not the largest,
-// because another writer's clock is ahead, gets a larger one. That is safe as long as no earlier attempt may have
-// happened, which is so unless lost.
+// Contest sends a write until its version does not make the condition fail. If the version is not the largest, because
+// another writer's clock is ahead, the attempt gets a larger one. That is safe only if no earlier attempt may have
+// happened, so not if lost is set.
 //
-// It returns the item that the write left behind if an earlier attempt did it.
+// If an earlier attempt has done the write, Contest returns the item that it left.
 func (c *Claim) Contest(ctx context.Context, lost bool, send func() error) (left Item, err error) {
 	for raises := range maxRaises {
 		if raises > 0 {
-			meter.Add(ctx, meter.Cost{Requests: 1}) // the dispatcher counts one
+			meter.Add(ctx, meter.Cost{Requests: 1}) // the dispatcher counts the first
 		}
 		err = send()
 		failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
@@ -138,10 +138,10 @@ func (c *Claim) Contest(ctx context.Context, lost bool, send func() error) (left
 		case stored == c.version+c.mark:
 			return failed.Item, nil
 		case lost || stored < c.version:
-			return nil, err // the caller's condition; or the write was done and is history, or never will be done
+			return nil, err // the caller's condition failed, or a newer write has overtaken this one
 		}
 		at, _ := timeOf(stored)
 		c.version = newText(c.keeper.tick(at))
 	}
-	return nil, fmt.Errorf("%d writers were faster, one after another: %w", maxRaises, err)
+	return nil, fmt.Errorf("%d other writers were faster in turn: %w", maxRaises, err)
 }

@@ -16,32 +16,33 @@ import (
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
-// Item is an item as the AWS SDK has it.
+// Item is an item in the form of the AWS SDK.
 type Item = map[string]types.AttributeValue
 
-// tombstoneLife is longer than a late attempt can be on its way. DynamoDB refuses what was signed more than 15 minutes
-// ago, and the clocks of the writer and of the deleter may each be as much off.
+// tombstoneLife is longer than a late attempt can be in flight. DynamoDB refuses requests that were signed more than 15
+// minutes ago, and the clocks of the writer and of the deleter may each be off by as much.
 const tombstoneLife = time.Hour
 
-// Keeper keeps the versions of a collection's items. One without a name keeps none: no item has a version, and none is
-// a tombstone. A keeper must not be copied.
+// Keeper keeps the versions of a collection's items. A keeper without a name keeps none: items have no versions, and
+// there are no tombstones. A keeper must not be copied.
 type Keeper struct {
 	name string        // of the attribute
 	key  string        // the table's partition key, which every item has
 	ttl  expiry.TTL    // of the items, and so of tombstones
-	last atomic.Uint64 // the time in the last version that was made
+	last atomic.Uint64 // the time in the newest version that this keeper made
 }
 
-// New returns the keeper of the versions in attribute name, "" to keep none. key is the table's partition key.
+// New returns a keeper of the versions in the attribute name, or of none if name is empty. key is the table's partition
+// key.
 func New(name, key string, ttl expiry.TTL) *Keeper { return &Keeper{name: name, key: key, ttl: ttl} }
 
 // Keeps reports whether items have versions.
 func (k *Keeper) Keeps() bool { return k.name != "" }
 
-// Name returns the attribute that holds the version, "" if there is none.
+// Name returns the attribute that holds the version, or "" without versions.
 func (k *Keeper) Name() string { return k.name }
 
-// of returns the version that an item has, "" if none. It is ErrItem if somebody else wrote the attribute.
+// of returns the version of an item, or "" if it has none. It returns ErrItem if another program wrote the attribute.
 func (k *Keeper) of(item Item) (string, error) {
 	switch v := item[k.name].(type) {
 	case nil:
@@ -51,7 +52,7 @@ func (k *Keeper) of(item Item) (string, error) {
 			return v.Value, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %q is %s, which heatsink did not write: name another attribute as Options.Version", place.ErrItem, k.name, attribute.Describe(item[k.name]))
+	return "", fmt.Errorf("%w: attribute %q is %s, which is not a version that heatsink wrote: name another attribute as Options.Version", place.ErrItem, k.name, attribute.Describe(item[k.name]))
 }
 
 // Buried reports whether an item is a tombstone.
@@ -63,13 +64,13 @@ func (k *Keeper) Buried(item Item) bool {
 	return err == nil && strings.HasSuffix(version, gone)
 }
 
-// Absent reports whether an item that was read is not there for the collection: it is nil, has expired or was deleted.
+// Absent reports whether an item does not exist for the collection: it is nil, has expired or was deleted.
 func (k *Keeper) Absent(item Item, now time.Time) bool {
 	return item == nil || k.ttl.Expired(item, now) || k.Buried(item)
 }
 
-// Newest returns which of the copies of an item counts: the one that was written last. Those without a version are the
-// oldest, in their order. It is -1 if all copies are nil; a tombstone counts like a copy.
+// Newest returns the index of the copy that was written last. Copies without a version are the oldest, and the first of
+// these is preferred. A tombstone counts as a copy. Newest returns -1 if all copies are nil.
 func (k *Keeper) Newest(copies []Item) int {
 	newest, last := -1, ""
 	for i, item := range copies {
@@ -87,38 +88,38 @@ func (k *Keeper) Newest(copies []Item) int {
 	return newest
 }
 
-// Unburied is the filter for items that are no tombstones. AddUnburied adds the names and values that it refers to.
+// Unburied is a filter for items that are not tombstones. AddUnburied adds its names and values.
 const Unburied = "NOT contains(#hs_v, :hs_gone)"
 
-// AddUnburied adds the names and values that Unburied refers to.
+// AddUnburied adds the names and values of Unburied.
 func (k *Keeper) AddUnburied(names map[string]string, values Item) {
 	names["#hs_v"], values[":hs_gone"] = k.name, &types.AttributeValueMemberS{Value: gone}
 }
 
-// CheckAssignments returns an error if an update of the item like another changes the version itself.
+// CheckAssignments returns an error if an update of the item changes the version itself.
 func (k *Keeper) CheckAssignments(all []compose.Assignment, like Item) error {
 	for _, a := range all {
 		if k.Keeps() && a.Attribute == k.name {
-			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, which is Options.Version: heatsink sets it with every write",
+			return fmt.Errorf("update of key %s: %w: the %s clause changes %q, which is Options.Version and set by heatsink: leave it out",
 				attribute.DescribeKey(like, k.key), place.ErrItem, a.Clause, k.name)
 		}
 	}
 	return nil
 }
 
-// ClaimPut returns the claim of a put, nil if the collection keeps no versions.
+// ClaimPut returns the claim of a put, or nil without versions.
 func (k *Keeper) ClaimPut(in *dynamodb.PutItemInput) (*Claim, error) {
 	return k.claim(len(in.Expected) > 0, in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
 }
 
-// ClaimUpdate returns the claim of an update, nil if the collection keeps no versions.
+// ClaimUpdate returns the claim of an update, or nil without versions.
 func (k *Keeper) ClaimUpdate(in *dynamodb.UpdateItemInput) (*Claim, error) {
 	legacy := len(in.Expected) > 0 || len(in.AttributeUpdates) > 0
 	return k.claim(legacy, in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
 }
 
-// claim returns a claim for a request. It refuses parameters that cannot have a claim's condition, and a condition that
-// heatsink cannot put another beside.
+// claim returns a claim for a request. It refuses legacy parameters, which cannot hold a claim's condition, and a
+// condition that cannot be combined with another.
 func (k *Keeper) claim(legacy bool, condition *string, names map[string]string, values Item) (*Claim, error) {
 	if !k.Keeps() {
 		return nil, nil
@@ -139,10 +140,10 @@ func (k *Keeper) checkLegacy(legacy bool) error {
 	if !legacy {
 		return nil
 	}
-	return fmt.Errorf("%w: Expected and AttributeUpdates cannot keep Options.Version %q: use expressions", place.ErrOptions, k.name)
+	return fmt.Errorf("%w: Expected and AttributeUpdates are not possible with Options.Version %q: use expressions", place.ErrOptions, k.name)
 }
 
-// Tombstone returns the put that a delete is in a collection with versions, and its claim.
+// Tombstone converts a delete to the put of a tombstone, and returns its claim.
 func (k *Keeper) Tombstone(in *dynamodb.DeleteItemInput) (*dynamodb.PutItemInput, *Claim, error) {
 	if err := k.checkLegacy(len(in.Expected) > 0); err != nil {
 		return nil, nil, err
@@ -168,7 +169,7 @@ func (k *Keeper) Tombstone(in *dynamodb.DeleteItemInput) (*dynamodb.PutItemInput
 	return put, claim, nil
 }
 
-// tick returns the time for a version, which is later than those before and than another.
+// tick returns the time for a new version: later than all before it, and later than other.
 func (k *Keeper) tick(other uint64) uint64 {
 	for {
 		last := k.last.Load()

@@ -9,12 +9,12 @@ import (
 
 const (
 	textBytes = 26
-	gone      = "!deleted" // the mark of a tombstone's version
+	gone      = "!deleted" // ends the version of a tombstone
 )
 
 var encoding = base32.HexEncoding.WithPadding(base32.NoPadding)
 
-// newText returns a version for a time.
+// newText returns a new version for a time.
 func newText(at uint64) string {
 	text := make([]byte, 0, textBytes)
 	for _, number := range [...]uint64{at, rand.Uint64()} {
@@ -23,7 +23,7 @@ func newText(at uint64) string {
 	return string(text)
 }
 
-// timeOf returns the time in a version, false if it is none.
+// timeOf returns the time in a version. It returns false if the text is not a version.
 func timeOf(version string) (at uint64, ok bool) {
 	version = strings.TrimSuffix(version, gone)
 	if len(version) != textBytes {
