@@ -214,7 +214,7 @@ func TestBatchPutContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		views := openItems(t, faulty.On(t, engine, faulty.Always(faulty.Throttled)), Options{Layout: layout.Layout{Shards: 10}, Retry: Retry{Base: time.Hour, Max: time.Hour}})
-		err := views.BatchPut(ctx, numberedItems(400)) // more batches than there is room for
+		err := views.BatchPut(ctx, numberedItems(400)) // more batches than run at a time
 		failed, ok := err.(*BatchError)
 		if !ok || len(failed.Failed) != 400 || !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*UnknownOutcomeError)) {
 			t.Errorf("got %v, want all of 400 to be out of time", err)

@@ -9,9 +9,11 @@
 //   - A [layout.Layout] is a value that maps a logical key to shard keys and back.
 //   - A [Collection] stores items through a layout, in a table or an index, with the SDK's own client. Its methods are
 //     Put, Get, Update, Delete and more.
-//   - A [Query] reads all shards of a key as one ordered list, either as a whole or in [Page]s. [Fold], [CountBy], [Top]
-//     and Count reduce that list to a result.
+//   - A [Query] reads all shards of a key as one ordered list, either as a whole or as pages: see [Page]. [Fold],
+//     [CountBy], [Top] and Count reduce that list to a result.
 //   - A [Meter] adds up what the operations cost.
+//
+// This program writes to ten shards and reads them back:
 //
 //	views, err := heatsink.Open[View](client, heatsink.Options{
 //		Table: "views", PartitionKey: "pk", SortKey: "sk",
@@ -39,7 +41,7 @@
 // # Cost
 //
 // A Query reads every shard: ten shards take ten requests of at least half a read unit each. [Collection.Plan] returns
-// the number of requests in advance. Shards are not partitions: ten shards accept ten times the writes only if DynamoDB
+// the number of shards in advance. Shards are not partitions: ten shards accept ten times the writes only if DynamoDB
 // keeps them on ten partitions. Do not shard a key that stays below 1,000 writes a second.
 //
 // # Guarantees

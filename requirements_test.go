@@ -118,8 +118,8 @@ func TestImbalance(t *testing.T) {
 	}
 }
 
-// entry is an item of a bucketed log that an index lists as well.
-type entry struct {
+// logItem is an item of a bucketed log that an index lists as well.
+type logItem struct {
 	Key     string `dynamodbav:"pk"`
 	At      string `dynamodbav:"sk"`
 	Listing string `dynamodbav:"GSI1PK"`
@@ -127,7 +127,7 @@ type entry struct {
 }
 
 // createListed creates the table with the index GSI1, and opens that as a collection of its own.
-func createListed(t *testing.T, client *dynamodb.Client, queries heatsink.Client) *heatsink.Collection[entry] {
+func createListed(t *testing.T, client *dynamodb.Client, queries heatsink.Client) *heatsink.Collection[logItem] {
 	t.Helper()
 	enginetest.DropTable(t, client, table)
 	in := &dynamodb.CreateTableInput{TableName: aws.String(table), BillingMode: types.BillingModePayPerRequest}
@@ -147,7 +147,7 @@ func createListed(t *testing.T, client *dynamodb.Client, queries heatsink.Client
 	if _, err := client.CreateTable(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	listing, err := heatsink.Open[entry](queries, heatsink.Options{
+	listing, err := heatsink.Open[logItem](queries, heatsink.Options{
 		Table: table, Index: "GSI1", PartitionKey: "GSI1PK", SortKey: "GSI1SK", TableKey: []string{"pk", "sk"},
 	})
 	if err != nil {
@@ -156,18 +156,18 @@ func createListed(t *testing.T, client *dynamodb.Client, queries heatsink.Client
 	return listing
 }
 
-// 001-07: what is stored for an entry of the log: the bucket of its UTC day, time and agent, and the index's key.
+// 001-07: what is stored for an item of the log: the bucket of its UTC day, time and agent, and the index's key.
 func TestDailyLogEntry(t *testing.T) { enginetest.Each(t, dailyLogEntry) }
 
 func dailyLogEntry(t *testing.T, client *dynamodb.Client) {
 	listing := createListed(t, client, client)
-	logs := reopen[entry](t, client, daily)
+	logs := reopen[logItem](t, client, daily)
 	const at = "2026-06-22T01:00:00Z"
 	for sk, want := range map[string]string{
 		at + "#agent-7":                     "OPS_LOG#2026-06-22",
 		"2026-06-22T23:30:00-02:00#agent-7": "OPS_LOG#2026-06-23", // by then it is the next day in UTC
 	} {
-		written, err := logs.Put(t.Context(), entry{Key: "OPS_LOG", At: sk, Listing: "OPS_LOG", Listed: sk[:len(at)]})
+		written, err := logs.Put(t.Context(), logItem{Key: "OPS_LOG", At: sk, Listing: "OPS_LOG", Listed: sk[:len(at)]})
 		if err != nil || written.ShardKey != want {
 			t.Errorf("%s is in %s, %v, want %s", sk, written.ShardKey, err, want)
 		}
@@ -230,12 +230,12 @@ func TestFallBackToTheIndex(t *testing.T) {
 	gathered := faulty.On(t, client, nil)
 	options := daily
 	options.Retry.Attempts = 1
-	logs := reopen[entry](t, gathered, options)
+	logs := reopen[logItem](t, gathered, options)
 	end := time.Date(2026, 6, 23, 0, 0, 0, 0, time.UTC)
 	var want []string
 	for i := range 70 {
 		at := end.Add(-time.Duration(i+1) * 2 * time.Hour).Format(time.RFC3339)
-		if _, err := logs.Put(t.Context(), entry{"OPS_LOG", at + "#agent", "OPS_LOG", at}); err != nil {
+		if _, err := logs.Put(t.Context(), logItem{"OPS_LOG", at + "#agent", "OPS_LOG", at}); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, at)
@@ -247,7 +247,7 @@ func TestFallBackToTheIndex(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		var page heatsink.Page[entry]
+		var page heatsink.Page[logItem]
 		if plan.Shards <= allowed {
 			page, err = logs.Page(t.Context(), q, "")
 		}

@@ -33,7 +33,7 @@ func TestOpenChecksWidths(t *testing.T) {
 		{"not calculated", layout.Width{Write: 4, Read: 12}, false, ""},
 		{"table", table, false, ""},
 		{"table by pointer", &table, false, ""},
-		{"calculated table", table, true, `key "hot": invalid width 3/6: a Calculated layout takes powers of two`},
+		{"calculated table", table, true, `key "hot": invalid width 3/6: a Calculated layout needs powers of two`},
 		{"empty table", empty, false, "default"},
 		{"empty key", layout.WidthTable{Default: layout.Width{Write: 1, Read: 1}, Keys: map[string]layout.Width{"": {Write: 1, Read: 1}}}, false, `no item can have the key: invalid key "": it is empty`},
 		{"shard key", layout.WidthTable{Default: layout.Width{Write: 1, Read: 1}, Keys: map[string]layout.Width{"X#SHARD_1": {Write: 1, Read: 1}}}, false, `no item can have the key: invalid key "X#SHARD_1": it already ends like a shard`},
@@ -80,8 +80,8 @@ func TestLiveWidthsDropAKey(t *testing.T) {
 		}
 	}
 	err := replace(`{"default": "1"}`)
-	if !errors.Is(err, layout.ErrWidth) || !strings.Contains(err.Error(), `key "hot": width 1 follows on 16`) ||
-		!strings.Contains(err.Error(), "write to fewer first (1/16), and read fewer when the others are empty") {
+	if !errors.Is(err, layout.ErrWidth) || !strings.Contains(err.Error(), `key "hot": width 1 cannot replace 16`) ||
+		!strings.Contains(err.Error(), "write to fewer shards first (1/16), and read fewer when the others are empty") {
 		t.Errorf("got %v", err)
 	}
 	if n, err := items.Count(t.Context(), Query{Key: "hot"}); n != 40 || err != nil {

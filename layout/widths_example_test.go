@@ -39,7 +39,7 @@ func ExampleWidth() {
 	fmt.Println(width.UnmarshalText([]byte("16/4")))
 	// Output:
 	// 4/16 16 <nil>
-	// invalid width 16/4: more shards are written than read, so that items would be missed
+	// invalid width 16/4: more shards are written than read, so reads would miss items: raise Read, or lower Write
 }
 
 // Widths from a configuration file: one key is about to get more shards, and all others have one.

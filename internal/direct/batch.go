@@ -14,20 +14,20 @@ import (
 
 const (
 	maxBatch   = 25 // items that a BatchWriteItem takes
-	maxBatches = 8  // requests of one PutAll that are under way at a time
+	maxBatches = 8  // requests of one PutAll that are in flight
 )
 
-// PutAll writes items, 25 with a request, and returns why those that are not written are not: an error for each item, nil
-// for those that are. Their keys must be strings and differ. An item that DynamoDB rejects fails alone.
+// PutAll writes items, 25 a request. It returns an error for each item that was not written, and nil for the others. The
+// keys must be strings and must differ. An item that DynamoDB rejects does not affect the others.
 func (t *Table) PutAll(ctx context.Context, items []heatsink.Item) []error {
 	errs := make([]error, len(items))
-	room := make(chan struct{}, maxBatches)
+	slots := make(chan struct{}, maxBatches)
 	var all sync.WaitGroup
 	for start := 0; start < len(items); start += maxBatch {
 		end := min(start+maxBatch, len(items))
-		room <- struct{}{}
+		slots <- struct{}{}
 		all.Go(func() {
-			defer func() { <-room }()
+			defer func() { <-slots }()
 			t.putBatch(ctx, items[start:end], errs[start:end])
 		})
 	}
@@ -35,8 +35,8 @@ func (t *Table) PutAll(ctx context.Context, items []heatsink.Item) []error {
 	return errs
 }
 
-// putBatch writes the items of one request, and what is left of them with the next. Of those that it cannot write it fills
-// in errs.
+// putBatch writes the items of one request, and retries those that are left unprocessed. It sets errs for items that it
+// cannot write.
 func (t *Table) putBatch(ctx context.Context, items []heatsink.Item, errs []error) {
 	pending := make([]int, len(items))
 	for i := range pending {
@@ -96,8 +96,8 @@ func (t *Table) putPart(ctx context.Context, items []heatsink.Item, errs []error
 	}
 }
 
-// unprocessed returns those of the pending items that an answer says were not written. If it names one that was not sent,
-// nothing is certain about any: all are left.
+// unprocessed returns the pending items that DynamoDB did not write according to its response. If the response names an
+// item that was not sent, no item is certain, and all are returned.
 func (t *Table) unprocessed(items []heatsink.Item, pending []int, out *dynamodb.BatchWriteItemOutput) (left []int, certain bool) {
 	named := make(map[[2]string]bool)
 	for _, puts := range out.UnprocessedItems { // of our table, under its name or its ARN

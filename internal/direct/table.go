@@ -1,6 +1,6 @@
-// Package direct reads and writes items under the keys that they are stored with. It is for recipes that spell the keys
-// of shards themselves: a Collection would take such a key for a logical one, and look for shards of it. Requests are sent,
-// repeated and metered by internal/dispatch, as those of collections are, and have the same errors.
+// Package direct reads and writes items under their stored keys. It serves recipes that write shard keys themselves: a
+// Collection would treat such a key as a logical key with shards of its own. internal/dispatch sends, retries and meters
+// the requests as it does for collections, with the same errors.
 package direct
 
 import (
@@ -20,31 +20,31 @@ import (
 	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
-// maxConcurrency is how many reads of one Table are under way at most, as of one collection by default.
+// maxConcurrency is the maximum number of reads of one Table in flight, which is the default of a collection.
 const maxConcurrency = 256
 
-// Options describe a Table. Table and PartitionKey are needed.
+// Options describe a Table. Table and PartitionKey are required.
 type Options struct {
 	Table        string
 	PartitionKey string // of the table or, if it has one, the Index; errors and logs name it
-	SortKey      string // of the table, for PutAll to tell items apart; "" if it has none
-	Index        string // that queries read; "" is the table
+	SortKey      string // of the table, for PutAll to distinguish items; "" if it has none
+	Index        string // the index that queries read; "" means the table
 	Retry        heatsink.Retry
-	Logger       *slog.Logger // told at debug level about requests that are repeated; nil is nobody
+	Logger       *slog.Logger // receives retries at debug level; may be nil
 }
 
-// Table sends requests about the items of a table. Its methods may be called concurrently. What they cost is added to the
+// Table sends requests for the items of a table. Its methods are safe for concurrent use. They add their cost to the
 // meters of their context.
 type Table struct {
 	client        heatsink.Client
 	options       Options
-	reads, writes *dispatch.Dispatcher // two, as reads must not spend the retries that writes need
+	reads, writes *dispatch.Dispatcher // separate, so that reads do not spend the retry budget of writes
 }
 
 // Open returns the table that options describe. It does no I/O. Its errors wrap heatsink.ErrOptions.
 func Open(client heatsink.Client, options Options) (*Table, error) {
 	if client == nil {
-		return nil, fmt.Errorf("%w: there is no client", heatsink.ErrOptions)
+		return nil, fmt.Errorf("%w: the client is nil", heatsink.ErrOptions)
 	}
 	retry := dispatch.Retry(options.Retry)
 	if err := retry.Validate(); err != nil {
@@ -58,8 +58,8 @@ func Open(client heatsink.Client, options Options) (*Table, error) {
 	}, nil
 }
 
-// Get returns the item with a key, nil if there is none. edit may be nil, here and below; the table and the key are not for
-// it to change.
+// Get returns the item with a key, or nil if there is none. edit may be nil, here and below. It cannot change the table
+// or the key.
 func (t *Table) Get(ctx context.Context, key heatsink.Item, edit func(*dynamodb.GetItemInput)) (heatsink.Item, error) {
 	in := &dynamodb.GetItemInput{}
 	if edit != nil {
@@ -83,8 +83,8 @@ func (t *Table) Get(ctx context.Context, key heatsink.Item, edit func(*dynamodb.
 	return out.Item, nil
 }
 
-// Query returns the items of one partition key, page after page. Nothing is sent before the loop starts. An error is the
-// last pair. edit says which items, with a key condition; what it asks for must have all of them in one partition.
+// Query returns the items of one partition key. It sends nothing before the loop starts. An error is the last pair. edit
+// sets the key condition, which must select items of one partition key.
 func (t *Table) Query(ctx context.Context, key string, edit func(*dynamodb.QueryInput)) iter.Seq2[heatsink.Item, error] {
 	return func(yield func(heatsink.Item, error) bool) {
 		for page, err := range t.pages(ctx, key, edit) {
@@ -101,7 +101,7 @@ func (t *Table) Query(ctx context.Context, key string, edit func(*dynamodb.Query
 	}
 }
 
-// Count returns how many items Query would.
+// Count returns the number of items that Query would return.
 func (t *Table) Count(ctx context.Context, key string, edit func(*dynamodb.QueryInput)) (n int, err error) {
 	for page, err := range t.pages(ctx, key, func(in *dynamodb.QueryInput) {
 		edit(in)
@@ -115,7 +115,7 @@ func (t *Table) Count(ctx context.Context, key string, edit func(*dynamodb.Query
 	return n, nil
 }
 
-// pages returns the answers to a query, the last of them included.
+// pages returns the responses to a query, page by page.
 func (t *Table) pages(ctx context.Context, key string, edit func(*dynamodb.QueryInput)) iter.Seq2[*dynamodb.QueryOutput, error] {
 	return func(yield func(*dynamodb.QueryOutput, error) bool) {
 		var start heatsink.Item
@@ -167,9 +167,9 @@ func (t *Table) Put(ctx context.Context, item heatsink.Item, edit func(*dynamodb
 	})
 }
 
-// Update changes the item with a key, and returns the attributes that edit asks for. repeatable says that doing it twice is
-// doing it once, and that a repetition returns what is asked for. If it is false, a lost answer ends the update. The error
-// is then a heatsink.UnknownOutcomeError.
+// Update changes the item with a key, and returns the attributes that edit asks for. repeatable means that the update is
+// idempotent and that a retry returns the same attributes. If it is false, a lost response ends the update with a
+// heatsink.UnknownOutcomeError.
 func (t *Table) Update(ctx context.Context, key heatsink.Item, repeatable bool, edit func(*dynamodb.UpdateItemInput)) (heatsink.Item, error) {
 	in := &dynamodb.UpdateItemInput{}
 	edit(in)
@@ -187,7 +187,7 @@ func (t *Table) Update(ctx context.Context, key heatsink.Item, repeatable bool, 
 	return attributes, err
 }
 
-// Delete deletes the item with a key. It is repeated as Put is, and must not ask for the old item either.
+// Delete deletes the item with a key. It is retried as Put is, so edit must not ask for the old item either.
 func (t *Table) Delete(ctx context.Context, key heatsink.Item, edit func(*dynamodb.DeleteItemInput)) error {
 	in := &dynamodb.DeleteItemInput{}
 	if edit != nil {
@@ -204,7 +204,7 @@ func (t *Table) Delete(ctx context.Context, key heatsink.Item, edit func(*dynamo
 	})
 }
 
-// name returns the partition key that an item has, for errors.
+// name returns the partition key of an item, for errors.
 func (t *Table) name(item heatsink.Item) string {
 	key, _ := item[t.options.PartitionKey].(*types.AttributeValueMemberS)
 	if key == nil {
@@ -233,12 +233,12 @@ func (t *Table) write(ctx context.Context, operation, key string, repeatable boo
 	return t.failure(operation, key, attempts, err)
 }
 
-// logged is send that tells the Logger about attempts that repeat one.
+// logged returns send with a log message for each retry.
 func (t *Table) logged(operation, key string, send func(context.Context) error) func(context.Context, int) error {
 	var last error
 	return func(ctx context.Context, attempt int) error {
 		if attempt > 1 {
-			t.options.Logger.DebugContext(ctx, "request repeated", "table", t.options.Table,
+			t.options.Logger.DebugContext(ctx, "request retried", "table", t.options.Table,
 				"operation", operation, "shard", key, "attempt", attempt, "reason", last)
 		}
 		last = send(ctx)

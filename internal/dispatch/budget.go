@@ -2,8 +2,8 @@ package dispatch
 
 import "sync/atomic"
 
-// budget keeps retries from making an overload worse. Every request that is sent for the first time pays Retry.Budget of
-// a token in, every retry takes one out, and there are never more than Retry.Burst. So if everything is throttled,
+// budget keeps retries from making an overload worse. The first attempt of every request adds Retry.Budget of a token,
+// every retry takes one token, and there are never more than Retry.Burst tokens. If everything is throttled,
 //
 //	attempts ≤ (1 + Budget) × requests + Burst
 //
@@ -22,7 +22,7 @@ func newBudget(r Retry) *budget {
 	return b
 }
 
-// request pays for a first attempt. As long as nothing is retried there is nothing to write.
+// request adds the tokens of a first attempt. As long as nothing is retried, it writes nothing.
 func (b *budget) request() {
 	for {
 		old := b.tokens.Load()
@@ -32,7 +32,7 @@ func (b *budget) request() {
 	}
 }
 
-// retry takes a token, and reports false if there is none.
+// retry takes a token, or reports false if there is none.
 func (b *budget) retry() bool {
 	for {
 		old := b.tokens.Load()

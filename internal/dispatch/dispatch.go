@@ -16,7 +16,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/meter"
 )
 
-// Retry says how requests are repeated. The library's type of that name has the same fields, and documents them.
+// Retry configures how requests are retried. The library's type of that name has the same fields and documents them.
 type Retry struct {
 	Attempts  int
 	Budget    float64
@@ -25,7 +25,7 @@ type Retry struct {
 	Timeout   time.Duration
 }
 
-// What a Retry has that leaves everything out.
+// The defaults of Retry.
 const (
 	DefaultAttempts = 6
 	defaultBudget   = 0.2
@@ -38,15 +38,15 @@ const (
 func (r Retry) Validate() error {
 	var errs []error
 	if math.IsNaN(r.Budget) {
-		errs = append(errs, errors.New("Retry.Budget is not a number"))
+		errs = append(errs, errors.New("Retry.Budget is NaN, want a number"))
 	}
 	if r.Attempts < 0 || r.Burst < 0 || r.Base < 0 || r.Max < 0 || r.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("Retry has negative values: %+v", r))
+		errs = append(errs, fmt.Errorf("Retry is %+v, want no negative values except for Budget", r))
 	}
 	return errors.Join(errs...)
 }
 
-// WithDefaults fills in what the caller left out.
+// WithDefaults returns r with defaults for the fields that are zero.
 func (r Retry) WithDefaults() Retry {
 	r.Attempts = cmp.Or(r.Attempts, DefaultAttempts)
 	if r.Budget >= 0 && r.Burst == 0 {
@@ -58,7 +58,7 @@ func (r Retry) WithDefaults() Retry {
 	return r
 }
 
-// Dispatcher sends requests that share a budget for retries. It may be used concurrently.
+// Dispatcher sends requests that share a retry budget. It is safe for concurrent use.
 type Dispatcher struct {
 	retry  Retry
 	budget *budget
@@ -66,8 +66,8 @@ type Dispatcher struct {
 	draw   func(n uint64) uint64
 }
 
-// New returns a dispatcher. Requests wait for their turn at gate, unless it is nil. draw returns a random number below n;
-// nil is the process's own generator.
+// New returns a dispatcher. Requests wait at gate, unless it is nil. draw returns a random number below n; nil uses the
+// process's generator.
 func New(retry Retry, gate *Limiter, draw func(n uint64) uint64) *Dispatcher {
 	if draw == nil {
 		draw = rand.Uint64N
@@ -76,22 +76,22 @@ func New(retry Retry, gate *Limiter, draw func(n uint64) uint64) *Dispatcher {
 	return &Dispatcher{retry: retry, budget: newBudget(retry), gate: gate, draw: draw}
 }
 
-// Request is one request, however often it is sent.
+// Request is one request, whatever its number of attempts.
 type Request struct {
-	// Send sends it once. It is told which attempt this is, the first being 1. It adds what the answer consumed to the
-	// meters of the context, and leaves requests, retries and throttles to the dispatcher.
+	// Send sends the request once. attempt is 1 for the first attempt. Send adds the consumed capacity to the meters of
+	// the context. The dispatcher counts requests, retries and throttles.
 	Send func(ctx context.Context, attempt int) error
 
-	// Again reports whether to repeat it after a verdict that allows it: NotSent, Refused or Unknown. Nil: always. It is
-	// not asked once the context has ended, as nothing is repeated then.
+	// Again reports whether to retry after the verdict NotSent, Refused or Unknown. Nil means always. It is not called
+	// after the context has ended, because nothing is retried then.
 	Again func(Verdict) bool
 }
 
-// Do sends a request until it is done, or it makes no sense to go on: it was rejected; Again says no; it was sent as often
-// as Retry.Attempts allows; the budget for retries is spent; or ctx ends. It returns how many attempts there were and the
-// last one's error, together with ctx's if that was the reason to stop.
+// Do sends a request and retries it until it succeeds. It stops if the request is rejected, Again returns false,
+// Retry.Attempts is reached, the retry budget is spent, or ctx ends. It returns the number of attempts and the error of
+// the last one, joined with ctx's error if ctx ended.
 //
-// It adds the attempts to the meters of ctx, except for those that never left the process.
+// Do adds the attempts to the meters of ctx, except for those that never left the process.
 func (d *Dispatcher) Do(ctx context.Context, r Request) (attempts int, err error) {
 	var cost meter.Cost
 	attempts, err = d.repeat(ctx, &cost, r)
@@ -99,9 +99,9 @@ func (d *Dispatcher) Do(ctx context.Context, r Request) (attempts int, err error
 	return attempts, err
 }
 
-// Write is Do for a request that changes something: one that is not repeatable is not sent again after its answer was
-// lost. lost is set at the moment that an answer is, for send to look at. It says in the end whether an attempt may have
-// happened that the error does not tell of.
+// Write is Do for a request that changes something. After a lost response it retries only a repeatable request. It sets
+// *lost as soon as a response is lost, so that send can check it. In the end, *lost means that an attempt may have
+// happened although Write returns an error.
 func (d *Dispatcher) Write(ctx context.Context, repeatable bool, lost *bool, send func(ctx context.Context, attempt int) error) (attempts int, err error) {
 	attempts, err = d.Do(ctx, Request{
 		Send: func(ctx context.Context, attempt int) error {
@@ -114,12 +114,12 @@ func (d *Dispatcher) Write(ctx context.Context, repeatable bool, lost *bool, sen
 		Again: func(v Verdict) bool { return v.Harmless() || repeatable },
 	})
 	if err != nil && *lost && !repeatable && Judge(err) == Unknown {
-		err = fmt.Errorf("not repeated, as a second attempt could do it twice or not return what was asked for: %w", err)
+		err = fmt.Errorf("not retried, because a second attempt could apply the write twice or could not return the requested values: %w", err)
 	}
 	return attempts, err
 }
 
-// repeat is Do, with what it took.
+// repeat is Do without meters: it adds the cost to cost.
 func (d *Dispatcher) repeat(ctx context.Context, cost *meter.Cost, r Request) (attempts int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -151,7 +151,7 @@ func (d *Dispatcher) repeat(ctx context.Context, cost *meter.Cost, r Request) (a
 			return attempts, err
 		}
 		if !d.budget.retry() {
-			return attempts, fmt.Errorf("not repeated, the retry budget is spent: %w", err)
+			return attempts, fmt.Errorf("not retried, because the retry budget is spent: %w", err)
 		}
 		if Sleep(ctx, d.backoff(attempts)) != nil {
 			return attempts, withContext(ctx, err)
@@ -159,14 +159,14 @@ func (d *Dispatcher) repeat(ctx context.Context, cost *meter.Cost, r Request) (a
 	}
 }
 
-// attempt sends a request once, within the time that an attempt may take. Waiting for one's turn is not part of it.
+// attempt sends a request once, within Retry.Timeout. Waiting at the gate does not count.
 func (d *Dispatcher) attempt(ctx context.Context, n int, send func(ctx context.Context, attempt int) error) (err error) {
 	if d.gate != nil {
 		pass, err := d.gate.acquire(ctx)
 		if err != nil {
 			return &NotSentError{err}
 		}
-		throttled := false // also if send panics: the pass is given back
+		throttled := false // the pass is released even if send panics
 		defer func() { d.gate.release(pass, throttled) }()
 		err = d.timed(ctx, n, send)
 		throttled = Judge(err).Harmless()
@@ -175,7 +175,7 @@ func (d *Dispatcher) attempt(ctx context.Context, n int, send func(ctx context.C
 	return d.timed(ctx, n, send)
 }
 
-// timed sends a request once. Only an attempt that repeats one needs a mark in its context.
+// timed sends a request once. Only a retry needs a mark in its context.
 func (d *Dispatcher) timed(ctx context.Context, n int, send func(ctx context.Context, attempt int) error) error {
 	if n > 1 {
 		ctx = attempt.With(ctx, n)
@@ -188,8 +188,8 @@ func (d *Dispatcher) timed(ctx context.Context, n int, send func(ctx context.Con
 	return send(ctx, n)
 }
 
-// backoff returns how long to wait after n attempts: any time up to Base × 2ⁿ⁻¹, which keeps those that were throttled
-// together from coming back together.
+// backoff returns how long to wait after n attempts: a random time up to Base × 2ⁿ⁻¹, so that requests that were
+// throttled together do not return together.
 func (d *Dispatcher) backoff(n int) time.Duration {
 	longest := d.retry.Max
 	if n-1 < 32 && d.retry.Base <= d.retry.Max>>(n-1) {
@@ -198,10 +198,10 @@ func (d *Dispatcher) backoff(n int) time.Duration {
 	return time.Duration(d.draw(uint64(longest) + 1))
 }
 
-// Once turns the SDK's own retries off: it would repeat a request without knowing whether that is harmless.
+// Once turns off the SDK's own retries, because the SDK cannot know whether a retry is safe.
 func Once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
-// Sleep waits for d, or returns ctx's error if that ends first.
+// Sleep waits for d, or returns ctx's error if ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -5,28 +5,28 @@ import (
 	"sync"
 )
 
-// Limiter bounds how many requests are under way, and finds the bound by trying: it grows by one for as many successes as
-// it allows requests, and is halved when one is throttled.
+// Limiter bounds the number of requests in flight, and adapts the bound. The bound grows by one after as many successes
+// as it allows requests, and is halved when a request is throttled.
 type Limiter struct {
 	mu      sync.Mutex
 	limit   float64
 	most    float64
 	busy    int
-	waiting []chan struct{} // each is closed to let its owner pass, first come first served
-	epoch   int             // counts the times the limit was halved
+	waiting []chan struct{} // closed to let their owners pass, first come first served
+	epoch   int             // how often the limit was halved
 }
 
-// FirstConcurrency is how many requests a Limiter lets pass at once to begin with: enough for a hundred shards.
+// FirstConcurrency is the initial bound of a Limiter, which is enough for a hundred shards.
 const FirstConcurrency = 128
 
 const leastConcurrency = 4
 
-// NewLimiter returns a limiter that never lets more than most requests pass at once.
+// NewLimiter returns a limiter that never allows more than most requests in flight.
 func NewLimiter(most int) *Limiter {
 	return &Limiter{limit: float64(min(most, FirstConcurrency)), most: float64(most)}
 }
 
-// Limit returns how many requests may pass at once right now.
+// Limit returns the current bound.
 func (l *Limiter) Limit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,10 +36,10 @@ func (l *Limiter) Limit() int {
 // pass is the right to send a request.
 type pass struct{ epoch int }
 
-// acquire waits for a pass. Every pass is to be released.
+// acquire waits for a pass, which must be released.
 func (l *Limiter) acquire(ctx context.Context) (pass, error) {
 	l.mu.Lock()
-	if len(l.waiting) == 0 && l.hasRoom() {
+	if len(l.waiting) == 0 && l.canPass() {
 		l.busy++
 		p := pass{l.epoch}
 		l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *Limiter) acquire(ctx context.Context) (pass, error) {
 	return pass{l.epoch}, nil
 }
 
-// release gives the pass back and says how its request went.
+// release returns a pass and reports whether its request was throttled.
 func (l *Limiter) release(p pass, throttled bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,10 +84,10 @@ func (l *Limiter) release(p pass, throttled bool) {
 	l.admit()
 }
 
-func (l *Limiter) hasRoom() bool { return l.busy < max(int(l.limit), 1) }
+func (l *Limiter) canPass() bool { return l.busy < max(int(l.limit), 1) }
 
 func (l *Limiter) admit() {
-	for len(l.waiting) > 0 && l.hasRoom() {
+	for len(l.waiting) > 0 && l.canPass() {
 		close(l.waiting[0])
 		l.waiting = l.waiting[1:]
 		l.busy++

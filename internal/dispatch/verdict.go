@@ -13,16 +13,16 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Verdict is what an error says about the request that it answers.
+// Verdict is the outcome of an attempt, as its error shows it.
 type Verdict uint8
 
 // The verdicts.
 const (
 	Done     Verdict = iota // it happened
-	NotSent                 // it never left, so it did not happen; it may if it is sent again
-	Refused                 // DynamoDB refused it for now: it did not happen, and may if it is sent again
-	Rejected                // DynamoDB refused it for good: it did not happen, and never will
-	Unknown                 // it may have happened, or may still
+	NotSent                 // it never left the process; a retry may succeed
+	Refused                 // DynamoDB refused it temporarily, for example throttled it; a retry may succeed
+	Rejected                // DynamoDB refused it permanently; a retry cannot succeed
+	Unknown                 // it may have happened, or may still happen
 )
 
 var verdictNames = [...]string{"done", "not sent", "refused", "rejected", "unknown"}
@@ -30,11 +30,11 @@ var verdictNames = [...]string{"done", "not sent", "refused", "rejected", "unkno
 // String returns the verdict's name in lower case.
 func (v Verdict) String() string { return verdictNames[v] }
 
-// Harmless reports whether the request surely did not happen and may succeed if it is sent again, even elsewhere.
+// Harmless reports whether the request certainly did not happen and may be retried, even on another shard.
 func (v Verdict) Harmless() bool { return v == NotSent || v == Refused }
 
-// Judge tells what became of a request. In doubt it is Unknown: a write that is believed lost and sent to another place
-// would be there twice.
+// Judge returns the verdict on a request. In doubt it is Unknown, because a write that is wrongly believed lost would be
+// stored twice.
 func Judge(err error) Verdict {
 	if err == nil {
 		return Done
@@ -82,8 +82,8 @@ func Judge(err error) Verdict {
 	return Unknown
 }
 
-// judgeReasons is Judge for a transaction that DynamoDB has cancelled. It names a reason for each part, "None" for those
-// that stood against nothing.
+// judgeReasons is Judge for a transaction that DynamoDB cancelled. It has a reason for each part, which is "None" for
+// parts that could have succeeded.
 func judgeReasons(reasons []types.CancellationReason) Verdict {
 	for _, reason := range reasons {
 		switch aws.ToString(reason.Code) {
@@ -95,25 +95,25 @@ func judgeReasons(reasons []types.CancellationReason) Verdict {
 	return Refused
 }
 
-// answered is an error that came with an HTTP status: the SDK has two types of them.
+// answered is an error with an HTTP status. The SDK has two such types.
 type answered interface {
 	error
 	HTTPStatusCode() int
 }
 
-// unreached reports whether there was no connection that the request could have been sent on.
+// unreached reports whether there was no connection to send the request on.
 func unreached(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
-// unsendable reports whether the SDK could not even write the request down.
+// unsendable reports whether the SDK could not serialize the request.
 func unsendable(err error) bool {
 	return errors.As(err, new(smithy.InvalidParamsError)) || errors.As(err, new(*smithy.InvalidParamsError)) ||
 		errors.As(err, new(*smithy.SerializationError))
 }
 
-// TooFast reports whether DynamoDB, or something in front of it, refused the request for its rate.
+// TooFast reports whether DynamoDB, or a proxy in front of it, throttled the request.
 func TooFast(err error) bool {
 	if Judge(err) != Refused {
 		return false
@@ -131,8 +131,8 @@ func TooFast(err error) bool {
 	return !ok || !strings.HasSuffix(api.ErrorCode(), "ConflictException")
 }
 
-// HotKey reports whether a request was too much for its key's partition, and not for the table or the account. Where the
-// answer gives no reasons, as older ones do not, it is taken to be.
+// HotKey reports whether a request was throttled because of its partition, and not because of the table or the account. A
+// response without reasons, as from older services, counts as such.
 func HotKey(err error) bool {
 	if !TooFast(err) {
 		return false
@@ -153,7 +153,7 @@ func HotKey(err error) bool {
 	return len(reasons) == 0
 }
 
-// Invalid reports whether DynamoDB rejected a request for what it says or how much that is, which is the caller's mistake.
+// Invalid reports whether DynamoDB rejected a request because of its content or size, which is the caller's mistake.
 func Invalid(err error) bool {
 	if answer, ok := errors.AsType[answered](err); ok && answer.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
 		return true
@@ -162,31 +162,31 @@ func Invalid(err error) bool {
 	return ok && (api.ErrorCode() == "ValidationException" || api.ErrorCode() == "SerializationException")
 }
 
-// sent reports whether an attempt that ended with err can have left the process.
+// sent reports whether an attempt that ended with err may have left the process.
 func sent(err error) bool { return Judge(err) != NotSent && !unsendable(err) }
 
-// NotSentError is the end of a request that was still waiting for its turn when its context ended.
+// NotSentError ends a request whose context ended before the request could be sent.
 type NotSentError struct{ Err error }
 
 func (e *NotSentError) Error() string { return e.Err.Error() }
 
 func (e *NotSentError) Unwrap() error { return e.Err }
 
-// RejectedError is an answer that makes the sender give up, although DynamoDB has nothing against the request.
+// RejectedError is a response after which the sender gives up, although DynamoDB did not reject the request.
 type RejectedError struct{ Err error }
 
 func (e *RejectedError) Error() string { return e.Err.Error() }
 
 func (e *RejectedError) Unwrap() error { return e.Err }
 
-// UnprocessedError is the part of a batch that DynamoDB had no capacity for. DynamoDB says so without an error.
+// UnprocessedError is the part of a batch that DynamoDB had no capacity for. DynamoDB reports it without an error.
 type UnprocessedError struct{ Left, Of int }
 
 func (e *UnprocessedError) Error() string {
-	return fmt.Sprintf("%d of %d left unprocessed", e.Left, e.Of)
+	return fmt.Sprintf("DynamoDB left %d of %d items unprocessed", e.Left, e.Of)
 }
 
-// withContext returns an error that is both ctx's and the request's.
+// withContext returns an error that wraps both ctx's error and the request's.
 func withContext(ctx context.Context, err error) error {
 	if errors.Is(err, ctx.Err()) {
 		return err

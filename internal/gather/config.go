@@ -1,52 +1,54 @@
 package gather
 
-// Config says how to read. The zero Config reads everything forwards.
+// Config configures a read. The zero Config reads everything in ascending order.
 type Config struct {
-	// Reverse reads from the end: shards do, and of the same sort value the last ordinal comes first.
+	// Reverse reads in descending order. Shards do the same, and of equal sort values the last ordinal comes first.
 	Reverse bool
 
-	// Limit is the most entries to return. Zero: all.
+	// Limit is the maximum number of entries to return. Zero means all.
 	Limit int
 
-	// MaxRequests is the most fetches to start, hedges included. Zero: any number. A read that needs more ends with an
-	// AllowanceError.
+	// MaxRequests is the maximum number of fetches, including hedged ones. Zero means no limit. A read that needs more
+	// ends with an AllowanceError.
 	MaxRequests int
 
-	// Prefetch is how many stages are read together with the one that is being returned, needed or not. The next is read
-	// as soon as it is certain to be needed, in any case.
+	// Prefetch is the number of stages to read ahead of the current one, whether they are needed or not. The next stage
+	// is read in any case as soon as it is certain to be needed.
 	Prefetch int
 
-	// Concurrency is how many shards a Scatter reads at a time. Default: 16.
+	// Concurrency is the number of shards that a Scatter reads at a time. Default: 16.
 	Concurrency int
 
-	// Lost reports whether an error is about one shard, so that others may do better. Any other error ends the read. Nil:
-	// every error does.
+	// Lost reports whether an error concerns only one shard. Any other error ends the read. If Lost is nil, every error
+	// does.
 	Lost func(error) bool
 
-	// Partial goes on without the shards that are lost. Else the first ends the read with a MissingError.
+	// Partial continues without the shards that are lost. Otherwise the first lost shard ends the read with a
+	// MissingError.
 	Partial bool
 
-	// Hedge reports whether requests that are late may be sent again now. Nil: never.
+	// Hedge reports whether slow requests may be sent a second time now. Nil means never.
 	Hedge func() bool
 
-	// Memory is about how many bytes entries may take that have been read and not returned. Default: 64 MB. However
-	// little it is, there is enough for a page at a time.
+	// Memory is the approximate maximum memory, in bytes, of entries that were read but not returned. Default: 64 MB.
+	// However small it is, one page at a time is allowed.
 	Memory int
 
-	// MaxEntry and MaxPage are the most bytes that an entry and a page have, as Weight.Bytes counts them. Default: 1 MB
-	// for a page, and as much for an entry.
+	// MaxEntry and MaxPage are the maximum bytes of an entry and of a page, as Weight.Bytes counts them. Default: 1 MB
+	// each.
 	MaxEntry, MaxPage int
 
-	// FirstPages is how many full pages the shards' first answers may come to in spite of Memory. Default: LeastPages.
+	// FirstPages is the number of full pages that the first responses of all shards may bring in spite of Memory.
+	// Default: LeastPages.
 	FirstPages int
 
-	// History is what earlier reads have seen. Nil: nothing.
+	// History holds the measurements of earlier reads. Nil means none.
 	History *History
 
-	// Filter names what entries are filtered by, for History. Empty: all entries pass.
+	// Filter identifies the filter of entries, for History. Empty means that all entries pass.
 	Filter string
 
-	// Evicted is told how many bytes were dropped for want of memory, to be read again. Nil: nobody is.
+	// Evicted is called with the number of bytes that were dropped to save memory and will be read again. It may be nil.
 	Evicted func(bytes int)
 }
 

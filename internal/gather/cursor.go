@@ -2,37 +2,37 @@ package gather
 
 import "time"
 
-// cursor reads one shard, and holds the entries that have been read and not returned.
+// cursor reads one shard, and holds the entries that were read but not returned.
 type cursor[V any] struct {
 	name    string
 	ordinal int
 	skips   int
-	stage   *stage[V] // nil if it runs along all stages
+	stage   *stage[V] // nil if all stages share it
 
-	shard Shard[V] // what to fetch next; as it was fetched last, if done
+	shard Shard[V] // what to fetch next, or what was fetched last if done
 	done  bool     // there is no next page
 	begun bool     // there was a first page
 	empty bool     // the last page had no entries
-	err   error    // why the shard was given up
+	err   error    // why the shard is missing
 
 	buffer   []Entry[V]
-	head     int // of buffer
-	page     int // how many entries the last page had that had any
+	head     int // the first entry of buffer that was not returned
+	page     int // the number of entries in the last page that was not empty
 	returned int
 
-	evicted bool   // the only entry of the buffer is a place in the order, and is to be read again
-	last    string // the sort value of what was returned last, if there is hasLast
+	evicted bool   // the only entry of the buffer marks a position, and must be read again
+	last    string // the sort value of the last returned entry, if hasLast
 	hasLast bool
 
-	round    int // counts the answers; what comes for an older round is no longer wanted
+	round    int // counts the responses; a response of an older round is dropped
 	fetching bool
 	hedged   bool // a second request was sent
-	flights  int  // how many of the two are under way
+	flights  int  // how many of the two are in flight
 	since    time.Time
-	asked    request // the last
+	asked    request // the last request
 }
 
-// newCursors returns cursors of a stage, or of those that run along all stages.
+// newCursors returns the cursors of a stage, or those that all stages share if s is nil.
 func newCursors[V any](sources []Source[V], s *stage[V]) []*cursor[V] {
 	all, list := make([]cursor[V], len(sources)), make([]*cursor[V], len(sources))
 	for i, source := range sources {
@@ -69,7 +69,7 @@ func (cu *cursor[V]) push(entries []Entry[V]) {
 	cu.head = 0
 }
 
-// take takes a page in.
+// take adds a page to the buffer.
 func (cu *cursor[V]) take(p Page[V]) {
 	cu.begun, cu.empty = true, len(p.Entries) == 0
 	if cu.done = p.Next == nil; !cu.done {
@@ -81,5 +81,5 @@ func (cu *cursor[V]) take(p Page[V]) {
 	}
 }
 
-// dry reports whether there is nothing to return, but there may be more to read.
+// dry reports whether the buffer is empty but the shard may have more.
 func (cu *cursor[V]) dry() bool { return cu.buffered() == 0 && !cu.done }

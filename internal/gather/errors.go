@@ -10,22 +10,22 @@ import (
 
 // AllowanceError ends a read that needs more requests than Config.MaxRequests allows.
 type AllowanceError struct {
-	Sent     int // requests that have been sent
-	Returned int // entries that have been returned
-	More     int // requests that the next entry takes, at least
-	Stage    int // where they would be sent
+	Sent     int // requests sent
+	Returned int // entries returned
+	More     int // the minimum number of requests for the next entry
+	Stage    int // the stage that needs them
 }
 
 func (e *AllowanceError) Error() string {
-	return fmt.Sprintf("%d requests sent and %d entries returned: the next %d requests, in stage %d, are more than allowed",
+	return fmt.Sprintf("%d requests returned %d entries, and the next %d requests, in stage %d, exceed the limit",
 		e.Sent, e.Returned, e.More, e.Stage)
 }
 
-// MissingError says which shards a read is without. Its errors are those that Config.Lost knows.
+// MissingError lists the shards that a read is missing. Its errors are those for which Config.Lost is true.
 type MissingError struct {
 	Shards   []error // why each is missing, by stage and ordinal; at least one
-	Of       int     // how many shards were to be read
-	Complete int     // how many entries were returned before the first was missing
+	Of       int     // the number of shards to read
+	Complete int     // the number of entries returned before the first shard was missing
 }
 
 func (e *MissingError) Error() string {
@@ -34,21 +34,21 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() []error { return e.Shards }
 
-// WaitError ends a read whose context is over before all shards have answered.
+// WaitError ends a read whose context ended before all shards answered.
 type WaitError struct {
-	Waiting int    // how many shards have not answered
-	Of      int    // how many shards are merged
-	First   string // the name of the first that has not
+	Waiting int    // the number of shards that have not answered
+	Of      int    // the number of shards that are merged
+	First   string // the name of the first shard that has not answered
 	Err     error  // the context's
 }
 
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("%d of %d shards not answered, the first %q: %v", e.Waiting, e.Of, e.First, e.Err)
+	return fmt.Sprintf("%d of %d shards did not answer, the first is %q: %v", e.Waiting, e.Of, e.First, e.Err)
 }
 
 func (e *WaitError) Unwrap() error { return e.Err }
 
-// ended returns the error of a read whose context is over. It says which shards of the merge were waited for.
+// ended returns the error of a read whose context ended. It names the shards that have not answered.
 func ended[V any](ctx context.Context, s *stages[V]) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
@@ -71,7 +71,7 @@ func ended[V any](ctx context.Context, s *stages[V]) error {
 	return wait
 }
 
-// missingError returns the error of a read that goes without these cursors.
+// missingError returns the error of a read without these cursors.
 func missingError[V any](missing []*cursor[V], of, complete int) *MissingError {
 	stage := func(cu *cursor[V]) int {
 		if cu.stage == nil {
@@ -89,7 +89,7 @@ func missingError[V any](missing []*cursor[V], of, complete int) *MissingError {
 	return e
 }
 
-// exceeded returns the error of a read that needs at least so many more requests than it may send.
+// exceeded returns the error of a read that needs more requests than it may send.
 func exceeded[V any](g *Gather[V], more int) error {
 	return &AllowanceError{Sent: g.requests.sent, Returned: g.sizing.returned, More: more, Stage: g.stages.reached()}
 }

@@ -6,8 +6,8 @@ import "slices"
 // the first, which is enough for the merge to know when to read them again. So a read needs memory for what it returns
 // next, and only sort values for the rest, however many shards there are and however large their entries.
 
-// evict drops what a cursor has read but for the first entries; it is to be read again. It returns how many bytes that
-// were: none if a request goes on from there, or if there is no way back.
+// evict drops a cursor's entries except for the first keep, and returns their size in bytes. They will be read again. It
+// drops none if a request continues from there, or if the shard cannot go back.
 func (cu *cursor[V]) evict(keep int) (freed int) {
 	if cu.fetching || cu.evicted || cu.buffered() <= keep {
 		return 0
@@ -16,7 +16,7 @@ func (cu *cursor[V]) evict(keep int) (freed int) {
 	first := dropped[0]
 	if keep == 0 {
 		if cu.hasLast && cu.last == first.Sort {
-			return 0 // others with this sort value have been returned
+			return 0 // an entry with the same sort value was already returned
 		}
 		cu.shard, cu.evicted = cu.shard.From(first), true
 	} else {
@@ -33,8 +33,8 @@ func (cu *cursor[V]) evict(keep int) (freed int) {
 	return freed
 }
 
-// evict drops entries, those that are needed last first, until half of the memory is free: half of what the fullest
-// cursors have, half of that and so on, and at last the first of a cursor, except for the very next.
+// evict drops the entries that are needed last, until half of the memory is free. It halves the longest buffers
+// repeatedly. At the end it also drops first entries, except for that of the very next cursor.
 func (g *Gather[V]) evict() {
 	m := &g.requests.memory
 	half := m.most / 2
@@ -69,7 +69,7 @@ func (g *Gather[V]) evict() {
 	}
 }
 
-// evictOf drops what a cursor has but for the first entries.
+// evictOf drops a cursor's entries except for the first keep.
 func (g *Gather[V]) evictOf(cu *cursor[V], keep int) {
 	was := cu.evicted
 	g.requests.memory.held -= cu.evict(keep)
@@ -78,9 +78,9 @@ func (g *Gather[V]) evictOf(cu *cursor[V], keep int) {
 	}
 }
 
-// Evict drops entries that have been read and not returned, as happens when memory runs out: of each shard that has some,
-// all but as many as keep says. They are read again when they are needed. It returns how many shards have none left. It is
-// for tests, to see that a Shard comes back to any place.
+// Evict drops entries that were read but not returned, as if memory had run out. It keeps keep() entries of each shard.
+// They are read again when needed. It returns the number of shards without entries. Tests use it to check that a Shard
+// can go back anywhere.
 func (g *Gather[V]) Evict(keep func() int) (emptied int) {
 	before := g.evicted
 	for _, cu := range g.stages.along {
@@ -94,8 +94,8 @@ func (g *Gather[V]) Evict(keep func() int) (emptied int) {
 	return g.evicted - before
 }
 
-// readAgain makes the next cursor, which is evicted, one that has run dry and is waited for; and those that follow it, as
-// far as there is memory for what they had.
+// readAgain makes the next cursor, which is evicted, a dry one that the merge waits for. It does the same for the cursors
+// after it, as far as there is memory for their entries.
 func (g *Gather[V]) readAgain() {
 	full := func(cu *cursor[V]) bool { return !cu.evicted }
 	evicted := g.merge.sorted(slices.DeleteFunc(slices.Clone(g.merge.cursors), full))

@@ -5,34 +5,34 @@ import (
 	"errors"
 )
 
-// Gather merges shards. Every shard of a stage is read ahead by its cursor, and the least of their first entries is the
-// next to return: so a cursor that has run dry has to be waited for. Stages come one after another, the sources in
-// Stages.Along go along with all of them.
+// Gather merges shards. The cursor of every shard reads ahead, and the least of their first entries is the next to
+// return. The merge therefore waits for a cursor that has run dry. Stages are read one after another, and the sources in
+// Stages.Along are merged with all of them.
 //
-// Only the goroutine that calls its methods touches a Gather. It has to be closed.
+// Only one goroutine may call the methods of a Gather. The caller must close it.
 type Gather[V any] struct {
 	config   Config
 	sizing   sizing
 	stages   stages[V]
 	requests requests[V]
 
-	merge merge[V] // of the cursors with something to return
-	dry   int      // how many cursors have run dry and may have more
-	live  int      // how many cursors of the first stage are one or the other
+	merge merge[V] // the cursors that have entries
+	dry   int      // the number of cursors that have run dry and may have more
+	live  int      // the number of cursors of the first stage that have entries or may have more
 
-	evicted int // how many cursors are
-	ceiling int // the most memory to hold for reading ahead: less after there was none for it
+	evicted int // the number of evicted cursors
+	ceiling int // the maximum memory to hold for reading ahead; lower after a request did not fit
 
-	last     *cursor[V] // whose entry was returned last
+	last     *cursor[V] // the cursor of the last returned entry
 	missing  []*cursor[V]
-	complete int // how many entries were returned before the first cursor was missing
+	complete int // the number of entries returned before the first cursor was missing
 }
 
 // errEnd ends a read: every entry was returned.
 var errEnd = errors.New("end")
 
-// New starts to read. The first requests have been sent when it returns, unless there is an error: the context's, that of
-// Stages.Open, or an AllowanceError.
+// New starts a read. It sends the first requests before it returns. Its error is the context's, that of Stages.Open, or
+// an AllowanceError.
 func New[V any](ctx context.Context, config Config, plan Stages[V]) (*Gather[V], error) {
 	config = config.withDefaults()
 	g := &Gather[V]{
@@ -46,7 +46,7 @@ func New[V any](ctx context.Context, config Config, plan Stages[V]) (*Gather[V],
 	if config.MaxRequests > 0 {
 		r.left = config.MaxRequests
 	}
-	g.ceiling = r.memory.crowded()
+	g.ceiling = r.memory.mostAhead()
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	if err := g.open(); err != nil {
 		g.Close()
@@ -59,11 +59,12 @@ func New[V any](ctx context.Context, config Config, plan Stages[V]) (*Gather[V],
 	return g, nil
 }
 
-// Close stops everything and waits for it.
+// Close cancels all requests and waits for them.
 func (g *Gather[V]) Close() { g.requests.stop() }
 
-// Next returns the next entry, false if there is none. Its errors are those that Config.Lost does not know, as they are, and
-// a MissingError, an AllowanceError, a WaitError or the context's. After an error, only Missing and Close are of use.
+// Next returns the next entry, or false at the end. An error for which Config.Lost is false is returned unchanged. Other
+// errors are a MissingError, an AllowanceError, a WaitError or the context's. After an error, only Missing and Close may
+// be called.
 func (g *Gather[V]) Next() (Entry[V], bool, error) {
 	ready, err := g.Ready()
 	if err != nil || !ready {
@@ -84,7 +85,7 @@ func (g *Gather[V]) Next() (Entry[V], bool, error) {
 	return e, true, nil
 }
 
-// Ready waits until the next entry is there to be returned. It reports false if there is none.
+// Ready waits until the next entry is available. It reports false at the end.
 func (g *Gather[V]) Ready() (bool, error) {
 	if g.sizing.want == 0 {
 		return false, nil
@@ -99,23 +100,23 @@ func (g *Gather[V]) Ready() (bool, error) {
 	}
 }
 
-// Place is where an entry came from.
+// Place is the origin of an entry.
 type Place struct {
 	Stage   int
-	Shards  int // how many the stage has, without those that run along
+	Shards  int // the number of shards of the stage, without those that all stages share
 	Ordinal int // of the source
 }
 
-// Place returns where the entry came from that Next returned last. There must have been one.
+// Place returns the origin of the entry that Next returned last. Next must have returned one.
 func (g *Gather[V]) Place() Place {
 	s := g.stages.opened[0]
 	return Place{Stage: s.number, Shards: len(s.cursors), Ordinal: g.last.ordinal}
 }
 
-// More reports whether there may be more to return, whatever the limit.
+// More reports whether there may be more entries, regardless of the limit.
 func (g *Gather[V]) More() bool { return !g.merge.empty() || g.dry > 0 || g.stages.pending() }
 
-// Missing returns which shards the read went without so far, nil if none.
+// Missing returns the shards that the read is missing so far, or nil.
 func (g *Gather[V]) Missing() *MissingError {
 	if len(g.missing) == 0 {
 		return nil
@@ -123,9 +124,9 @@ func (g *Gather[V]) Missing() *MissingError {
 	return missingError(g.missing, g.stages.shards+len(g.stages.along), g.complete)
 }
 
-// await waits until the first of the merge is the next to return.
+// await waits until the first cursor of the merge has the next entry.
 func (g *Gather[V]) await() error {
-	if g.ceiling < g.requests.memory.crowded() { // answers that have come may be smaller than what was reserved for them
+	if g.ceiling < g.requests.memory.mostAhead() { // answers that have come may be smaller than what was reserved for them
 		if err := g.drain(); err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (g *Gather[V]) await() error {
 	}
 }
 
-// wait gets every dry cursor going and waits for one of them.
+// wait sends requests for all dry cursors and waits for one response.
 func (g *Gather[V]) wait() error {
 	r := &g.requests
 	if r.left == 0 && r.underWay == 0 {
@@ -173,7 +174,7 @@ func (g *Gather[V]) wait() error {
 	}
 }
 
-// drain takes in what has come already.
+// drain takes in the responses that have already arrived.
 func (g *Gather[V]) drain() error {
 	for {
 		select {
@@ -187,11 +188,11 @@ func (g *Gather[V]) drain() error {
 	}
 }
 
-// deliver takes in what a request brought.
+// deliver takes in a response.
 func (g *Gather[V]) deliver(answer result[V]) error {
 	cu, r := answer.cursor, &g.requests
 	wanted := r.over(answer)
-	g.ceiling = r.memory.crowded()
+	g.ceiling = r.memory.mostAhead()
 	if !wanted {
 		return nil
 	}
@@ -215,7 +216,7 @@ func (g *Gather[V]) deliver(answer result[V]) error {
 	return g.open()
 }
 
-// fail gives a shard up, or everything.
+// fail gives up a shard, or ends the read.
 func (g *Gather[V]) fail(cu *cursor[V], err error) error {
 	if g.requests.ctx.Err() != nil {
 		return ended(g.requests.ctx, &g.stages)
@@ -231,7 +232,7 @@ func (g *Gather[V]) fail(cu *cursor[V], err error) error {
 	return g.Missing()
 }
 
-// advance goes on to the next stage, or to the end.
+// advance moves on to the next stage, or to the end.
 func (g *Gather[V]) advance() error {
 	if !g.stages.pending() {
 		return errEnd
@@ -244,8 +245,7 @@ func (g *Gather[V]) advance() error {
 	return nil
 }
 
-// open opens the stages that are to be read now: the first, and those ahead of it that are certain to be needed, or were
-// asked for.
+// open opens the stages to read now: the first, and later ones that are certain to be needed or that Prefetch asks for.
 func (g *Gather[V]) open() error {
 	s, want, ahead := &g.stages, g.sizing.want, g.config.Prefetch
 	if want < 0 || len(s.opened) > 0 && s.short(want) {
@@ -272,7 +272,7 @@ func (g *Gather[V]) open() error {
 	return nil
 }
 
-// enter makes cursors part of the merge.
+// enter adds cursors to the merge.
 func (g *Gather[V]) enter(cursors []*cursor[V]) {
 	for _, cu := range cursors {
 		if cu.stage != nil {
@@ -282,7 +282,7 @@ func (g *Gather[V]) enter(cursors []*cursor[V]) {
 	}
 }
 
-// join puts a cursor where it belongs: among those that have something to return, or not.
+// join adds a cursor to the merge if it has entries, and settles it otherwise.
 func (g *Gather[V]) join(cu *cursor[V]) {
 	if cu.buffered() == 0 {
 		g.settle(cu)
@@ -291,7 +291,7 @@ func (g *Gather[V]) join(cu *cursor[V]) {
 	g.merge.add(cu)
 }
 
-// settle decides what to do about a cursor that has nothing to return.
+// settle accounts for a cursor that has no entries: it is dry, at its end, or missing.
 func (g *Gather[V]) settle(cu *cursor[V]) {
 	if !cu.done {
 		g.dry++

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// latencies remembers how long the last requests took.
+// latencies records how long recent requests took.
 type latencies struct {
 	mu       sync.Mutex
 	took     [64]time.Duration
-	requests int // all of them
+	requests int // the number of all requests
 	hedges   int
 }
 
@@ -21,7 +21,8 @@ func (l *latencies) saw(took time.Duration) {
 	l.requests++
 }
 
-// late returns a little more than the 95th percentile, false while too few requests have been answered.
+// late returns the time after which a request is slow: the 95th percentile and an eighth. It returns false while too few
+// requests have been answered.
 func (l *latencies) late() (time.Duration, bool) {
 	const few = 8
 	l.mu.Lock()
@@ -35,7 +36,8 @@ func (l *latencies) late() (time.Duration, bool) {
 	return p95 + p95/8, true
 }
 
-// spend takes a hedge out of the budget of one in twenty requests, or the first, and reports false if there is none.
+// spend takes one hedged request from the budget of 5 % of requests, or reports false if it is spent. One hedged request
+// is always allowed.
 func (l *latencies) spend() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,8 +48,9 @@ func (l *latencies) spend() bool {
 	return true
 }
 
-// hedgeTimer returns a channel that says when to send the requests of the merge again: once no more than a tenth are
-// under way, and those are late. The caller stops it. The channel is nil if hedging would be no use, or is not allowed.
+// hedgeTimer returns a channel that fires when the requests of the merge should be hedged: at most a tenth of them are in
+// flight, and the first of these is slow. The channel is nil if hedging is not allowed or not useful. The caller must
+// call stop.
 func hedgeTimer[V any](c *Config, s *stages[V]) (when <-chan time.Time, stop func()) {
 	stop = func() {}
 	if c.Hedge == nil || !c.Hedge() {
@@ -76,12 +79,12 @@ func hedgeTimer[V any](c *Config, s *stages[V]) (when <-chan time.Time, stop fun
 	return timer.C, func() { timer.Stop() }
 }
 
-// hedge sends the late requests of the merge again. The first answer counts.
+// hedge sends the slow requests of the merge a second time. The first response counts.
 func (r *requests[V]) hedge(s *stages[V]) {
 	late, _ := r.history.latencies.late()
 	for cu := range s.merging() {
 		if cu.fetching && !cu.hedged && time.Since(cu.since) >= late {
-			cu.hedged = true // also if the budget is spent: there is no second try
+			cu.hedged = true // even if the budget is spent, so that it is tried only once
 			if r.history.latencies.spend() {
 				r.sendAgain(cu)
 			}

@@ -6,29 +6,29 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// History is what reads have seen: how large entries are, which part of them passes a filter, and how long requests take.
-// Reads that share one know better how much to ask for. The zero History is ready, and may be used concurrently.
+// History holds measurements of reads: the sizes of entries, the fraction that passes a filter, and the latency of
+// requests. Reads that share a History request better page sizes. The zero History is ready for use, also concurrently.
 type History struct {
 	sizes     sizes
 	passing   passRates
 	latencies latencies
 }
 
-// MeanSize returns about how many bytes of memory an entry takes, false if none has been seen.
+// MeanSize returns the approximate mean memory of an entry, in bytes. It returns false if no entry was read yet.
 func (h *History) MeanSize() (float64, bool) {
 	seen := h.sizes.estimate()
 	return seen.mean, seen.known
 }
 
-// estimate is how large entries are, in bytes, going by the last pages.
+// estimate is the estimated size of entries, in bytes, from recent pages.
 type estimate struct {
-	known   bool    // there were some
-	mean    float64 // of their weights
-	largest float64 // of their weights
-	extra   float64 // of an entry's weight, on the page where it was the most
+	known   bool    // some entries were read
+	mean    float64 // of an entry
+	largest float64 // entry
+	extra   float64 // the overhead of an entry, on the page where it was largest
 }
 
-// firstEstimate holds until something has been read.
+// firstEstimate applies until an entry was read.
 var firstEstimate = estimate{mean: 4096, largest: 4096, extra: 512}
 
 // sizes estimates how large entries are.
@@ -46,7 +46,7 @@ func (s *sizes) estimate() estimate {
 	return s.seen
 }
 
-// saw takes note of a page. The mean follows the last few pages. The upper bounds jump up at once and come down slowly.
+// saw records a page. The mean follows recent pages. The upper bounds rise at once and fall slowly.
 func (s *sizes) saw(page Weight) {
 	if page.Entries == 0 {
 		return
@@ -66,7 +66,7 @@ func (s *sizes) saw(page Weight) {
 	s.seen = now
 }
 
-// passRates estimates which part of the entries passes a filter, for the filters used last: a fetch is asked for a number
+// passRates estimates the fraction of entries that passes a filter, for recently used filters. A fetch asks for a number
 // of entries before the filter.
 type passRates struct {
 	mu    sync.Mutex
@@ -78,14 +78,14 @@ type passRate struct {
 	rate   float64
 }
 
-// leastRate keeps a filter that nothing has passed from asking for everything at once.
+// leastRate is a lower bound, so that a filter which nothing passes does not request everything at once.
 const leastRate = 1.0 / 256
 
 func (p *passRates) slot(filter string) *passRate {
 	return &p.rates[xxhash.Sum64String(filter)%uint64(len(p.rates))]
 }
 
-// rate returns the part of entries that pass, at most 1.
+// rate returns the fraction of entries that passes, at most 1.
 func (p *passRates) rate(filter string) float64 {
 	if filter == "" {
 		return 1
@@ -98,7 +98,7 @@ func (p *passRates) rate(filter string) float64 {
 	return 1
 }
 
-// saw takes note of a page.
+// saw records a page.
 func (p *passRates) saw(filter string, scanned, passed int) {
 	if filter == "" || scanned == 0 {
 		return

@@ -67,8 +67,8 @@ func TestMemory(t *testing.T) {
 	}
 	m = memory{most: 1000, page: 10, held: 300}
 	m.reserve(reservation{likely: 250, worst: 250})
-	if m.crowded() != 750 || m.free() != 450 || !m.quiet() {
-		t.Errorf("%+v: crowded from %d on, %d free, quiet %t, want 750, 450 and quiet", m, m.crowded(), m.free(), m.quiet())
+	if m.mostAhead() != 750 || m.free() != 450 || !m.quiet() {
+		t.Errorf("%+v: at most %d ahead, %d free, quiet %t, want 750, 450 and quiet", m, m.mostAhead(), m.free(), m.quiet())
 	}
 	m.reserve(reservation{worst: 1})
 	if m.quiet() {

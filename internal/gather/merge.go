@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// merge holds the cursors that have something to return, such that the one with the first entry in order is at hand: a
-// binary heap.
+// merge is a binary heap of the cursors that have entries, ordered by their first entry.
 type merge[V any] struct {
 	cursors []*cursor[V]
 	reverse bool
 }
 
-// first returns the cursor whose entry is the next.
+// first returns the cursor with the next entry.
 func (m *merge[V]) first() *cursor[V] { return m.cursors[0] }
 
 func (m *merge[V]) empty() bool { return len(m.cursors) == 0 }
 
-// add puts a cursor in.
+// add adds a cursor.
 func (m *merge[V]) add(cu *cursor[V]) {
 	m.cursors = append(m.cursors, cu)
 	for i := len(m.cursors) - 1; i > 0; {
@@ -30,10 +29,10 @@ func (m *merge[V]) add(cu *cursor[V]) {
 	}
 }
 
-// fix finds the first cursor's place again, after its first entry was taken.
+// fix restores the heap after the first cursor's entry was taken.
 func (m *merge[V]) fix() { m.sink(0) }
 
-// sink finds the place of a cursor whose entry has become a later one.
+// sink restores the heap after the first entry of cursor i was replaced by a later one.
 func (m *merge[V]) sink(i int) {
 	for {
 		least := i
@@ -50,7 +49,7 @@ func (m *merge[V]) sink(i int) {
 	}
 }
 
-// remove takes the first cursor out.
+// remove removes the first cursor.
 func (m *merge[V]) remove() {
 	last := len(m.cursors) - 1
 	m.cursors[0] = m.cursors[last]
@@ -59,7 +58,7 @@ func (m *merge[V]) remove() {
 	m.fix()
 }
 
-// filter keeps the cursors that are to be kept.
+// filter removes the cursors for which keep is false.
 func (m *merge[V]) filter(keep func(*cursor[V]) bool) {
 	m.cursors = slices.DeleteFunc(m.cursors, func(cu *cursor[V]) bool { return !keep(cu) })
 	for i := len(m.cursors)/2 - 1; i >= 0; i-- {
@@ -80,7 +79,7 @@ func (m *merge[V]) sorted(cursors []*cursor[V]) []*cursor[V] {
 	})
 }
 
-// before is the order: by sort value, then by ordinal.
+// before is the order of entries: by sort value, then by ordinal.
 func (m *merge[V]) before(a, b *cursor[V]) bool {
 	c := strings.Compare(a.first().Sort, b.first().Sort)
 	if c == 0 {

@@ -2,26 +2,28 @@ package gather
 
 import "math"
 
-// missChance is how likely a round of first pages may turn out too small for the limit, so that a second has to follow.
+// missChance is the accepted probability that the first pages are too small for the limit, so that a second round is
+// needed.
 const missChance = 0.05
 
-// pageSize returns how many entries to ask of each of n shards so that, together, they very likely hold the first limit
-// entries: a shard's part of them is binomially distributed, Bin(limit, 1/n), and this is the smallest k with
+// pageSize returns how many entries to request from each of n shards, so that together they very likely hold the first
+// limit entries. The number of these in one shard is binomially distributed, Bin(limit, 1/n). pageSize is the smallest k
+// with
 //
 //	n × P[Bin(limit, 1/n) > k] ≤ missChance
 //
-// Asking each for the whole limit would be safe as well, and read n times too much.
+// Requesting the whole limit from each shard would be safe as well, but would read n times as much.
 func pageSize(limit, n int) int {
 	if n <= 1 || limit <= 1 {
 		return max(limit, 1)
 	}
 	p := 1 / float64(n)
 	mean := float64(limit) * p
-	if limit > 1<<20 { // whoever asks for so many may get a few more: Chernoff's bound needs no sum
+	if limit > 1<<20 { // for so large a limit, Chernoff's bound is close enough and needs no sum
 		return int(mean + math.Sqrt(2*mean*math.Log(float64(n)/missChance)) + 1)
 	}
 
-	// Sum the tail up from where it no longer matters. Ten standard deviations and a bit are beyond that.
+	// Sum the tail from a point where it is negligible, more than ten standard deviations above the mean.
 	top := min(limit, int(mean+10*math.Sqrt(mean)+20))
 	all, _ := math.Lgamma(float64(limit + 1))
 	tail := 0.0
@@ -36,7 +38,7 @@ func pageSize(limit, n int) int {
 	return 1
 }
 
-// sizing decides how many entries to ask a shard for, and how much memory these may take.
+// sizing determines how many entries to request from a shard, and how much memory they may take.
 type sizing struct {
 	history  *History
 	filter   string
@@ -45,7 +47,7 @@ type sizing struct {
 	maxEntry int
 	maxPage  int
 
-	want     int // entries still wanted, -1 for all
+	want     int // entries still wanted; -1 means all
 	returned int
 }
 
@@ -57,18 +59,18 @@ func newSizing(c Config) sizing {
 	return s
 }
 
-// progress is what a shard has done so far, and with how many others it shares the work.
+// progress is the state of a shard, and the number of shards that it is read with.
 type progress struct {
-	begun    bool // some page had entries
-	returned int  // entries
-	beside   int  // shards that are merged, with this one
-	sharing  int  // shards that share the memory, with this one
-	skips    int  // entries that the next page may lack because they were returned before
-	filtered int  // how many entries the last page was asked for, if all of them were filtered out
+	begun    bool // at least one page had entries
+	returned int  // the number of returned entries
+	beside   int  // the number of shards that are merged, including this one
+	sharing  int  // the number of shards that share the memory, including this one
+	skips    int  // the number of entries that the next page may lack because they were returned before
+	filtered int  // the size of the last request if the filter dropped all of its entries, or 0
 }
 
-// page returns how many entries to ask a shard for. All shards together, with what is under way, are likely to fit into
-// the memory.
+// page returns how many entries to request from a shard. All shards together, with the requests in flight, are likely to
+// fit into the memory.
 func (s *sizing) page(p progress) int {
 	most := s.fitting(p.sharing)
 	var entries float64
@@ -77,45 +79,45 @@ func (s *sizing) page(p progress) int {
 		entries = float64(most)
 	case !p.begun && p.returned == 0:
 		entries = float64(pageSize(s.want, p.beside))
-	default: // for one shard, a few more than its share will do
+	default: // one shard needs little more than its share
 		entries = s.share(p)*float64(s.want) + 2
 	}
 	if s.want >= 0 {
 		entries = min(entries, float64(s.want)) + float64(p.skips)
 		entries = min(entries/s.history.passing.rate(s.filter), float64(most))
 	}
-	if p.filtered > 0 { // look further
+	if p.filtered > 0 { // request more after an empty page
 		entries = max(entries, min(2*float64(p.filtered), maxEntries))
 	}
 	return max(int(entries), 1)
 }
 
-// maxEntries is the most entries that a page is asked for, but for a limit that is larger.
+// maxEntries is the maximum number of entries in a request, unless the limit is larger.
 const maxEntries = 1 << 20
 
-// share estimates which part of the next entries is a shard's, from what it had of the last.
+// share estimates the fraction of the next entries that comes from a shard, from its part of the returned ones.
 func (s *sizing) share(p progress) float64 {
 	return float64(p.returned+1) / float64(s.returned+p.beside)
 }
 
-// fitting returns how many entries n shards may be asked for at a time without filling the memory.
+// fitting returns how many entries n shards may request at a time without filling the memory.
 func (s *sizing) fitting(n int) int {
 	return int(min(max(float64(s.memory)/(2*float64(n)*s.history.sizes.estimate().mean), 1), maxEntries))
 }
 
-// few returns about how many entries a shard is first asked for as a bet, by reads without a limit.
+// few returns the approximate number of entries in the first request of a read without a limit, if that request is a bet.
 func (s *sizing) few() int { return max(int(fewBytes/s.history.sizes.estimate().mean), 1) }
 
 const (
-	// unseenEntry is how large limited reads take entries to be as long as none has been seen.
+	// unseenEntry is the assumed size of an entry in limited reads until one was read.
 	unseenEntry = 64 << 10
 
-	// fewBytes is about how much a shard is first asked for as a bet, by reads without a limit.
+	// fewBytes is the approximate size of the first request of a read without a limit, if that request is a bet.
 	fewBytes = 64 << 10
 )
 
-// reservation returns the memory that a page of so many entries may take. What is added in memory is estimated even for
-// the worst: no limit of the store's is of any use there.
+// reservation returns the memory that a page of so many entries may take. The overhead in memory is an estimate even in
+// the worst case, because the store does not limit it.
 func (s *sizing) reservation(entries int) reservation {
 	seen, n := s.history.sizes.estimate(), float64(entries)
 	worst := min(n*float64(s.maxEntry), float64(s.maxPage)) + min(n*seen.extra, float64(s.memory)/2)
@@ -129,7 +131,7 @@ func (s *sizing) reservation(entries int) reservation {
 	return reservation{likely: int(min(likely, worst)), worst: int(worst)}
 }
 
-// took takes note of an entry that was returned.
+// took records that an entry was returned.
 func (s *sizing) took() {
 	s.returned++
 	if s.want > 0 {

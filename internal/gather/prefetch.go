@@ -1,13 +1,14 @@
 package gather
 
-// ask gets every cursor going that has run dry, then those that soon will, then those of stages to come. If the first
-// have no memory and too little is under way to make some, what is needed last is evicted; and one is asked in any case.
+// ask sends requests for the cursors that have run dry, then for those that soon will, then for later stages. If there is
+// no memory for the first, and little is in flight that could free some, ask evicts entries that are needed last. It
+// always sends at least one request.
 func (g *Gather[V]) ask() {
 	r := &g.requests
 	if r.left == 0 {
 		return
 	}
-	g.ceiling = r.memory.crowded()
+	g.ceiling = r.memory.mostAhead()
 	dry := g.askDry()
 	if dry != nil && (r.underWay == 0 || r.memory.quiet()) {
 		g.evict()
@@ -33,8 +34,7 @@ func (g *Gather[V]) ask() {
 	}
 }
 
-// askDry starts requests for the cursors of the merge that have run dry, and returns the first for which there is no
-// memory.
+// askDry sends requests for the dry cursors of the merge. It returns the first cursor for which there is no memory.
 func (g *Gather[V]) askDry() *cursor[V] {
 	for cu := range g.stages.merging() {
 		if cu.buffered() == 0 && !g.fetch(cu) {
@@ -44,8 +44,7 @@ func (g *Gather[V]) askDry() *cursor[V] {
 	return nil
 }
 
-// prefetch reads on where half of a page has been returned, unless the rest will do. It reports false if there is no
-// memory.
+// prefetch reads on when half of a page was returned, unless the rest is enough. It reports false if there is no memory.
 func (g *Gather[V]) prefetch(cu *cursor[V]) bool {
 	if g.evicted > 0 || g.requests.memory.held > g.ceiling {
 		return false
@@ -60,8 +59,8 @@ func (g *Gather[V]) prefetch(cu *cursor[V]) bool {
 	return g.fetch(cu)
 }
 
-// fetch starts a request for a cursor's next page, if there is one, nothing of the cursor is evicted, and no request is
-// under way. It reports false if there is no memory, or if no more requests may be sent.
+// fetch sends a request for a cursor's next page. It sends nothing if the cursor is at its end, evicted, or waiting for a
+// response. It reports false if there is no memory, or no request left.
 func (g *Gather[V]) fetch(cu *cursor[V]) bool {
 	if cu.done || cu.fetching || cu.evicted {
 		return true
@@ -78,8 +77,8 @@ func (g *Gather[V]) fetch(cu *cursor[V]) bool {
 	return true
 }
 
-// request returns what to ask a shard for, and whether there is memory for the most that it can bring. A first page is a
-// bet that it does not.
+// request returns what to request from a shard, and whether there is memory for the largest possible response. The first
+// page is a bet that the response is smaller.
 func (g *Gather[V]) request(cu *cursor[V]) (asked request, fits bool) {
 	s, m := &g.sizing, &g.requests.memory
 	asked.entries = s.page(g.stages.progress(cu, g.config.Prefetch))

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// request is how much a fetch asks for, and the memory that is reserved for it.
+// request is the number of entries that a fetch asks for, and the memory reserved for it.
 type request struct {
 	entries int
 	reservation
 }
 
-// result is what a request brought.
+// result is the response to a request.
 type result[V any] struct {
 	cursor *cursor[V]
 	round  int
@@ -22,7 +22,7 @@ type result[V any] struct {
 	err    error
 }
 
-// requests are the fetches under way. Each runs in a goroutine of its own and comes back through results.
+// requests are the fetches in flight. Each runs in its own goroutine and sends its result to results.
 type requests[V any] struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -32,11 +32,11 @@ type requests[V any] struct {
 
 	memory   memory
 	sent     int
-	left     int // how many more may be sent, -1 for any number
-	underWay int // cursors that have a request under way
+	left     int // how many more may be sent; -1 means no limit
+	underWay int // the number of cursors with a request in flight
 }
 
-// allow reports whether so many more requests may be sent.
+// allow reports whether n more requests may be sent.
 func (r *requests[V]) allow(n int) bool { return r.left < 0 || n <= r.left }
 
 // send sends a cursor's request.
@@ -46,7 +46,7 @@ func (r *requests[V]) send(cu *cursor[V], asked request) {
 	r.launch(cu)
 }
 
-// sendAgain sends a cursor's request a second time, if there is memory for it.
+// sendAgain sends a cursor's request a second time if there is memory for it.
 func (r *requests[V]) sendAgain(cu *cursor[V]) {
 	if r.left != 0 && r.memory.fits(cu.asked.reservation, LeastPages) {
 		r.launch(cu)
@@ -64,7 +64,7 @@ func (r *requests[V]) launch(cu *cursor[V]) {
 	r.running.Go(func() {
 		began := time.Now()
 		page, err := shard.Fetch(r.ctx, asked.entries)
-		r.history.sizes.saw(page.Weight) // at once: the next request may be asked for before this answer is taken in
+		r.history.sizes.saw(page.Weight) // now, because the next request may be sized before this response is taken in
 		answer := result[V]{cursor: cu, round: round, asked: asked, took: time.Since(began), page: page, err: err}
 		select {
 		case r.results <- answer:
@@ -73,15 +73,16 @@ func (r *requests[V]) launch(cu *cursor[V]) {
 	})
 }
 
-// over ends a cursor's request with its answer. It reports false if another answer has come before, or may still come.
+// over ends a request with its response. It reports false if the response is not used, because the other of two hedged
+// requests answered first or may still succeed.
 func (r *requests[V]) over(answer result[V]) bool {
 	cu := answer.cursor
 	r.memory.release(answer.asked.reservation)
 	if answer.round != cu.round {
-		return false // the other of two was faster
+		return false // the other of two requests was faster
 	}
 	if cu.flights--; answer.err != nil && cu.flights > 0 {
-		return false // the other may still do
+		return false // the other request may still succeed
 	}
 	cu.round++
 	r.underWay--

@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// Scatter reads shards independently of each other, with memory that they share. It may be used concurrently.
+// Scatter reads shards independently, with shared memory. It is safe for concurrent use.
 type Scatter[V any] struct {
 	config Config
 	sizing sizing
 	memory *sharedMemory
 }
 
-// NewScatter returns a Scatter. Of the config, it does not heed Reverse, Limit, MaxRequests, Prefetch and Hedge.
+// NewScatter returns a Scatter. It ignores Reverse, Limit, MaxRequests, Prefetch and Hedge of the config.
 func NewScatter[V any](config Config) *Scatter[V] {
 	config = config.withDefaults()
 	return &Scatter[V]{config: config, sizing: newSizing(config), memory: newSharedMemory(config.Memory, config.MaxPage)}
 }
 
-// Read reads all that is left of a shard and visits each entry, in order. An error of visit ends it.
+// Read reads the rest of a shard and calls visit for each entry, in order. An error of visit ends it.
 func (s *Scatter[V]) Read(ctx context.Context, shard Shard[V], visit func(Entry[V]) error) error {
 	pages, further := s.config.FirstPages, 0
 	for ; shard != nil; pages = LeastPages {
@@ -50,9 +50,9 @@ func (s *Scatter[V]) Read(ctx context.Context, shard Shard[V], visit func(Entry[
 	return nil
 }
 
-// Do does something to n shards, as many at a time as Config.Concurrency says, and waits for all of it. An error ends
-// everything, unless it is a shard's own and Config.Partial is set. It returns the error of the first shard that is not
-// its own, else a MissingError. A panic in do comes out of Do.
+// Do calls do for n shards, Config.Concurrency at a time, and waits for all calls. An error ends all of them, unless it
+// concerns one shard only and Config.Partial is set. Do returns the first error, by shard, that concerns more than one
+// shard, or else a MissingError. A panic in do propagates to the caller of Do.
 func (s *Scatter[V]) Do(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	type failure struct {
 		shard int
@@ -65,7 +65,7 @@ func (s *Scatter[V]) Do(ctx context.Context, n int, do func(ctx context.Context,
 		mu       sync.Mutex
 		failed   []failure
 		running  sync.WaitGroup
-		panicked any // in do, which may be the caller's; the caller shall have it
+		panicked any // in do, for the caller
 	)
 	slots := make(chan struct{}, s.config.Concurrency)
 	for i := range n {
@@ -110,7 +110,7 @@ func (s *Scatter[V]) Do(ctx context.Context, n int, do func(ctx context.Context,
 	slices.SortFunc(failed, func(a, b failure) int { return cmp.Compare(a.shard, b.shard) })
 	missing := &MissingError{Of: n}
 	for _, f := range failed {
-		if !f.lost { // as it would be of any shard
+		if !f.lost { // any shard would have this error
 			return f.err
 		}
 		missing.Shards = append(missing.Shards, f.err)
@@ -118,5 +118,5 @@ func (s *Scatter[V]) Do(ctx context.Context, n int, do func(ctx context.Context,
 	return missing
 }
 
-// errStopped ends what other shards do.
+// errStopped cancels the calls for other shards.
 var errStopped = errors.New("another shard ended the read")

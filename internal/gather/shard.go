@@ -4,58 +4,60 @@ import "context"
 
 // Entry is one element of a shard.
 type Entry[V any] struct {
-	Sort  string // orders entries, byte by byte
-	Size  int    // about how much memory it takes, in bytes
+	Sort  string // the sort value, compared byte by byte
+	Size  int    // approximate memory, in bytes
 	Value V
 }
 
-// Shard is a shard from some place on, in the direction of the read. It knows all of the shard, as From and Behind may go
-// back. It does not change, and may be fetched by several goroutines at once: that is what a hedge does.
+// Shard is a shard from some point on, in the direction of the read. From and Behind may also go back to an earlier
+// point. A Shard does not change. Several goroutines may fetch it at once, as a hedged request does.
 type Shard[V any] interface {
-	// Fetch reads a page for which at most n entries are read. Entries are in the order of the read.
+	// Fetch reads at most n entries and returns those that pass the filter as a page, in the order of the read.
 	Fetch(ctx context.Context, n int) (Page[V], error)
 
-	// From returns the shard from an entry's sort value on, all entries with that value included.
+	// From returns the shard from an entry's sort value on, including all entries with that value.
 	From(e Entry[V]) Shard[V]
 
-	// Behind returns the shard behind an entry.
+	// Behind returns the shard after an entry.
 	Behind(e Entry[V]) Shard[V]
 }
 
-// Page is what a fetch brought.
+// Page is the result of a fetch.
 type Page[V any] struct {
-	Entries []Entry[V] // none if all were filtered out
-	Size    int        // of these entries together, in bytes
-	Scanned int        // how many entries were read for them
-	Next    Shard[V]   // what follows; nil at the end of the shard
+	Entries []Entry[V] // empty if the filter dropped all
+	Size    int        // the total size of these entries, in bytes
+	Scanned int        // the number of entries read, before the filter
+	Next    Shard[V]   // the rest of the shard; nil at its end
 
-	// Weight is what all entries weighed that were read. Leave it out if they say nothing about those of other reads.
+	// Weight is the memory of all entries that were read, before the filter. Leave it zero if they do not represent other
+	// reads.
 	Weight Weight
 }
 
-// Weight is how much memory the entries of a page take, in bytes.
+// Weight is the memory of a page, in bytes. It is the one measure from which History estimates the size of entries.
 type Weight struct {
-	Entries int // how many
-	Bytes   int // what the store counts, and limits
-	Extra   int // what is added in memory
-	Largest int // of one entry, both together
+	Entries int // the number of entries
+	Bytes   int // as the store counts and limits them
+	Extra   int // overhead in memory
+	Largest int // bytes and overhead of the largest entry
 }
 
-// Source is a shard that a read takes part of its entries from.
+// Source is one shard of a read.
 type Source[V any] struct {
-	// Name is for errors.
+	// Name names the shard in errors.
 	Name string
 
-	// Ordinal orders entries that have the same sort value. It differs from those of all shards that it is merged with.
+	// Ordinal orders entries with the same sort value. It is unique among the shards that are merged.
 	Ordinal int
 
-	// Shard is what to read, nil if nothing is left.
+	// Shard is what to read, or nil if nothing is left.
 	Shard Shard[V]
 
-	// Skips is how many entries a page may lack because they were returned before: pages are asked for as many more.
+	// Skips is the number of entries that a page may lack because they were returned before. Requests ask for that many
+	// more.
 	Skips int
 
-	// Last is the sort value of the entry that was returned before the first of Shard; nil if there is none. Shard.From
-	// cannot go back to it, if several entries may have the same.
+	// Last is the sort value of the entry that was returned before the first entry of Shard, or nil. If several entries
+	// may have this value, Shard.From cannot go back to it.
 	Last *string
 }

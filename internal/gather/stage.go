@@ -5,44 +5,44 @@ import (
 	"iter"
 )
 
-// Stages says what to read: stage after stage, each of which is returned whole before the next begins.
+// Stages is what to read: one stage after another. All entries of a stage are returned before the next stage begins.
 type Stages[V any] struct {
-	// Count is how many stages there are.
+	// Count is the number of stages.
 	Count int
 
-	// Open returns the sources of a stage, counted from 0. It is called when the stage is about to be read, in order, and
-	// again if it turned out that it could not be read yet.
+	// Open returns the sources of a stage, counted from 0. It is called in order, when the stage is about to be read. It
+	// is called again if the stage could not be read yet.
 	Open func(ctx context.Context, stage int) ([]Source[V], error)
 
-	// Along are sources that are merged with all stages: their entries come as soon as they are the least. Without any
-	// stage they are not read.
+	// Along are sources that are merged with all stages: each of their entries is returned as soon as it is the least.
+	// Without a stage they are not read.
 	Along []Source[V]
 }
 
-// stage is a stage's cursors.
+// stage is the cursors of a stage.
 type stage[V any] struct {
 	number  int // from 0 on
 	cursors []*cursor[V]
 	large   bool // some shard had more than one page
 }
 
-// stages is which cursors there are.
+// stages holds the cursors of all open stages.
 type stages[V any] struct {
 	plan   Stages[V]
 	along  []*cursor[V]
 	opened []*stage[V] // the first is being returned
 	next   int         // the first that has not been opened
-	ahead  int         // how many to open before their time
-	full   bool        // the next takes more requests than are allowed
-	shards int         // how many the stages had that have been opened
+	ahead  int         // how many to read ahead
+	full   bool        // the next stage takes more requests than allowed
+	shards int         // the number of shards of all stages that were opened
 }
 
-// maxAhead is the most stages that are read before their time without having been asked to.
+// maxAhead is the maximum number of stages to read ahead, unless Config.Prefetch is larger.
 const maxAhead = 8
 
 func (s *stages[V]) unopened() int { return s.plan.Count - s.next }
 
-// pending reports whether there is another stage to return.
+// pending reports whether there is another stage after the first.
 func (s *stages[V]) pending() bool { return len(s.opened) > 1 || s.unopened() > 0 }
 
 // leave ends the first stage.
@@ -51,13 +51,13 @@ func (s *stages[V]) leave() {
 		return
 	}
 	s.ahead = min(max(2*s.ahead, 1), maxAhead)
-	if s.opened[0].large { // only stages that held little are worth looking further
+	if s.opened[0].large { // reading further ahead helps only after stages with few entries
 		s.ahead = 1
 	}
 	s.opened = s.opened[1:]
 }
 
-// prepare returns the next stage. It counts as opened once it is added.
+// prepare returns the next stage, which is not open until it is added.
 func (s *stages[V]) prepare(ctx context.Context) (*stage[V], error) {
 	sources, err := s.plan.Open(ctx, s.next)
 	if err != nil {
@@ -74,8 +74,7 @@ func (s *stages[V]) add(next *stage[V]) {
 	s.shards += len(next.cursors)
 }
 
-// firstRequests returns how many requests it takes at least to return the first entry of a stage: one for each shard that
-// is to be read.
+// firstRequests returns the minimum number of requests for the first entry of a stage: one for each shard to read.
 func (s *stages[V]) firstRequests(next *stage[V]) int {
 	n := 0
 	for _, cu := range next.cursors {
@@ -91,7 +90,7 @@ func (s *stages[V]) firstRequests(next *stage[V]) int {
 	return n
 }
 
-// reached returns the stage that is being returned, or that is to be the next.
+// reached returns the number of the current stage, or of the next one if none is open.
 func (s *stages[V]) reached() int {
 	if len(s.opened) > 0 {
 		return s.opened[0].number
@@ -99,7 +98,7 @@ func (s *stages[V]) reached() int {
 	return s.next
 }
 
-// current reports whether a cursor is part of the merge, not of a stage to come.
+// current reports whether a cursor is part of the merge, and not of a later stage.
 func (s *stages[V]) current(cu *cursor[V]) bool { return cu.stage == nil || cu.stage == s.opened[0] }
 
 // merging yields the cursors of the merge.
@@ -121,7 +120,7 @@ func (s *stages[V]) merging() iter.Seq[*cursor[V]] {
 	}
 }
 
-// beside returns how many cursors a cursor is merged with, itself included.
+// beside returns the number of cursors that are merged with a cursor, including itself.
 func (s *stages[V]) beside(cu *cursor[V]) int {
 	n := len(s.along)
 	if cu.stage != nil {
@@ -132,13 +131,13 @@ func (s *stages[V]) beside(cu *cursor[V]) int {
 	return max(n, 1)
 }
 
-// sharing returns how many cursors there are to share the memory, those of stages to be read ahead included.
+// sharing returns the number of cursors that share the memory, including those of stages to read ahead.
 func (s *stages[V]) sharing(cu *cursor[V], ahead int) int {
 	stages := max(len(s.opened), min(ahead+1, len(s.opened)+s.unopened()), 1)
 	return len(s.along) + stages*(s.beside(cu)-len(s.along))
 }
 
-// short reports whether the stages that are open hold less than is wanted, for certain.
+// short reports whether the open stages certainly hold fewer entries than wanted.
 func (s *stages[V]) short(want int) bool {
 	have := 0
 	for _, opened := range s.opened {
@@ -152,7 +151,7 @@ func (s *stages[V]) short(want int) bool {
 	return have < want
 }
 
-// progress returns what sizing has to know of a cursor, in a read that asked for so many stages ahead.
+// progress returns what sizing needs to know about a cursor, in a read that prefetches ahead stages.
 func (s *stages[V]) progress(cu *cursor[V], ahead int) progress {
 	p := progress{
 		begun: cu.page > 0, returned: cu.returned, skips: cu.skips,

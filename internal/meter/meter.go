@@ -1,5 +1,6 @@
-// Package meter adds up what requests cost, for the meters that a context carries. internal/dispatch adds what it sends,
-// and who reads an answer adds the units in it. The library's Meter and Cost are the public side of it.
+// Package meter adds up the cost of requests in the meters that a context carries. internal/dispatch adds the requests
+// that it sends. The caller that reads a response adds its capacity units. The library's Meter and Cost are the public
+// side of it.
 package meter
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Cost is what requests took. The library's type of that name has the same fields, and documents them.
+// Cost is what requests consumed. The library's type of that name has the same fields and documents them.
 type Cost struct {
 	Requests  int
 	Retries   int
@@ -32,13 +33,13 @@ func (c Cost) Plus(d Cost) Cost {
 	}
 }
 
-// Meter is a sum of costs. The zero Meter is ready, and may be used concurrently.
+// Meter is a sum of costs. The zero Meter is ready for use, also concurrently.
 type Meter struct {
 	mu   sync.Mutex
 	cost Cost
 }
 
-// Cost returns the sum so far.
+// Cost returns the total so far.
 func (m *Meter) Cost() Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +60,7 @@ type List struct {
 
 type key struct{}
 
-// With returns a context with one meter more than ctx has.
+// With returns a context with m in addition to the meters of ctx.
 func With(ctx context.Context, m *Meter) context.Context {
 	return context.WithValue(ctx, key{}, &List{m, Of(ctx)})
 }
@@ -80,7 +81,7 @@ func Add(ctx context.Context, c Cost) {
 	}
 }
 
-// Wanted is what requests ask DynamoDB to report: nothing if there is no meter.
+// Wanted returns what requests should ask DynamoDB to report: nothing without a meter.
 func (l *List) Wanted() types.ReturnConsumedCapacity {
 	if l == nil {
 		return types.ReturnConsumedCapacityNone
@@ -88,14 +89,14 @@ func (l *List) Wanted() types.ReturnConsumedCapacity {
 	return types.ReturnConsumedCapacityTotal
 }
 
-// Ask makes a request report what it consumes if ctx has a meter, unless the caller has decided that already.
+// Ask makes a request report its consumed capacity if ctx has a meter, unless the caller has already set report.
 func Ask(ctx context.Context, report *types.ReturnConsumedCapacity) {
 	if *report == "" && Of(ctx) != nil {
 		*report = types.ReturnConsumedCapacityTotal
 	}
 }
 
-// Read adds how many items a read has read, and what its answer says that it consumed; nil if it does not say.
+// Read adds the number of items that were read, and the consumed capacity of the response, which may be nil.
 func Read(ctx context.Context, items int, consumed *types.ConsumedCapacity) {
 	Add(ctx, Cost{Items: items, ReadUnits: units(consumed)})
 }
@@ -109,13 +110,13 @@ func ReadAll(ctx context.Context, items int, consumed []types.ConsumedCapacity) 
 	Add(ctx, c)
 }
 
-// Wrote adds what the answer to a write says that it consumed; nil if it does not say.
+// Wrote adds the consumed capacity of the response to a write, which may be nil.
 func Wrote(ctx context.Context, consumed *types.ConsumedCapacity) {
 	Add(ctx, Cost{WriteUnits: units(consumed)})
 }
 
-// WroteAll is Wrote for an answer about several tables. A transaction that DynamoDB has done already, and is sent again
-// with the same token, only reads: such an answer has read units.
+// WroteAll is Wrote for a response about several tables. A transaction that DynamoDB has already done only reads when it
+// is sent again with the same token. Its response has read units.
 func WroteAll(ctx context.Context, consumed []types.ConsumedCapacity) {
 	var c Cost
 	for i := range consumed {

@@ -12,9 +12,9 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Query is what makes a query return other items, or the same in another order. How many shards there are, how large pages
-// are and how consistent reads are may change from page to page, so they are not in it. Neither is the range of time, which
-// goes on from a position.
+// Query is everything that determines which items a query returns, and in which order. The number of shards, the page
+// size and the consistency may change from page to page, so they are not part of it. Neither is the time range, because a
+// read continues from a position.
 type Query struct {
 	Table, Index, PartitionKey, SortKey string
 
@@ -30,11 +30,11 @@ type Query struct {
 	Values                  map[string]types.AttributeValue
 }
 
-// Fingerprints are two hashes of a query. A position in the only shard depends on where that is, and any other on how all
-// are spelt: so a key that gets its first shards keeps its tokens.
+// Fingerprints are two hashes of a query. A position in a single shard depends on the key of that shard, and any other
+// position depends on the format of all shard keys. Tokens therefore stay valid when a key gets its first shards.
 type Fingerprints struct{ One, Many uint64 }
 
-// At returns the fingerprint for a position where there were so many shards.
+// At returns the fingerprint for a position among width shards.
 func (f Fingerprints) At(width int) uint64 {
 	if width > 1 {
 		return f.Many
@@ -75,7 +75,7 @@ func (q *Query) Fingerprints() Fingerprints {
 	return Fingerprints{one, xxhash.Sum64(h.b)}
 }
 
-// hashed collects what is hashed, each part with its length, so that no two queries look the same.
+// hashed collects the bytes to hash, each part with its length, so that different queries have different bytes.
 type hashed struct{ b []byte }
 
 func (h *hashed) text(texts ...string) {

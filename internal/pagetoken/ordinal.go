@@ -1,9 +1,10 @@
 package pagetoken
 
-// Ordinal is a shard's number across layouts: the collection's own shards come first, then those of older layouts. It
-// orders items with the same sort key, and does not depend on how many shards there are.
+// Ordinal is a shard's number across layouts: the collection's own shards first, then those of older layouts. It orders
+// items with the same sort key, and does not depend on the number of shards.
 type Ordinal uint32
 
+// shardBits exceeds what layout.MaxShards needs. It is part of every token and must not change.
 const (
 	shardBits         = 17 // more than layout.MaxShards needs; part of every token
 	shardMask Ordinal = 1<<shardBits - 1
@@ -21,5 +22,5 @@ func NewOrdinal(layout, shard int) Ordinal { return Ordinal(layout<<shardBits | 
 // Shard returns the shard's number in its layout.
 func (o Ordinal) Shard() int { return int(o & shardMask) }
 
-// Layout returns 0 for the collection's own, and n for the nth older layout, counted from 1.
+// Layout returns 0 for the collection's own layout, and n for the nth older layout, counted from 1.
 func (o Ordinal) Layout() int { return int(o >> shardBits) }

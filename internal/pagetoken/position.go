@@ -1,12 +1,12 @@
-// Package pagetoken spells an item's position in a Query's order as a token, and reads such tokens back.
+// Package pagetoken encodes an item's position in the order of a Query as a token, and decodes such tokens.
 //
 //   - position.go has the Position of an item, and its bytes;
 //   - ordinal.go has the Ordinal, a shard's number across layouts, which is part of a position;
 //   - token.go seals a position and binds it to its query;
-//   - fingerprint.go says which queries are the same, as far as tokens go.
+//   - fingerprint.go determines which queries a token is valid for.
 //
-// What a position means for a collection is not known here. The bytes of tokens and fingerprints never change within a
-// Version: callers keep tokens for as long as they like.
+// The package does not know what a position means for a collection. The format of tokens and fingerprints never changes
+// within a Version, because callers may keep tokens indefinitely.
 package pagetoken
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Position is an item's place in a Query's order. Shards that come to be later join at the same place: the items behind the
-// position are those that have not been returned.
+// Position is an item's position in the order of a Query. Shards that are added later join at the same position: the
+// items after it are those that were not returned.
 type Position struct {
-	Bucket  time.Time       // its start, at a full hour; zero without buckets
-	Width   int             // how many shards were read there, without those of older layouts
-	Ordinal Ordinal         // of the shard that has the item
+	Bucket  time.Time       // the start of the bucket, at a full hour; zero without buckets
+	Width   int             // the number of shards that were read there, without those of older layouts
+	Ordinal Ordinal         // the ordinal of the item's shard
 	Sort    sortkey.Value   // zero without a sort key
 	Table   []sortkey.Value // the item's key in the table if this is an index, where sort keys are not unique
 
-	// Older is the position of the last item of an older layout, if there are buckets and such an item has been returned:
-	// each bucket starts with the least sort key again, the older layouts' shards do not. It has Ordinal, Sort and Table.
+	// Older is the position of the last returned item of an older layout, if there are buckets. Each bucket starts with
+	// the least sort key again, but the shards of older layouts continue. It has Ordinal, Sort and Table.
 	Older *Position
 }
 
@@ -39,7 +39,7 @@ const (
 	maxHours = 87_660_000
 )
 
-// append appends the position's bytes, in the form that Token describes.
+// append appends the position in the format of Token.
 func (p Position) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64((p.Bucket.Unix()-yearOne)/3600))
 	b = binary.AppendUvarint(b, uint64(p.Width))
@@ -67,7 +67,7 @@ func appendValue(b []byte, v sortkey.Value) []byte {
 	return append(b, text...)
 }
 
-// reader reads a position. Once bad, it reads zeros.
+// reader decodes a position. After an error it returns zeros.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -126,7 +126,7 @@ func (r *reader) value() sortkey.Value {
 	return v
 }
 
-// uvarint reads a number that is at most most, in as few bytes as it takes.
+// uvarint decodes a number of at most most, in its shortest form.
 func (r *reader) uvarint(most uint64) uint64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 || v > most || n > 1 && r.rest[n-1] == 0 {

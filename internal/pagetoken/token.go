@@ -11,48 +11,49 @@ import (
 	"strings"
 )
 
-// Version is the first byte of a token. Another one means that its bytes mean something else.
+// Version is the first byte of a token. Tokens of another version have another format.
 const Version = 2
 
 const (
 	crcSize = 4
 	macSize = 16
 
-	// maxToken is longer than any token: three keys of the longest kind.
+	// maxToken is longer than any token, which holds at most three keys of the maximum length.
 	maxToken = 8 << 10
 )
 
-// Why a token is refused, besides a *LengthError and a *VersionError.
+// Reasons to refuse a token, besides a *LengthError and a *VersionError.
 var (
-	ErrEncoding = errors.New("it is not base64url")
+	ErrEncoding = errors.New("it is not valid base64url")
 	ErrShort    = errors.New("it is too short")
-	ErrSeal     = errors.New("it was changed since it was issued, or was issued with another key")
+	ErrSeal     = errors.New("it was changed after it was issued, or was signed with another key")
 	ErrPosition = errors.New("its position is malformed")
-	ErrQuery    = errors.New("it belongs to another query, or to another spelling of shard keys")
+	ErrQuery    = errors.New("it belongs to another query, or to another format of shard keys")
 )
 
-// LengthError refuses a token that is longer than any that Token returns.
+// LengthError refuses a token that is longer than any valid token.
 type LengthError struct{ Characters int }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("it has %d characters, and no token is as long", e.Characters)
+	return fmt.Sprintf("it has %d characters, want at most %d", e.Characters, maxToken)
 }
 
 // VersionError refuses a token of another Version.
 type VersionError struct{ Version byte }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("it has version %d, this is version %d: begin with the first page", e.Version, Version)
+	return fmt.Sprintf("it has version %d, want version %d: begin with the first page", e.Version, Version)
 }
 
-// Token returns the position as a token, bound to its query and sealed, in base64url without padding:
+// Token encodes the position as a token, bound to its query and sealed, in base64url without padding:
 //
 //	version 1 byte | fingerprint 8 bytes | position | seal 4 or 16 bytes
 //	position = uvarint(bucket, in hours since the year 1) uvarint(width) item [ last older item ]
 //	item     = uvarint(ordinal) value uvarint(values) { value }
 //	value    = kind 1 byte, uvarint(len), bytes; numbers as digits
 //
-// The seal is an HMAC-SHA256 cut to 16 bytes with the first of the keys, or else a CRC-32 against accidents.
+// The seal is an HMAC-SHA256 with the first key, truncated to 16 bytes. Without keys it is a CRC-32, which detects only
+// accidental damage.
 func (p Position) Token(query Fingerprints, keys [][]byte) string {
 	b := []byte{Version}
 	b = binary.BigEndian.AppendUint64(b, query.At(p.Width))
@@ -65,8 +66,8 @@ func (p Position) Token(query Fingerprints, keys [][]byte) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Parse is the inverse of Token. A token that any of the keys has signed is good; without keys, one that has not been
-// damaged. Whether there can be an item at the position is for the caller to check.
+// Parse is the inverse of Token. It accepts a token that any of the keys signed or, without keys, one that is not
+// damaged. The caller must check whether the query can have an item at the position.
 func Parse(token string, query Fingerprints, keys [][]byte) (Position, error) {
 	if len(token) > maxToken {
 		return Position{}, &LengthError{len(token)}
@@ -109,7 +110,7 @@ func seal(b, key []byte) []byte {
 	return mac.Sum(nil)[:macSize]
 }
 
-// sealedBy reports whether a token's end is the seal of its body, with any of the keys.
+// sealedBy reports whether end is the seal of body with any of the keys.
 func sealedBy(body, end []byte, keys [][]byte) bool {
 	if len(keys) == 0 {
 		return hmac.Equal(end, seal(body, nil))

@@ -9,20 +9,20 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
-// Interval is a range of sort keys as two ends. The zero Interval has every sort key.
+// Interval is a range of sort keys with two ends. The zero Interval contains every sort key.
 type Interval struct {
 	Lo, Hi Bound
-	Prefix bool // it has all that begins with Lo, and has not been narrowed
+	Prefix bool // it contains all values that begin with Lo, and was not narrowed
 }
 
 // Bound is one end of an Interval.
 type Bound struct {
 	Value Value
-	Set   bool // else there is no end
-	Open  bool // the value itself is not in
+	Set   bool // false means unbounded
+	Open  bool // the value itself is excluded
 }
 
-// Op says how an Interval follows from the values that a caller gives.
+// Op is an operator that makes an Interval from the caller's values.
 type Op uint8
 
 // The operators. Each uses lo, hi or both, as its comment says.
@@ -33,7 +33,7 @@ const (
 	AtMost               // hi
 	Greater              // lo
 	AtLeast              // lo
-	Between              // both, which are in
+	Between              // both, which are included
 	BeginsWith           // lo
 )
 
@@ -42,8 +42,8 @@ var opNames = [...]string{"Everything", "Equal", "Less", "AtMost", "Greater", "A
 // String returns the operator's name, for errors.
 func (op Op) String() string { return opNames[op] }
 
-// NewInterval returns the interval that an operator makes of lo and hi, which are what Of takes. It refuses values that no
-// sort key has, values of two kinds, ends in the wrong order, and prefixes of numbers.
+// NewInterval returns the interval that an operator makes from lo and hi, which are arguments of Of. It refuses values
+// that no sort key can have, values of two kinds, ends in the wrong order, and prefixes of numbers.
 func NewInterval(op Op, lo, hi any) (Interval, error) {
 	var iv Interval
 	var err error
@@ -73,15 +73,15 @@ func NewInterval(op Op, lo, hi any) (Interval, error) {
 	case Between:
 		iv.Lo, iv.Hi = end(lo, false), end(hi, false)
 		if err == nil && iv.Lo.Value.Kind != iv.Hi.Value.Kind {
-			err = fmt.Errorf("%v %v and %v: not of one type", op, lo, hi)
+			err = fmt.Errorf("%v %v and %v: the values have two types, want one", op, lo, hi)
 		}
 		if err == nil && iv.Empty() {
-			err = fmt.Errorf("%v %v and %v: the second is before the first", op, lo, hi)
+			err = fmt.Errorf("%v %v and %v: the second is before the first, want them in order", op, lo, hi)
 		}
 	case BeginsWith:
 		iv.Lo = end(lo, false)
 		if err == nil && iv.Lo.Value.Kind == attr.N {
-			err = fmt.Errorf("%v %v: numbers do not begin with anything", op, lo)
+			err = fmt.Errorf("%v %v: a number has no prefix, want a string or a binary", op, lo)
 		}
 		iv.Prefix = true
 		if next, ok := iv.Lo.Value.AfterPrefix(); ok {
@@ -91,20 +91,20 @@ func NewInterval(op Op, lo, hi any) (Interval, error) {
 	return iv, err
 }
 
-// check refuses a value that no sort key has.
+// check refuses a value that no sort key can have.
 func (v Value) check() error {
 	switch n := len(v.Text); {
 	case v.Kind == attr.N:
 		return nil
 	case n == 0:
-		return errors.New("the value is empty, which no sort key is: leave Sort out for every key")
+		return errors.New("the value is empty, but a sort key is not: leave Sort out to select every key")
 	case n > MaxBytes:
-		return fmt.Errorf("%d bytes, but a sort key has %d at most", n, MaxBytes)
+		return fmt.Errorf("the value has %d bytes, but a sort key has at most %d", n, MaxBytes)
 	}
 	return nil
 }
 
-// Compare returns 0 if v is in the interval, -1 if it is before and 1 if it is behind it.
+// Compare returns 0 if v is in the interval, -1 if it is before it, and 1 if it is after it.
 func (iv Interval) Compare(v Value) int {
 	if iv.Lo.Set {
 		if c := v.Compare(iv.Lo.Value); c < 0 || c == 0 && iv.Lo.Open {
@@ -119,7 +119,7 @@ func (iv Interval) Compare(v Value) int {
 	return 0
 }
 
-// Has reports whether v is in the interval, and of its kind.
+// Has reports whether v is in the interval and has its kind.
 func (iv Interval) Has(v Value) bool {
 	for _, end := range []Bound{iv.Lo, iv.Hi} {
 		if end.Set && end.Value.Kind != v.Kind {
@@ -138,7 +138,7 @@ func (iv Interval) Empty() bool {
 	return c > 0 || c == 0 && (iv.Lo.Open || iv.Hi.Open)
 }
 
-// From returns the part of the interval that is left when reading resumes at v: behind it if open, else with it.
+// From returns the part of the interval that is left when reading resumes at v: without v if open, else including v.
 func (iv Interval) From(v Value, open, reverse bool) Interval {
 	at := Bound{Value: v, Set: true, Open: open}
 	if reverse {
@@ -150,12 +150,12 @@ func (iv Interval) From(v Value, open, reverse bool) Interval {
 	return iv
 }
 
-// Name stands for the sort key in a condition: the request has to say which attribute that is.
+// Name is the placeholder for the sort key in a condition. The request must define it.
 const Name = "#hs_sk"
 
-// Condition returns the interval as the sort key's part of a key condition, empty for every key, and adds the values
-// that it refers to, as :hs_lo and :hs_hi. DynamoDB takes one condition, and only BETWEEN has two ends, both closed. So
-// the result may have more than the interval, at the end where reading stops; Compare tells.
+// Condition returns the sort key's part of a key condition, which is empty for every key. It adds the values to which it
+// refers as :hs_lo and :hs_hi. DynamoDB accepts one condition, and only BETWEEN has two ends, both closed. The condition
+// may therefore select more than the interval, at the end where reading stops. Compare detects these keys.
 func (iv Interval) Condition(reverse bool, values map[string]types.AttributeValue) string {
 	lo, hi := iv.Lo, iv.Hi
 	if iv.Prefix {

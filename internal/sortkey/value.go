@@ -1,9 +1,10 @@
-// Package sortkey holds the values of sort keys in DynamoDB's order, and intervals of them.
+// Package sortkey holds sort key values in DynamoDB's order, and intervals of them.
 //
-//   - value.go has the Value of a sort key: its order, and its way from and to the SDK's attribute values;
-//   - interval.go has the Interval of sort keys that a read has left, and the key condition that asks DynamoDB for it.
+//   - value.go has the Value of a sort key, its order, and its conversion from and to the SDK's attribute values;
+//   - interval.go has the Interval of sort keys that a read has left, and the key condition that requests it from
+//     DynamoDB.
 //
-// Everything in it is pure: it sends nothing and remembers nothing.
+// All functions are pure.
 package sortkey
 
 import (
@@ -17,17 +18,18 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
 
-// MaxBytes is how many bytes a sort key has at most.
+// MaxBytes is the maximum length of a sort key, in bytes.
 const MaxBytes = 1024
 
-// Value is the value of a sort key. The values of one table have one kind, S, N or B, and are ordered as their texts are:
-// the text of a number is attr's encoding of it. The zero Value stands for no sort key.
+// Value is the value of a sort key. The values of one table have one kind, S, N or B, and are ordered by their texts. The
+// text of a number is its encoding by package attr. The zero Value means no sort key.
 type Value struct {
 	Kind attr.Kind
 	Text string
 }
 
-// Of returns v as a Value: v is an AttributeValue, or anything that attributevalue makes a string, number or binary of.
+// Of converts v to a Value. v is an AttributeValue, or anything that attributevalue encodes as a string, number or
+// binary.
 func Of(v any) (Value, error) {
 	value, ok := v.(types.AttributeValue)
 	if !ok {
@@ -48,7 +50,7 @@ func Of(v any) (Value, error) {
 	case *types.AttributeValueMemberB:
 		return Value{attr.B, string(value.Value)}, nil
 	}
-	return Value{}, fmt.Errorf("%v (%T) cannot be a sort key: only strings, numbers and binaries can", v, v)
+	return Value{}, fmt.Errorf("%v (%T) cannot be a sort key, want a string, a number or a binary", v, v)
 }
 
 // Attribute is the inverse of Of: see Written.
@@ -62,7 +64,7 @@ func (v Value) Attribute() types.AttributeValue {
 	return &types.AttributeValueMemberS{Value: v.Text}
 }
 
-// Written returns the value as requests spell it: of a number its digits, without an exponent, of anything else its bytes.
+// Written returns the value as in requests: the digits of a number without an exponent, or the bytes of any other value.
 func (v Value) Written() string {
 	if v.Kind == attr.N {
 		return attr.Number(v.Text).String()
@@ -70,15 +72,16 @@ func (v Value) Written() string {
 	return v.Text
 }
 
-// Compare returns -1, 0 or 1, as v comes before w, is equal to it or comes after it. Both have one kind.
+// Compare returns -1, 0 or 1 if v is before, equal to or after w. Both must have the same kind.
 func (v Value) Compare(w Value) int { return strings.Compare(v.Text, w.Text) }
 
-// After returns the very next value, if there is one that can be written down: numbers have none.
+// After returns the next value, or false if it cannot be written. Numbers have no next value.
 func (v Value) After() (Value, bool) {
 	return Value{v.Kind, v.Text + "\x00"}, v.Kind != attr.N && len(v.Text) < MaxBytes
 }
 
-// AfterPrefix returns the first value after all that begin with v, false if there is none. It may be longer than MaxBytes.
+// AfterPrefix returns the first value after all values that begin with v, or false if there is none. It may be longer
+// than MaxBytes.
 func (v Value) AfterPrefix() (Value, bool) {
 	for text := v.Text; text != ""; {
 		if v.Kind == attr.B {
@@ -102,7 +105,7 @@ func (v Value) AfterPrefix() (Value, bool) {
 	return Value{}, false
 }
 
-// Attributes returns the values under the names of their attributes, as in a key. There are as many names as values.
+// Attributes returns the values as a key, under the names of their attributes. There must be as many names as values.
 func Attributes(names []string, values []Value) map[string]types.AttributeValue {
 	key := make(map[string]types.AttributeValue, len(names))
 	for i, name := range names {
@@ -111,13 +114,13 @@ func Attributes(names []string, values []Value) map[string]types.AttributeValue 
 	return key
 }
 
-// OfAll is the inverse of Attributes. The item may have other attributes as well.
+// OfAll is the inverse of Attributes. The item may have further attributes.
 func OfAll(names []string, item map[string]types.AttributeValue) ([]Value, error) {
 	values := make([]Value, len(names))
 	for i, name := range names {
 		av, ok := item[name]
 		if !ok {
-			return nil, fmt.Errorf("item without its key attribute %q", name)
+			return nil, fmt.Errorf("the item lacks its key attribute %q", name)
 		}
 		var err error
 		if values[i], err = Of(av); err != nil {
