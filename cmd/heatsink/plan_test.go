@@ -176,7 +176,7 @@ func TestPlanMistakes(t *testing.T) {
 		{[]string{"--writes", "1", "--pattern", "any"}, `--pattern is "any": it must be one of [points times lists counter mostly]`},
 		{[]string{"--writes", "1", "--index", "i", "--strong"}, "--strong is set, but an index"},
 		{[]string{"--writes", "1", "--format", "roman"}, `invalid argument "roman" for "--format" flag: want shard-hash, plain, dot or a template`},
-		{[]string{"--writes", "1", "--format", "{key}{shard}"}, "there is nothing before {shard}"},
+		{[]string{"--writes", "1", "--format", "{key}{shard}"}, "there is no prefix before {shard}"},
 		{[]string{"--writes", "1", "--format", "{key}[.{shard}]"}, "--format has BareZero, so that shard 0 has the bare key: leave it out, and set --existing if the key has items"},
 		{[]string{"--writes", "1", "--factor", "0.1"}, "--factor is 0.1"},
 		{[]string{"--writes", "1", "--fail-on", "often"}, `--fail-on: unknown severity "often"`},
