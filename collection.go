@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -14,8 +15,8 @@ import (
 )
 
 // Collection is a layout on a table or index: what is put in is spread over shards, and read back as one list in order.
-// T is a struct with dynamodbav tags, as attributevalue has them, or Item for raw items. Its methods may be called
-// concurrently.
+// T is a struct with dynamodbav tags, as attributevalue has them, or Item for raw items; Options.Encode and Options.Decode
+// say if the tags or times are others. Its methods may be called concurrently.
 //
 // DynamoDB's numbers have 38 digits and a float64 has 17: take attributevalue.Number for keys that may have more, as times
 // written by Python's decimal do, or Get cannot find again what Query has listed.
@@ -41,8 +42,8 @@ func Open[T any](client Client, options Options) (*Collection[T], error) {
 	return &Collection[T]{c}, nil
 }
 
-// As returns the same collection with items of another type, for tables that hold several. They share what the
-// collection has learnt about the table.
+// As returns the same collection with items of another type, for tables that hold several. They share the options, those
+// of encoding among them, and what the collection has learnt about the table.
 func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.core} }
 
 // Put writes an item to its shard. A Calculated layout says which, so that it replaces an item with the same key; not if
@@ -64,7 +65,7 @@ func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.cor
 // is only sent to that same shard. If its condition fails then, the error is an UnknownOutcomeError: the item that stands
 // against it may be the own one, or an equal one of somebody else. With Options.Version heatsink can tell.
 func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.PutItemInput)) (Written[T], error) {
-	return written[T](encoded(item, func(raw Item) (Written[Item], error) { return c.core.writer.put(ctx, raw, edit) }))
+	return write(c.core, item, func(raw Item) (Written[Item], error) { return c.core.writer.put(ctx, raw, edit) })
 }
 
 // Update changes the item with the key that like has, which needs to hold no more than the key and what the shard and
@@ -87,7 +88,7 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 // An update that is not safe to do twice, such as an ADD, is not repeated after its answer was lost: the error is an
 // UnknownOutcomeError then.
 func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamodb.UpdateItemInput)) (Written[T], error) {
-	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.update(ctx, raw, edit) }))
+	return write(c.core, like, func(raw Item) (Written[Item], error) { return c.core.writer.update(ctx, raw, edit) })
 }
 
 // Delete deletes the item with the key that like has. With a Random layout it is looked for first, as by Update, and one is
@@ -98,7 +99,7 @@ func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamo
 // gone that it was hiding from Get. A copy that an update created without the attributes of ShardBy is left where it is,
 // as it may be the part of another item.
 func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamodb.DeleteItemInput)) (Written[T], error) {
-	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.delete(ctx, raw, edit) }))
+	return write(c.core, like, func(raw Item) (Written[Item], error) { return c.core.writer.delete(ctx, raw, edit) })
 }
 
 // Get returns the item with the key that like has, or ErrNotFound. With a Calculated layout that is one GetItem, and a
@@ -124,29 +125,52 @@ func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dyn
 // else has been written. Of items with the same key the last one stands. An item that only DynamoDB finds fault with is
 // looked for by halves, which takes up to ten requests more.
 func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
-	return batchPut(ctx, c.core.writer, len(items), func(i int) (Item, error) { return encode(items[i]) })
+	return batchPut(ctx, c.core.writer, len(items), func(i int) (Item, error) { return encode(c.core, items[i]) })
+}
+
+// BatchGet returns the items with the keys that likes have, in the order of likes, as Get does, with BatchGetItem, 100 keys at
+// a time. Reads are eventually consistent. Where an item may be in several shards they are all keys of these requests, as
+// for Get. Equal keys are read once. What DynamoDB leaves unprocessed is asked for again.
+//
+// The result is as long as likes, with a zero T for each item that is missing. These are in a *BatchError by position:
+// with ErrNotFound, or with why they could not be read or decoded. Everything else is there. With an error that wraps
+// ErrTooNarrow the item is there, too. A key that only DynamoDB finds fault with is looked for by halves, which takes up
+// to fourteen requests more.
+func (c *Collection[T]) BatchGet(ctx context.Context, likes []T) ([]T, error) {
+	return batchGet(ctx, c.core, likes)
+}
+
+// BatchDelete deletes the items with the keys that likes have, as Delete does. Where each can be in one place only, as with an
+// Index or a Calculated layout without BareZero, Older layouts and Widths, it takes BatchWriteItem, 25 at a time. Else, and with
+// Options.Version, it takes what Delete takes for each of them, a few at a time.
+//
+// Items that were not deleted, or may not have been, are in a *BatchError by position; all others were. As with Delete, what
+// is not there is ErrNotFound where items are looked for in a Random layout, and no error anywhere else. Equal keys are
+// deleted once, except from a Random layout, where each takes one copy.
+func (c *Collection[T]) BatchDelete(ctx context.Context, likes []T) error {
+	return batchDelete(ctx, c.core.writer, len(likes), func(i int) (Item, error) { return encode(c.core, likes[i]) })
 }
 
 // TransactPut returns Put's request as a part of a transaction of the caller's own. The shard is chosen now: if the
 // transaction is sent again, send the same part.
 func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*types.Put)) (types.TransactWriteItem, error) {
-	return encoded(item, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.put(ctx, raw, edit) })
+	return encoded(c.core, item, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.put(ctx, raw, edit) })
 }
 
 // TransactUpdate is TransactPut for an Update. A transaction cannot look for an item: here and in the other two, the error
 // is ErrScattered unless there is one place for it to be, as with a Calculated layout without BareZero, Older ones or Widths.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
-	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
+	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
 }
 
 // TransactDelete is TransactPut for a Delete.
 func (c *Collection[T]) TransactDelete(ctx context.Context, like T, edit ...func(*types.Delete)) (types.TransactWriteItem, error) {
-	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.delete(ctx, raw, edit) })
+	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.delete(ctx, raw, edit) })
 }
 
 // TransactCheck is TransactPut for a condition on an item that is not changed.
 func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
-	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.condition(ctx, raw, edit) })
+	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.condition(ctx, raw, edit) })
 }
 
 // Query returns the items that q asks for, in order: by bucket, then by sort key as DynamoDB orders it, then by shard;
@@ -220,7 +244,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 		var none T
 		return none, place, err
 	}
-	item, wrong := decode[T](raw)
+	item, wrong := decode[T](c.core.options.Decode, raw)
 	if failed, ok := wrong.(*DecodeError); ok {
 		failed.Key = attribute.Pick(raw, c.core.schema.AllKeys())
 	}
@@ -234,7 +258,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 // a Calculated layout, else one for every shard; and the bare key of BareZero, and those of Older layouts and narrower
 // Widths, if there are any.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
-	return encoded(like, func(raw Item) ([]Item, error) { return c.core.schema.EveryKey(ctx, raw) })
+	return encoded(c.core, like, func(raw Item) ([]Item, error) { return c.core.schema.EveryKey(ctx, raw) })
 }
 
 // Plan returns what q will read, without reading it. q.MaxRequests does not matter.
@@ -265,10 +289,12 @@ type Written[T any] struct {
 	// Attributes are the item or attributes that ReturnValues asked for, nil if none. They are raw, as they may be part
 	// of an item; decode them with Decode.
 	Attributes Item
+
+	decoder func(*attributevalue.DecoderOptions) // of the collection
 }
 
-// Decode returns the Attributes as a T.
-func (w Written[T]) Decode() (T, error) { return decode[T](w.Attributes) }
+// Decode returns the Attributes as a T, as the collection decodes items: with Options.Decode.
+func (w Written[T]) Decode() (T, error) { return decode[T](w.decoder, w.Attributes) }
 
 // Page is a part of a Query's result.
 type Page[T any] struct {
@@ -277,6 +303,3 @@ type Page[T any] struct {
 	// Next is the token of the next page, empty after the last. It may also lead to an empty last page.
 	Next string
 }
-
-// written turns the untyped result of a write into a typed one.
-func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -83,6 +84,15 @@ type Options struct {
 
 	// EventTime says where an item keeps the time that decides its bucket.
 	EventTime EventTime
+
+	// Encode and Decode change how items of the collection's type become attributes, and back: the key of struct tags, how
+	// times are written, what becomes of null and empty values. They are attributevalue's own options, so that items are those
+	// of the rest of the program. Every operation heeds them, and they are called for each item, also concurrently. Raw items
+	// (Item) are taken as they are. Default: the SDK's defaults.
+	//
+	// Change both together: items that the one writes must be read by the other.
+	Encode func(*attributevalue.EncoderOptions)
+	Decode func(*attributevalue.DecoderOptions)
 
 	// TTL names the table's time-to-live attribute. Items whose time has come are left out of reads although DynamoDB
 	// has not yet deleted them, unless it came more than five years ago, which DynamoDB takes for a mistake. Writes see them

@@ -435,7 +435,7 @@ func TestPutListsInIndex(t *testing.T) {
 		t.Run(fmt.Sprintf("number %t", number), func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t, byIndex(number))
 			options := Options{
-				Index: Index{Name: "listing"},
+				Index:  Index{Name: "listing"},
 				Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 			}
 			if number {

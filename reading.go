@@ -280,7 +280,7 @@ func decodeRow[T any](w row) (T, error) {
 		var none T
 		return none, &DecodeError{Key: w.key(), Item: w.item, Err: w.bad}
 	}
-	v, err := decode[T](w.item)
+	v, err := decode[T](w.read.core.options.Decode, w.item)
 	if failed, ok := err.(*DecodeError); ok {
 		failed.Key = w.key()
 	}
