@@ -302,7 +302,7 @@ func indexOfDays(t *testing.T) (Client, Options) {
 	client := local.Start(t).Client()
 	makeTable(t, client, "items", byIndex(false))
 	options := Options{
-		Table: "items", Index: "listing", TableKey: []string{"id"}, PartitionKey: "pk", SortKey: "sk", EventTime: EventTime{Attribute: "at"},
+		Table: "items", PartitionKey: "id", Index: Index{Name: "listing", PartitionKey: "pk", SortKey: "sk"}, EventTime: EventTime{Attribute: "at"},
 		Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day},
 	}
 	c := collection(t, client, options)

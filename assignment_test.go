@@ -23,8 +23,8 @@ func TestUpdateKeepsPlace(t *testing.T) {
 	byUser := Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}}
 	olderByUser := Options{Older: []layout.Layout{byUser.Layout}, ShardBy: []string{"user"}}
 	byDay := Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}}
-	index := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Bucket: layout.Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}}
-	number := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardAttribute: "shard"}
+	index := Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Bucket: layout.Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}}
+	number := Options{Index: Index{Name: "listing", ShardAttribute: "shard"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}}
 	morning, evening, tomorrow := "2026-06-22T08:00:00Z", "2026-06-22T20:00:00Z", "2026-06-23T08:00:00Z"
 	like := ov("pk", "k", "sk", "1", "id", "i1", "user", "u1", "seen", morning)
 	unlisted := ov("id", "i1")
@@ -74,8 +74,8 @@ func TestUpdateKeepsPlace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var edits []func(*dynamodb.CreateTableInput)
-			if c.options.Index != "" {
-				edits = append(edits, byIndex(c.options.ShardAttribute != ""))
+			if c.options.Index.Name != "" {
+				edits = append(edits, byIndex(c.options.Index.ShardAttribute != ""))
 			}
 			ctx, client := t.Context(), onItems(t, edits...)
 			items := openItems(t, client, c.options)
@@ -138,7 +138,7 @@ func TestLegacyUpdateKeepsPlace(t *testing.T) {
 // An update of a listed item lists it in the bucket of like, and gives it like's time: it never says another one than its bucket.
 func TestUpdateListsTime(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	items := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}})
+	items := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}})
 	if _, err := items.Put(ctx, ov("id", "i", "pk", "k", "sk", "1", "seen", "2026-02-27T08:00:00Z")); err != nil {
 		t.Fatal(err)
 	}
@@ -163,16 +163,16 @@ func TestUpdatedItemsAreFound(t *testing.T) {
 		"bare":       {Layout: bare, ShardBy: []string{"user"}},
 		"by day":     {Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}},
 		"random":     {Layout: layout.Layout{Shards: 4, Bucket: layout.Day}, EventTime: EventTime{Attribute: "seen"}},
-		"index":      {Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Bucket: layout.Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}},
-		"number":     {Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}, ShardAttribute: "shard"},
+		"index":      {Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated, Bucket: layout.Day}, ShardBy: []string{"user"}, EventTime: EventTime{Attribute: "seen"}},
+		"number":     {Index: Index{Name: "listing", ShardAttribute: "shard"}, Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"user"}},
 	}
 	accepted, tried := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
 		t.Run(name, func(t *testing.T) {
 			options := shapes[name]
 			var edits []func(*dynamodb.CreateTableInput)
-			if options.Index != "" {
-				edits = append(edits, byIndex(options.ShardAttribute != ""))
+			if options.Index.Name != "" {
+				edits = append(edits, byIndex(options.Index.ShardAttribute != ""))
 			}
 			ctx, client := context.Background(), onItems(t, edits...)
 			items := openItems(t, client, options)
@@ -183,9 +183,9 @@ func TestUpdatedItemsAreFound(t *testing.T) {
 				if _, err := items.Put(ctx, like); err != nil {
 					t.Fatal(err)
 				}
-				if options.Index != "" && rapid.Bool().Draw(t, "unlisted") {
+				if options.Index.Name != "" && rapid.Bool().Draw(t, "unlisted") {
 					delete(like, "pk")
-				} else if rapid.IntRange(0, 3).Draw(t, "other time") == 0 && options.Index != "" {
+				} else if rapid.IntRange(0, 3).Draw(t, "other time") == 0 && options.Index.Name != "" {
 					like["seen"] = sv("2026-02-28T08:00:00Z")
 				}
 				expression := drawExpression(t)
@@ -241,7 +241,7 @@ func isFound(t *rapid.T, ctx context.Context, client *dynamodb.Client, items *Co
 	if _, err := items.Get(ctx, self); err != nil {
 		t.Fatalf("get %s, stored as %s: %v", showItem(self), showItem(scan.Items[0]), err)
 	}
-	if o.Index != "" && self["pk"] == nil {
+	if o.Index.Name != "" && self["pk"] == nil {
 		return // taken off the list
 	}
 	q := Query{Key: place.Key}

@@ -80,7 +80,7 @@ func TestNewestCopyCounts(t *testing.T) {
 // its own.
 func TestUpdateCreatesWhatIsListed(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
+	users := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	if _, err := users.Put(ctx, ov("id", "old", "pk", "ACTIVE", "sk", "2025")); err != nil {
 		t.Fatal(err)
 	}
@@ -183,21 +183,27 @@ func TestForeignVersionsAreRead(t *testing.T) {
 func TestRolesThatSpoilEachOther(t *testing.T) {
 	client := onItems(t)
 	calculated := layout.Layout{Shards: 4, Strategy: layout.Calculated}
-	index := Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Index: "listing", TableKey: []string{"id"}, Layout: calculated}
+	index := Options{Table: "items", PartitionKey: "id", Index: Index{Name: "listing", PartitionKey: "pk", SortKey: "sk"}, Layout: calculated}
 	with := func(o Options, change func(*Options)) Options {
 		change(&o)
 		return o
 	}
 	table := Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: calculated}
 	for name, o := range map[string]Options{
-		"shard attribute and time":    with(index, func(o *Options) { o.ShardAttribute, o.EventTime.Attribute = "s", "s" }),
-		"shard attribute and ShardBy": with(index, func(o *Options) { o.ShardAttribute, o.ShardBy = "s", []string{"s"} }),
-		"shard attribute and TTL":     with(index, func(o *Options) { o.ShardAttribute, o.TTL = "s", "s" }),
+		"shard attribute and time":    with(index, func(o *Options) { o.Index.ShardAttribute, o.EventTime.Attribute = "s", "s" }),
+		"shard attribute and ShardBy": with(index, func(o *Options) { o.Index.ShardAttribute, o.ShardBy = "s", []string{"s"} }),
+		"shard attribute and TTL":     with(index, func(o *Options) { o.Index.ShardAttribute, o.TTL = "s", "s" }),
 		"key and TTL":                 with(table, func(o *Options) { o.TTL = "pk" }),
 		"key and time":                with(table, func(o *Options) { o.EventTime.Attribute = "pk" }),
 		"key and ShardBy":             with(table, func(o *Options) { o.ShardBy = []string{"pk"} }),
-		"the same twice":              with(index, func(o *Options) { o.TableKey = []string{"id", "id"} }),
-		"no name":                     with(index, func(o *Options) { o.TableKey = []string{"id", ""} }),
+		"the same twice":              with(index, func(o *Options) { o.SortKey = "id" }),
+		"no name":                     with(index, func(o *Options) { o.Index.Name = "" }),
+		"no key of the table":         with(index, func(o *Options) { o.PartitionKey = "" }),
+		"no key of the index":         with(index, func(o *Options) { o.Index.PartitionKey = "" }),
+		"one key for both":            with(index, func(o *Options) { o.Index.PartitionKey = "id" }),
+		"the index's key twice":       with(index, func(o *Options) { o.Index.SortKey = "pk" }),
+		"index key and TTL":           with(index, func(o *Options) { o.TTL = "pk" }),
+		"shard attribute and a key":   with(index, func(o *Options) { o.Index.ShardAttribute = "id" }),
 		"ShardBy twice":               with(table, func(o *Options) { o.ShardBy = []string{"a", "a"} }),
 		"ShardBy nothing":             with(table, func(o *Options) { o.ShardBy = []string{""} }),
 		"a budget that is no number":  with(table, func(o *Options) { o.Retry.Budget = math.NaN() }),

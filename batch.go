@@ -16,12 +16,15 @@ import (
 )
 
 const (
-	// maxBatchPut is the maximum number of items in a BatchWriteItem.
-	maxBatchPut = 25
+	// maxBatchWrite is the maximum number of items in a BatchWriteItem.
+	maxBatchWrite = 25
 
 	// maxBatches is the maximum number of requests that one call has in flight.
 	maxBatches = 8
 )
+
+// errBadKey is the error of an item whose key DynamoDB would refuse, and with it every other item of the request.
+var errBadKey = fmt.Errorf("%w: a key attribute is not a valid number", ErrItem)
 
 // inParallel calls f for every number below n, maxBatches at a time, and waits for all calls.
 func inParallel(n int, f func(i int)) {
@@ -41,13 +44,14 @@ func inParallel(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// batch is a BatchPut in progress.
+// batch is a BatchPut or a BatchDelete in progress.
 type batch struct {
-	schema *place.Schema
-	placer *place.Placer
-	ttl    expiry.TTL
-	sender *sender
-	items  []*batchItem
+	schema  *place.Schema
+	placer  *place.Placer
+	ttl     expiry.TTL
+	sender  *sender
+	deletes bool
+	items   []*batchItem
 }
 
 // batchItem is an item of a batch.
@@ -55,7 +59,7 @@ type batchItem struct {
 	*place.Placement
 	position int   // in the batch
 	item     Item  // with the logical key and the time to live
-	sent     Item  // as it was sent
+	sent     Item  // as it was sent; the table's key if it is deleted
 	err      error // why it is not written
 }
 
@@ -77,29 +81,28 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	if w.versions.Keeps() {
 		inParallel(len(sound), func(i int) { _, sound[i].err = w.put(ctx, sound[i].item, nil) })
 	} else {
-		b.put(ctx, sound)
+		b.write(ctx, sound)
 	}
-	return b.failures(items)
-}
-
-// put writes items, up to maxBatchPut in a request.
-func (b *batch) put(ctx context.Context, items []*batchItem) {
-	requests := slices.Collect(slices.Chunk(items, maxBatchPut))
-	inParallel(len(requests), func(i int) { b.putSome(ctx, requests[i]) })
-}
-
-// failures returns a BatchError with the items that were not written, nil if all were.
-func (b *batch) failures(items int) error {
-	var failed []BatchFailure
+	errs := make([]error, items)
 	for _, e := range b.items {
-		if e.err != nil {
-			failed = append(failed, BatchFailure{Position: e.position, Err: e.err})
-		}
+		errs[e.position] = e.err
 	}
-	if failed != nil {
-		return &BatchError{Failed: failed, Of: items}
+	return batchError("BatchPut", errs)
+}
+
+// write writes items, as many in a request as it takes.
+func (b *batch) write(ctx context.Context, items []*batchItem) {
+	requests := slices.Collect(slices.Chunk(items, maxBatchWrite))
+	inParallel(len(requests), func(i int) { b.writeSome(ctx, requests[i]) })
+}
+
+// request returns the part of a BatchWriteItem that is about an item.
+func (b *batch) request(e *batchItem) types.WriteRequest {
+	if b.deletes {
+		return types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: e.sent}}
 	}
-	return nil
+	e.sent = b.placer.Stored(e.Placement, e.item)
+	return types.WriteRequest{PutRequest: &types.PutRequest{Item: e.sent}}
 }
 
 // place chooses the place of each item. Of items with the same key only the last is kept. An item that has no place gets
@@ -120,7 +123,7 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 		}
 		name, ok := b.schema.KeyText(item)
 		if !ok {
-			e.err = fmt.Errorf("%w: a key attribute is not a valid number", ErrItem)
+			e.err = errBadKey
 			continue
 		}
 		if b.schema.Index == "" {
@@ -133,21 +136,20 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 	b.items = slices.DeleteFunc(all, func(e *batchItem) bool { return e.err == nil && last[names[e.position]] != e.position })
 }
 
-// putSome writes the items of one request. Items that it cannot write get an error.
-func (b *batch) putSome(ctx context.Context, pending []*batchItem) {
+// writeSome writes the items of one request. Items that it cannot write get an error.
+func (b *batch) writeSome(ctx context.Context, pending []*batchItem) {
 	r := &request{operation: "BatchWriteItem", Home: pending[0].Home}
 	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
-		puts := make([]types.WriteRequest, len(pending))
+		writes := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
 			if attempt > 1 && !r.lost && e.Random {
 				b.placer.Elsewhere(e.Placement)
 			}
-			e.sent = b.placer.Stored(e.Placement, e.item)
-			puts[i].PutRequest = &types.PutRequest{Item: e.sent}
+			writes[i] = b.request(e)
 		}
 		r.Home = pending[0].Home
 		out, err := b.sender.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-			RequestItems:           map[string][]types.WriteRequest{b.sender.table: puts},
+			RequestItems:           map[string][]types.WriteRequest{b.sender.table: writes},
 			ReturnConsumedCapacity: meter.Of(ctx).Wanted(),
 		}, dispatch.Once)
 		if err == nil {
@@ -170,8 +172,8 @@ func (b *batch) putSome(ctx context.Context, pending []*batchItem) {
 	case len(pending) > 1 && !r.lost && dispatch.Invalid(failed.Err):
 		// DynamoDB rejects a batch for one bad item and does not say which.
 		half := len(pending) / 2
-		b.putSome(ctx, pending[:half])
-		b.putSome(ctx, pending[half:])
+		b.writeSome(ctx, pending[:half])
+		b.writeSome(ctx, pending[half:])
 	default:
 		for _, e := range pending {
 			own := *failed
@@ -185,13 +187,15 @@ func (b *batch) putSome(ctx context.Context, pending []*batchItem) {
 // was not sent, no item is certain. All of them are then sent again, to the same shards.
 func (b *batch) unprocessed(r *request, sent []*batchItem, out *dynamodb.BatchWriteItemOutput) []*batchItem {
 	left := map[string]bool{}
-	for _, puts := range out.UnprocessedItems { // of our table, under its name or its ARN
-		for _, put := range puts {
-			var name string
-			ok := put.PutRequest != nil
-			if ok {
-				name, ok = b.schema.KeyText(put.PutRequest.Item)
+	for _, writes := range out.UnprocessedItems { // of our table, under its name or its ARN
+		for _, write := range writes {
+			var key Item
+			if write.PutRequest != nil && !b.deletes {
+				key = write.PutRequest.Item
+			} else if write.DeleteRequest != nil && b.deletes {
+				key = write.DeleteRequest.Key
 			}
+			name, ok := b.schema.KeyText(key)
 			if !ok {
 				r.lost = true
 				return sent

@@ -89,7 +89,7 @@ func TestBatchPutDuplicates(t *testing.T) {
 func TestBatchPutDuplicatesByIndex(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
 	users := openItems(t, client, Options{
-		Index: "listing", TableKey: []string{"id"},
+		Index:  Index{Name: "listing"},
 		Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day}, EventTime: EventTime{Attribute: "sk"},
 	})
 	err := users.BatchPut(ctx, []Item{

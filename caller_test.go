@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -85,7 +86,7 @@ func TestLimitedCounts(t *testing.T) {
 	for _, s := range shapes {
 		options := s.create(t, client)
 		options.Layout = layout.Layout{Shards: 4}
-		if s.index || options.SortKey == "" {
+		if s.calculated() {
 			options.Layout.Strategy = layout.Calculated
 		}
 		var raw []Item
@@ -94,10 +95,10 @@ func TestLimitedCounts(t *testing.T) {
 			if s.number {
 				item["pk"], item["shard"] = text("k"), number(fmt.Sprint(i%4))
 			}
-			if options.SortKey != "" {
+			if s.sort != attr.Invalid {
 				item["sk"] = s.value(i % sortValues)
 			}
-			if s.index || options.SortKey != "" || i < 4 {
+			if s.index || s.sort != attr.Invalid || i < 4 {
 				raw = append(raw, item)
 			}
 		}

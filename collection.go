@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -15,8 +16,7 @@ import (
 
 // Collection stores items in a table or an index through a layout. It spreads the items of a key over shards and reads
 // them back as one ordered list. T is a struct with dynamodbav tags, as package attributevalue defines them, or Item for
-// raw items. All methods are safe for concurrent use.
-//
+// raw items. Options.Encode and Options.Decode change how items are encoded. All methods are safe for concurrent use.//
 // An item holds its logical key. Put replaces the value of the partition key attribute with the shard key, and reads
 // restore the logical key. A read therefore returns exactly what was put.
 //
@@ -42,8 +42,8 @@ func Open[T any](client Client, options Options) (*Collection[T], error) {
 	return &Collection[T]{c}, nil
 }
 
-// As returns the same collection with items of another type, for tables that hold several types. Both collections share a
-// retry budget, a concurrency limit and what they have learned about the table.
+// As returns the same collection with items of another type, for tables that hold several types. Both collections share
+// their options, a retry budget, a concurrency limit and what they have learned about the table.
 func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.core} }
 
 // Put writes an item to its shard and returns where it was written.
@@ -66,7 +66,7 @@ func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.cor
 // Put retries on the same shard only. If the condition then fails, the error is an UnknownOutcomeError: the existing item
 // may be this one or an equal one from another writer. With Options.Version, heatsink can tell them apart.
 func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.PutItemInput)) (Written[T], error) {
-	return written[T](encoded(item, func(raw Item) (Written[Item], error) { return c.core.writer.put(ctx, raw, edit) }))
+	return write(c.core, item, func(raw Item) (Written[Item], error) { return c.core.writer.put(ctx, raw, edit) })
 }
 
 // Update changes the item that has the key of like. like needs only the key and the attributes that determine the shard
@@ -92,7 +92,7 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 // After a lost response, Update does not retry an update that is not idempotent, such as an ADD. The error is then an
 // UnknownOutcomeError.
 func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamodb.UpdateItemInput)) (Written[T], error) {
-	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.update(ctx, raw, edit) }))
+	return write(c.core, like, func(raw Item) (Written[Item], error) { return c.core.writer.update(ctx, raw, edit) })
 }
 
 // Delete deletes the item that has the key of like. With a Random layout, it first looks for the item as Update does, and
@@ -103,7 +103,7 @@ func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamo
 // that Get did not return are gone. Delete keeps a copy that an update created without the attributes of ShardBy, because
 // it may belong to another item.
 func (c *Collection[T]) Delete(ctx context.Context, like T, edit ...func(*dynamodb.DeleteItemInput)) (Written[T], error) {
-	return written[T](encoded(like, func(raw Item) (Written[Item], error) { return c.core.writer.delete(ctx, raw, edit) }))
+	return write(c.core, like, func(raw Item) (Written[Item], error) { return c.core.writer.delete(ctx, raw, edit) })
 }
 
 // Get returns the item that has the key of like, or ErrNotFound.
@@ -133,30 +133,53 @@ func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dyn
 // others were written. If DynamoDB rejects a request because of one item, BatchPut finds that item by halving the batch,
 // which takes up to ten more requests.
 func (c *Collection[T]) BatchPut(ctx context.Context, items []T) error {
-	return batchPut(ctx, c.core.writer, len(items), func(i int) (Item, error) { return encode(items[i]) })
+	return batchPut(ctx, c.core.writer, len(items), func(i int) (Item, error) { return encode(c.core, items[i]) })
+}
+
+// BatchGet returns the items with the keys that likes have, in the order of likes, as Get does, with BatchGetItem, 100 keys at
+// a time. Reads are eventually consistent. Where an item may be in several shards they are all keys of these requests, as
+// for Get. Equal keys are read once. What DynamoDB leaves unprocessed is asked for again.
+//
+// The result is as long as likes, with a zero T for each item that is missing. These are in a *BatchError by position:
+// with ErrNotFound, or with why they could not be read or decoded. Everything else is there. With an error that wraps
+// ErrTooNarrow the item is there, too. A key that only DynamoDB finds fault with is looked for by halves, which takes up
+// to fourteen requests more.
+func (c *Collection[T]) BatchGet(ctx context.Context, likes []T) ([]T, error) {
+	return batchGet(ctx, c.core, likes)
+}
+
+// BatchDelete deletes the items with the keys that likes have, as Delete does. Where each can be in one place only, as with an
+// Index or a Calculated layout without BareZero, Older layouts and Widths, it takes BatchWriteItem, 25 at a time. Else, and with
+// Options.Version, it takes what Delete takes for each of them, a few at a time.
+//
+// Items that were not deleted, or may not have been, are in a *BatchError by position; all others were. As with Delete, what
+// is not there is ErrNotFound where items are looked for in a Random layout, and no error anywhere else. Equal keys are
+// deleted once, except from a Random layout, where each takes one copy.
+func (c *Collection[T]) BatchDelete(ctx context.Context, likes []T) error {
+	return batchDelete(ctx, c.core.writer, len(likes), func(i int) (Item, error) { return encode(c.core, likes[i]) })
 }
 
 // TransactPut returns the request of a Put as a part of the caller's own transaction. The shard is chosen now: to retry
 // the transaction, send the same part again.
 func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*types.Put)) (types.TransactWriteItem, error) {
-	return encoded(item, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.put(ctx, raw, edit) })
+	return encoded(c.core, item, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.put(ctx, raw, edit) })
 }
 
 // TransactUpdate is TransactPut for an Update. A transaction cannot look for an item. TransactUpdate, TransactDelete and
 // TransactCheck therefore return ErrScattered if the item may be in several places. An item has one place with a
 // Calculated layout without BareZero, Older layouts or Widths.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
-	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
+	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
 }
 
 // TransactDelete is TransactPut for a Delete.
 func (c *Collection[T]) TransactDelete(ctx context.Context, like T, edit ...func(*types.Delete)) (types.TransactWriteItem, error) {
-	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.delete(ctx, raw, edit) })
+	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.delete(ctx, raw, edit) })
 }
 
 // TransactCheck is TransactPut for a condition on an item that the transaction does not change.
 func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(*types.ConditionCheck)) (types.TransactWriteItem, error) {
-	return encoded(like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.condition(ctx, raw, edit) })
+	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.condition(ctx, raw, edit) })
 }
 
 // Query returns the items that q selects. They are ordered by bucket, then by sort key in DynamoDB's order, then by
@@ -232,7 +255,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 		var none T
 		return none, place, err
 	}
-	item, wrong := decode[T](raw)
+	item, wrong := decode[T](c.core.options.Decode, raw)
 	if failed, ok := wrong.(*DecodeError); ok {
 		failed.Key = attribute.Pick(raw, c.core.schema.AllKeys())
 	}
@@ -246,7 +269,7 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 // Calculated layout has one such key, and any other layout has one for every shard. BareZero, Older layouts and narrower
 // Widths add theirs.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
-	return encoded(like, func(raw Item) ([]Item, error) { return c.core.schema.EveryKey(ctx, raw) })
+	return encoded(c.core, like, func(raw Item) ([]Item, error) { return c.core.schema.EveryKey(ctx, raw) })
 }
 
 // Plan returns how many buckets and shards q will read, without reading them. It ignores q.MaxRequests.
@@ -280,10 +303,12 @@ type Written[T any] struct {
 	// Attributes are the item or the attributes that ReturnValues asked for, or nil. They are raw because they may be
 	// only part of an item; Decode converts them.
 	Attributes Item
+
+	decoder func(*attributevalue.DecoderOptions) // of the collection
 }
 
-// Decode returns the Attributes as a T.
-func (w Written[T]) Decode() (T, error) { return decode[T](w.Attributes) }
+// Decode returns the Attributes as a T, as the collection decodes items: with Options.Decode.
+func (w Written[T]) Decode() (T, error) { return decode[T](w.decoder, w.Attributes) }
 
 // Page is a part of the result of a Query.
 type Page[T any] struct {
@@ -292,6 +317,3 @@ type Page[T any] struct {
 	// Next is the token of the next page, and is empty after the last page. The next page may be empty.
 	Next string
 }
-
-// written turns the untyped result of a write into a typed one.
-func written[T any](w Written[Item], err error) (Written[T], error) { return Written[T](w), err }

@@ -75,6 +75,7 @@ func (m *faultModel) run() {
 			m.grow()
 		case 4:
 			m.read()
+			m.batchGet()
 		default:
 			m.put()
 		}
@@ -115,8 +116,23 @@ func (m *faultModel) delete() {
 	if len(m.states) == 0 {
 		return
 	}
-	sk := rapid.SampledFrom(slices.Sorted(maps.Keys(m.states))).Draw(m.T, "deleted")
-	_, err := m.items.Delete(context.Background(), ov("pk", m.key, "sk", sk))
+	sorted := slices.Sorted(maps.Keys(m.states))
+	if rapid.Bool().Draw(m.T, "one") {
+		sk := rapid.SampledFrom(sorted).Draw(m.T, "deleted")
+		_, err := m.items.Delete(context.Background(), ov("pk", m.key, "sk", sk))
+		m.settleDelete(sk, err)
+		return
+	}
+	from := rapid.IntRange(0, len(sorted)-1).Draw(m.T, "from")
+	sorted = sorted[from:min(from+30, len(sorted))]
+	errs := m.failures(m.items.BatchDelete(context.Background(), m.likes(sorted)), len(sorted))
+	for i, sk := range sorted {
+		m.settleDelete(sk, errs[i])
+	}
+}
+
+// settleDelete is settle for a delete, which may find that there is nothing.
+func (m *faultModel) settleDelete(sk string, err error) {
 	if errors.Is(err, ErrNotFound) {
 		if !m.states[sk][0] {
 			m.Fatalf("%s is not found, but can only be %v", sk, m.states[sk])
@@ -124,6 +140,46 @@ func (m *faultModel) delete() {
 		err = nil
 	}
 	m.settle(sk, 0, err)
+}
+
+func (m *faultModel) likes(sorts []string) (likes []Item) {
+	for _, sk := range sorts {
+		likes = append(likes, ov("pk", m.key, "sk", sk))
+	}
+	return likes
+}
+
+// failures returns the errors of a batch by position.
+func (m *faultModel) failures(err error, of int) []error {
+	errs := make([]error, of)
+	if err == nil {
+		return errs
+	}
+	failed, ok := err.(*BatchError)
+	if !ok || failed.Of != of {
+		m.Fatalf("got %v, want a BatchError of %d", err, of)
+	}
+	for _, f := range failed.Failed {
+		errs[f.Position] = f.Err
+	}
+	return errs
+}
+
+// batchGet compares what a BatchGet returns with what may be there. What could not be read says nothing.
+func (m *faultModel) batchGet() {
+	sorted := slices.Sorted(maps.Keys(m.states))
+	got, err := m.items.BatchGet(context.Background(), m.likes(sorted))
+	for i, err := range m.failures(err, len(sorted)) {
+		state, v := m.states[sorted[i]], 0
+		if err == nil {
+			fmt.Sscan(attrText(got[i], "v"), &v)
+		} else if got[i] != nil {
+			m.Fatalf("%s: got %s and %v", sorted[i], showItem(got[i]), err)
+		}
+		if (err == nil || errors.Is(err, ErrNotFound)) && !state[v] {
+			m.Fatalf("%s: got version %d, %v, want one of %v", sorted[i], v, err, state)
+		}
+	}
 }
 
 // settle takes note of what an answer means for a sort key.

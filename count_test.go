@@ -173,7 +173,8 @@ func TestQueryRefuses(t *testing.T) {
 	hashOnly := plain
 	hashOnly.SortKey, hashOnly.Layout.Shards = "", 1
 	index := plain
-	index.Index, index.TableKey, index.Layout.Strategy = "listing", []string{"id"}, layout.Calculated
+	index.PartitionKey, index.SortKey, index.Layout.Strategy = "id", "", layout.Calculated
+	index.Index = Index{Name: "listing", PartitionKey: plain.PartitionKey, SortKey: plain.SortKey}
 	timeless := plain
 	timeless.EventTime = EventTime{}
 	day := firstDay.AddDate(0, 0, 1)

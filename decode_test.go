@@ -62,7 +62,7 @@ func TestDecodeTooNarrow(t *testing.T) {
 		{"older is not", Options{Layout: layout.Layout{Shards: 2}, Older: []layout.Layout{{Shards: 8, Format: layout.SharpNumber()}}}, ov("pk", "a#SHARD#8", "sk", "1"), layout.Place{Key: "a", Shard: 8}, false},
 		{
 			"number",
-			Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, ShardAttribute: "shard"},
+			Options{Index: Index{Name: "listing", ShardAttribute: "shard"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}},
 			ov("pk", "a", "sk", "1", "id", "u", "shard", 4),
 			layout.Place{Key: "a", Shard: 4},
 			false,
@@ -88,9 +88,9 @@ func TestGetTooNarrow(t *testing.T) {
 	for _, number := range []bool{false, true} {
 		t.Run(fmt.Sprintf("number %t", number), func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t, byIndex(number))
-			options := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 16, Strategy: layout.Calculated}}
+			options := Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 16, Strategy: layout.Calculated}}
 			if number {
-				options.ShardAttribute = "shard"
+				options.Index.ShardAttribute = "shard"
 			}
 			id, shard := beyond(t)
 			if _, err := openItems(t, client, options).Put(ctx, ov("id", id, "pk", "ACTIVE", "sk", "1", "n", 1)); err != nil {
@@ -169,7 +169,7 @@ func TestOlderRefusesKey(t *testing.T) {
 // An index does not list an item that lacks its sort key, so such an item is refused, unless it is to be off the list.
 func TestPutNeedsWhatListingNeeds(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
+	users := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 	item := ov("id", "u1", "pk", "ACTIVE")
 	_, put := users.Put(ctx, item)
 	_, part := users.TransactPut(ctx, item)

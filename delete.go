@@ -76,3 +76,88 @@ func (w *writer) bury(ctx context.Context, at place.Home, in *dynamodb.DeleteIte
 	}
 	return &dynamodb.DeleteItemOutput{Attributes: out.Attributes, ConsumedCapacity: out.ConsumedCapacity}, nil
 }
+
+// batchDelete deletes items. Those that can be in one place only are deleted with BatchWriteItem, 25 at a time. The others have
+// to be looked for, and those of a collection with versions leave tombstones behind: w deletes them one by one, a few at a
+// time, and those with the same key one after another, as each takes one copy of a random layout.
+func batchDelete(ctx context.Context, w *writer, likes int, encode func(i int) (Item, error)) error {
+	all := make([]*batchItem, likes)
+	var together, apart keyGroups
+	for i := range all {
+		e := &batchItem{position: i}
+		all[i] = e
+		var only bool
+		if e.item, e.err = encode(i); e.err == nil {
+			only, e.err = w.onlyPlace(ctx, e)
+		}
+		switch {
+		case e.err != nil:
+		case only:
+			e.err = together.add(w.schema, e.sent, e)
+		default:
+			e.err = apart.add(w.schema, e.item, e)
+		}
+	}
+	b := &batch{schema: w.schema, placer: w.placer, sender: w.sender, deletes: true}
+	for _, same := range together.groups { // deleting twice is deleting once
+		b.items = append(b.items, same[0])
+	}
+	b.write(ctx, b.items)
+	for _, same := range together.groups {
+		for _, e := range same[1:] {
+			e.err = same[0].err
+		}
+	}
+	inParallel(len(apart.groups), func(i int) {
+		for _, e := range apart.groups[i] {
+			_, e.err = w.delete(ctx, e.item, nil)
+		}
+	})
+	errs := make([]error, likes)
+	for i, e := range all {
+		errs[i] = e.err
+	}
+	return batchError("BatchDelete", errs)
+}
+
+// keyGroups are items of a batch in groups of the same key, in the order of the batch.
+type keyGroups struct {
+	groups [][]*batchItem
+	byKey  map[string]int
+}
+
+// add adds an item under its key. It is ErrItem if that is none.
+func (g *keyGroups) add(schema *place.Schema, key Item, e *batchItem) error {
+	name, ok := schema.KeyText(key)
+	if !ok {
+		return errBadKey
+	}
+	at, known := g.byKey[name]
+	if !known {
+		if g.byKey == nil {
+			g.byKey = make(map[string]int)
+		}
+		at = len(g.groups)
+		g.byKey[name], g.groups = at, append(g.groups, nil)
+	}
+	g.groups[at] = append(g.groups[at], e)
+	return nil
+}
+
+// onlyPlace reports whether one DeleteItem is all that it takes to delete an item, and says of which key.
+func (w *writer) onlyPlace(ctx context.Context, e *batchItem) (bool, error) {
+	key, err := w.schema.KeyOf(e.item)
+	if err != nil || w.versions.Keeps() {
+		return false, err
+	}
+	if w.schema.Index != "" {
+		e.Placement, e.sent = &place.Placement{Home: w.schema.TableHome(key)}, key
+		return true, nil
+	}
+	homes, err := w.schema.Homes(ctx, e.item, false)
+	if err != nil || len(homes) > 1 {
+		return false, err
+	}
+	e.Placement, e.sent = &place.Placement{Home: homes[0]}, w.schema.KeyAt(key, homes[0])
+	return true, nil
+}

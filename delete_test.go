@@ -64,7 +64,7 @@ func TestDeleteFromOlderLayout(t *testing.T) {
 
 func TestDeleteByIndex(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
+	users := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
 	if _, err := users.Put(ctx, ov("id", "u1", "pk", "ACTIVE", "sk", "1")); err != nil {
 		t.Fatal(err)
 	}
@@ -99,5 +99,71 @@ func TestDeleteAfterLostAnswer(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// BatchDelete takes a request for 25 items where each is in one place, and says of which it does not know.
+func TestBatchDelete(t *testing.T) {
+	spread := layout.Layout{Shards: 10, Strategy: layout.Calculated}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, engine := context.Background(), onItems(t)
+		client := faulty.On(t, engine, nil)
+		views := openItems(t, client, Options{Layout: spread})
+		if err := views.BatchPut(ctx, numberedItems(60)); err != nil {
+			t.Fatal(err)
+		}
+		client.Decide(faulty.Script(faulty.Partly, faulty.Throttled, faulty.LostAnswer).Of("BatchWriteItem"))
+		var meter Meter
+		if err := views.BatchDelete(WithMeter(ctx, &meter), append(numberedItems(25), numberedItems(5)...)); err != nil {
+			t.Fatal(err)
+		}
+		if left := len(everyItem(t, engine, "items")); left != 35 || meter.Cost().Requests != 4 || client.Count("DeleteItem") != 0 {
+			t.Errorf("%d items left after %+v, want 35 after 4 requests", left, meter.Cost())
+		}
+		client.Decide(faulty.Always(faulty.LostAnswer))
+		err := views.BatchDelete(ctx, numberedItems(26)[25:])
+		failed, ok := err.(*BatchError)
+		if !ok || failed.Operation != "BatchDelete" || !errors.As(err, new(*UnknownOutcomeError)) {
+			t.Errorf("got %v, want an unknown outcome", err)
+		}
+		client.Decide(nil)
+		likes := numberedItems(60)[26:]
+		likes[3]["sk"] = nv(1)
+		likes[5] = ov("pk", "VIEWS")
+		err = views.BatchDelete(ctx, likes)
+		if failed, ok := err.(*BatchError); !ok || len(failed.Failed) != 2 || failed.Failed[0].Position != 3 || failed.Failed[1].Position != 5 {
+			t.Errorf("got %v, want 3 and 5 to fail", err)
+		}
+		if left := len(everyItem(t, engine, "items")); left != 2 {
+			t.Errorf("%d items left, want the two whose keys were wrong", left)
+		}
+		if err := views.BatchDelete(ctx, nil); err != nil {
+			t.Errorf("nothing: got %v", err)
+		}
+	})
+}
+
+// Items that have to be looked for fail one by one, and equal keys of a random layout take one copy each.
+func TestBatchDeleteOneByOne(t *testing.T) {
+	ctx, engine := t.Context(), onItems(t)
+	client := faulty.On(t, engine, nil)
+	views := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}})
+	for _, n := range []string{"#SHARD_0", "#SHARD_2"} {
+		load(t, engine, "items", []Item{ov("pk", "VIEWS"+n, "sk", "0000"), ov("pk", "VIEWS"+n, "sk", "0001")})
+	}
+	like := numberedItems(2)
+	client.Decide(func(r faulty.Request) faulty.Fault {
+		if in, ok := r.Input.(*dynamodb.DeleteItemInput); ok && attrText(in.Key, "sk") == "0001" {
+			return faulty.Denied
+		}
+		return faulty.None
+	})
+	err := views.BatchDelete(ctx, []Item{like[0], like[1], like[0], like[0]})
+	failed, ok := err.(*BatchError)
+	if !ok || len(failed.Failed) != 2 || failed.Failed[0].Position != 1 || failed.Failed[1].Position != 3 || failed.Failed[1].Err != ErrNotFound {
+		t.Errorf("got %v, want the second to be denied and the last not to be found", err)
+	}
+	if left := len(everyItem(t, engine, "items")); left != 2 {
+		t.Errorf("%d items left, want two of the second", left)
 	}
 }

@@ -148,22 +148,44 @@ func (e decodeErrors) Error() string {
 
 func (e decodeErrors) Unwrap() []error { return e }
 
-// BatchError lists the items of a batch that were not written, or may not have been written: each has its own error. All
-// other items were written.
+// BatchError lists the items of a batch that failed. Those of a BatchPut or BatchDelete were not written or deleted, or may not
+// have been. Those of a BatchGet were not found or could not be read. Each has its own error. All other items succeeded.
 type BatchError struct {
-	Failed []BatchFailure // in the order of the batch
-	Of     int            // the number of items in the batch
+	Operation string         // "BatchPut", "BatchGet" or "BatchDelete"
+	Failed    []BatchFailure // in the order of the batch
+	Of        int            // the number of items in the batch
 }
 
-// BatchFailure is an item of a batch that was not written, or may not have been written.
+// BatchFailure is an item of a batch that failed, or may have failed.
 type BatchFailure struct {
 	Position int // in the batch, from 0
 	Err      error
 }
 
 func (e *BatchError) Error() string {
+	undone := "not written"
+	switch e.Operation {
+	case "BatchGet":
+		undone = "not read"
+	case "BatchDelete":
+		undone = "not deleted"
+	}
 	first := e.Failed[0]
-	return fmt.Sprintf("%d of %d items not written, the first at position %d: %v", len(e.Failed), e.Of, first.Position, first.Err)
+	return fmt.Sprintf("%d of %d items %s, the first at position %d: %v", len(e.Failed), e.Of, undone, first.Position, first.Err)
+}
+
+// batchError returns a BatchError, nil if nothing failed. errs has an error or nil for each item of the batch.
+func batchError(operation string, errs []error) error {
+	var failed []BatchFailure
+	for i, err := range errs {
+		if err != nil {
+			failed = append(failed, BatchFailure{Position: i, Err: err})
+		}
+	}
+	if failed == nil {
+		return nil
+	}
+	return &BatchError{Operation: operation, Failed: failed, Of: len(errs)}
 }
 
 func (e *BatchError) Unwrap() []error {

@@ -60,7 +60,7 @@ func TestIndexWithoutTheEventTime(t *testing.T) {
 	})
 	for _, bucket := range []layout.Bucket{layout.NoBucket, layout.Day} {
 		c := openItems(t, client, Options{
-			Index: "listing", TableKey: []string{"id"}, EventTime: EventTime{Attribute: "at"},
+			Index: Index{Name: "listing"}, EventTime: EventTime{Attribute: "at"},
 			Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: bucket},
 		})
 		key := "k" + bucket.String()
@@ -78,7 +78,7 @@ func TestIndexWithoutTheEventTime(t *testing.T) {
 	}
 	// whole buckets need no time
 	c := openItems(t, client, Options{
-		Index: "listing", TableKey: []string{"id"}, EventTime: EventTime{Attribute: "at"},
+		Index: Index{Name: "listing"}, EventTime: EventTime{Attribute: "at"},
 		Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated, Bucket: layout.Day},
 	})
 	q := Query{Key: "kday", From: firstDay, To: firstDay.AddDate(0, 0, 1)}
@@ -234,7 +234,7 @@ func TestDecodeErrorNamesItsItem(t *testing.T) {
 		ID string `dynamodbav:"id"`
 		N  int    `dynamodbav:"n"`
 	}
-	c := As[record](openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}}))
+	c := As[record](openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}}))
 	for what, err := range inEveryWay(c, Query{Key: "k", Projection: "n"}) {
 		if strings.HasSuffix(what, "count") {
 			continue

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -182,7 +183,7 @@ func TestCutAnywhere(tb *testing.T) {
 				}
 				place, id := shardKey, fmt.Sprintf("%s-%d", key, i)
 				item := Item{"pk": text(shardKey), "id": text(id), "at": text(at.Format(time.RFC3339))}
-				if options.SortKey != "" {
+				if s.sort != attr.Invalid {
 					n := rapid.IntRange(3, 9).Draw(t, "sort")
 					item["sk"] = s.value(n)
 					place += fmt.Sprint(n)

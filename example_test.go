@@ -312,8 +312,8 @@ func ExampleOptions_index() {
 		Seen   string `dynamodbav:"seen"`
 	}
 	users, err := heatsink.Open[User](db.Client(), heatsink.Options{
-		Table: "users", TableKey: []string{"id"},
-		Index: "StatusIndex", PartitionKey: "statusShard", SortKey: "seen",
+		Table: "users", PartitionKey: "id",
+		Index:  heatsink.Index{Name: "StatusIndex", PartitionKey: "statusShard", SortKey: "seen"},
 		Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 	})
 	if err != nil {

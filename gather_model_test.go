@@ -58,7 +58,7 @@ func (s shape) create(t *testing.T, client *dynamodb.Client) Options {
 	defined := map[string]types.ScalarAttributeType{"pk": types.ScalarAttributeTypeS}
 	keys := []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}}
 	if s.number {
-		options.ShardAttribute = "shard"
+		options.Index.ShardAttribute = "shard"
 		defined["shard"] = types.ScalarAttributeTypeN
 		keys = append(keys, types.KeySchemaElement{AttributeName: aws.String("shard"), KeyType: types.KeyTypeHash})
 	}
@@ -70,7 +70,8 @@ func (s shape) create(t *testing.T, client *dynamodb.Client) Options {
 		TableName: &options.Table, BillingMode: types.BillingModePayPerRequest, KeySchema: keys,
 	}
 	if s.index {
-		options.Index, options.TableKey = "listing", []string{"id"}
+		options.Index.Name, options.Index.PartitionKey, options.Index.SortKey = "listing", options.PartitionKey, options.SortKey
+		options.PartitionKey, options.SortKey = "id", ""
 		defined["id"] = types.ScalarAttributeTypeS
 		in.KeySchema = []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}}
 		in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{

@@ -30,45 +30,35 @@ type finder struct {
 // maxBatchGet is the maximum number of keys in a BatchGetItem.
 const maxBatchGet = 100
 
-// get reads the item that has the key of like. If the item may be in several shards, it returns that of the first shard
-// that has it. With ErrTooNarrow it returns the item as well.
+// get reads the item that has the key of like. If the item may be in several shards, it returns the copy that counts.
+// With ErrTooNarrow it returns the item as well.
 func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
 	g, err := f.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
 	}
-	if f.schema.Index != "" {
-		item, err := f.getOne(ctx, g.key, f.schema.TableHome(g.key), g.in)
-		narrow := f.schema.CheckListing(ctx, item)
-		if item, err = g.first(err, item); err != nil {
-			return nil, err
-		}
-		return item, narrow
+	if err := g.locate(ctx); err != nil {
+		return nil, err
 	}
-	homes, err := f.schema.Homes(ctx, like, false)
+	n := g.likely()
+	copies := g.room[:]
+	if n == 1 {
+		copies[0], err = f.getOne(ctx, g.keyAt(g.homes[0]), g.homes[0], g.in)
+	} else {
+		copies, err = f.find(ctx, g.key, g.homes, g.in)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if f.schema.Layout.Strategy == layout.Random && len(homes) > 1 {
-		items, err := f.find(ctx, g.key, homes, g.in)
-		return g.first(err, items...)
-	}
-	if f.versions.Keeps() && len(homes) > 1 { // only the versions tell which copy counts
-		items, err := f.find(ctx, g.key, homes, g.in)
-		f.schema.Beside.KeepSame(items[1:], like)
-		if i := f.versions.Newest(items); err == nil && i >= 0 {
-			return g.first(nil, items[i])
-		}
-		return g.first(err)
-	}
-	// Nearly always the item is where it would be put now.
-	item, err := f.getOne(ctx, f.schema.KeyAt(g.key, homes[0]), homes[0], g.in)
-	if item, err = g.first(err, item); err != ErrNotFound || len(homes) == 1 {
+	item, err := g.choose(ctx, copies)
+	if err != ErrNotFound || n == len(g.homes) {
 		return item, err
 	}
-	items, err := f.find(ctx, g.key, homes[1:], g.in)
-	f.schema.Beside.KeepSame(items, like)
-	return g.first(err, items...)
+	others, err := f.find(ctx, g.key, g.homes[n:], g.in)
+	if err != nil {
+		return nil, err
+	}
+	return g.choose(ctx, append(copies, others...))
 }
 
 // getMerged reads what all shards have under the key of like, and merges it.
@@ -99,7 +89,7 @@ func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamod
 		}
 		maps.Copy(merged, item)
 	}
-	return g.first(nil, merged)
+	return g.first(merged)
 }
 
 // getting is a Get in progress.
@@ -109,6 +99,8 @@ type getting struct {
 	key    Item                   // of the table, with the logical partition key
 	in     *dynamodb.GetItemInput // what the caller made of it, without the key
 	added  []string               // attributes that the caller did not ask for
+	homes  []place.Home           // where the item may be, which locate finds out
+	room   [1]Item                // spares an allocation where one home is read
 }
 
 func (f *finder) newGet(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (*getting, error) {
@@ -143,11 +135,61 @@ func (f *finder) newGet(ctx context.Context, like Item, edits []func(*dynamodb.G
 	return g, err
 }
 
-// first returns the first item that exists and has not expired, as the caller asked for it.
-func (g *getting) first(err error, items ...Item) (Item, error) {
-	if err != nil {
-		return nil, err
+// locate works out where the item may be.
+func (g *getting) locate(ctx context.Context) (err error) {
+	if s := g.finder.schema; s.Index != "" {
+		g.homes = []place.Home{s.TableHome(g.key)}
+	} else {
+		g.homes, err = s.Homes(ctx, g.like, false)
 	}
+	return err
+}
+
+// keyAt returns the table's key of the item in one of its homes.
+func (g *getting) keyAt(home place.Home) Item {
+	if s := g.finder.schema; s.Index == "" {
+		return s.KeyAt(g.key, home)
+	}
+	return g.key
+}
+
+// likely returns how many homes are to be read first. Nearly always the item is where it would be put now, so that is one,
+// and the others are read if it is not there. All must be read at once if any may have it, or if only the versions tell
+// which copy counts.
+func (g *getting) likely() int {
+	if g.finder.schema.Layout.Strategy == layout.Random || g.finder.versions.Keeps() {
+		return len(g.homes)
+	}
+	return 1
+}
+
+// choose returns the copy that counts, as the caller wants it, of what was read from the first homes or from all, in their
+// order. With ErrTooNarrow it returns the item as well. It changes the copies.
+func (g *getting) choose(ctx context.Context, copies []Item) (Item, error) {
+	f := g.finder
+	if f.schema.Index != "" {
+		narrow := f.schema.CheckListing(ctx, copies[0])
+		item, err := g.first(copies[0])
+		if err != nil {
+			return nil, err
+		}
+		return item, narrow
+	}
+	if f.schema.Layout.Strategy == layout.Random {
+		return g.first(copies...)
+	}
+	f.schema.Beside.KeepSame(copies[1:], g.like)
+	if !f.versions.Keeps() {
+		return g.first(copies...)
+	}
+	if i := f.versions.Newest(copies); i >= 0 {
+		return g.first(copies[i])
+	}
+	return nil, ErrNotFound
+}
+
+// first returns the first item that is there and not expired, as the caller wants it.
+func (g *getting) first(items ...Item) (Item, error) {
 	now := time.Now()
 	for _, item := range items {
 		if g.finder.versions.Absent(item, now) {
@@ -187,12 +229,16 @@ func (f *finder) getOne(ctx context.Context, key Item, at place.Home, in *dynamo
 func (f *finder) find(ctx context.Context, key Item, homes []place.Home, in *dynamodb.GetItemInput) ([]Item, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	items := make([]Item, len(homes))
+	wanted, room := make([]*sought, len(homes)), make([]sought, len(homes))
+	for i, home := range homes {
+		room[i] = sought{key: f.schema.KeyAt(key, home), home: home, name: home.ShardKey}
+		wanted[i] = &room[i]
+	}
+	requests := slices.Collect(slices.Chunk(wanted, maxBatchGet))
 	var mu sync.Mutex // guards failed
 	var failed error
-	inParallel((len(homes)+maxBatchGet-1)/maxBatchGet, func(i int) {
-		start, end := i*maxBatchGet, min((i+1)*maxBatchGet, len(homes))
-		err := f.findBatch(ctx, key, homes[start:end], items[start:end], in)
+	inParallel(len(requests), func(i int) {
+		_, err := f.fetch(ctx, requests[i], f.shardKeyIn, in)
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil && failed == nil {
@@ -200,27 +246,53 @@ func (f *finder) find(ctx context.Context, key Item, homes []place.Home, in *dyn
 			cancel() // the other batches are no use without this one
 		}
 	})
+	items := make([]Item, len(homes))
+	for i := range room {
+		items[i] = room[i].item
+	}
 	return items, failed
 }
 
-// findBatch is find for the homes of one request. It fills in items.
-func (f *finder) findBatch(ctx context.Context, key Item, homes []place.Home, items []Item, in *dynamodb.GetItemInput) error {
-	numbers := make(map[string]int, len(homes))
-	keys := make([]Item, len(homes))
-	for i, home := range homes {
-		numbers[home.ShardKey] = i
-		keys[i] = f.schema.KeyAt(key, home)
+// sought is a key of the table that is to be read.
+type sought struct {
+	key  Item
+	home place.Home
+	name string // by which it is told from the others of a request
+	item Item   // nil if it is not there
+	uses int    // how many items of a BatchGet may be there
+	err  error  // why nobody knows
+}
+
+// shardKeyIn returns the name of a key or an item where all keys differ in the partition key.
+func (f *finder) shardKeyIn(item Item) (string, bool) {
+	stored, ok := item[f.schema.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok {
+		return "", false
 	}
-	home := func(item Item) (int, bool) {
-		stored, ok := item[f.schema.PartitionKey].(*types.AttributeValueMemberS)
+	return stored.Value, true
+}
+
+// fetch reads as many keys as one BatchGetItem takes, and fills in their items. nameOf returns the name of a key or an item.
+// With an error it returns the keys that were not read; the others were.
+func (f *finder) fetch(ctx context.Context, wanted []*sought, nameOf func(Item) (string, bool), in *dynamodb.GetItemInput) ([]*sought, error) {
+	named := make(map[string]*sought, len(wanted))
+	for _, s := range wanted {
+		named[s.name] = s
+	}
+	find := func(item Item) *sought {
+		name, ok := nameOf(item)
 		if !ok {
-			return 0, false
+			return nil
 		}
-		i, ok := numbers[stored.Value]
-		return i, ok
+		return named[name]
 	}
-	r := &request{operation: "BatchGetItem", Home: homes[0]}
-	return f.sender.read(ctx, r, func(ctx context.Context, _ int) error {
+	pending := wanted
+	r := &request{operation: "BatchGetItem", Home: pending[0].home}
+	err := f.sender.read(ctx, r, func(ctx context.Context, _ int) error {
+		keys := make([]Item, len(pending))
+		for i, s := range pending {
+			keys[i] = s.key
+		}
 		out, err := f.sender.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{f.sender.table: {
 				Keys:                     keys,
@@ -237,25 +309,36 @@ func (f *finder) findBatch(ctx context.Context, key Item, homes []place.Home, it
 		read := 0
 		for _, found := range out.Responses { // in our table, under its name or its ARN
 			for _, item := range found {
-				if i, ok := home(item); ok {
-					items[i] = item
+				if s := find(item); s != nil {
+					s.item = item
 					read++
 				}
 			}
 		}
 		meter.ReadAll(ctx, read, out.ConsumedCapacity)
-		var left []Item
-		for _, unprocessed := range out.UnprocessedKeys { // under our table's name, even if there are none
-			left = append(left, unprocessed.Keys...)
-		}
+		left := unread(out, pending, find)
 		if len(left) == 0 {
 			return nil
 		}
-		err = &dispatch.UnprocessedError{Left: len(left), Of: len(keys)}
-		keys = left
-		if i, ok := home(keys[0]); ok {
-			r.Home = homes[i]
-		}
+		err = &dispatch.UnprocessedError{Left: len(left), Of: len(pending)}
+		pending = left
+		r.Home = pending[0].home
 		return err
 	})
+	return pending, err
+}
+
+// unread returns the keys that an answer says were not read: all that were sent if it names one that was not, as nothing is
+// certain about any then.
+func unread(out *dynamodb.BatchGetItemOutput, sent []*sought, find func(Item) *sought) (left []*sought) {
+	for _, unprocessed := range out.UnprocessedKeys { // under our table's name, even if there are none
+		for _, key := range unprocessed.Keys {
+			s := find(key)
+			if s == nil {
+				return sent
+			}
+			left = append(left, s)
+		}
+	}
+	return left
 }

@@ -102,12 +102,14 @@ func startWith(t testing.TB, options local.Options) *local.DB {
 func openItems(t testing.TB, client Client, options Options) *Collection[Item] {
 	t.Helper()
 	options.Table = cmp.Or(options.Table, "items")
-	options.PartitionKey = cmp.Or(options.PartitionKey, "pk")
-	if options.SortKey == "" {
-		options.SortKey = "sk"
+	listed, table := &options.SortKey, "pk"
+	if options.Index.Name != "" { // as byIndex makes it
+		options.Index.PartitionKey = cmp.Or(options.Index.PartitionKey, "pk")
+		listed, table = &options.Index.SortKey, "id"
 	}
-	if options.SortKey == "-" {
-		options.SortKey = ""
+	options.PartitionKey = cmp.Or(options.PartitionKey, table)
+	if *listed = cmp.Or(*listed, "sk"); *listed == "-" {
+		*listed = ""
 	}
 	c, err := Open[Item](client, options)
 	if err != nil {

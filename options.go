@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -49,22 +50,13 @@ type Options struct {
 	// Table is the table's name or ARN.
 	Table string
 
-	// PartitionKey and SortKey name the key attributes of the table, or of the Index if there is one. The partition key
-	// must be a string. SortKey is empty if the table has none.
+	// PartitionKey and SortKey name the key attributes of the table. SortKey is empty if the table has none. Without an Index
+	// the partition key is the one that is spread, and must be a string.
 	PartitionKey, SortKey string
 
-	// Index makes this a collection that is listed by a global secondary index, with items that are stored under a
-	// key of their own, TableKey. Writing an item keeps the index's partition key spread, so the layout must be
-	// Calculated, and is calculated from the table's key unless ShardBy says otherwise. Get, Update and Delete go to
-	// the table, Query and what builds on it to the index.
-	Index string
-
-	// TableKey names the table's key attributes if Index is set, the partition key first.
-	TableKey []string
-
-	// ShardAttribute, if set, is a second HASH attribute of the Index, a number: it takes the shard, and PartitionKey
-	// keeps the logical key as it is.
-	ShardAttribute string
+	// Index is the global secondary index that lists the items. Its partition key is spread then, and the table's key is
+	// stored as it is. Default: no index.
+	Index Index
 
 	// Layout maps the logical key to the stored keys.
 	Layout layout.Layout
@@ -95,6 +87,15 @@ type Options struct {
 
 	// EventTime names the attribute with the time that determines an item's bucket.
 	EventTime EventTime
+
+	// Encode and Decode change how items of the collection's type become attributes and back: the key of struct tags, the
+	// format of times, the treatment of null and empty values. They are attributevalue's own options. Every operation uses
+	// them, and they are called for each item, also concurrently. Raw items (Item) are not converted. Default: the SDK's
+	// defaults.
+	//
+	// Set both, so that Decode reads what Encode writes.
+	Encode func(*attributevalue.EncoderOptions)
+	Decode func(*attributevalue.DecoderOptions)
 
 	// TTL names the table's time-to-live attribute. Reads leave out expired items that DynamoDB has not deleted yet. A
 	// time more than five years ago does not count, because DynamoDB takes it for a mistake. Writes still see expired
@@ -207,14 +208,26 @@ func (o Options) withDefaults() Options {
 // schema returns where a collection with these options stores its items.
 func (o *Options) schema() *place.Schema {
 	return place.New(place.Schema{
-		Keys: place.Keys{
-			PartitionKey: o.PartitionKey, SortKey: o.SortKey,
-			Index: o.Index, TableKey: o.TableKey, ShardAttribute: o.ShardAttribute,
-		},
+		Keys:      o.keys(),
 		Spread:    place.Spread{Layout: o.Layout, Older: o.Older, Widths: o.Widths},
 		ShardBy:   o.ShardBy,
 		EventTime: o.EventTime.placed(),
 	})
+}
+
+// keys returns which attributes are keys, in the words of package place.
+func (o *Options) keys() place.Keys {
+	if o.Index.Name == "" {
+		return place.Keys{PartitionKey: o.PartitionKey, SortKey: o.SortKey}
+	}
+	table := []string{o.PartitionKey}
+	if o.SortKey != "" {
+		table = append(table, o.SortKey)
+	}
+	return place.Keys{
+		PartitionKey: o.Index.PartitionKey, SortKey: o.Index.SortKey,
+		Index: o.Index.Name, TableKey: table, ShardAttribute: o.Index.ShardAttribute,
+	}
 }
 
 // validate returns everything that is wrong at once.
@@ -227,10 +240,10 @@ func (o Options) validate() error {
 		wrong("Table is empty")
 	}
 	if o.PartitionKey == "" {
-		wrong("PartitionKey is empty: name the attribute that holds the key")
+		wrong("PartitionKey is empty: name the partition key of the table")
 	}
 	if o.PartitionKey != "" && o.PartitionKey == o.SortKey {
-		wrong("PartitionKey and SortKey are both %q", o.SortKey)
+		wrong("PartitionKey and SortKey are both %q: name the two key attributes of the table", o.SortKey)
 	}
 	if err := o.Layout.Validate(); err != nil {
 		errs = append(errs, err)
@@ -248,13 +261,13 @@ func (o Options) validate() error {
 	}
 	o.checkIndex(wrong)
 	checkKey := o.Layout.CheckKey
-	if o.ShardAttribute != "" { // keys are stored as they are, and may look like shard keys
+	if o.Index.ShardAttribute != "" { // keys are stored as they are, and may look like shard keys
 		checkKey = nil
 	}
 	if err := layout.CheckWidths(o.Widths, o.Layout.Strategy, checkKey); err != nil {
 		errs = append(errs, fmt.Errorf("%w: Widths: %w", ErrOptions, err))
 	}
-	if o.Index == "" && o.SortKey == "" {
+	if o.Index.Name == "" && o.SortKey == "" {
 		errs = append(errs, o.validateWithoutSortKey()...)
 	} else if o.OnePerShard {
 		wrong("OnePerShard is set, but items are told apart by a sort key or by the key of the table: leave OnePerShard out")
@@ -293,52 +306,17 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// checkIndex reports what is wrong with the Index, or with what only an index has.
-func (o *Options) checkIndex(wrong func(format string, args ...any)) {
-	if o.Index == "" {
-		if len(o.TableKey) > 0 {
-			wrong("TableKey is set without an Index: the table's key is PartitionKey and SortKey")
-		}
-		if o.ShardAttribute != "" {
-			wrong("ShardAttribute is set without an Index: only an index has keys of several attributes")
-		}
-		return
-	}
-	if len(o.TableKey) < 1 || len(o.TableKey) > 2 {
-		wrong("an Index needs the one or two attributes of TableKey, not %d", len(o.TableKey))
-	}
-	if slices.Contains(o.TableKey, o.PartitionKey) {
-		wrong("PartitionKey %q is part of TableKey: heatsink would have to change the table's own key", o.PartitionKey)
-	}
-	if slices.Contains(slices.Concat(o.TableKey, []string{o.PartitionKey, o.SortKey}), o.ShardAttribute) && o.ShardAttribute != "" {
-		wrong("ShardAttribute %q is another key attribute", o.ShardAttribute)
-	}
-	if o.ShardAttribute != "" && len(o.Older) > 0 {
-		wrong("Older layouts have no ShardAttribute: they cannot be read through the same index")
-	}
-	if o.ShardAttribute != "" && o.Layout.Bucket != layout.NoBucket {
-		wrong("ShardAttribute has no place for the bucket of a layout by %v", o.Layout.Bucket)
-	}
-	if (o.Layout.Shards > 0 || o.Widths != nil) && o.Layout.Strategy != layout.Calculated {
-		wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
-	}
-}
-
 // checkRoles reports attributes with two roles that exclude each other, and names that are empty or repeated.
 func (o *Options) checkRoles(wrong func(format string, args ...any)) {
-	for _, list := range []struct {
-		name  string
-		names []string
-	}{{"TableKey", o.TableKey}, {"ShardBy", o.ShardBy}} {
-		for i, name := range list.names {
-			if name == "" || slices.Contains(list.names[:i], name) {
-				wrong("%s is %q, want names that are not empty and differ from each other", list.name, list.names)
-			}
+	for i, name := range o.ShardBy {
+		if name == "" || slices.Contains(o.ShardBy[:i], name) {
+			wrong("ShardBy is %q, want names that are not empty and differ from each other", o.ShardBy)
 		}
 	}
-	heatsinks := []struct{ name, attribute string }{{"ShardAttribute", o.ShardAttribute}}
+	heatsinks := []struct{ name, attribute string }{{"Index.ShardAttribute", o.Index.ShardAttribute}}
 	if o.Layout.Shards > 0 || o.Widths != nil || o.Layout.Bucket != layout.NoBucket {
-		heatsinks = append(heatsinks, struct{ name, attribute string }{"PartitionKey", o.PartitionKey})
+		field, attribute := o.spread()
+		heatsinks = append(heatsinks, struct{ name, attribute string }{field, attribute})
 	}
 	for _, own := range heatsinks { // heatsink overwrites these attributes, so they cannot hold anything else
 		switch {
@@ -396,14 +374,14 @@ func (o *Options) checkVersion(wrong func(format string, args ...any)) {
 	if o.Version == "" {
 		return
 	}
-	taken := slices.Concat(o.TableKey, o.ShardBy, []string{o.PartitionKey, o.SortKey, o.ShardAttribute, o.TTL, o.EventTime.Attribute})
-	if slices.Contains(taken, o.Version) {
+	keys := []string{o.PartitionKey, o.SortKey, o.Index.PartitionKey, o.Index.SortKey, o.Index.ShardAttribute}
+	if slices.Contains(slices.Concat(keys, o.ShardBy, []string{o.TTL, o.EventTime.Attribute}), o.Version) {
 		wrong("Version %q is also used for something else: name an attribute that only heatsink writes", o.Version)
 	}
 	switch {
 	case o.TTL == "":
 		wrong("Version needs TTL: a delete leaves a tombstone, which has to expire")
-	case o.TTL == o.SortKey && o.Index == "" || slices.Contains(o.TableKey, o.TTL):
+	case o.TTL == o.PartitionKey, o.TTL == o.SortKey:
 		wrong("Version needs a TTL that is not a key attribute, but %q is one: a tombstone has the item's key and an expiry of its own", o.TTL)
 	}
 }

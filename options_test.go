@@ -37,7 +37,7 @@ func TestOptionsWithoutSortKey(t *testing.T) {
 		{"by day", Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}}, ""},
 		{"parts", Options{Layout: calculated, ShardBy: by, OnePerShard: true}, ""},
 		{"parts that grow", Options{Layout: calculated, ShardBy: by, OnePerShard: true, Widths: layout.Width{Write: 4, Read: 8}}, ""},
-		{"index", Options{Index: "listing", TableKey: []string{"id"}, Layout: calculated}, ""},
+		{"index", Options{Index: Index{Name: "listing", PartitionKey: "status"}, Layout: calculated}, ""},
 		{"sort key", Options{SortKey: "sk", Layout: layout.Layout{Shards: 4}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -90,8 +90,8 @@ type positioned struct {
 // row, because a row may lack that key.
 func (p positioned) position(c *core) (pagetoken.Position, error) {
 	var err error
-	if c.options.Index != "" {
-		p.at.Table, err = sortkey.OfAll(c.options.TableKey, p.Value.item)
+	if c.schema.Index != "" {
+		p.at.Table, err = sortkey.OfAll(c.schema.TableKey, p.Value.item)
 	}
 	return p.at, err
 }
@@ -110,10 +110,10 @@ func positionOf(ctx context.Context, r *reading, token string) (*pagetoken.Posit
 
 // fingerprintsOf returns the fingerprints that bind tokens to a query.
 func fingerprintsOf(r *reading) pagetoken.Fingerprints {
-	q, o := &r.query, &r.core.options
+	q, s := &r.query, r.core.schema
 	query := pagetoken.Query{
-		Table: o.Table, Index: o.Index, PartitionKey: o.PartitionKey, SortKey: o.SortKey,
-		ShardAttribute: o.ShardAttribute, Layout: o.Layout, FirstSuffix: r.core.schema.FirstSuffix(), Older: o.Older,
+		Table: r.core.options.Table, Index: s.Index, PartitionKey: s.PartitionKey, SortKey: s.SortKey,
+		ShardAttribute: s.ShardAttribute, Layout: s.Layout, FirstSuffix: s.FirstSuffix(), Older: s.Older,
 		Key: q.Key, Filter: q.Filter, Projection: q.Projection, Reverse: q.Reverse, Expired: q.IncludeExpired,
 		Interval: r.interval, Names: q.Names, Values: q.Values,
 	}
@@ -156,16 +156,16 @@ func checkPosition(ctx context.Context, r *reading, p pagetoken.Position) error 
 
 // checkItem refuses a position at which the query cannot have an item, given the layout's number of shards.
 func checkItem(r *reading, p pagetoken.Position, shards int) error {
-	o := &r.core.options
-	if n := p.Ordinal.Layout(); n > len(o.Older) {
+	s := r.core.schema
+	if n := p.Ordinal.Layout(); n > len(s.Older) {
 		return fmt.Errorf("%w: it belongs to an older layout that the collection does not have: begin with the first page", ErrToken)
 	} else if n > 0 {
-		shards = max(o.Older[n-1].Shards, 1)
+		shards = max(s.Older[n-1].Shards, 1)
 	}
 	if p.Ordinal.Shard() >= shards {
 		return fmt.Errorf("%w: it belongs to shard %d, but there are only %d shards: begin with the first page", ErrToken, p.Ordinal.Shard(), shards)
 	}
-	if (p.Sort.Kind == attr.Invalid) != (o.SortKey == "") || len(p.Table) != len(o.TableKey) {
+	if (p.Sort.Kind == attr.Invalid) != (s.SortKey == "") || len(p.Table) != len(s.TableKey) {
 		return fmt.Errorf("%w: it does not fit the collection's keys or buckets: begin with the first page", ErrToken)
 	}
 	if !r.interval.Has(p.Sort) {

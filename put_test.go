@@ -205,7 +205,7 @@ func TestPutRefusesScatteredConditions(t *testing.T) {
 
 	// An index's items are in one place of the table, wherever they are listed.
 	users := openItems(t, onItems(t, byIndex(false)), Options{
-		Index: "listing", TableKey: []string{"id"}, Layout: calculated, Widths: &growing{width: layout.Width{Write: 4, Read: 4}},
+		Index: Index{Name: "listing"}, Layout: calculated, Widths: &growing{width: layout.Width{Write: 4, Read: 4}},
 	})
 	if _, err := users.Put(t.Context(), ov("id", "u1", "pk", "ACTIVE", "sk", "1"), ifNew); err != nil {
 		t.Errorf("with an index: got %v", err)
@@ -435,11 +435,11 @@ func TestPutListsInIndex(t *testing.T) {
 		t.Run(fmt.Sprintf("number %t", number), func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t, byIndex(number))
 			options := Options{
-				Index: "listing", TableKey: []string{"id"},
+				Index:  Index{Name: "listing"},
 				Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 			}
 			if number {
-				options.ShardAttribute = "shard"
+				options.Index.ShardAttribute = "shard"
 			}
 			users := openItems(t, client, options)
 			given := ov("id", "u7", "pk", "STATUS#ACTIVE", "sk", "2026")
@@ -517,9 +517,9 @@ func TestPutEmptyIndexKey(t *testing.T) {
 	null := &types.AttributeValueMemberNULL{Value: true}
 	for _, number := range []bool{false, true} {
 		ctx, client := t.Context(), onItems(t, byIndex(number))
-		options := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}}
+		options := Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}}
 		if number {
-			options.ShardAttribute = "shard"
+			options.Index.ShardAttribute = "shard"
 		}
 		users := openItems(t, client, options)
 		if _, err := As[user](users).Put(ctx, user{ID: "u1"}); err != nil {

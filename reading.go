@@ -55,9 +55,9 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 	if r.names == nil {
 		r.names = make(map[string]string, 4)
 	}
-	r.names["#hs_pk"] = c.options.PartitionKey
-	if c.options.ShardAttribute != "" {
-		r.names["#hs_sh"] = c.options.ShardAttribute
+	r.names["#hs_pk"] = c.schema.PartitionKey
+	if c.schema.ShardAttribute != "" {
+		r.names["#hs_sh"] = c.schema.ShardAttribute
 	}
 	r.values = maps.Clone(q.Values)
 	if r.values == nil {
@@ -86,10 +86,12 @@ func (r *reading) check() error {
 		return wrong("Sample is %d, want 0 or more", q.Sample)
 	case q.Sample > 0 && len(o.Older) > 0:
 		return wrong("Sample is %d, but the collection has Older layouts, whose shards hold an unknown part of the items: leave Sample out", q.Sample)
-	case q.Sort.op != sortkey.Everything && o.SortKey == "":
-		return wrong("Sort is set, but the collection has no SortKey: leave Sort out, or name the SortKey")
-	case q.Consistent && o.Index != "":
-		return wrong("Consistent is set, but an index such as %s has no strongly consistent reads: leave Consistent out", o.Index)
+	case q.Sort.op != sortkey.Everything && o.Index.Name != "" && o.Index.SortKey == "":
+		return wrong("Sort is set, but index %s has no sort key: leave Sort out, or name the sort key as Options.Index.SortKey", o.Index.Name)
+	case q.Sort.op != sortkey.Everything && o.Index.Name == "" && o.SortKey == "":
+		return wrong("Sort is set, but the collection has no SortKey: leave Sort out, or name the sort key as Options.SortKey")
+	case q.Consistent && o.Index.Name != "":
+		return wrong("Consistent is set, but an index such as %s has no strongly consistent reads: leave Consistent out", o.Index.Name)
 	case q.From.IsZero() != q.To.IsZero():
 		return wrong("only one of From and To is set, want both or none")
 	case q.From.IsZero() && o.Layout.Bucket != layout.NoBucket:
@@ -130,7 +132,7 @@ func (r *reading) addFilter() {
 		c.ttl.AddAlive(r.names, r.values)
 		parts = append(parts, expiry.Alive)
 	}
-	if c.options.Version != "" && c.options.Index == "" { // no index lists tombstones
+	if c.options.Version != "" && c.schema.Index == "" { // no index lists tombstones
 		c.versions.AddUnburied(r.names, r.values)
 		parts = append(parts, version.Unburied)
 	}
@@ -149,8 +151,8 @@ func (r *reading) addFilter() {
 // sortedByTTL reports whether the sort key is the time to live. A filter cannot name a key attribute, so shard.take
 // leaves out expired items.
 func (r *reading) sortedByTTL() bool {
-	o := &r.core.options
-	return o.TTL != "" && o.TTL == o.SortKey && !r.query.IncludeExpired
+	ttl := r.core.options.TTL
+	return ttl != "" && ttl == r.core.schema.SortKey && !r.query.IncludeExpired
 }
 
 // addProjection adds the attributes that the merge needs to the caller's projection.
@@ -185,7 +187,7 @@ func checkParts(projection string, names map[string]string, needed []string) err
 func (r *reading) projectKeys() {
 	needed := r.needed()
 	if len(needed) == 0 {
-		needed = append(needed, r.core.options.PartitionKey)
+		needed = append(needed, r.core.schema.PartitionKey)
 	}
 	var aliases []string
 	for _, name := range needed {
@@ -199,13 +201,13 @@ func (r *reading) projectKeys() {
 
 // needed returns the attributes that the merge needs.
 func (r *reading) needed() []string {
-	o := &r.core.options
-	needed := slices.Clone(o.TableKey)
-	if o.SortKey != "" {
-		needed = append(needed, o.SortKey)
+	s := r.core.schema
+	needed := slices.Clone(s.TableKey)
+	if s.SortKey != "" {
+		needed = append(needed, s.SortKey)
 	}
 	if r.timed() {
-		needed = append(needed, o.EventTime.Attribute)
+		needed = append(needed, s.EventTime.Attribute)
 	}
 	return needed
 }
@@ -233,7 +235,7 @@ func (r *reading) timed() bool {
 func (r *reading) namesWithSort() map[string]string {
 	r.sortOnce.Do(func() {
 		r.sortNames = maps.Clone(r.names)
-		r.sortNames[sortkey.Name] = r.core.options.SortKey
+		r.sortNames[sortkey.Name] = r.core.schema.SortKey
 	})
 	return r.sortNames
 }
@@ -250,8 +252,8 @@ type row struct {
 // row converts an entry to the item that the caller put, with the attributes that the caller asked for.
 func (r *reading) row(e entry) row {
 	w := row{read: r, sort: sortOf(e), bad: e.Value.bad, item: e.Value.item}
-	if len(r.added) > 0 && r.core.options.Index != "" {
-		w.table = attribute.Pick(w.item, r.core.options.TableKey)
+	if len(r.added) > 0 && r.core.schema.Index != "" {
+		w.table = attribute.Pick(w.item, r.core.schema.TableKey)
 	}
 	r.core.schema.Restore(w.item, r.key)
 	for _, name := range r.added {
@@ -262,12 +264,12 @@ func (r *reading) row(e entry) row {
 
 // key returns the known key attributes of the row, with the logical partition key.
 func (w row) key() Item {
-	o := &w.read.core.options
-	key := attribute.Pick(w.item, o.TableKey)
+	keys := &w.read.core.schema.Keys
+	key := attribute.Pick(w.item, keys.TableKey)
 	maps.Copy(key, w.table)
-	key[o.PartitionKey] = w.read.key
-	if o.SortKey != "" {
-		key[o.SortKey] = w.sort.Attribute()
+	key[keys.PartitionKey] = w.read.key
+	if keys.SortKey != "" {
+		key[keys.SortKey] = w.sort.Attribute()
 	}
 	return key
 }
@@ -278,7 +280,7 @@ func decodeRow[T any](w row) (T, error) {
 		var none T
 		return none, &DecodeError{Key: w.key(), Item: w.item, Err: w.bad}
 	}
-	v, err := decode[T](w.item)
+	v, err := decode[T](w.read.core.options.Decode, w.item)
 	if failed, ok := err.(*DecodeError); ok {
 		failed.Key = w.key()
 	}

@@ -25,7 +25,7 @@ var bg = context.Background()
 func TestFilteredPagesStayInRange(t *testing.T) {
 	client := local.Start(t).Client()
 	makeTable(t, client, "items", byIndex(false))
-	c := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}})
+	c := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}})
 	var items []Item
 	for i := range 4000 {
 		items = append(items, ov("id", fmt.Sprint(i), "pk", "k", "sk", fmt.Sprintf("%06d", i), "f", "no"))

@@ -148,7 +148,7 @@ func createListed(t *testing.T, client *dynamodb.Client, queries heatsink.Client
 		t.Fatal(err)
 	}
 	listing, err := heatsink.Open[logItem](queries, heatsink.Options{
-		Table: table, Index: "GSI1", PartitionKey: "GSI1PK", SortKey: "GSI1SK", TableKey: []string{"pk", "sk"},
+		Table: table, PartitionKey: "pk", SortKey: "sk", Index: heatsink.Index{Name: "GSI1", PartitionKey: "GSI1PK", SortKey: "GSI1SK"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -461,10 +461,10 @@ func TestNoOptionIsIgnored(t *testing.T) {
 		"hash":                   {func(o *heatsink.Options) { o.Layout.Hash = 9 }, "Hash(9)"},
 		"unit of time":           {func(o *heatsink.Options) { o.EventTime = heatsink.EventTime{Attribute: "at", Unit: 9} }, "Unit is 9"},
 		"bucket without a time":  {func(o *heatsink.Options) { o.Layout.Bucket = layout.Day }, "EventTime"},
-		"random index":           {func(o *heatsink.Options) { o.Index, o.TableKey = "GSI1", []string{"id"} }, "Calculated"},
-		"index without a key":    {func(o *heatsink.Options) { o.Index, o.Layout.Strategy = "GSI1", layout.Calculated }, "TableKey"},
-		"key without an index":   {func(o *heatsink.Options) { o.TableKey = []string{"id"} }, "TableKey"},
-		"shard without an index": {func(o *heatsink.Options) { o.ShardAttribute = "shard" }, "ShardAttribute"},
+		"random index":           {func(o *heatsink.Options) { o.Index = heatsink.Index{Name: "GSI1", PartitionKey: "GSI1PK"} }, "Calculated"},
+		"index without a key":    {func(o *heatsink.Options) { o.Index.Name, o.Layout.Strategy = "GSI1", layout.Calculated }, "Index.PartitionKey is empty"},
+		"key without an index":   {func(o *heatsink.Options) { o.Index.PartitionKey = "status" }, "its Name is empty"},
+		"shard without an index": {func(o *heatsink.Options) { o.Index.ShardAttribute = "shard" }, "its Name is empty"},
 		"life without attribute": {func(o *heatsink.Options) { o.TTLAfter = time.Hour }, "TTLAfter"},
 		"short key":              {func(o *heatsink.Options) { o.TokenKeys = [][]byte{[]byte("secret")} }, "TokenKeys"},
 		"older buckets":          {func(o *heatsink.Options) { o.Older = []layout.Layout{{Bucket: layout.Day}} }, "Older[0]"},

@@ -89,7 +89,7 @@ func (s *shard) at(start Item) *shard {
 // From returns the shard from the sort key of an entry on.
 func (s *shard) From(e entry) gather.Shard[found] {
 	from := s.at(nil)
-	if s.read.core.options.SortKey != "" {
+	if s.read.core.schema.SortKey != "" {
 		from.left = s.left.From(sortOf(e), false, s.read.query.Reverse)
 	}
 	return from
@@ -98,7 +98,7 @@ func (s *shard) From(e entry) gather.Shard[found] {
 // Behind returns the shard after an entry.
 func (s *shard) Behind(e entry) gather.Shard[found] {
 	table := make(Item, 4)
-	for _, name := range s.read.core.options.TableKey {
+	for _, name := range s.read.core.schema.TableKey {
 		table[name] = e.Value.item[name]
 	}
 	return s.at(s.startKey(sortOf(e), table))
@@ -114,18 +114,18 @@ func (s *shard) resume(ordinal pagetoken.Ordinal, p pagetoken.Position) {
 		passed = ordinal > p.Ordinal
 	}
 	same := ordinal == p.Ordinal
-	o := &s.read.core.options
+	keys := &s.read.core.schema.Keys
 	switch {
-	case o.SortKey == "" && o.Index == "":
+	case keys.SortKey == "" && keys.Index == "":
 		s.done = passed || same // a shard is one item
-	case o.Index == "":
+	case keys.Index == "":
 		// The bound is closed, so that it can be a BETWEEN; a sort key is there once in a shard.
 		s.left = s.left.From(p.Sort, false, reverse)
 		s.skip, s.skips = p.Sort, passed || same
 	case same:
-		s.start = s.startKey(p.Sort, sortkey.Attributes(o.TableKey, p.Table))
+		s.start = s.startKey(p.Sort, sortkey.Attributes(keys.TableKey, p.Table))
 		s.behind = &p.Sort
-	case o.SortKey == "":
+	case keys.SortKey == "":
 		s.done = passed
 	default:
 		s.left = s.left.From(p.Sort, passed, reverse)
@@ -136,13 +136,13 @@ func (s *shard) resume(ordinal pagetoken.Ordinal, p pagetoken.Position) {
 // startKey returns the key of an item to start after, in this shard. For an index, it contains the sort key and the
 // item's key in the table. It modifies and returns table.
 func (s *shard) startKey(sort sortkey.Value, table Item) Item {
-	o := &s.read.core.options
-	table[o.PartitionKey] = s.partition
+	keys := &s.read.core.schema.Keys
+	table[keys.PartitionKey] = s.partition
 	if s.number != nil {
-		table[o.ShardAttribute] = s.number
+		table[keys.ShardAttribute] = s.number
 	}
-	if o.SortKey != "" {
-		table[o.SortKey] = sort.Attribute()
+	if keys.SortKey != "" {
+		table[keys.SortKey] = sort.Attribute()
 	}
 	return table
 }
@@ -176,8 +176,8 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(min(limit, 1<<30)))
 	}
-	if o.Index != "" {
-		in.IndexName = &o.Index
+	if o.Index.Name != "" {
+		in.IndexName = &o.Index.Name
 	}
 	if r.query.Reverse {
 		in.ScanIndexForward = aws.Bool(false)
@@ -202,7 +202,7 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 	})
 	if err != nil {
 		if failed, ok := errors.AsType[*ShardError](err); ok {
-			failed.Index = c.options.Index
+			failed.Index = c.schema.Index
 			if dispatch.Invalid(failed.Err) {
 				failed.Err = fmt.Errorf("%w: %w", ErrQuery, failed.Err)
 			}
@@ -217,7 +217,7 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 // reaches the end of what is left.
 func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err error) {
 	r := s.read
-	sortKey := r.core.options.SortKey
+	sortKey := r.core.schema.SortKey
 	mortal, now := r.sortedByTTL(), time.Now()
 	page.Entries = make([]entry, 0, len(items))
 	for _, item := range items {
@@ -265,9 +265,9 @@ func (s *shard) inTime(f *found) (bool, error) {
 	name := o.EventTime.Attribute
 	_, null := f.item[name].(*types.AttributeValueMemberNULL)
 	switch missing := f.item[name] == nil || null; {
-	case missing && o.Index != "":
+	case missing && o.Index.Name != "":
 		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no attribute %q to compare with From and To: "+
-			"project the attribute into the index, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index, s.key, name)
+			"project the attribute into the index, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index.Name, s.key, name)
 	case missing && !s.bucketed:
 		return false, nil
 	}
@@ -305,7 +305,7 @@ func (s *shard) count(ctx context.Context) (n int, err error) {
 // checkShape refuses a shard with more than one item in a table that has no sort key according to the options.
 func (s *shard) checkShape(out *dynamodb.QueryOutput) error {
 	o := &s.read.core.options
-	if o.SortKey != "" || o.Index != "" || out.ScannedCount < 2 && len(out.LastEvaluatedKey) < 2 {
+	if o.SortKey != "" || o.Index.Name != "" || out.ScannedCount < 2 && len(out.LastEvaluatedKey) < 2 {
 		return nil
 	}
 	return fmt.Errorf("%w: query %s shard %q has more than one item, so the table has a sort key: name it as SortKey", ErrOptions, o.Table, s.key)
@@ -322,7 +322,7 @@ func (s *shard) checkProgress(next Item) error {
 // beyond reports whether a page ends after the sort keys that are left, where the key condition could not stop it. The
 // filter may have dropped all items, so only the end of the page shows that.
 func (s *shard) beyond(end Item) bool {
-	sort, err := sortkey.Of(end[s.read.core.options.SortKey])
+	sort, err := sortkey.Of(end[s.read.core.schema.SortKey])
 	return err == nil && s.compare(sort) > 0
 }
 

@@ -60,7 +60,7 @@ func (r *reading) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shar
 	for n := range shards {
 		s := &all[n]
 		*s = shard{read: r, ordinal: pagetoken.NewOrdinal(nth, n), left: r.interval, bucketed: !bucket.IsZero(), timed: timed}
-		if r.core.options.ShardAttribute != "" && nth == 0 {
+		if r.core.schema.ShardAttribute != "" && nth == 0 {
 			s.key = r.query.Key
 			s.partition, s.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
 		} else {

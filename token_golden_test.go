@@ -33,7 +33,8 @@ func TestTokensStayGood(t *testing.T) {
 		return o
 	}
 	byIndex := func(o *Options) {
-		o.Index, o.TableKey, o.Older, o.Layout.Strategy = "by-day", []string{"id"}, nil, layout.Calculated
+		o.Index = Index{Name: "by-day", PartitionKey: o.PartitionKey, SortKey: o.SortKey}
+		o.PartitionKey, o.SortKey, o.Older, o.Layout.Strategy = "id", "", nil, layout.Calculated
 	}
 	inDays := Query{Key: "k", From: firstDay, To: firstDay.AddDate(0, 0, 3)}
 	everyValue := Item{
@@ -114,7 +115,7 @@ func TestTokensStayGood(t *testing.T) {
 		{
 			"shard attribute", with(func(o *Options) {
 				byIndex(o)
-				o.ShardAttribute, o.TableKey = "shard", []string{"id", "range"}
+				o.Index.ShardAttribute, o.SortKey = "shard", "range"
 			}),
 			Query{Key: "k", Projection: "id, other", Sort: Less("tenant-c#2")},
 			4,

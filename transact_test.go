@@ -97,7 +97,7 @@ func TestTransactScattered(t *testing.T) {
 
 func TestTransactLists(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
+	users := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
 	put, err := users.TransactPut(ctx, ov("id", "u1", "pk", "ACTIVE", "sk", "1"))
 	if err != nil {
 		t.Fatal(err)

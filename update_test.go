@@ -259,9 +259,9 @@ func TestUpdateListsInIndex(t *testing.T) {
 	for _, number := range []bool{false, true} {
 		t.Run(fmt.Sprintf("number %t", number), func(t *testing.T) {
 			ctx, client := t.Context(), onItems(t, byIndex(number))
-			options := Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()}}
+			options := Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()}}
 			if number {
-				options.ShardAttribute = "shard"
+				options.Index.ShardAttribute = "shard"
 			}
 			users := openItems(t, client, options)
 			if _, err := users.Put(ctx, ov("id", "u7", "pk", "STATUS#ACTIVE", "sk", "2026", "n", 1)); err != nil {
@@ -315,7 +315,7 @@ func TestUpdateListsInIndex(t *testing.T) {
 // A struct whose logical key was not set leaves the listing as it is.
 func TestUpdateEmptyIndexKey(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
+	users := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated}})
 	if _, err := users.Put(ctx, ov("id", "u1", "pk", "ACTIVE", "sk", "1")); err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestUpdateListsWithAttributeUpdates(t *testing.T) {
 // 003-11: what Put and Update have listed, the gather over the index returns, all of it.
 func TestIndexReturnsAll(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
-	users := openItems(t, client, Options{Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()}})
+	users := openItems(t, client, Options{Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 5, Strategy: layout.Calculated, Format: layout.SharpNumber()}})
 	for i := range 60 {
 		status := []string{"ACTIVE", "GONE"}[i%2]
 		if _, err := users.Put(ctx, ov("id", fmt.Sprint("u", i), "pk", status, "sk", fmt.Sprintf("%03d", i))); err != nil {

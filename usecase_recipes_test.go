@@ -191,7 +191,8 @@ func statusIndex(t *testing.T, client *dynamodb.Client) {
 		Status string `dynamodbav:"statusShard,omitempty"`
 	}
 	users, err := heatsink.Open[user](client, heatsink.Options{
-		Table: table, TableKey: []string{"id"}, Index: "StatusIndex", PartitionKey: "statusShard", SortKey: "id",
+		Table: table, PartitionKey: "id",
+		Index:  heatsink.Index{Name: "StatusIndex", PartitionKey: "statusShard", SortKey: "id"},
 		Layout: layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.SharpNumber()},
 	})
 	if err != nil {

@@ -307,7 +307,7 @@ func indexInsteadOfGather(t *testing.T, client *dynamodb.Client) {
 		}
 	}
 	listing, err := heatsink.Open[line](client, heatsink.Options{
-		Table: table, Index: "GSI1", PartitionKey: "GSI1PK", SortKey: "GSI1SK", TableKey: []string{"pk", "sk"},
+		Table: table, PartitionKey: "pk", SortKey: "sk", Index: heatsink.Index{Name: "GSI1", PartitionKey: "GSI1PK", SortKey: "GSI1SK"},
 	})
 	if err != nil {
 		t.Fatal(err)

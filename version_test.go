@@ -312,7 +312,7 @@ func TestForeignVersion(t *testing.T) {
 func TestVersionByIndex(t *testing.T) {
 	ctx, client := t.Context(), onItems(t, byIndex(false))
 	users := openItems(t, client, Options{
-		Index: "listing", TableKey: []string{"id"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Version: "v", TTL: "ttl",
+		Index: Index{Name: "listing"}, Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Version: "v", TTL: "ttl",
 	})
 	for i := range 5 {
 		if _, err := users.Put(ctx, ov("id", fmt.Sprint("u", i), "pk", "ACTIVE", "sk", fmt.Sprint(i))); err != nil {

@@ -87,8 +87,7 @@ func newCore(client Client, options Options) (*core, error) {
 	}
 	if o.Index.Name != "" {
 		c.index = open(func(options *heatsink.Options) {
-			options.Index, options.TableKey = o.Index.Name, []string{o.PartitionKey, o.SortKey}
-			options.PartitionKey, options.SortKey = o.Index.PartitionKey, o.Index.SortKey
+			options.Index = heatsink.Index{Name: o.Index.Name, PartitionKey: o.Index.PartitionKey, SortKey: o.Index.SortKey}
 			options.Layout, options.Widths, options.EventTime = layout.Layout{}, nil, heatsink.EventTime{}
 		})
 	}

@@ -185,10 +185,9 @@ func (n Names) all() []string {
 func (o Options) collection() heatsink.Options {
 	return heatsink.Options{
 		Table:          o.Table,
-		TableKey:       []string{o.Names.Player, o.Names.Board},
-		Index:          o.Index,
-		PartitionKey:   o.Names.Listing,
-		SortKey:        o.Names.Place,
+		PartitionKey:   o.Names.Player,
+		SortKey:        o.Names.Board,
+		Index:          heatsink.Index{Name: o.Index, PartitionKey: o.Names.Listing, SortKey: o.Names.Place},
 		Layout:         layout.Layout{Shards: o.Shards, Strategy: layout.Calculated},
 		ShardBy:        []string{o.Names.Player},
 		TokenKeys:      o.TokenKeys,

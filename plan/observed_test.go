@@ -119,7 +119,9 @@ func TestSnippetWithBlanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`Index:        "byStatus"`, `TableKey:     []string{"customer"}`, `PartitionKey: "status"`, "// SortKey: fill in", "add its sort key"} {
+	for _, want := range []string{
+		`PartitionKey: "customer"`, `heatsink.Index{Name: "byStatus", PartitionKey: "status"}`, "// SortKey: fill in the table's", "// Index.SortKey: fill in",
+	} {
 		if !strings.Contains(p.Snippet, want) {
 			t.Errorf("no %q in\n%s", want, p.Snippet)
 		}

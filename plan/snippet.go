@@ -92,14 +92,23 @@ func (n *Names) fields(index bool) []field {
 	}
 	add("Table", n.Table)
 	if index {
-		add("Index", n.Index)
-		if n.TableKey != "" {
-			list = append(list, field{"TableKey", fmt.Sprintf("[]string{%q}", n.TableKey)})
-		}
+		add("PartitionKey", n.TableKey)
+		return append(list, field{"Index", n.index()})
 	}
 	add("PartitionKey", n.PartitionKey)
 	add("SortKey", n.SortKey)
 	return list
+}
+
+// index returns the index as a struct literal, without the fields whose name is not known.
+func (n *Names) index() string {
+	var list []string
+	for _, f := range []field{{"Name", n.Index}, {"PartitionKey", n.PartitionKey}, {"SortKey", n.SortKey}} {
+		if f.value != "" {
+			list = append(list, f.name+": "+strconv.Quote(f.value))
+		}
+	}
+	return "heatsink.Index{" + strings.Join(list, ", ") + "}"
 }
 
 // blanks says which names are to be filled in.
@@ -109,14 +118,22 @@ func (w *Workload) blanks(p *Plan) []string {
 		return nil
 	}
 	var lines []string
+	of := ""
 	if w.Table.Index {
-		lines = append(lines, "TableKey: all key attributes of the table; add its sort key, if it has one.")
+		of = "Index."
+		if n.TableKey == "" {
+			lines = append(lines, "PartitionKey: fill in the table's partition key.")
+		}
+		lines = append(lines, "SortKey: fill in the table's sort key, if it has one.")
+		if n.Index == "" {
+			lines = append(lines, "Index.Name: fill in the index's name.")
+		}
 	}
 	if n.PartitionKey == "" {
-		lines = append(lines, "PartitionKey: fill in the partition key's attribute.")
+		lines = append(lines, of+"PartitionKey: fill in the partition key's attribute.")
 	}
 	if n.SortKey == "" {
-		lines = append(lines, "SortKey: fill in the sort key's attribute, if there is one.")
+		lines = append(lines, of+"SortKey: fill in the sort key's attribute, if there is one.")
 	}
 	if p.Bucket != layout.NoBucket && n.Time == "" {
 		lines = append(lines, "EventTime: fill in the attribute that has an item's time.")

@@ -171,7 +171,7 @@ func TestEverySnippetOpens(t *testing.T) {
 		if _, err := heatsink.Open[heatsink.Item](db.Client(), o); err != nil {
 			r.Errorf("%s: %v\n%s", p.Strategy, err, p.Snippet)
 		}
-		if max(o.Layout.Shards, 1) != p.Shards || (o.Index != "") != w.Table.Index {
+		if max(o.Layout.Shards, 1) != p.Shards || (o.Index.Name != "") != w.Table.Index {
 			r.Errorf("%s over %d shards, index %v:\n%s", p.Strategy, p.Shards, w.Table.Index, p.Snippet)
 		}
 	})

@@ -32,7 +32,8 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 	}
 	n := &options.Names
 	living, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
-		Table: options.Table, TableKey: []string{n.ID}, Index: n.ListIndex, PartitionKey: n.List, SortKey: n.Expires,
+		Table: options.Table, PartitionKey: n.ID,
+		Index:     heatsink.Index{Name: n.ListIndex, PartitionKey: n.List, SortKey: n.Expires},
 		Layout:    layout.Layout{Shards: options.Shards, Strategy: layout.Calculated},
 		TokenKeys: options.TokenKeys, Retry: options.Retry, Logger: options.Logger,
 	})

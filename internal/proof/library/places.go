@@ -38,6 +38,9 @@ func init() {
 
 type items = *heatsink.Collection[heatsink.Item]
 
+// byStatus is the index of the table "users".
+var byStatus = heatsink.Index{Name: "byStatus", PartitionKey: "status"}
+
 // adopted counts the items of an unsharded past that something is true of, in a calculated layout with BareZero.
 func adopted(is func(context.Context, items, heatsink.Item) bool) func(context.Context, *engine) (string, error) {
 	return func(ctx context.Context, e *engine) (string, error) {
@@ -108,7 +111,7 @@ func moved(ctx context.Context, e *engine) (string, error) {
 		item, like heatsink.Item
 		set        string
 	}{
-		{heatsink.Options{Table: "users", Index: "byStatus", TableKey: []string{"id"}, PartitionKey: "status", Layout: calculated}, item("id", "u1", "status", "ACTIVE"), item("id", "u1"), "status"},
+		{heatsink.Options{Table: "users", PartitionKey: "id", Index: byStatus, Layout: calculated}, item("id", "u1", "status", "ACTIVE"), item("id", "u1"), "status"},
 		{heatsink.Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: heatsink.EventTime{Attribute: "at"}}, item("pk", "LOG", "sk", "1", "at", "2026-01-01T00:00:00Z"), nil, "at"},
 		{heatsink.Options{Layout: calculated, ShardBy: []string{"owner"}}, item("pk", "DOCS", "sk", "1", "owner", "ann"), nil, "owner"},
 	}
@@ -144,7 +147,7 @@ func narrow(ctx context.Context, e *engine) (string, error) {
 	}
 	users := func(shards int) (items, error) {
 		return open(e.client, heatsink.Options{
-			Table: "users", Index: "byStatus", TableKey: []string{"id"}, PartitionKey: "status",
+			Table: "users", PartitionKey: "id", Index: byStatus,
 			Layout: layout.Layout{Shards: shards, Strategy: layout.Calculated},
 		})
 	}
