@@ -16,7 +16,8 @@ import (
 
 // Collection stores items in a table or an index through a layout. It spreads the items of a key over shards and reads
 // them back as one ordered list. T is a struct with dynamodbav tags, as package attributevalue defines them, or Item for
-// raw items. Options.Encode and Options.Decode change how items are encoded. All methods are safe for concurrent use.//
+// raw items. Options.Encode and Options.Decode change how items are encoded. All methods are safe for concurrent use.
+//
 // An item holds its logical key. Put replaces the value of the partition key attribute with the shard key, and reads
 // restore the logical key. A read therefore returns exactly what was put.
 //
