@@ -42,11 +42,11 @@ func TestRangeRefuses(t *testing.T) {
 		Range
 		want string
 	}{
-		{Equal(true), "Sort: true (bool) cannot be a sort key: only strings, numbers and binaries can"},
-		{Equal(""), "Sort: the value is empty, which no sort key is: leave Sort out for every key"},
-		{AtMost(strings.Repeat("a", 1025)), "Sort: 1025 bytes, but a sort key has 1024 at most"},
-		{Between("b", "a"), "Sort: Between b and a: the second is before the first"},
-		{BeginsWith(1), "Sort: BeginsWith 1: numbers do not begin with anything"},
+		{Equal(true), "Sort: true (bool) cannot be a sort key, want a string, a number or a binary"},
+		{Equal(""), "Sort: the value is empty, but a sort key is not: leave Sort out to select every key"},
+		{AtMost(strings.Repeat("a", 1025)), "Sort: the value has 1025 bytes, but a sort key has at most 1024"},
+		{Between("b", "a"), "Sort: Between b and a: the second is before the first, want them in order"},
+		{BeginsWith(1), "Sort: BeginsWith 1: a number has no prefix, want a string or a binary"},
 	} {
 		if _, err := test.interval(); !errors.Is(err, ErrQuery) || err.Error() != ErrQuery.Error()+": "+test.want {
 			t.Errorf("got %v, want %v: %s", err, ErrQuery, test.want)

@@ -193,13 +193,13 @@ func TestTokenErrorsSayWhatIsWrong(t *testing.T) {
 		token string
 		want  string
 	}{
-		"long":          {q, strings.Repeat("A", 9000), "it has 9000 characters, and no token is as long"},
-		"no base64":     {q, "*", "it is not base64url"},
+		"long":          {q, strings.Repeat("A", 9000), "it has 9000 characters, want at most 8192"},
+		"no base64":     {q, "*", "it is not valid base64url"},
 		"short":         {q, "AAAA", "it is too short"},
-		"version":       {q, strings.Repeat("A", 40), "it has version 0, this is version 2: begin with the first page"},
-		"changed":       {q, page.Next[:len(page.Next)-2] + "AA", "it was changed since it was issued, or was issued with another key"},
+		"version":       {q, strings.Repeat("A", 40), "it has version 0, want version 2: begin with the first page"},
+		"changed":       {q, page.Next[:len(page.Next)-2] + "AA", "it was changed after it was issued, or was signed with another key"},
 		"malformed":     {q, forge(1, nil), "its position is malformed"},
-		"another query": {other, page.Next, "it belongs to another query, or to another spelling of shard keys"},
+		"another query": {other, page.Next, "it belongs to another query, or to another format of shard keys"},
 	} {
 		if _, err := items.Page(t.Context(), test.query, test.token); !errors.Is(err, ErrToken) || err.Error() != ErrToken.Error()+": "+test.want {
 			t.Errorf("%s: got %v, want %v: %s", name, err, ErrToken, test.want)

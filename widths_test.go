@@ -28,7 +28,7 @@ func TestOpenChecksWidths(t *testing.T) {
 		says       string
 	}{
 		{"width", layout.Width{Write: 4, Read: 16}, true, ""},
-		{"no width", layout.Width{}, false, "at least 1"},
+		{"no width", layout.Width{}, false, "Write is 0, want 1 or more"},
 		{"no power of two", layout.Width{Write: 4, Read: 12}, true, "powers of two"},
 		{"not calculated", layout.Width{Write: 4, Read: 12}, false, ""},
 		{"table", table, false, ""},

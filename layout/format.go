@@ -240,10 +240,10 @@ func (f *Format) validate() error {
 		faults = append(faults, err)
 	}
 	if f.First != 0 && f.First != 1 {
-		faults = append(faults, fmt.Errorf("First is %d, want 0 or 1", f.First))
+		faults = append(faults, fmt.Errorf("Format.First is %d, want 0 or 1", f.First))
 	}
 	if f.Width < 0 || f.Width > maxWidth {
-		faults = append(faults, fmt.Errorf("Width is %d, want 0 to %d", f.Width, maxWidth))
+		faults = append(faults, fmt.Errorf("Format.Width is %d, want 0 to %d", f.Width, maxWidth))
 	}
 	if faults == nil {
 		return nil

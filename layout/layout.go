@@ -98,7 +98,7 @@ func (l Layout) Validate() error { return l.validate() }
 func (l *Layout) validate() error {
 	var faults []error
 	if l.Shards < 0 || l.Shards > MaxShards {
-		faults = append(faults, fmt.Errorf("Shards is %d, want 0 to %d", l.Shards, MaxShards))
+		faults = append(faults, fmt.Errorf("Layout.Shards is %d, want 0 to %d", l.Shards, MaxShards))
 	}
 	if !l.Strategy.valid() {
 		faults = append(faults, fmt.Errorf("Strategy is %s, want Random or Calculated", l.Strategy))

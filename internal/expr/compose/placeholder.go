@@ -13,12 +13,12 @@ const Placeholder = "hs_"
 func CheckPlaceholders(names map[string]string, values Item) error {
 	for name := range names {
 		if strings.HasPrefix(name, "#"+Placeholder) {
-			return fmt.Errorf("the name %s begins with #%s, which is heatsink's own", name, Placeholder)
+			return fmt.Errorf("the name %s begins with #%s, which heatsink reserves: use another name", name, Placeholder)
 		}
 	}
 	for name := range values {
 		if strings.HasPrefix(name, ":"+Placeholder) {
-			return fmt.Errorf("the value %s begins with :%s, which is heatsink's own", name, Placeholder)
+			return fmt.Errorf("the value %s begins with :%s, which heatsink reserves: use another name", name, Placeholder)
 		}
 	}
 	return nil
