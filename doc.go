@@ -5,8 +5,8 @@
 // attracts more, such as a status, a date or a counter, throttles its users while the rest of the table idles.
 //
 // The nouns: a [Layout] is a value that says how a logical key becomes shard keys, and back. A [Collection] is a layout on a
-// table or index, through the SDK's own client: Put, Get, Update, Delete. A [Query] reads its shards as one list, whole or
-// in [Page]s, and [Fold], [CountBy], [Top] and Count reduce it. A [Meter] says what all that cost.
+// table or index, through the SDK's own client: Put, Get, Update, Delete, and batches of them. A [Query] reads its shards as
+// one list, whole or in [Page]s, and [Fold], [CountBy], [Top] and Count reduce it. A [Meter] says what all that cost.
 //
 //	views, err := heatsink.Open[View](client, heatsink.Options{
 //		Table: "views", PartitionKey: "pk", SortKey: "sk",
@@ -25,7 +25,7 @@
 // item again by its id with one request, and is right for what is read and changed one by one. A Bucket makes a new set of
 // keys every hour, day, week, month or year, so that a read of the last days touches no older ones; it spreads nothing by
 // itself, as all of now's writes share a bucket. Items that have an id of their own and only are listed under a hot key are
-// best stored by that id, with the sharded key in an index: Options.Index.
+// best stored by that id, with the sharded key in an [Index].
 //
 // # What it costs
 //
