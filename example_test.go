@@ -380,6 +380,50 @@ func ExampleCollection_BatchPut() {
 	// Output: 60 <nil>
 }
 
+// Many items by their keys: those that are missing are in the error, by position.
+func ExampleCollection_BatchGet() {
+	ctx := context.Background()
+	views, db := views(ctx)
+	defer db.Close()
+
+	views.BatchPut(ctx, []View{
+		{Key: "PAGE_VIEWS", At: "12:00:00", Page: "/home"},
+		{Key: "PAGE_VIEWS", At: "12:00:01", Page: "/about"},
+	})
+	found, err := views.BatchGet(ctx, []View{
+		{Key: "PAGE_VIEWS", At: "12:00:01"},
+		{Key: "PAGE_VIEWS", At: "12:00:02"},
+		{Key: "PAGE_VIEWS", At: "12:00:00"},
+	})
+	fmt.Println(found[0].Page, found[2].Page)
+	if missing, ok := errors.AsType[*heatsink.BatchError](err); ok {
+		for _, f := range missing.Failed {
+			fmt.Println(f.Position, f.Err)
+		}
+	}
+	// Output:
+	// /about /home
+	// 1 item not found
+}
+
+// Items are deleted as Delete does, 25 in a request where each can be in one place only.
+func ExampleCollection_BatchDelete() {
+	ctx := context.Background()
+	views, db := views(ctx)
+	defer db.Close()
+
+	all := []View{
+		{Key: "PAGE_VIEWS", At: "12:00:00", Page: "/home"},
+		{Key: "PAGE_VIEWS", At: "12:00:01", Page: "/about"},
+		{Key: "PAGE_VIEWS", At: "12:00:02", Page: "/news"},
+	}
+	views.BatchPut(ctx, all)
+	err := views.BatchDelete(ctx, all[:2])
+	left, _ := views.Count(ctx, heatsink.Query{Key: "PAGE_VIEWS"})
+	fmt.Println(left, "left", err)
+	// Output: 1 left <nil>
+}
+
 // The two longest visits: by something else than the sort key.
 func ExampleTop() {
 	ctx := context.Background()
