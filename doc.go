@@ -4,22 +4,16 @@
 // A DynamoDB partition serves 1,000 write units and 3,000 read units a second, whatever capacity the table has. A key
 // that attracts more traffic, such as a status, a date or a counter, is throttled while the rest of the table is idle.
 //
-<<<<<<< HEAD
 // The main types:
 //
 //   - A [layout.Layout] is a value that maps a logical key to shard keys and back.
 //   - A [Collection] stores items through a layout, in a table or an index, with the SDK's own client. Its methods are
-//     Put, Get, Update, Delete and more.
+//     Put, Get, Update, Delete and batches of them.
 //   - A [Query] reads all shards of a key as one ordered list, either as a whole or as pages: see [Page]. [Fold],
 //     [CountBy], [Top] and Count reduce that list to a result.
 //   - A [Meter] adds up what the operations cost.
 //
 // This program writes to ten shards and reads them back:
-=======
-// The nouns: a [Layout] is a value that says how a logical key becomes shard keys, and back. A [Collection] is a layout on a
-// table or index, through the SDK's own client: Put, Get, Update, Delete, and batches of them. A [Query] reads its shards as
-// one list, whole or in [Page]s, and [Fold], [CountBy], [Top] and Count reduce it. A [Meter] says what all that cost.
->>>>>>> w13-api
 //
 //	views, err := heatsink.Open[View](client, heatsink.Options{
 //		Table: "views", PartitionKey: "pk", SortKey: "sk",
@@ -34,17 +28,9 @@
 //
 // # Choosing a layout
 //
-<<<<<<< HEAD
 // Random spreads items most evenly. It suits items that are written once and read as a list, such as events, logs and
 // views. Calculated derives the shard from an item's id, so that one request finds the item again. It suits items that
 // are read and changed one by one.
-=======
-// Random is the most even, and right for what is written once and read as a list: events, logs, views. Calculated finds an
-// item again by its id with one request, and is right for what is read and changed one by one. A Bucket makes a new set of
-// keys every hour, day, week, month or year, so that a read of the last days touches no older ones; it spreads nothing by
-// itself, as all of now's writes share a bucket. Items that have an id of their own and only are listed under a hot key are
-// best stored by that id, with the sharded key in an [Index].
->>>>>>> w13-api
 //
 // A Bucket starts a new set of keys every hour, day, week, month or year. A read of the last days then skips all older
 // keys. A bucket alone does not spread the load, because all current writes go to the same bucket.
