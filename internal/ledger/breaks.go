@@ -25,7 +25,7 @@ type Breaks struct {
 	AnyGeneration   bool // writes the ledger without a condition
 	CreateBlindly   bool // creates the ledger without the condition that there is none
 	AnyReadWidth    bool // writes the ledger on the condition of its generation alone
-	WriteFirst      bool // raises the write width first and the read width then
+	WriteFirst      bool // raises the write width, and leaves the read width for later
 	LowerRead       bool // sets the read width to what is asked for, even if it is larger
 	SameGeneration  bool // does not raise the generation
 	AssumeGrown     bool // takes an unknown outcome for success

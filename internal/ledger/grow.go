@@ -57,7 +57,6 @@ type Grow struct {
 	asked    ReadLedger  // what sending it amounts to, should it be refused
 	attempts int
 	doubt    int64 // a record with this generation may have been stored, or may yet be; 0: none
-	rest     bool  // the write width was raised, the read width was not; only with Breaks.WriteFirst
 	over     bool
 	grown    bool
 	err      error
@@ -145,10 +144,10 @@ func (m *Grow) wrote(e LedgerWritten) {
 	breaks := m.view.options.Breaks
 	switch e.Outcome {
 	case Done:
-		m.view.install(m.written.Record, m.asked.Sent)
-		if m.rest {
-			m.rest = false
-			m.propose()
+		m.doubt = 0
+		// Somebody in this process may have read a ledger meanwhile that does not follow on this record.
+		if err := m.view.Learn(m.asked, m.written.Record); err != nil {
+			m.end(err)
 			return
 		}
 		m.grown, m.over = true, true
@@ -197,7 +196,7 @@ func (m *Grow) propose() {
 		write = m.growth.To
 	}
 	if breaks.WriteFirst && r.Write < m.growth.To {
-		read, m.rest = r.Read, true
+		read = r.Read
 	}
 	n := r.next(read, write)
 	n.Frozen = frozen
@@ -205,7 +204,7 @@ func (m *Grow) propose() {
 	if breaks.SameGeneration && r.Generation > 0 {
 		n.Generation, n.History = r.Generation, r.History
 	}
-	if err := n.Validate(); err != nil && !m.rest {
+	if err := n.Validate(); err != nil && !breaks.WriteFirst {
 		m.end(err)
 		return
 	}

@@ -39,7 +39,9 @@ type Read struct {
 	asked   int   // the shards below this were asked for
 	shards  int   // unanswered
 	ledgers int   // unanswered
-	stamp   int64 // the largest for which the ledger was read again
+	shown   int64 // the largest generation that the ledger has shown to this read
+	stamp   int64 // the largest of the items
+	traced  int64 // the largest for which the ledger was read again
 	stale   bool
 	suspect error
 	err     error
@@ -58,7 +60,7 @@ type ReadResult struct {
 
 // NewRead returns the machine.
 func NewRead(v *View, g Reading) *Read {
-	m := &Read{view: v, reading: g}
+	m := &Read{view: v, reading: g, shown: v.record.Generation}
 	breaks := v.options.Breaks
 	if g.Mode == Causal {
 		v.Saw(g.AtLeast)
@@ -123,9 +125,11 @@ func (m *Read) ledger(e LedgerRead) {
 		m.end(fmt.Errorf("the ledger could not be read, so that shards may be missing: %w", err))
 		return
 	}
+	m.shown = e.Record.Generation
 	if !m.view.options.Breaks.SkipMissing {
 		m.extend(m.view.record.Read)
 	}
+	m.compare()
 }
 
 func (m *Read) shard(e ShardRead) {
@@ -134,12 +138,16 @@ func (m *Read) shard(e ShardRead) {
 		return
 	}
 	m.view.Saw(e.Stamp)
-	if m.reading.Mode == Eventual || m.view.options.Breaks.IgnoreStamps {
-		return // the next one reads the ledger
-	}
-	if e.Stamp > m.view.record.Generation && e.Stamp > m.stamp {
-		// The key has grown meanwhile, or the ledger was lost: it must show at least this generation.
-		m.stamp = e.Stamp
+	m.stamp = max(m.stamp, e.Stamp)
+	m.compare()
+}
+
+// compare reads the ledger again if items are newer than it. The key has grown meanwhile, or the ledger was lost: it must
+// show at least the generation of the items. What others in this process know does not count, as they may have read it
+// before it was lost. An eventual read leaves this to the next one.
+func (m *Read) compare() {
+	if m.reading.Mode != Eventual && m.ledgers == 0 && m.stamp > max(m.shown, m.traced) && !m.view.options.Breaks.IgnoreStamps {
+		m.traced = m.stamp
 		m.ask(true)
 	}
 }

@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/ledger"
@@ -22,16 +20,21 @@ type machine interface {
 
 // operation is a machine at work, with the shell that carries out its effects.
 type operation struct {
-	name    string
-	process *process
-	machine machine
-	rand    *rand.Rand
-	calm    bool
-	id      int // of a write
-	sent    int // attempts of a write
-	got     []int
-	ended   bool
-	end     func(*operation)
+	name        string
+	process     *process
+	incarnation int // of the process that began it
+	machine     machine
+	rand        *rand.Rand
+	calm        bool
+	id          int // of a write
+	sent        int // attempts of a write
+	got         []int
+	ended       bool
+	end         func(*operation)
+}
+
+func newOperation(p *process, r *rand.Rand, calm bool) *operation {
+	return &operation{process: p, incarnation: p.incarnation, rand: r, calm: calm}
 }
 
 // String names the operation in a trace.
@@ -40,7 +43,7 @@ func (o *operation) String() string { return fmt.Sprintf("process %d: %s", o.pro
 // act does what a plan says.
 func (w *world) act(a Action) {
 	p := w.processes[a.Process]
-	o := &operation{process: p, rand: rand.New(rand.NewPCG(a.Seed, 1)), calm: a.Calm}
+	o := newOperation(p, rand.New(rand.NewPCG(a.Seed, 1)), a.Calm)
 	switch a.Kind {
 	case Pause:
 		p.asleep = max(p.asleep, w.now+a.For)
@@ -78,6 +81,13 @@ func (w *world) act(a Action) {
 			w.beginGrow(o, ledger.Growth{To: a.To, Once: o.rand.IntN(2) == 0})
 		}
 	})
+}
+
+// begin puts a machine to work. end is called when it is over.
+func (w *world) begin(o *operation, m machine, end func(*operation)) {
+	o.machine, o.end = m, end
+	w.running = append(w.running, o)
+	w.step(o)
 }
 
 // step carries out what a machine wants, until it is over.
@@ -219,12 +229,14 @@ func (w *world) sendItem(o *operation, e ledger.SendItem) {
 		return nil
 	}, func(a answer) {
 		if a.keyRange {
-			w.refresh(&operation{process: o.process, rand: o.rand, calm: o.calm})
+			w.refresh(newOperation(o.process, o.rand, o.calm))
 		}
 		o.machine.Handle(ledger.ItemSent{Outcome: a.outcome, Err: a.err()})
-		if o.machine.Over() || o.sent < attempts {
-			w.in(o, draw(o.rand, 100*time.Millisecond), func() { w.step(o) })
+		if !o.machine.Over() && o.sent == attempts {
+			o.ended = true // given up
+			return
 		}
+		w.in(o, draw(o.rand, 100*time.Millisecond), func() { w.step(o) })
 	})
 }
 
@@ -235,10 +247,9 @@ func (w *world) refresh(o *operation) {
 	if !ok {
 		return
 	}
-	o.name, o.machine, o.end = "refresh", &refreshing{view: v, due: []ledger.Effect{ask}}, func(o *operation) {
-		w.checkErr(o, o.machine.(*refreshing).err)
-	}
-	w.step(o)
+	o.name = "refresh"
+	m := &refreshing{view: v, due: []ledger.Effect{ask}}
+	w.begin(o, m, func(o *operation) { w.checkErr(o, m.err) })
 }
 
 // refreshing is the machine of a refresh.
@@ -273,8 +284,7 @@ func (w *world) beginWrite(o *operation) {
 	g := &write{}
 	w.writes = append(w.writes, g)
 	m := ledger.NewWrite(o.process.view, ledger.Writing{Choose: o.rand.IntN})
-	o.machine = m
-	o.end = func(o *operation) {
+	w.begin(o, m, func(o *operation) {
 		result, err := m.Result()
 		if w.checkErr(o, err); err != nil {
 			return
@@ -283,8 +293,7 @@ func (w *world) beginWrite(o *operation) {
 		w.say("%v is acknowledged, shard %d, generation %d", o, result.Shard, result.Generation)
 		g.acked, g.at, g.generation, g.shard = true, w.now, result.Generation, result.Shard
 		w.checkShards()
-	}
-	w.step(o)
+	})
 }
 
 func (w *world) beginGrow(o *operation, g ledger.Growth) {
@@ -292,15 +301,13 @@ func (w *world) beginGrow(o *operation, g ledger.Growth) {
 	g.At = g.Now.UnixMilli()
 	o.name = fmt.Sprintf("grow to %d", g.To)
 	m := ledger.NewGrow(o.process.view, g)
-	o.machine = m
-	o.end = func(o *operation) {
+	w.begin(o, m, func(o *operation) {
 		r, grown, err := m.Result()
 		if w.checkErr(o, err); err == nil && !g.Once && r.Write < g.To {
 			w.wrong("%v ended without an error at width %d", o, r.Write)
 		}
 		w.say("%v is over: %v, %d/%d, generation %d, %v", o, grown, r.Write, r.Read, r.Generation, err)
-	}
-	w.step(o)
+	})
 }
 
 func (w *world) beginRead(o *operation, mode ledger.Mode) {
@@ -318,86 +325,12 @@ func (w *world) beginRead(o *operation, mode ledger.Mode) {
 		}
 	}
 	m := ledger.NewRead(o.process.view, g)
-	o.machine = m
 	w.say("%v begins, at least generation %d", o, g.AtLeast)
-	o.end = func(o *operation) {
+	w.begin(o, m, func(o *operation) {
 		result, err := m.Result()
 		w.say("%v is over: %d shards, generation %d, items %v, %v", o, result.Shards, result.Generation, o.got, err)
 		if w.checkErr(o, err); err == nil {
 			w.checkRead(o, c, result)
 		}
-	}
-	w.step(o)
-}
-
-// checkErr sees whether an error tells the truth.
-func (w *world) checkErr(o *operation, err error) {
-	switch {
-	case err == nil:
-		return
-	case errors.Is(err, ledger.ErrLost):
-		w.stats.Lost++
-		if w.losses == 0 {
-			w.wrong("%v: the ledger was never lost: %v", o, err)
-		}
-	}
-	w.stats.Failed++
-}
-
-// check is what the observer knows when a read begins.
-type check struct {
-	mode   ledger.Mode
-	start  time.Duration
-	must   []int // writes that the read has to return
-	losses int
-	lost   bool
-	known  int64 // the largest generation that the process was told
-	stored int64 // the generation of the ledger
-}
-
-// checkRead holds a read to its promise.
-func (w *world) checkRead(o *operation, c check, result ledger.ReadResult) {
-	*[...]*int{&w.stats.Strong, &w.stats.Causal, &w.stats.Eventual}[c.mode]++
-	if result.Shards > 1 {
-		w.stats.Wide++
-	}
-	slices.Sort(o.got)
-	for i := 1; i < len(o.got); i++ {
-		if o.got[i] == o.got[i-1] {
-			w.wrong("%v has returned write %d twice", o, o.got[i])
-		}
-	}
-	if w.excused(o, c, result) {
-		return
-	}
-	for _, id := range c.must {
-		if _, there := slices.BinarySearch(o.got, id); !there {
-			w.wrong("%v, begun at %v, has missed write %d, acknowledged in shard %d at %v", o, c.start, id, w.writes[id].shard, w.writes[id].at)
-			return
-		}
-	}
-}
-
-// excused reports whether a read may miss items: it says so itself, or the ledger was lost and nobody told the process.
-// What the process could have known is never excused.
-func (w *world) excused(o *operation, c check, result ledger.ReadResult) bool {
-	untouched := c.losses == w.losses && c.lost == w.lost
-	if c.mode == ledger.Strong && c.lost && untouched {
-		now := w.current().Generation
-		if now < c.known {
-			w.wrong("%v has not noticed that the ledger went back to generation %d, from %d", o, now, c.known)
-		}
-		for _, id := range o.got {
-			if stamp := w.shards[w.writes[id].shard][id].stamp; stamp > now {
-				w.wrong("%v has not noticed that write %d has stamp %d, and the ledger generation %d", o, id, stamp, now)
-			}
-		}
-	}
-	switch c.mode {
-	case ledger.Strong:
-		return c.lost || !untouched
-	case ledger.Causal: // the process may know a generation of the same number from after the loss
-		return w.losses > 0
-	}
-	return result.Stale || c.lost || !untouched || w.losses > 0 && c.start < w.repaired+ledger.DefaultKeep+MaxLag
+	})
 }

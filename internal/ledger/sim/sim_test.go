@@ -91,3 +91,64 @@ func breaks() map[string]Breaks {
 	visit(nil, reflect.TypeFor[Breaks]())
 	return all
 }
+
+// A plan always runs the same way, or no seed could be replayed.
+func TestRunsAreTheSame(t *testing.T) {
+	for seed := range uint64(50) {
+		p, again := NewPlan(seed), NewPlan(seed)
+		if p.String() != again.String() {
+			t.Fatalf("seed %d has two plans:\n%s\n%s", seed, p, again)
+		}
+		if one, two := Trace(p, Breaks{}), Trace(again, Breaks{}); one != two || one == "" {
+			t.Fatalf("seed %d runs in two ways:\n%s\n%s", seed, one, two)
+		}
+	}
+}
+
+// A shrunk plan still fails, and needs all that is left of it.
+func TestShrink(t *testing.T) {
+	for name, b := range breaks() {
+		if name != "TrustCache" && name != "Repick" && name != "AnyGeneration" {
+			continue
+		}
+		p := failing(t, b)
+		small, fault := Shrink(p, b)
+		if got, _ := Run(small, b); fault == "" || got != fault {
+			t.Errorf("%s: got %q, then %q", name, fault, got)
+		}
+		if len(small.Actions) > 8 {
+			t.Errorf("%s: %d actions are left:\n%s", name, len(small.Actions), small)
+		}
+		for i := range small.Actions {
+			less := small
+			less.Actions = append(append([]Action(nil), small.Actions[:i]...), small.Actions[i+1:]...)
+			if got, _ := Run(less, b); got != "" {
+				t.Errorf("%s: fails without action %d: %s\n%s", name, i, got, small)
+			}
+		}
+	}
+	if p, fault := Shrink(NewPlan(1), Breaks{}); fault != "" || len(p.Actions) != len(NewPlan(1).Actions) {
+		t.Errorf("a plan that does not fail: got %q", fault)
+	}
+}
+
+// failing returns the first plan that fails.
+func failing(t *testing.T, b Breaks) Plan {
+	t.Helper()
+	for seed := range uint64(budget) {
+		p := NewPlan(seed + 1)
+		if fault, _ := Run(p, b); fault != "" {
+			return p
+		}
+	}
+	t.Fatalf("%+v is not caught", b)
+	return Plan{}
+}
+
+func BenchmarkSeed(b *testing.B) {
+	for n := uint64(0); b.Loop(); n++ {
+		if fault, _ := Run(NewPlan(n), Breaks{}); fault != "" {
+			b.Fatal(fault)
+		}
+	}
+}

@@ -13,6 +13,9 @@ import (
 // MaxLag is how old the state is that a read with eventual consistency sees, at most.
 const MaxLag = 2 * time.Second
 
+// maxEvents is how many events a run may have. Most have about a thousand.
+const maxEvents = 100_000
+
 // Breaks are the rules that a run leaves out.
 type Breaks struct {
 	ledger.Breaks
@@ -58,6 +61,7 @@ type world struct {
 	shards    []map[int]item
 	processes []*process
 	writes    []*write
+	running   []*operation
 
 	widest   int           // the largest read width that was ever stored
 	newest   int64         // the largest generation that was ever stored
@@ -124,6 +128,14 @@ func (w *world) run() {
 		w.now = e.at
 		w.stats.Events++
 		e.do()
+		if w.stats.Events == maxEvents {
+			w.wrong("%d events, and no end", maxEvents)
+		}
+	}
+	for _, o := range w.running {
+		if !o.ended && o.incarnation == o.process.incarnation {
+			w.wrong("%v has never ended", o)
+		}
 	}
 }
 
@@ -153,11 +165,11 @@ func (w *world) at(t time.Duration, do func()) {
 // in makes something happen in a process after a while: later if it sleeps then, and never if it has crashed. Whatever
 // waits for a process to wake up happens in any order.
 func (w *world) in(o *operation, after time.Duration, do func()) {
-	p, incarnation := o.process, o.process.incarnation
+	p := o.process
 	var try func()
 	try = func() {
 		switch {
-		case p.incarnation != incarnation:
+		case p.incarnation != o.incarnation:
 		case p.asleep > w.now:
 			w.at(p.asleep+draw(o.rand, 50*time.Millisecond), try)
 		default:
