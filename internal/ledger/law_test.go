@@ -47,7 +47,10 @@ func TestLaw(t *testing.T) {
 		{
 			name: "rising for ever", record: width(1),
 			rounds: []round{
-				{want: NoRate, to: 1}, {rate: 1000, want: Hysteresis, to: 1}, {rate: 2000, want: Hysteresis, to: 1}, {rate: 4000, want: Hysteresis, to: 1},
+				{want: NoRate, to: 1},
+				{rate: 1000, want: Hysteresis, to: 1},
+				{rate: 2000, want: Hysteresis, to: 1},
+				{rate: 4000, want: Hysteresis, to: 1},
 				{rate: 8000, want: Grows, to: 32},
 			},
 		},
@@ -66,8 +69,12 @@ func TestLaw(t *testing.T) {
 		{
 			name: "cooldown", record: width(1),
 			rounds: []round{
-				{want: NoRate, to: 1}, {rate: 5000, want: Hysteresis, to: 1}, {rate: 5000, want: Grows, to: 16},
-				{rate: 5000, want: Hysteresis, to: 1}, {rate: 5000, want: Cooldown, to: 1}, {rate: 5000, want: Grows, to: 16},
+				{want: NoRate, to: 1},
+				{rate: 5000, want: Hysteresis, to: 1},
+				{rate: 5000, want: Grows, to: 16},
+				{rate: 5000, want: Hysteresis, to: 1},
+				{rate: 5000, want: Cooldown, to: 1},
+				{rate: 5000, want: Grows, to: 16},
 			},
 		},
 		{

@@ -53,6 +53,9 @@ func (w *world) act(a Action) {
 		w.start(p)
 		w.say("process %d crashes", p.number)
 		return
+	case Outage:
+		w.outage = max(w.outage, w.now+a.For)
+		return
 	case Delete:
 		w.lose(-1)
 		return
@@ -168,7 +171,7 @@ func (w *world) fetch(o *operation, strong bool, left int, answered func(answer)
 	if !strong {
 		what, lag = "eventual read of the ledger", draw(o.rand, MaxLag)
 	}
-	w.request(o, what, func() any {
+	w.request(o, theLedger, what, func() any {
 		r, err := w.stored(w.now - lag)
 		return ledger.LedgerRead{Record: r, Err: err}
 	}, func(a answer) {
@@ -181,7 +184,7 @@ func (w *world) fetch(o *operation, strong bool, left int, answered func(answer)
 }
 
 func (w *world) writeLedger(o *operation, e ledger.WriteLedger) {
-	w.request(o, fmt.Sprintf("ledger %d/%d if generation %d", e.Record.Write, e.Record.Read, e.If), func() any { return w.store(e) }, func(a answer) {
+	w.request(o, theLedger, fmt.Sprintf("ledger %d/%d if generation %d", e.Record.Write, e.Record.Read, e.If), func() any { return w.store(e) }, func(a answer) {
 		got := ledger.LedgerWritten{Outcome: a.outcome, Err: a.err()}
 		if a.outcome == ledger.Done {
 			got = a.value.(ledger.LedgerWritten)
@@ -205,7 +208,7 @@ func (w *world) readShard(o *operation, shard int, strong bool, left int) {
 	if !strong {
 		lag = draw(o.rand, MaxLag)
 	}
-	w.request(o, fmt.Sprintf("shard %d", shard), func() any {
+	w.request(o, aShard, fmt.Sprintf("shard %d", shard), func() any {
 		ids, stamp := w.list(shard, w.now-lag)
 		return page{ids, stamp}
 	}, func(a answer) {
@@ -224,7 +227,7 @@ func (w *world) readShard(o *operation, shard int, strong bool, left int) {
 func (w *world) sendItem(o *operation, e ledger.SendItem) {
 	o.sent++
 	w.writes[o.id].shard = e.Shard
-	w.request(o, fmt.Sprintf("write %d to shard %d", o.id, e.Shard), func() any {
+	w.request(o, aShard, fmt.Sprintf("write %d to shard %d", o.id, e.Shard), func() any {
 		w.put(o.id, e)
 		return nil
 	}, func(a answer) {

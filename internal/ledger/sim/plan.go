@@ -23,12 +23,13 @@ const (
 	Freeze  // somebody sets Frozen, or takes it back
 	Pause
 	Crash
+	Outage  // every request to the ledger is throttled for a while
 	Delete  // somebody deletes the ledger's item
 	Restore // somebody restores the ledger of an earlier time
 	Repair  // somebody writes a ledger that covers all shards that were ever used
 )
 
-var kindNames = [...]string{"write", "read", "grow", "refresh", "freeze", "pause", "crash", "delete ledger", "restore ledger", "repair ledger"}
+var kindNames = [...]string{"write", "read", "grow", "refresh", "freeze", "pause", "crash", "outage", "delete ledger", "restore ledger", "repair ledger"}
 
 // Action is something that happens at a time.
 type Action struct {
@@ -50,7 +51,7 @@ func (a Action) String() string {
 		s += " " + [...]string{"strong", "causal", "eventual"}[a.Mode]
 	case Grow:
 		s += fmt.Sprintf(" to %d", a.To)
-	case Pause, Restore:
+	case Pause, Restore, Outage:
 		s += fmt.Sprintf(" %v", a.For)
 	}
 	if a.Kind <= Crash {
@@ -140,11 +141,13 @@ func NewPlan(seed uint64) Plan {
 			a.For = time.Duration(r.Int64N(int64(time.Minute)))
 		case n == 97:
 			a.Kind = Freeze
+		case n == 98:
+			a.Kind, a.For = Outage, draw(r, 20*time.Second)
 		default:
 			a.Kind, a.Mode = Read, ledger.Eventual
 		}
 		p.Actions = append(p.Actions, a)
-		if mishaps > 0 && r.IntN(25) == 0 {
+		if mishaps > 0 && r.IntN(20) == 0 {
 			p.Actions = append(p.Actions, nap(r, at, p.Processes)...)
 		}
 	}
@@ -175,6 +178,7 @@ func nap(r *rand.Rand, at time.Duration, processes int) (actions []Action) {
 	for range 4 {
 		add(long+draw(r, 100*time.Millisecond), Action{Kind: Read, Mode: mode(), Process: sleeper})
 	}
+	add(long+draw(r, 5*time.Second), Action{Kind: Read, Mode: ledger.Eventual, Process: sleeper})
 	return actions
 }
 

@@ -48,13 +48,24 @@ const (
 	twice
 )
 
+// target is which item a request is for.
+type target uint8
+
+const (
+	aShard target = iota
+	theLedger
+)
+
 // request sends a request. apply is what it does to the table; answer is called once, in the process.
-func (w *world) request(o *operation, what string, apply func() any, answered func(answer)) {
-	w.in(o, draw(o.rand, 3*time.Millisecond), func() { w.send(o, what, apply, answered) })
+func (w *world) request(o *operation, to target, what string, apply func() any, answered func(answer)) {
+	w.in(o, draw(o.rand, 3*time.Millisecond), func() { w.send(o, to, what, apply, answered) })
 }
 
-func (w *world) send(o *operation, what string, apply func() any, answered func(answer)) {
+func (w *world) send(o *operation, to target, what string, apply func() any, answered func(answer)) {
 	fault, there, back := w.draw(o)
+	if to == theLedger && w.now < w.outage {
+		fault = refused
+	}
 	var told bool
 	tell := func(after time.Duration, a func() answer) {
 		w.in(o, after, func() {

@@ -63,6 +63,7 @@ type world struct {
 	writes    []*write
 	running   []*operation
 
+	outage   time.Duration // until then the ledger is throttled
 	widest   int           // the largest read width that was ever stored
 	newest   int64         // the largest generation that was ever stored
 	lost     bool          // the ledger is not what it was
@@ -171,7 +172,7 @@ func (w *world) in(o *operation, after time.Duration, do func()) {
 		switch {
 		case p.incarnation != o.incarnation:
 		case p.asleep > w.now:
-			w.at(p.asleep+draw(o.rand, 50*time.Millisecond), try)
+			w.at(p.asleep+draw(o.rand, 100*time.Millisecond), try)
 		default:
 			do()
 		}
