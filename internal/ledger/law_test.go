@@ -229,6 +229,26 @@ func TestLawForgetsColdKeys(t *testing.T) {
 	}
 }
 
+// A key is reported from 25 units per second on, or if it is throttled.
+func TestLawReportsWarmKeys(t *testing.T) {
+	var throttled Sample
+	throttled.Throttled[Account] = 1
+	for _, c := range []struct {
+		name   string
+		sample Sample
+		want   bool
+	}{{"cold", Sample{Taken: 124}, false}, {"warm", Sample{Taken: 125}, true}, {"throttled", throttled, true}} {
+		law, err := NewLaw(LawOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		law.Observe("k", c.sample, t0)
+		if _, got := law.Due("k", t0.Add(5*time.Second)); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestLawOptionsAreChecked(t *testing.T) {
 	nan := 0.0
 	nan /= nan

@@ -13,13 +13,9 @@ import (
 // stored returns the ledger as it was at a time.
 func (w *world) stored(at time.Duration) (ledger.Record, error) {
 	for _, v := range slices.Backward(w.versions) {
-		if v.at > at {
-			continue
+		if v.at <= at {
+			return v.record, v.err
 		}
-		if v.values == nil {
-			break
-		}
-		return ledger.Parse(v.values)
 	}
 	return ledger.Absent(layout.Random, layout.XXHash), nil
 }
@@ -48,15 +44,19 @@ func (w *world) store(e ledger.WriteLedger) ledger.LedgerWritten {
 	case before.Frozen && r.Frozen && r.Write != before.Write:
 		w.wrong("generation %d has another width, and generation %d was frozen", r.Generation, before.Generation)
 	}
-	w.replace(r.Encode())
+	w.replace(r)
 	w.widest, w.newest = max(w.widest, r.Read), max(w.newest, r.Generation)
 	w.checkShards()
 	return ledger.LedgerWritten{Outcome: ledger.Done}
 }
 
-// replace puts something in place of the ledger's item.
-func (w *world) replace(values []ledger.Value) {
-	w.versions = append(w.versions, version{w.now, values})
+// replace puts a record in place of the ledger's item, or deletes it if the record is absent.
+func (w *world) replace(r ledger.Record) {
+	v := version{at: w.now, record: r}
+	if r.Generation > 0 {
+		v.record, v.err = ledger.Parse(r.Encode())
+	}
+	w.versions = append(w.versions, v)
 }
 
 // checkShards sees whether every acknowledged write is in a shard that is read.
@@ -115,12 +115,8 @@ func (w *world) lose(at time.Duration) {
 	if earlier.Equal(before) {
 		return
 	}
-	var values []ledger.Value
-	if earlier.Generation > 0 {
-		values = earlier.Encode()
-	}
 	w.say("lost: generation %d instead of %d", earlier.Generation, before.Generation)
-	w.replace(values)
+	w.replace(earlier)
 	w.lost = true
 	w.losses++
 }
@@ -133,7 +129,7 @@ func (w *world) repair() {
 	w.newest++
 	r := ledger.Record{Generation: w.newest, Read: w.widest, Write: w.widest, State: ledger.Active, By: "repair"}
 	w.say("repaired: generation %d, %d/%d", r.Generation, r.Write, r.Read)
-	w.replace(r.Encode())
+	w.replace(r)
 	w.lost = false
 	w.repaired = w.now
 	w.checkShards()

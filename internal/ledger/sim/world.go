@@ -71,10 +71,11 @@ type world struct {
 	repaired time.Duration // when it last was what it had to be again
 }
 
-// version is what the ledger's item was from a time on; nil: nothing.
+// version is what the ledger's item was from a time on, as its readers parse it.
 type version struct {
 	at     time.Duration
-	values []ledger.Value
+	record ledger.Record
+	err    error
 }
 
 // item is a stored item. Its id is that of its write.
