@@ -49,6 +49,10 @@ var mayImport = imports{
 	"internal/sketch":    {},
 	"internal/figure":    {},
 
+	// The protocol of adaptive layouts: pure, and what tries to break it.
+	"internal/ledger":     {"layout"},
+	"internal/ledger/sim": {"internal/ledger", "layout"},
+
 	// Positions in a read, and what they are made of: pure.
 	"internal/pagetoken": {"layout", "internal/attr", "internal/sortkey"},
 	"internal/sortkey":   {"internal/attr"},

@@ -1,0 +1,262 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+// round is what a process hears in one report: the rate of the fleet, and the share that was throttled.
+type round struct {
+	rate, throttled float64
+	after           time.Duration // since the report before; 0: a tick
+	want            Reason
+	to              int
+}
+
+func TestLaw(t *testing.T) {
+	var other Sample
+	other.Taken, other.Throttled[Table] = 1000, 500
+	for _, c := range []struct {
+		name    string
+		options LawOptions
+		record  Record
+		sample  Sample // of this process in each report
+		rounds  []round
+	}{
+		{
+			name: "hot for two reports", record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 701, want: Hysteresis, to: 1}, {rate: 701, want: Grows, to: 2}},
+		},
+		{
+			name: "just below", record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 700, want: Calm, to: 1}, {rate: 700, want: Calm, to: 1}},
+		},
+		{
+			name: "hot with a gap", record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 900, want: Hysteresis, to: 1}, {rate: 600, want: Calm, to: 1}, {rate: 900, want: Hysteresis, to: 1}},
+		},
+		{
+			name: "rising", record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 5000, want: Hysteresis, to: 1}, {rate: 15_000, want: Hysteresis, to: 1}, {rate: 18_000, want: Grows, to: 64}},
+		},
+		{
+			name: "rising for ever", record: width(1),
+			rounds: []round{
+				{want: NoRate, to: 1},
+				{rate: 1000, want: Hysteresis, to: 1},
+				{rate: 2000, want: Hysteresis, to: 1},
+				{rate: 4000, want: Hysteresis, to: 1},
+				{rate: 8000, want: Grows, to: 32},
+			},
+		},
+		{
+			name: "throttled below high", record: width(4),
+			rounds: []round{{want: NoRate, to: 4}, {rate: 1000, throttled: 0.02, want: Hysteresis, to: 4}, {rate: 1000, throttled: 0.02, want: Grows, to: 8}},
+		},
+		{
+			name: "futile", record: width(8),
+			rounds: []round{{want: NoRate, to: 8}, {rate: 1500, throttled: 0.5, want: Futility, to: 8}, {rate: 1500, throttled: 0.5, want: Futility, to: 8}},
+		},
+		{
+			name: "throttled a little", record: width(4),
+			rounds: []round{{want: NoRate, to: 4}, {rate: 1000, throttled: 0.01, want: Calm, to: 4}},
+		},
+		{
+			name: "cooldown", record: width(1),
+			rounds: []round{
+				{want: NoRate, to: 1},
+				{rate: 5000, want: Hysteresis, to: 1},
+				{rate: 5000, want: Grows, to: 16},
+				{rate: 5000, want: Hysteresis, to: 1},
+				{rate: 5000, want: Cooldown, to: 1},
+				{rate: 5000, want: Grows, to: 16},
+			},
+		},
+		{
+			name: "maximum", record: width(256),
+			rounds: []round{{want: NoRate, to: 256}, {rate: 1e6, throttled: 0.5, want: AtMaximum, to: 256}},
+		},
+		{
+			name: "clamped", options: LawOptions{MaxWidth: 24}, record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 20_000, throttled: 0.5, want: Hysteresis, to: 1}, {rate: 20_000, throttled: 0.5, want: Grows, to: 24}},
+		},
+		{
+			name: "frozen collection", options: LawOptions{Frozen: true}, record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 20_000, throttled: 0.5, want: FrozenHold, to: 1}},
+		},
+		{
+			name: "frozen key", record: Record{Generation: 1, Read: 1, Write: 1, State: Active, Frozen: true},
+			rounds: []round{{want: NoRate, to: 1}, {rate: 20_000, throttled: 0.5, want: FrozenHold, to: 1}},
+		},
+		{
+			name: "dry run", options: LawOptions{DryRun: true}, record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 20_000, throttled: 0.5, want: Hysteresis, to: 1}, {rate: 20_000, throttled: 0.5, want: DryRun, to: 64}},
+		},
+		{
+			name: "not key range", record: width(4), sample: other,
+			rounds: []round{{want: NoRate, to: 4}, {rate: 600, want: NotKey, to: 4}},
+		},
+		{
+			name: "silence", record: width(1),
+			rounds: []round{{want: NoRate, to: 1}, {rate: 900, want: Hysteresis, to: 1}, {rate: 900, after: time.Hour, want: NoRate, to: 1}, {rate: 900, want: Hysteresis, to: 1}},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			law, err := NewLaw(c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.sample == (Sample{}) {
+				c.sample.Taken = 1000
+			}
+			now := time.Unix(0, 0)
+			var totals Totals
+			for i, r := range c.rounds {
+				after := r.after
+				if after == 0 {
+					after = 5 * time.Second
+				}
+				law.Observe("k", c.sample, now)
+				now = now.Add(after)
+				if after > time.Minute { // what was seen an hour ago is no rate
+					law.Observe("k", Sample{Taken: 1e6}, now)
+				}
+				if _, due := law.Due("k", now); !due {
+					t.Fatalf("report %d: not due", i)
+				}
+				units := r.rate * after.Seconds()
+				totals.Offered += units
+				totals.KeyRange += units * r.throttled
+				d := law.Decide("k", totals, c.record, now)
+				if d.Reason != r.want || d.To != r.to {
+					t.Fatalf("report %d: got %q to %d, want %q to %d: %s", i, d.Reason, d.To, r.want, r.to, d.Text)
+				}
+			}
+		})
+	}
+}
+
+func width(n int) Record {
+	r := Record{Generation: 1, Read: n, Write: n, State: Active}
+	if n == 1 {
+		r.Generation = 0
+	}
+	return r
+}
+
+// A growth by somebody else starts the cooldown, too.
+func TestLawCoolsDownAfterOthers(t *testing.T) {
+	law, err := NewLaw(LawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, totals := time.Unix(0, 0), Totals{}
+	report := func(r Record) Decision {
+		law.Observe("k", Sample{Taken: 1000}, now)
+		now = now.Add(5 * time.Second)
+		law.Due("k", now)
+		totals.Offered += 20_000 * 5
+		totals.KeyRange += 10_000 * 5
+		return law.Decide("k", totals, r, now)
+	}
+	report(width(1))
+	for i, want := range []Reason{Hysteresis, Cooldown, Cooldown, Grows} {
+		if d := report(width(4)); d.Reason != want {
+			t.Errorf("report %d after the growth: got %q, want %q", i, d.Reason, want)
+		}
+	}
+}
+
+func TestLawBudget(t *testing.T) {
+	law, err := NewLaw(LawOptions{PerMinute: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, got := time.Unix(0, 0), []Reason{}
+	for pass := range 3 {
+		for n := range 3 {
+			key := fmt.Sprint(n)
+			law.Observe(key, Sample{Taken: 1e6}, now)
+			if _, due := law.Due(key, now.Add(5*time.Second)); !due {
+				t.Fatal("not due")
+			}
+			d := law.Decide(key, Totals{Offered: 1e6 * float64(pass+1), KeyRange: 5e5 * float64(pass+1)}, width(1), now.Add(5*time.Second))
+			if pass == 2 {
+				got = append(got, d.Reason)
+			}
+		}
+		now = now.Add(5 * time.Second)
+	}
+	if want := []Reason{Grows, Grows, Budget}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Cold keys are neither reported nor remembered, and no number of keys takes more memory than MaxKeys.
+func TestLawForgetsColdKeys(t *testing.T) {
+	law, err := NewLaw(LawOptions{MaxKeys: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(0, 0)
+	for n := range 1000 {
+		if got, want := law.Observe(fmt.Sprint(n), Sample{Taken: 1}, now), n < 100; got != want {
+			t.Fatalf("key %d: got %v, want %v", n, got, want)
+		}
+	}
+	now = now.Add(5 * time.Second)
+	for n := range 50 {
+		if _, due := law.Due(fmt.Sprint(n), now); due {
+			t.Errorf("cold key %d is reported", n)
+		}
+	}
+	if got := law.Watched(); got != 50 {
+		t.Errorf("got %d keys, want 50", got)
+	}
+	if now = now.Add(time.Minute); !law.Observe("late", Sample{Taken: 1}, now) || law.Watched() != 51 {
+		t.Errorf("got %d keys, want 51", law.Watched())
+	}
+	for n := range 1000 {
+		law.Observe(fmt.Sprint("x", n), Sample{Taken: 1}, now)
+	}
+	if got := law.Watched(); got != 100 {
+		t.Errorf("got %d keys, want 100", got)
+	}
+}
+
+// A key is reported from 25 units per second on, or if it is throttled.
+func TestLawReportsWarmKeys(t *testing.T) {
+	var throttled Sample
+	throttled.Throttled[Account] = 1
+	for _, c := range []struct {
+		name   string
+		sample Sample
+		want   bool
+	}{{"cold", Sample{Taken: 124}, false}, {"warm", Sample{Taken: 125}, true}, {"throttled", throttled, true}} {
+		law, err := NewLaw(LawOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		law.Observe("k", c.sample, t0)
+		if _, got := law.Due("k", t0.Add(5*time.Second)); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLawOptionsAreChecked(t *testing.T) {
+	nan := 0.0
+	nan /= nan
+	for _, o := range []LawOptions{
+		{Target: -1}, {Target: nan}, {Target: 800}, {Futile: 600}, {MaxWidth: 2048}, {MaxWidth: -1}, {Tick: -1}, {Cooldown: -1}, {PerMinute: -1},
+	} {
+		if _, err := NewLaw(o); !errors.Is(err, ErrLaw) {
+			t.Errorf("%+v: got %v, want ErrLaw", o, err)
+		}
+	}
+}

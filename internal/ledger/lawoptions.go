@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// ErrLaw is wrapped when options of a Law contradict each other or make no sense.
+var ErrLaw = errors.New("invalid options of the control law")
+
+// LawOptions are the numbers of the law. The zero value of a field means its default. Rates are write units per second.
+type LawOptions struct {
+	// Target is the rate that a shard is to have after growth. A partition takes 1,000. Default 500.
+	Target float64
+	// High is the rate of a shard from which a key grows. Default 700.
+	High float64
+	// Headroom is how much more than the present rate a growth makes room for. Default 1.25.
+	Headroom float64
+	// Futile is the rate of a shard below which growth does not help: its throttles have another cause. Default 200.
+	Futile float64
+	// Throttled is the share of throttled units from which a key grows though its rate is below High. Default 0.01.
+	Throttled float64
+	// Reports is how many reports in a row must agree. If the rate rises from one to the next, there are up to Reports
+	// more: a rising rate is measured too low, and the cooldown would keep what was made of it. Default 2.
+	Reports int
+
+	// Tick is the time between two reports of a key. Default 5 s.
+	Tick time.Duration
+	// Phase is how long after its first operation a key is first reported. Draw it below Tick, so that processes do not
+	// report together. Default Tick.
+	Phase time.Duration
+	// Alert is the time between two reports of a key that begins to be throttled, and Alerts is how many of these come
+	// before Tick applies again. They keep a sudden load from waiting for two ticks. Defaults 1 s and 5.
+	Alert  time.Duration
+	Alerts int
+	// Report is the rate in this process from which a key is reported. A key that is throttled always is. Default 25.
+	Report float64
+
+	// Cooldown is the time between two growths of a key. Default 15 s.
+	Cooldown time.Duration
+	// PerMinute is how many growths this process makes in a minute, of all keys. Default 10.
+	PerMinute int
+	// MaxWidth is the largest width, 1,024 at most. Default 256.
+	MaxWidth int
+
+	// Frozen keeps all keys as they are. DryRun decides, and does not grow.
+	Frozen, DryRun bool
+
+	// MaxKeys is how many keys are watched at once. Those beyond it wait until others are cold. Default 4,096.
+	MaxKeys int
+}
+
+// hardWidth is the largest width that MaxWidth may allow. Every read of all shards pays for each of them.
+const hardWidth = 1024
+
+func (o LawOptions) withDefaults() (LawOptions, error) {
+	for _, d := range []struct {
+		field *float64
+		name  string
+		value float64
+	}{
+		{&o.Target, "Target", 500},
+		{&o.High, "High", 700},
+		{&o.Headroom, "Headroom", 1.25},
+		{&o.Futile, "Futile", 200},
+		{&o.Throttled, "Throttled", 0.01},
+		{&o.Report, "Report", 25},
+	} {
+		if !(*d.field >= 0) || math.IsInf(*d.field, 0) {
+			return o, fmt.Errorf("%w: %s is %v: want a number above 0", ErrLaw, d.name, *d.field)
+		}
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	for _, d := range []struct {
+		field *int
+		name  string
+		value int
+	}{
+		{&o.Reports, "Reports", 2},
+		{&o.Alerts, "Alerts", 5},
+		{&o.PerMinute, "PerMinute", 10},
+		{&o.MaxWidth, "MaxWidth", 256},
+		{&o.MaxKeys, "MaxKeys", 4096},
+	} {
+		if *d.field < 0 {
+			return o, fmt.Errorf("%w: %s is %d: want at least 1", ErrLaw, d.name, *d.field)
+		}
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		name  string
+		value time.Duration
+	}{
+		{&o.Tick, "Tick", 5 * time.Second},
+		{&o.Alert, "Alert", time.Second},
+		{&o.Cooldown, "Cooldown", 15 * time.Second},
+	} {
+		if *d.field < 0 {
+			return o, fmt.Errorf("%w: %s is %v: want a time above 0", ErrLaw, d.name, *d.field)
+		}
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if o.Phase <= 0 || o.Phase > o.Tick {
+		o.Phase = o.Tick
+	}
+	switch {
+	case o.Target > o.High:
+		return o, fmt.Errorf("%w: Target %v is above High %v, so that a key would grow for ever", ErrLaw, o.Target, o.High)
+	case o.Futile > o.Target:
+		return o, fmt.Errorf("%w: Futile %v is above Target %v, so that growth would never help", ErrLaw, o.Futile, o.Target)
+	case o.MaxWidth > hardWidth:
+		return o, fmt.Errorf("%w: MaxWidth %d: there are %d shards at most, as each read pays for all", ErrLaw, o.MaxWidth, hardWidth)
+	}
+	return o, nil
+}
