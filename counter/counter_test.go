@@ -362,7 +362,7 @@ func TestOptions(t *testing.T) {
 		"retention":      {Options{Table: "t", Retention: time.Hour}, "Retention is 1h0m0s, want 1h2m0s or more: copies of requests"},
 		"counters":       {Options{Table: "t", MaxCounters: -1}, "MaxCounters and MaxConcurrency are -1 and 64, want 0 or more"},
 		"format":         {Options{Table: "t", Format: layout.Format{ShardPrefix: "#1"}}, "ends in a digit"},
-		"retry":          {Options{Table: "t", Retry: heatsink.Retry{Attempts: -1}}, "Retry has negative values"},
+		"retry":          {Options{Table: "t", Retry: heatsink.Retry{Attempts: -1}}, "want no negative values except for Budget"},
 		"several faults": {Options{Shards: -1}, "Shards is -1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -160,7 +160,7 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		{"years", eventlog.Options{Table: "t", Begin: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}, []string{"Begin: ", "years 1970 to 9998"}},
 		{"until without older", eventlog.Options{Table: "t", OlderUntil: day}, []string{"OlderUntil is set without Older"}},
 		{"older with buckets", eventlog.Options{Table: "t", Older: []layout.Layout{{Bucket: layout.Day}}}, []string{"Older[0] has buckets"}},
-		{"shards", eventlog.Options{Table: "t", Shards: -1}, []string{"shards"}},
+		{"shards", eventlog.Options{Table: "t", Shards: -1}, []string{"Shards is -1, want 0 to 65536"}},
 		{"growth without buckets", eventlog.Options{Table: "t", Growth: []eventlog.Growth{{From: day, Shards: 2}}}, []string{"Growth is set without a Bucket"}},
 		{
 			"growth of the wrong form",

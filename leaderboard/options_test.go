@@ -42,7 +42,7 @@ func TestOpenNamesEveryFault(t *testing.T) {
 	for text, options := range map[string]Options{
 		"Retention is set without a Period": {Table: table, Retention: time.Hour},
 		"TokenKeys[0] has 3 bytes":          {Table: table, TokenKeys: [][]byte{[]byte("abc")}},
-		"Retry has negative":                {Table: table, Retry: heatsink.Retry{Attempts: -1}},
+		"want no negative values":           {Table: table, Retry: heatsink.Retry{Attempts: -1}},
 	} {
 		if _, err := Open(client, options); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), text) {
 			t.Errorf("got error %v, want %s", err, text)
