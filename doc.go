@@ -5,7 +5,7 @@
 // attracts more, such as a status, a date or a counter, throttles its users while the rest of the table idles.
 //
 // The nouns: a [Layout] is a value that says how a logical key becomes shard keys, and back. A [Collection] is a layout on a
-// table or index, through the SDK's own client: Put, Get, Update, Delete, and batches of them. A [Query] reads its shards as
+// table or index, through the SDK's own client: Put, Get, Update and Delete, BatchPut and so on. A [Query] reads its shards as
 // one list, whole or in [Page]s, and [Fold], [CountBy], [Top] and Count reduce it. A [Meter] says what all that cost.
 //
 //	views, err := heatsink.Open[View](client, heatsink.Options{
