@@ -8,7 +8,7 @@
 //
 //   - A [layout.Layout] is a value that maps a logical key to shard keys and back.
 //   - A [Collection] stores items through a layout, in a table or an index, with the SDK's own client. Its methods are
-//     Put, Get, Update, Delete and batches of them.
+//     Put, Get, Update and Delete, BatchPut and so on.
 //   - A [Query] reads all shards of a key as one ordered list, either as a whole or as pages: see [Page]. [Fold],
 //     [CountBy], [Top] and Count reduce that list to a result.
 //   - A [Meter] adds up what the operations cost.
