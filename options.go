@@ -75,9 +75,9 @@ type Options struct {
 	// must accept the keys that are written. docs/layouts.md has a table of what each operation does to older items.
 	Older []layout.Layout
 
-	// OnePerShard states that a key has at most one item in each shard, such as the parts that GetMerged merges or the
-	// parts of a sum. Put replaces the item of its shard. A table without a sort key requires it to spread a key, because
-	// a second item of a shard replaces the first there. The layout must then be Calculated, from ShardBy.
+	// OnePerShard states that a key has at most one item in each shard. Examples are the parts that GetMerged merges, and
+	// the parts of a sum. Put replaces the item of its shard. A table without a sort key requires it to spread a key,
+	// because a second item of a shard replaces the first there. The layout must then be Calculated, from ShardBy.
 	OnePerShard bool
 
 	// ShardBy names the attributes that a Calculated layout hashes to find the shard. Default: the sort key, or with an

@@ -326,8 +326,8 @@ func (s *shard) beyond(end Item) bool {
 	return err == nil && s.compare(sort) > 0
 }
 
-// compare returns 0 if a sort key is among those that are left, -1 if it comes before them, and 1 if it comes after them,
-// in the query's direction.
+// compare returns 0 if a sort key is among those that are left. In the query's direction, it returns -1 before them and 1
+// after them.
 func (s *shard) compare(sort sortkey.Value) int {
 	if s.read.query.Reverse {
 		return -s.left.Compare(sort)

@@ -20,8 +20,8 @@ import (
 //	DotFromOne()                 PAGE_VIEWS#2024-12-02.8
 //
 // A key must not end like a shard key of its format, so choose a format that keys do not end in. PlainNumber, for
-// example, refuses the key USER#123. Formats can be compared, but an empty prefix is not equal to its default written
-// out.
+// example, refuses the key USER#123. Formats can be compared. An empty prefix means its default, but does not compare
+// equal to the default written out.
 type Format struct {
 	// BucketPrefix precedes the bucket. Default: "#".
 	BucketPrefix string

@@ -63,9 +63,9 @@ func (s Strategy) valid() bool { return int(s) < len(strategyNames) }
 // Layout maps a key to the shard keys that are stored, and back. It is a plain value that can be compared and copied. Use
 // the same value for writing, reading and parsing. The zero Layout stores keys unchanged.
 //
-// For every key, time and shard, either ShardKey returns an error, or Parse of its result returns the same key, the start
-// of the bucket, and the same shard. Whether a key is refused depends on Format and Bucket, never on Shards. A layout
-// that grows therefore accepts the same keys, unless a longer number makes a shard key too long.
+// Parse is the inverse of ShardKey. For every key, time and shard that ShardKey accepts, Parse returns the key, the start
+// of the bucket, and the shard. Whether a key is refused depends on Format and Bucket, never on Shards. A layout that
+// grows therefore accepts the same keys, unless a longer number makes a shard key too long.
 type Layout struct {
 	// Shards is the number of shards, at most MaxShards. With 0 the key is not spread: it is stored without a shard
 	// suffix. With 1 or more, every shard key has a suffix, except for shard 0 of a format with BareZero.
@@ -182,9 +182,9 @@ func (l Layout) Turn(n uint64) int {
 // ShardKey returns the partition key to store for a key. at is the event time of the item, not the time of the write;
 // without a bucket it is ignored. The error wraps ErrKey, ErrTime, ErrShard or ErrInvalid.
 //
-// ShardKey refuses an empty key, a key that is not valid UTF-8, and a key whose shard key exceeds the 2,048 bytes of a
-// partition key. It also refuses a key that already ends like a shard key or a bucket of this format, because it is
-// probably a shard key.
+// ShardKey refuses an empty key and a key that is not valid UTF-8. It refuses a key whose shard key exceeds the 2,048
+// bytes of a partition key. It also refuses a key that already ends like a shard key or a bucket of this format, because
+// it is probably a shard key.
 func (l Layout) ShardKey(key string, at time.Time, shard int) (string, error) {
 	if err := l.validate(); err != nil {
 		return "", err
@@ -239,7 +239,7 @@ func (l *Layout) appendShardKey(dst []byte, key string, at time.Time, shard int)
 	return text, nil
 }
 
-// ShardKeys returns the shard keys that hold the items of a key from from until before to: all shards of the first
+// ShardKeys returns the shard keys that hold the items of a key in the range from <= t < to: all shards of the first
 // bucket, then of the next. Without a bucket, from and to are ignored. The error wraps ErrTooManyShardKeys if there are
 // more than MaxShardKeys: shorten the range, or read it in steps.
 func (l Layout) ShardKeys(key string, from, to time.Time) ([]string, error) {
@@ -290,7 +290,7 @@ func (l Layout) Parse(shardKey string) (Place, error) {
 	return place, nil
 }
 
-// CheckKey returns an error if ShardKey refuses a key for any bucket and shard. The error wraps ErrKey.
+// CheckKey returns an error if ShardKey refuses a key whatever its bucket and shard. The error wraps ErrKey.
 func (l Layout) CheckKey(key string) error {
 	if fault := l.keyFault(key); fault != "" {
 		return keyError(key, fault)

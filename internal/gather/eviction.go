@@ -2,9 +2,9 @@ package gather
 
 import "slices"
 
-// A cursor is evicted when all its entries have been dropped for want of memory. What is left of them is the sort value of
-// the first, which is enough for the merge to know when to read them again. So a read needs memory for what it returns
-// next, and only sort values for the rest, however many shards there are and however large their entries.
+// A cursor is evicted when all its entries were dropped to save memory. The sort value of the first entry stays, so that
+// the merge knows when to read them again. A read thus needs memory for the entries that it returns next, and only sort
+// values for the rest. This holds for any number of shards and any size of entries.
 
 // evict drops a cursor's entries except for the first keep, and returns their size in bytes. They will be read again. It
 // drops none if a request continues from there, or if the shard cannot go back.

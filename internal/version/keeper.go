@@ -20,7 +20,7 @@ import (
 type Item = map[string]types.AttributeValue
 
 // tombstoneLife is longer than a late attempt can be in flight. DynamoDB refuses requests that were signed more than 15
-// minutes ago, and the clocks of the writer and of the deleter may each be off by as much.
+// minutes ago. The clocks of the writer and of the deleter may each be off by as much.
 const tombstoneLife = time.Hour
 
 // Keeper keeps the versions of a collection's items. A keeper without a name keeps none: items have no versions, and
