@@ -137,7 +137,7 @@ func (a *audit) insightsSource(c clients) auditSource {
 		look: func(ctx context.Context) (heat.Report, error) {
 			report, err := heatcloudwatch.Insights(ctx, c.metrics, c.tables, a.table, o)
 			if err == nil && len(report.Resources) == 0 {
-				return heat.Report{}, fmt.Errorf("Contributor Insights is disabled: enable it, or leave --insights out (%s)", strings.Join(report.Notes[1:], "; "))
+				return heat.Report{}, fmt.Errorf("the table has Contributor Insights disabled: enable it, or leave --insights out (%s)", strings.Join(report.Notes[1:], "; "))
 			}
 			options := a.options()
 			if err := report.Fold(options.Layouts...); err != nil {

@@ -85,7 +85,7 @@ func (b *readBack) count(ctx context.Context, views *heatsink.Collection[view], 
 	b.counted, err = views.Count(heatsink.WithMeter(ctx, &meter), heatsink.Query{Key: key})
 	b.counting = meter.Cost()
 	if err == nil && b.counted != b.read {
-		return fmt.Errorf("Count returned %d, but Query returned %d items", b.counted, b.read)
+		return fmt.Errorf("the count is %d, but the query returned %d items", b.counted, b.read)
 	}
 	return err
 }
