@@ -646,3 +646,13 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+func TestDrawWithoutGeneratorDrawsAllShards(t *testing.T) {
+	var counts [2]int
+	for range 1000 {
+		counts[Layout{Shards: 2}.Draw(nil)]++
+	}
+	if counts[0] == 0 || counts[1] == 0 {
+		t.Errorf("got %v of 1000 draws, want both shards", counts)
+	}
+}

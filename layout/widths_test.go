@@ -26,7 +26,7 @@ func TestWidthText(t *testing.T) {
 	for text, says := range map[string]string{
 		"": "such as 4/16", "/": "such as 4/16", "4/": "such as 4/16", "/4": "such as 4/16", "four": "such as 4/16", "4/16/64": "such as 4/16",
 		"-1": "such as 4/16", " 4": "such as 4/16", "99999999999999999999": "such as 4/16",
-		"0": "Write is 0, want 1 or more", "0/4": "Write is 0, want 1 or more", "16/4": "more shards are written than read", "1/65537": "Read is 65537, want at most 65536",
+		"0": "Write is 0, want 1 or more", "0/4": "Write is 0, want 1 or more", "16/4": "more shards are written than read", "5/4": "more shards are written than read", "1/65537": "Read is 65537, want at most 65536",
 	} {
 		w := Width{2, 3}
 		if err := w.UnmarshalText([]byte(text)); !errors.Is(err, ErrWidth) || !strings.Contains(err.Error(), says) || w != (Width{2, 3}) {
@@ -191,6 +191,19 @@ func TestLiveWidths(t *testing.T) {
 		}
 		if w, err := live.Width(t.Context(), "hot", time.Time{}); err != nil || w.check() != nil {
 			t.Errorf("%+v: got %+v, %v, want a width", step.table, w, err)
+		}
+	}
+}
+
+// From 4/4, one shard more to write or one less to read is refused; what both sides know is accepted.
+func TestLiveWidthsByOne(t *testing.T) {
+	for next, ok := range map[Width]bool{{5, 8}: false, {1, 3}: false, {4, 8}: true, {1, 4}: true} {
+		var live LiveWidths
+		if err := live.Replace(WidthTable{Default: Width{4, 4}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := live.Replace(WidthTable{Default: next}); (err == nil) != ok || err != nil && !errors.Is(err, ErrWidth) {
+			t.Errorf("%v: got %v, want it to be accepted: %t", next, err, ok)
 		}
 	}
 }

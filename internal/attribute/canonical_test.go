@@ -43,3 +43,10 @@ func TestSameItem(t *testing.T) {
 		}
 	}
 }
+
+func TestBadNumbersAreNotTheSame(t *testing.T) {
+	bad := func() Item { return Item{"n": &types.AttributeValueMemberN{Value: "x"}} }
+	if Same(bad(), bad()) {
+		t.Error("two items that DynamoDB refuses are the same")
+	}
+}

@@ -175,6 +175,27 @@ func TestQueryReadsAllPages(t *testing.T) {
 	})
 }
 
+// A query costs the items that it reads, also those that its filter leaves out.
+func TestFilteredItemsCost(t *testing.T) {
+	table, _ := open(t, heatsink.Retry{})
+	for i := range 10 {
+		numbered := item("a", fmt.Sprint(i))
+		numbered["body"] = text(fmt.Sprint(i))
+		if err := table.Put(t.Context(), numbered, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var meter heatsink.Meter
+	n, err := table.Count(heatsink.WithMeter(t.Context(), &meter), "a", func(in *dynamodb.QueryInput) {
+		of("a")(in)
+		in.FilterExpression = aws.String("body = :three")
+		in.ExpressionAttributeValues[":three"] = text("3")
+	})
+	if n != 1 || err != nil || meter.Cost().Items != 10 {
+		t.Errorf("counted %d, %v, at %+v, want 1 of 10 items", n, err, meter.Cost())
+	}
+}
+
 // endless is a client whose pages all end at the same place.
 type endless struct{ *faulty.Client }
 

@@ -209,3 +209,12 @@ func TestGate(t *testing.T) {
 		}
 	})
 }
+
+func TestNegativeBudgetRetriesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent, err := newTest(Retry{Budget: -1}).Do(t.Context(), Request{Send: func(context.Context, int) error { return faulty.Throttled.Err() }})
+		if sent != 1 || err == nil {
+			t.Errorf("got %d attempts and %v, want 1 and an error", sent, err)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package pagetoken
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -168,6 +169,8 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"three table keys":      {sealed(0, 1, 0, 0, 0, 3, 1, 1, 'a', 1, 1, 'b', 1, 1, 'c'), ErrPosition},
 		"a value cut off":       {sealed(0, 1, 0, byte(attr.S), 9, 'a'), ErrPosition},
 		"a number in two bytes": {sealed(0x80, 0, 1, 0, 0, 0, 0), ErrPosition},
+		"an hour too late":      {sealed(append(binary.AppendUvarint(nil, maxHours+1), 1, 0, 0, 0, 0)...), ErrPosition},
+		"bits behind":           {good[:len(good)-1] + string(good[len(good)-1]+1), ErrEncoding},
 		"another query":         {Position{Width: 1}.Token(queryOf(7), nil), ErrQuery},
 		"another width":         {Position{Width: 2}.Token(Fingerprints{One: 1, Many: 1}, nil), ErrQuery},
 	} {

@@ -20,6 +20,7 @@ func TestBeside(t *testing.T) {
 		{"random", options{Layout: layout.Layout{Shards: 4}, ShardBy: []string{"user"}}, nil},
 		{"one shard", options{Layout: layout.Layout{Shards: 1, Strategy: layout.Calculated}, ShardBy: []string{"user"}}, nil},
 		{"an older layout", options{Older: []layout.Layout{calculated}, ShardBy: []string{"user"}}, Beside{"user"}},
+		{"an older layout of two shards", options{Older: []layout.Layout{{Shards: 2, Strategy: layout.Calculated}}, ShardBy: []string{"user"}}, Beside{"user"}},
 		{"widths", options{Layout: layout.Layout{Strategy: layout.Calculated}, Widths: layout.Width{Write: 1, Read: 4}, ShardBy: []string{"user"}}, Beside{"user"}},
 		{"an index", options{Index: "i", TableKey: []string{"id"}, Layout: calculated, ShardBy: []string{"id", "sk"}}, Beside{"sk"}},
 	} {

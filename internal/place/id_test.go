@@ -57,6 +57,18 @@ func TestIDOfSeveral(t *testing.T) {
 	})
 }
 
+// Stored items are where these bytes say.
+func TestIDOfSeveralStaysTheSame(t *testing.T) {
+	for want, item := range map[string]Item{
+		"S\x03xyzN\x0215":        {"a": sv("xyz"), "b": &types.AttributeValueMemberN{Value: "15.0"}},
+		"B\x02\x00\xffS\x04user": {"a": &types.AttributeValueMemberB{Value: []byte{0, 255}}, "b": sv("user")},
+	} {
+		if got, err := idOf(item, []string{"a", "b"}); got != want || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", showItem(item), got, err, want)
+		}
+	}
+}
+
 func TestIDOfNothing(t *testing.T) {
 	if id, err := idOf(ov("sk", "1"), nil); !errors.Is(err, ErrOptions) {
 		t.Errorf("got %q, %v, want ErrOptions", id, err)

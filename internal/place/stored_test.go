@@ -78,6 +78,31 @@ func TestParseBareOrOlder(t *testing.T) {
 	}
 }
 
+// Widths make only the layout's own keys wide: an older layout that did not spread still has bare ones.
+func TestParseBareOlderWithWidths(t *testing.T) {
+	schema := schemaOf(options{Widths: layout.Width{Write: 4, Read: 4}, Older: []layout.Layout{{}}})
+	for stored, want := range map[string]layout.Place{"k": {Key: "k"}, "k#SHARD_3": {Key: "k", Shard: 3}} {
+		if got, err := schema.parse(stored); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v, want %+v", stored, got, err, want)
+		}
+	}
+}
+
+func TestDecodeLeavesTheStoredItem(t *testing.T) {
+	schema := schemaOf(options{Index: "i", TableKey: []string{"id"}, ShardAttribute: "shard", Layout: layout.Layout{Shards: 2, Strategy: layout.Calculated}})
+	for name, stored := range map[string]func() Item{
+		"listed":   func() Item { return ov("id", "i", "pk", "a", "sk", "1", "shard", 1) },
+		"unlisted": func() Item { return ov("id", "i", "shard", 1) },
+	} {
+		item := stored()
+		got, _, err := schema.Decode(context.Background(), item)
+		if err != nil || got["shard"] != nil {
+			t.Errorf("%s: got %s, %v, want no shard", name, showItem(got), err)
+		}
+		wantItem(t, name, item, stored())
+	}
+}
+
 func TestFirstSuffix(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -105,7 +130,7 @@ func TestShardAttribute(t *testing.T) {
 	}{{0, true, true}, {1, true, true}, {2, true, false}, {-1, false, true}, {"0", false, true}} {
 		item := ov("id", "i", "pk", "a", "shard", c.shard)
 		got, err := schema.placeOf(item)
-		if (err == nil) != c.ok || c.ok && (got.Key != "a" || got.Shard != c.shard) {
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrItem) || c.ok && (got.Key != "a" || got.Shard != c.shard) {
 			t.Errorf("shard %v: got %+v, %v, want it to be read: %t", c.shard, got, err, c.ok)
 		}
 		if err := schema.CheckListing(context.Background(), item); errors.Is(err, ErrTooNarrow) == c.wide {

@@ -12,6 +12,10 @@ func TestProject(t *testing.T) {
 	if added, err := Project(in, []string{"pk", "ttl"}); err != nil || len(added) != 1 || added[0] != "ttl" || len(in.AttributesToGet) != 3 {
 		t.Errorf("got %q, %v and %q, want ttl to be added", added, err, in.AttributesToGet)
 	}
+	shared := []string{"n", "x"}
+	if _, err := Project(&dynamodb.GetItemInput{AttributesToGet: shared[:1]}, []string{"pk"}); err != nil || shared[1] != "x" {
+		t.Errorf("got %v and %q, want the caller's array unchanged", err, shared)
+	}
 	in = &dynamodb.GetItemInput{ProjectionExpression: aws.String("n"), ExpressionAttributeNames: map[string]string{"#hs_x": "n"}}
 	if _, err := Project(in, []string{"pk"}); err == nil {
 		t.Error("a placeholder of heatsink's own was accepted")

@@ -67,6 +67,8 @@ func TestIdempotentExpression(t *testing.T) {
 		"REMOVE l[0]":                        false, // the next one moves up
 		"SET a = :a REMOVE l[0]":             false,
 		"SET a = if_not_exists(a, b)":        false,
+		"SET a = :a x":                       false, // not an expression
+		"REMOVE a b":                         false,
 	} {
 		if got := Idempotent(expression); got != want {
 			t.Errorf("%q: got %t, want %t", expression, got, want)
