@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -284,4 +285,205 @@ func TestBatchPutStrangersPinTheShards(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A delete whose condition fails leaves the copy that counts, which is not deleted along with the hidden ones.
+func TestVersionedDeleteWithFailingConditionKeepsTheItem(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	items := openItems(t, client, Options{
+		Layout: layout.Layout{Strategy: layout.Calculated}, Widths: layout.Width{Write: 1, Read: 4}, Version: "v", TTL: "ttl",
+	})
+	like := ov("pk", "a", "sk", movingID(t, 1, 4))
+	if _, err := items.Put(ctx, like); err != nil {
+		t.Fatal(err)
+	}
+	_, err := items.Delete(ctx, like, func(in *dynamodb.DeleteItemInput) {
+		in.ConditionExpression = aws.String("attribute_not_exists(sk)")
+	})
+	if !errors.As(err, new(*types.ConditionalCheckFailedException)) {
+		t.Errorf("delete: got %v, want the condition to fail", err)
+	}
+	if _, err := items.Get(ctx, like, strongly); err != nil {
+		t.Errorf("get: got %v, want the item", err)
+	}
+}
+
+// The caller's condition is one beside heatsink's own, also if it has an OR that holds without an item.
+func TestUpdateWithOrCreatesNothing(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	views := openItems(t, &deleting{Client: client, t: t}, Options{Layout: layout.Layout{Shards: 4}})
+	if _, err := views.Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := views.Update(ctx, ov("pk", "a", "sk", "1"), setN(1), func(in *dynamodb.UpdateItemInput) {
+		in.ConditionExpression = aws.String("attribute_not_exists(x) OR n = :n")
+	})
+	if left := everyItem(t, client, "items"); err != ErrNotFound || len(left) != 0 {
+		t.Errorf("got %v and %v, want ErrNotFound and no item", err, left)
+	}
+}
+
+// Another part with the same key is another item, also if it is newer and whatever the caller asks to see.
+func TestGetTellsPartsApart(t *testing.T) {
+	ctx, part := t.Context(), movingID(t, 1, 4)
+	onlyN := func(in *dynamodb.GetItemInput) { in.ProjectionExpression = aws.String("n") }
+	for _, version := range []string{"", "v"} {
+		client := onItems(t)
+		options := Options{
+			Layout: layout.Layout{Strategy: layout.Calculated}, Widths: layout.Width{Write: 4, Read: 4}, ShardBy: []string{"part"}, Version: version,
+		}
+		if version != "" {
+			options.TTL = "ttl"
+		}
+		items := openItems(t, client, options)
+		like, other := ov("pk", "a", "sk", "1", "part", part), ov("pk", "a#SHARD_0", "sk", "1", "part", "other", "n", 2)
+		if version != "" {
+			other[version] = sv(versionAt(time.Now().Add(time.Hour)))
+		}
+		load(t, client, "items", []Item{other})
+		for _, edits := range [][]func(*dynamodb.GetItemInput){{strongly}, {strongly, onlyN}} {
+			if got, err := items.Get(ctx, like, edits...); err != ErrNotFound {
+				t.Errorf("version %q, %d edits: got %s, %v, want ErrNotFound", version, len(edits), showItem(got), err)
+			}
+		}
+		if _, err := items.Put(ctx, ov("pk", "a", "sk", "1", "part", part, "n", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := items.Get(ctx, like, strongly); err != nil || attrText(got, "n") != "1" {
+			t.Errorf("version %q: got %s, %v, want the own part", version, showItem(got), err)
+		}
+		got, err := items.Get(ctx, like, strongly, onlyN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantItem(t, "n of the own part", got, ov("n", 1))
+	}
+}
+
+// What has expired or was deleted is no part of the whole, even in the shard whose attributes stand.
+func TestGetMergedLeavesOutExpired(t *testing.T) {
+	ctx, client := t.Context(), onItems(t)
+	now := time.Now()
+	past, future := int(now.Add(-time.Hour).Unix()), int(now.Add(time.Hour).Unix())
+	load(t, client, "items", []Item{
+		ov("pk", "expired#SHARD_0", "sk", "1", "ttl", past, "n", 0, "v", versionAt(now)), ov("pk", "expired#SHARD_1", "sk", "1", "n", 1),
+		ov("pk", "deleted#SHARD_0", "sk", "1", "ttl", future, "v", versionAt(now)+"!deleted"), ov("pk", "deleted#SHARD_1", "sk", "1", "n", 1),
+	})
+	views := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}, Version: "v", TTL: "ttl"})
+	for _, key := range []string{"expired", "deleted"} {
+		got, err := views.GetMerged(ctx, ov("pk", key, "sk", "1"), strongly)
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+		wantItem(t, key, got, ov("pk", key, "sk", "1", "n", 1))
+	}
+}
+
+// A put that returns what it replaced returns no tombstone.
+func TestPutOverTombstoneReplacesNothing(t *testing.T) {
+	ctx, items := t.Context(), openItems(t, onItems(t), Options{Version: "v", TTL: "ttl"})
+	item := ov("pk", "a", "sk", "1")
+	if _, err := items.Put(ctx, item); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := items.Delete(ctx, item); err != nil {
+		t.Fatal(err)
+	}
+	w, err := items.Put(ctx, item, func(in *dynamodb.PutItemInput) { in.ReturnValues = types.ReturnValueAllOld })
+	if err != nil || w.Attributes != nil {
+		t.Errorf("got %s, %v, want no old item", showItem(w.Attributes), err)
+	}
+}
+
+// A delete that has to look for its item costs one read of all homes and one tombstone, and the meter has both.
+func TestMeterOfVersionedDelete(t *testing.T) {
+	ctx, client := t.Context(), &billed{Client: onItems(t)}
+	items := openItems(t, client, Options{
+		Layout: layout.Layout{Strategy: layout.Calculated}, Widths: layout.Width{Write: 1, Read: 4}, Version: "v", TTL: "ttl",
+	})
+	like := ov("pk", "a", "sk", movingID(t, 1, 4))
+	if _, err := items.Put(ctx, like); err != nil {
+		t.Fatal(err)
+	}
+	client.reads, client.writes, client.units = 0, 0, Cost{}
+	var meter Meter
+	if _, err := items.Delete(WithMeter(ctx, &meter), like); err != nil {
+		t.Fatal(err)
+	}
+	if client.reads != 1 || client.writes != 1 {
+		t.Errorf("%d BatchGetItems and %d PutItems, want one each", client.reads, client.writes)
+	}
+	got := meter.Cost()
+	if got.ReadUnits == 0 || got.WriteUnits == 0 || got.ReadUnits != client.units.ReadUnits || got.WriteUnits != client.units.WriteUnits {
+		t.Errorf("got %+v, want what the answers say: %+v", got, client.units)
+	}
+}
+
+// billed is a client that adds up what the answers to batched reads and to puts say they consumed.
+type billed struct {
+	Client
+	reads, writes int
+	units         Cost
+}
+
+func (b *billed) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	out, err := b.Client.BatchGetItem(ctx, in, opts...)
+	b.reads++
+	if err == nil {
+		for _, consumed := range out.ConsumedCapacity {
+			b.units.ReadUnits += aws.ToFloat64(consumed.CapacityUnits)
+		}
+	}
+	return out, err
+}
+
+func (b *billed) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	out, err := b.Client.PutItem(ctx, in, opts...)
+	b.writes++
+	if err == nil && out.ConsumedCapacity != nil {
+		b.units.WriteUnits += aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
+	}
+	return out, err
+}
+
+// A request that the client's middleware has kept stays what it was when it was sent, however the put goes on.
+func TestRecordedPutsDoNotChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		options Options
+		fault   faulty.Fault
+	}{
+		"moved to another shard": {Options{Layout: layout.Layout{Shards: 4}}, faulty.Throttled},
+		"with a larger version":  {Options{Version: "v", TTL: "ttl"}, faulty.None},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := onItems(t)
+				load(t, client, "items", []Item{ov("pk", "a", "sk", "1", "v", versionAt(time.Now().Add(time.Hour)))})
+				kept := &keeping{Client: faulty.On(t, client, faulty.Script(c.fault))}
+				if _, err := openItems(t, kept, c.options).Put(context.Background(), ov("pk", "a", "sk", "1")); err != nil {
+					t.Fatal(err)
+				}
+				sent := kept.Requests() // copies
+				if len(sent) != 2 || len(kept.puts) != 2 {
+					t.Fatalf("%d requests, want two", len(sent))
+				}
+				for i, r := range sent {
+					if !reflect.DeepEqual(r.Input, kept.puts[i]) {
+						t.Errorf("put %d of %s has become one of %s", i, showItem(r.Input.(*dynamodb.PutItemInput).Item), showItem(kept.puts[i].Item))
+					}
+				}
+			})
+		})
+	}
+}
+
+// keeping is a client that keeps the puts it is given, not copies of them.
+type keeping struct {
+	*faulty.Client
+	puts []*dynamodb.PutItemInput
+}
+
+func (k *keeping) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	k.puts = append(k.puts, in)
+	return k.Client.PutItem(ctx, in, opts...)
 }

@@ -3,9 +3,14 @@ package expiry
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/expr"
 )
 
 func TestExpired(t *testing.T) {
@@ -71,4 +76,49 @@ func TestGive(t *testing.T) {
 	if got := (TTL{"ttl", time.Hour}).Give(nil); len(got) != 1 {
 		t.Errorf("of no item: got %v, want a time to live", got)
 	}
+}
+
+// The filter of queries and the check of single items agree to the second on what has expired.
+func TestAliveIsNotExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the clock stands still
+		ttl, names, values := TTL{Attribute: "ttl"}, map[string]string{}, Item{}
+		ttl.AddAlive(names, values)
+		alive, err := expr.ParseCondition(expr.FilterExpression, Alive, expr.NewScope(names, engineItem(t, values)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		for _, c := range []struct {
+			name  string
+			value types.AttributeValue
+			alive bool
+		}{
+			{"in a second", Seconds(now.Add(time.Second)), true},
+			{"now", Seconds(now), false},
+			{"a second ago", Seconds(now.Add(-time.Second)), false},
+			{"a second before five years ago", Seconds(now.Add(-longAgo - time.Second)), true},
+			{"five years ago", Seconds(now.Add(-longAgo)), false},
+			{"a second after five years ago", Seconds(now.Add(-longAgo + time.Second)), false},
+			{"a text", &types.AttributeValueMemberS{Value: Seconds(now).Value}, true},
+		} {
+			item := Item{"ttl": c.value}
+			if got, expired := alive.Eval(engineItem(t, item)), ttl.Expired(item, now); got != c.alive || expired == c.alive {
+				t.Errorf("%s: alive is %t and expired is %t, want alive to be %t and expired the opposite", c.name, got, expired, c.alive)
+			}
+		}
+	})
+}
+
+// engineItem returns an item in the engine's form.
+func engineItem(t *testing.T, item Item) attr.Item {
+	t.Helper()
+	var fields []attr.Field
+	for name, value := range item {
+		v, err := attribute.Canonical(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields = append(fields, attr.Field{Name: name, Value: v})
+	}
+	return attr.NewItem(fields...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -150,4 +151,21 @@ func TestTick(t *testing.T) {
 	if ahead := last + uint64(time.Hour); k.tick(ahead) <= ahead {
 		t.Error("a version is not above that of a clock that is ahead")
 	}
+}
+
+// Versions of one keeper also grow within one tick of the clock, where only their random digits would differ.
+func TestVersionsAscendAtOneInstant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, last := keeper(), ""
+		for i := range 1000 {
+			claim, err := k.ClaimPut(&dynamodb.PutItemInput{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if claim.version <= last {
+				t.Fatalf("claim %d: %s comes after %s", i, claim.version, last)
+			}
+			last = claim.version
+		}
+	})
 }
