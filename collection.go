@@ -33,7 +33,7 @@ type Collection[T any] struct {
 // Open returns the collection that options describe. It does no I/O, and the collection needs no closing. Errors wrap
 // ErrOptions or layout.ErrInvalid.
 func Open[T any](client Client, options Options) (*Collection[T], error) {
-	if client == nil {
+	if sdk, ok := client.(*dynamodb.Client); client == nil || ok && sdk == nil {
 		return nil, fmt.Errorf("%w: the client is nil", ErrOptions)
 	}
 	c, err := newCore(client, options)

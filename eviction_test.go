@@ -135,7 +135,7 @@ func checkReadAgain(t *rapid.T, q Query, got []string, stable map[string]bool) {
 			t.Fatalf("%s after %s", got[i], got[i-1])
 		}
 	}
-	iv, err := q.Sort.interval()
+	iv, err := q.Sort.interval(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

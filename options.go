@@ -318,6 +318,16 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 		field, attribute := o.spread()
 		heatsinks = append(heatsinks, struct{ name, attribute string }{field, attribute})
 	}
+	if o.TTLAfter != 0 && o.TTL != "" { // Put sets it where it is missing, after the caller has
+		switch {
+		case o.TTL == o.EventTime.Attribute:
+			wrong("EventTime and TTL are both %q, but Put sets it to the expiry with TTLAfter: name another attribute", o.TTL)
+		case slices.Contains(o.ShardBy, o.TTL):
+			wrong("TTL %q is in ShardBy, but Put sets it with TTLAfter, so Get could not calculate the shard: name another attribute", o.TTL)
+		case o.TTL == o.SortKey:
+			wrong("SortKey and TTL are both %q, but Put sets it with TTLAfter, so Get could not find the item: leave TTLAfter out", o.TTL)
+		}
+	}
 	for _, own := range heatsinks { // heatsink overwrites these attributes, so they cannot hold anything else
 		switch {
 		case own.attribute == "":

@@ -48,7 +48,7 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 		return nil, err
 	}
 	var err error
-	if r.interval, err = q.Sort.interval(); err != nil {
+	if r.interval, err = q.Sort.interval(c.options.Encode); err != nil {
 		return nil, err
 	}
 	r.names = maps.Clone(q.Names)

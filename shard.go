@@ -228,6 +228,10 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 		e := entry{Size: w.Total(), Value: found{item: item}}
 		if sortKey != "" {
 			sort, err := sortkey.Of(item[sortKey])
+			if item[sortKey] == nil {
+				return false, fmt.Errorf("%w: shard %q: an item has no attribute %q, which the collection has as its sort key: "+
+					"name the sort key in Options.SortKey, or of an index in Options.Index.SortKey", ErrOptions, s.key, sortKey)
+			}
 			if err != nil {
 				return false, fmt.Errorf("shard %q: sort key %s: %w", s.key, sortKey, err)
 			}

@@ -3,11 +3,14 @@ package heatsink
 import (
 	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 )
 
 // Range is a condition on the sort key. The zero Range matches every key. A value is an AttributeValue, or anything that
-// attributevalue encodes as a string, number or binary. It must have the sort key's type and must not be empty, because
+// the collection encodes as a string, number or binary: see Options.Encode. It must have the sort key's type and must not be empty, because
 // no sort key is.
 type Range struct {
 	op     sortkey.Op
@@ -35,11 +38,31 @@ func Between(lo, hi any) Range { return Range{op: sortkey.Between, lo: lo, hi: h
 // BeginsWith matches the sort keys that begin with prefix. It applies to strings and binaries.
 func BeginsWith(prefix any) Range { return Range{op: sortkey.BeginsWith, lo: prefix} }
 
-// interval converts the range to an interval.
-func (r Range) interval() (sortkey.Interval, error) {
-	iv, err := sortkey.NewInterval(r.op, r.lo, r.hi)
+// interval converts the range to an interval. Its ends are encoded as the collection encodes items.
+func (r Range) interval(encode func(*attributevalue.EncoderOptions)) (sortkey.Interval, error) {
+	lo, err := encodeEnd(r.lo, encode)
+	if err != nil {
+		return sortkey.Interval{}, err
+	}
+	hi, err := encodeEnd(r.hi, encode)
+	if err != nil {
+		return sortkey.Interval{}, err
+	}
+	iv, err := sortkey.NewInterval(r.op, lo, hi)
 	if err != nil {
 		return sortkey.Interval{}, fmt.Errorf("%w: Sort: %w", ErrQuery, err)
 	}
 	return iv, nil
+}
+
+// encodeEnd encodes an end of a range with the collection's own options, if it has any.
+func encodeEnd(v any, encode func(*attributevalue.EncoderOptions)) (any, error) {
+	if _, raw := v.(types.AttributeValue); v == nil || raw || encode == nil {
+		return v, nil
+	}
+	value, err := attributevalue.MarshalWithOptions(v, encode)
+	if err != nil {
+		return nil, fmt.Errorf("%w: Sort: encode %v: %w", ErrQuery, v, err)
+	}
+	return value, nil
 }

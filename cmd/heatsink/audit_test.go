@@ -205,11 +205,11 @@ func TestAuditRefusesWhatIsNoExport(t *testing.T) {
 func TestAuditOfInsightsThatAreOff(t *testing.T) {
 	endpoint, _ := serveTable(t)
 	stdout, stderr, code := command(t, "audit", "brands", "--endpoint", endpoint, "--insights")
-	if code != 2 || strings.Contains(stdout, "no findings") || !strings.Contains(stderr, "insights: Contributor Insights is disabled: enable it") || !strings.Contains(stderr, "brands: disabled") {
+	if code != 2 || strings.Contains(stdout, "no findings") || !strings.Contains(stderr, "insights: the table has Contributor Insights disabled: enable it") || !strings.Contains(stderr, "brands: disabled") {
 		t.Errorf("alone: exit %d, %q, %q", code, stdout, stderr)
 	}
 	stdout, stderr, code = command(t, "audit", "brands", "--endpoint", endpoint, "--insights", "--scan")
-	if code != 2 || !strings.Contains(stdout, "OPS_LOG has a single value") || !strings.Contains(stderr, "insights: Contributor Insights is disabled") {
+	if code != 2 || !strings.Contains(stdout, "OPS_LOG has a single value") || !strings.Contains(stderr, "insights: the table has Contributor Insights disabled") {
 		t.Errorf("beside a scan: exit %d, %q, %q", code, stdout, stderr)
 	}
 }

@@ -300,7 +300,7 @@ func TestPlanAgreesWithFindings(t *testing.T) {
 	if band := by["large"].Formulas.Band; band.From != 10 || band.To != 20 || band.More { // of writes with three units each
 		t.Errorf("large: got %+v", band)
 	}
-	if snippet := by["ACTIVE"].Snippet; !strings.Contains(snippet, `[]string{"customer"}`) || !strings.Contains(snippet, `"status"`) || strings.Contains(snippet, `"sk"`) {
+	if snippet := by["ACTIVE"].Snippet; !strings.Contains(snippet, `PartitionKey: "customer"`) || !strings.Contains(snippet, `"status"`) || strings.Contains(snippet, `"sk"`) {
 		t.Errorf("got %s", snippet)
 	}
 	// A pattern that is given is kept.

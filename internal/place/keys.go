@@ -42,12 +42,21 @@ func (k *Keys) AllKeys() []string {
 // checkKey returns an error if an item lacks a key attribute of the table.
 func (k *Keys) checkKey(item Item) error {
 	for _, name := range k.KeyNames() {
+		if name == "" {
+			continue
+		}
+		empty := false
 		switch v := item[name].(type) {
-		case *types.AttributeValueMemberS, *types.AttributeValueMemberN, *types.AttributeValueMemberB:
+		case *types.AttributeValueMemberS:
+			empty = v.Value == ""
+		case *types.AttributeValueMemberN:
+		case *types.AttributeValueMemberB:
+			empty = len(v.Value) == 0
 		default:
-			if name != "" {
-				return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, attribute.Describe(v))
-			}
+			return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, attribute.Describe(v))
+		}
+		if empty { // DynamoDB refuses it, too, and would not say which item it is
+			return fmt.Errorf("%w: key attribute %q is empty: set it", ErrItem, name)
 		}
 	}
 	return nil

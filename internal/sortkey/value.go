@@ -40,14 +40,23 @@ func Of(v any) (Value, error) {
 	}
 	switch value := value.(type) {
 	case *types.AttributeValueMemberS:
+		if value == nil {
+			break
+		}
 		return Value{attr.S, value.Value}, nil
 	case *types.AttributeValueMemberN:
+		if value == nil {
+			break
+		}
 		n, err := attr.ParseNumber(value.Value)
 		if err != nil {
 			return Value{}, fmt.Errorf("number %q: %w", value.Value, err)
 		}
 		return Value{attr.N, string(n)}, nil
 	case *types.AttributeValueMemberB:
+		if value == nil {
+			break
+		}
 		return Value{attr.B, string(value.Value)}, nil
 	}
 	return Value{}, fmt.Errorf("%v (%T) cannot be a sort key, want a string, a number or a binary", v, v)
