@@ -1,6 +1,8 @@
 package faulty
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -19,7 +21,13 @@ func halve(input any) (now any, leave func(output any), ok bool) {
 			}
 			later[table] = writes[half:]
 		}
-		return &part, func(output any) { output.(*dynamodb.BatchWriteItemOutput).UnprocessedItems = later }, len(part.RequestItems) > 0
+		return &part, func(output any) {
+			out := output.(*dynamodb.BatchWriteItemOutput)
+			for table, writes := range out.UnprocessedItems { // what the engine itself did not get to
+				later[table] = append(slices.Clip(later[table]), writes...)
+			}
+			out.UnprocessedItems = later
+		}, len(part.RequestItems) > 0
 	case *dynamodb.BatchGetItemInput:
 		part, later := *in, map[string]types.KeysAndAttributes{}
 		part.RequestItems = map[string]types.KeysAndAttributes{}
@@ -32,7 +40,15 @@ func halve(input any) (now any, leave func(output any), ok bool) {
 			}
 			later[table] = rest
 		}
-		return &part, func(output any) { output.(*dynamodb.BatchGetItemOutput).UnprocessedKeys = later }, len(part.RequestItems) > 0
+		return &part, func(output any) {
+			out := output.(*dynamodb.BatchGetItemOutput)
+			for table, unread := range out.UnprocessedKeys {
+				all := later[table]
+				all.Keys = append(slices.Clip(all.Keys), unread.Keys...)
+				later[table] = all
+			}
+			out.UnprocessedKeys = later
+		}, len(part.RequestItems) > 0
 	}
 	return nil, nil, false
 }
