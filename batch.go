@@ -58,6 +58,7 @@ type batch struct {
 type batchItem struct {
 	*place.Placement
 	position int   // in the batch
+	same     []int // positions of items before it with the same stored key, which it replaces
 	item     Item  // with the logical key and the time to live
 	sent     Item  // as it was sent; the table's key if it is deleted
 	err      error // why it is not written
@@ -86,6 +87,9 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	errs := make([]error, items)
 	for _, e := range b.items {
 		errs[e.position] = e.err
+		for _, position := range e.same {
+			errs[position] = e.err
+		}
 	}
 	return batchError("BatchPut", errs)
 }
@@ -93,7 +97,7 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 // write writes items, as many in a request as it takes.
 func (b *batch) write(ctx context.Context, items []*batchItem) {
 	requests := slices.Collect(slices.Chunk(items, maxBatchWrite))
-	inParallel(len(requests), func(i int) { b.writeSome(ctx, requests[i]) })
+	inParallel(len(requests), func(i int) { b.writeSome(ctx, requests[i], false) })
 }
 
 // request returns the part of a BatchWriteItem that is about an item.
@@ -105,8 +109,8 @@ func (b *batch) request(e *batchItem) types.WriteRequest {
 	return types.WriteRequest{PutRequest: &types.PutRequest{Item: e.sent}}
 }
 
-// place chooses the place of each item. Of items with the same key only the last is kept. An item that has no place gets
-// an error.
+// place chooses the place of each item. Of items that would replace each other only the last is kept: those with the same
+// stored key, and in a Random layout those with the same logical key and bucket. An item that has no place gets an error.
 func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, error)) {
 	all, allocated := make([]*batchItem, items), make([]batchItem, items)
 	names := make([]string, items)
@@ -116,6 +120,7 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 		e.position, all[i] = i, e
 		var item Item
 		if item, e.err = encode(i); e.err == nil {
+			item = b.ttl.Give(item) // before the place, which may depend on it
 			e.Placement, e.err = b.placer.Place(ctx, item, false)
 		}
 		if e.err != nil {
@@ -126,19 +131,33 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 			e.err = errBadKey
 			continue
 		}
-		if b.schema.Index == "" {
-			name += e.Bucket.String() // the same key at another time is another item, unless it is a table's own
+		switch {
+		case b.schema.Index != "": // the table's own key says it all
+		case e.Random:
+			name += e.Bucket.String() // the same key at another time is another item
+		default:
+			name += e.ShardKey // the same key in another shard is another item, or another part of one
 		}
 		names[i] = name
 		last[name] = i
-		e.item = b.ttl.Give(item)
+		e.item = item
 	}
-	b.items = slices.DeleteFunc(all, func(e *batchItem) bool { return e.err == nil && last[names[e.position]] != e.position })
+	b.items = slices.DeleteFunc(all, func(e *batchItem) bool {
+		if e.err != nil {
+			return false
+		}
+		kept := last[names[e.position]]
+		if kept != e.position {
+			allocated[kept].same = append(allocated[kept].same, e.position)
+		}
+		return kept != e.position
+	})
 }
 
-// writeSome writes the items of one request. Items that it cannot write get an error.
-func (b *batch) writeSome(ctx context.Context, pending []*batchItem) {
-	r := &request{operation: "BatchWriteItem", Home: pending[0].Home}
+// writeSome writes the items of one request. Items that it cannot write get an error. lost says that a response about them
+// was lost before, so that they stay in their shards.
+func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) {
+	r := &request{operation: "BatchWriteItem", Home: pending[0].Home, lost: lost}
 	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
 		writes := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
@@ -169,11 +188,11 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem) {
 	failed, ok := err.(*ShardError)
 	switch {
 	case !ok:
-	case len(pending) > 1 && !r.lost && dispatch.Invalid(failed.Err):
+	case len(pending) > 1 && dispatch.Invalid(failed.Err):
 		// DynamoDB rejects a batch for one bad item and does not say which.
 		half := len(pending) / 2
-		b.writeSome(ctx, pending[:half])
-		b.writeSome(ctx, pending[half:])
+		b.writeSome(ctx, pending[:half], r.lost)
+		b.writeSome(ctx, pending[half:], r.lost)
 	default:
 		for _, e := range pending {
 			own := *failed

@@ -324,3 +324,88 @@ type badMarshaler struct{}
 func (badMarshaler) MarshalDynamoDBAttributeValue() (types.AttributeValue, error) {
 	return nil, errors.New("not today")
 }
+
+// Items with one logical key that a calculated layout puts in several shards are several items, or the parts of one: a batch
+// stores as many as single puts do.
+func TestBatchPutKeepsWhatSinglePutsKeep(t *testing.T) {
+	for name, shape := range map[string]struct {
+		sortKey string
+		options Options
+	}{
+		"parts of one item": {"", Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"part"}, OnePerShard: true}},
+		"items beside":      {"sk", Options{Layout: layout.Layout{Shards: 8, Strategy: layout.Calculated}, ShardBy: []string{"part"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stored := map[bool]int{}
+			for _, batched := range []bool{false, true} {
+				db := local.Start(t)
+				keys := slices.DeleteFunc([]string{"pk", shape.sortKey}, func(name string) bool { return name == "" })
+				if err := db.CreateTable(t.Context(), "items", keys...); err != nil {
+					t.Fatal(err)
+				}
+				o := shape.options
+				o.Table, o.PartitionKey, o.SortKey = "items", "pk", shape.sortKey
+				items, err := Open[Item](db.Client(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all []Item
+				for i := range 8 {
+					item := ov("pk", "doc", "part", fmt.Sprint("p", i), "n", i)
+					if shape.sortKey != "" {
+						item["sk"] = text("same")
+					}
+					all = append(all, item)
+					if !batched {
+						if _, err := items.Put(t.Context(), item); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if batched {
+					if err := items.BatchPut(t.Context(), all); err != nil {
+						t.Fatal(err)
+					}
+				}
+				stored[batched] = len(everyItem(t, db.Client(), "items"))
+			}
+			if stored[true] != stored[false] || stored[true] < 2 {
+				t.Errorf("a batch stores %d items, single puts store %d, want the same, and several", stored[true], stored[false])
+			}
+		})
+	}
+}
+
+// An item that another of the batch replaces has that one's fate.
+func TestBatchPutTellsOfEveryItemThatIsNotStored(t *testing.T) {
+	client := local.Start(t).Client()
+	makeTable(t, client, "items")
+	items := openItems(t, client, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
+	err := items.BatchPut(t.Context(), []Item{
+		ov("pk", "k", "sk", "s", "n", 1), ov("pk", "k", "sk", "other"), ov("pk", "k", "sk", "s", "big", strings.Repeat("x", 500<<10)),
+	})
+	failed, ok := errors.AsType[*BatchError](err)
+	if !ok || len(failed.Failed) != 2 || failed.Failed[0].Position != 0 || failed.Failed[1].Position != 2 {
+		t.Errorf("got %v, want positions 0 and 2", err)
+	}
+	if n := len(everyItem(t, client, "items")); n != 1 {
+		t.Errorf("got %d items, want the other one", n)
+	}
+}
+
+// One bad item does not fail its whole request, also if a response was lost before.
+func TestBatchPutFindsTheBadItemAfterALostResponse(t *testing.T) {
+	engine := local.Start(t).Client()
+	makeTable(t, engine, "items")
+	client := faulty.On(t, engine, faulty.Script(faulty.LostRequest))
+	items := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}, Retry: Retry{Base: time.Microsecond, Max: time.Microsecond}})
+	all := numberedItems(25)
+	all[7]["big"] = text(strings.Repeat("x", 500<<10))
+	failed, ok := errors.AsType[*BatchError](items.BatchPut(t.Context(), all))
+	if !ok || len(failed.Failed) != 1 || failed.Failed[0].Position != 7 {
+		t.Errorf("got %v, want position 7 alone", failed)
+	}
+	if n := len(everyItem(t, engine, "items")); n != 24 {
+		t.Errorf("got %d items, want 24, each once", n)
+	}
+}

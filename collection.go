@@ -128,7 +128,8 @@ func (c *Collection[T]) GetMerged(ctx context.Context, like T, edit ...func(*dyn
 }
 
 // BatchPut writes items as Put does, with BatchWriteItem, 25 items a request. It retries the items that DynamoDB leaves
-// unprocessed. If several items have the same key, the last one is stored.
+// unprocessed. If several items have the same key, only the last one is stored, also in a Random layout, where Put would
+// append each of them. Where ShardBy puts them in different shards, they are different items.
 //
 // Items that were not written are in a BatchError, for example because they lack a key, are too large or met a fault. All
 // others were written. If DynamoDB rejects a request because of one item, BatchPut finds that item by halving the batch,
