@@ -83,12 +83,14 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 // if it may be in several shards. If no shard has it, Update creates it.
 //
 // With an Index, Update lists the item under the logical key of like. In a layout with buckets it also gives the item the
-// event time of like, which determines the bucket. If like has no key, or an empty one, the listing does not change.
+// event time of like, which determines the bucket. Update sets the index's partition key itself, so the expression must not
+// name it. An item that Update creates gets the index's sort key of like; one that exists keeps its own. If like has no key,
+// or an empty one, the listing does not change.
 //
 // Update refuses, with ErrItem, to change an attribute that determines the item's place, because the item would not move.
 // These attributes are the index's key, the event time of a layout with buckets, and the attributes that a Calculated
-// layout hashes. Setting such an attribute to the value that like has is allowed. To move an item, delete it and put it
-// again.
+// layout hashes. Setting the event time or a hashed attribute to the value that like has is allowed. To move an item, delete
+// it and put it again.
 //
 // After a lost response, Update does not retry an update that is not idempotent, such as an ADD. The error is then an
 // UnknownOutcomeError.
