@@ -7,7 +7,7 @@ import (
 )
 
 // Index makes a collection one that a global secondary index lists. Its items are stored under the table's key, each by
-// an id of its own, and the index lists them under a hot key, such as a status, which is the one that is spread:
+// an id of its own. The index lists them under a hot key, such as a status, and that key is spread:
 //
 //	users, err := heatsink.Open[User](client, heatsink.Options{
 //		Table: "users", PartitionKey: "id",

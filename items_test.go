@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,31 +14,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/attribute/attributetest"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // sv, nv and ov make attribute values and items: ov("pk", "a", "n", 1).
-
-func sv(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func nv(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: strconv.Itoa(n)} }
-
-func ov(pairs ...any) Item {
-	item := Item{}
-	for i := 0; i < len(pairs); i += 2 {
-		switch v := pairs[i+1].(type) {
-		case string:
-			item[pairs[i].(string)] = sv(v)
-		case int:
-			item[pairs[i].(string)] = nv(v)
-		case types.AttributeValue:
-			item[pairs[i].(string)] = v
-		default:
-			panic(fmt.Sprintf("no attribute value of a %T", v))
-		}
-	}
-	return item
-}
+var (
+	sv = attributetest.Text
+	nv = attributetest.Int
+	ov = attributetest.Item
+)
 
 // makeTable creates an on-demand table of string keys, pk and sk.
 func makeTable(t testing.TB, client *dynamodb.Client, table string, edits ...func(*dynamodb.CreateTableInput)) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -56,58 +57,24 @@ type LawOptions struct {
 const hardWidth = 1024
 
 func (o LawOptions) withDefaults() (LawOptions, error) {
-	for _, d := range []struct {
-		field *float64
-		name  string
-		value float64
-	}{
-		{&o.Target, "Target", 500},
-		{&o.High, "High", 700},
-		{&o.Headroom, "Headroom", 1.25},
-		{&o.Futile, "Futile", 200},
-		{&o.Throttled, "Throttled", 0.01},
-		{&o.Report, "Report", 25},
-	} {
-		if !(*d.field >= 0) || math.IsInf(*d.field, 0) {
-			return o, fmt.Errorf("%w: %s is %v: want a number above 0", ErrLaw, d.name, *d.field)
-		}
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
-	for _, d := range []struct {
-		field *int
-		name  string
-		value int
-	}{
-		{&o.Reports, "Reports", 2},
-		{&o.Alerts, "Alerts", 5},
-		{&o.PerMinute, "PerMinute", 10},
-		{&o.MaxWidth, "MaxWidth", 256},
-		{&o.MaxKeys, "MaxKeys", 4096},
-	} {
-		if *d.field < 0 {
-			return o, fmt.Errorf("%w: %s is %d: want at least 1", ErrLaw, d.name, *d.field)
-		}
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
-	for _, d := range []struct {
-		field *time.Duration
-		name  string
-		value time.Duration
-	}{
-		{&o.Tick, "Tick", 5 * time.Second},
-		{&o.Alert, "Alert", time.Second},
-		{&o.Cooldown, "Cooldown", 15 * time.Second},
-	} {
-		if *d.field < 0 {
-			return o, fmt.Errorf("%w: %s is %v: want a time above 0", ErrLaw, d.name, *d.field)
-		}
-		if *d.field == 0 {
-			*d.field = d.value
-		}
+	err := errors.Join(
+		fill(&o.Target, "Target", 500),
+		fill(&o.High, "High", 700),
+		fill(&o.Headroom, "Headroom", 1.25),
+		fill(&o.Futile, "Futile", 200),
+		fill(&o.Throttled, "Throttled", 0.01),
+		fill(&o.Report, "Report", 25),
+		fill(&o.Reports, "Reports", 2),
+		fill(&o.Alerts, "Alerts", 5),
+		fill(&o.PerMinute, "PerMinute", 10),
+		fill(&o.MaxWidth, "MaxWidth", 256),
+		fill(&o.MaxKeys, "MaxKeys", 4096),
+		fill(&o.Tick, "Tick", 5*time.Second),
+		fill(&o.Alert, "Alert", time.Second),
+		fill(&o.Cooldown, "Cooldown", 15*time.Second),
+	)
+	if err != nil {
+		return o, err
 	}
 	if o.Phase <= 0 || o.Phase > o.Tick {
 		o.Phase = o.Tick
@@ -121,4 +88,13 @@ func (o LawOptions) withDefaults() (LawOptions, error) {
 		return o, fmt.Errorf("%w: MaxWidth %d: there are %d shards at most, as each read pays for all", ErrLaw, o.MaxWidth, hardWidth)
 	}
 	return o, nil
+}
+
+// fill gives a field that is zero its default. A field that is negative or not a finite number is an error.
+func fill[N int | float64 | time.Duration](field *N, name string, value N) error {
+	if !(*field >= 0) || math.IsInf(float64(*field), 0) {
+		return fmt.Errorf("%w: %s is %v: want more than 0", ErrLaw, name, *field)
+	}
+	*field = cmp.Or(*field, value)
+	return nil
 }

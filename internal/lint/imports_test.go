@@ -34,20 +34,21 @@ var mayImport = imports{
 	"session":     {".", "layout", "internal/schema", "internal/direct", "internal/dispatch"},
 	"eventlog":    {".", "layout", "internal/schema", "internal/direct", "internal/dispatch"},
 
-	"layout":             {"internal/quote"},
-	"internal/quote":     {},
-	"internal/attribute": {"internal/attr", "internal/quote"},
-	"internal/place":     {"layout", "internal/attr", "internal/attribute", "internal/quote", "internal/expr/compose"}, // sends nothing
-	"internal/expiry":    {"internal/attr"},
-	"internal/version":   {"internal/place", "internal/expiry", "internal/attr", "internal/attribute", "internal/dispatch", "internal/expr", "internal/expr/compose", "internal/expr/outline", "internal/meter"},
-	"internal/schema":    {".", "internal/dispatch"},
-	"internal/direct":    {".", "internal/dispatch", "internal/meter"},
-	"internal/dispatch":  {"internal/attempt", "internal/meter"},
-	"internal/attempt":   {},
-	"internal/meter":     {},
-	"internal/gather":    {}, // neither DynamoDB nor layouts
-	"internal/sketch":    {},
-	"internal/figure":    {},
+	"layout":                           {"internal/quote"},
+	"internal/quote":                   {},
+	"internal/attribute":               {"internal/attr", "internal/quote"},
+	"internal/attribute/attributetest": {},
+	"internal/place":                   {"layout", "internal/attr", "internal/attribute", "internal/quote", "internal/expr/compose"}, // sends nothing
+	"internal/expiry":                  {"internal/attr"},
+	"internal/version":                 {"internal/place", "internal/expiry", "internal/attr", "internal/attribute", "internal/dispatch", "internal/expr", "internal/expr/compose", "internal/expr/outline", "internal/meter"},
+	"internal/schema":                  {".", "internal/dispatch"},
+	"internal/direct":                  {".", "internal/dispatch", "internal/meter"},
+	"internal/dispatch":                {"internal/attempt", "internal/meter"},
+	"internal/attempt":                 {},
+	"internal/meter":                   {},
+	"internal/gather":                  {}, // neither DynamoDB nor layouts
+	"internal/sketch":                  {},
+	"internal/figure":                  {},
 
 	// The protocol of adaptive layouts: pure, and what tries to break it.
 	"internal/ledger":     {"layout"},

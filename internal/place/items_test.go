@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/attribute/attributetest"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -37,23 +35,11 @@ func schemaOf(o options) *Schema {
 func placerOf(o options) *Placer { return NewPlacer(schemaOf(o), NewChooser(nil)) }
 
 // sv, nv and ov make attribute values and items: ov("pk", "a", "n", 1).
-
-func sv(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func nv(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: strconv.Itoa(n)} }
-
-func ov(pairs ...any) Item {
-	item := Item{}
-	for i := 0; i < len(pairs); i += 2 {
-		switch v := pairs[i+1].(type) {
-		case string:
-			item[pairs[i].(string)] = sv(v)
-		case int:
-			item[pairs[i].(string)] = nv(v)
-		}
-	}
-	return item
-}
+var (
+	sv = attributetest.Text
+	nv = attributetest.Int
+	ov = attributetest.Item
+)
 
 // wantItem fails unless two items are the same.
 func wantItem(t *testing.T, what string, got, want Item) {

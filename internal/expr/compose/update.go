@@ -44,10 +44,11 @@ func SetIfAbsent(name string, value types.AttributeValue, in *dynamodb.UpdateIte
 	in.UpdateExpression = aws.String(outline.AddToSet(aws.ToString(in.UpdateExpression), n+" = if_not_exists("+n+", "+v+")"))
 }
 
-// Idempotent reports whether doing an update twice is surely the same as doing it once. It is if all it does is to give
-// attributes values that come with the request, to remove attributes, and to take elements out of sets. It is not, or may
-// not be, if the new values depend on old ones (ADD, a sum, list_append, a copy of another attribute), or if it names
-// elements of lists, which move up when one is removed. if_not_exists of the attribute that is set is harmless.
+// Idempotent reports whether an update that is applied twice has the same effect as one that is applied once.
+//
+// An update is idempotent if it sets attributes to values of the request, removes attributes, or removes elements from
+// sets. if_not_exists of the attribute that is set is harmless. An update is not if new values depend on old ones: ADD, a
+// sum, list_append, a copy of another attribute. Nor is it if it names elements of lists, which move up when one is removed.
 func Idempotent(expression string) bool {
 	if strings.Contains(expression, "[") {
 		return false // lists grow and shrink
