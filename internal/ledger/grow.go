@@ -38,7 +38,7 @@ type Growth struct {
 	Freeze Freezing  // whether they may grow from then on
 	Now    time.Time // when the growth is asked for
 
-	// Why, By and At are stored with the record; see Record.
+	// Why, By and At are stored with the record; see Record. Texts that it does not take are changed by Audit.
 	Why, By string
 	At      int64
 
@@ -200,7 +200,7 @@ func (m *Grow) propose() {
 	}
 	n := r.next(read, write)
 	n.Frozen = frozen
-	n.Why, n.By, n.At = m.growth.Why, m.growth.By, m.growth.At
+	n.Why, n.By, n.At = Audit(m.growth.Why), Audit(m.growth.By), m.growth.At
 	if breaks.SameGeneration && r.Generation > 0 {
 		n.Generation, n.History = r.Generation, r.History
 	}

@@ -255,7 +255,6 @@ func TestGrowEnds(t *testing.T) {
 		{"too many shards", NewGrow(knowing(t, widths(1, 2, 2)), Growth{To: layout.MaxShards + 1}), nil},
 		{"frozen", NewGrow(knowing(t, frozen), Growth{To: 8}), ErrFrozen},
 		{"no power of two", NewGrow(calculated, Growth{To: 3}), layout.ErrWidth},
-		{"a long reason", NewGrow(knowing(t, widths(1, 2, 2)), Growth{To: 8, Why: strings.Repeat("x", MaxAudit+1)}), ErrRecord},
 	} {
 		if _, _, err := c.m.Result(); !c.m.Over() || err == nil || c.want != nil && !errors.Is(err, c.want) || len(c.m.Next()) > 0 {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -67,6 +69,23 @@ type Past struct {
 	Read, Write int
 }
 
+// String returns the widths as a record stores them in its history: generation:write/read, such as 3:4/16.
+func (p Past) String() string { return fmt.Sprintf("%d:%d/%d", p.Generation, p.Write, p.Read) }
+
+// Audit returns a text that Why and By take: valid UTF-8, cut off after MaxAudit bytes. A text for people must not keep a
+// key from growing.
+func Audit(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= MaxAudit {
+		return text
+	}
+	end := MaxAudit
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
 // Absent is the record of a key that has none: one shard, which is the bare key.
 func Absent(s layout.Strategy, h layout.Hash) Record {
 	return Record{Read: 1, Write: 1, State: Active, Strategy: s, Hash: h}
@@ -93,7 +112,7 @@ func (r Record) Validate() error {
 		faults = append(faults, err)
 	}
 	if r.State != Active {
-		fault("state %q: this version knows %q only", r.State, Active)
+		fault("state %q: this version knows %q only: upgrade heatsink in this process if a newer version wrote it", r.State, Active)
 	}
 	if _, ok := named(r.Strategy.String(), layout.Random, layout.Calculated); !ok {
 		fault("unknown strategy %s", r.Strategy)
@@ -103,6 +122,9 @@ func (r Record) Validate() error {
 	}
 	if len(r.Why) > MaxAudit || len(r.By) > MaxAudit {
 		fault("why has %d bytes and by %d: each may have %d", len(r.Why), len(r.By), MaxAudit)
+	}
+	if !utf8.ValidString(r.Why) || !utf8.ValidString(r.By) { // DynamoDB would store another text
+		fault("why is %q and by %q: want valid UTF-8", r.Why, r.By)
 	}
 	if r.Generation == 0 && !r.Equal(Absent(r.Strategy, r.Hash)) {
 		fault("generation 0 with the widths %d/%d: a record that is stored counts from 1", r.Write, r.Read)

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,32 +8,38 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// Value is one attribute of a stored record: a number if Number, else a string.
-type Value struct {
-	Name   string
-	Number bool
-	Text   string
-}
+// Prefix begins the name of every attribute that heatsink adds to a table, so that none of them is a key attribute of the
+// table or of an index.
+const Prefix = "_hs_"
 
-// The names of a record's attributes, in the order of Encode. A key attribute of the table must not have one of them.
+// The names of a record's attributes, in the order of Encode.
 const (
-	nameVersion    = "v"
-	nameGeneration = "g"
-	nameEpoch      = "e"
-	nameRead       = "R"
-	nameWrite      = "W"
-	nameState      = "st"
-	nameStrategy   = "s"
-	nameHash       = "h"
-	nameFrozen     = "z"
-	nameWhy        = "why"
-	nameBy         = "by"
-	nameAt         = "at"
-	nameHistory    = "hist"
+	nameVersion    = Prefix + "v"
+	nameGeneration = Prefix + "g"
+	nameEpoch      = Prefix + "e"
+	nameRead       = Prefix + "R"
+	nameWrite      = Prefix + "W"
+	nameState      = Prefix + "st"
+	nameStrategy   = Prefix + "s"
+	nameHash       = Prefix + "h"
+	nameFrozen     = Prefix + "z"
+	nameWhy        = Prefix + "why"
+	nameBy         = Prefix + "by"
+	nameAt         = Prefix + "at"
+	nameHistory    = Prefix + "hist"
 )
 
-// GenerationName is the attribute that a conditional write of a record compares.
-const GenerationName = nameGeneration
+const (
+	// GenerationName is the attribute of a record that WriteLedger.If is about.
+	GenerationName = nameGeneration
+
+	// ReadName is the attribute of a record that WriteLedger.Most is about: the read width, a number.
+	ReadName = nameRead
+
+	// StampName is the attribute of an item that has its stamp: the generation that the writer knew, a number above 0.
+	// Items of writers that knew of no record do not have it.
+	StampName = nameGeneration
+)
 
 // Encode returns the record as it is stored: equal records give equal values. All names are there, always, as writing a
 // record replaces it. Strings may be empty, which DynamoDB allows outside of keys.
@@ -46,7 +51,7 @@ func (r Record) Encode() []Value {
 	}
 	past := make([]string, len(r.History))
 	for i, p := range r.History {
-		past[i] = fmt.Sprintf("%d:%d/%d", p.Generation, p.Write, p.Read)
+		past[i] = p.String()
 	}
 	return []Value{
 		number(nameVersion, Version),
@@ -69,48 +74,38 @@ func (r Record) Encode() []Value {
 // version with ErrNewer; a name that is missing, unknown or there twice, and widths that cannot be, with ErrRecord. No
 // values at all are refused too: who finds nothing stored uses Absent.
 func Parse(values []Value) (Record, error) {
-	p := parser{values: map[string]Value{}}
-	for _, v := range values {
-		if _, twice := p.values[v.Name]; twice {
-			p.fault("%s is there twice", v.Name)
-		}
-		p.values[v.Name] = v
-	}
-	if v := p.number(nameVersion); v > Version {
+	f := NewFields(values)
+	if v := f.Number(nameVersion); v > Version {
 		return Record{}, fmt.Errorf("%w: it has version %d, and this process understands %d: upgrade heatsink in this process", ErrNewer, v, Version)
-	} else if v < 1 && p.faults == nil {
-		p.fault("version %d: it counts from 1", v)
+	} else if v < 1 && f.Err() == nil {
+		f.Fault("version %d: it counts from 1", v)
 	}
 	r := Record{
-		Generation: p.number(nameGeneration),
-		Epoch:      p.number(nameEpoch),
-		Read:       p.width(nameRead),
-		Write:      p.width(nameWrite),
-		State:      State(p.text(nameState)),
-		Strategy:   choice(&p, nameStrategy, layout.Random, layout.Calculated),
-		Hash:       choice(&p, nameHash, hashes...),
-		Why:        p.text(nameWhy),
-		By:         p.text(nameBy),
-		At:         p.number(nameAt),
-		History:    p.history(),
+		Generation: f.Number(nameGeneration),
+		Epoch:      f.Number(nameEpoch),
+		Read:       shards(f, nameRead),
+		Write:      shards(f, nameWrite),
+		State:      State(f.Text(nameState)),
+		Strategy:   Choice(f, nameStrategy, layout.Random, layout.Calculated),
+		Hash:       Choice(f, nameHash, hashes...),
+		Why:        f.Text(nameWhy),
+		By:         f.Text(nameBy),
+		At:         f.Number(nameAt),
+		History:    history(f),
 	}
-	switch frozen := p.number(nameFrozen); frozen {
+	switch frozen := f.Number(nameFrozen); frozen {
 	case 0:
 	case 1:
 		r.Frozen = true
 	default:
-		p.fault("%s is %d: want 0 or 1", nameFrozen, frozen)
+		f.Fault("%s is %d: want 0 or 1", nameFrozen, frozen)
 	}
-	for _, v := range values {
-		if _, unknown := p.values[v.Name]; unknown {
-			p.fault("unknown attribute %q", v.Name)
-		}
+	f.End()
+	if r.Generation == 0 && f.Err() == nil {
+		f.Fault("generation 0: a record that is stored counts from 1")
 	}
-	if r.Generation == 0 && p.faults == nil {
-		p.fault("generation 0: a record that is stored counts from 1")
-	}
-	if p.faults != nil {
-		return Record{}, fmt.Errorf("%w: %w", ErrRecord, errors.Join(p.faults...))
+	if err := f.Err(); err != nil {
+		return Record{}, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	if err := r.Validate(); err != nil {
 		return Record{}, err
@@ -118,76 +113,23 @@ func Parse(values []Value) (Record, error) {
 	return r, nil
 }
 
-// parser takes values out one by one, so that those left are unknown.
-type parser struct {
-	values map[string]Value
-	faults []error
+// shards reads a number of shards. One that no int holds is none that Validate takes either.
+func shards(f *Fields, name string) int {
+	return int(min(f.Number(name), layout.MaxShards+1))
 }
 
-func (p *parser) fault(format string, args ...any) {
-	p.faults = append(p.faults, fmt.Errorf(format, args...))
-}
-
-func (p *parser) take(name string, number bool) (string, bool) {
-	v, ok := p.values[name]
-	delete(p.values, name)
-	switch {
-	case !ok:
-		p.fault("%s is missing", name)
-	case v.Number != number && number:
-		p.fault("%s is the string %q: want a number", name, v.Text)
-	case v.Number != number:
-		p.fault("%s is the number %s: want a string", name, v.Text)
-	default:
-		return v.Text, true
+func history(f *Fields) (past []Past) {
+	text := f.Text(nameHistory)
+	if text == "" {
+		return nil
 	}
-	return "", false
-}
-
-func (p *parser) text(name string) string {
-	text, _ := p.take(name, false)
-	return text
-}
-
-func (p *parser) number(name string) int64 {
-	text, ok := p.take(name, true)
-	if !ok {
-		return 0
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		p.fault("%s is %q: want a whole number", name, text)
-	}
-	return n
-}
-
-// width reads a number of shards. One that no int holds is none that Validate takes either.
-func (p *parser) width(name string) int {
-	return int(min(p.number(name), layout.MaxShards+1))
-}
-
-func (p *parser) history() (past []Past) {
-	text := p.text(nameHistory)
-	for entry := range strings.FieldsSeq(text) {
+	for entry := range strings.SplitSeq(text, " ") {
 		var at Past
-		if _, err := fmt.Sscanf(entry, "%d:%d/%d", &at.Generation, &at.Write, &at.Read); err != nil || fmt.Sprintf("%d:%d/%d", at.Generation, at.Write, at.Read) != entry {
-			p.fault("%s has %q: want generation:write/read, such as 3:4/16", nameHistory, entry)
+		if _, err := fmt.Sscanf(entry, "%d:%d/%d", &at.Generation, &at.Write, &at.Read); err != nil || at.String() != entry {
+			f.Fault("%s has %q: want generation:write/read, such as 3:4/16", nameHistory, entry)
 			return nil
 		}
 		past = append(past, at)
 	}
 	return past
-}
-
-// choice reads the name of one of several values.
-func choice[T fmt.Stringer](p *parser, name string, all ...T) (chosen T) {
-	text, there := p.take(name, false)
-	if !there {
-		return chosen
-	}
-	chosen, ok := named(text, all...)
-	if !ok {
-		p.fault("%s is %q: want one of %v", name, text, all)
-	}
-	return chosen
 }
