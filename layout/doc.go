@@ -10,5 +10,6 @@
 //
 // The Random strategy spreads items most evenly. It suits items that are written once and read as a list. Calculated
 // finds an item again by its id with one request. [Evenness] measures how evenly either strategy has spread its items.
-// [Widths] vary the number of shards by key, and change it at run time.
+// [Widths] vary the number of shards by key, and change it at run time. [ControlKey] is the key of a record that an
+// adaptive collection keeps of itself; [IsControl] tells such items from data.
 package layout
