@@ -161,8 +161,8 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
 		writes := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
-			if attempt > 1 && !r.lost && e.Random {
-				b.placer.Elsewhere(e.Placement)
+			if attempt > 1 {
+				b.placer.Again(e.Placement, r.lost)
 			}
 			writes[i] = b.request(e)
 		}

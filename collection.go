@@ -304,6 +304,10 @@ type Written[T any] struct {
 	ShardKey string // the stored partition key
 	Shard    int
 
+	// Generation is that of the key's ledger, in a collection with Adaptive: a read with Query.AtLeast this or more returns
+	// what was put. It is 0 for a key that has never grown.
+	Generation int64
+
 	// Attributes are the item or the attributes that ReturnValues asked for, or nil. They are raw because they may be
 	// only part of an item; Decode converts them.
 	Attributes Item

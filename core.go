@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/gather"
@@ -11,6 +12,8 @@ import (
 // core is a collection without its item type: the parts that do the work, and the state that reads of many items share.
 type core struct {
 	options  Options         // with defaults
+	ledgers  *adapt.Book     // the same book if keys have ledgers, else nil
+	book     *adapt.Book     // what this process knows of ledgers and the charter; nil without both
 	schema   *place.Schema   // the places of items
 	versions *version.Keeper // the versions of items
 	ttl      expiry.TTL      // the time to live of items
@@ -31,19 +34,27 @@ func newCore(client Client, options Options) (*core, error) {
 	}
 	options = options.withDefaults()
 	options.warn()
-	c := &core{options: options, schema: options.schema(), ttl: expiry.TTL{Attribute: options.TTL, After: options.TTLAfter}}
+	c := &core{options: options, ttl: expiry.TTL{Attribute: options.TTL, After: options.TTLAfter}}
 	c.chooser = place.NewChooser(options.Rand)
+	retry := dispatch.Retry(options.Retry)
+	var err error
+	if c.book, err = newBook(client, &options, retry, c.chooser.Uint64N); err != nil {
+		return nil, err
+	}
+	c.schema = options.schema(c.book)
 	c.versions = version.New(options.Version, c.schema.KeyNames()[0], c.ttl)
 	c.readers = dispatch.NewLimiter(options.MaxConcurrency)
-	retry := dispatch.Retry(options.Retry)
 	c.sender = &sender{
 		client: client, table: options.Table, logger: options.Logger,
 		reads:  dispatch.New(retry, c.readers, c.chooser.Uint64N),
 		writes: dispatch.New(retry, nil, c.chooser.Uint64N),
 	}
 	placer := place.NewPlacer(c.schema, c.chooser)
-	c.finder = &finder{schema: c.schema, versions: c.versions, ttl: c.ttl, sender: c.sender}
-	c.writer = &writer{schema: c.schema, placer: placer, versions: c.versions, ttl: c.ttl, finder: c.finder, sender: c.sender}
+	if options.Adaptive != nil {
+		c.ledgers = c.book
+	}
+	c.finder = &finder{schema: c.schema, ledgers: c.ledgers, versions: c.versions, ttl: c.ttl, sender: c.sender}
+	c.writer = &writer{schema: c.schema, ledgers: c.ledgers, placer: placer, versions: c.versions, ttl: c.ttl, finder: c.finder, sender: c.sender}
 	c.transactions = &transactions{schema: c.schema, placer: placer, versions: c.versions, ttl: c.ttl, table: options.Table}
 	return c, nil
 }

@@ -67,7 +67,7 @@ func (w *writer) bury(ctx context.Context, at place.Home, in *dynamodb.DeleteIte
 	if err != nil {
 		return nil, err
 	}
-	out, err := w.sendPut(ctx, &place.Placement{Home: at}, put, claim)
+	out, err := w.sendPut(ctx, &place.Placement{Home: at}, put, claim, nil)
 	if err != nil {
 		return nil, err
 	}

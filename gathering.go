@@ -45,7 +45,7 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 	}
 	stages := gather.Stages[found]{Count: len(g.buckets)}
 	if r.core.options.Layout.Bucket == layout.NoBucket {
-		own, err := r.shards(ctx, time.Time{})
+		own, err := r.shards(ctx, time.Time{}, from)
 		if err != nil {
 			return nil, err
 		}
@@ -59,15 +59,20 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 		}
 		older = without(older, own)
 		stages.Open = func(context.Context, int) ([]gather.Source[found], error) { return sources(own), nil }
+		stages.More = r.more(g.buckets, [][]*shard{own}, from)
 	} else {
 		if from != nil && from.Older != nil {
 			for _, s := range older {
 				s.resume(s.ordinal, *from.Older)
 			}
 		}
+		known := make([][]*shard, len(g.buckets))
 		stages.Open = func(ctx context.Context, stage int) ([]gather.Source[found], error) {
-			return r.openBucket(ctx, g.buckets[stage], from)
+			own, err := r.openBucket(ctx, g.buckets[stage], from)
+			known[stage] = own
+			return sources(own), err
 		}
+		stages.More = r.more(g.buckets, known, from)
 	}
 	stages.Along = sources(older)
 	g.Gather, err = gather.New(ctx, r.config(ctx), stages)
@@ -77,9 +82,29 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 	return g, nil
 }
 
-// openBucket returns the sources of a bucket. In the bucket of from they continue after it.
-func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]gather.Source[found], error) {
-	own, err := r.shards(ctx, bucket)
+// more returns what adds the shards to a stage that only a ledger tells of. It is nil without ledgers. known are the shards of
+// each stage that was opened.
+func (r *reading) more(buckets []time.Time, known [][]*shard, from *pagetoken.Position) func(context.Context, int) ([]gather.Source[found], error) {
+	if r.core.ledgers == nil {
+		return nil
+	}
+	return func(ctx context.Context, stage int) ([]gather.Source[found], error) {
+		rest, err := r.rest(ctx, known[stage], buckets[stage])
+		if err != nil {
+			return nil, err
+		}
+		if from != nil && buckets[stage].Equal(from.Bucket) {
+			if err := resumeShards(rest, nil, *from); err != nil {
+				return nil, err
+			}
+		}
+		return sources(rest), nil
+	}
+}
+
+// openBucket returns the shards of a bucket. In the bucket of from they continue after it.
+func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]*shard, error) {
+	own, err := r.shards(ctx, bucket, from)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +113,7 @@ func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *pageto
 			return nil, err
 		}
 	}
-	return sources(own), nil
+	return own, nil
 }
 
 // config returns the configuration of the read.
@@ -184,15 +209,30 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 	if err != nil {
 		return nil, err
 	}
+	all := gather.NewScatter[found](r.config(ctx))
+	parts, err := scatterOver(ctx, all, shards, zero, add)
+	if rest, failed := r.restOfAll(ctx, shards); failed != nil {
+		return parts, failed
+	} else if len(rest) > 0 && err == nil {
+		var more []A
+		more, err = scatterOver(ctx, all, rest, zero, add)
+		parts = append(parts, more...)
+	}
+	if missing, ok := err.(*gather.MissingError); ok {
+		return parts, gatherError(missing)
+	}
+	return parts, err
+}
+
+// scatterOver is scatter for given shards.
+func scatterOver[A any](ctx context.Context, all *gather.Scatter[found], shards []*shard, zero func() A,
+	add func(context.Context, *gather.Scatter[found], *shard, *A) error,
+) ([]A, error) {
 	parts := make([]A, len(shards))
 	for i := range parts { // including shards that are never read
 		parts[i] = zero()
 	}
-	all := gather.NewScatter[found](r.config(ctx))
-	err = all.Do(ctx, len(shards), func(ctx context.Context, i int) error { return add(ctx, all, shards[i], &parts[i]) })
-	if missing, ok := err.(*gather.MissingError); ok {
-		return parts, gatherError(missing)
-	}
+	err := all.Do(ctx, len(shards), func(ctx context.Context, i int) error { return add(ctx, all, shards[i], &parts[i]) })
 	return parts, err
 }
 

@@ -67,7 +67,7 @@ func (o *Options) checkIndex(wrong func(format string, args ...any)) {
 	if index.ShardAttribute != "" {
 		o.checkShardAttribute(wrong)
 	}
-	if (o.Layout.Shards > 0 || o.Widths != nil) && o.Layout.Strategy != layout.Calculated {
+	if (o.Layout.Shards > 0 || o.varies()) && o.Layout.Strategy != layout.Calculated {
 		wrong("an Index needs a Calculated layout, so that every write of an item finds the shard it is in")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
@@ -65,6 +66,23 @@ type Options struct {
 	// WidthTable, LiveWidths, or your own type. Layout.Shards then has no effect, and a key has a suffix even at width 1,
 	// unless the format has BareZero. Default: always Layout.Shards.
 	Widths layout.Widths
+
+	// Adaptive makes the shards of each key follow its load: see Adaptive. Layout has no Shards then, and its format has
+	// BareZero. Default: widths do not change by themselves.
+	Adaptive *Adaptive
+
+	// Recorded writes the layout down in the table, in the collection's charter. A process that opens the collection with a
+	// layout that contradicts it gets ErrCharter from its first operation, instead of missing items. The charter is read once a
+	// minute, for 1 RCU. A collection with Adaptive is always recorded.
+	Recorded bool
+
+	// Name is the name of the collection in its control items, which tells collections of one table apart: 1 to 64 letters,
+	// digits, "_", "." and "-". Default: the name of the Index, or "table".
+	Name string
+
+	// ControlTable is the table of the control items, as SetupControlTable creates it. Default: Table, whose partition key must
+	// be a string then.
+	ControlTable string
 
 	// Older lists layouts under which items were stored before. Query, Count and the reads that build on them also read
 	// the shards of these layouts. Get, Update and Delete look there if Layout's shards do not have the item. For a
@@ -198,6 +216,9 @@ func (o Options) withDefaults() Options {
 	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, defaultMaxConcurrency)
 	o.ReadMemory = cmp.Or(o.ReadMemory, defaultReadMemory)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Adaptive != nil {
+		o.Layout.Format.BareZero = true
+	}
 	o.TokenKeys = slices.Clone(o.TokenKeys)
 	for i, key := range o.TokenKeys {
 		o.TokenKeys[i] = slices.Clone(key)
@@ -206,19 +227,31 @@ func (o Options) withDefaults() Options {
 }
 
 // schema returns where a collection with these options stores its items.
-func (o *Options) schema() *place.Schema {
+func (o *Options) schema(book *adapt.Book) *place.Schema {
 	return place.New(place.Schema{
 		Keys:      o.keys(),
-		Spread:    place.Spread{Layout: o.Layout, Older: o.Older, Widths: o.Widths},
+		Spread:    o.spreading(book),
 		ShardBy:   o.ShardBy,
 		EventTime: o.EventTime.placed(),
 	})
 }
 
+// spreading returns how keys are spread, in the words of package place. book is nil without ledgers and a charter.
+func (o *Options) spreading(book *adapt.Book) place.Spread {
+	s := place.Spread{Layout: o.Layout, Older: o.Older, Widths: o.Widths}
+	if book != nil {
+		s.Ready = book.Ready
+	}
+	if o.Adaptive != nil {
+		s.Ledgers = ledgers{book}
+	}
+	return s
+}
+
 // keys returns which attributes are keys, in the words of package place.
 func (o *Options) keys() place.Keys {
 	if o.Index.Name == "" {
-		return place.Keys{PartitionKey: o.PartitionKey, SortKey: o.SortKey}
+		return place.Keys{PartitionKey: o.PartitionKey, SortKey: o.SortKey, Stamped: o.Adaptive != nil}
 	}
 	table := []string{o.PartitionKey}
 	if o.SortKey != "" {
@@ -227,6 +260,7 @@ func (o *Options) keys() place.Keys {
 	return place.Keys{
 		PartitionKey: o.Index.PartitionKey, SortKey: o.Index.SortKey,
 		Index: o.Index.Name, TableKey: table, ShardAttribute: o.Index.ShardAttribute,
+		Stamped: o.Adaptive != nil,
 	}
 }
 
@@ -280,6 +314,7 @@ func (o Options) validate() error {
 		wrong("EventTime.Unit is %d, want RFC3339, UnixSeconds or UnixMilliseconds", o.EventTime.Unit)
 	}
 	o.checkVersion(wrong)
+	o.checkAdaptive(wrong)
 	if o.TTLAfter != 0 && o.TTL == "" {
 		wrong("TTLAfter is %v, but TTL is empty: name the time-to-live attribute", o.TTLAfter)
 	}
@@ -314,7 +349,7 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 		}
 	}
 	heatsinks := []struct{ name, attribute string }{{"Index.ShardAttribute", o.Index.ShardAttribute}}
-	if o.Layout.Shards > 0 || o.Widths != nil || o.Layout.Bucket != layout.NoBucket {
+	if o.Layout.Shards > 0 || o.varies() || o.Layout.Bucket != layout.NoBucket {
 		field, attribute := o.spread()
 		heatsinks = append(heatsinks, struct{ name, attribute string }{field, attribute})
 	}
@@ -341,9 +376,12 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 	}
 }
 
+// varies reports whether keys have widths of their own.
+func (o *Options) varies() bool { return o.Widths != nil || o.Adaptive != nil }
+
 // warn logs a warning about options that are valid but perform badly.
 func (o *Options) warn() {
-	if l := &o.Layout; l.Strategy == layout.Calculated && l.Hash == layout.Product && (l.Shards > 1 || o.Widths != nil) {
+	if l := &o.Layout; l.Strategy == layout.Calculated && l.Hash == layout.Product && (l.Shards > 1 || o.varies()) {
 		o.Logger.Warn("the hash Product is uneven: it puts most ids in a few shards, and all ids of some kinds in one; use XXHash, or, if "+
 			"Product has placed items already, XXHash with this layout in Older; see docs/layouts.md and Layout.Evenness",
 			"table", o.Table, "layout", l.String())

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/meter"
@@ -17,6 +18,7 @@ import (
 // writer writes single items: each to its place, and none twice.
 type writer struct {
 	schema   *place.Schema
+	ledgers  *adapt.Book // nil without ledgers
 	placer   *place.Placer
 	versions *version.Keeper
 	ttl      expiry.TTL
@@ -54,22 +56,27 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 	if err != nil {
 		return done, err
 	}
-	out, err := w.sendPut(ctx, p, in, claim)
+	watch := w.watch(ctx, &p.Key, &in.ReturnConsumedCapacity)
+	out, err := w.sendPut(ctx, p, in, claim, watch)
+	if out != nil {
+		watch.end(out.ConsumedCapacity, in.Item)
+	} else {
+		watch.end(nil, in.Item)
+	}
 	if err != nil {
 		w.failedCondition(err, wanted, item)
 		return done, err
 	}
 	meter.Wrote(ctx, out.ConsumedCapacity)
-	return Written[Item]{ShardKey: p.ShardKey, Shard: p.Shard, Attributes: w.replaced(ctx, out.Attributes, item)}, nil
+	return Written[Item]{ShardKey: p.ShardKey, Shard: p.Shard, Generation: p.Stamp(), Attributes: w.replaced(ctx, out.Attributes, item)}, nil
 }
 
 // sendPut sends a put to its place, and to other shards as long as that is safe. claim is nil without versions.
-func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim) (out *dynamodb.PutItemOutput, err error) {
+func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim, watch *watch) (out *dynamodb.PutItemOutput, err error) {
 	r := &request{operation: "PutItem", Home: p.Home}
 	err = w.sender.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
-		if attempt > 1 && !r.lost && p.Random {
+		if attempt > 1 && w.placer.Again(p, r.lost) {
 			again := *in // a copy: middleware that logs or records requests may still hold the first
-			w.placer.Elsewhere(p)
 			r.Home = p.Home
 			again.Item = w.placer.Stored(p, in.Item)
 			in = &again
@@ -79,8 +86,10 @@ func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.P
 		} else {
 			out, err = w.contestPut(ctx, in, claim, r.lost)
 		}
+		watch.failed(err)
 		if dispatch.HotKey(err) {
 			w.placer.Throttled(p)
+			w.throttled(ctx, p)
 		}
 		return err
 	})

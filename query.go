@@ -44,8 +44,14 @@ type Query struct {
 	Names              map[string]string
 	Values             Item
 
-	// Consistent makes reads strongly consistent, at twice the price. An index does not support it.
+	// Consistent makes reads strongly consistent, at twice the price. An index does not support it. With Adaptive, the read
+	// also reads the key's ledger, for 1 RCU, and returns every item that was acknowledged before it began.
 	Consistent bool
+
+	// AtLeast is the Generation of a write that this read must see, or the largest of several, in a collection with Adaptive.
+	// The read is strongly consistent then, for twice the price, and reads the key's ledger only if this process does not know
+	// that generation. Use it to read your own writes. It must come from a write to the same key. Zero: see Consistent.
+	AtLeast int64
 
 	// IncludeExpired also returns items whose time to live is over.
 	IncludeExpired bool

@@ -16,6 +16,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/internal/version"
@@ -92,6 +93,12 @@ func (r *reading) check() error {
 		return wrong("Sort is set, but the collection has no SortKey: leave Sort out, or name the sort key as Options.SortKey")
 	case q.Consistent && o.Index.Name != "":
 		return wrong("Consistent is set, but an index such as %s has no strongly consistent reads: leave Consistent out", o.Index.Name)
+	case layout.IsControl(q.Key):
+		return wrong("Key %q is that of a control item: see Collection.Ledgers", q.Key)
+	case q.AtLeast < 0:
+		return wrong("AtLeast is %d, want 0 or more", q.AtLeast)
+	case q.AtLeast > 0 && (o.Adaptive == nil || o.Index.Name != "" || o.Layout.Bucket != layout.NoBucket):
+		return wrong("AtLeast is %d, but only a collection with Adaptive and without an Index and buckets has one generation for a key: leave AtLeast out", q.AtLeast)
 	case q.From.IsZero() != q.To.IsZero():
 		return wrong("only one of From and To is set, want both or none")
 	case q.From.IsZero() && o.Layout.Bucket != layout.NoBucket:
@@ -208,6 +215,9 @@ func (r *reading) needed() []string {
 	}
 	if r.timed() {
 		needed = append(needed, s.EventTime.Attribute)
+	}
+	if s.Stamped {
+		needed = append(needed, ledger.StampName)
 	}
 	return needed
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
@@ -43,6 +44,8 @@ type shard struct {
 	partition types.AttributeValue // the value of the partition key attribute
 	number    types.AttributeValue // the value of the shard attribute, if there is one
 
+	cover *adapt.Cover // of the key's ledger; nil without ledgers
+
 	bucketed bool // every item must have an event time, which is in the bucket
 	timed    bool // items must be compared with From and To
 
@@ -69,6 +72,9 @@ func (s *shard) Fetch(ctx context.Context, n int) (gather.Page[found], error) {
 	if err != nil {
 		return gather.Page[found]{}, err
 	}
+	if err := s.stamps(ctx, out.Items); err != nil {
+		return gather.Page[found]{}, err
+	}
 	start := out.LastEvaluatedKey
 	if err := s.checkProgress(start); err != nil {
 		return gather.Page[found]{}, err
@@ -77,6 +83,18 @@ func (s *shard) Fetch(ctx context.Context, n int) (gather.Page[found], error) {
 		page.Next = s.at(start)
 	}
 	return page, nil
+}
+
+// stamps compares the generations that items carry with the ledger, which is lost if it is older.
+func (s *shard) stamps(ctx context.Context, items []Item) error {
+	if s.cover == nil {
+		return nil
+	}
+	newest := int64(0)
+	for _, item := range items {
+		newest = max(newest, place.StampOf(item))
+	}
+	return s.cover.Saw(ctx, s.ordinal.Shard(), newest)
 }
 
 // at returns the shard after a start key.
@@ -182,7 +200,7 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 	if r.query.Reverse {
 		in.ScanIndexForward = aws.Bool(false)
 	}
-	if r.query.Consistent {
+	if r.query.Consistent || r.query.AtLeast > 0 {
 		in.ConsistentRead = aws.Bool(true)
 	}
 	return in

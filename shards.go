@@ -9,7 +9,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -27,17 +29,70 @@ func (r *reading) buckets() []time.Time {
 	return starts
 }
 
-// shards returns the shards of a bucket, or all shards without buckets. It draws a sample if the query asks for one.
-func (r *reading) shards(ctx context.Context, bucket time.Time) ([]*shard, error) {
+// shards returns the shards of a bucket, or all shards without buckets. It draws a sample if the query asks for one. If the
+// key's ledger has to be read, it returns the shards that are known: see rest.
+//
+// from is the position to go on after, nil for the first page.
+func (r *reading) shards(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]*shard, error) {
 	width, err := r.core.schema.Width(ctx, r.query.Key, bucket)
 	if err != nil {
 		return nil, err
+	}
+	var cover *adapt.Cover
+	if r.core.ledgers != nil {
+		if cover, err = r.core.ledgers.Cover(r.query.Key, bucket, r.reading(bucket, from)); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrQuery, err)
+		}
+		width.Read = cover.First()
+		if r.query.Sample > 0 || len(r.core.options.Older) > 0 { // which shards are read depends on how many there are
+			if width.Read, err = cover.Await(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	shards, err := r.shardsOf(0, r.core.schema.LayoutAt(width.Read), bucket)
 	if err != nil {
 		return nil, err
 	}
+	for _, s := range shards {
+		s.cover = cover
+	}
 	return r.sampled(shards), nil
+}
+
+// reading returns what a read of a bucket promises, in the words of package ledger.
+func (r *reading) reading(bucket time.Time, from *pagetoken.Position) ledger.Reading {
+	reading := ledger.Reading{Mode: ledger.Eventual}
+	switch {
+	case r.query.AtLeast > 0:
+		reading.Mode, reading.AtLeast = ledger.Causal, r.query.AtLeast
+	case r.query.Consistent:
+		reading.Mode = ledger.Strong
+	}
+	if from != nil && bucket.Equal(from.Bucket) {
+		reading.AtLeastWidth = from.Width
+	}
+	return reading
+}
+
+// rest returns the shards of a bucket that only its ledger tells of, once it has been read.
+func (r *reading) rest(ctx context.Context, known []*shard, bucket time.Time) ([]*shard, error) {
+	if len(known) == 0 || known[0].cover == nil || !known[0].cover.Pending() {
+		return nil, nil
+	}
+	cover := known[0].cover
+	n, err := cover.Await(ctx)
+	if err != nil || n <= len(known) {
+		return nil, err
+	}
+	all, err := r.shardsOf(0, r.core.schema.LayoutAt(n), bucket)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		s.cover = cover
+	}
+	return all[len(known):], nil
 }
 
 // olderShards returns the shards of the older layouts.
@@ -138,7 +193,7 @@ func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
 	}
 	var all []*shard
 	for _, bucket := range r.buckets() {
-		shards, err := r.shards(ctx, bucket)
+		shards, err := r.shards(ctx, bucket, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -64,6 +64,7 @@ type LedgerWritten struct {
 type ShardRead struct {
 	Shard int
 	Stamp int64
+	More  bool // more pages of the shard follow
 	Err   error
 }
 

@@ -105,7 +105,9 @@ func (m *Read) Handle(e Event) {
 		m.ledgers--
 		m.ledger(e)
 	case ShardRead:
-		m.shards--
+		if !e.More {
+			m.shards--
+		}
 		m.shard(e)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -46,6 +47,9 @@ func (s *Schema) misplaces(a compose.Assignment, like Item) (why, remedy string)
 		case a.Attribute == s.SortKey && a.Clause == "REMOVE" && !a.Inside:
 			return "without which index " + s.Index + " does not list the item", fmt.Sprintf("to unlist the item, REMOVE %q as well, and leave it out of like", s.PartitionKey)
 		}
+	}
+	if s.Stamped && a.Attribute == ledger.StampName {
+		return "in which heatsink keeps the generation of the key's ledger", "leave it out"
 	}
 	timed := s.Layout.Bucket != layout.NoBucket && a.Attribute == s.EventTime.Attribute
 	hashed := s.calculates() && slices.Contains(s.ShardBy, a.Attribute)

@@ -25,8 +25,8 @@ type Home struct {
 	Shard    int
 }
 
-// keyIn returns an item's key, bucket and width. Errors about the item wrap ErrItem.
-func (s *Schema) keyIn(ctx context.Context, item Item) (k Key, err error) {
+// KeyIn returns an item's key, bucket and width. Errors about the item wrap ErrItem.
+func (s *Schema) KeyIn(ctx context.Context, item Item) (k Key, err error) {
 	text, ok := item[s.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok || text.Value == "" {
 		return k, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
@@ -95,18 +95,23 @@ func (set *homeSet) has(shardKey string) bool {
 //   - The shards of older layouts.
 //   - The bare key, if a format has one. The item is there if it was written before the key had shards.
 func (s *Schema) Homes(ctx context.Context, like Item, every bool) ([]Home, error) {
-	k, err := s.keyIn(ctx, like)
+	k, err := s.KeyIn(ctx, like)
 	if err != nil {
 		return nil, err
 	}
+	return s.HomesAt(&k, like, every)
+}
+
+// HomesAt is Homes for a key with the width that it says.
+func (s *Schema) HomesAt(k *Key, like Item, every bool) ([]Home, error) {
 	var set homeSet
 	var buffer [16]int // avoids an allocation for a few shards
-	shards, err := s.appendOwnShards(buffer[:0], &k, like, every)
+	shards, err := s.appendOwnShards(buffer[:0], k, like, every)
 	if err != nil {
 		return nil, err
 	}
 	for _, shard := range shards {
-		if err := set.add(s.home(&k, shard)); err != nil {
+		if err := set.add(s.home(k, shard)); err != nil {
 			return nil, err
 		}
 	}
@@ -116,19 +121,19 @@ func (s *Schema) Homes(ctx context.Context, like Item, every bool) ([]Home, erro
 			return nil, err
 		}
 		for _, shard := range shards {
-			if err := set.add(homeIn(s.Older[i], &k, shard)); err != nil {
+			if err := set.add(homeIn(s.Older[i], k, shard)); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if s.Layout.Format.BareZero { // last, because any other copy is newer
-		if err := set.add(s.home(&k, 0)); err != nil {
+		if err := set.add(s.home(k, 0)); err != nil {
 			return nil, err
 		}
 	}
 	for _, older := range s.Older {
 		if older.Format.BareZero {
-			if err := set.add(homeIn(older, &k, 0)); err != nil {
+			if err := set.add(homeIn(older, k, 0)); err != nil {
 				return nil, err
 			}
 		}
@@ -180,6 +185,10 @@ func (s *Schema) onlyHome(ctx context.Context, like Item, why string) (Home, err
 	homes, err := s.Homes(ctx, like, false)
 	if err != nil {
 		return Home{}, err
+	}
+	if s.Ledgers != nil {
+		return Home{}, fmt.Errorf("%w: the item with %s may be in a shard that this process does not know of, because the key may have grown, but %s",
+			ErrScattered, s.nameOf(like), why)
 	}
 	if n := len(homes); n > 1 {
 		return Home{}, fmt.Errorf("%w: the item with %s may be in any of %d shards, such as %q and %q, but %s",

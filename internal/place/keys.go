@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 )
 
 // Keys names the key attributes.
@@ -17,6 +18,7 @@ type Keys struct {
 	Index                 string   // "": the table itself is spread
 	TableKey              []string // the table's key attributes if there is an index, the partition key first
 	ShardAttribute        string   // of an index: holds the shard as a number; "": the partition key tells
+	Stamped               bool     // items carry the generation of a ledger
 }
 
 // KeyNames returns the names of the table's key attributes, "" where there is none.
@@ -145,8 +147,12 @@ func (k *Keys) Restore(item Item, key types.AttributeValue) {
 	k.dropShard(item)
 }
 
+// dropShard removes what heatsink has added to an item.
 func (k *Keys) dropShard(item Item) {
 	if k.ShardAttribute != "" {
 		delete(item, k.ShardAttribute)
+	}
+	if k.Stamped {
+		delete(item, ledger.StampName)
 	}
 }

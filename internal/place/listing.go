@@ -53,8 +53,11 @@ func (p *Placer) Listing(ctx context.Context, like Item, assigned []compose.Assi
 	if err != nil {
 		return Home{}, nil, err
 	}
-	listing := make(Item, 3)
+	listing := make(Item, 4)
 	s.list(at.Home, listing)
+	if s.Stamped {
+		stampWith(listing, at.stamp)
+	}
 	name := s.EventTime.Attribute
 	if s.Layout.Bucket != layout.NoBucket && !slices.Contains(s.TableKey, name) &&
 		!slices.ContainsFunc(assigned, func(a compose.Assignment) bool { return a.Attribute == name }) {

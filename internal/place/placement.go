@@ -12,8 +12,11 @@ type Placement struct {
 	Key
 	Home
 	Random bool // any shard can take the item
-	listed bool // the item is in the collection, so the home is used
-	tried  []int
+
+	listed  bool // the item is in the collection, so the home is used
+	tried   []int
+	writing Writing // of a key with a ledger
+	stamp   int64   // the generation that the item carries there; 0: none
 }
 
 // Placer chooses the homes of items that are written.
@@ -54,11 +57,14 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 		return at, nil
 	}
 	var err error
-	if at.Key, err = s.keyIn(ctx, item); err != nil {
+	if at.Key, err = s.KeyIn(ctx, item); err != nil {
 		return nil, err
 	}
 	if err := s.checkOlder(&at.Key); err != nil {
 		return nil, err
+	}
+	if s.Ledgers != nil {
+		return at, p.begin(at, item)
 	}
 	switch {
 	case at.Width.Write == 1:
@@ -72,6 +78,58 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 	}
 	at.Random = true
 	return at, p.move(at, p.chooser.choose(&at.Key, at.Width.Write, nil))
+}
+
+// begin places an item of a key with a ledger. The shard may change until an attempt may have had an effect, and so may the
+// width: another process may have made the key wider.
+func (p *Placer) begin(at *Placement, item Item) (err error) {
+	s := p.schema
+	choose := func(width int) int { return p.chooser.choose(&at.Key, width, at.tried) }
+	if s.Layout.Strategy == layout.Calculated {
+		id, err := idOf(item, s.ShardBy)
+		if err != nil {
+			return err
+		}
+		choose = func(width int) int { return s.Layout.Hash.Shard(id, width) }
+	} else {
+		at.Random = true
+	}
+	if at.writing, err = s.Ledgers.Write(at.Text, at.Bucket, choose); err != nil {
+		return err
+	}
+	return p.next(at)
+}
+
+// next moves an item of a key with a ledger to the shard of its next attempt.
+func (p *Placer) next(at *Placement) error {
+	shard, stamp, err := at.writing.Next()
+	if err != nil {
+		return err
+	}
+	at.Width, _ = p.schema.Ledgers.Known(at.Text, at.Bucket)
+	if err := p.move(at, shard); err != nil {
+		return err
+	}
+	at.stamp = stamp
+	return nil
+}
+
+// Again prepares the next attempt of a write. lost says that an earlier attempt may have had an effect, so that the item stays.
+// It reports whether the item is to be sent to another place than before.
+func (p *Placer) Again(at *Placement, lost bool) (moved bool) {
+	if at.writing == nil {
+		if moved = !lost && at.Random; moved {
+			p.Elsewhere(at)
+		}
+		return moved
+	}
+	at.tried = append(at.tried, at.Shard)
+	before := *at
+	at.writing.Refused(lost)
+	if err := p.next(at); err != nil {
+		*at = before // it has a place, and goes there again
+	}
+	return at.Home != before.Home || at.stamp != before.stamp
 }
 
 // move moves the item to a shard of its key. With an error it stays.
@@ -101,6 +159,9 @@ func (p *Placer) Throttled(at *Placement) {
 func (p *Placer) Stored(at *Placement, item Item) Item {
 	stored := make(Item, len(item)+2)
 	maps.Copy(stored, item)
+	if p.schema.Ledgers != nil {
+		stampWith(stored, at.stamp)
+	}
 	if at.listed {
 		p.schema.list(at.Home, stored)
 	} else {
@@ -108,3 +169,6 @@ func (p *Placer) Stored(at *Placement, item Item) Item {
 	}
 	return stored
 }
+
+// Stamp returns the generation of the ledger that the writer of an item knew, 0 without one.
+func (p *Placement) Stamp() int64 { return p.stamp }

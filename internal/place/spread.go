@@ -16,10 +16,31 @@ type Spread struct {
 	Layout layout.Layout
 	Older  []layout.Layout
 	Widths layout.Widths // nil means Layout.Shards
+
+	// Ledgers say how wide keys are that change by themselves; nil if no key does. Widths is nil then.
+	Ledgers Ledgers
+	// Ready returns an error if the collection must not be used as it is configured; nil if nobody has to be asked.
+	Ready func(context.Context) error
+}
+
+// Ledgers are what a process knows of the widths of keys.
+type Ledgers interface {
+	// Known returns the width of a key as far as the process knows, and the generation of that knowledge.
+	Known(key string, bucket time.Time) (layout.Width, int64)
+	// Write begins a write to a key. choose returns one of width shards.
+	Write(key string, bucket time.Time, choose func(width int) int) (Writing, error)
+}
+
+// Writing decides which shard each attempt of a write goes to.
+type Writing interface {
+	// Next returns the shard of the next attempt, and the stamp that the item carries.
+	Next() (shard int, stamp int64, err error)
+	// Refused says that the last attempt had no effect, or, if lost is set, that an attempt may have had one.
+	Refused(lost bool)
 }
 
 // Adaptive reports whether a key's width may change.
-func (s *Spread) Adaptive() bool { return s.Widths != nil }
+func (s *Spread) Adaptive() bool { return s.Widths != nil || s.Ledgers != nil }
 
 // calculates reports whether the layout or an older one calculates shards.
 func (s *Spread) calculates() bool {
@@ -27,8 +48,17 @@ func (s *Spread) calculates() bool {
 		slices.ContainsFunc(s.Older, func(l layout.Layout) bool { return l.Strategy == layout.Calculated && l.Shards > 1 })
 }
 
-// Width returns the width of a key, and checks it.
+// Width returns the width of a key, and checks it. A key with a ledger may be wider than the process knows.
 func (s *Spread) Width(ctx context.Context, key string, bucket time.Time) (layout.Width, error) {
+	if s.Ready != nil {
+		if err := s.Ready(ctx); err != nil {
+			return layout.Width{}, err
+		}
+	}
+	if s.Ledgers != nil {
+		w, _ := s.Ledgers.Known(key, bucket)
+		return w, nil
+	}
 	if s.Widths == nil {
 		n := max(s.Layout.Shards, 1)
 		return layout.Width{Write: n, Read: n}, nil

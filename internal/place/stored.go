@@ -37,6 +37,9 @@ func (s *Schema) placeOf(item Item) (layout.Place, error) {
 
 // checkRead returns ErrTooNarrow if queries of this collection do not read the shard of an item.
 func (s *Schema) checkRead(ctx context.Context, stored Item, place layout.Place) error {
+	if s.Ledgers != nil {
+		return nil // a read finds out how wide the key is
+	}
 	width, err := s.Width(ctx, place.Key, place.Bucket)
 	if err != nil {
 		return err

@@ -1,0 +1,122 @@
+package adapt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/ledger"
+)
+
+// Cover says which shards a read of a key has: those that are known at once, and the rest when the ledger has been read. It
+// is safe for concurrent use.
+type Cover struct {
+	book    *Book
+	page    *page
+	machine *ledger.Read // under page.mu
+	first   int
+	due     []ledger.ReadLedger
+	extra   int // the shards below this are to be read
+}
+
+// Cover begins a read of a key. It sends nothing.
+func (b *Book) Cover(key string, bucket time.Time, reading ledger.Reading) (*Cover, error) {
+	p, err := b.page(Key{key, bucket})
+	if err != nil {
+		return nil, err
+	}
+	reading.Now = b.clock.read()
+	c := &Cover{book: b, page: p}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.machine = ledger.NewRead(p.view, reading)
+	c.collect()
+	c.first = c.extra
+	return c, nil
+}
+
+// collect takes what the machine wants. Call it under the page's lock.
+func (c *Cover) collect() {
+	for _, effect := range c.machine.Next() {
+		switch e := effect.(type) {
+		case ledger.ReadLedger:
+			c.due = append(c.due, e)
+		case ledger.ReadShards:
+			c.extra = max(c.extra, e.To)
+		}
+	}
+}
+
+// First returns how many shards are known to the process.
+func (c *Cover) First() int { return c.first }
+
+// Pending reports whether the ledger has to be read, so that there may be more shards than First.
+func (c *Cover) Pending() bool {
+	c.page.mu.Lock()
+	defer c.page.mu.Unlock()
+	return len(c.due) > 0
+}
+
+// Await reads the ledger if that is due, and returns how many shards there are to read. The error wraps ErrLedger, or is the
+// context's.
+func (c *Cover) Await(ctx context.Context) (int, error) {
+	p := c.page
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(c.due) > 0 {
+		asked := c.due[0]
+		c.due = c.due[1:]
+		p.mu.Unlock()
+		read := c.book.ask(ctx, p, asked)
+		p.mu.Lock()
+		c.machine.Handle(read)
+		c.collect()
+	}
+	result, err := c.machine.Result()
+	if err != nil {
+		return 0, notUsable(ctx, err)
+	}
+	if result.Suspect != nil {
+		c.book.options.Logger.WarnContext(ctx, "an eventual read goes on with an older ledger", "key", p.name, "error", result.Suspect)
+	}
+	return c.extra, nil
+}
+
+// Saw takes the largest stamp of a page of a shard. If it is newer than the ledger, the ledger is read again: it was lost if it
+// is still older then.
+//
+// A shard that only this read of the ledger shows is not read. The key has grown since the read began, so that everything in it
+// is younger than the read.
+func (c *Cover) Saw(ctx context.Context, shard int, stamp int64) error {
+	if stamp == 0 {
+		return nil
+	}
+	p := c.page
+	p.mu.Lock()
+	c.machine.Handle(ledger.ShardRead{Shard: shard, Stamp: stamp, More: true})
+	c.collect()
+	pending := len(c.due) > 0
+	p.mu.Unlock()
+	if !pending {
+		return nil
+	}
+	_, err := c.Await(ctx)
+	return err
+}
+
+// Generation returns the newest generation that the process knows.
+func (c *Cover) Generation() int64 {
+	c.page.mu.Lock()
+	defer c.page.mu.Unlock()
+	r, _ := c.page.view.Record()
+	return r.Generation
+}
+
+// notUsable wraps the error of a ledger, unless the caller's own context has ended.
+func notUsable(ctx context.Context, err error) error {
+	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrLedger, err)
+}

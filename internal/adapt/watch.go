@@ -1,0 +1,212 @@
+package adapt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// pollEvery is how often the law is asked whether something is due for a key.
+const pollEvery = 250 * time.Millisecond
+
+// Watch follows one write for the law. What the law has to send meanwhile is sent beside it.
+type Watch struct {
+	book      *Book
+	page      *page
+	key       Key
+	beside    chan struct{} // closed when what was due has ended; nil: nothing was
+	throttled bool
+	reason    ledger.Throttle // of the first throttle
+}
+
+// Watch begins to follow a write to a key. The caller ends it with End.
+func (b *Book) Watch(ctx context.Context, key string, bucket time.Time) Watch {
+	w := Watch{book: b, key: Key{key, bucket}}
+	w.page = b.known(w.key)
+	if w.page == nil || !b.poll(w.page) {
+		return w
+	}
+	done := make(chan struct{})
+	w.beside = done
+	go func() { // End waits for it
+		defer close(done)
+		b.report(ctx, w.page)
+	}()
+	return w
+}
+
+// poll reports whether the law is to be asked about a key now.
+func (b *Book) poll(p *page) bool {
+	if !p.watched.Load() {
+		return false
+	}
+	now, last := b.clock.read().UnixMilli(), p.polled.Load()
+	return now-last >= pollEvery.Milliseconds() && p.polled.CompareAndSwap(last, now)
+}
+
+// Failed takes the error of an attempt, nil if it succeeded.
+func (w *Watch) Failed(err error) {
+	if w.throttled || !dispatch.TooFast(err) {
+		return
+	}
+	w.throttled, w.reason = true, Reason(err, w.book.options.Index)
+}
+
+// End takes the units that the write has consumed, or would have, and waits for what was sent beside it.
+func (w *Watch) End(units float64) {
+	b, now := w.book, w.book.clock.read()
+	if b.gate.hot(w.key.Text, units, now) || w.throttled {
+		b.observe(w, units, now)
+	}
+	if w.beside != nil {
+		<-w.beside
+	}
+}
+
+func (b *Book) observe(w *Watch, units float64, now time.Time) {
+	p, err := b.page(w.key)
+	if err != nil {
+		return
+	}
+	s := ledger.Sample{Taken: units}
+	if w.throttled {
+		s = ledger.Sample{}
+		s.Throttled[w.reason] = units
+	}
+	b.lawMu.Lock()
+	watched := b.law.Observe(p.name, s, now)
+	b.lawMu.Unlock()
+	p.watched.Store(watched)
+}
+
+// Reason returns why DynamoDB has throttled a write to a collection whose key is spread in an index, or in the table itself if
+// that is "". Only KeyRange is about how the key is spread. An answer without reasons, as of older services, is taken for it.
+func Reason(err error, index string) ledger.Throttle {
+	var reasons []types.ThrottlingReason
+	if e, ok := errors.AsType[*types.ProvisionedThroughputExceededException](err); ok {
+		reasons = e.ThrottlingReasons
+	} else if e, ok := errors.AsType[*types.ThrottlingException](err); ok {
+		reasons = e.ThrottlingReasons
+	} else if e, ok := errors.AsType[*types.RequestLimitExceeded](err); ok {
+		reasons = e.ThrottlingReasons
+	}
+	if len(reasons) == 0 {
+		return ledger.KeyRange
+	}
+	found := ledger.Other
+	for _, r := range reasons {
+		if r.Reason == nil {
+			continue
+		}
+		ofIndex := strings.HasPrefix(*r.Reason, "Index")
+		ours := index == "" && !ofIndex || ofIndex && r.Resource != nil && strings.HasSuffix(*r.Resource, "/index/"+index)
+		switch {
+		case strings.HasSuffix(*r.Reason, "KeyRangeThroughputExceeded") && ours:
+			return ledger.KeyRange
+		case strings.HasSuffix(*r.Reason, "KeyRangeThroughputExceeded") && ofIndex:
+			found = ledger.IndexKey
+		case strings.HasSuffix(*r.Reason, "AccountLimitExceeded"):
+			found = ledger.Account
+		case strings.HasSuffix(*r.Reason, "ProvisionedThroughputExceeded"), strings.HasSuffix(*r.Reason, "MaxOnDemandThroughputExceeded"):
+			found = ledger.Table
+		}
+	}
+	return found
+}
+
+// report sends what is due for a key, and does what the law decides.
+func (b *Book) report(ctx context.Context, p *page) {
+	b.lawMu.Lock()
+	add, due := b.law.Due(p.name, b.clock.read())
+	b.lawMu.Unlock()
+	if !due {
+		return
+	}
+	control := p.control
+	control.Role = layout.RoleHeat
+	totals, err := b.control.report(ctx, control, add)
+	if err != nil {
+		b.options.Logger.DebugContext(ctx, "the rate of a key was not reported", "key", p.name, "error", err)
+		return
+	}
+	p.mu.Lock()
+	record, _ := p.view.Record()
+	p.mu.Unlock()
+	b.lawMu.Lock()
+	d := b.law.Decide(p.name, totals, record, b.clock.read())
+	b.lawMu.Unlock()
+	if d.Reason == ledger.Grows {
+		if _, _, err := b.grow(ctx, p, ledger.Growth{To: d.To, Why: shorten(d.Text), Once: true}); err != nil {
+			b.lawMu.Lock()
+			b.law.Failed(p.name)
+			b.lawMu.Unlock()
+			b.options.Logger.WarnContext(ctx, "a key could not grow", "table", b.control.Table, "key", p.name, "error", err)
+			return
+		}
+	}
+	b.tell(ctx, p, d)
+}
+
+// tell tells people and programs what the law has decided: each growth, and each other decision when its reason is new.
+func (b *Book) tell(ctx context.Context, p *page, d ledger.Decision) {
+	p.mu.Lock()
+	same := p.reason == d.Reason
+	p.reason = d.Reason
+	p.mu.Unlock()
+	log := b.options.Logger.WarnContext
+	switch d.Reason {
+	case ledger.NoRate, ledger.Calm, ledger.Hysteresis, ledger.Cooldown:
+		return
+	case ledger.Grows:
+		same, log = false, b.options.Logger.InfoContext
+	case ledger.DryRun:
+		log = b.options.Logger.InfoContext
+	}
+	if same {
+		return
+	}
+	d.Text += b.remedy(d)
+	log(ctx, d.Text, "table", b.control.Table, "collection", b.control.Collection, "reason", string(d.Reason), "from", d.Width, "to", d.To)
+	if b.options.Decided != nil {
+		b.options.Decided(ctx, d)
+	}
+}
+
+// shorten cuts a text to what a record takes.
+func shorten(text string) string {
+	for i := range text {
+		if i > ledger.MaxAudit-4 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// remedy returns what to do about a table with too few partitions, as a command.
+func (b *Book) remedy(d ledger.Decision) string {
+	if d.Reason != ledger.Futility {
+		return ""
+	}
+	const full, target = 1000, 700 // units a second of a partition, and what to plan with
+	partitions := math.Ceil(d.Rate / target)
+	writes, reads := partitions*full, 3*partitions*full
+	command := fmt.Sprintf("aws dynamodb update-table --table-name %s --warm-throughput WriteUnitsPerSecond=%.0f,ReadUnitsPerSecond=%.0f", b.options.Data, writes, reads)
+	if b.options.Index != "" {
+		command = fmt.Sprintf(`aws dynamodb update-table --table-name %s --global-secondary-index-updates '[{"Update":{"IndexName":%q,"WarmThroughput":{"WriteUnitsPerSecond":%.0f,"ReadUnitsPerSecond":%.0f}}}]'`,
+			b.options.Data, b.options.Index, writes, reads)
+	}
+	cost := "AWS charges once for each unit that is added"
+	if price := b.options.WarmPrice; price > 0 {
+		cost = fmt.Sprintf("at %g dollars for each write unit this costs up to %.2f dollars, once, and the read units besides", price, price*writes)
+	}
+	return fmt.Sprintf(": %s; %s", command, cost)
+}

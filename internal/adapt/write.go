@@ -1,0 +1,78 @@
+package adapt
+
+import (
+	"context"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/ledger"
+)
+
+// Write decides which shard a write goes to.
+type Write struct {
+	page    *page
+	machine *ledger.Write // under page.mu
+}
+
+// Write begins a write to a key. choose returns one of width shards. It is called again only if every attempt before was
+// certainly without effect.
+func (b *Book) Write(key string, bucket time.Time, choose func(width int) int) (*Write, error) {
+	p, err := b.page(Key{key, bucket})
+	if err != nil {
+		return nil, err
+	}
+	return &Write{page: p, machine: ledger.NewWrite(p.view, ledger.Writing{Choose: choose})}, nil
+}
+
+// Next returns the shard of the next attempt and the stamp that the item carries there.
+func (w *Write) Next() (shard int, stamp int64, err error) {
+	w.page.mu.Lock()
+	defer w.page.mu.Unlock()
+	for _, effect := range w.machine.Next() {
+		if sent, ok := effect.(ledger.SendItem); ok {
+			return sent.Shard, sent.Stamp, nil
+		}
+	}
+	_, err = w.machine.Result()
+	return 0, 0, err
+}
+
+// Refused says that the last attempt certainly had no effect, or, if lost is set, that an attempt may have had one.
+func (w *Write) Refused(lost bool) {
+	w.page.mu.Lock()
+	defer w.page.mu.Unlock()
+	answer := ledger.ItemSent{Outcome: ledger.Throttled}
+	if lost {
+		answer.Outcome = ledger.Unknown
+	}
+	w.machine.Handle(answer)
+}
+
+// Throttled says that a write was throttled because of its key range. The key may have grown, so the ledger is read, at most
+// once a second. A writer that cannot read it keeps to what it knows.
+func (b *Book) Throttled(ctx context.Context, key string, bucket time.Time) {
+	p, err := b.page(Key{key, bucket})
+	if err != nil {
+		return // the write itself has said so
+	}
+	p.mu.Lock()
+	asked, due := p.view.Refresh(b.clock.read())
+	p.mu.Unlock()
+	if due {
+		b.learn(ctx, p, asked)
+	}
+}
+
+// learn reads a ledger for the view.
+func (b *Book) learn(ctx context.Context, p *page, asked ledger.ReadLedger) error {
+	read := b.ask(ctx, p, asked)
+	err := read.Err
+	if err == nil {
+		p.mu.Lock()
+		err = p.view.Learn(asked, read.Record)
+		p.mu.Unlock()
+	}
+	if err != nil {
+		b.options.Logger.WarnContext(ctx, "the ledger of a throttled key cannot be read", "key", p.name, "error", err)
+	}
+	return err
+}
