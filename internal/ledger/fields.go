@@ -43,9 +43,12 @@ func (f *Fields) Err() error { return errors.Join(f.faults...) }
 
 // Text takes a string. It is a fault if there is none.
 func (f *Fields) Text(name string) string {
-	text, _ := f.take(name, false)
+	text, _ := f.Lookup(name)
 	return text
 }
+
+// Lookup is Text for those who must know whether there is a string, such as to read it further.
+func (f *Fields) Lookup(name string) (text string, ok bool) { return f.take(name, false) }
 
 // Number takes a whole number. It is a fault if there is none, or if DynamoDB would spell it otherwise.
 func (f *Fields) Number(name string) int64 {
@@ -58,19 +61,6 @@ func (f *Fields) Number(name string) int64 {
 		f.Fault("%s is %q: want a whole number", name, text)
 	}
 	return n
-}
-
-// Choice takes the name of one of several values. It is a fault if there is none, or if it is none of theirs.
-func Choice[T fmt.Stringer](f *Fields, name string, all ...T) (chosen T) {
-	text, there := f.take(name, false)
-	if !there {
-		return chosen
-	}
-	chosen, ok := named(text, all...)
-	if !ok {
-		f.Fault("%s is %q: want one of %v", name, text, all)
-	}
-	return chosen
 }
 
 // End says that everything was taken. Whatever is left is a fault: what is not understood cannot be obeyed.

@@ -86,8 +86,8 @@ func Parse(values []Value) (Record, error) {
 		Read:       shards(f, nameRead),
 		Write:      shards(f, nameWrite),
 		State:      State(f.Text(nameState)),
-		Strategy:   Choice(f, nameStrategy, layout.Random, layout.Calculated),
-		Hash:       Choice(f, nameHash, hashes...),
+		Strategy:   choice(f, nameStrategy, layout.Random, layout.Calculated),
+		Hash:       choice(f, nameHash, hashes...),
 		Why:        f.Text(nameWhy),
 		By:         f.Text(nameBy),
 		At:         f.Number(nameAt),
@@ -132,4 +132,17 @@ func history(f *Fields) (past []Past) {
 		past = append(past, at)
 	}
 	return past
+}
+
+// choice reads the name of one of several values.
+func choice[T fmt.Stringer](f *Fields, name string, all ...T) (chosen T) {
+	text, there := f.Lookup(name)
+	if !there {
+		return chosen
+	}
+	chosen, ok := named(text, all...)
+	if !ok {
+		f.Fault("%s is %q: want one of %v", name, text, all)
+	}
+	return chosen
 }

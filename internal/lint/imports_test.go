@@ -53,6 +53,7 @@ var mayImport = imports{
 	// The protocol of adaptive layouts: pure, and what tries to break it.
 	"internal/ledger":     {"layout"},
 	"internal/ledger/sim": {"internal/ledger", "layout"},
+	"internal/charter":    {"internal/ledger", "internal/quote", "layout"},
 
 	// Positions in a read, and what they are made of: pure.
 	"internal/pagetoken": {"layout", "internal/attr", "internal/sortkey"},
