@@ -6,6 +6,7 @@
 //   - config.go is what the caller asks for, shard.go what it provides;
 //   - gather.go is the loop, merge.go the order, cursor.go the state of one shard: the next entry is known when every shard has an entry to compare, or is at its end;
 //   - stage.go reads stages one after another, each with its own shards, beside shards that all stages share;
+//   - addition.go adds sources to a stage that is already being read;
 //   - prefetch.go reads ahead, and request.go tracks the requests in flight;
 //   - pagesize.go determines how many entries to request, based on the History of earlier reads (history.go);
 //   - memory.go reserves memory for each request, and eviction.go drops the entries that are needed last;

@@ -34,15 +34,22 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() []error { return e.Shards }
 
-// WaitError ends a read whose context ended before all shards answered.
+// WaitError ends a read whose context ended before all shards answered, or before they were known.
 type WaitError struct {
 	Waiting int    // the number of shards that have not answered
 	Of      int    // the number of shards that are merged
-	First   string // the name of the first shard that has not answered
+	Unknown bool   // Stages.More has not returned, so there may be more shards
+	First   string // the name of the first shard that has not answered; empty if all have
 	Err     error  // the context's
 }
 
 func (e *WaitError) Error() string {
+	switch {
+	case e.Waiting == 0:
+		return fmt.Sprintf("the number of shards is not known yet, %d answered: %v", e.Of, e.Err)
+	case e.Unknown:
+		return fmt.Sprintf("%d of at least %d shards did not answer, the first is %q: %v", e.Waiting, e.Of, e.First, e.Err)
+	}
 	return fmt.Sprintf("%d of %d shards did not answer, the first is %q: %v", e.Waiting, e.Of, e.First, e.Err)
 }
 
@@ -54,7 +61,7 @@ func ended[V any](ctx context.Context, s *stages[V]) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}
-	wait := &WaitError{Err: err}
+	wait := &WaitError{Unknown: s.awaited(), Err: err}
 	for cu := range s.merging() {
 		wait.Of++
 		if !cu.dry() {
@@ -65,7 +72,7 @@ func ended[V any](ctx context.Context, s *stages[V]) error {
 		}
 		wait.Waiting++
 	}
-	if wait.Waiting == 0 {
+	if wait.Waiting == 0 && !wait.Unknown {
 		return err
 	}
 	return wait

@@ -55,7 +55,13 @@ func TestEvict(t *testing.T) {
 }
 
 // More shards than memory: what is held stays within it, and Evicted is told of what was dropped.
-func TestEvictionKeepsToTheMemory(t *testing.T) {
+func TestEvictionKeepsToTheMemory(t *testing.T) { testEviction(t, 100) }
+
+// The same if most shards join late, when the first ones hold as much as they may.
+func TestEvictionMakesRoomForAddedShards(t *testing.T) { testEviction(t, 10) }
+
+// testEviction reads 100 shards, of which so many are known when the read begins.
+func testEviction(t *testing.T, known int) {
 	synctest.Test(t, func(t *testing.T) {
 		const shards, entries, size = 100, 5, 1 << 10
 		s := &store{delay: func(string, int64) time.Duration { return time.Millisecond }}
@@ -67,7 +73,11 @@ func TestEvictionKeepsToTheMemory(t *testing.T) {
 		var fetched atomic.Int64
 		s.fetched = func(_ context.Context, _ string, size int) { fetched.Add(int64(size)) }
 		c := Config{Memory: 40 * size, MaxEntry: size, MaxPage: 2 * size, Evicted: func(bytes int) { dropped += bytes }}
-		g, err := New(t.Context(), c, once(lists(s, false, size, all...)))
+		plan := once(lists(s, false, size, all...))
+		if known < shards {
+			plan = gaining(time.Second, known, lists(s, false, size, all...))
+		}
+		g, err := New(t.Context(), c, plan)
 		if err != nil {
 			t.Fatal(err)
 		}

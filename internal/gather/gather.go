@@ -17,7 +17,7 @@ type Gather[V any] struct {
 	requests requests[V]
 
 	merge merge[V] // the cursors that have entries
-	dry   int      // the number of cursors that have run dry and may have more
+	dry   int      // the number of cursors that have run dry and may have more, and one if Stages.More is awaited
 	live  int      // the number of cursors of the first stage that have entries or may have more
 
 	evicted int // the number of evicted cursors
@@ -54,17 +54,17 @@ func New[V any](ctx context.Context, config Config, plan Stages[V]) (*Gather[V],
 	}
 	if len(g.stages.opened) > 0 {
 		g.enter(g.stages.along)
-		g.enter(g.stages.opened[0].cursors)
+		g.begin(g.stages.opened[0])
 	}
 	return g, nil
 }
 
-// Close cancels all requests and waits for them.
+// Close cancels all requests and calls of Stages.More, and waits for them.
 func (g *Gather[V]) Close() { g.requests.stop() }
 
-// Next returns the next entry, or false at the end. An error for which Config.Lost is false is returned unchanged. Other
-// errors are a MissingError, an AllowanceError, a WaitError or the context's. After an error, only Missing and Close may
-// be called.
+// Next returns the next entry, or false at the end. An error for which Config.Lost is false is returned unchanged, and so
+// is an error of Stages.More. Other errors are a MissingError, an AllowanceError, a WaitError or the context's. After an
+// error, only Missing and Close may be called.
 func (g *Gather[V]) Next() (Entry[V], bool, error) {
 	ready, err := g.Ready()
 	if err != nil || !ready {
@@ -149,11 +149,13 @@ func (g *Gather[V]) await() error {
 	}
 }
 
-// wait sends requests for all dry cursors and waits for one response.
+// wait sends requests for all dry cursors and waits for one response, or for Stages.More.
 func (g *Gather[V]) wait() error {
 	r := &g.requests
 	if r.left == 0 && r.underWay == 0 {
-		return exceeded(g, g.dry)
+		if n := g.stages.unasked(); n > 0 {
+			return exceeded(g, n)
+		}
 	}
 	g.ask()
 	select {
@@ -188,8 +190,11 @@ func (g *Gather[V]) drain() error {
 	}
 }
 
-// deliver takes in a response.
+// deliver takes in a response, or the answer of Stages.More.
 func (g *Gather[V]) deliver(answer result[V]) error {
+	if answer.added != nil {
+		return g.extend(answer.added)
+	}
 	cu, r := answer.cursor, &g.requests
 	wanted := r.over(answer)
 	g.ceiling = r.memory.mostAhead()
@@ -241,8 +246,9 @@ func (g *Gather[V]) advance() error {
 	if err := g.open(); err != nil {
 		return err
 	}
-	g.enter(g.stages.opened[0].cursors)
-	return nil
+	next := g.stages.opened[0]
+	g.begin(next)
+	return next.err
 }
 
 // open opens the stages to read now: the first, and later ones that are certain to be needed or that Prefetch asks for.
@@ -252,6 +258,9 @@ func (g *Gather[V]) open() error {
 		ahead = max(ahead, s.ahead, 1)
 	}
 	for s.unopened() > 0 && (len(s.opened) == 0 || len(s.opened) <= ahead && !s.full) {
+		if s.awaited() && g.requests.left >= 0 {
+			return nil // the current stage may need the requests that are left
+		}
 		next, err := s.prepare(g.requests.ctx)
 		if err != nil {
 			return err
@@ -263,6 +272,9 @@ func (g *Gather[V]) open() error {
 			return nil // it may not be needed
 		}
 		s.add(next)
+		if s.plan.More != nil {
+			g.requests.extend(next, s.plan.More)
+		}
 		for _, cu := range next.cursors {
 			if !g.fetch(cu) {
 				break
@@ -270,6 +282,14 @@ func (g *Gather[V]) open() error {
 		}
 	}
 	return nil
+}
+
+// begin adds the cursors of a stage to the merge. While Stages.More is awaited, the merge waits as for a dry cursor.
+func (g *Gather[V]) begin(s *stage[V]) {
+	g.enter(s.cursors)
+	if s.awaited {
+		g.dry++
+	}
 }
 
 // enter adds cursors to the merge.

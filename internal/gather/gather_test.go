@@ -18,93 +18,208 @@ import (
 )
 
 // TestModel reads random shards in random stages, with too little memory, while entries are evicted at random, and compares
-// the result with a sort of everything.
+// the result with a sort of everything. Some stages gain shards, sooner or later, or fail to. Requests take a while.
 func TestModel(t *testing.T) {
-	evicted := 0
-	rapid.Check(t, func(t *rapid.T) {
-		reverse := rapid.Bool().Draw(t, "reverse")
-		s := &store{}
-		if rapid.Bool().Draw(t, "filter") {
-			s.passes = func(e Entry[item]) bool { return len(e.Value.id)%2 == 0 }
-		}
-		var want []place
-		draw := func(stage, first int) []Source[item] {
-			shards := make([][]string, rapid.IntRange(0, 5).Draw(t, "shards"))
-			for i := range shards {
-				for range rapid.IntRange(0, 12).Draw(t, "entries") {
-					shards[i] = append(shards[i], strconv.Itoa(rapid.IntRange(1, 9).Draw(t, "sort")))
-				}
-				slices.Sort(shards[i])
+	evicted, late, failed := 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		m := drawModel(rt)
+		synctest.Test(t, func(*testing.T) {
+			defer func() { evicted += m.evicted }()
+			if err := m.check(); err != nil {
+				rt.Error(err)
 			}
-			sources := lists(s, reverse, rapid.IntRange(1, 300).Draw(t, "size"), shards...)
-			for i := range sources {
-				sources[i].Ordinal += first
-				for j, e := range sources[i].Shard.(*list).all {
-					if s.passes == nil || s.passes(e) {
-						want = append(want, place{stage, e, first + i, j})
-					}
-				}
+		})
+		for _, s := range m.stages {
+			if s.fails {
+				failed++
+			} else if s.takes > 0 && len(s.more) > 0 {
+				late++
 			}
-			return sources
-		}
-		opened := make([][]Source[item], rapid.IntRange(1, 3).Draw(t, "stages"))
-		for i := range opened {
-			opened[i] = draw(i, 0)
-		}
-		slices.SortFunc(want, func(a, b place) int { return a.compare(b, reverse) })
-		c := Config{
-			Reverse: reverse, Memory: rapid.SampledFrom([]int{1, 500, 5000, 0}).Draw(t, "memory"),
-			MaxEntry: 300, MaxPage: 1000, Prefetch: rapid.IntRange(0, 3).Draw(t, "ahead"), Filter: "f",
-			Limit: rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "limit"),
-		}
-		if rapid.Bool().Draw(t, "hedge") {
-			c.Hedge = func() bool { return true }
-		}
-		g, err := New(t.Context(), c, Stages[item]{Count: len(opened), Open: func(_ context.Context, i int) ([]Source[item], error) { return opened[i], nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer g.Close()
-		if c.Limit > 0 {
-			want = want[:min(c.Limit, len(want))]
-		}
-		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		keep := func() int { return random.IntN(4) * random.IntN(3) }
-		for n := 0; ; n++ {
-			if random.IntN(2) == 0 {
-				if ready, err := g.Ready(); err != nil || ready != (n < len(want)) {
-					t.Fatalf("entry %d of %d: ready %t, %v", n, len(want), ready, err)
-				}
-			}
-			if random.IntN(3) == 0 {
-				evicted += g.Evict(keep)
-			}
-			e, ok, err := g.Next()
-			if err != nil || ok != (n < len(want)) {
-				t.Fatalf("entry %d of %d: %t, %v", n, len(want), ok, err)
-			}
-			if !ok {
-				break
-			}
-			w := want[n]
-			if at := g.Place(); e != w.entry || at.Stage != w.stage || at.Ordinal != w.ordinal || at.Shards != len(opened[w.stage]) {
-				t.Fatalf("entry %d is %v at %+v, want %+v", n, e, at, w)
-			}
-			if held := g.requests.memory.held; held < 0 {
-				t.Fatalf("%d bytes held", held)
-			}
-		}
-		if r := g.requests.memory.reserved; c.Hedge == nil && g.requests.underWay == 0 && r != (reservation{}) {
-			t.Errorf("%+v reserved, with no request under way", r)
-		}
-		if c.Limit == 0 && (g.requests.memory.held != 0 || g.evicted != 0 || g.requests.underWay != 0 || g.More()) {
-			t.Errorf("at the end, %d bytes held, %d cursors evicted, %d requests under way, more: %t",
-				g.requests.memory.held, g.evicted, g.requests.underWay, g.More())
 		}
 	})
-	if evicted == 0 {
-		t.Error("no cursor was ever evicted")
+	if evicted == 0 || late == 0 || failed == 0 {
+		t.Errorf("%d cursors were evicted, %d stages gained shards late, and %d failed to, want some of each", evicted, late, failed)
 	}
+}
+
+// model is a read, and what it must return.
+type model struct {
+	store  *store
+	config Config
+	stages []modelStage
+	along  []Source[item]
+	gains  bool // stages may gain sources
+	random *rand.Rand
+
+	all     []place // without a limit
+	fails   bool    // after all
+	evicted int
+}
+
+// modelStage is a stage: its first sources, and what More returns after a while.
+type modelStage struct {
+	first, more []Source[item]
+	takes       time.Duration
+	fails       bool
+}
+
+func drawModel(t *rapid.T) *model {
+	reverse := rapid.Bool().Draw(t, "reverse")
+	m := &model{store: &store{}, gains: rapid.Bool().Draw(t, "gains")}
+	if rapid.Bool().Draw(t, "filter") {
+		m.store.passes = func(e Entry[item]) bool { return len(e.Value.id)%2 == 0 }
+	}
+	if takes := rapid.SliceOfN(rapid.IntRange(0, 3), 0, 7).Draw(t, "takes"); len(takes) > 0 {
+		m.store.delay = func(shard string, nth int64) time.Duration {
+			return time.Duration(takes[(int(shard[len(shard)-1])+int(nth))%len(takes)]) * time.Millisecond
+		}
+	}
+	var want []place
+	draw := func(stage, first int) []Source[item] {
+		shards := make([][]string, rapid.IntRange(0, 5).Draw(t, "shards"))
+		for i := range shards {
+			for range rapid.IntRange(0, 12).Draw(t, "entries") {
+				shards[i] = append(shards[i], strconv.Itoa(rapid.IntRange(1, 9).Draw(t, "sort")))
+			}
+			slices.Sort(shards[i])
+		}
+		sources := lists(m.store, reverse, rapid.IntRange(1, 300).Draw(t, "size"), shards...)
+		for i := range sources {
+			sources[i].Ordinal += first
+			for j, e := range sources[i].Shard.(*list).all {
+				if m.store.passes == nil || m.store.passes(e) {
+					want = append(want, place{stage, e, first + i, j})
+				}
+			}
+		}
+		return sources
+	}
+	sorted := func() []place {
+		slices.SortFunc(want, func(a, b place) int { return a.compare(b, reverse) })
+		s := want
+		want = nil
+		return s
+	}
+	if rapid.IntRange(0, 3).Draw(t, "along") == 0 {
+		m.along = draw(0, 100)
+	}
+	along := sorted()
+	m.stages = make([]modelStage, rapid.IntRange(1, 3).Draw(t, "stages"))
+	for i := range m.stages {
+		s := &m.stages[i]
+		s.first = draw(i, 0)
+		if m.gains {
+			s.takes = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3, 20}).Draw(t, "late")) * time.Millisecond
+			s.fails = rapid.IntRange(0, 9).Draw(t, "fails") == 0
+			if !s.fails && rapid.Bool().Draw(t, "more") {
+				s.more = draw(i, len(s.first))
+			}
+		}
+		own := sorted()
+		if m.fails = m.fails || s.fails; m.fails {
+			continue
+		}
+		for len(own) > 0 || i == len(m.stages)-1 && len(along) > 0 {
+			next := &own
+			if len(along) > 0 {
+				along[0].stage = i
+				if len(own) == 0 || along[0].compare(own[0], reverse) < 0 {
+					next = &along
+				}
+			}
+			m.all = append(m.all, (*next)[0])
+			*next = (*next)[1:]
+		}
+	}
+	m.config = Config{
+		Reverse: reverse, Memory: rapid.SampledFrom([]int{1, 500, 5000, 0}).Draw(t, "memory"),
+		MaxEntry: 300, MaxPage: 1000, Prefetch: rapid.IntRange(0, 3).Draw(t, "ahead"), Filter: "f",
+		Limit: rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "limit"),
+	}
+	if rapid.Bool().Draw(t, "hedge") {
+		m.config.Hedge = func() bool { return true }
+	}
+	m.random = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	return m
+}
+
+func (m *model) plan() Stages[item] {
+	plan := Stages[item]{Count: len(m.stages), Along: m.along}
+	plan.Open = func(_ context.Context, i int) ([]Source[item], error) { return m.stages[i].first, nil }
+	if m.gains {
+		plan.More = func(ctx context.Context, i int) ([]Source[item], error) {
+			s := m.stages[i]
+			select {
+			case <-time.After(s.takes):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			if s.fails {
+				return nil, errFatal
+			}
+			return s.more, nil
+		}
+	}
+	return plan
+}
+
+// check reads everything, and returns what is wrong with it.
+func (m *model) check() error {
+	c, random := m.config, m.random
+	g, err := New(context.Background(), c, m.plan())
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	want, fails := m.all, m.fails
+	if c.Limit > 0 {
+		fails = fails && len(want) < c.Limit
+		want = want[:min(c.Limit, len(want))]
+	}
+	keep := func() int { return random.IntN(4) * random.IntN(3) }
+	for n := 0; ; n++ {
+		if n < len(m.all) && !g.More() {
+			return fmt.Errorf("entry %d of %d: there may be no more", n, len(m.all))
+		}
+		last := n == len(want) && fails
+		if random.IntN(2) == 0 && !last {
+			if ready, err := g.Ready(); err != nil || ready != (n < len(want)) {
+				return fmt.Errorf("entry %d of %d: ready %t, %v", n, len(want), ready, err)
+			}
+		}
+		if random.IntN(3) == 0 {
+			m.evicted += g.Evict(keep)
+		}
+		e, ok, err := g.Next()
+		if last {
+			if err != errFatal { // unchanged
+				return fmt.Errorf("after entry %d: got %v, want the error of a stage", n, err)
+			}
+			return nil
+		}
+		if err != nil || ok != (n < len(want)) {
+			return fmt.Errorf("entry %d of %d: %t, %v", n, len(want), ok, err)
+		}
+		if !ok {
+			break
+		}
+		w := want[n]
+		of := len(m.stages[w.stage].first) + len(m.stages[w.stage].more)
+		if at := g.Place(); e != w.entry || at != (Place{w.stage, of, w.ordinal}) {
+			return fmt.Errorf("entry %d is %v at %+v, want %+v of %d", n, e, at, w, of)
+		}
+		if held := g.requests.memory.held; held < 0 {
+			return fmt.Errorf("%d bytes held", held)
+		}
+	}
+	if r := g.requests.memory.reserved; c.Hedge == nil && g.requests.underWay == 0 && r != (reservation{}) {
+		return fmt.Errorf("%+v reserved, with no request under way", r)
+	}
+	if c.Limit == 0 && (g.requests.memory.held != 0 || g.evicted != 0 || g.requests.underWay != 0 || g.More()) {
+		return fmt.Errorf("at the end, %d bytes held, %d cursors evicted, %d requests under way, more: %t",
+			g.requests.memory.held, g.evicted, g.requests.underWay, g.More())
+	}
+	return nil
 }
 
 // place is an entry's place in the order.

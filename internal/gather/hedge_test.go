@@ -43,15 +43,17 @@ func TestLatencies(t *testing.T) {
 func TestHedge(t *testing.T) {
 	for _, test := range []struct {
 		name    string
+		known   int // shards; More adds the others at once
 		hedge   func() bool
 		fail    bool // the first answer of the two
 		took    time.Duration
 		fetches int64
 	}{
-		{"never", nil, false, time.Minute, 20},
-		{"not now", func() bool { return false }, false, time.Minute, 20},
-		{"hedged", func() bool { return true }, false, 2125 * time.Millisecond, 21},
-		{"hedged, and it fails", func() bool { return true }, true, time.Minute, 21},
+		{"never", 20, nil, false, time.Minute, 20},
+		{"not now", 20, func() bool { return false }, false, time.Minute, 20},
+		{"hedged", 20, func() bool { return true }, false, 2125 * time.Millisecond, 21},
+		{"hedged, and it fails", 20, func() bool { return true }, true, time.Minute, 21},
+		{"hedged, and added", 5, func() bool { return true }, false, 2125 * time.Millisecond, 21},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &store{delay: func(shard string, nth int64) time.Duration {
@@ -70,8 +72,12 @@ func TestHedge(t *testing.T) {
 			for i := range shards {
 				shards[i] = numbers(3)
 			}
+			plan := once(lists(s, false, 1, shards...))
+			if test.known < len(shards) {
+				plan = gaining(0, test.known, lists(s, false, 1, shards...))
+			}
 			start := time.Now()
-			got, err := read(context.Background(), Config{Hedge: test.hedge, Lost: lost}, once(lists(s, false, 1, shards...)))
+			got, err := read(context.Background(), Config{Hedge: test.hedge, Lost: lost}, plan)
 			if err != nil || len(got) != 60 || time.Since(start) != test.took || s.fetches.Load() != test.fetches {
 				t.Errorf("%s: %d entries, %v after %v with %d fetches, want 60 after %v with %d",
 					test.name, len(got), err, time.Since(start), s.fetches.Load(), test.took, test.fetches)

@@ -25,7 +25,16 @@ func (g *Gather[V]) ask() {
 			return
 		}
 	}
-	for _, s := range g.stages.opened[1:] {
+	g.askAhead()
+}
+
+// askAhead sends requests for later stages. With an allowance it stops at a stage that waits for Stages.More, because
+// that stage may need the requests that are left.
+func (g *Gather[V]) askAhead() {
+	for i, s := range g.stages.opened[1:] {
+		if before := g.stages.opened[i]; before.awaited && g.requests.left >= 0 {
+			return
+		}
 		for _, cu := range s.cursors {
 			if cu.buffered() == 0 && !g.fetch(cu) {
 				return

@@ -12,8 +12,10 @@ type request struct {
 	reservation
 }
 
-// result is the response to a request.
+// result is the response to a request, or the answer of Stages.More.
 type result[V any] struct {
+	added *addition[V] // nil for a response
+
 	cursor *cursor[V]
 	round  int
 	asked  request
@@ -22,7 +24,8 @@ type result[V any] struct {
 	err    error
 }
 
-// requests are the fetches in flight. Each runs in its own goroutine and sends its result to results.
+// requests are the fetches and the calls of Stages.More in flight. Each runs in its own goroutine and sends its result
+// to results.
 type requests[V any] struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -91,7 +94,7 @@ func (r *requests[V]) over(answer result[V]) bool {
 	return true
 }
 
-// stop cancels all requests and waits for them.
+// stop cancels everything in flight and waits for it.
 func (r *requests[V]) stop() {
 	r.cancel()
 	r.running.Wait()

@@ -14,6 +14,12 @@ type Stages[V any] struct {
 	// is called again if the stage could not be read yet.
 	Open func(ctx context.Context, stage int) ([]Source[V], error)
 
+	// More returns further sources of a stage, or none. It may be nil. It is called once for each stage, in its own
+	// goroutine, beside the first requests to the sources that Open returned. No entry of the stage is returned before
+	// More has returned. Its error ends the read when the stage is reached, also with Config.Partial. The call does not
+	// count as a request, but the requests to its sources do. The caller keeps ordinals unique.
+	More func(ctx context.Context, stage int) ([]Source[V], error)
+
 	// Along are sources that are merged with all stages: each of their entries is returned as soon as it is the least.
 	// Without a stage they are not read.
 	Along []Source[V]
@@ -23,7 +29,9 @@ type Stages[V any] struct {
 type stage[V any] struct {
 	number  int // from 0 on
 	cursors []*cursor[V]
-	large   bool // some shard had more than one page
+	large   bool  // some shard had more than one page
+	awaited bool  // Stages.More has not returned
+	err     error // of Stages.More
 }
 
 // stages holds the cursors of all open stages.
@@ -33,7 +41,7 @@ type stages[V any] struct {
 	opened []*stage[V] // the first is being returned
 	next   int         // the first that has not been opened
 	ahead  int         // how many to read ahead
-	full   bool        // the next stage takes more requests than allowed
+	full   bool        // no stage is opened ahead: the next takes more requests than allowed, or an open one has failed
 	shards int         // the number of shards of all stages that were opened
 }
 
@@ -72,6 +80,14 @@ func (s *stages[V]) add(next *stage[V]) {
 	s.next++
 	s.opened = append(s.opened, next)
 	s.shards += len(next.cursors)
+}
+
+// extend adds sources to an open stage.
+func (s *stages[V]) extend(to *stage[V], sources []Source[V]) []*cursor[V] {
+	added := newCursors(sources, to)
+	to.cursors = append(to.cursors, added...)
+	s.shards += len(added)
+	return added
 }
 
 // firstRequests returns the minimum number of requests for the first entry of a stage: one for each shard to read.
@@ -120,6 +136,20 @@ func (s *stages[V]) merging() iter.Seq[*cursor[V]] {
 	}
 }
 
+// unasked returns the number of dry cursors of the merge for which no request is in flight.
+func (s *stages[V]) unasked() int {
+	n := 0
+	for cu := range s.merging() {
+		if cu.dry() && !cu.fetching {
+			n++
+		}
+	}
+	return n
+}
+
+// awaited reports whether the merge waits for Stages.More.
+func (s *stages[V]) awaited() bool { return len(s.opened) > 0 && s.opened[0].awaited }
+
 // beside returns the number of cursors that are merged with a cursor, including itself.
 func (s *stages[V]) beside(cu *cursor[V]) int {
 	n := len(s.along)
@@ -141,6 +171,9 @@ func (s *stages[V]) sharing(cu *cursor[V], ahead int) int {
 func (s *stages[V]) short(want int) bool {
 	have := 0
 	for _, opened := range s.opened {
+		if opened.awaited {
+			return false
+		}
 		for _, cu := range opened.cursors {
 			if !cu.done {
 				return false
