@@ -116,6 +116,7 @@ type watch struct {
 	generation int64
 	seen       bool // generation is known
 	changed    time.Time
+	undo       func() // takes back what the last decision to grow did to this watch; nil if there is nothing to take back
 
 	rate      float64 // of the last report, 0 if there is none
 	hot       int     // reports in a row with a rate above High
@@ -201,7 +202,7 @@ func (l *Law) Due(key string, now time.Time) (Totals, bool) {
 }
 
 // Decide takes what the accumulator has after a report of Due, and the newest record that the process knows. A decision
-// to grow counts as a growth, for the cooldown and the budget.
+// to grow counts as a growth, for the cooldown and the budget; see Failed.
 func (l *Law) Decide(key string, t Totals, r Record, now time.Time) Decision {
 	d := Decision{Key: key, Width: r.Write, To: r.Write}
 	w := l.keys[key]
@@ -210,6 +211,7 @@ func (l *Law) Decide(key string, t Totals, r Record, now time.Time) Decision {
 	}
 	if w.seen && r.Generation != w.generation {
 		w.changed, w.alerts, w.hot, w.throttled = now, 0, 0, 0
+		w.undo = nil // somebody has grown the key, whatever became of this process's growth
 	}
 	w.generation, w.seen = r.Generation, true
 
@@ -260,12 +262,24 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 		return d.because(Budget, fmt.Sprintf("this process has made %d growths in the last minute", o.PerMinute))
 	}
 	d.To = l.width(d.Rate, r.Write, over)
+	changed, hot, limits := w.changed, w.hot, w.throttled
+	w.undo = func() { w.changed, w.hot, w.throttled = changed, hot, limits }
 	w.changed, w.alerts, w.hot, w.throttled = now, 0, 0, 0
 	if o.DryRun {
 		return d.because(DryRun, fmt.Sprintf("it would grow to %d shards", d.To))
 	}
 	l.grown = append(l.grown, now)
 	return d.because(Grows, fmt.Sprintf("it grows to %d shards", d.To))
+}
+
+// Failed says that the growth which Decide asked for was certainly not stored, or that nobody knows. It starts no cooldown
+// then, and the reports that agreed on it still count, so the next report that agrees asks for it again. The budget counts
+// it, which keeps a ledger that cannot be written from being tried more than PerMinute times.
+func (l *Law) Failed(key string) {
+	if w := l.keys[key]; w != nil && w.undo != nil {
+		w.undo()
+		w.undo = nil
+	}
 }
 
 // width returns how wide a key is to be, a power of two unless MaxWidth is none.

@@ -172,6 +172,39 @@ func TestLawCoolsDownAfterOthers(t *testing.T) {
 	}
 }
 
+// A growth that could not be stored is asked for again by the next report, as often as the budget allows.
+func TestLawAsksAgainAfterAFailure(t *testing.T) {
+	law, err := NewLaw(LawOptions{PerMinute: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	law.Failed("k") // it is not watched, and nothing happens
+	now, totals := time.Unix(0, 0), Totals{}
+	report := func(r Record, want Reason) {
+		t.Helper()
+		law.Observe("k", Sample{Taken: 1000}, now)
+		now = now.Add(5 * time.Second)
+		law.Due("k", now)
+		totals.Offered += 5000 * 5
+		if d := law.Decide("k", totals, r, now); d.Reason != want {
+			t.Fatalf("at %v: got %q, want %q: %s", now.Sub(time.Unix(0, 0)), d.Reason, want, d.Text)
+		}
+	}
+	report(width(1), NoRate)
+	report(width(1), Hysteresis)
+	report(width(1), Grows)
+	law.Failed("k")
+	law.Failed("k") // the same growth
+	report(width(1), Grows)
+	law.Failed("k")
+	report(width(1), Grows)
+	report(width(2), Hysteresis) // somebody else has grown the key, which is not taken back
+	law.Failed("k")
+	report(width(2), Cooldown)
+	report(width(2), Cooldown)
+	report(width(2), Budget)
+}
+
 func TestLawBudget(t *testing.T) {
 	law, err := NewLaw(LawOptions{PerMinute: 2})
 	if err != nil {
