@@ -145,13 +145,14 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 func (o *Options) collectionName() string { return cmp.Or(o.Name, o.Index.Name, "table") }
 
 // newBook returns what a process knows of the collection's ledgers and its charter: nil if it has neither.
-func newBook(client Client, o *Options, retry dispatch.Retry, draw func(n uint64) uint64) (*adapt.Book, error) {
+func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint64) uint64) (*adapt.Book, error) {
 	if o.Adaptive == nil && !o.Recorded {
 		return nil, nil
 	}
+	retry := dispatch.Retry(o.Retry)
 	control := &adapt.Control{
 		Client: client, Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: o.collectionName(),
-		Reads: dispatch.New(retry, nil, draw), Writes: dispatch.New(retry, nil, draw),
+		Reads: dispatch.New(retry, gate, draw), Writes: dispatch.New(retry, nil, draw),
 	}
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, controlTableKey, ""
@@ -275,6 +276,33 @@ func writeUnits(item Item) float64 {
 func (w *writer) throttled(ctx context.Context, p *place.Placement) {
 	if w.ledgers != nil && p.Text != "" {
 		w.ledgers.Throttled(ctx, p.Text, p.Bucket)
+	}
+}
+
+// batchWatch follows the puts of one batch, each with its own key. The nil batchWatch follows nothing.
+type batchWatch map[*batchItem]*watch
+
+// watch begins to follow the items of a batch.
+func (b *batch) watch(ctx context.Context, items []*batchItem) batchWatch {
+	if b.writer.ledgers == nil || b.deletes {
+		return nil
+	}
+	all := make(batchWatch, len(items))
+	for _, e := range items {
+		report := types.ReturnConsumedCapacityIndexes // of the whole batch, so it is not asked for
+		all[e] = b.writer.watch(ctx, &e.Key, &report)
+	}
+	return all
+}
+
+// failed takes the error of an attempt to write an item. What a batch leaves unprocessed has no reason: it is taken to be the
+// partition, as by dispatch.HotKey.
+func (w batchWatch) failed(e *batchItem, err error) { w[e].failed(err) }
+
+// end takes the items' sizes for what they consumed.
+func (w batchWatch) end() {
+	for e, watch := range w {
+		watch.end(nil, e.item)
 	}
 }
 

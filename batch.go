@@ -50,6 +50,7 @@ type batch struct {
 	placer  *place.Placer
 	ttl     expiry.TTL
 	sender  *sender
+	writer  *writer // watches keys with ledgers
 	deletes bool
 	items   []*batchItem
 }
@@ -76,7 +77,7 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	if items == 0 {
 		return nil
 	}
-	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender}
+	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender, writer: w}
 	b.place(ctx, items, encode)
 	sound := slices.DeleteFunc(slices.Clone(b.items), func(e *batchItem) bool { return e.err != nil })
 	if w.versions.Keeps() {
@@ -133,7 +134,7 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 		}
 		switch {
 		case b.schema.Index != "": // the table's own key says it all
-		case e.Random:
+		case e.Random || b.schema.Ledgers != nil: // the shard may change until the item is sent
 			name += e.Bucket.String() // the same key at another time is another item
 		default:
 			name += e.ShardKey // the same key in another shard is another item, or another part of one
@@ -157,6 +158,8 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 // writeSome writes the items of one request. Items that it cannot write get an error. lost says that a response about them
 // was lost before, so that they stay in their shards.
 func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) {
+	watches := b.watch(ctx, pending)
+	defer watches.end()
 	r := &request{operation: "BatchWriteItem", Home: pending[0].Home, lost: lost}
 	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
 		writes := make([]types.WriteRequest, len(pending))
@@ -181,6 +184,8 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 		if dispatch.HotKey(err) {
 			for _, e := range pending {
 				b.placer.Throttled(e.Placement)
+				watches.failed(e, err)
+				b.writer.throttled(ctx, e.Placement)
 			}
 		}
 		return err

@@ -60,6 +60,13 @@ func (f *finder) newLookup(ctx context.Context, like Item, err error) *lookup {
 func (f *finder) lookUp(ctx context.Context, all []*lookup) {
 	sound := slices.DeleteFunc(slices.Clone(all), func(l *lookup) bool { return l.err != nil })
 	f.lookIn(ctx, sound, func(l *lookup) []place.Home { return l.homes[:l.likely()] })
+	for _, l := range sound {
+		more, err := l.rest.wait()
+		if err != nil && l.err == ErrNotFound {
+			l.err = err
+		}
+		l.homes = append(l.homes, more...)
+	}
 	absent := slices.DeleteFunc(sound, func(l *lookup) bool {
 		return l.err != ErrNotFound || len(l.wanted) == len(l.homes)
 	})

@@ -36,14 +36,14 @@ func newCore(client Client, options Options) (*core, error) {
 	options.warn()
 	c := &core{options: options, ttl: expiry.TTL{Attribute: options.TTL, After: options.TTLAfter}}
 	c.chooser = place.NewChooser(options.Rand)
+	c.readers = dispatch.NewLimiter(options.MaxConcurrency)
 	retry := dispatch.Retry(options.Retry)
 	var err error
-	if c.book, err = newBook(client, &options, retry, c.chooser.Uint64N); err != nil {
+	if c.book, err = newBook(client, &options, c.readers, c.chooser.Uint64N); err != nil {
 		return nil, err
 	}
 	c.schema = options.schema(c.book)
 	c.versions = version.New(options.Version, c.schema.KeyNames()[0], c.ttl)
-	c.readers = dispatch.NewLimiter(options.MaxConcurrency)
 	c.sender = &sender{
 		client: client, table: options.Table, logger: options.Logger,
 		reads:  dispatch.New(retry, c.readers, c.chooser.Uint64N),

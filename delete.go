@@ -38,7 +38,14 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 		}
 		in.TableName, in.Key = &w.sender.table, at.key
 		meter.Ask(ctx, &in.ReturnConsumedCapacity)
+		watch := w.watch(ctx, &at.of, &in.ReturnConsumedCapacity)
 		out, err := w.deleteOne(ctx, at.Home, in)
+		watch.failed(err)
+		if out != nil {
+			watch.end(out.ConsumedCapacity, nil)
+		} else {
+			watch.end(nil, nil)
+		}
 		if err != nil {
 			w.failedCondition(err, in.ReturnValuesOnConditionCheckFailure, like)
 			return nil, nil, err
@@ -98,7 +105,7 @@ func batchDelete(ctx context.Context, w *writer, likes int, encode func(i int) (
 			e.err = apart.add(w.schema, e.item, e)
 		}
 	}
-	b := &batch{schema: w.schema, placer: w.placer, sender: w.sender, deletes: true}
+	b := &batch{schema: w.schema, placer: w.placer, sender: w.sender, writer: w, deletes: true}
 	for _, same := range together.groups { // deleting twice is deleting once
 		b.items = append(b.items, same[0])
 	}

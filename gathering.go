@@ -1,12 +1,16 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/internal/pagetoken"
@@ -89,7 +93,7 @@ func (r *reading) more(buckets []time.Time, known [][]*shard, from *pagetoken.Po
 		return nil
 	}
 	return func(ctx context.Context, stage int) ([]gather.Source[found], error) {
-		rest, err := r.rest(ctx, known[stage], buckets[stage])
+		rest, err := r.rest(ctx, known[stage])
 		if err != nil {
 			return nil, err
 		}
@@ -210,18 +214,74 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 		return nil, err
 	}
 	all := gather.NewScatter[found](r.config(ctx))
+	rest := r.restOfAll(ctx, shards)
 	parts, err := scatterOver(ctx, all, shards, zero, add)
-	if rest, failed := r.restOfAll(ctx, shards); failed != nil {
-		return parts, failed
-	} else if len(rest) > 0 && err == nil {
-		var more []A
-		more, err = scatterOver(ctx, all, rest, zero, add)
-		parts = append(parts, more...)
+	more, failed := rest()
+	if err == nil {
+		err = failed
+	}
+	if len(more) > 0 && err == nil {
+		var added []A
+		added, err = scatterOver(ctx, all, more, zero, add)
+		parts = inOrder(r.query.Reverse, slices.Concat(shards, more), append(parts, added...))
 	}
 	if missing, ok := err.(*gather.MissingError); ok {
 		return parts, gatherError(missing)
 	}
 	return parts, err
+}
+
+// restOfAll begins to read the ledgers that have to be read, beside the shards that are known. The function that it returns waits
+// for them, and returns the shards that they add.
+func (r *reading) restOfAll(ctx context.Context, shards []*shard) (wait func() ([]*shard, error)) {
+	if r.core.ledgers == nil {
+		return func() ([]*shard, error) { return nil, nil }
+	}
+	buckets := slices.Collect(chunksBy(shards, func(s *shard) *adapt.Cover { return s.cover }))
+	more, failed := make([][]*shard, len(buckets)), make([]error, len(buckets))
+	var read sync.WaitGroup
+	read.Go(func() {
+		inParallel(len(buckets), func(i int) { more[i], failed[i] = r.rest(ctx, buckets[i]) })
+	})
+	return func() ([]*shard, error) {
+		read.Wait()
+		return slices.Concat(more...), cmp.Or(failed...)
+	}
+}
+
+// chunksBy yields the longest runs of elements with the same key.
+func chunksBy[E any, K comparable](all []E, key func(E) K) iter.Seq[[]E] {
+	return func(yield func([]E) bool) {
+		for len(all) > 0 {
+			n := 1
+			for n < len(all) && key(all[n]) == key(all[0]) {
+				n++
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
+// inOrder returns the values of shards in the order of their buckets. Within a bucket they are in order.
+func inOrder[A any](reverse bool, shards []*shard, parts []A) []A {
+	order := make([]int, len(parts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if reverse {
+			a, b = b, a
+		}
+		return shards[a].bucket.Compare(shards[b].bucket)
+	})
+	sorted := make([]A, len(parts))
+	for i, from := range order {
+		sorted[i] = parts[from]
+	}
+	return sorted
 }
 
 // scatterOver is scatter for given shards.

@@ -7,9 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
@@ -22,6 +24,7 @@ import (
 // finder reads single items, which may be in several shards.
 type finder struct {
 	schema   *place.Schema
+	ledgers  *adapt.Book // nil without ledgers
 	versions *version.Keeper
 	ttl      expiry.TTL
 	sender   *sender
@@ -37,9 +40,12 @@ func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetI
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if err := g.locate(ctx); err != nil {
 		return nil, err
 	}
+	defer g.rest.stop(cancel)
 	n := g.likely()
 	copies := g.room[:]
 	if n == 1 {
@@ -51,9 +57,14 @@ func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetI
 		return nil, err
 	}
 	item, err := g.choose(ctx, copies)
-	if err != ErrNotFound || n == len(g.homes) {
+	if err != ErrNotFound || n == len(g.homes) && !g.rest.pending() {
 		return item, err
 	}
+	more, err := g.rest.wait()
+	if err != nil {
+		return nil, err
+	}
+	g.homes = append(g.homes, more...)
 	others, err := f.find(ctx, g.key, g.homes[n:], g.in)
 	if err != nil {
 		return nil, err
@@ -70,11 +81,15 @@ func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamod
 	if err != nil {
 		return nil, err
 	}
-	homes, err := f.schema.Homes(ctx, like, true)
+	homes, rest, err := f.homes(ctx, like, true, aws.ToBool(g.in.ConsistentRead))
 	if err != nil {
 		return nil, err
 	}
-	items, err := f.find(ctx, g.key, homes, g.in)
+	more, err := rest.wait()
+	if err != nil {
+		return nil, err
+	}
+	items, err := f.find(ctx, g.key, append(homes, more...), g.in)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +115,7 @@ type getting struct {
 	in     *dynamodb.GetItemInput // what the caller made of it, without the key
 	added  []string               // attributes that the caller did not ask for
 	homes  []place.Home           // where the item may be, which locate finds out
+	rest   *restOfHomes           // where it may be besides, if a ledger has to tell
 	room   [1]Item                // spares an allocation where one home is read
 }
 
@@ -140,7 +156,7 @@ func (g *getting) locate(ctx context.Context) (err error) {
 	if s := g.finder.schema; s.Index != "" {
 		g.homes = []place.Home{s.TableHome(g.key)}
 	} else {
-		g.homes, err = s.Homes(ctx, g.like, false)
+		g.homes, g.rest, err = g.finder.homes(ctx, g.like, false, aws.ToBool(g.in.ConsistentRead))
 	}
 	return err
 }

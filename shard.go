@@ -46,7 +46,7 @@ type shard struct {
 
 	cover *adapt.Cover // of the key's ledger; nil without ledgers
 
-	bucketed bool // every item must have an event time, which is in the bucket
+	bucket time.Time // the start of the bucket, in which every item must have an event time; zero without buckets
 	timed    bool // items must be compared with From and To
 
 	left   sortkey.Interval // the sort keys to read
@@ -290,7 +290,7 @@ func (s *shard) inTime(f *found) (bool, error) {
 	case missing && o.Index.Name != "":
 		return false, fmt.Errorf("%w: query %s/%s shard %q: an item has no attribute %q to compare with From and To: "+
 			"project the attribute into the index, give it to all items, or leave From and To out", ErrQuery, o.Table, o.Index.Name, s.key, name)
-	case missing && !s.bucketed:
+	case missing && s.bucket.IsZero():
 		return false, nil
 	}
 	at, err := s.read.core.schema.EventTime.Of(f.item)

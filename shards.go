@@ -75,8 +75,8 @@ func (r *reading) reading(bucket time.Time, from *pagetoken.Position) ledger.Rea
 	return reading
 }
 
-// rest returns the shards of a bucket that only its ledger tells of, once it has been read.
-func (r *reading) rest(ctx context.Context, known []*shard, bucket time.Time) ([]*shard, error) {
+// rest returns the shards of a bucket that only its ledger tells of, once it has been read. known are its other shards.
+func (r *reading) rest(ctx context.Context, known []*shard) ([]*shard, error) {
 	if len(known) == 0 || known[0].cover == nil || !known[0].cover.Pending() {
 		return nil, nil
 	}
@@ -85,7 +85,7 @@ func (r *reading) rest(ctx context.Context, known []*shard, bucket time.Time) ([
 	if err != nil || n <= len(known) {
 		return nil, err
 	}
-	all, err := r.shardsOf(0, r.core.schema.LayoutAt(n), bucket)
+	all, err := r.shardsOf(0, r.core.schema.LayoutAt(n), known[0].bucket)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (r *reading) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shar
 	all, timed := make([]shard, len(shards)), r.timedIn(bucket)
 	for n := range shards {
 		s := &all[n]
-		*s = shard{read: r, ordinal: pagetoken.NewOrdinal(nth, n), left: r.interval, bucketed: !bucket.IsZero(), timed: timed}
+		*s = shard{read: r, ordinal: pagetoken.NewOrdinal(nth, n), left: r.interval, bucket: bucket, timed: timed}
 		if r.core.schema.ShardAttribute != "" && nth == 0 {
 			s.key = r.query.Key
 			s.partition, s.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(n)}

@@ -46,15 +46,22 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 			return nil, nil, err
 		}
 
+		watch := w.watch(ctx, &at.of, &in.ReturnConsumedCapacity)
 		r := &request{operation: "UpdateItem", Home: at.Home}
 		var out *dynamodb.UpdateItemOutput
 		if claim == nil {
 			err = w.sender.write(ctx, r, repeatable, func(ctx context.Context, _ int) (err error) {
 				out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
+				watch.failed(err)
 				return err
 			})
 		} else {
 			out, err = w.updateVersion(ctx, r, in, claim)
+		}
+		if out != nil {
+			watch.end(out.ConsumedCapacity, nil)
+		} else {
+			watch.end(nil, nil)
 		}
 		if err != nil {
 			failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
