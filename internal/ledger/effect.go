@@ -30,6 +30,15 @@ type ReadShards struct {
 	Strong   bool
 }
 
+// GetItem looks for an item by its id in one shard. Its answer is an ItemRead.
+type GetItem struct {
+	Shard  int
+	Strong bool
+}
+
+// ProbeShards looks for items in the shards below To, one in each, with strong consistency. Its answer is a ShardsProbed.
+type ProbeShards struct{ To int }
+
 // SendItem sends a write to a shard. The item carries Stamp, the generation that its writer knew. Its answer is an ItemSent.
 type SendItem struct {
 	Shard int
@@ -39,6 +48,8 @@ type SendItem struct {
 func (ReadLedger) effect()  {}
 func (WriteLedger) effect() {}
 func (ReadShards) effect()  {}
+func (GetItem) effect()     {}
+func (ProbeShards) effect() {}
 func (SendItem) effect()    {}
 
 // Event says what became of an effect.
@@ -54,18 +65,35 @@ type LedgerRead struct {
 
 // LedgerWritten is the answer to a WriteLedger. If the outcome is Refused, Record is what is stored, Absent if nothing is.
 type LedgerWritten struct {
-	Outcome Outcome
-	Record  Record
-	Err     error // why, unless the outcome is Done
+	Outcome  Outcome
+	Record   Record
+	Unparsed error // with Refused: why Parse refuses what is stored, nil if it does not
+	Err      error // why, unless the outcome is Done
 }
 
-// ShardRead says that a shard was read, all pages of it that the operation needs. Stamp is the largest that its items
-// carry, 0 if none does. Err says why it could not be read.
+// ShardRead says that a shard was read, or a page of it. Stamp is the largest that the items carry, 0 if none does. Err
+// says why it could not be read; no More follows on an error.
 type ShardRead struct {
 	Shard int
 	Stamp int64
-	More  bool // more pages of the shard follow
+	More  bool // the operation needs more pages of this shard, each with a ShardRead of its own
 	Err   error
+}
+
+// ItemRead is the answer to a GetItem. Stamp is the item's, 0 if it carries none. Err says why it is not known whether the
+// item is there.
+type ItemRead struct {
+	Shard int
+	Found bool
+	Stamp int64
+	Err   error
+}
+
+// ShardsProbed is the answer to a ProbeShards. Err says why a shard could not be probed.
+type ShardsProbed struct {
+	Largest int   // the largest shard that has an item, -1 if none has
+	Stamp   int64 // the largest stamp of the items that were seen
+	Err     error
 }
 
 // ItemSent is the answer to a SendItem.
@@ -77,6 +105,8 @@ type ItemSent struct {
 func (LedgerRead) event()    {}
 func (LedgerWritten) event() {}
 func (ShardRead) event()     {}
+func (ItemRead) event()      {}
+func (ShardsProbed) event()  {}
 func (ItemSent) event()      {}
 
 // Outcome is what an answer says about a write.

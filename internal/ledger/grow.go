@@ -44,6 +44,10 @@ type Growth struct {
 
 	// Once ends the Grow when somebody else has changed the ledger. The law asks for it: it decided by what it knew.
 	Once bool
+
+	// Create writes the ledger only if there is none, without reading it first: 1 WCU, and one round trip. If there is one,
+	// the machine ends and the process knows it. Hints ask for it.
+	Create bool
 }
 
 // Grow is the machine that makes a key wider: it reads the ledger if the process knows nothing of it, and writes it on the
@@ -69,11 +73,18 @@ func NewGrow(v *View, g Growth) *Grow {
 		m.end(fmt.Errorf("there are 1 to %d shards", layout.MaxShards))
 		return m
 	}
-	if !v.known || v.floor > v.record.Generation || v.suspect != nil {
+	switch {
+	case v.newer != nil:
 		m.due = v.Ask(g.Now, true)
-		return m
+	case g.Create && v.floor > 0:
+		m.over = true // there is one
+	case g.Create:
+		m.propose()
+	case !v.known || v.floor > v.record.Generation || v.suspect != nil:
+		m.due = v.Ask(g.Now, true)
+	default:
+		m.propose()
 	}
-	m.propose()
 	return m
 }
 
@@ -97,7 +108,7 @@ func (m *Grow) Next() []Effect {
 func (m *Grow) Over() bool { return m.over }
 
 // Result returns the newest record that is known, and whether this machine has made it. The width is at least what was
-// asked for, unless there is an error, or Once and somebody else's change.
+// asked for, unless there is an error, or Once or Create and somebody else's change.
 func (m *Grow) Result() (r Record, grown bool, err error) { return m.view.record, m.grown, m.err }
 
 // Handle takes an answer.
@@ -115,6 +126,7 @@ func (m *Grow) Handle(e Event) {
 
 func (m *Grow) read(e LedgerRead) {
 	if e.Err != nil {
+		m.view.NotLearned(e.Asked, e.Err)
 		m.end(e.Err)
 		return
 	}
@@ -133,6 +145,8 @@ func (m *Grow) learn(asked ReadLedger, r Record) {
 	switch {
 	case m.written.Record.Generation > 0 && r.Equal(m.written.Record):
 		m.grown, m.over = true, true // the answer was lost, and the write was not
+	case m.growth.Create && r.Generation > 0 && !m.view.options.Breaks.GrowExisting:
+		m.over = true
 	case m.growth.Once && m.written.Record.Generation > 0 && r.Generation >= m.written.Record.Generation:
 		m.over = true
 	default:
@@ -155,6 +169,11 @@ func (m *Grow) wrote(e LedgerWritten) {
 		if breaks.InstallProposal {
 			m.view.install(m.written.Record, m.asked.Sent)
 			m.over = true
+			return
+		}
+		if e.Unparsed != nil {
+			m.view.NotLearned(m.asked, e.Unparsed)
+			m.end(e.Unparsed)
 			return
 		}
 		m.learn(m.asked, e.Record)

@@ -53,6 +53,9 @@ type LawOptions struct {
 	MaxKeys int
 }
 
+// defaultMaxWidth is the largest width if MaxWidth says nothing.
+const defaultMaxWidth = 256
+
 // hardWidth is the largest width that MaxWidth may allow. Every read of all shards pays for each of them.
 const hardWidth = 1024
 
@@ -67,7 +70,7 @@ func (o LawOptions) withDefaults() (LawOptions, error) {
 		fill(&o.Reports, "Reports", 2),
 		fill(&o.Alerts, "Alerts", 5),
 		fill(&o.PerMinute, "PerMinute", 10),
-		fill(&o.MaxWidth, "MaxWidth", 256),
+		fill(&o.MaxWidth, "MaxWidth", defaultMaxWidth),
 		fill(&o.MaxKeys, "MaxKeys", 4096),
 		fill(&o.Tick, "Tick", 5*time.Second),
 		fill(&o.Alert, "Alert", time.Second),

@@ -42,6 +42,10 @@ func show(effects []Effect) string {
 			parts = append(parts, fmt.Sprintf("store %d %d/%d if %d most %d", e.Record.Generation, e.Record.Write, e.Record.Read, e.If, e.Most))
 		case ReadShards:
 			parts = append(parts, fmt.Sprintf("shards %d-%d strong=%v", e.From, e.To, e.Strong))
+		case GetItem:
+			parts = append(parts, fmt.Sprintf("get %d strong=%v", e.Shard, e.Strong))
+		case ProbeShards:
+			parts = append(parts, fmt.Sprintf("probe %d", e.To))
 		case SendItem:
 			parts = append(parts, fmt.Sprintf("send to %d stamp %d", e.Shard, e.Stamp))
 		}
@@ -321,6 +325,9 @@ func TestReadEffects(t *testing.T) {
 		{"eventual, cold", NewView(ViewOptions{}), Reading{Mode: Eventual, Now: t0}, "shards 0-1 strong=false, ledger strong=false floor=0"},
 		{"eventual, fresh", knowing(t, widths(2, 4, 4)), Reading{Mode: Eventual, Now: t0.Add(DefaultKeep)}, "shards 0-4 strong=false"},
 		{"eventual, old", knowing(t, widths(2, 4, 4)), Reading{Mode: Eventual, Now: t0.Add(DefaultKeep + 1)}, "shards 0-4 strong=false, ledger strong=false floor=2"},
+		{"causal, next page", knowing(t, widths(2, 4, 4)), Reading{Mode: Causal, AtLeastWidth: 4, Now: t0}, "shards 0-4 strong=true"},
+		{"causal, next page of more shards", knowing(t, widths(2, 4, 4)), Reading{Mode: Causal, AtLeastWidth: 8, Now: t0}, "shards 0-4 strong=true, ledger strong=true floor=2"},
+		{"eventual, next page of more shards", knowing(t, widths(2, 4, 4)), Reading{Mode: Eventual, AtLeastWidth: 8, Now: t0}, "shards 0-4 strong=false, ledger strong=true floor=2"},
 		{"eventual, clock back", knowing(t, widths(2, 4, 4)), Reading{Mode: Eventual, Now: t0.Add(-1)}, "shards 0-4 strong=false, ledger strong=false floor=2"},
 	} {
 		t.Run(c.name, func(t *testing.T) { next(t, NewRead(c.view, c.reading), c.want) })
@@ -403,6 +410,138 @@ func TestReadFollowsStamps(t *testing.T) {
 			t.Errorf("got %v, want ErrLost", err)
 		}
 	})
+}
+
+// A page may read more shards than the one before, and never fewer.
+func TestReadResumes(t *testing.T) {
+	start := func(mode Mode) *Read {
+		m := NewRead(knowing(t, widths(2, 4, 4)), Reading{Mode: mode, AtLeastWidth: 8, Now: t0})
+		m.Next()
+		for n := range 4 {
+			m.Handle(ShardRead{Shard: n})
+		}
+		return m
+	}
+	for _, mode := range []Mode{Strong, Causal, Eventual} {
+		t.Run(fmt.Sprint("grown ", mode), func(t *testing.T) {
+			m := start(mode)
+			m.Handle(strongRead(widths(3, 8, 8)))
+			next(t, m, fmt.Sprintf("shards 4-8 strong=%v", mode != Eventual))
+		})
+		t.Run(fmt.Sprint("lost ", mode), func(t *testing.T) {
+			m := start(mode)
+			m.Handle(strongRead(widths(2, 4, 4)))
+			if _, err := m.Result(); !m.Over() || !errors.Is(err, ErrLost) || !errors.Is(m.view.Suspect(), ErrLost) {
+				t.Errorf("got %v, want ErrLost", err)
+			}
+		})
+		t.Run(fmt.Sprint("unreadable ", mode), func(t *testing.T) {
+			m := start(mode)
+			m.Handle(LedgerRead{Err: errSome})
+			if _, err := m.Result(); !m.Over() || !errors.Is(err, errSome) {
+				t.Errorf("got %v, want the error", err)
+			}
+		})
+	}
+}
+
+// A shard is read when its last page is. The stamps of every page count.
+func TestReadOfSeveralPages(t *testing.T) {
+	m := NewRead(knowing(t, widths(1, 1, 1)), Reading{Mode: Causal, AtLeast: 1, Now: t0})
+	next(t, m, "shards 0-1 strong=true")
+	m.Handle(ShardRead{Shard: 0, More: true})
+	if m.Over() {
+		t.Fatal("over after the first page")
+	}
+	m.Handle(ShardRead{Shard: 0, Stamp: 2, More: true})
+	next(t, m, "ledger strong=true floor=2")
+	m.Handle(LedgerRead{Asked: ReadLedger{Strong: true, Floor: 2}, Record: widths(2, 1, 1)})
+	if m.Over() {
+		t.Fatal("over before the last page")
+	}
+	m.Handle(ShardRead{Shard: 0})
+	if _, err := m.Result(); !m.Over() || err != nil {
+		t.Errorf("got %v", err)
+	}
+
+	failed := NewRead(knowing(t, widths(1, 1, 1)), Reading{Mode: Causal, AtLeast: 1, Now: t0})
+	failed.Next()
+	failed.Handle(ShardRead{Shard: 0, More: true, Err: errSome})
+	if _, err := failed.Result(); !failed.Over() || !errors.Is(err, errSome) {
+		t.Errorf("got %v, want the error", err)
+	}
+}
+
+// A process that meets a ledger of a newer version refuses to go on, until it understands the ledger again.
+func TestNewerLedger(t *testing.T) {
+	newer := fmt.Errorf("%w: version 9", ErrNewer)
+	v := knowing(t, widths(2, 4, 4))
+	started := NewWrite(v, choose(1))
+	started.Next()
+	started.Handle(ItemSent{Outcome: Unknown, Err: errSome})
+
+	eventual := NewRead(v, Reading{Mode: Eventual, Now: t0.Add(time.Hour)})
+	eventual.Next()
+	eventual.Handle(LedgerRead{Asked: ReadLedger{Sent: t0.Add(time.Hour)}, Err: newer})
+	if _, err := eventual.Result(); !eventual.Over() || !errors.Is(err, ErrNewer) || !errors.Is(v.Newer(), ErrNewer) {
+		t.Fatalf("eventual read: got %v, want ErrNewer", err)
+	}
+
+	if started.Next() != nil {
+		t.Error("a write is sent again")
+	}
+	if _, err := started.Result(); !started.Over() || !errors.Is(err, ErrNewer) || !errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("a write under way: got %v, want ErrNewer and ErrUnknownOutcome", err)
+	}
+	fresh := NewWrite(v, choose(1))
+	if effects := fresh.Next(); effects != nil || !fresh.Over() {
+		t.Errorf("a new write: got %v", effects)
+	}
+	if _, err := fresh.Result(); !errors.Is(err, ErrNewer) || errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("a new write: got %v, want ErrNewer", err)
+	}
+	next(t, NewRead(v, Reading{Mode: Causal, AtLeast: 1, Now: t0.Add(time.Hour)}), "shards 0-4 strong=true, ledger strong=true floor=2")
+	next(t, NewRead(v, Reading{Mode: Eventual, Now: t0}), "shards 0-4 strong=false, ledger strong=true floor=2")
+	next(t, NewGet(v, Finding{Home: home(2), Mode: Causal, Now: t0}), "ledger strong=true floor=2")
+	next(t, NewGrow(v, Growth{To: 8, Now: t0}), "ledger strong=true floor=2")
+
+	// Only a strong read that was asked for later shows that it is over.
+	for _, c := range []struct {
+		asked ReadLedger
+		still bool
+	}{
+		{ReadLedger{Strong: true, Sent: t0}, true},
+		{ReadLedger{Strong: false, Sent: t0.Add(2 * time.Hour)}, true},
+		{ReadLedger{Strong: true, Sent: t0.Add(2 * time.Hour)}, false},
+	} {
+		if err := v.Learn(c.asked, widths(3, 4, 4)); err != nil || (v.Newer() != nil) != c.still {
+			t.Errorf("%+v: got %v, newer %v", c.asked, err, v.Newer())
+		}
+	}
+	v.NotLearned(ReadLedger{Strong: true, Sent: t0}, newer) // an answer that was late
+	v.NotLearned(ReadLedger{Strong: true, Sent: t0.Add(3 * time.Hour)}, errSome)
+	if v.Newer() != nil {
+		t.Errorf("got %v", v.Newer())
+	}
+}
+
+func TestGrowMeetsANewerLedger(t *testing.T) {
+	newer := fmt.Errorf("%w: version 9", ErrNewer)
+	for _, c := range []struct {
+		name  string
+		view  *View
+		event Event
+	}{
+		{"read", NewView(ViewOptions{}), LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0}, Err: newer}},
+		{"refused", knowing(t, widths(1, 2, 2)), LedgerWritten{Outcome: Refused, Unparsed: newer, Err: errSome}},
+	} {
+		m := NewGrow(c.view, Growth{To: 8, Now: t0})
+		m.Next()
+		m.Handle(c.event)
+		if _, _, err := m.Result(); !m.Over() || !errors.Is(err, ErrNewer) || !errors.Is(c.view.Newer(), ErrNewer) {
+			t.Errorf("%s: got %v, want ErrNewer", c.name, err)
+		}
+	}
 }
 
 // choose returns the numbers, one after another.

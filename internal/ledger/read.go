@@ -28,6 +28,10 @@ type Reading struct {
 	Mode    Mode
 	AtLeast int64     // of a Causal read: the largest generation of the writes that it must see
 	Now     time.Time // when the read begins
+
+	// AtLeastWidth is how many shards the page before this one has read, 0 if this is the first. A process that knows fewer
+	// reads the ledger with strong consistency first. A ledger that shows fewer is lost, as the read width never falls.
+	AtLeastWidth int
 }
 
 // Read is the machine that finds out which shards a read has. The caller reads them.
@@ -61,18 +65,12 @@ type ReadResult struct {
 // NewRead returns the machine.
 func NewRead(v *View, g Reading) *Read {
 	m := &Read{view: v, reading: g, shown: v.record.Generation}
-	breaks := v.options.Breaks
 	if g.Mode == Causal {
 		v.Saw(g.AtLeast)
 	}
 	m.extend(v.record.Read)
-	switch {
-	case g.Mode == Strong && breaks.TrustCache:
-	case g.Mode == Causal && (v.known && v.record.Generation >= g.AtLeast || breaks.IgnoreAtLeast):
-	case g.Mode == Eventual && v.fresh(g.Now):
-	default:
-		// A stamp is a promise that only a strong read can be held to.
-		m.ask(g.Mode != Eventual && !breaks.WeakLedger || v.floor > v.record.Generation)
+	if ask, strong := v.asks(g.Mode, g.AtLeast, g.AtLeastWidth, g.Now); ask {
+		m.ask(strong)
 	}
 	return m
 }
@@ -105,7 +103,7 @@ func (m *Read) Handle(e Event) {
 		m.ledgers--
 		m.ledger(e)
 	case ShardRead:
-		if !e.More {
+		if !e.More || e.Err != nil || m.view.options.Breaks.FirstPageOnly {
 			m.shards--
 		}
 		m.shard(e)
@@ -113,19 +111,13 @@ func (m *Read) Handle(e Event) {
 }
 
 func (m *Read) ledger(e LedgerRead) {
-	err := e.Err
-	if err == nil {
-		err = m.view.Learn(e.Asked, e.Record)
-	}
-	switch {
-	case err == nil:
-	case m.reading.Mode == Eventual && m.view.known:
-		// What is known may be old, but it is never wrong.
-		m.stale, m.suspect = true, err
-	case m.view.options.Breaks.SkipUnreadable:
-	default:
-		m.end(fmt.Errorf("the ledger could not be read, so that shards may be missing: %w", err))
+	stale, err := m.view.hear(e, m.reading.Mode, m.reading.AtLeastWidth)
+	if err != nil {
+		m.end(err)
 		return
+	}
+	if stale != nil {
+		m.stale, m.suspect = true, stale
 	}
 	m.shown = e.Record.Generation
 	if !m.view.options.Breaks.SkipMissing {

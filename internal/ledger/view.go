@@ -42,6 +42,8 @@ type View struct {
 	asOf    time.Time // the record has every change that was stored by then, replica lag aside
 	floor   int64     // a generation that was certainly stored: of the record, or of a stamp
 	suspect error     // why the ledger is taken for lost, nil if it is not
+	newer   error     // why this version does not know the ledger's rules, nil if it does
+	newerAt time.Time // when the read that has shown it was sent
 
 	refreshed time.Time // when a throttled writer last wanted to know
 }
@@ -63,6 +65,10 @@ func (v *View) Floor() int64 { return v.floor }
 // Suspect returns why the ledger is taken for lost: an error that wraps ErrLost, nil if it is not.
 func (v *View) Suspect() error { return v.suspect }
 
+// Newer returns why this version does not know the rules of what is stored: an error that wraps ErrNewer, nil if it does.
+// Writes end with it. See NotLearned.
+func (v *View) Newer() error { return v.newer }
+
 // fresh reports whether an eventual read may use the record. A clock that went back makes it old.
 func (v *View) fresh(now time.Time) bool {
 	if v.options.Breaks.KeepForever && v.known {
@@ -70,6 +76,23 @@ func (v *View) fresh(now time.Time) bool {
 	}
 	age := now.Sub(v.asOf)
 	return v.known && v.floor <= v.record.Generation && age >= 0 && age <= v.options.Keep
+}
+
+// asks returns whether a read has to read the ledger, and how. width is what it has to cover at least.
+func (v *View) asks(mode Mode, atLeast int64, width int, now time.Time) (ask, strong bool) {
+	breaks := v.options.Breaks
+	covered := v.record.Read >= width || breaks.IgnoreTokenWidth
+	known := v.newer == nil || breaks.ReadNewer
+	switch {
+	case mode == Strong && breaks.TrustCache:
+		return false, false
+	case mode == Causal && known && (v.known && v.record.Generation >= atLeast && covered || breaks.IgnoreAtLeast):
+		return false, false
+	case mode == Eventual && known && covered && v.fresh(now):
+		return false, false
+	}
+	// A stamp is a promise that only a strong read can be held to, and so is the width of a page.
+	return true, mode != Eventual && !breaks.WeakLedger || v.floor > v.record.Generation || !covered || !known
 }
 
 // Ask returns the effect that reads the ledger. Call it before the request is sent: what comes back is as old as that.
@@ -104,8 +127,41 @@ func (v *View) Learn(asked ReadLedger, r Record) error {
 			return err
 		}
 	}
+	if asked.Strong && asked.Sent.After(v.newerAt) {
+		v.newer = nil
+	}
 	v.install(r, asked.Sent)
 	return nil
+}
+
+// hear takes the answer to the ReadLedger of a read that has to cover a width. If the read may go on with what is known
+// although the ledger could not be read, stale says why that is old.
+func (v *View) hear(e LedgerRead, mode Mode, width int) (stale, err error) {
+	breaks := v.options.Breaks
+	if err = e.Err; err != nil {
+		v.NotLearned(e.Asked, err)
+	} else if err = v.Learn(e.Asked, e.Record); err == nil && e.Asked.Strong && e.Record.Read < width && !breaks.IgnoreTokenWidth {
+		err = v.lost("generation %d reads %d shards, and the page before has read %d", e.Record.Generation, e.Record.Read, width)
+	}
+	covered := v.record.Read >= width || breaks.IgnoreTokenWidth
+	switch {
+	case err == nil:
+		return nil, nil
+	case mode == Eventual && v.known && covered && (!errors.Is(err, ErrNewer) || breaks.ReadNewer):
+		return err, nil // what is known may be old, but it is never wrong
+	case breaks.SkipUnreadable:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the ledger could not be read, so that shards may be missing: %w", err)
+}
+
+// NotLearned takes the error that a ReadLedger was answered with. If it wraps ErrNewer, this process does not know the
+// rules that hold: writes and reads end with the error, until a strong read that was asked for later shows a record that
+// this version understands. Other errors change nothing.
+func (v *View) NotLearned(asked ReadLedger, err error) {
+	if errors.Is(err, ErrNewer) && !asked.Sent.Before(v.newerAt) {
+		v.newer, v.newerAt = fmt.Errorf("ledger of %q: %w", v.options.Key, err), asked.Sent
+	}
 }
 
 // install merges a record.

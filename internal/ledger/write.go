@@ -34,13 +34,19 @@ type WriteResult struct {
 	Generation int64 // a Causal read with AtLeast this or more returns the item
 }
 
-// NewWrite returns the machine.
+// NewWrite returns the machine. If the view knows that the ledger is of a newer version, the machine ends with ErrNewer when
+// it is asked for the next attempt.
 func NewWrite(v *View, w Writing) *Write { return &Write{view: v, writing: w} }
 
 // Next returns the next attempt. It is empty while an answer is awaited. The caller waits between attempts, and gives up
 // by not asking any more.
 func (m *Write) Next() []Effect {
 	if m.over || m.flying {
+		return nil
+	}
+	if newer := m.view.newer; newer != nil && !m.view.options.Breaks.WriteNewer {
+		m.last = newer
+		m.end(m.giveUp())
 		return nil
 	}
 	if !m.chosen {
