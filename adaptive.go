@@ -272,6 +272,20 @@ func writeUnits(item Item) float64 {
 	return max(1, math.Ceil(float64(attribute.SizeOf(item).Bytes)/1024))
 }
 
+// hint makes a time bucket that follows on wide ones begin wide. An item that has no bucket is refused when it is placed.
+func (w *writer) hint(ctx context.Context, item Item) {
+	if w.ledgers == nil || w.schema.Layout.Bucket == layout.NoBucket || !w.schema.Listed(item) {
+		return
+	}
+	k, err := w.schema.KeyIn(ctx, item)
+	if err != nil {
+		return
+	}
+	if at, err := w.schema.EventTime.Of(item); err == nil {
+		w.ledgers.Hint(ctx, k.Text, k.Bucket, at)
+	}
+}
+
 // throttled makes this process look whether others have made a key wider.
 func (w *writer) throttled(ctx context.Context, p *place.Placement) {
 	if w.ledgers != nil && p.Text != "" {

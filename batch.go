@@ -122,6 +122,7 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 		var item Item
 		if item, e.err = encode(i); e.err == nil {
 			item = b.ttl.Give(item) // before the place, which may depend on it
+			b.writer.hint(ctx, item)
 			e.Placement, e.err = b.placer.Place(ctx, item, false)
 		}
 		if e.err != nil {

@@ -44,6 +44,7 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 		}
 		in.TableName, in.Item = &w.sender.table, w.schema.WithKeyOf(item, in.Item)
 	}
+	w.hint(ctx, in.Item)
 	p, err := w.placer.Place(ctx, in.Item, conditional(in))
 	if err != nil {
 		return done, err

@@ -55,8 +55,9 @@ type Book struct {
 	mu    sync.RWMutex
 	pages map[Key]*page
 
-	lawMu sync.Mutex // guards law
+	lawMu sync.Mutex // guards law and hints
 	law   *ledger.Law
+	hints hints
 }
 
 // NewBook returns a book that knows nothing. The error is about the options of the law.
@@ -69,6 +70,7 @@ func NewBook(o Options) (*Book, error) {
 	}
 	var err error
 	b.law, err = ledger.NewLaw(o.Law)
+	b.hints.law = b.law
 	return b, err
 }
 
@@ -87,7 +89,6 @@ type page struct {
 	watched atomic.Bool  // the law has heard of the key
 	polled  atomic.Int64 // when the law was last asked, in milliseconds
 	reason  ledger.Reason
-	hinted  bool // the ledger of the bucket was created from a hint, or need not be
 }
 
 // page returns the page of a key.

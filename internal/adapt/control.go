@@ -178,7 +178,7 @@ func (c *Control) writeLedger(ctx context.Context, k layout.ControlKey, absent l
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok && !lost {
 		stored, bad := c.parse(failed.Item, absent)
 		if bad != nil {
-			return ledger.LedgerWritten{Outcome: ledger.Failed, Err: bad}
+			return ledger.LedgerWritten{Outcome: ledger.Refused, Unparsed: bad, Err: err}
 		}
 		return ledger.LedgerWritten{Outcome: ledger.Refused, Record: stored, Err: err}
 	}

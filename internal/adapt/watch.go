@@ -32,16 +32,20 @@ type Watch struct {
 func (b *Book) Watch(ctx context.Context, key string, bucket time.Time) Watch {
 	w := Watch{book: b, key: Key{key, bucket}}
 	w.page = b.known(w.key)
-	if w.page == nil || !b.poll(w.page) {
-		return w
+	if w.page != nil && b.poll(w.page) {
+		w.start(func() { b.report(ctx, w.page) })
 	}
+	return w
+}
+
+// start does something beside the write.
+func (w *Watch) start(do func()) {
 	done := make(chan struct{})
 	w.beside = done
 	go func() { // End waits for it
 		defer close(done)
-		b.report(ctx, w.page)
+		do()
 	}()
-	return w
 }
 
 // poll reports whether the law is to be asked about a key now.
@@ -89,7 +93,7 @@ func (b *Book) observe(w *Watch, units float64, now time.Time) {
 }
 
 // Reason returns why DynamoDB has throttled a write to a collection whose key is spread in an index, or in the table itself if
-// that is "". Only KeyRange is about how the key is spread. An answer without reasons, as of older services, is taken for it.
+// that is "". Only KeyRange is about how the key is spread. An answer without reasons says nothing about it, and so does what a batch leaves unprocessed.
 func Reason(err error, index string) ledger.Throttle {
 	var reasons []types.ThrottlingReason
 	if e, ok := errors.AsType[*types.ProvisionedThroughputExceededException](err); ok {
@@ -98,9 +102,6 @@ func Reason(err error, index string) ledger.Throttle {
 		reasons = e.ThrottlingReasons
 	} else if e, ok := errors.AsType[*types.RequestLimitExceeded](err); ok {
 		reasons = e.ThrottlingReasons
-	}
-	if len(reasons) == 0 {
-		return ledger.KeyRange
 	}
 	found := ledger.Other
 	for _, r := range reasons {
@@ -143,6 +144,7 @@ func (b *Book) report(ctx context.Context, p *page) {
 	p.mu.Unlock()
 	b.lawMu.Lock()
 	d := b.law.Decide(p.name, totals, record, b.clock.read())
+	b.hints.rate(p.key, d.Rate)
 	b.lawMu.Unlock()
 	if d.Reason == ledger.Grows {
 		if _, _, err := b.grow(ctx, p, ledger.Growth{To: d.To, Why: shorten(d.Text), Once: true}); err != nil {

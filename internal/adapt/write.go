@@ -63,16 +63,17 @@ func (b *Book) Throttled(ctx context.Context, key string, bucket time.Time) {
 }
 
 // learn reads a ledger for the view.
-func (b *Book) learn(ctx context.Context, p *page, asked ledger.ReadLedger) error {
+func (b *Book) learn(ctx context.Context, p *page, asked ledger.ReadLedger) {
 	read := b.ask(ctx, p, asked)
 	err := read.Err
+	p.mu.Lock()
 	if err == nil {
-		p.mu.Lock()
 		err = p.view.Learn(asked, read.Record)
-		p.mu.Unlock()
+	} else {
+		p.view.NotLearned(asked, err)
 	}
+	p.mu.Unlock()
 	if err != nil {
 		b.options.Logger.WarnContext(ctx, "the ledger of a throttled key cannot be read", "key", p.name, "error", err)
 	}
-	return err
 }
