@@ -21,8 +21,8 @@ func (r *requests[V]) extend(s *stage[V], more func(context.Context, int) ([]Sou
 	})
 }
 
-// extend takes in the answer of Stages.More: its sources join their stage, and their first requests are sent. An error
-// ends the read when the stage is reached.
+// extend takes in the answer of Stages.More: its sources join their stage. If they are merged now, their first requests
+// are sent. Those of later stages are sent when the merge waits. An error ends the read when its stage is reached.
 func (g *Gather[V]) extend(a *addition[V]) error {
 	s, r := &g.stages, &g.requests
 	if a.err != nil && r.ctx.Err() != nil {
@@ -46,12 +46,11 @@ func (g *Gather[V]) extend(a *addition[V]) error {
 		if n := s.unasked(); !r.allow(n) { // with fewer requests, no entry could be returned
 			return exceeded(g, n)
 		}
-		for _, cu := range added {
+		for _, cu := range added { // before requests for later stages
 			if !g.fetch(cu) {
-				return g.open()
+				break
 			}
 		}
 	}
-	g.askAhead()
 	return g.open()
 }

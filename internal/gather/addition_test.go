@@ -125,6 +125,41 @@ func TestMoreHoldsUpItsStage(t *testing.T) {
 	})
 }
 
+// Sources that a later stage gains are read ahead, while the first stage waits for a shard or for more of them.
+func TestAddedShardsAreReadAhead(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		shard, more time.Duration // of the first stage
+	}{
+		{"a late shard", 10 * time.Second, 0},
+		{"a late More", time.Second, 10 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &store{delay: func(shard string, nth int64) time.Duration {
+				if shard == "shard 0" && nth == 0 {
+					return test.shard
+				}
+				return time.Second
+			}}
+			stages := [][]Source[item]{lists(s, false, 1, numbers(1)), lists(s, false, 1, numbers(1), numbers(1))[1:]}
+			plan := gaining(time.Second, 0, stages...)
+			plan.Open = func(_ context.Context, i int) ([]Source[item], error) { return stages[i][:1-i], nil }
+			more := plan.More
+			plan.More = func(ctx context.Context, i int) ([]Source[item], error) {
+				if i == 0 {
+					time.Sleep(test.more)
+					return nil, nil
+				}
+				return more(ctx, i)
+			}
+			start := time.Now()
+			if got, err := read(context.Background(), Config{}, plan); err != nil || len(got) != 2 || time.Since(start) != 10*time.Second {
+				t.Errorf("%s: got %v, %v after %v, want 2 entries after 10s", test.name, got, err, time.Since(start))
+			}
+		})
+	}
+}
+
 // An error of More ends the read unchanged, when its stage is reached and not before.
 func TestMoreFails(t *testing.T) {
 	for _, test := range []struct {
@@ -278,7 +313,8 @@ func TestContextEndsMore(t *testing.T) {
 		{"only More", time.Second, 2, WaitError{Of: 2, Unknown: true}, "the number of shards is not known yet, 2 answered: context deadline exceeded"},
 		{"nothing but More", time.Second, 0, WaitError{Unknown: true}, "the number of shards is not known yet, 0 answered: context deadline exceeded"},
 		{
-			"More and shards", time.Hour, 2, WaitError{Waiting: 2, Of: 2, Unknown: true, First: "shard 0"},
+			"More and shards", time.Hour, 2,
+			WaitError{Waiting: 2, Of: 2, Unknown: true, First: "shard 0"},
 			`2 of at least 2 shards did not answer, the first is "shard 0": context deadline exceeded`,
 		},
 	} {

@@ -13,7 +13,8 @@ type Config struct {
 	MaxRequests int
 
 	// Prefetch is the number of stages to read ahead of the current one, whether they are needed or not. The next stage
-	// is read in any case as soon as it is certain to be needed.
+	// is read in any case as soon as it is certain to be needed. With MaxRequests, neither happens before Stages.More of
+	// the current stage has returned.
 	Prefetch int
 
 	// Concurrency is the number of shards that a Scatter reads at a time. Default: 16.
