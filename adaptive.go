@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -431,6 +432,71 @@ func newLedger(key string, bucket time.Time, r ledger.Record) Ledger {
 		l.History = append(l.History, layout.Width{Write: p.Write, Read: p.Read})
 	}
 	return l
+}
+
+// Repair writes the ledger of a key anew that was deleted, damaged or restored from a backup, and returns it. It looks for items
+// in all shards below width, with one strongly consistent request each; 0 means 256. The ledger then covers every shard that has
+// an item. Nothing is written if there is no ledger and only shard 0 has items.
+//
+// A process that still knows the old ledger may go on to write to shards that were empty. Give at least the width that the key
+// had, if you know it, or restart the writers first. A damaged ledger has to be deleted before.
+func (l Ledgers) Repair(ctx context.Context, key string, at time.Time, width int, why string) (Ledger, error) {
+	r := ledger.Repairing{To: width, Why: why}
+	return l.do(key, at, func(book *adapt.Book, bucket time.Time) (ledger.Record, error) {
+		record, _, err := book.Repair(ctx, key, bucket, r, func(ctx context.Context, to int) (int, int64, error) {
+			return l.core.probe(ctx, key, bucket, to)
+		})
+		return record, err
+	})
+}
+
+// probe returns the largest shard of a key below to that has an item, -1 if none has, and the largest stamp of those items.
+func (c *core) probe(ctx context.Context, key string, bucket time.Time, to int) (largest int, stamp int64, err error) {
+	q := Query{Key: key, Consistent: c.schema.Index == "", IncludeExpired: true, Limit: 1}
+	if !bucket.IsZero() {
+		q.From, q.To = bucket, c.options.Layout.Bucket.Next(bucket)
+	}
+	r, err := c.prepare(ctx, q)
+	if err != nil {
+		return -1, 0, err
+	}
+	shards, err := r.shardsOf(0, c.schema.LayoutAt(to), bucket)
+	if err != nil {
+		return -1, 0, err
+	}
+	found, failed := make([]*dynamodb.QueryOutput, len(shards)), make([]error, len(shards))
+	inParallel(len(shards), func(i int) { found[i], failed[i] = shards[i].send(ctx, shards[i].input(1)) })
+	largest = -1
+	for i, out := range found {
+		if failed[i] != nil {
+			return -1, 0, failed[i]
+		}
+		for _, item := range out.Items {
+			largest, stamp = i, max(stamp, place.StampOf(item))
+		}
+	}
+	return largest, stamp, nil
+}
+
+// All returns the ledgers that are stored, in no particular order, with the read units of a scan of the table. An error about one
+// ledger, for example that it is damaged, comes in its place, with its key, and the loop may continue. Any other error is the last.
+func (l Ledgers) All(ctx context.Context, client Scanner) iter.Seq2[Ledger, error] {
+	return func(yield func(Ledger, error) bool) {
+		book, err := l.book()
+		if err != nil {
+			yield(Ledger{}, err)
+			return
+		}
+		for found, err := range book.All(ctx, client) {
+			stored := Ledger{Key: found.Key.Text, Bucket: found.Key.Bucket}
+			if err == nil {
+				stored = newLedger(found.Key.Text, found.Key.Bucket, found.Record)
+			}
+			if !yield(stored, err) {
+				return
+			}
+		}
+	}
 }
 
 // Rewrite replaces the charter of a collection with Adaptive or Recorded by the layout of this process. Do it when no process

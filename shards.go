@@ -44,7 +44,7 @@ func (r *reading) shards(ctx context.Context, bucket time.Time, from *pagetoken.
 			return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 		}
 		width.Read = cover.First()
-		if r.query.Sample > 0 || len(r.core.options.Older) > 0 { // which shards are read depends on how many there are
+		if r.knowsAllFirst() {
 			if width.Read, err = cover.Await(ctx); err != nil {
 				return nil, err
 			}
@@ -75,9 +75,12 @@ func (r *reading) reading(bucket time.Time, from *pagetoken.Position) ledger.Rea
 	return reading
 }
 
+// knowsAllFirst reports whether the ledger is read before the first shard, because which shards are read depends on it.
+func (r *reading) knowsAllFirst() bool { return r.query.Sample > 0 || len(r.core.options.Older) > 0 }
+
 // rest returns the shards of a bucket that only its ledger tells of, once it has been read. known are its other shards.
 func (r *reading) rest(ctx context.Context, known []*shard) ([]*shard, error) {
-	if len(known) == 0 || known[0].cover == nil || !known[0].cover.Pending() {
+	if len(known) == 0 || known[0].cover == nil || r.knowsAllFirst() {
 		return nil, nil
 	}
 	cover := known[0].cover

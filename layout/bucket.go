@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // Bucket is the time part of a shard key: the period of time, in UTC, whose items share a key.
@@ -121,6 +123,15 @@ func (b Bucket) Text(t time.Time) (string, error) {
 	var buf [16]byte
 	text, err := b.appendText(buf[:0], t, defaultHourMark)
 	return string(text), err
+}
+
+// ParseText returns the start of the bucket with a text, as Text writes it. The error wraps ErrTime.
+func (b Bucket) ParseText(text string) (time.Time, error) {
+	start, ok := b.parseText(text, defaultHourMark)
+	if !ok {
+		return time.Time{}, fmt.Errorf("%w: %s is no bucket of every %v", ErrTime, quote.Text(text), b)
+	}
+	return start, nil
 }
 
 func (b Bucket) valid() bool { return int(b) < len(bucketNames) }

@@ -17,7 +17,8 @@ type Cover struct {
 	machine *ledger.Read // under page.mu
 	first   int
 	due     []ledger.ReadLedger
-	extra   int // the shards below this are to be read
+	extra   int           // the shards below this are to be read
+	turn    chan struct{} // has an element while somebody reads the ledger
 }
 
 // Cover begins a read of a key. It sends nothing.
@@ -27,7 +28,7 @@ func (b *Book) Cover(key string, bucket time.Time, reading ledger.Reading) (*Cov
 		return nil, err
 	}
 	reading.Now = b.clock.read()
-	c := &Cover{book: b, page: p}
+	c := &Cover{book: b, page: p, turn: make(chan struct{}, 1)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.machine = ledger.NewRead(p.view, reading)
@@ -51,16 +52,22 @@ func (c *Cover) collect() {
 // First returns how many shards are known to the process.
 func (c *Cover) First() int { return c.first }
 
-// Pending reports whether the ledger has to be read, so that there may be more shards than First.
+// Pending reports whether the ledger has to be read, so that there may be more shards than First. Ask before the first Await.
 func (c *Cover) Pending() bool {
 	c.page.mu.Lock()
 	defer c.page.mu.Unlock()
 	return len(c.due) > 0
 }
 
-// Await reads the ledger if that is due, and returns how many shards there are to read. The error wraps ErrLedger, or is the
-// context's.
+// Await reads the ledger if that is due, or waits for who does, and returns how many shards there are to read. The error wraps
+// ErrLedger, or is the context's.
 func (c *Cover) Await(ctx context.Context) (int, error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 	p := c.page
 	p.mu.Lock()
 	defer p.mu.Unlock()
