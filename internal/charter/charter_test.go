@@ -163,6 +163,27 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+// What New leaves out is refused in a charter that comes from elsewhere.
+func TestValidateRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		edit       func(*Charter)
+	}{
+		{"an unknown need", `unknown need "compact"`, func(c *Charter) { c.Needs = []string{"compact", NeedLedger} }},
+		{"needs out of order", "sorted", func(c *Charter) { c.Needs = []string{NeedLedger, NeedLedger} }},
+		{"no need", `want "ledger" among them`, func(c *Charter) { c.Needs = nil }},
+		{"fixed shards that have no effect", "adaptive, but there are 8 fixed shards", func(c *Charter) { c.Layout.Shards = 8 }},
+		{"an event time that has no effect", "no bucket", func(c *Charter) { c.EventTime = EventTime{"at", RFC3339} }},
+		{"a long author", "200 bytes", func(c *Charter) { c.By = strings.Repeat("x", 201) }},
+	} {
+		given := made(t, adaptive())
+		c.edit(&given)
+		if err := given.Validate(); !errors.Is(err, ErrCharter) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want ErrCharter that says %q", c.name, err, c.says)
+		}
+	}
+}
+
 // drawCharter draws any charter that New takes.
 func drawCharter(t *rapid.T) Charter {
 	name := rapid.SampledFrom([]string{"", "a", "b", "ünï", `q"[]`, " ", "\u2028"})
