@@ -236,6 +236,14 @@ func TestCompareIsFair(t *testing.T) {
 	})
 }
 
+// A charter without an author has a readable error all the same.
+func TestCompareWithoutAuthor(t *testing.T) {
+	err := Compare(made(t, adaptive()), edited(t, full(), func(c *Charter) { c.By = "" }))
+	if err == nil || !strings.HasPrefix(err.Error(), `layout differs from the charter that "somebody" wrote at 2026-01-02T03:04:05Z: `) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestExtends(t *testing.T) {
 	none, one := made(t, adaptive()), edited(t, adaptive(), func(c *Charter) { c.Older = []layout.Layout{{Shards: 4}} })
 	if !Extends(one, none) || Extends(none, one) || Extends(one, one) {
