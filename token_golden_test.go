@@ -197,6 +197,7 @@ func TestTokenErrorsSayWhatIsWrong(t *testing.T) {
 		"no base64":     {q, "*", "it is not valid base64url"},
 		"short":         {q, "AAAA", "it is too short"},
 		"version":       {q, strings.Repeat("A", 40), "it has version 0, want version 2: begin with the first page"},
+		"newer version": {q, "Aw" + page.Next[2:], "it has the newer version 3, and this process understands version 2: upgrade heatsink in this process, or begin with the first page"},
 		"changed":       {q, page.Next[:len(page.Next)-2] + "AA", "it was changed after it was issued, or was signed with another key"},
 		"malformed":     {q, forge(1, nil), "its position is malformed"},
 		"another query": {other, page.Next, "it belongs to another query, or to another format of shard keys"},

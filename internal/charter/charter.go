@@ -267,10 +267,8 @@ func tableName(table string) string {
 	if !strings.HasPrefix(table, "arn:") {
 		return table
 	}
-	_, name, ok := strings.Cut(table, ":table/")
-	if !ok {
-		return table
+	if _, name, ok := strings.Cut(table, ":table/"); ok {
+		return name
 	}
-	name, _, _ = strings.Cut(name, "/")
-	return name
+	return table
 }

@@ -108,6 +108,13 @@ func TestNewHasOneFormOfALayout(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, want)
 		}
 	}
+	const odd = "arn:aws:dynamodb:eu-west-1:123456789012:orders"
+	if got := edited(t, base, func(c *Charter) { c.Table = odd }).Table; got != odd {
+		t.Errorf("got the table %q, want %q: it is no ARN of a table", got, odd)
+	}
+	if got := edited(t, base, func(c *Charter) { c.Widths, c.Needs = Fixed, []string{NeedLedger} }).Needs; got != nil {
+		t.Errorf("a collection with fixed shards needs %q, want nothing", got)
+	}
 	if got := made(t, base).Needs; !slices.Equal(got, []string{NeedLedger}) {
 		t.Errorf("an adaptive collection needs %q, want the ledger", got)
 	}
@@ -131,7 +138,8 @@ func TestNewRefuses(t *testing.T) {
 		{"no partition key", "PartitionKey is empty", func(c *Charter) { c.PartitionKey = "" }},
 		{"one name for both keys", `both "id"`, func(c *Charter) { c.SortKey = c.PartitionKey }},
 		{"too many shards", "Layout.Shards", func(c *Charter) { c.Layout.Shards = layout.MaxShards + 1 }},
-		{"unknown widths", "Widths(7)", func(c *Charter) { c.Widths = 7 }},
+		{"unknown widths", "Widths(3)", func(c *Charter) { c.Widths = ByProgram + 1 }},
+		{"a format that is wrong", "ShardPrefix", func(c *Charter) { c.Layout.Format.ShardPrefix = "{" }},
 		{"an older layout with a bucket", "Older[0] has buckets", func(c *Charter) { c.Older[0].Bucket = layout.Day }},
 		{"an older layout that is wrong", "Older[1]", func(c *Charter) { c.Older[1].Shards = -1 }},
 		{"a bucket without a time", "event time", func(c *Charter) { c.EventTime.Attribute = "" }},
@@ -159,6 +167,27 @@ func TestNewRefuses(t *testing.T) {
 	for _, want := range []string{"Widths(7)", "event time", "PartitionKey"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to tell of %s", err, want)
+		}
+	}
+}
+
+// What New leaves out is refused in a charter that comes from elsewhere.
+func TestValidateRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		edit       func(*Charter)
+	}{
+		{"an unknown need", `unknown need "compact"`, func(c *Charter) { c.Needs = []string{"compact", NeedLedger} }},
+		{"needs out of order", "sorted", func(c *Charter) { c.Needs = []string{NeedLedger, NeedLedger} }},
+		{"no need", `want "ledger" among them`, func(c *Charter) { c.Needs = nil }},
+		{"fixed shards that have no effect", "adaptive, but there are 8 fixed shards", func(c *Charter) { c.Layout.Shards = 8 }},
+		{"an event time that has no effect", "no bucket", func(c *Charter) { c.EventTime = EventTime{"at", RFC3339} }},
+		{"a long author", "200 bytes", func(c *Charter) { c.By = strings.Repeat("x", 201) }},
+	} {
+		given := made(t, adaptive())
+		c.edit(&given)
+		if err := given.Validate(); !errors.Is(err, ErrCharter) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want ErrCharter that says %q", c.name, err, c.says)
 		}
 	}
 }

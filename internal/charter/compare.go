@@ -16,7 +16,7 @@ const remedy = `to keep this process's layout instead, deploy it to all processe
 	`then rewrite the charter with "heatsink ledger charter --force", once no process with the old layout runs`
 
 // Advice about differences that mostly mean two collections with one name.
-const otherCollection = "name the same in all processes; if these are two collections, give each a name of its own"
+const otherCollection = "use the same name in all processes; if these are two collections, give each a name of its own"
 
 // Compare returns nil if a process with the charter mine may use the collection whose stored charter is the other. Else the
 // error wraps ErrIncompatible. It lists every difference, and what to do about each.

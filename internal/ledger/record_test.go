@@ -107,8 +107,9 @@ func TestParseRefuses(t *testing.T) {
 		})
 	}
 	for _, v := range grown().Encode() {
-		if _, err := Parse(without(grown().Encode(), v.Name)); !errors.Is(err, ErrRecord) {
-			t.Errorf("without %s: got %v, want ErrRecord", v.Name, err)
+		_, err := Parse(without(grown().Encode(), v.Name))
+		if want := "invalid ledger: " + v.Name + " is missing"; !errors.Is(err, ErrRecord) || err.Error() != want {
+			t.Errorf("without %s: got %v, want %s", v.Name, err, want)
 		}
 	}
 }

@@ -38,10 +38,14 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("it has %d characters, want at most %d", e.Characters, maxToken)
 }
 
-// VersionError refuses a token of another Version.
+// VersionError refuses a token of another Version. Such tokens are met while processes of two versions run side by side.
 type VersionError struct{ Version byte }
 
 func (e *VersionError) Error() string {
+	if e.Version > Version {
+		return fmt.Sprintf("it has the newer version %d, and this process understands version %d: upgrade heatsink in this process, or begin with the first page",
+			e.Version, Version)
+	}
 	return fmt.Sprintf("it has version %d, want version %d: begin with the first page", e.Version, Version)
 }
 

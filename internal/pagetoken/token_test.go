@@ -129,16 +129,35 @@ func TestTokenBitFlips(t *testing.T) {
 	}
 }
 
+// Tokens of other versions are met during a rollout: whoever holds one must learn what to do. They are refused whatever
+// their seal is, because another version may seal them otherwise.
 func TestTokenVersion(t *testing.T) {
-	token := Position{}.Token(queryOf(1), nil)
-	raw, _ := base64.RawURLEncoding.DecodeString(token)
-	if raw[0] != Version {
-		t.Errorf("the first byte is %d, want the version", raw[0])
-	}
-	body := append([]byte{Version + 1}, raw[1:len(raw)-4]...)
-	_, err := Parse(base64.RawURLEncoding.EncodeToString(append(body, seal(body, nil)...)), queryOf(1), nil)
-	if other, ok := errors.AsType[*VersionError](err); !ok || other.Version != 3 || !strings.Contains(err.Error(), "version 3") {
-		t.Errorf("got %v, want that the version is 3", err)
+	for name, keys := range tokenKeys {
+		raw, err := base64.RawURLEncoding.DecodeString(Position{}.Token(queryOf(1), keys))
+		if err != nil || raw[0] != Version {
+			t.Fatalf("%s: the first byte is %d, %v, want the version", name, raw[0], err)
+		}
+		for version, want := range map[byte]string{
+			0:           "it has version 0, want version 2: begin with the first page",
+			1:           "it has version 1, want version 2: begin with the first page",
+			Version + 1: "it has the newer version 3, and this process understands version 2: upgrade heatsink in this process, or begin with the first page",
+			255:         "it has the newer version 255, and this process understands version 2: upgrade heatsink in this process, or begin with the first page",
+		} {
+			sealed := len(raw) - macSize
+			if len(keys) == 0 {
+				sealed = len(raw) - crcSize
+			}
+			body := append([]byte{version}, raw[1:sealed]...)
+			for seals, token := range map[string][]byte{
+				"sealed":           append(bytes.Clone(body), seal(body, slices.Concat(keys...))...), // of one key or none
+				"sealed otherwise": append(bytes.Clone(body), raw[sealed:]...),
+			} {
+				_, err := Parse(base64.RawURLEncoding.EncodeToString(token), queryOf(1), keys)
+				if other, ok := errors.AsType[*VersionError](err); !ok || other.Version != version || err.Error() != want {
+					t.Errorf("%s, %s: got %v, want %s", name, seals, err, want)
+				}
+			}
+		}
 	}
 }
 
