@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -103,6 +105,9 @@ var (
 	ErrFrozen = ledger.ErrFrozen
 	// ErrCharter is wrapped when a collection is recorded with another layout than this process has.
 	ErrCharter = charter.ErrIncompatible
+	// ErrNewer is wrapped when a ledger or a charter was written by a newer version of heatsink, whose rules this one does not
+	// know. Upgrade this process.
+	ErrNewer = ledger.ErrNewer
 )
 
 // checkAdaptive reports what is wrong with Adaptive, Recorded and what goes with them.
@@ -112,6 +117,13 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 			wrong("Name is %q and ControlTable %q, but neither Adaptive nor Recorded is set, which need them: leave them out", o.Name, o.ControlTable)
 		}
 		return
+	}
+	for _, name := range slices.Concat(o.ShardBy, []string{
+		o.PartitionKey, o.SortKey, o.Index.PartitionKey, o.Index.SortKey, o.Index.ShardAttribute, o.EventTime.Attribute, o.TTL, o.Version,
+	}) {
+		if strings.HasPrefix(name, ledger.Prefix) {
+			wrong("attribute %q begins with %s, which is for control items: name another attribute", name, ledger.Prefix)
+		}
 	}
 	if err := (layout.ControlKey{Role: layout.RoleCharter, Collection: o.collectionName()}).Validate(); err != nil {
 		wrong("Name: %w", err)

@@ -47,7 +47,7 @@ type shard struct {
 	cover *adapt.Cover // of the key's ledger; nil without ledgers
 
 	bucket time.Time // the start of the bucket, in which every item must have an event time; zero without buckets
-	timed    bool // items must be compared with From and To
+	timed  bool      // items must be compared with From and To
 
 	left   sortkey.Interval // the sort keys to read
 	skip   sortkey.Value    // the sort key of an item that was returned already, if skips is set

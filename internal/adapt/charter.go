@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/charter"
-	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -46,7 +45,7 @@ func (b *Book) Ready(ctx context.Context) error {
 	err := b.checkCharter(ctx)
 	switch {
 	case err == nil:
-	case until > 0 && !errors.Is(err, charter.ErrIncompatible) && !errors.Is(err, ledger.ErrNewer) && !errors.Is(err, ledger.ErrRecord):
+	case until > 0 && !errors.Is(err, charter.ErrIncompatible) && !errors.Is(err, charter.ErrNewer) && !errors.Is(err, charter.ErrCharter):
 		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
 	default:
 		return err
@@ -90,6 +89,9 @@ func (b *Book) checkCharter(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+	}
+	if charter.Extends(mine, stored) { // from now on nobody may leave out what this process reads
+		return b.control.replace(ctx, charterKey, mine.Encode())
 	}
 	return nil
 }

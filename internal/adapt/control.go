@@ -304,4 +304,3 @@ type Key struct {
 	Text   string
 	Bucket time.Time // the start of the bucket; the zero time without buckets
 }
-

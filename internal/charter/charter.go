@@ -26,7 +26,7 @@ var (
 	// ErrCharter is wrapped when a charter contradicts itself, or is not one.
 	ErrCharter = errors.New("invalid charter")
 	// ErrNewer is wrapped when a charter needs a newer version of heatsink.
-	ErrNewer = errors.New("charter of a newer version")
+	ErrNewer = ledger.ErrNewer
 	// ErrIncompatible is wrapped when a process has another layout than the charter.
 	ErrIncompatible = errors.New("layout differs from the charter")
 )

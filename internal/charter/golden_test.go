@@ -37,7 +37,7 @@ func TestStoredChartersStayReadable(t *testing.T) {
 			Widths: ByProgram, Layout: layout.Layout{Strategy: layout.Calculated}, ShardBy: []string{"id"}, PartitionKey: "id",
 			Index: Index{"byStatus", "status", "seen", "shard"}, VersionAttribute: "ver",
 		}},
-		"v2-version.json":   {err: ErrNewer, says: "charter of a newer version: it has version 2, and this process understands 1: upgrade heatsink in this process"},
+		"v2-version.json":   {err: ErrNewer, says: "written by a newer version of heatsink: it has version 2, and this process understands 1: upgrade heatsink in this process"},
 		"v1-need.json":      {err: ErrNewer, says: `it needs ["compact"], and this process knows ["ledger"]: upgrade heatsink in this process`},
 		"v1-attribute.json": {err: ErrCharter, says: `unknown attribute "_hs_mirrors": upgrade heatsink in this process if a newer version wrote it, else remove it`},
 		"v1-widths.json":    {err: ErrCharter, says: `_hs_widths is "by the moon": want adaptive, by the program, or a number such as fixed 16`},

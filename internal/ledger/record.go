@@ -26,7 +26,7 @@ var (
 	// ErrRecord is wrapped when a record contradicts itself, or contradicts what the process is configured with.
 	ErrRecord = errors.New("invalid ledger")
 	// ErrNewer is wrapped when a record needs a newer version of heatsink.
-	ErrNewer = errors.New("ledger of a newer version")
+	ErrNewer = errors.New("written by a newer version of heatsink")
 )
 
 // State is what happens to a key's items.

@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/place", "internal/expiry", "internal/version", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr/compose", "internal/gather", "internal/meter", "internal/pagetoken", "internal/sortkey"},
+	".":           {"layout", "internal/adapt", "internal/charter", "internal/ledger", "internal/place", "internal/expiry", "internal/version", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr/compose", "internal/gather", "internal/meter", "internal/pagetoken", "internal/sortkey"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
@@ -38,7 +38,7 @@ var mayImport = imports{
 	"internal/quote":                   {},
 	"internal/attribute":               {"internal/attr", "internal/quote"},
 	"internal/attribute/attributetest": {},
-	"internal/place":                   {"layout", "internal/attr", "internal/attribute", "internal/quote", "internal/expr/compose"}, // sends nothing
+	"internal/place":                   {"layout", "internal/ledger", "internal/attr", "internal/attribute", "internal/quote", "internal/expr/compose"}, // sends nothing
 	"internal/expiry":                  {"internal/attr"},
 	"internal/version":                 {"internal/place", "internal/expiry", "internal/attr", "internal/attribute", "internal/dispatch", "internal/expr", "internal/expr/compose", "internal/expr/outline", "internal/meter"},
 	"internal/schema":                  {".", "internal/dispatch"},
@@ -51,6 +51,7 @@ var mayImport = imports{
 	"internal/figure":                  {},
 
 	// The protocol of adaptive layouts: pure, and what tries to break it.
+	"internal/adapt":      {"layout", "internal/charter", "internal/dispatch", "internal/ledger", "internal/meter"},
 	"internal/ledger":     {"layout"},
 	"internal/ledger/sim": {"internal/ledger", "layout"},
 	"internal/charter":    {"internal/ledger", "internal/quote", "layout"},
