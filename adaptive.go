@@ -254,8 +254,14 @@ type watch struct {
 	index string
 }
 
+// watcher follows writes to keys with ledgers, so that they grow. Without ledgers it follows none.
+type watcher struct {
+	ledgers *adapt.Book // nil without ledgers
+	schema  *place.Schema
+}
+
 // watch begins to follow a write to a key, and makes the request report what it consumes.
-func (w *writer) watch(ctx context.Context, k *place.Key, report *types.ReturnConsumedCapacity) *watch {
+func (w *watcher) watch(ctx context.Context, k *place.Key, report *types.ReturnConsumedCapacity) *watch {
 	if w.ledgers == nil || k.Text == "" {
 		return nil
 	}
@@ -300,7 +306,7 @@ func writeUnits(item Item) float64 {
 }
 
 // hint makes a time bucket that follows on wide ones begin wide. An item that has no bucket is refused when it is placed.
-func (w *writer) hint(ctx context.Context, item Item) {
+func (w *watcher) hint(ctx context.Context, item Item) {
 	if w.ledgers == nil || w.schema.Layout.Bucket == layout.NoBucket || !w.schema.Listed(item) {
 		return
 	}
@@ -314,7 +320,7 @@ func (w *writer) hint(ctx context.Context, item Item) {
 }
 
 // throttled makes this process look whether others have made a key wider.
-func (w *writer) throttled(ctx context.Context, k *place.Key) {
+func (w *watcher) throttled(ctx context.Context, k *place.Key) {
 	if w.ledgers != nil && k.Text != "" {
 		w.ledgers.Throttled(ctx, k.Text, k.Bucket)
 	}
@@ -325,13 +331,13 @@ type batchWatch map[*batchItem]*watch
 
 // watch begins to follow the items of a batch.
 func (b *batch) watch(ctx context.Context, items []*batchItem) batchWatch {
-	if b.writer.ledgers == nil || b.deletes {
+	if b.watcher.ledgers == nil || b.deletes {
 		return nil
 	}
 	all := make(batchWatch, len(items))
 	for _, e := range items {
 		report := types.ReturnConsumedCapacityIndexes // of the whole batch, so it is not asked for
-		all[e] = b.writer.watch(ctx, &e.Key, &report)
+		all[e] = b.watcher.watch(ctx, &e.Key, &report)
 	}
 	return all
 }
@@ -486,7 +492,7 @@ func (c *core) probe(ctx context.Context, key string, bucket time.Time, to int) 
 	if err != nil {
 		return -1, 0, err
 	}
-	shards, err := r.shardsOf(0, c.schema.LayoutAt(to), bucket)
+	shards, err := scope{r}.shardsOf(0, c.schema.LayoutAt(to), bucket)
 	if err != nil {
 		return -1, 0, err
 	}

@@ -50,7 +50,7 @@ type batch struct {
 	placer  *place.Placer
 	ttl     expiry.TTL
 	sender  *sender
-	writer  *writer // watches keys with ledgers
+	watcher *watcher
 	deletes bool
 	items   []*batchItem
 }
@@ -77,7 +77,7 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	if items == 0 {
 		return nil
 	}
-	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender, writer: w}
+	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender, watcher: w.watcher}
 	b.place(ctx, items, encode)
 	sound := slices.DeleteFunc(slices.Clone(b.items), func(e *batchItem) bool { return e.err != nil })
 	if w.versions.Keeps() {
@@ -122,7 +122,7 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 		var item Item
 		if item, e.err = encode(i); e.err == nil {
 			item = b.ttl.Give(item) // before the place, which may depend on it
-			b.writer.hint(ctx, item)
+			b.watcher.hint(ctx, item)
 			e.Placement, e.err = b.placer.Place(ctx, item, false)
 		}
 		if e.err != nil {
@@ -186,7 +186,7 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 			for _, e := range pending {
 				b.placer.Throttled(e.Placement)
 				watches.failed(e, err)
-				b.writer.throttled(ctx, &e.Key)
+				b.watcher.throttled(ctx, &e.Key)
 			}
 		}
 		return err
