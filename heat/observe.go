@@ -43,6 +43,10 @@ func (r *Recorder) Observe(o Observation) {
 			seen.wanted = o.Units
 		}
 	}
+	if o.control(t.view.Load().own.names.partition) {
+		t.index(o.Index).flow(o.Direction, &r.options).addControl(&seen)
+		return
+	}
 	if len(o.Key) > 0 {
 		c.join(o.Key)
 		seen.key = c.texts
