@@ -12,6 +12,11 @@ type Report struct {
 	To        time.Time        `json:"to"`
 	Resources []ResourceReport `json:"resources"` // tables and indexes, by name
 
+	// Decisions are the last ones of heatsink's control law about keys of adaptive collections, of the last hour and the
+	// latest first. Decided is how many there were, by reason. Both are empty unless a program calls Recorder.Decided.
+	Decisions []Decision      `json:"decisions,omitempty"`
+	Decided   []DecisionCount `json:"decided,omitempty"`
+
 	// Ended says that the source has stopped. Findings then use the busiest time of a key, not the most recent.
 	Ended bool `json:"ended,omitempty"`
 
