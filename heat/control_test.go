@@ -459,3 +459,119 @@ func TestStampsAreNoKeys(t *testing.T) {
 		}
 	}
 }
+
+// createIndexed creates a table by id, without a sort key, and an index by one attribute.
+func createIndexed(t *testing.T, client *dynamodb.Client, table, index, attribute string) {
+	t.Helper()
+	in := &dynamodb.CreateTableInput{
+		TableName: aws.String(table), BillingMode: types.BillingModePayPerRequest, KeySchema: schema("id"),
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String(index), KeySchema: schema(attribute), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		}},
+	}
+	if attribute != "id" {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+			AttributeName: aws.String(attribute), AttributeType: types.ScalarAttributeTypeS,
+		})
+	}
+	if _, err := client.CreateTable(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An index that only the answer or the refusal of a call names has nothing of control items but what is said to be theirs.
+func TestControlItemsInAnUnknownIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 10, Window: time.Second}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		createIndexed(t, db.Client(), "control", "again", "id")
+		recorder := newRecorder(t, heat.Options{NoDescribe: true})
+		client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+		for i := range 100 {
+			_, _ = client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+				TableName: aws.String("control"), Key: item{"id": ledgerOf("a")["pk"]}, UpdateExpression: aws.String("SET #w = :w"),
+				ExpressionAttributeNames: map[string]string{"#w": "_hs_w"}, ExpressionAttributeValues: item{":w": number(i)},
+			})
+		}
+		for _, name := range []string{"control", "control/again"} {
+			w := resource(t, recorder.Report(), name).Writes
+			if w.Units != 0 || w.Requests != 0 || w.Throttled != 0 || w.Control.Units == 0 {
+				t.Errorf("%s: got %+v", name, w)
+			}
+		}
+		if all := resource(t, recorder.Report(), "control").Writes.Control.Throttled + resource(t, recorder.Report(), "control/again").Writes.Control.Throttled; all == 0 {
+			t.Error("nothing was throttled")
+		}
+	})
+}
+
+// A control item that an answer shows to have moved within an index, or to have left it, is counted apart at both places.
+func TestControlItemsThatMoveInAnIndex(t *testing.T) {
+	db := local.Start(t)
+	createIndexed(t, db.Client(), "control", "byWidth", "_hs_w")
+	recorder := newRecorder(t, heat.Options{})
+	client := db.Client(recorder.Option)
+	for _, width := range []string{"4", "8", "16", "", "4"} {
+		ledger := item{"id": ledgerOf("a")["pk"]}
+		if width != "" {
+			ledger["_hs_w"] = text(width)
+		}
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("control"), Item: ledger, ReturnValues: types.ReturnValueAllOld}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := resource(t, recorder.Report(), "control/byWidth").Writes
+	if w.Units != 0 || w.Requests != 0 || len(w.Keys) != 0 || w.Control.Units != 7 || w.Control.Requests != 5 {
+		t.Errorf("got %+v, want 7 units: two for each of two moves", w)
+	}
+	scan, err := heat.ScanTable(t.Context(), client, "control", heat.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"control", "control/byWidth"} { // an index with nothing else in it is there all the same
+		if s := resource(t, scan, name).Stored; s.Control.Items != 1 || s.Items != 0 || s.Distinct.Keys != 0 || len(s.Keys) != 0 {
+			t.Errorf("%s: got %+v", name, s)
+		}
+	}
+}
+
+// A batch in which a control item comes first has the time that it took, and the data has all that an index took which no
+// control item can be in.
+func TestControlItemsFirstInABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := local.Start(t)
+		createAdaptive(t, db.Client(), true)
+		recorder := newRecorder(t, heat.Options{})
+		client := db.Client(recorder.Option)
+		if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"orders": {
+			{DeleteRequest: &types.DeleteRequest{Key: ledgerOf("a")}},
+			{PutRequest: &types.PutRequest{Item: with(key("a", "1"), item{"status": text("OPEN")})}},
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		report := recorder.Report()
+		if w := resource(t, report, "orders").Writes; w.Latency == (heat.Latency{}) || w.Requests != 1 || w.Control.Requests != 1 {
+			t.Errorf("got %+v", w)
+		}
+		if w := resource(t, report, "orders/byStatus").Writes; w.Units != 1 || w.Keys[0].Key != "OPEN" || w.Control != (heat.Control{}) {
+			t.Errorf("got %+v", w)
+		}
+	})
+}
+
+// Control items of tables beyond the most that are counted are among the requests that are not.
+func TestControlItemsOfTooManyTables(t *testing.T) {
+	recorder := newRecorder(t, heat.Options{Entries: 8})
+	for i := range 1001 {
+		recorder.Observe(heat.Observation{
+			Resource: heat.Resource{Table: fmt.Sprint("table-", i)}, KeyNames: []string{"pk"}, Key: []string{layout.ControlPrefix + "C#a"}, Units: 1,
+		})
+	}
+	if notes := recorder.Report().Notes; len(notes) != 1 || !strings.Contains(notes[0], "the most possible: 1 requests of others are not") {
+		t.Errorf("got %q", notes)
+	}
+}
