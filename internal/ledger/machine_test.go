@@ -506,6 +506,13 @@ func TestNewerLedger(t *testing.T) {
 	next(t, NewGet(v, Finding{Home: home(2), Mode: Causal, Now: t0}), "ledger strong=true floor=2")
 	next(t, NewGrow(v, Growth{To: 8, Now: t0}), "ledger strong=true floor=2")
 
+	throttled := NewRead(v, Reading{Mode: Eventual, Now: t0.Add(time.Hour)})
+	throttled.Next()
+	throttled.Handle(LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0.Add(time.Hour)}, Err: errSome})
+	if _, err := throttled.Result(); !throttled.Over() || !errors.Is(err, ErrNewer) || !errors.Is(err, errSome) {
+		t.Errorf("an eventual read that cannot read the ledger again: got %v, want both errors", err)
+	}
+
 	// Only a strong read that was asked for later shows that it is over.
 	for _, c := range []struct {
 		asked ReadLedger

@@ -100,6 +100,16 @@ func TestRepairMeetsOthers(t *testing.T) {
 		m.Handle(LedgerWritten{Outcome: Refused, Record: widths(2, 16, 16), Err: errSome})
 		next(t, m, "store 4 16/16 if 2 most 16")
 	})
+	t.Run("lost meanwhile", func(t *testing.T) {
+		m := start()
+		m.Handle(LedgerWritten{Outcome: Refused, Record: widths(9, 32, 32), Err: errSome})
+		next(t, m, "store 10 32/32 if 9 most 32")
+		m.Handle(LedgerWritten{Outcome: Refused, Record: Absent(0, 0), Err: errSome})
+		next(t, m, "store 10 32/32 if 0 most 32")
+		if m.view.Floor() != 9 {
+			t.Errorf("got floor %d, want 9", m.view.Floor())
+		}
+	})
 	t.Run("newer", func(t *testing.T) {
 		m := start()
 		m.Handle(LedgerWritten{Outcome: Refused, Unparsed: fmt.Errorf("%w: version 9", ErrNewer), Err: errSome})
