@@ -55,11 +55,11 @@ func add(sum *Stats, s Stats) {
 const budget = 2000
 
 // aboutLoss are the rules that matter only if the ledger was lost. The others must be needed without that.
-var aboutLoss = []string{"AcceptLoss", "IgnoreStamps", "AnyReadWidth"}
+var aboutLoss = []string{"AcceptLoss", "IgnoreStamps", "AnyReadWidth", "RepairOverStamps", "RepairUnseen"}
 
 // lossless returns the plan without what happens to the ledger.
 func lossless(p Plan) Plan {
-	p.Actions = slices.DeleteFunc(p.Actions, func(a Action) bool { return a.Kind == Delete || a.Kind == Restore || a.Kind == Repair })
+	p.Actions = slices.DeleteFunc(p.Actions, func(a Action) bool { return a.Kind == Delete || a.Kind == Restore })
 	return p
 }
 
