@@ -533,6 +533,44 @@ func TestNewerLedger(t *testing.T) {
 	}
 }
 
+// What a ledger shows to an operation that has ended is learnt all the same.
+func TestLateLedgerIsLearnt(t *testing.T) {
+	newer := fmt.Errorf("%w: version 9", ErrNewer)
+	for name, start := range map[string]func(*View) interface{ Handle(Event) }{
+		"read": func(v *View) interface{ Handle(Event) } {
+			m := NewRead(v, Reading{Now: t0})
+			m.Handle(ShardRead{Shard: 0, Err: errSome})
+			return m
+		},
+		"get": func(v *View) interface{ Handle(Event) } {
+			m := NewGet(v, Finding{Home: home(0), Now: t0})
+			m.Handle(ItemRead{Shard: 0, Found: true})
+			return m
+		},
+		"repair": func(v *View) interface{ Handle(Event) } {
+			m := NewRepair(v, Repairing{Now: t0})
+			m.Handle(ShardsProbed{Err: errSome})
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := NewView(ViewOptions{Key: "k"})
+			start(v).Handle(strongRead(widths(2, 4, 4)))
+			if r, known := v.Record(); !known || r.Generation != 2 {
+				t.Errorf("got generation %d, known %v, want 2", r.Generation, known)
+			}
+			start(v).Handle(LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0}, Err: newer})
+			if !errors.Is(v.Newer(), ErrNewer) {
+				t.Errorf("got %v, want ErrNewer", v.Newer())
+			}
+			start(v).Handle(LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0.Add(time.Hour), Floor: 2}, Record: Absent(layout.Random, layout.XXHash)})
+			if !errors.Is(v.Suspect(), ErrLost) {
+				t.Errorf("got %v, want ErrLost", v.Suspect())
+			}
+		})
+	}
+}
+
 func TestGrowMeetsANewerLedger(t *testing.T) {
 	newer := fmt.Errorf("%w: version 9", ErrNewer)
 	for _, c := range []struct {
@@ -613,6 +651,12 @@ func TestWriteEnds(t *testing.T) {
 	refused.Handle(ItemSent{Outcome: Refused, Err: errSome})
 	if _, err := refused.Result(); !refused.Over() || !errors.Is(err, errSome) || errors.Is(err, ErrUnknownOutcome) {
 		t.Errorf("a write that was refused: got %v", err)
+	}
+
+	flying := NewWrite(knowing(t, widths(3, 4, 4)), choose(1))
+	flying.Next()
+	if _, err := flying.Result(); !errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("given up before an answer came: got %v, want ErrUnknownOutcome", err)
 	}
 
 	outside := NewWrite(knowing(t, widths(3, 4, 4)), choose(4))

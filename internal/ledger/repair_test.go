@@ -169,8 +169,7 @@ func TestRepairEnds(t *testing.T) {
 		{"another layout", Repairing{}, strongRead(Absent(layout.Calculated, layout.FNV)), ErrRecord},
 	} {
 		m := NewRepair(NewView(ViewOptions{Key: "k"}), c.repairing)
-		m.Next()
-		m.Handle(c.event)
+		m.Handle(c.event) // what was not asked for yet must not be, after the end
 		if _, repaired, err := m.Result(); !m.Over() || repaired || err == nil || c.want != nil && !errors.Is(err, c.want) || len(m.Next()) > 0 {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}

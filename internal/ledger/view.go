@@ -66,7 +66,7 @@ func (v *View) Floor() int64 { return v.floor }
 func (v *View) Suspect() error { return v.suspect }
 
 // Newer returns why this version does not know the rules of what is stored: an error that wraps ErrNewer, nil if it does.
-// Writes end with it. See NotLearned.
+// Writes end with it. A writer that gets it calls Refresh, so that it finds out when that is over. See NotLearned.
 func (v *View) Newer() error { return v.newer }
 
 // fresh reports whether an eventual read may use the record. A clock that went back makes it old.

@@ -442,6 +442,9 @@ func (w *world) sendWrite(o *operation, g *write) {
 	m := ledger.NewWrite(o.memory().view, ledger.Writing{Choose: choose})
 	w.begin(o, m, func(o *operation) {
 		result, err := m.Result()
+		if errors.Is(err, ledger.ErrNewer) {
+			w.refresh(o.another())
+		}
 		if w.checkErr(o, err); err != nil {
 			return
 		}
