@@ -311,6 +311,20 @@ func TestGrowAcknowledgedAfterALoss(t *testing.T) {
 	}
 }
 
+// A replica may show a ledger of before the loss, which is later than the record that a growth has stored.
+func TestGrowMeetsAReplicaOfBeforeTheLoss(t *testing.T) {
+	v := knowing(t, Absent(layout.Random, layout.XXHash))
+	m := NewGrow(v, Growth{To: 8, Now: t0})
+	m.Next()
+	if err := v.Learn(v.Ask(t0, false), widths(2, 4, 4)); err != nil {
+		t.Fatal(err)
+	}
+	m.Handle(LedgerWritten{Outcome: Done})
+	if r, grown, err := m.Result(); grown || !errors.Is(err, ErrLost) {
+		t.Errorf("got %+v, %v, %v, want ErrLost: generation 2 does not follow on a generation 1 of 8 shards", r, grown, err)
+	}
+}
+
 func TestReadEffects(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -231,6 +231,9 @@ func (v *View) contradicts(r Record) error {
 		return v.lost("generation %d has epoch %d, after epoch %d", r.Generation, r.Epoch, k.Epoch)
 	case r.Generation > k.Generation && r.Epoch == k.Epoch && r.Read < k.Read:
 		return v.lost("generation %d reads %d shards, after generation %d read %d", r.Generation, r.Read, k.Generation, k.Read)
+	case r.Generation < k.Generation && (r.Epoch > k.Epoch || r.Epoch == k.Epoch && r.Read > k.Read):
+		return v.lost("generation %d reads %d shards in epoch %d, and generation %d is known to read %d in epoch %d",
+			r.Generation, r.Read, r.Epoch, k.Generation, k.Read, k.Epoch)
 	}
 	return nil
 }

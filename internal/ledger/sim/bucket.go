@@ -46,7 +46,10 @@ type item struct {
 type position struct{ sort, shard, id int }
 
 func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.sort, q.sort), cmp.Compare(p.shard, q.shard), cmp.Compare(p.id, q.id))
+	if p.sort != q.sort {
+		return cmp.Compare(p.sort, q.sort)
+	}
+	return cmp.Or(cmp.Compare(p.shard, q.shard), cmp.Compare(p.id, q.id))
 }
 
 // span returns when a bucket begins and ends.
@@ -166,16 +169,16 @@ func (b *bucket) get(shard, id int, at time.Duration) (item, bool) {
 
 // list returns the items of a shard behind a position that were there at a time, in order, and their stamps.
 func (w *world) list(b *bucket, shard int, after position, at time.Duration) (found []position, stamps []int64) {
-	for id, g := range w.writes {
-		p := position{g.sort, shard, id}
-		if p.compare(after) <= 0 || w.breaks.ResumeBySort && g.sort <= after.sort {
-			continue
-		}
-		if _, there := b.get(shard, id, at); there {
+	if shard >= len(b.shards) {
+		return nil, nil
+	}
+	for id, i := range b.shards[shard] {
+		p := position{w.writes[id].sort, shard, id}
+		if i.at <= at && p.compare(after) > 0 && (p.sort > after.sort || !w.breaks.ResumeBySort) {
 			found = append(found, p)
 		}
 	}
-	slices.SortFunc(found, position.compare)
+	slices.SortFunc(found, position.compare) // a map has no order, and a run must have one
 	for _, p := range found {
 		stamps = append(stamps, b.shards[shard][p.id].stamp)
 	}

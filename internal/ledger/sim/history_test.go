@@ -74,6 +74,7 @@ func linear(p Plan, history []Request) (bucket int, result porcupine.CheckResult
 
 // What processes see of a ledger, and what they take for stored, is what they would see if one request came after the other.
 func TestLedgerIsARegister(t *testing.T) {
+	t.Parallel()
 	requests := 0
 	for seed := range uint64(300) {
 		p := lossless(NewPlan(seed + 1))
@@ -92,6 +93,7 @@ func TestLedgerIsARegister(t *testing.T) {
 func TestBrokenLedgerIsNoRegister(t *testing.T) {
 	for _, name := range []string{"AnyGeneration", "CreateBlindly", "AssumeGrown", "RepairBlindly", "JoinInFlight"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := breaks()[name]
 			for seed := range uint64(300) {
 				p := lossless(NewPlan(seed + 1))
