@@ -84,8 +84,10 @@ type Adaptive struct {
 
 // Decision is what was decided about the width of a key.
 type Decision struct {
+	Table    string
+	Index    string  // the index whose key is spread, if there is one
 	Key      string  // with the bucket, if there are buckets
-	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not key range
+	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not key range; calm after one of these
 	From, To int     // the width before, and the one that was decided
 	Rate     float64 // of all processes, in write units a second, as offered
 	// Throttled is the share of the rate that was throttled because of its partitions.
@@ -196,7 +198,7 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 		if a.Decided != nil {
 			options.Decided = func(ctx context.Context, d ledger.Decision) {
 				a.Decided(ctx, Decision{
-					Key: d.Key, Reason: string(d.Reason), From: d.Width, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
+					Table: o.Table, Index: o.Index.Name, Key: d.Key, Reason: string(d.Reason), From: d.Width, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
 				})
 			}
 		}

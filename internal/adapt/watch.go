@@ -160,20 +160,19 @@ func (b *Book) report(ctx context.Context, p *page) {
 
 // tell tells people and programs what the law has decided: each growth, and each other decision when its reason is new.
 func (b *Book) tell(ctx context.Context, p *page, d ledger.Decision) {
-	p.mu.Lock()
-	same := p.reason == d.Reason
-	p.reason = d.Reason
-	p.mu.Unlock()
 	log := b.options.Logger.WarnContext
 	switch d.Reason {
-	case ledger.NoRate, ledger.Calm, ledger.Hysteresis, ledger.Cooldown:
+	case ledger.NoRate, ledger.Hysteresis, ledger.Cooldown:
 		return
-	case ledger.Grows:
-		same, log = false, b.options.Logger.InfoContext
-	case ledger.DryRun:
+	case ledger.Grows, ledger.DryRun, ledger.Calm:
 		log = b.options.Logger.InfoContext
 	}
-	if same {
+	p.mu.Lock()
+	before := p.reason
+	p.reason = d.Reason
+	p.mu.Unlock()
+	calm := d.Reason == ledger.Calm && before == "" // nothing was told that this ends
+	if calm || before == d.Reason && d.Reason != ledger.Grows {
 		return
 	}
 	d.Text += b.remedy(d)
