@@ -148,6 +148,9 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 	if o.Index.Name == "" && o.Version != "" {
 		wrong("Adaptive and Version are both set, but the version of an item is not compared with copies in shards of later growth: store items by a key of their own, with an Index")
 	}
+	if n := o.Adaptive.MaxWidth; o.Layout.Strategy == layout.Calculated && n > 0 && n&(n-1) != 0 {
+		wrong("Adaptive.MaxWidth is %d, but a Calculated layout has a power of two of shards: choose one", n)
+	}
 	if o.Adaptive.Keep < 0 {
 		wrong("Adaptive.Keep is %v, want 0 or more", o.Adaptive.Keep)
 	}
@@ -242,8 +245,8 @@ func (o *Options) charter() (charter.Charter, error) {
 // ledgers adapts a book to package place.
 type ledgers struct{ *adapt.Book }
 
-func (l ledgers) Write(key string, bucket time.Time, choose func(width int) int) (place.Writing, error) {
-	w, err := l.Book.Write(key, bucket, choose)
+func (l ledgers) Write(ctx context.Context, key string, bucket time.Time, choose func(width int) int) (place.Writing, error) {
+	w, err := l.Book.Write(ctx, key, bucket, choose)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrItem, err)
 	}

@@ -64,7 +64,7 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 		return nil, err
 	}
 	if s.Ledgers != nil {
-		return at, p.begin(at, item)
+		return at, p.begin(ctx, at, item)
 	}
 	switch {
 	case at.Width.Write == 1:
@@ -82,7 +82,7 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 
 // begin places an item of a key with a ledger. The shard may change until an attempt may have had an effect, and so may the
 // width: another process may have made the key wider.
-func (p *Placer) begin(at *Placement, item Item) (err error) {
+func (p *Placer) begin(ctx context.Context, at *Placement, item Item) (err error) {
 	s := p.schema
 	choose := func(width int) int { return p.chooser.choose(&at.Key, width, at.tried) }
 	if s.Layout.Strategy == layout.Calculated {
@@ -94,7 +94,7 @@ func (p *Placer) begin(at *Placement, item Item) (err error) {
 	} else {
 		at.Random = true
 	}
-	if at.writing, err = s.Ledgers.Write(at.Text, at.Bucket, choose); err != nil {
+	if at.writing, err = s.Ledgers.Write(ctx, at.Text, at.Bucket, choose); err != nil {
 		return err
 	}
 	return p.next(at)
