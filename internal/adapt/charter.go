@@ -17,9 +17,8 @@ const checkEvery = time.Minute
 
 // checked is whether the charter allows this process to use the collection.
 type checked struct {
-	until atomic.Int64 // in milliseconds; 0: never read
+	until atomic.Int64 // in milliseconds; 0: never read, or it does not allow it
 	turn  sync.Mutex   // held by who reads it
-	err   error        // why not, under turn
 }
 
 // Ready returns nil if the charter agrees with this process's layout. The first call reads it, and writes it if there is none.
@@ -42,13 +41,16 @@ func (b *Book) Ready(ctx context.Context) error {
 	if now < c.until.Load() {
 		return nil
 	}
-	err := b.checkCharter(ctx)
+	refused, err := b.checkCharter(ctx)
 	switch {
 	case err == nil:
-	case until > 0 && !errors.Is(err, charter.ErrIncompatible) && !errors.Is(err, charter.ErrNewer) && !errors.Is(err, charter.ErrCharter):
-		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
-	default:
+	case until == 0 || refused:
+		c.until.Store(0) // nobody goes on before it was read again
 		return err
+	case ctx.Err() != nil:
+		return nil // the next caller reads it; this one's operation says why it ends
+	default:
+		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
 	}
 	c.until.Store(b.clock.read().Add(checkEvery).UnixMilli())
 	return nil
@@ -68,32 +70,58 @@ func lock(ctx context.Context, mu *sync.Mutex) error {
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// checkCharter compares the charter that is stored with this process's layout.
-func (b *Book) checkCharter(ctx context.Context) error {
+// extendAttempts is how often a charter may change while this process extends it.
+const extendAttempts = 3
+
+// checkCharter compares the charter that is stored with this process's layout. refused says that the charter is the reason of the
+// error, and not a request.
+func (b *Book) checkCharter(ctx context.Context) (refused bool, err error) {
+	for range extendAttempts {
+		var stored Item
+		if stored, refused, err = b.compareCharter(ctx); stored == nil {
+			return refused, err
+		}
+		done, err := b.control.replace(ctx, charterKey, b.charterNow().Encode(), stored)
+		if err != nil {
+			return false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+		}
+		if done {
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("%w: the charter of collection %q changes all the time: try again", ErrLedger, b.control.Collection)
+}
+
+// compareCharter reads the charter, and writes it if there is none. It returns what is stored if this process reads more than
+// that lists: from now on nobody may leave that out.
+func (b *Book) compareCharter(ctx context.Context) (extends Item, refused bool, err error) {
 	item, err := b.control.probe(ctx, charterKey)
 	if err != nil {
-		return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+		return nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
 	}
 	mine := b.charterNow()
 	if item == nil {
 		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-			return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			return nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
 		}
 		if item == nil {
-			return nil
+			return nil, false, nil
 		}
 	}
 	stored, err := b.parseCharter(item)
+	if err != nil && !errors.Is(err, charter.ErrNewer) {
+		err = fmt.Errorf("%w: %w", ErrLedger, err)
+	}
 	if err == nil {
 		err = charter.Compare(mine, stored)
 	}
 	if err != nil {
-		return fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+		return nil, true, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
 	}
-	if charter.Extends(mine, stored) { // from now on nobody may leave out what this process reads
-		return b.control.replace(ctx, charterKey, mine.Encode())
+	if charter.Extends(mine, stored) {
+		return item, false, nil
 	}
-	return nil
+	return nil, false, nil
 }
 
 func (b *Book) charterNow() charter.Charter {
@@ -115,5 +143,6 @@ func (b *Book) Rewrite(ctx context.Context) error {
 	if _, err := b.control.probe(ctx, charterKey); err != nil {
 		return notUsable(ctx, err)
 	}
-	return b.control.replace(ctx, charterKey, b.charterNow().Encode())
+	_, err := b.control.replace(ctx, charterKey, b.charterNow().Encode(), nil)
+	return err
 }
