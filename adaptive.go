@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -149,7 +150,7 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 		wrong("Adaptive and Version are both set, but the version of an item is not compared with copies in shards of later growth: store items by a key of their own, with an Index")
 	}
 	if n := o.Adaptive.MaxWidth; o.Layout.Strategy == layout.Calculated && n > 0 && n&(n-1) != 0 {
-		wrong("Adaptive.MaxWidth is %d, but a Calculated layout has a power of two of shards: choose one", n)
+		wrong("Adaptive.MaxWidth is %d, but a Calculated layout needs powers of two: take %d", n, 1<<(bits.Len(uint(n))-1))
 	}
 	if o.Adaptive.Keep < 0 {
 		wrong("Adaptive.Keep is %v, want 0 or more", o.Adaptive.Keep)
@@ -431,6 +432,9 @@ func (l Ledgers) Thaw(ctx context.Context, key string, at time.Time, why string)
 }
 
 func (l Ledgers) change(ctx context.Context, key string, at time.Time, g ledger.Growth) (Ledger, error) {
+	if g.To < 1 || g.To > layout.MaxShards {
+		return Ledger{}, fmt.Errorf("%w: width %d: a key has 1 to %d shards", ErrOptions, g.To, layout.MaxShards)
+	}
 	if l.core.options.Layout.Strategy == layout.Calculated && g.To&(g.To-1) != 0 {
 		return Ledger{}, fmt.Errorf("%w: width %d: a Calculated layout needs powers of two", ErrOptions, g.To)
 	}
@@ -584,7 +588,7 @@ func awaitControlTable(ctx context.Context, client TableClient, name string) err
 		}
 		if out.Table.TableStatus == types.TableStatusActive {
 			key := out.Table.KeySchema
-			if len(key) != 1 || aws.ToString(key[0].AttributeName) != controlTableKey {
+			if len(key) != 1 || aws.ToString(key[0].AttributeName) != controlTableKey || !isString(out.Table, controlTableKey) {
 				return fmt.Errorf("%w: table %s exists, and its key is not the string %q alone: name another table", ErrOptions, name, controlTableKey)
 			}
 			return nil
@@ -593,4 +597,11 @@ func awaitControlTable(ctx context.Context, client TableClient, name string) err
 			return err
 		}
 	}
+}
+
+// isString reports whether a key attribute of a table is a string.
+func isString(table *types.TableDescription, name string) bool {
+	return slices.ContainsFunc(table.AttributeDefinitions, func(a types.AttributeDefinition) bool {
+		return aws.ToString(a.AttributeName) == name && a.AttributeType == types.ScalarAttributeTypeS
+	})
 }

@@ -163,11 +163,13 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 	defer watches.end()
 	r := &request{operation: "BatchWriteItem", Home: pending[0].Home, lost: lost}
 	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
+		if attempt > 1 {
+			if pending = b.again(r, attempt, pending); len(pending) == 0 {
+				return nil
+			}
+		}
 		writes := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
-			if attempt > 1 {
-				b.placer.Again(e.Placement, r.lost)
-			}
 			writes[i] = b.request(e)
 		}
 		r.Home = pending[0].Home
@@ -206,6 +208,21 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 			e.err = &own
 		}
 	}
+}
+
+// again prepares items for another attempt, and returns them. One that must not be sent any more has an error then.
+func (b *batch) again(r *request, attempt int, items []*batchItem) (pending []*batchItem) {
+	for _, e := range items {
+		if _, err := b.placer.Again(e.Placement, r.lost); err != nil {
+			if r.lost {
+				err = &UnknownOutcomeError{err}
+			}
+			e.err = b.sender.failure(&request{operation: r.operation, Home: e.Home}, attempt-1, err)
+			continue
+		}
+		pending = append(pending, e)
+	}
+	return pending
 }
 
 // unprocessed returns the items that DynamoDB did not write according to its response. If the response names an item that

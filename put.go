@@ -75,11 +75,17 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim, watch *watch) (out *dynamodb.PutItemOutput, err error) {
 	r := &request{operation: "PutItem", Home: p.Home}
 	err = w.sender.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
-		if attempt > 1 && w.placer.Again(p, r.lost) {
-			again := *in // a copy: middleware that logs or records requests may still hold the first
-			r.Home = p.Home
-			again.Item = w.placer.Stored(p, in.Item)
-			in = &again
+		if attempt > 1 {
+			moved, err := w.placer.Again(p, r.lost)
+			if err != nil {
+				return &dispatch.RejectedError{Err: err}
+			}
+			if moved {
+				again := *in // a copy: middleware that logs or records requests may still hold the first
+				r.Home = p.Home
+				again.Item = w.placer.Stored(p, in.Item)
+				in = &again
+			}
 		}
 		if claim == nil {
 			out, err = w.sender.client.PutItem(ctx, in, dispatch.Once)

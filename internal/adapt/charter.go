@@ -53,15 +53,16 @@ func (b *Book) Ready(ctx context.Context) error {
 	case c.refused != nil && b.clock.read().Before(c.again):
 		return c.refused
 	}
-	err := b.checkCharter(ctx)
-	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) || errors.Is(err, errUnsupported)
+	refused, err := b.checkCharter(ctx)
 	switch {
 	case refused:
 		c.refused, c.again = err, b.clock.read().Add(refuseFor)
-		c.until.Store(0)
+		c.until.Store(0) // nobody goes on before it was read again
 		return err
 	case err != nil && until == 0:
 		return err
+	case err != nil && ctx.Err() != nil:
+		return nil // the next caller reads it; this one's operation says why it ends
 	case err != nil:
 		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
 	}
@@ -93,37 +94,63 @@ func (b *Book) checkTable(ctx context.Context) error {
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// checkCharter compares the charter that is stored with this process's layout.
-func (b *Book) checkCharter(ctx context.Context) error {
+// extendAttempts is how often a charter may change while this process extends it.
+const extendAttempts = 3
+
+// checkCharter compares the charter that is stored with this process's layout. refused says that the charter, or the table, is
+// the reason of the error, and not a request.
+func (b *Book) checkCharter(ctx context.Context) (refused bool, err error) {
 	if b.charter.until.Load() == 0 {
 		if err := b.checkTable(ctx); err != nil {
-			return err
+			return true, err
 		}
 	}
+	for range extendAttempts {
+		var stored Item
+		if stored, refused, err = b.compareCharter(ctx); stored == nil {
+			return refused, err
+		}
+		done, err := b.control.replace(ctx, charterKey, b.charterNow().Encode(), stored)
+		if err != nil {
+			return false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+		}
+		if done {
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("%w: the charter of collection %q changes all the time: try again", ErrLedger, b.control.Collection)
+}
+
+// compareCharter reads the charter, and writes it if there is none. It returns what is stored if this process reads more than
+// that lists: from now on nobody may leave that out.
+func (b *Book) compareCharter(ctx context.Context) (extends Item, refused bool, err error) {
 	item, err := b.control.probe(ctx, charterKey)
 	if err != nil {
-		return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+		return nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
 	}
 	mine := b.charterNow()
 	if item == nil {
 		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-			return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			return nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
 		}
 		if item == nil {
-			return nil
+			return nil, false, nil
 		}
 	}
 	stored, err := b.parseCharter(item)
+	if err != nil && !errors.Is(err, charter.ErrNewer) {
+		err = fmt.Errorf("%w: %w", ErrLedger, err)
+	}
 	if err == nil {
 		err = charter.Compare(mine, stored)
 	}
 	if err != nil {
-		return fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+		return nil, true, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
 	}
-	if charter.Extends(mine, stored) { // from now on nobody may leave out what this process reads
-		return b.control.replace(ctx, charterKey, mine.Encode())
+	if charter.Extends(mine, stored) {
+		return item, false, nil
 	}
-	return nil
+	return nil, false, nil
 }
 
 func (b *Book) charterNow() charter.Charter {
@@ -145,5 +172,14 @@ func (b *Book) Rewrite(ctx context.Context) error {
 	if _, err := b.control.probe(ctx, charterKey); err != nil {
 		return notUsable(ctx, err)
 	}
-	return b.control.replace(ctx, charterKey, b.charterNow().Encode())
+	if _, err := b.control.replace(ctx, charterKey, b.charterNow().Encode(), nil); err != nil {
+		return err
+	}
+	select {
+	case b.charter.turn <- struct{}{}:
+		b.charter.refused = nil // it does not refuse this process any more
+		<-b.charter.turn
+	case <-ctx.Done():
+	}
+	return nil
 }

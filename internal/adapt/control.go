@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -283,9 +284,11 @@ func (c *Control) create(ctx context.Context, k layout.ControlKey, values []ledg
 	return nil, nil
 }
 
-// replace stores a control item, whatever there is.
-func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []ledger.Value) error {
+// replace stores a control item in place of the one that is given, or of any if that is nil. It reports whether it has: it does
+// not if there is another one by now, which may be of a lost attempt of this call.
+func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []ledger.Value, stored Item) (bool, error) {
 	in := &dynamodb.PutItemInput{TableName: &c.Table, Item: c.item(k, values), ReturnConsumedCapacity: meter.Of(ctx).Wanted()}
+	conditionOnAll(in, stored)
 	_, err := c.Writes.Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) error {
 		out, err := c.Client.PutItem(ctx, in, dispatch.Once)
 		if err == nil {
@@ -293,10 +296,28 @@ func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []led
 		}
 		return err
 	}})
-	if err != nil {
-		return fmt.Errorf("PutItem %s %q: %w", c.Table, c.name(k), err)
+	if _, changed := errors.AsType[*types.ConditionalCheckFailedException](err); changed {
+		return false, nil
 	}
-	return nil
+	if err != nil {
+		return false, fmt.Errorf("PutItem %s %q: %w", c.Table, c.name(k), err)
+	}
+	return true, nil
+}
+
+// conditionOnAll sets the condition that the stored item has the attributes of the one given. Nil sets none.
+func conditionOnAll(in *dynamodb.PutItemInput, stored Item) {
+	if stored == nil {
+		return
+	}
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = map[string]string{}, Item{}
+	var same []string
+	for name, value := range stored {
+		n := strconv.Itoa(len(same))
+		in.ExpressionAttributeNames["#"+n], in.ExpressionAttributeValues[":"+n] = name, value
+		same = append(same, "#"+n+" = :"+n)
+	}
+	in.ConditionExpression = aws.String(strings.Join(same, " AND "))
 }
 
 // Key is a logical key in one bucket.

@@ -80,6 +80,6 @@ func (b *Book) learn(ctx context.Context, p *page, asked ledger.ReadLedger) {
 	}
 	p.mu.Unlock()
 	if err != nil {
-		b.options.Logger.WarnContext(ctx, "the ledger of a throttled key cannot be read", "key", p.name, "error", err)
+		b.options.Logger.WarnContext(ctx, "the ledger of a hot key cannot be read", "key", p.name, "error", err)
 	}
 }
