@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/charter"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -42,7 +45,7 @@ func (b *Book) Ready(ctx context.Context) error {
 	if now < c.until.Load() {
 		return nil
 	}
-	err := b.checkCharter(ctx)
+	_, err := b.checkCharter(ctx)
 	switch {
 	case err == nil:
 	case until > 0 && !errors.Is(err, charter.ErrIncompatible) && !errors.Is(err, charter.ErrNewer) && !errors.Is(err, charter.ErrCharter):
@@ -68,32 +71,42 @@ func lock(ctx context.Context, mu *sync.Mutex) error {
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// checkCharter compares the charter that is stored with this process's layout.
-func (b *Book) checkCharter(ctx context.Context) error {
-	item, err := b.control.probe(ctx, charterKey)
-	if err != nil {
-		return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
-	}
-	mine := b.charterNow()
-	if item == nil {
-		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-			return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+// changeAttempts is how often a charter is written that somebody else changes meanwhile, which is rare.
+const changeAttempts = 5
+
+// checkCharter compares the charter that is stored with this process's layout, and returns it.
+func (b *Book) checkCharter(ctx context.Context) (charter.Charter, error) {
+	for range changeAttempts {
+		item, err := b.control.probe(ctx, charterKey)
+		if err != nil {
+			return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
 		}
+		mine := b.charterNow()
 		if item == nil {
-			return nil
+			if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
+				return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			}
+			if item == nil {
+				return mine, nil
+			}
+		}
+		stored, err := b.control.parseCharter(item)
+		if err == nil {
+			err = charter.Compare(mine, stored)
+		}
+		if err != nil {
+			return charter.Charter{}, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+		}
+		if !charter.Extends(mine, stored) {
+			return stored, nil
+		}
+		mine.Frozen = stored.Frozen
+		done, err := b.control.replace(ctx, charterKey, mine.Encode(), item) // from now on nobody may leave out what this process reads
+		if done || err != nil {
+			return mine, err
 		}
 	}
-	stored, err := b.parseCharter(item)
-	if err == nil {
-		err = charter.Compare(mine, stored)
-	}
-	if err != nil {
-		return fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
-	}
-	if charter.Extends(mine, stored) { // from now on nobody may leave out what this process reads
-		return b.control.replace(ctx, charterKey, mine.Encode())
-	}
-	return nil
+	return charter.Charter{}, fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, b.control.Collection)
 }
 
 func (b *Book) charterNow() charter.Charter {
@@ -102,18 +115,63 @@ func (b *Book) charterNow() charter.Charter {
 	return mine
 }
 
-func (b *Book) parseCharter(item Item) (charter.Charter, error) {
-	values, err := b.control.values(item)
+func (c *Control) parseCharter(item Item) (charter.Charter, error) {
+	values, err := c.values(item)
 	if err != nil {
 		return charter.Charter{}, err
 	}
 	return charter.Parse(values)
 }
 
-// Rewrite replaces the charter by this process's layout. Processes with the layout before refuse the collection within a minute.
-func (b *Book) Rewrite(ctx context.Context) error {
-	if _, err := b.control.probe(ctx, charterKey); err != nil {
-		return notUsable(ctx, err)
+// Charter reads the charter of the collection. There is none if stored is false. The error wraps charter.ErrCharter or
+// charter.ErrNewer if it cannot be understood.
+func (c *Control) Charter(ctx context.Context) (read charter.Charter, stored bool, err error) {
+	item, err := c.probe(ctx, charterKey)
+	if item == nil || err != nil {
+		return charter.Charter{}, false, err
 	}
-	return b.control.replace(ctx, charterKey, b.charterNow().Encode())
+	read, err = c.parseCharter(item)
+	return read, true, err
+}
+
+// Rewrite replaces the charter by this process's layout. Processes with the layout before refuse the collection within a minute.
+func (b *Book) Rewrite(ctx context.Context) error { return b.control.Rewrite(ctx, b.charterNow()) }
+
+// Rewrite replaces the charter, whatever layout it has, also if it is damaged. A freeze of the collection stays. A charter of
+// a newer version of heatsink is left alone: nobody here knows what processes need that read it.
+func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
+	for range changeAttempts {
+		item, err := c.probe(ctx, charterKey)
+		if err != nil {
+			return notUsable(ctx, err)
+		}
+		stored, err := c.parseCharter(item)
+		switch {
+		case item == nil:
+		case errors.Is(err, charter.ErrNewer):
+			return fmt.Errorf("collection %q of table %s: %w", c.Collection, c.Table, err)
+		case err == nil && stored.By == written.By && stored.At == written.At:
+			return nil // by an attempt whose answer was lost
+		default:
+			written.Frozen = charter.FreezeOf(texts(item))
+		}
+		done, err := c.replace(ctx, charterKey, written.Encode(), item)
+		if done || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, c.Collection)
+}
+
+// texts returns the strings and numbers of an item.
+func texts(item Item) (values []ledger.Value) {
+	for name, v := range item {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			values = append(values, ledger.Value{Name: name, Text: v.Value})
+		case *types.AttributeValueMemberN:
+			values = append(values, ledger.Value{Name: name, Number: true, Text: v.Value})
+		}
+	}
+	return values
 }

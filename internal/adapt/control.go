@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/internal/meter"
@@ -283,9 +285,11 @@ func (c *Control) create(ctx context.Context, k layout.ControlKey, values []ledg
 	return nil, nil
 }
 
-// replace stores a control item, whatever there is.
-func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []ledger.Value) error {
+// replace stores a control item in place of the one that was read, nil for none. It reports false if somebody has changed that
+// meanwhile: then nothing is stored, except perhaps by a lost attempt of this one.
+func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []ledger.Value, read Item) (bool, error) {
 	in := &dynamodb.PutItemInput{TableName: &c.Table, Item: c.item(k, values), ReturnConsumedCapacity: meter.Of(ctx).Wanted()}
+	c.unchanged(in, read)
 	_, err := c.Writes.Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) error {
 		out, err := c.Client.PutItem(ctx, in, dispatch.Once)
 		if err == nil {
@@ -293,10 +297,39 @@ func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []led
 		}
 		return err
 	}})
-	if err != nil {
-		return fmt.Errorf("PutItem %s %q: %w", c.Table, c.name(k), err)
+	if _, changed := errors.AsType[*types.ConditionalCheckFailedException](err); changed {
+		return false, nil
 	}
-	return nil
+	if err != nil {
+		return false, fmt.Errorf("PutItem %s %q: %w", c.Table, c.name(k), err)
+	}
+	return true, nil
+}
+
+// unchanged sets the condition that a charter is still the one that was read, nil for none.
+func (c *Control) unchanged(in *dynamodb.PutItemInput, read Item) {
+	if read == nil {
+		in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
+		in.ExpressionAttributeNames = map[string]string{"#pk": c.PartitionKey}
+		return
+	}
+	in.ExpressionAttributeNames = map[string]string{}
+	var parts []string
+	for i, name := range charter.Changing {
+		alias := strconv.Itoa(i)
+		in.ExpressionAttributeNames["#"+alias] = name
+		v, ok := read[name]
+		if !ok {
+			parts = append(parts, "attribute_not_exists(#"+alias+")")
+			continue
+		}
+		if in.ExpressionAttributeValues == nil {
+			in.ExpressionAttributeValues = Item{}
+		}
+		in.ExpressionAttributeValues[":"+alias] = v
+		parts = append(parts, "#"+alias+" = :"+alias)
+	}
+	in.ConditionExpression = aws.String(strings.Join(parts, " AND "))
 }
 
 // Key is a logical key in one bucket.

@@ -7,7 +7,8 @@ import (
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
 
-// Grow makes a key wider, or freezes it, and returns the record that is stored then. The error wraps ErrLedger, or
+// Grow makes a key wider, or freezes it, and returns the record that is stored then. The error of a frozen collection wraps
+// ledger.ErrFrozen. Any other error wraps ErrLedger, or
 // ledger.ErrFrozen, ledger.ErrContended or ledger.ErrUnknownOutcome besides.
 func (b *Book) Grow(ctx context.Context, key string, bucket time.Time, g ledger.Growth) (ledger.Record, bool, error) {
 	if err := b.Ready(ctx); err != nil {
@@ -17,9 +18,13 @@ func (b *Book) Grow(ctx context.Context, key string, bucket time.Time, g ledger.
 	if err != nil {
 		return ledger.Record{}, false, err
 	}
+	if err := b.mayGrow(ctx, p, g); err != nil {
+		return ledger.Record{}, false, err
+	}
 	return b.grow(ctx, p, g)
 }
 
+// grow does so. Who calls it has asked whether the collection is frozen.
 func (b *Book) grow(ctx context.Context, p *page, g ledger.Growth) (ledger.Record, bool, error) {
 	now := b.clock.read()
 	g.Now, g.At, g.By = now, now.UnixMilli(), b.by
