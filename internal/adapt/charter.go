@@ -175,16 +175,10 @@ func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
 		if err != nil {
 			return notUsable(ctx, err)
 		}
-		stored, err := c.parseCharter(item)
-		switch {
-		case item == nil:
-		case errors.Is(err, charter.ErrNewer):
+		if _, err := c.parseCharter(item); item != nil && errors.Is(err, charter.ErrNewer) {
 			return fmt.Errorf("collection %q of table %s: %w", c.Collection, c.Table, err)
-		case err == nil && stored.By == written.By && stored.At == written.At:
-			return nil // by an attempt whose answer was lost
-		default:
-			written.Frozen = charter.FreezeOf(texts(item))
 		}
+		written.Frozen = charter.FreezeOf(texts(item))
 		done, err := c.replace(ctx, charterKey, written.Encode(), item)
 		if done || err != nil {
 			return err

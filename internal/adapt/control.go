@@ -313,21 +313,21 @@ func (c *Control) unchanged(in *dynamodb.PutItemInput, read Item) {
 		in.ExpressionAttributeNames = map[string]string{"#pk": c.PartitionKey}
 		return
 	}
-	in.ExpressionAttributeNames = map[string]string{}
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = map[string]string{}, Item{}
 	var parts []string
-	for i, name := range charter.Changing {
-		alias := strconv.Itoa(i)
-		in.ExpressionAttributeNames["#"+alias] = name
-		v, ok := read[name]
-		if !ok {
+	for name, v := range read {
+		if name != c.SortKey {
+			alias := strconv.Itoa(len(parts))
+			in.ExpressionAttributeNames["#"+alias], in.ExpressionAttributeValues[":"+alias] = name, v
+			parts = append(parts, "#"+alias+" = :"+alias)
+		}
+	}
+	for _, name := range charter.FreezeNames() { // what may be added to it
+		if read[name] == nil {
+			alias := strconv.Itoa(len(parts))
+			in.ExpressionAttributeNames["#"+alias] = name
 			parts = append(parts, "attribute_not_exists(#"+alias+")")
-			continue
 		}
-		if in.ExpressionAttributeValues == nil {
-			in.ExpressionAttributeValues = Item{}
-		}
-		in.ExpressionAttributeValues[":"+alias] = v
-		parts = append(parts, "#"+alias+" = :"+alias)
 	}
 	in.ConditionExpression = aws.String(strings.Join(parts, " AND "))
 }

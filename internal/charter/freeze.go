@@ -49,9 +49,6 @@ func (f Freeze) plain() Freeze {
 	return f
 }
 
-// Changing names the attributes of which one at least differs after each change of a charter.
-var Changing = []string{nameBy, nameAt, nameFrozen}
-
 // Encode returns the freeze as it is stored: nothing if there is none.
 func (f Freeze) Encode() []ledger.Value {
 	f = f.plain()
