@@ -601,7 +601,7 @@ func ControlFilter(partitionKey string) (expression string, names map[string]str
 }
 
 // controlTableKey is the partition key of a table for control items alone.
-const controlTableKey = "pk"
+const controlTableKey = adapt.TableKey
 
 // SetupControlTable creates a table for control items, on demand, unless there is one. It waits until the table is active.
 // Set Options.ControlTable to it where the data's own table cannot hold control items: its partition key is a number, or IAM

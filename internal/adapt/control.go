@@ -30,6 +30,9 @@ type Client interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
+// TableKey is the partition key of a table for control items alone.
+const TableKey = "pk"
+
 // Control are the control items of a collection: one charter, and a ledger and an accumulator for each key that needs them.
 type Control struct {
 	Client                Client

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/quote"
@@ -119,4 +120,68 @@ func ParseDocument(text []byte) (Charter, error) {
 		return Charter{}, fmt.Errorf("%w: event_time is %s, but bucket is none: want both or none", ErrCharter, quote.Text(d.EventTime))
 	}
 	return New(c)
+}
+
+// Changes returns what differs between two charters, for people: a line for each name of their documents.
+func Changes(before, after Charter) (lines []string) {
+	list := func(texts []string) string { return fmt.Sprintf("%q", texts) }
+	for _, f := range []struct{ name, before, after string }{
+		{"widths", before.widths(), after.widths()},
+		{"strategy", before.Layout.Strategy.String(), after.Layout.Strategy.String()},
+		{"hash", before.Layout.Hash.String(), after.Layout.Hash.String()},
+		{"format", before.Layout.Format.String(), after.Layout.Format.String()},
+		{"bucket", before.Layout.Bucket.String(), after.Layout.Bucket.String()},
+		{"older", list(olderList(before.Older)), list(olderList(after.Older))},
+		{"shard_by", list(before.ShardBy), list(after.ShardBy)},
+		{"event_time", quote.Text(before.EventTime.Attribute), quote.Text(after.EventTime.Attribute)},
+		{"event_unit", quote.Text(before.EventTime.Unit), quote.Text(after.EventTime.Unit)},
+		{"table", quote.Text(before.Table), quote.Text(after.Table)},
+		{"partition_key", quote.Text(before.PartitionKey), quote.Text(after.PartitionKey)},
+		{"sort_key", quote.Text(before.SortKey), quote.Text(after.SortKey)},
+		{"index", fmt.Sprintf("%q", before.Index), fmt.Sprintf("%q", after.Index)},
+		{"version_attribute", quote.Text(before.VersionAttribute), quote.Text(after.VersionAttribute)},
+	} {
+		if f.before != f.after {
+			lines = append(lines, fmt.Sprintf("%s changes from %s to %s", f.name, f.before, f.after))
+		}
+	}
+	return lines
+}
+
+// Missed returns which items a process with the charter after does not read any more that one with the charter before has
+// read, as far as the charters tell.
+func Missed(before, after Charter) (warnings []string) {
+	for _, l := range before.Older {
+		if !slices.Contains(after.Older, l) && !after.covers(l) {
+			warnings = append(warnings, fmt.Sprintf("items that are stored under the older layout %s are not read any more", quote.Text(layoutText(l))))
+		}
+	}
+	own := plain(before.Layout)
+	own.Bucket = layout.NoBucket
+	switch {
+	case before.Layout.Bucket != after.Layout.Bucket:
+		warnings = append(warnings, "the bucket changes, so that items in the buckets of before are not read any more")
+	case before.Widths == Adaptive && after.Widths != Adaptive:
+		warnings = append(warnings, "items in shards that keys have grown to are not read any more, unless an older layout with as many shards covers them")
+	case before.Widths == Fixed && !after.covers(own) && !slices.Contains(after.Older, own):
+		warnings = append(warnings, fmt.Sprintf("items that are stored under the layout %s are not read any more: add it to older", quote.Text(layoutText(own))))
+	}
+	return warnings
+}
+
+// covers reports whether a process with the charter reads all shards of a layout without buckets by its own layout. Then it
+// finds them, however many of them a key has.
+func (c Charter) covers(l layout.Layout) bool {
+	own := plain(c.Layout)
+	switch {
+	case c.Layout.Bucket != layout.NoBucket:
+		return false
+	case l.Shards == 0:
+		return own.Format.BareZero && spread(&c) || own.Shards == 0 && c.Widths == Fixed
+	case c.Widths != Fixed:
+		return false
+	case l.Strategy == layout.Random && own.Strategy == layout.Random:
+		return own.Shards >= l.Shards && own.Format == l.Format
+	}
+	return own == l
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // A document that nobody edits is the same layout.
@@ -92,6 +94,59 @@ func TestParseDocumentRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if got, err := ParseDocument([]byte(c.text)); !errors.Is(err, ErrCharter) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %+v, %v, want %q", got, err, c.says)
+			}
+		})
+	}
+}
+
+func TestChangesNamesWhatDiffers(t *testing.T) {
+	before := made(t, full())
+	if got := Changes(before, before); got != nil {
+		t.Errorf("got %q", got)
+	}
+	after := edited(t, full(), func(c *Charter) { c.Layout.Shards, c.By, c.SortKey = 32, "else", "seq" })
+	want := []string{"widths changes from fixed 16 to fixed 32", `sort_key changes from "rev" to "seq"`}
+	if got := Changes(before, after); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A warning comes where items would be missed, and not where the new layout reads them.
+func TestMissed(t *testing.T) {
+	random := func(shards int, format layout.Format) Charter {
+		return made(t, Charter{Layout: layout.Layout{Shards: shards, Format: format}, PartitionKey: "pk", SortKey: "sk"})
+	}
+	plain, bare := layout.Format{}, layout.Format{BareZero: true}
+	adapts := made(t, adaptive())
+	with := func(c Charter, older ...layout.Layout) Charter {
+		return edited(t, c, func(c *Charter) { c.Older = older })
+	}
+	calculated := func(shards int) Charter {
+		return edited(t, random(shards, plain), func(c *Charter) { c.Layout.Strategy = layout.Calculated })
+	}
+	for _, c := range []struct {
+		name          string
+		before, after Charter
+		want          string // "": nothing is missed
+	}{
+		{"the same", random(16, plain), random(16, plain), ""},
+		{"more shards", random(16, plain), random(32, plain), ""},
+		{"fewer shards", random(16, plain), random(8, plain), "random 16 {key}#SHARD_{shard}"},
+		{"fewer shards, and the old layout", random(16, plain), with(random(8, plain), layout.Layout{Shards: 16}), ""},
+		{"other calculated shards", calculated(16), calculated(32), "calculated 16 xxhash"},
+		{"an unsharded key that adapts", random(0, plain), adapts, ""},
+		{"an unsharded key with a suffix", random(0, plain), random(4, plain), "not sharded"},
+		{"an unsharded key with a bare shard 0", random(0, plain), random(4, bare), ""},
+		{"a fixed layout that adapts", random(16, plain), adapts, "random 16"},
+		{"a fixed layout that adapts, and is read", random(16, plain), with(adapts, layout.Layout{Shards: 16}), ""},
+		{"an older layout", with(adapts, layout.Layout{Shards: 4}), adapts, "older layout \"random 4"},
+		{"no ledgers any more", adapts, random(64, bare), "that keys have grown to"},
+		{"another bucket", edited(t, full(), func(c *Charter) { c.Layout.Bucket = layout.Day }), made(t, full()), "the bucket changes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := strings.Join(Missed(c.before, c.after), "; ")
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
