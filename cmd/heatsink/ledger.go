@@ -57,6 +57,16 @@ If Options.ControlTable is set in your program, give the same name as --control-
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLedgerLs(), newLedgerShow(), newLedgerGrow(), newLedgerFreeze(), newLedgerThaw(), newLedgerRepair(), newLedgerCharter(), newLedgerPolicy())
+	cmd.SetFlagErrorFunc(func(of *cobra.Command, err error) error {
+		if of != cmd {
+			return err
+		}
+		var names []string
+		for _, sub := range cmd.Commands() {
+			names = append(names, sub.Name())
+		}
+		return fmt.Errorf("%w: %s has no flags of its own: give one of its commands first: %s", err, cmd.CommandPath(), strings.Join(names, ", "))
+	})
 	return cmd
 }
 

@@ -177,7 +177,7 @@ func (c Charter) covers(l layout.Layout) bool {
 	case c.Layout.Bucket != layout.NoBucket:
 		return false
 	case l.Shards == 0:
-		return own.Format.BareZero && spread(&c) || own.Shards == 0 && c.Widths == Fixed
+		return c.Layout.Format.BareZero && spread(&c) || own.Shards == 0 && c.Widths == Fixed
 	case c.Widths != Fixed:
 		return false
 	case l.Strategy == layout.Random && own.Strategy == layout.Random:
