@@ -84,7 +84,7 @@ func newLedgerGrow() *cobra.Command {
 		Use:   "grow KEY WIDTH --table TABLE --why REASON",
 		Short: "Make a key wider, ahead of a load",
 		Long: `Make a key at least WIDTH shards wide, 1,024 at most. All processes use the new shards within
-seconds, without a restart. A key never becomes narrower: every later read of the key sends
+seconds, without a restart. A key never becomes narrower: every later Query of the key sends
 a request to each of its shards. --dry-run says what that will cost, and changes nothing.
 
 If the layout has buckets, each bucket of a key has a ledger of its own: add --at. A

@@ -140,7 +140,7 @@ func TestLedgerShowAndGrow(t *testing.T) {
 	s := serveOrders(t)
 	c := s.open(t)
 	s.put(t, c, "NEW", 3)
-	inOrder(t, s.succeeds(t, "show", "NEW"), "key NEW", "1 shard, the bare key: no ledger is stored", "collection table", "widths", "adaptive", "key", "pk, sk", "growth", "not frozen")
+	inOrder(t, s.succeeds(t, "show", "NEW"), "key NEW", "1 shard, the bare key: no ledger is stored", "collection table", "widths", "adaptive", "{key}[#SHARD_{shard}]", "key", "pk, sk", "growth", "not frozen")
 
 	out := s.succeeds(t, "grow", "NEW", "16", "--why", "sale on Friday", "--dry-run")
 	inOrder(t, out, "key NEW would grow from 1 to 16 shards", "sends 15 requests more: 7.5 read units if the added shards are empty", "nothing was changed")

@@ -105,7 +105,9 @@ func writeLedger(screen *screen, l heatsink.Ledger) {
 	line("generation", strconv.FormatInt(l.Generation, 10))
 	line("frozen", yes(l.Frozen))
 	line("changed", fmt.Sprintf("%s, %s, by %s", l.At.Format(time.RFC3339), ago(l.At), printable(l.By)))
-	line("why", printable(l.Why))
+	if l.Why != "" {
+		line("why", printable(l.Why))
+	}
 	var past []string
 	for _, w := range l.History {
 		past = append(past, widthText(w))
@@ -129,7 +131,7 @@ func writeGrowth(screen *screen, before, after heatsink.Ledger, dryRun bool) {
 		screen.say("key %s %s from %d to %s; reads cost what they did", printable(after.Key), verb, before.Width.Write, figure.Count(after.Width.Write, "shard"))
 	default:
 		screen.say("key %s %s from %d to %s", printable(after.Key), verb, before.Width.Write, figure.Count(after.Width.Write, "shard"))
-		screen.say("each read of the key sends %s more: %s if the added shards are empty, twice that if it is strong",
+		screen.say("each Query of the key sends %s more: %s if the added shards are empty, twice that if it is strong",
 			figure.Count(added, "request"), units(float64(added)/2))
 	}
 	if dryRun {
@@ -152,7 +154,11 @@ func writeCharter(screen *screen, b *book) {
 	if c.Layout.Strategy == layout.Calculated {
 		line("hash", c.Layout.Hash.String()+" of "+strings.Join(c.ShardBy, ", "))
 	}
-	line("format", c.Layout.Template())
+	spelt := c.Layout
+	if c.Widths != charter.Fixed {
+		spelt.Shards = 1 // keys have shards, however many
+	}
+	line("format", spelt.Template())
 	if c.Layout.Bucket != layout.NoBucket {
 		line("buckets", fmt.Sprintf("by %s, from attribute %s in %s", c.Layout.Bucket, c.EventTime.Attribute, c.EventTime.Unit))
 	}
