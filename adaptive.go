@@ -71,7 +71,8 @@ type Adaptive struct {
 	// DryRun decides and tells, but grows nothing.
 	DryRun bool
 
-	// Frozen keeps this process from growing keys. Ledgers.Freeze keeps all processes from growing one.
+	// Frozen keeps this process from growing keys. Ledgers.Freeze keeps all processes from growing one, and Ledgers.FreezeAll
+	// keeps them from growing any.
 	Frozen bool
 
 	// WarmPrice is what your region charges once for a write unit of warm throughput, in dollars, for the advice to warm a
@@ -415,8 +416,8 @@ func (l Ledgers) Show(ctx context.Context, key string, at time.Time) (Ledger, er
 	})
 }
 
-// Grow makes a key at least width shards wide, in the bucket of a time if the layout has buckets. A key never becomes narrower.
-// why is kept in the ledger for people. The error wraps ErrFrozen if the key is frozen.
+// Grow makes a key at least width shards wide, 1,024 at most, in the bucket of a time if the layout has buckets. A key never
+// becomes narrower. why is kept in the ledger for people. The error wraps ErrFrozen if the key or the collection is frozen.
 func (l Ledgers) Grow(ctx context.Context, key string, at time.Time, width int, why string) (Ledger, error) {
 	return l.change(ctx, key, at, ledger.Growth{To: width, Why: why})
 }
@@ -431,9 +432,29 @@ func (l Ledgers) Thaw(ctx context.Context, key string, at time.Time, why string)
 	return l.change(ctx, key, at, ledger.Growth{To: 1, Freeze: ledger.Thaw, Why: why})
 }
 
+// FreezeAll keeps all processes from making any key of the collection wider. It holds at once, except for a growth that is
+// being stored at this moment: a process reads the charter before each growth, for 1 RCU. A new time bucket still begins wide,
+// but no wider than the one before it. why is kept in the charter for people.
+func (l Ledgers) FreezeAll(ctx context.Context, why string) error {
+	book, err := l.book()
+	if err != nil {
+		return err
+	}
+	return book.Freeze(ctx, why)
+}
+
+// ThawAll ends what FreezeAll began. Keys that Freeze has frozen by themselves stay so.
+func (l Ledgers) ThawAll(ctx context.Context) error {
+	book, err := l.book()
+	if err != nil {
+		return err
+	}
+	return book.Thaw(ctx)
+}
+
 func (l Ledgers) change(ctx context.Context, key string, at time.Time, g ledger.Growth) (Ledger, error) {
-	if g.To < 1 || g.To > layout.MaxShards {
-		return Ledger{}, fmt.Errorf("%w: width %d: a key has 1 to %d shards", ErrOptions, g.To, layout.MaxShards)
+	if g.To < 1 || g.To > ledger.HardWidth {
+		return Ledger{}, fmt.Errorf("%w: width %d: a key has 1 to %d shards, because every read pays for each, and no key becomes narrower", ErrOptions, g.To, ledger.HardWidth)
 	}
 	if l.core.options.Layout.Strategy == layout.Calculated && g.To&(g.To-1) != 0 {
 		return Ledger{}, fmt.Errorf("%w: width %d: a Calculated layout needs powers of two", ErrOptions, g.To)
@@ -476,13 +497,17 @@ func newLedger(key string, bucket time.Time, r ledger.Record) Ledger {
 }
 
 // Repair writes the ledger of a key anew that was deleted, damaged or restored from a backup, and returns it. It looks for items
-// in all shards below width, with one strongly consistent request each; 0 means 256. The ledger then covers every shard that has
-// an item. Nothing is written if there is no ledger and only shard 0 has items.
+// in the first 256 shards, or in width of them if that is more, with one strongly consistent request each. The ledger then
+// covers every shard that has an item, and width shards at least. Nothing is written if there is no ledger, width is 0 or 1, and
+// only shard 0 has items.
 //
-// A process that still knows the old ledger may go on to write to shards that were empty. Give at least the width that the key
-// had, if you know it, or restart the writers first. A damaged ledger has to be deleted before.
+// A process that still knows the old ledger may go on to write to shards that were empty. Give the width that the key had, if
+// you know it, or restart the writers first. A damaged ledger has to be deleted before. To see what Repair would find, use Probe.
 func (l Ledgers) Repair(ctx context.Context, key string, at time.Time, width int, why string) (Ledger, error) {
-	r := ledger.Repairing{To: width, Why: why}
+	if err := checkProbe(width); err != nil {
+		return Ledger{}, err
+	}
+	r := ledger.Repairing{To: max(width, defaultProbe), AtLeastWidth: width, Why: ledger.Audit(why)}
 	return l.do(key, at, func(book *adapt.Book, bucket time.Time) (ledger.Record, error) {
 		record, _, err := book.Repair(ctx, key, bucket, r, func(ctx context.Context, to int) (int, int64, error) {
 			return l.core.probe(ctx, key, bucket, to)
@@ -491,9 +516,35 @@ func (l Ledgers) Repair(ctx context.Context, key string, at time.Time, width int
 	})
 }
 
+// defaultProbe is how many shards are searched for items if nobody says more: the default of Adaptive.MaxWidth.
+const defaultProbe = 256
+
+func checkProbe(width int) error {
+	if width < 0 || width > layout.MaxShards {
+		return fmt.Errorf("%w: width %d: there are 0 to %d shards", ErrOptions, width, layout.MaxShards)
+	}
+	return nil
+}
+
+// Probe looks for items of a key as Repair does, and writes nothing. It returns the largest shard that has an item, -1 if none
+// has, and the largest generation that these items carry. Each shard takes one request and, without an Index, 1 RCU at least.
+func (l Ledgers) Probe(ctx context.Context, key string, at time.Time, width int) (largest int, generation int64, err error) {
+	if err := checkProbe(width); err != nil {
+		return -1, 0, err
+	}
+	_, err = l.do(key, at, func(book *adapt.Book, bucket time.Time) (ledger.Record, error) {
+		if err := book.Ready(ctx); err != nil {
+			return ledger.Record{}, err
+		}
+		largest, generation, err = l.core.probe(ctx, key, bucket, max(width, defaultProbe))
+		return ledger.Record{}, err
+	})
+	return largest, generation, err
+}
+
 // probe returns the largest shard of a key below to that has an item, -1 if none has, and the largest stamp of those items.
 func (c *core) probe(ctx context.Context, key string, bucket time.Time, to int) (largest int, stamp int64, err error) {
-	q := Query{Key: key, Consistent: c.schema.Index == "", IncludeExpired: true, Limit: 1}
+	q := Query{Key: key, Consistent: c.schema.Index == "", IncludeExpired: true, Limit: 1, Reverse: true} // the last item is mostly the youngest, with the largest stamp
 	if !bucket.IsZero() {
 		q.From, q.To = bucket, c.options.Layout.Bucket.Next(bucket)
 	}
@@ -562,7 +613,7 @@ func ControlFilter(partitionKey string) (expression string, names map[string]str
 }
 
 // controlTableKey is the partition key of a table for control items alone.
-const controlTableKey = "pk"
+const controlTableKey = adapt.TableKey
 
 // SetupControlTable creates a table for control items, on demand, unless there is one. It waits until the table is active.
 // Set Options.ControlTable to it where the data's own table cannot hold control items: its partition key is a number, or IAM

@@ -7,7 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/charter"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -53,7 +56,8 @@ func (b *Book) Ready(ctx context.Context) error {
 	case c.refused != nil && b.clock.read().Before(c.again):
 		return c.refused
 	}
-	refused, err := b.checkCharter(ctx)
+	_, err := b.checkCharter(ctx)
+	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) || errors.Is(err, errUnsupported)
 	switch {
 	case refused:
 		c.refused, c.again = err, b.clock.read().Add(refuseFor)
@@ -94,63 +98,53 @@ func (b *Book) checkTable(ctx context.Context) error {
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// extendAttempts is how often a charter may change while this process extends it.
-const extendAttempts = 3
+// changeAttempts is how often a charter is written that somebody else changes meanwhile, which is rare.
+const changeAttempts = 5
 
-// checkCharter compares the charter that is stored with this process's layout. refused says that the charter, or the table, is
-// the reason of the error, and not a request.
-func (b *Book) checkCharter(ctx context.Context) (refused bool, err error) {
+// checkCharter compares the charter that is stored with this process's layout, and returns it.
+func (b *Book) checkCharter(ctx context.Context) (charter.Charter, error) {
 	if b.charter.until.Load() == 0 {
 		if err := b.checkTable(ctx); err != nil {
-			return true, err
+			return charter.Charter{}, err
 		}
 	}
-	for range extendAttempts {
-		var stored Item
-		if stored, refused, err = b.compareCharter(ctx); stored == nil {
-			return refused, err
-		}
-		done, err := b.control.replace(ctx, charterKey, b.charterNow().Encode(), stored)
+	for range changeAttempts {
+		item, err := b.control.probe(ctx, charterKey)
 		if err != nil {
-			return false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+		}
+		mine := b.charterNow()
+		if item == nil {
+			if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
+				return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			}
+			if item == nil {
+				return mine, nil
+			}
+		}
+		stored, err := b.control.parseCharter(item)
+		if err != nil && !errors.Is(err, charter.ErrNewer) {
+			err = fmt.Errorf("%w: %w", ErrLedger, err)
+		}
+		if err == nil {
+			err = charter.Compare(mine, stored)
+		}
+		if err != nil {
+			return charter.Charter{}, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+		}
+		if !charter.Extends(mine, stored) {
+			return stored, nil
+		}
+		mine.Frozen = stored.Frozen
+		done, err := b.control.replace(ctx, charterKey, mine.Encode(), item) // from now on nobody may leave out what this process reads
+		if err != nil {
+			return mine, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
 		}
 		if done {
-			return false, nil
+			return mine, nil
 		}
 	}
-	return false, fmt.Errorf("%w: the charter of collection %q changes all the time: try again", ErrLedger, b.control.Collection)
-}
-
-// compareCharter reads the charter, and writes it if there is none. It returns what is stored if this process reads more than
-// that lists: from now on nobody may leave that out.
-func (b *Book) compareCharter(ctx context.Context) (extends Item, refused bool, err error) {
-	item, err := b.control.probe(ctx, charterKey)
-	if err != nil {
-		return nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
-	}
-	mine := b.charterNow()
-	if item == nil {
-		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-			return nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
-		}
-		if item == nil {
-			return nil, false, nil
-		}
-	}
-	stored, err := b.parseCharter(item)
-	if err != nil && !errors.Is(err, charter.ErrNewer) {
-		err = fmt.Errorf("%w: %w", ErrLedger, err)
-	}
-	if err == nil {
-		err = charter.Compare(mine, stored)
-	}
-	if err != nil {
-		return nil, true, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
-	}
-	if charter.Extends(mine, stored) {
-		return item, false, nil
-	}
-	return nil, false, nil
+	return charter.Charter{}, fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, b.control.Collection)
 }
 
 func (b *Book) charterNow() charter.Charter {
@@ -159,20 +153,28 @@ func (b *Book) charterNow() charter.Charter {
 	return mine
 }
 
-func (b *Book) parseCharter(item Item) (charter.Charter, error) {
-	values, err := b.control.values(item)
+func (c *Control) parseCharter(item Item) (charter.Charter, error) {
+	values, err := c.values(item)
 	if err != nil {
 		return charter.Charter{}, err
 	}
 	return charter.Parse(values)
 }
 
+// Charter reads the charter of the collection. There is none if stored is false. The error wraps charter.ErrCharter or
+// charter.ErrNewer if it cannot be understood.
+func (c *Control) Charter(ctx context.Context) (read charter.Charter, stored bool, err error) {
+	item, err := c.probe(ctx, charterKey)
+	if item == nil || err != nil {
+		return charter.Charter{}, false, err
+	}
+	read, err = c.parseCharter(item)
+	return read, true, err
+}
+
 // Rewrite replaces the charter by this process's layout. Processes with the layout before refuse the collection within a minute.
 func (b *Book) Rewrite(ctx context.Context) error {
-	if _, err := b.control.probe(ctx, charterKey); err != nil {
-		return notUsable(ctx, err)
-	}
-	if _, err := b.control.replace(ctx, charterKey, b.charterNow().Encode(), nil); err != nil {
+	if err := b.control.Rewrite(ctx, b.charterNow()); err != nil {
 		return err
 	}
 	select {
@@ -182,4 +184,37 @@ func (b *Book) Rewrite(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return nil
+}
+
+// Rewrite replaces the charter, whatever layout it has, also if it is damaged. A freeze of the collection stays. A charter of
+// a newer version of heatsink is left alone: nobody here knows what processes need that read it.
+func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
+	for range changeAttempts {
+		item, err := c.probe(ctx, charterKey)
+		if err != nil {
+			return notUsable(ctx, err)
+		}
+		if _, err := c.parseCharter(item); item != nil && errors.Is(err, charter.ErrNewer) {
+			return fmt.Errorf("collection %q of table %s: %w", c.Collection, c.Table, err)
+		}
+		written.Frozen = charter.FreezeOf(texts(item))
+		done, err := c.replace(ctx, charterKey, written.Encode(), item)
+		if done || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, c.Collection)
+}
+
+// texts returns the strings and numbers of an item.
+func texts(item Item) (values []ledger.Value) {
+	for name, v := range item {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			values = append(values, ledger.Value{Name: name, Text: v.Value})
+		case *types.AttributeValueMemberN:
+			values = append(values, ledger.Value{Name: name, Number: true, Text: v.Value})
+		}
+	}
+	return values
 }

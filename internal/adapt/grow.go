@@ -18,6 +18,9 @@ func (b *Book) Grow(ctx context.Context, key string, bucket time.Time, g ledger.
 	if err != nil {
 		return ledger.Record{}, false, err
 	}
+	if err := b.mayGrow(ctx, p, g); err != nil {
+		return ledger.Record{}, false, err
+	}
 	record, grown, err := b.grow(ctx, p, g)
 	if errors.Is(err, ledger.ErrFrozen) { // somebody may have thawed it since this process has read it
 		if _, unread := b.Show(ctx, key, bucket); unread == nil {
@@ -27,6 +30,7 @@ func (b *Book) Grow(ctx context.Context, key string, bucket time.Time, g ledger.
 	return record, grown, err
 }
 
+// grow does so. Who calls it has asked whether the collection is frozen.
 func (b *Book) grow(ctx context.Context, p *page, g ledger.Growth) (ledger.Record, bool, error) {
 	now := b.clock.read()
 	g.Now, g.At, g.By = now, now.UnixMilli(), b.by

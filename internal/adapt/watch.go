@@ -147,7 +147,18 @@ func (b *Book) report(ctx context.Context, p *page) {
 	b.hints.rate(p.key, d.Rate)
 	b.lawMu.Unlock()
 	if d.Reason == ledger.Grows {
-		_, grown, err := b.grow(ctx, p, ledger.Growth{To: d.To, Why: shorten(d.Text), Once: true})
+		frozen, err := b.held(ctx)
+		if err == nil && frozen.On {
+			b.lawMu.Lock()
+			b.law.Failed(p.name)
+			b.lawMu.Unlock()
+			b.tell(ctx, p, d.Held(frozen.String()))
+			return
+		}
+		grown := false
+		if err == nil {
+			_, grown, err = b.grow(ctx, p, ledger.Growth{To: d.To, Why: shorten(d.Text), Once: true})
+		}
 		if err != nil {
 			b.lawMu.Lock()
 			b.law.Failed(p.name)
