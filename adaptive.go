@@ -177,6 +177,15 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 	options := adapt.Options{
 		Control: control, Layout: o.Layout, Charter: written, Data: o.Table, Index: o.Index.Name, Logger: o.Logger,
 	}
+	if d, ok := client.(describer); ok {
+		options.Describe = func(ctx context.Context, table string) (*types.TableDescription, error) {
+			out, err := d.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table}, dispatch.Once)
+			if err != nil {
+				return nil, err
+			}
+			return out.Table, nil
+		}
+	}
 	if a := o.Adaptive; a != nil {
 		options.Adaptive, options.Keep, options.WarmPrice = true, a.Keep, a.WarmPrice
 		options.Law = ledger.LawOptions{Target: a.Target, MaxWidth: a.MaxWidth, PerMinute: a.PerMinute, DryRun: a.DryRun, Frozen: a.Frozen}
@@ -199,6 +208,11 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 		return nil, fmt.Errorf("%w: Adaptive: %w", ErrOptions, err)
 	}
 	return book, nil
+}
+
+// describer is the part of *dynamodb.Client that tells whether a table is a global one. A client need not have it.
+type describer interface {
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
 // charter returns the layout as it is written down.
@@ -300,9 +314,9 @@ func (w *writer) hint(ctx context.Context, item Item) {
 }
 
 // throttled makes this process look whether others have made a key wider.
-func (w *writer) throttled(ctx context.Context, p *place.Placement) {
-	if w.ledgers != nil && p.Text != "" {
-		w.ledgers.Throttled(ctx, p.Text, p.Bucket)
+func (w *writer) throttled(ctx context.Context, k *place.Key) {
+	if w.ledgers != nil && k.Text != "" {
+		w.ledgers.Throttled(ctx, k.Text, k.Bucket)
 	}
 }
 

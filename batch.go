@@ -186,7 +186,7 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 			for _, e := range pending {
 				b.placer.Throttled(e.Placement)
 				watches.failed(e, err)
-				b.writer.throttled(ctx, e.Placement)
+				b.writer.throttled(ctx, &e.Key)
 			}
 		}
 		return err

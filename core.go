@@ -29,6 +29,9 @@ type core struct {
 }
 
 func newCore(client Client, options Options) (*core, error) {
+	if options.Adaptive != nil {
+		options.Layout.Format.BareZero = true // a key that has never grown is stored as it is
+	}
 	if err := options.validate(); err != nil {
 		return nil, err
 	}

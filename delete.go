@@ -162,7 +162,7 @@ func (w *writer) onlyPlace(ctx context.Context, e *batchItem) (bool, error) {
 		return true, nil
 	}
 	homes, err := w.schema.Homes(ctx, e.item, false)
-	if err != nil || len(homes) > 1 {
+	if err != nil || len(homes) > 1 || w.ledgers != nil { // a key with a ledger may be wider than this process knows
 		return false, err
 	}
 	e.Placement, e.sent = &place.Placement{Home: homes[0]}, w.schema.KeyAt(key, homes[0])

@@ -90,7 +90,7 @@ func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.P
 		watch.failed(err)
 		if dispatch.HotKey(err) {
 			w.placer.Throttled(p)
-			w.throttled(ctx, p)
+			w.throttled(ctx, &p.Key)
 		}
 		return err
 	})

@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,6 +74,23 @@ func (r *reading) reading(bucket time.Time, from *pagetoken.Position) ledger.Rea
 		reading.AtLeastWidth = from.Width
 	}
 	return reading
+}
+
+// learnWidths reads the ledgers of all buckets that this process knows too little of.
+func (r *reading) learnWidths(ctx context.Context) error {
+	if r.core.ledgers == nil {
+		return nil
+	}
+	buckets := r.buckets()
+	failed := make([]error, len(buckets))
+	inParallel(len(buckets), func(i int) {
+		shards, err := r.shards(ctx, buckets[i], nil)
+		if err == nil {
+			_, err = shards[0].cover.Await(ctx)
+		}
+		failed[i] = err
+	})
+	return cmp.Or(failed...)
 }
 
 // knowsAllFirst reports whether the ledger is read before the first shard, because which shards are read depends on it.

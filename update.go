@@ -53,6 +53,9 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 			err = w.sender.write(ctx, r, repeatable, func(ctx context.Context, _ int) (err error) {
 				out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
 				watch.failed(err)
+				if dispatch.HotKey(err) {
+					w.throttled(ctx, &at.of)
+				}
 				return err
 			})
 		} else {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,11 +14,15 @@ import (
 // checkEvery is how often the charter is read again, so that a process whose layout was replaced notices.
 const checkEvery = time.Minute
 
+// refuseFor is how long a process that the charter refuses does not read it again.
+const refuseFor = 5 * time.Second
+
 // checked is whether the charter allows this process to use the collection.
 type checked struct {
-	until atomic.Int64 // in milliseconds; 0: never read
-	turn  sync.Mutex   // held by who reads it
-	err   error        // why not, under turn
+	until   atomic.Int64  // in milliseconds; 0: it was not read yet, or refuses
+	turn    chan struct{} // has an element while somebody reads it
+	refused error         // why it refuses, under turn
+	again   time.Time     // when it is read again then
 }
 
 // Ready returns nil if the charter agrees with this process's layout. The first call reads it, and writes it if there is none.
@@ -31,37 +34,59 @@ func (b *Book) Ready(ctx context.Context) error {
 	if now < until {
 		return nil
 	}
-	if until > 0 { // one of all who come reads it again
-		if !c.turn.TryLock() {
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		if until > 0 { // one of all who come reads it again
 			return nil
 		}
-	} else if err := lock(ctx, &c.turn); err != nil {
-		return err
+		select {
+		case c.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	defer c.turn.Unlock()
-	if now < c.until.Load() {
+	defer func() { <-c.turn }()
+	switch {
+	case now < c.until.Load():
 		return nil
+	case c.refused != nil && b.clock.read().Before(c.again):
+		return c.refused
 	}
 	err := b.checkCharter(ctx)
+	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) || errors.Is(err, errUnsupported)
 	switch {
-	case err == nil:
-	case until > 0 && !errors.Is(err, charter.ErrIncompatible) && !errors.Is(err, charter.ErrNewer) && !errors.Is(err, charter.ErrCharter):
-		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
-	default:
+	case refused:
+		c.refused, c.again = err, b.clock.read().Add(refuseFor)
+		c.until.Store(0)
 		return err
+	case err != nil && until == 0:
+		return err
+	case err != nil:
+		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
 	}
+	c.refused = nil
 	c.until.Store(b.clock.read().Add(checkEvery).UnixMilli())
 	return nil
 }
 
-// lock takes a lock unless the context ends first.
-func lock(ctx context.Context, mu *sync.Mutex) error {
-	for wait := time.Millisecond; !mu.TryLock(); wait = min(2*wait, 50*time.Millisecond) {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// errUnsupported is wrapped when the table is of a kind whose ledgers would go wrong.
+var errUnsupported = fmt.Errorf("%w: the table does not support adaptive layouts", ErrLedger)
+
+// checkTable refuses global tables: a conditional write in one region does not see those of others. A process that may not
+// describe the table cannot know.
+func (b *Book) checkTable(ctx context.Context) error {
+	if !b.options.Adaptive || b.options.Describe == nil {
+		return nil
+	}
+	table, err := b.options.Describe(ctx, b.control.Table)
+	if err != nil {
+		b.options.Logger.DebugContext(ctx, "the table cannot be described", "table", b.control.Table, "error", err)
+		return nil
+	}
+	if n := len(table.Replicas); n > 0 {
+		return fmt.Errorf("%w: table %s is a global table with %d replicas, and a conditional write in one region does not see those of others: "+
+			"leave Options.Adaptive out", errUnsupported, b.control.Table, n)
 	}
 	return nil
 }
@@ -70,6 +95,11 @@ var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
 // checkCharter compares the charter that is stored with this process's layout.
 func (b *Book) checkCharter(ctx context.Context) error {
+	if b.charter.until.Load() == 0 {
+		if err := b.checkTable(ctx); err != nil {
+			return err
+		}
+	}
 	item, err := b.control.probe(ctx, charterKey)
 	if err != nil {
 		return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))

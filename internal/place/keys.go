@@ -10,6 +10,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Keys names the key attributes.
@@ -56,6 +57,9 @@ func (k *Keys) checkKey(item Item) error {
 			empty = len(v.Value) == 0
 		default:
 			return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, attribute.Describe(v))
+		}
+		if key, ok := item[name].(*types.AttributeValueMemberS); ok && name == k.KeyNames()[0] && layout.IsControl(key.Value) {
+			return fmt.Errorf("%w: key attribute %q is %q, but keys that begin with %q are for control items: choose another key", ErrItem, name, key.Value, layout.ControlPrefix)
 		}
 		if empty { // DynamoDB refuses it, too, and would not say which item it is
 			return fmt.Errorf("%w: key attribute %q is empty: set it", ErrItem, name)
