@@ -311,7 +311,7 @@ func ExampleLedgers_Repair() {
 	fresh := openOrders(db, heatsink.Options{Adaptive: &heatsink.Adaptive{}}) // it never saw the ledger
 	_, err := fresh.Count(ctx, heatsink.Query{Key: "OPEN", Consistent: true})
 	fmt.Println("lost:", errors.Is(err, heatsink.ErrLedgerLost))
-	repaired, err := fresh.Ledgers().Repair(ctx, "OPEN", time.Time{}, 64, "the ledger was deleted")
+	repaired, err := fresh.Ledgers().Repair(ctx, "OPEN", time.Time{}, 8, "the ledger was deleted")
 	fmt.Println("repaired:", repaired.Width, err)
 	n, err := fresh.Count(ctx, heatsink.Query{Key: "OPEN", Consistent: true})
 	fmt.Println(n, "orders", err)
