@@ -20,7 +20,7 @@ import (
 // for every 4 KB.
 //
 // List uses an index, which is eventually consistent. A session that is touched meanwhile moves back, so it may be
-// returned twice, but it is not left out. With StrictRevocation, List may return sessions that RevokeUser has ended.
+// returned twice, but it is not left out, except with Options.Adaptive while the list grows. With StrictRevocation, List may return sessions that RevokeUser has ended.
 func (s *Store[T]) List(ctx context.Context) iter.Seq2[Session[T], error] {
 	return sessions[T](s.records(func(now int64) iter.Seq2[heatsink.Item, error] {
 		return s.living.Query(ctx, heatsink.Query{MaxRequests: anyNumber, Key: ListKey, Sort: livingAt(now)})
