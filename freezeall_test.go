@@ -115,10 +115,10 @@ func TestFreezeAllHoldsTheLaw(t *testing.T) {
 		other := openOrders(t, db.Client()).Ledgers()
 		n := 0
 		load := func(seconds int) {
-			for range seconds * 20 { // 2,000 write units a second
-				putOrder(t, c, "k", fmt.Sprintf("%06d", n), 100_000)
+			for range seconds * 5 { // 1,000 write units a second
+				putOrder(t, c, "k", fmt.Sprintf("%06d", n), 200_000)
 				n++
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(200 * time.Millisecond)
 			}
 		}
 		width := func() int {
@@ -132,15 +132,15 @@ func TestFreezeAllHoldsTheLaw(t *testing.T) {
 		if err := other.FreezeAll(t.Context(), "incident 7"); err != nil {
 			t.Fatal(err)
 		}
-		load(40)
+		load(20)
 		if got := width(); got != 1 || !slices.Equal(reasons, []string{"frozen"}) || !strings.Contains(text, "incident 7") {
 			t.Errorf("frozen: %d shards, %q, %q", got, reasons, text)
 		}
 		if err := other.ThawAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		load(70) // the budget counts the attempts of the last minute
-		if got := width(); got < 4 || !slices.Contains(reasons, "grow") {
+		load(20)
+		if got := width(); got < 2 || !slices.Contains(reasons, "grow") {
 			t.Errorf("thawed: %d shards, %q", got, reasons)
 		}
 	})
@@ -251,32 +251,30 @@ func TestFrozenBucketsBeginNoWider(t *testing.T) {
 		put := func(at time.Time, n int) {
 			_, err := c.Put(t.Context(), Item{
 				"pk": &types.AttributeValueMemberS{Value: "k"}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("%06d", n)},
-				"at": &types.AttributeValueMemberS{Value: at.Format(time.RFC3339)}, "body": &types.AttributeValueMemberS{Value: strings.Repeat("x", 100_000)},
+				"at": &types.AttributeValueMemberS{Value: at.Format(time.RFC3339)}, "body": &types.AttributeValueMemberS{Value: strings.Repeat("x", 200_000)},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		put(start, 0)
-		if _, err := c.Ledgers().Grow(t.Context(), "k", start, 4, "by hand"); err != nil {
+		if _, err := c.Ledgers().Grow(t.Context(), "k", start, 2, "by hand"); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Ledgers().FreezeAll(t.Context(), "incident 7"); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 600 { // 30 seconds with 6,000 write units each, which need 16 shards
-			for range 3 {
-				put(start, 3*i+1)
-			}
-			time.Sleep(50 * time.Millisecond)
+		for i := range 160 { // 16 seconds with 2,000 write units each, which need 8 shards
+			put(start, i+1)
+			time.Sleep(100 * time.Millisecond)
 		}
 		put(start.Add(time.Hour), 1)
 		l, err := c.Ledgers().Show(t.Context(), "k", start.Add(time.Hour))
-		if err != nil || l.Width.Write != 4 {
-			t.Errorf("got %+v, %v, want 4 shards", l, err)
+		if err != nil || l.Width.Write != 2 {
+			t.Errorf("got %+v, %v, want 2 shards", l, err)
 		}
-		if l, err = c.Ledgers().Show(t.Context(), "k", start); err != nil || l.Width.Write != 4 {
-			t.Errorf("got %+v, %v, want 4 shards", l, err)
+		if l, err = c.Ledgers().Show(t.Context(), "k", start); err != nil || l.Width.Write != 2 {
+			t.Errorf("got %+v, %v, want 2 shards", l, err)
 		}
 	})
 }

@@ -55,12 +55,8 @@ func TestHints(t *testing.T) {
 	}{
 		{"nothing is known", []write{{bucket: 0, width: 16}}},
 		{"from 90 % on, once", []write{
-			{bucket: 0, width: 16, rate: 6000},
-			{bucket: 0, minute: 53, width: 16},
-			{bucket: 0, minute: 54, width: 16, want: "1 to 16"},
-			{bucket: 0, minute: 55, width: 16},
-			{bucket: 1, width: 16},
-			{bucket: 1, minute: 1, width: 16},
+			{bucket: 0, width: 16, rate: 6000}, {bucket: 0, minute: 53, width: 16}, {bucket: 0, minute: 54, width: 16, want: "1 to 16"},
+			{bucket: 0, minute: 55, width: 16}, {bucket: 1, width: 16}, {bucket: 1, minute: 1, width: 16},
 		}},
 		{"on the first write", []write{{bucket: 0, width: 16, rate: 6000}, {bucket: 1, minute: 5, width: 1, want: "1 to 16"}, {bucket: 1, minute: 6, width: 16}}},
 		{"the peak is the bucket's", []write{
