@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -85,8 +86,10 @@ type Adaptive struct {
 
 // Decision is what was decided about the width of a key.
 type Decision struct {
+	Table    string
+	Index    string  // the index whose key is spread, if there is one
 	Key      string  // with the bucket, if there are buckets
-	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not key range
+	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not key range; calm after one of these
 	From, To int     // the width before, and the one that was decided
 	Rate     float64 // of all processes, in write units a second, as offered
 	// Throttled is the share of the rate that was throttled because of its partitions.
@@ -147,6 +150,9 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 	if o.Index.Name == "" && o.Version != "" {
 		wrong("Adaptive and Version are both set, but the version of an item is not compared with copies in shards of later growth: store items by a key of their own, with an Index")
 	}
+	if n := o.Adaptive.MaxWidth; o.Layout.Strategy == layout.Calculated && n > 0 && n&(n-1) != 0 {
+		wrong("Adaptive.MaxWidth is %d, but a Calculated layout needs powers of two: take %d", n, 1<<(bits.Len(uint(n))-1))
+	}
 	if o.Adaptive.Keep < 0 {
 		wrong("Adaptive.Keep is %v, want 0 or more", o.Adaptive.Keep)
 	}
@@ -197,7 +203,7 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 		if a.Decided != nil {
 			options.Decided = func(ctx context.Context, d ledger.Decision) {
 				a.Decided(ctx, Decision{
-					Key: d.Key, Reason: string(d.Reason), From: d.Width, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
+					Table: o.Table, Index: o.Index.Name, Key: d.Key, Reason: string(d.Reason), From: d.Width, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
 				})
 			}
 		}
@@ -241,8 +247,8 @@ func (o *Options) charter() (charter.Charter, error) {
 // ledgers adapts a book to package place.
 type ledgers struct{ *adapt.Book }
 
-func (l ledgers) Write(key string, bucket time.Time, choose func(width int) int) (place.Writing, error) {
-	w, err := l.Book.Write(key, bucket, choose)
+func (l ledgers) Write(ctx context.Context, key string, bucket time.Time, choose func(width int) int) (place.Writing, error) {
+	w, err := l.Book.Write(ctx, key, bucket, choose)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrItem, err)
 	}
@@ -255,8 +261,14 @@ type watch struct {
 	index string
 }
 
+// watcher follows writes to keys with ledgers, so that they grow. Without ledgers it follows none.
+type watcher struct {
+	ledgers *adapt.Book // nil without ledgers
+	schema  *place.Schema
+}
+
 // watch begins to follow a write to a key, and makes the request report what it consumes.
-func (w *writer) watch(ctx context.Context, k *place.Key, report *types.ReturnConsumedCapacity) *watch {
+func (w *watcher) watch(ctx context.Context, k *place.Key, report *types.ReturnConsumedCapacity) *watch {
 	if w.ledgers == nil || k.Text == "" {
 		return nil
 	}
@@ -301,7 +313,7 @@ func writeUnits(item Item) float64 {
 }
 
 // hint makes a time bucket that follows on wide ones begin wide. An item that has no bucket is refused when it is placed.
-func (w *writer) hint(ctx context.Context, item Item) {
+func (w *watcher) hint(ctx context.Context, item Item) {
 	if w.ledgers == nil || w.schema.Layout.Bucket == layout.NoBucket || !w.schema.Listed(item) {
 		return
 	}
@@ -315,7 +327,7 @@ func (w *writer) hint(ctx context.Context, item Item) {
 }
 
 // throttled makes this process look whether others have made a key wider.
-func (w *writer) throttled(ctx context.Context, k *place.Key) {
+func (w *watcher) throttled(ctx context.Context, k *place.Key) {
 	if w.ledgers != nil && k.Text != "" {
 		w.ledgers.Throttled(ctx, k.Text, k.Bucket)
 	}
@@ -326,13 +338,13 @@ type batchWatch map[*batchItem]*watch
 
 // watch begins to follow the items of a batch.
 func (b *batch) watch(ctx context.Context, items []*batchItem) batchWatch {
-	if b.writer.ledgers == nil || b.deletes {
+	if b.watcher.ledgers == nil || b.deletes {
 		return nil
 	}
 	all := make(batchWatch, len(items))
 	for _, e := range items {
 		report := types.ReturnConsumedCapacityIndexes // of the whole batch, so it is not asked for
-		all[e] = b.writer.watch(ctx, &e.Key, &report)
+		all[e] = b.watcher.watch(ctx, &e.Key, &report)
 	}
 	return all
 }
@@ -441,8 +453,8 @@ func (l Ledgers) ThawAll(ctx context.Context) error {
 }
 
 func (l Ledgers) change(ctx context.Context, key string, at time.Time, g ledger.Growth) (Ledger, error) {
-	if g.To > ledger.HardWidth {
-		return Ledger{}, fmt.Errorf("%w: width %d: a key has at most %d shards, because every read pays for each, and no key becomes narrower", ErrOptions, g.To, ledger.HardWidth)
+	if g.To < 1 || g.To > ledger.HardWidth {
+		return Ledger{}, fmt.Errorf("%w: width %d: a key has 1 to %d shards, because every read pays for each, and no key becomes narrower", ErrOptions, g.To, ledger.HardWidth)
 	}
 	if l.core.options.Layout.Strategy == layout.Calculated && g.To&(g.To-1) != 0 {
 		return Ledger{}, fmt.Errorf("%w: width %d: a Calculated layout needs powers of two", ErrOptions, g.To)
@@ -540,7 +552,7 @@ func (c *core) probe(ctx context.Context, key string, bucket time.Time, to int) 
 	if err != nil {
 		return -1, 0, err
 	}
-	shards, err := r.shardsOf(0, c.schema.LayoutAt(to), bucket)
+	shards, err := scope{r}.shardsOf(0, c.schema.LayoutAt(to), bucket)
 	if err != nil {
 		return -1, 0, err
 	}
@@ -627,7 +639,7 @@ func awaitControlTable(ctx context.Context, client TableClient, name string) err
 		}
 		if out.Table.TableStatus == types.TableStatusActive {
 			key := out.Table.KeySchema
-			if len(key) != 1 || aws.ToString(key[0].AttributeName) != controlTableKey {
+			if len(key) != 1 || aws.ToString(key[0].AttributeName) != controlTableKey || !isString(out.Table, controlTableKey) {
 				return fmt.Errorf("%w: table %s exists, and its key is not the string %q alone: name another table", ErrOptions, name, controlTableKey)
 			}
 			return nil
@@ -636,4 +648,11 @@ func awaitControlTable(ctx context.Context, client TableClient, name string) err
 			return err
 		}
 	}
+}
+
+// isString reports whether a key attribute of a table is a string.
+func isString(table *types.TableDescription, name string) bool {
+	return slices.ContainsFunc(table.AttributeDefinitions, func(a types.AttributeDefinition) bool {
+		return aws.ToString(a.AttributeName) == name && a.AttributeType == types.ScalarAttributeTypeS
+	})
 }

@@ -14,10 +14,11 @@ func planRead(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := r.learnWidths(ctx); err != nil {
+	in := scope{r}
+	if err := in.learnWidths(ctx); err != nil {
 		return Plan{}, err
 	}
-	n, err := r.shardCount(ctx, math.MaxInt)
+	n, err := in.shardCount(ctx, math.MaxInt)
 	if err != nil {
 		return Plan{}, err
 	}

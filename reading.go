@@ -93,7 +93,7 @@ func (r *reading) check() error {
 		return wrong("Sort is set, but the collection has no SortKey: leave Sort out, or name the sort key as Options.SortKey")
 	case q.Consistent && o.Index.Name != "":
 		return wrong("Consistent is set, but an index such as %s has no strongly consistent reads: leave Consistent out", o.Index.Name)
-	case layout.IsControl(q.Key) && o.Index.Name == "":
+	case layout.IsControl(q.Key):
 		return wrong("Key %q is that of a control item: see Collection.Ledgers", q.Key)
 	case q.AtLeast < 0:
 		return wrong("AtLeast is %d, want 0 or more", q.AtLeast)

@@ -46,7 +46,7 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 			return nil, nil, err
 		}
 
-		watch := w.watch(ctx, &at.of, &in.ReturnConsumedCapacity)
+		watch := w.watcher.watch(ctx, &at.of, &in.ReturnConsumedCapacity)
 		r := &request{operation: "UpdateItem", Home: at.Home}
 		var out *dynamodb.UpdateItemOutput
 		if claim == nil {
@@ -54,7 +54,7 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 				out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
 				watch.failed(err)
 				if dispatch.HotKey(err) {
-					w.throttled(ctx, &at.of)
+					w.watcher.throttled(ctx, &at.of)
 				}
 				return err
 			})

@@ -56,15 +56,16 @@ func (b *Book) Ready(ctx context.Context) error {
 	case c.refused != nil && b.clock.read().Before(c.again):
 		return c.refused
 	}
-	_, err := b.checkCharter(ctx)
-	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) || errors.Is(err, errUnsupported)
+	_, refused, err := b.checkCharter(ctx)
 	switch {
 	case refused:
 		c.refused, c.again = err, b.clock.read().Add(refuseFor)
-		c.until.Store(0)
+		c.until.Store(0) // nobody goes on before it was read again
 		return err
 	case err != nil && until == 0:
 		return err
+	case err != nil && ctx.Err() != nil:
+		return nil // the next caller reads it; this one's operation says why it ends
 	case err != nil:
 		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
 	}
@@ -96,47 +97,65 @@ func (b *Book) checkTable(ctx context.Context) error {
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// changeAttempts is how often a charter is written that somebody else changes meanwhile, which is rare.
+// changeAttempts is how often a charter may change while this process writes it.
 const changeAttempts = 5
 
-// checkCharter compares the charter that is stored with this process's layout, and returns it.
-func (b *Book) checkCharter(ctx context.Context) (charter.Charter, error) {
+// checkCharter compares the charter that is stored with this process's layout, and returns it. refused says that the charter, or
+// the table, is the reason of the error, and not a request.
+func (b *Book) checkCharter(ctx context.Context) (stored charter.Charter, refused bool, err error) {
 	if b.charter.until.Load() == 0 {
 		if err := b.checkTable(ctx); err != nil {
-			return charter.Charter{}, err
+			return stored, true, err
 		}
 	}
 	for range changeAttempts {
-		item, err := b.control.probe(ctx, charterKey)
-		if err != nil {
-			return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+		var extends Item
+		if stored, extends, refused, err = b.compareCharter(ctx); extends == nil {
+			return stored, refused, err
 		}
 		mine := b.charterNow()
-		if item == nil {
-			if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-				return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
-			}
-			if item == nil {
-				return mine, nil
-			}
-		}
-		stored, err := b.control.parseCharter(item)
-		if err == nil {
-			err = charter.Compare(mine, stored)
-		}
-		if err != nil {
-			return charter.Charter{}, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
-		}
-		if !charter.Extends(mine, stored) {
-			return stored, nil
-		}
 		mine.Frozen = stored.Frozen
-		done, err := b.control.replace(ctx, charterKey, mine.Encode(), item) // from now on nobody may leave out what this process reads
-		if done || err != nil {
-			return mine, err
+		done, err := b.control.replace(ctx, charterKey, mine.Encode(), extends)
+		if err != nil {
+			return stored, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+		}
+		if done {
+			return mine, false, nil
 		}
 	}
-	return charter.Charter{}, fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, b.control.Collection)
+	return stored, false, fmt.Errorf("%w: the charter of collection %q changes all the time: try again", ErrLedger, b.control.Collection)
+}
+
+// compareCharter reads the charter, and writes it if there is none. It returns its item if this process reads more than that
+// lists: from now on nobody may leave that out.
+func (b *Book) compareCharter(ctx context.Context) (stored charter.Charter, extends Item, refused bool, err error) {
+	item, err := b.control.probe(ctx, charterKey)
+	if err != nil {
+		return stored, nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+	}
+	mine := b.charterNow()
+	if item == nil {
+		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
+			return stored, nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+		}
+		if item == nil {
+			return mine, nil, false, nil
+		}
+	}
+	stored, err = b.control.parseCharter(item)
+	if err != nil && !errors.Is(err, charter.ErrNewer) {
+		err = fmt.Errorf("%w: %w", ErrLedger, err)
+	}
+	if err == nil {
+		err = charter.Compare(mine, stored)
+	}
+	if err != nil {
+		return stored, nil, true, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+	}
+	if charter.Extends(mine, stored) {
+		return stored, item, false, nil
+	}
+	return stored, nil, false, nil
 }
 
 func (b *Book) charterNow() charter.Charter {
@@ -165,7 +184,18 @@ func (c *Control) Charter(ctx context.Context) (read charter.Charter, stored boo
 }
 
 // Rewrite replaces the charter by this process's layout. Processes with the layout before refuse the collection within a minute.
-func (b *Book) Rewrite(ctx context.Context) error { return b.control.Rewrite(ctx, b.charterNow()) }
+func (b *Book) Rewrite(ctx context.Context) error {
+	if err := b.control.Rewrite(ctx, b.charterNow()); err != nil {
+		return err
+	}
+	select {
+	case b.charter.turn <- struct{}{}:
+		b.charter.refused = nil // it does not refuse this process any more
+		<-b.charter.turn
+	case <-ctx.Done():
+	}
+	return nil
+}
 
 // Rewrite replaces the charter, whatever layout it has, also if it is damaged. A freeze of the collection stays. A charter of
 // a newer version of heatsink is left alone: nobody here knows what processes need that read it.

@@ -10,6 +10,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -51,6 +52,9 @@ func (k *Keys) checkKey(item Item) error {
 		empty := false
 		switch v := item[name].(type) {
 		case *types.AttributeValueMemberS:
+			if name == k.KeyNames()[0] && layout.IsControl(v.Value) {
+				return controlError(name, v.Value)
+			}
 			empty = v.Value == ""
 		case *types.AttributeValueMemberN:
 		case *types.AttributeValueMemberB:
@@ -58,14 +62,16 @@ func (k *Keys) checkKey(item Item) error {
 		default:
 			return fmt.Errorf("%w: key attribute %q is %s, want a string, a number or a binary", ErrItem, name, attribute.Describe(v))
 		}
-		if key, ok := item[name].(*types.AttributeValueMemberS); ok && name == k.KeyNames()[0] && layout.IsControl(key.Value) {
-			return fmt.Errorf("%w: key attribute %q is %q, but keys that begin with %q are for control items: choose another key", ErrItem, name, key.Value, layout.ControlPrefix)
-		}
 		if empty { // DynamoDB refuses it, too, and would not say which item it is
 			return fmt.Errorf("%w: key attribute %q is empty: set it", ErrItem, name)
 		}
 	}
 	return nil
+}
+
+// controlError is the error of a key that only control items may have.
+func controlError(name, key string) error {
+	return fmt.Errorf("%w: key attribute %q is %s, which is the key of a control item: data must not begin with %q", ErrItem, name, quote.Text(key), layout.ControlPrefix)
 }
 
 // KeyOf returns the table's key attributes of an item, with the logical partition key.
