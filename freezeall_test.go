@@ -19,6 +19,13 @@ import (
 	"github.com/heatsink-go/heatsink/local"
 )
 
+func createOrders(t *testing.T, db *local.DB) {
+	t.Helper()
+	if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func openOrders(t *testing.T, client Client, edit ...func(*Options)) *Collection[Item] {
 	t.Helper()
 	o := Options{Table: "orders", PartitionKey: "pk", SortKey: "sk", Adaptive: &Adaptive{}}
@@ -58,7 +65,7 @@ func charterItem(t *testing.T, client *dynamodb.Client) Item {
 // A process that has read the charter a moment ago grows no key any more once another has frozen the collection.
 func TestFreezeAllHoldsAtOnceInAllProcesses(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db.Client())
+	createOrders(t, db)
 	ctx := t.Context()
 	a, b := openOrders(t, db.Client()).Ledgers(), openOrders(t, db.Client()).Ledgers()
 	if _, err := b.Grow(ctx, "k", time.Time{}, 4, "before"); err != nil {
@@ -98,7 +105,7 @@ func TestFreezeAllHoldsAtOnceInAllProcesses(t *testing.T) {
 func TestFreezeAllHoldsTheLaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := local.Start(t)
-		createOrders(t, db.Client())
+		createOrders(t, db)
 		var mu sync.Mutex
 		var reasons []string
 		var text string
@@ -115,10 +122,10 @@ func TestFreezeAllHoldsTheLaw(t *testing.T) {
 		other := openOrders(t, db.Client()).Ledgers()
 		n := 0
 		load := func(seconds int) {
-			for range seconds * 20 { // 2,000 write units a second
-				putOrder(t, c, "k", fmt.Sprintf("%06d", n), 100_000)
+			for range seconds * 5 { // 1,000 write units a second
+				putOrder(t, c, "k", fmt.Sprintf("%06d", n), 200_000)
 				n++
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(200 * time.Millisecond)
 			}
 		}
 		width := func() int {
@@ -132,15 +139,15 @@ func TestFreezeAllHoldsTheLaw(t *testing.T) {
 		if err := other.FreezeAll(t.Context(), "incident 7"); err != nil {
 			t.Fatal(err)
 		}
-		load(40)
+		load(20)
 		if got := width(); got != 1 || !slices.Equal(reasons, []string{"frozen"}) || !strings.Contains(text, "incident 7") {
 			t.Errorf("frozen: %d shards, %q, %q", got, reasons, text)
 		}
 		if err := other.ThawAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		load(70) // the budget counts the attempts of the last minute
-		if got := width(); got < 4 || !slices.Contains(reasons, "grow") {
+		load(20)
+		if got := width(); got < 2 || !slices.Contains(reasons, "grow") {
 			t.Errorf("thawed: %d shards, %q", got, reasons)
 		}
 	})
@@ -176,7 +183,7 @@ func TestReplacingTheCharterKeepsTheFreeze(t *testing.T) {
 		for _, meanwhile := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, meanwhile %v", c.name, meanwhile), func(t *testing.T) {
 				db := local.Start(t)
-				createOrders(t, db.Client())
+				createOrders(t, db)
 				operator := openOrders(t, db.Client()).Ledgers()
 				freeze := func() {
 					if err := operator.FreezeAll(t.Context(), "incident 7"); err != nil {
@@ -208,7 +215,7 @@ func TestReplacingTheCharterKeepsTheFreeze(t *testing.T) {
 // A damaged charter is replaced, and its freeze is kept. One of a newer version is left alone.
 func TestRewriteOfWhatItDoesNotUnderstand(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db.Client())
+	createOrders(t, db)
 	ledgers := openOrders(t, db.Client()).Ledgers()
 	if err := ledgers.FreezeAll(t.Context(), "incident 7"); err != nil {
 		t.Fatal(err)
@@ -243,7 +250,7 @@ func TestRewriteOfWhatItDoesNotUnderstand(t *testing.T) {
 func TestFrozenBucketsBeginNoWider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := local.Start(t)
-		createOrders(t, db.Client())
+		createOrders(t, db)
 		c := openOrders(t, db.Client(), func(o *Options) {
 			o.Layout.Bucket, o.EventTime.Attribute = layout.Hour, "at"
 		})
@@ -251,40 +258,38 @@ func TestFrozenBucketsBeginNoWider(t *testing.T) {
 		put := func(at time.Time, n int) {
 			_, err := c.Put(t.Context(), Item{
 				"pk": &types.AttributeValueMemberS{Value: "k"}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("%06d", n)},
-				"at": &types.AttributeValueMemberS{Value: at.Format(time.RFC3339)}, "body": &types.AttributeValueMemberS{Value: strings.Repeat("x", 100_000)},
+				"at": &types.AttributeValueMemberS{Value: at.Format(time.RFC3339)}, "body": &types.AttributeValueMemberS{Value: strings.Repeat("x", 200_000)},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		put(start, 0)
-		if _, err := c.Ledgers().Grow(t.Context(), "k", start, 4, "by hand"); err != nil {
+		if _, err := c.Ledgers().Grow(t.Context(), "k", start, 2, "by hand"); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Ledgers().FreezeAll(t.Context(), "incident 7"); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 600 { // 30 seconds with 6,000 write units each, which need 16 shards
-			for range 3 {
-				put(start, 3*i+1)
-			}
-			time.Sleep(50 * time.Millisecond)
+		for i := range 160 { // 16 seconds with 2,000 write units each, which need 8 shards
+			put(start, i+1)
+			time.Sleep(100 * time.Millisecond)
 		}
 		put(start.Add(time.Hour), 1)
 		l, err := c.Ledgers().Show(t.Context(), "k", start.Add(time.Hour))
-		if err != nil || l.Width.Write != 4 {
-			t.Errorf("got %+v, %v, want 4 shards", l, err)
+		if err != nil || l.Width.Write != 2 {
+			t.Errorf("got %+v, %v, want 2 shards", l, err)
 		}
-		if l, err = c.Ledgers().Show(t.Context(), "k", start); err != nil || l.Width.Write != 4 {
-			t.Errorf("got %+v, %v, want 4 shards", l, err)
+		if l, err = c.Ledgers().Show(t.Context(), "k", start); err != nil || l.Width.Write != 2 {
+			t.Errorf("got %+v, %v, want 2 shards", l, err)
 		}
 	})
 }
 
 func TestGrowByHandHasABound(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db.Client())
-	if l, err := openOrders(t, db.Client()).Ledgers().Grow(t.Context(), "k", time.Time{}, 1025, "a typing error"); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "at most 1024 shards") {
+	createOrders(t, db)
+	if l, err := openOrders(t, db.Client()).Ledgers().Grow(t.Context(), "k", time.Time{}, 1025, "a typing error"); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "a key has 1 to 1024 shards") {
 		t.Errorf("got %+v, %v", l, err)
 	}
 }
@@ -292,7 +297,7 @@ func TestGrowByHandHasABound(t *testing.T) {
 // A repaired ledger covers the width that is given, because a process that knew it may write to shards that have no item yet.
 func TestRepairCoversTheWidthThatIsGiven(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db.Client())
+	createOrders(t, db)
 	c := openOrders(t, db.Client())
 	if _, err := c.Ledgers().Grow(t.Context(), "k", time.Time{}, 16, "by hand"); err != nil {
 		t.Fatal(err)

@@ -168,7 +168,7 @@ func TestLedgerShowAndGrow(t *testing.T) {
 	}{
 		{"no reason given: add --why", []string{"grow", "NEW", "32"}},
 		{`width "many": want a number`, []string{"grow", "NEW", "many", "--why", "x"}},
-		{"a key has at most 1024 shards", []string{"grow", "NEW", "1025", "--why", "x"}},
+		{"a key has 1 to 1024 shards", []string{"grow", "NEW", "1025", "--why", "x"}},
 		{"a key has at most 1024 shards", []string{"grow", "NEW", "1025", "--why", "x", "--dry-run"}},
 		{"want a key and a width", []string{"grow", "NEW", "--why", "x"}},
 		{"no key given", []string{"show"}},
