@@ -103,7 +103,13 @@ func (c costly) measure(t *testing.T, use func(context.Context) error) []string 
 		t.Error(err)
 	}
 	cost := m.Cost()
-	if sent := len(c.client.Requests()) - before; sent != cost.Requests {
+	sent := 0
+	for _, r := range c.client.Requests()[before:] {
+		if r.Operation != "DescribeTable" { // which takes no units
+			sent++
+		}
+	}
+	if sent != cost.Requests {
 		t.Errorf("%d requests were sent, and the meter has %d", sent, cost.Requests)
 	}
 	return []string{fmt.Sprint(cost.Requests), fmt.Sprint(cost.ReadUnits), fmt.Sprint(cost.WriteUnits)}

@@ -167,10 +167,6 @@ func TestReplacingTheCharterKeepsTheFreeze(t *testing.T) {
 		name    string
 		replace func(*Collection[Item]) error
 	}{
-		{"a process that reads one more older layout", func(c *Collection[Item]) error {
-			_, err := c.Count(t.Context(), Query{Key: "k"})
-			return err
-		}},
 		{"Rewrite", func(c *Collection[Item]) error { return c.Ledgers().Rewrite(t.Context()) }},
 	} {
 		for _, meanwhile := range []bool{false, true} {
