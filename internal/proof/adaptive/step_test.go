@@ -266,7 +266,7 @@ func (r *stepRun) observe() {
 // readAll reads everything once more.
 func (r *stepRun) readAll() page {
 	all := page{began: r.now() + 1, last: true}
-	c := r.open(heatsink.Retry{Attempts: 100, Budget: 100}) // it may ask for more than the partitions give
+	c := r.open(heatsink.Retry{Attempts: 100, Budget: 100, Burst: 1_000_000}) // it may ask for more than the partitions give
 	q := heatsink.Query{Key: r.key, Consistent: true, Projection: "sk", Limit: 50 * *partitions}
 	for token := ""; ; {
 		p, err := c.Page(r.ctx, q, token)
