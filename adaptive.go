@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,8 @@ type Adaptive struct {
 	// DryRun decides and tells, but grows nothing.
 	DryRun bool
 
-	// Frozen keeps this process from growing keys. Ledgers.Freeze keeps all processes from growing one.
+	// Frozen keeps this process from growing keys. Ledgers.Freeze keeps all processes from growing one, and Ledgers.FreezeAll
+	// keeps them from growing any.
 	Frozen bool
 
 	// WarmPrice is what your region charges once for a write unit of warm throughput, in dollars, for the advice to warm a
@@ -84,8 +86,10 @@ type Adaptive struct {
 
 // Decision is what was decided about the width of a key.
 type Decision struct {
+	Table    string
+	Index    string  // the index whose key is spread, if there is one
 	Key      string  // with the bucket, if there are buckets
-	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not key range
+	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not key range; calm after one of these
 	From, To int     // the width before, and the one that was decided
 	Rate     float64 // of all processes, in write units a second, as offered
 	// Throttled is the share of the rate that was throttled because of its partitions.
@@ -146,6 +150,9 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 	if o.Index.Name == "" && o.Version != "" {
 		wrong("Adaptive and Version are both set, but the version of an item is not compared with copies in shards of later growth: store items by a key of their own, with an Index")
 	}
+	if n := o.Adaptive.MaxWidth; o.Layout.Strategy == layout.Calculated && n > 0 && n&(n-1) != 0 {
+		wrong("Adaptive.MaxWidth is %d, but a Calculated layout needs powers of two: take %d", n, 1<<(bits.Len(uint(n))-1))
+	}
 	if o.Adaptive.Keep < 0 {
 		wrong("Adaptive.Keep is %v, want 0 or more", o.Adaptive.Keep)
 	}
@@ -177,6 +184,15 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 	options := adapt.Options{
 		Control: control, Layout: o.Layout, Charter: written, Data: o.Table, Index: o.Index.Name, Logger: o.Logger,
 	}
+	if d, ok := client.(describer); ok {
+		options.Describe = func(ctx context.Context, table string) (*types.TableDescription, error) {
+			out, err := d.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table}, dispatch.Once)
+			if err != nil {
+				return nil, err
+			}
+			return out.Table, nil
+		}
+	}
 	if a := o.Adaptive; a != nil {
 		options.Adaptive, options.Keep, options.WarmPrice = true, a.Keep, a.WarmPrice
 		options.Law = ledger.LawOptions{Target: a.Target, MaxWidth: a.MaxWidth, PerMinute: a.PerMinute, DryRun: a.DryRun, Frozen: a.Frozen}
@@ -187,7 +203,7 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 		if a.Decided != nil {
 			options.Decided = func(ctx context.Context, d ledger.Decision) {
 				a.Decided(ctx, Decision{
-					Key: d.Key, Reason: string(d.Reason), From: d.Width, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
+					Table: o.Table, Index: o.Index.Name, Key: d.Key, Reason: string(d.Reason), From: d.Width, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
 				})
 			}
 		}
@@ -199,6 +215,11 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 		return nil, fmt.Errorf("%w: Adaptive: %w", ErrOptions, err)
 	}
 	return book, nil
+}
+
+// describer is the part of *dynamodb.Client that tells whether a table is a global one. A client need not have it.
+type describer interface {
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
 // charter returns the layout as it is written down.
@@ -226,8 +247,8 @@ func (o *Options) charter() (charter.Charter, error) {
 // ledgers adapts a book to package place.
 type ledgers struct{ *adapt.Book }
 
-func (l ledgers) Write(key string, bucket time.Time, choose func(width int) int) (place.Writing, error) {
-	w, err := l.Book.Write(key, bucket, choose)
+func (l ledgers) Write(ctx context.Context, key string, bucket time.Time, choose func(width int) int) (place.Writing, error) {
+	w, err := l.Book.Write(ctx, key, bucket, choose)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrItem, err)
 	}
@@ -240,9 +261,15 @@ type watch struct {
 	index string
 }
 
+// watcher follows writes to keys with ledgers, so that they grow. Without ledgers it follows none.
+type watcher struct {
+	ledgers *adapt.Book // nil without ledgers
+	schema  *place.Schema
+}
+
 // watch begins to follow a write to a key, and makes the request report what it consumes. If the item is known, its size says
 // enough about a cold key: the report would make the Put dearer.
-func (w *writer) watch(ctx context.Context, k *place.Key, known bool, report *types.ReturnConsumedCapacity) *watch {
+func (w *watcher) watch(ctx context.Context, k *place.Key, known bool, report *types.ReturnConsumedCapacity) *watch {
 	if w.ledgers == nil || k.Text == "" {
 		return nil
 	}
@@ -291,7 +318,7 @@ func writeUnits(item Item) float64 {
 }
 
 // hint makes a time bucket that follows on wide ones begin wide. An item that has no bucket is refused when it is placed.
-func (w *writer) hint(ctx context.Context, item Item) {
+func (w *watcher) hint(ctx context.Context, item Item) {
 	if w.ledgers == nil || w.schema.Layout.Bucket == layout.NoBucket || !w.schema.Listed(item) {
 		return
 	}
@@ -305,9 +332,9 @@ func (w *writer) hint(ctx context.Context, item Item) {
 }
 
 // throttled makes this process look whether others have made a key wider.
-func (w *writer) throttled(ctx context.Context, p *place.Placement) {
-	if w.ledgers != nil && p.Text != "" {
-		w.ledgers.Throttled(ctx, p.Text, p.Bucket)
+func (w *watcher) throttled(ctx context.Context, k *place.Key) {
+	if w.ledgers != nil && k.Text != "" {
+		w.ledgers.Throttled(ctx, k.Text, k.Bucket)
 	}
 }
 
@@ -316,13 +343,13 @@ type batchWatch map[*batchItem]*watch
 
 // watch begins to follow the items of a batch.
 func (b *batch) watch(ctx context.Context, items []*batchItem) batchWatch {
-	if b.writer.ledgers == nil || b.deletes {
+	if b.watcher.ledgers == nil || b.deletes {
 		return nil
 	}
 	all := make(batchWatch, len(items))
 	for _, e := range items {
 		report := types.ReturnConsumedCapacityIndexes // of the whole batch, so it is not asked for
-		all[e] = b.writer.watch(ctx, &e.Key, true, &report)
+		all[e] = b.watcher.watch(ctx, &e.Key, true, &report)
 	}
 	return all
 }
@@ -394,8 +421,8 @@ func (l Ledgers) Show(ctx context.Context, key string, at time.Time) (Ledger, er
 	})
 }
 
-// Grow makes a key at least width shards wide, in the bucket of a time if the layout has buckets. A key never becomes narrower.
-// why is kept in the ledger for people. The error wraps ErrFrozen if the key is frozen.
+// Grow makes a key at least width shards wide, 1,024 at most, in the bucket of a time if the layout has buckets. A key never
+// becomes narrower. why is kept in the ledger for people. The error wraps ErrFrozen if the key or the collection is frozen.
 func (l Ledgers) Grow(ctx context.Context, key string, at time.Time, width int, why string) (Ledger, error) {
 	return l.change(ctx, key, at, ledger.Growth{To: width, Why: why})
 }
@@ -410,7 +437,30 @@ func (l Ledgers) Thaw(ctx context.Context, key string, at time.Time, why string)
 	return l.change(ctx, key, at, ledger.Growth{To: 1, Freeze: ledger.Thaw, Why: why})
 }
 
+// FreezeAll keeps all processes from making any key of the collection wider. It holds at once, except for a growth that is
+// being stored at this moment: a process reads the charter before each growth, for 1 RCU. A new time bucket still begins wide,
+// but no wider than the one before it. why is kept in the charter for people.
+func (l Ledgers) FreezeAll(ctx context.Context, why string) error {
+	book, err := l.book()
+	if err != nil {
+		return err
+	}
+	return book.Freeze(ctx, why)
+}
+
+// ThawAll ends what FreezeAll began. Keys that Freeze has frozen by themselves stay so.
+func (l Ledgers) ThawAll(ctx context.Context) error {
+	book, err := l.book()
+	if err != nil {
+		return err
+	}
+	return book.Thaw(ctx)
+}
+
 func (l Ledgers) change(ctx context.Context, key string, at time.Time, g ledger.Growth) (Ledger, error) {
+	if g.To < 1 || g.To > ledger.HardWidth {
+		return Ledger{}, fmt.Errorf("%w: width %d: a key has 1 to %d shards, because every read pays for each, and no key becomes narrower", ErrOptions, g.To, ledger.HardWidth)
+	}
 	if l.core.options.Layout.Strategy == layout.Calculated && g.To&(g.To-1) != 0 {
 		return Ledger{}, fmt.Errorf("%w: width %d: a Calculated layout needs powers of two", ErrOptions, g.To)
 	}
@@ -452,13 +502,17 @@ func newLedger(key string, bucket time.Time, r ledger.Record) Ledger {
 }
 
 // Repair writes the ledger of a key anew that was deleted, damaged or restored from a backup, and returns it. It looks for items
-// in all shards below width, with one strongly consistent request each; 0 means 256. The ledger then covers every shard that has
-// an item. Nothing is written if there is no ledger and only shard 0 has items.
+// in the first 256 shards, or in width of them if that is more, with one strongly consistent request each. The ledger then
+// covers every shard that has an item, and width shards at least. Nothing is written if there is no ledger, width is 0 or 1, and
+// only shard 0 has items.
 //
-// A process that still knows the old ledger may go on to write to shards that were empty. Give at least the width that the key
-// had, if you know it, or restart the writers first. A damaged ledger has to be deleted before.
+// A process that still knows the old ledger may go on to write to shards that were empty. Give the width that the key had, if
+// you know it, or restart the writers first. A damaged ledger has to be deleted before. To see what Repair would find, use Probe.
 func (l Ledgers) Repair(ctx context.Context, key string, at time.Time, width int, why string) (Ledger, error) {
-	r := ledger.Repairing{To: width, Why: why}
+	if err := checkProbe(width); err != nil {
+		return Ledger{}, err
+	}
+	r := ledger.Repairing{To: max(width, defaultProbe), AtLeastWidth: width, Why: ledger.Audit(why)}
 	return l.do(key, at, func(book *adapt.Book, bucket time.Time) (ledger.Record, error) {
 		record, _, err := book.Repair(ctx, key, bucket, r, func(ctx context.Context, to int) (int, int64, error) {
 			return l.core.probe(ctx, key, bucket, to)
@@ -467,9 +521,35 @@ func (l Ledgers) Repair(ctx context.Context, key string, at time.Time, width int
 	})
 }
 
+// defaultProbe is how many shards are searched for items if nobody says more: the default of Adaptive.MaxWidth.
+const defaultProbe = 256
+
+func checkProbe(width int) error {
+	if width < 0 || width > layout.MaxShards {
+		return fmt.Errorf("%w: width %d: there are 0 to %d shards", ErrOptions, width, layout.MaxShards)
+	}
+	return nil
+}
+
+// Probe looks for items of a key as Repair does, and writes nothing. It returns the largest shard that has an item, -1 if none
+// has, and the largest generation that these items carry. Each shard takes one request and, without an Index, 1 RCU at least.
+func (l Ledgers) Probe(ctx context.Context, key string, at time.Time, width int) (largest int, generation int64, err error) {
+	if err := checkProbe(width); err != nil {
+		return -1, 0, err
+	}
+	_, err = l.do(key, at, func(book *adapt.Book, bucket time.Time) (ledger.Record, error) {
+		if err := book.Ready(ctx); err != nil {
+			return ledger.Record{}, err
+		}
+		largest, generation, err = l.core.probe(ctx, key, bucket, max(width, defaultProbe))
+		return ledger.Record{}, err
+	})
+	return largest, generation, err
+}
+
 // probe returns the largest shard of a key below to that has an item, -1 if none has, and the largest stamp of those items.
 func (c *core) probe(ctx context.Context, key string, bucket time.Time, to int) (largest int, stamp int64, err error) {
-	q := Query{Key: key, Consistent: c.schema.Index == "", IncludeExpired: true, Limit: 1}
+	q := Query{Key: key, Consistent: c.schema.Index == "", IncludeExpired: true, Limit: 1, Reverse: true} // the last item is mostly the youngest, with the largest stamp
 	if !bucket.IsZero() {
 		q.From, q.To = bucket, c.options.Layout.Bucket.Next(bucket)
 	}
@@ -477,7 +557,7 @@ func (c *core) probe(ctx context.Context, key string, bucket time.Time, to int) 
 	if err != nil {
 		return -1, 0, err
 	}
-	shards, err := r.shardsOf(0, c.schema.LayoutAt(to), bucket)
+	shards, err := scope{r}.shardsOf(0, c.schema.LayoutAt(to), bucket)
 	if err != nil {
 		return -1, 0, err
 	}
@@ -538,7 +618,7 @@ func ControlFilter(partitionKey string) (expression string, names map[string]str
 }
 
 // controlTableKey is the partition key of a table for control items alone.
-const controlTableKey = "pk"
+const controlTableKey = adapt.TableKey
 
 // SetupControlTable creates a table for control items, on demand, unless there is one. It waits until the table is active.
 // Set Options.ControlTable to it where the data's own table cannot hold control items: its partition key is a number, or IAM
@@ -564,7 +644,7 @@ func awaitControlTable(ctx context.Context, client TableClient, name string) err
 		}
 		if out.Table.TableStatus == types.TableStatusActive {
 			key := out.Table.KeySchema
-			if len(key) != 1 || aws.ToString(key[0].AttributeName) != controlTableKey {
+			if len(key) != 1 || aws.ToString(key[0].AttributeName) != controlTableKey || !isString(out.Table, controlTableKey) {
 				return fmt.Errorf("%w: table %s exists, and its key is not the string %q alone: name another table", ErrOptions, name, controlTableKey)
 			}
 			return nil
@@ -573,4 +653,11 @@ func awaitControlTable(ctx context.Context, client TableClient, name string) err
 			return err
 		}
 	}
+}
+
+// isString reports whether a key attribute of a table is a string.
+func isString(table *types.TableDescription, name string) bool {
+	return slices.ContainsFunc(table.AttributeDefinitions, func(a types.AttributeDefinition) bool {
+		return aws.ToString(a.AttributeName) == name && a.AttributeType == types.ScalarAttributeTypeS
+	})
 }

@@ -50,7 +50,7 @@ type batch struct {
 	placer  *place.Placer
 	ttl     expiry.TTL
 	sender  *sender
-	writer  *writer // watches keys with ledgers
+	watcher *watcher
 	deletes bool
 	items   []*batchItem
 }
@@ -77,7 +77,7 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	if items == 0 {
 		return nil
 	}
-	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender, writer: w}
+	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender, watcher: w.watcher}
 	b.place(ctx, items, encode)
 	sound := slices.DeleteFunc(slices.Clone(b.items), func(e *batchItem) bool { return e.err != nil })
 	if w.versions.Keeps() {
@@ -122,7 +122,7 @@ func (b *batch) place(ctx context.Context, items int, encode func(i int) (Item, 
 		var item Item
 		if item, e.err = encode(i); e.err == nil {
 			item = b.ttl.Give(item) // before the place, which may depend on it
-			b.writer.hint(ctx, item)
+			b.watcher.hint(ctx, item)
 			e.Placement, e.err = b.placer.Place(ctx, item, false)
 		}
 		if e.err != nil {
@@ -163,11 +163,13 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 	defer watches.end()
 	r := &request{operation: "BatchWriteItem", Home: pending[0].Home, lost: lost}
 	err := b.sender.write(ctx, r, true, func(ctx context.Context, attempt int) error {
+		if attempt > 1 {
+			if pending = b.again(r, attempt, pending); len(pending) == 0 {
+				return nil
+			}
+		}
 		writes := make([]types.WriteRequest, len(pending))
 		for i, e := range pending {
-			if attempt > 1 {
-				b.placer.Again(e.Placement, r.lost)
-			}
 			writes[i] = b.request(e)
 		}
 		r.Home = pending[0].Home
@@ -186,7 +188,7 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 			for _, e := range pending {
 				b.placer.Throttled(e.Placement)
 				watches.failed(e, err)
-				b.writer.throttled(ctx, e.Placement)
+				b.watcher.throttled(ctx, &e.Key)
 			}
 		}
 		return err
@@ -206,6 +208,21 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 			e.err = &own
 		}
 	}
+}
+
+// again prepares items for another attempt, and returns them. One that must not be sent any more has an error then.
+func (b *batch) again(r *request, attempt int, items []*batchItem) (pending []*batchItem) {
+	for _, e := range items {
+		if _, err := b.placer.Again(e.Placement, r.lost); err != nil {
+			if r.lost {
+				err = &UnknownOutcomeError{err}
+			}
+			e.err = b.sender.failure(&request{operation: r.operation, Home: e.Home}, attempt-1, err)
+			continue
+		}
+		pending = append(pending, e)
+	}
+	return pending
 }
 
 // unprocessed returns the items that DynamoDB did not write according to its response. If the response names an item that

@@ -78,7 +78,7 @@ func TestBatchPutDuplicates(t *testing.T) {
 	byDay := coreOf(t, Options{Layout: layout.Layout{Bucket: layout.Day}, EventTime: EventTime{Attribute: "at"}})
 	number := func(n, at string) Item { return ov("pk", "a", "sk", &types.AttributeValueMemberN{Value: n}, "at", at) }
 	items := []Item{number("1", "2026-01-01T00:00:00Z"), number("1", "2026-01-02T00:00:00Z"), number("1.0", "2026-01-01T05:00:00Z")}
-	b := &batch{schema: byDay.schema, placer: byDay.writer.placer, writer: byDay.writer}
+	b := &batch{schema: byDay.schema, placer: byDay.writer.placer, watcher: byDay.writer.watcher}
 	b.place(t.Context(), len(items), func(i int) (Item, error) { return items[i], nil })
 	if len(b.items) != 2 || b.items[0].position != 1 || b.items[1].position != 2 {
 		t.Errorf("got %d items, want the second and the third", len(b.items))

@@ -29,6 +29,9 @@ type core struct {
 }
 
 func newCore(client Client, options Options) (*core, error) {
+	if options.Adaptive != nil {
+		options.Layout.Format.BareZero = true // a key that has never grown is stored as it is
+	}
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
@@ -54,7 +57,7 @@ func newCore(client Client, options Options) (*core, error) {
 		c.ledgers = c.book
 	}
 	c.finder = &finder{schema: c.schema, ledgers: c.ledgers, versions: c.versions, ttl: c.ttl, sender: c.sender}
-	c.writer = &writer{schema: c.schema, ledgers: c.ledgers, placer: placer, versions: c.versions, ttl: c.ttl, finder: c.finder, sender: c.sender}
+	c.writer = &writer{schema: c.schema, watcher: &watcher{c.ledgers, c.schema}, placer: placer, versions: c.versions, ttl: c.ttl, finder: c.finder, sender: c.sender}
 	c.transactions = &transactions{schema: c.schema, placer: placer, versions: c.versions, ttl: c.ttl, table: options.Table}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/layout"
@@ -12,7 +13,8 @@ import (
 
 // decodeStored is Collection.Decode for raw items.
 func decodeStored(c *core, stored Item) (Item, layout.Place, error) {
-	if c.versions.Buried(stored) {
+	key, _ := stored[c.options.PartitionKey].(*types.AttributeValueMemberS)
+	if c.versions.Buried(stored) || key != nil && layout.IsControl(key.Value) {
 		return nil, layout.Place{}, ErrNotFound
 	}
 	return c.schema.Decode(context.Background(), stored) // Decode has no context: Widths answer from memory

@@ -38,7 +38,7 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 		}
 		in.TableName, in.Key = &w.sender.table, at.key
 		meter.Ask(ctx, &in.ReturnConsumedCapacity)
-		watch := w.watch(ctx, &at.of, false, &in.ReturnConsumedCapacity)
+		watch := w.watcher.watch(ctx, &at.of, false, &in.ReturnConsumedCapacity)
 		out, err := w.deleteOne(ctx, at.Home, in)
 		watch.failed(err)
 		if out != nil {
@@ -105,7 +105,7 @@ func batchDelete(ctx context.Context, w *writer, likes int, encode func(i int) (
 			e.err = apart.add(w.schema, e.item, e)
 		}
 	}
-	b := &batch{schema: w.schema, placer: w.placer, sender: w.sender, writer: w, deletes: true}
+	b := &batch{schema: w.schema, placer: w.placer, sender: w.sender, watcher: w.watcher, deletes: true}
 	for _, same := range together.groups { // deleting twice is deleting once
 		b.items = append(b.items, same[0])
 	}
@@ -162,7 +162,7 @@ func (w *writer) onlyPlace(ctx context.Context, e *batchItem) (bool, error) {
 		return true, nil
 	}
 	homes, err := w.schema.Homes(ctx, e.item, false)
-	if err != nil || len(homes) > 1 {
+	if err != nil || len(homes) > 1 || w.schema.Ledgers != nil { // a key with a ledger may be wider than this process knows
 		return false, err
 	}
 	e.Placement, e.sent = &place.Placement{Home: homes[0]}, w.schema.KeyAt(key, homes[0])

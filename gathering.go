@@ -1,16 +1,12 @@
 package heatsink
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/internal/pagetoken"
@@ -37,11 +33,12 @@ type gathering struct {
 
 // gather starts an ordered read, after the position from if it is given.
 func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gathering, error) {
-	older, err := r.olderShards()
+	in := scope{r}
+	older, err := in.olderShards()
 	if err != nil {
 		return nil, err
 	}
-	g := &gathering{read: r, buckets: r.buckets()}
+	g := &gathering{read: r, buckets: in.buckets()}
 	if from != nil {
 		g.buckets = slices.DeleteFunc(g.buckets, func(b time.Time) bool {
 			return b.Before(from.Bucket) != r.query.Reverse && !b.Equal(from.Bucket)
@@ -49,7 +46,7 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 	}
 	stages := gather.Stages[found]{Count: len(g.buckets)}
 	if r.core.options.Layout.Bucket == layout.NoBucket {
-		own, err := r.shards(ctx, time.Time{}, from)
+		own, err := in.shards(ctx, time.Time{}, from)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +60,7 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 		}
 		older = without(older, own)
 		stages.Open = func(context.Context, int) ([]gather.Source[found], error) { return sources(own), nil }
-		stages.More = r.more(g.buckets, [][]*shard{own}, from)
+		stages.More = in.more(g.buckets, [][]*shard{own}, from)
 	} else {
 		if from != nil && from.Older != nil {
 			for _, s := range older {
@@ -72,11 +69,11 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 		}
 		known := make([][]*shard, len(g.buckets))
 		stages.Open = func(ctx context.Context, stage int) ([]gather.Source[found], error) {
-			own, err := r.openBucket(ctx, g.buckets[stage], from)
+			own, err := in.openBucket(ctx, g.buckets[stage], from)
 			known[stage] = own
 			return sources(own), err
 		}
-		stages.More = r.more(g.buckets, known, from)
+		stages.More = in.more(g.buckets, known, from)
 	}
 	stages.Along = sources(older)
 	g.Gather, err = gather.New(ctx, r.config(ctx), stages)
@@ -84,40 +81,6 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 		return nil, g.explain(err)
 	}
 	return g, nil
-}
-
-// more returns what adds the shards to a stage that only a ledger tells of. It is nil without ledgers. known are the shards of
-// each stage that was opened.
-func (r *reading) more(buckets []time.Time, known [][]*shard, from *pagetoken.Position) func(context.Context, int) ([]gather.Source[found], error) {
-	if r.core.ledgers == nil {
-		return nil
-	}
-	return func(ctx context.Context, stage int) ([]gather.Source[found], error) {
-		rest, err := r.rest(ctx, known[stage])
-		if err != nil {
-			return nil, err
-		}
-		if from != nil && buckets[stage].Equal(from.Bucket) {
-			if err := resumeShards(rest, nil, *from); err != nil {
-				return nil, err
-			}
-		}
-		return sources(rest), nil
-	}
-}
-
-// openBucket returns the shards of a bucket. In the bucket of from they continue after it.
-func (r *reading) openBucket(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]*shard, error) {
-	own, err := r.shards(ctx, bucket, from)
-	if err != nil {
-		return nil, err
-	}
-	if from != nil && bucket.Equal(from.Bucket) {
-		if err := resumeShards(own, nil, *from); err != nil {
-			return nil, err
-		}
-	}
-	return own, nil
 }
 
 // config returns the configuration of the read.
@@ -209,12 +172,12 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 	if err := r.checkRequests(ctx); err != nil {
 		return nil, err
 	}
-	shards, err := r.everyShard(ctx)
+	shards, err := scope{r}.everyShard(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := gather.NewScatter[found](r.config(ctx))
-	rest := r.restOfAll(ctx, shards)
+	rest := scope{r}.restOfAll(ctx, shards)
 	parts, err := scatterOver(ctx, all, shards, zero, add)
 	more, failed := rest()
 	if err == nil {
@@ -229,40 +192,6 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 		return parts, gatherError(missing)
 	}
 	return parts, err
-}
-
-// restOfAll begins to read the ledgers that have to be read, beside the shards that are known. The function that it returns waits
-// for them, and returns the shards that they add.
-func (r *reading) restOfAll(ctx context.Context, shards []*shard) (wait func() ([]*shard, error)) {
-	if r.core.ledgers == nil {
-		return func() ([]*shard, error) { return nil, nil }
-	}
-	buckets := slices.Collect(chunksBy(shards, func(s *shard) *adapt.Cover { return s.cover }))
-	more, failed := make([][]*shard, len(buckets)), make([]error, len(buckets))
-	var read sync.WaitGroup
-	read.Go(func() {
-		inParallel(len(buckets), func(i int) { more[i], failed[i] = r.rest(ctx, buckets[i]) })
-	})
-	return func() ([]*shard, error) {
-		read.Wait()
-		return slices.Concat(more...), cmp.Or(failed...)
-	}
-}
-
-// chunksBy yields the longest runs of elements with the same key.
-func chunksBy[E any, K comparable](all []E, key func(E) K) iter.Seq[[]E] {
-	return func(yield func([]E) bool) {
-		for len(all) > 0 {
-			n := 1
-			for n < len(all) && key(all[n]) == key(all[0]) {
-				n++
-			}
-			if !yield(all[:n]) {
-				return
-			}
-			all = all[n:]
-		}
-	}
 }
 
 // inOrder returns the values of shards in the order of their buckets. Within a bucket they are in order.
@@ -317,7 +246,7 @@ func (r *reading) checkRequests(ctx context.Context) error {
 	if most < 0 {
 		return nil
 	}
-	n, err := r.shardCount(ctx, most)
+	n, err := scope{r}.shardCount(ctx, most)
 	if err != nil || n <= most {
 		return err
 	}

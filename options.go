@@ -216,9 +216,6 @@ func (o Options) withDefaults() Options {
 	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, defaultMaxConcurrency)
 	o.ReadMemory = cmp.Or(o.ReadMemory, defaultReadMemory)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.Adaptive != nil {
-		o.Layout.Format.BareZero = true
-	}
 	o.TokenKeys = slices.Clone(o.TokenKeys)
 	for i, key := range o.TokenKeys {
 		o.TokenKeys[i] = slices.Clone(key)

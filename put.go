@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/meter"
@@ -18,7 +17,7 @@ import (
 // writer writes single items: each to its place, and none twice.
 type writer struct {
 	schema   *place.Schema
-	ledgers  *adapt.Book // nil without ledgers
+	watcher  *watcher
 	placer   *place.Placer
 	versions *version.Keeper
 	ttl      expiry.TTL
@@ -44,7 +43,7 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 		}
 		in.TableName, in.Item = &w.sender.table, w.schema.WithKeyOf(item, in.Item)
 	}
-	w.hint(ctx, in.Item)
+	w.watcher.hint(ctx, in.Item)
 	p, err := w.placer.Place(ctx, in.Item, conditional(in))
 	if err != nil {
 		return done, err
@@ -57,7 +56,7 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 	if err != nil {
 		return done, err
 	}
-	watch := w.watch(ctx, &p.Key, true, &in.ReturnConsumedCapacity)
+	watch := w.watcher.watch(ctx, &p.Key, true, &in.ReturnConsumedCapacity)
 	out, err := w.sendPut(ctx, p, in, claim, watch)
 	if out != nil {
 		watch.end(out.ConsumedCapacity, in.Item)
@@ -76,11 +75,17 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.PutItemInput, claim *version.Claim, watch *watch) (out *dynamodb.PutItemOutput, err error) {
 	r := &request{operation: "PutItem", Home: p.Home}
 	err = w.sender.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, attempt int) (err error) {
-		if attempt > 1 && w.placer.Again(p, r.lost) {
-			again := *in // a copy: middleware that logs or records requests may still hold the first
-			r.Home = p.Home
-			again.Item = w.placer.Stored(p, in.Item)
-			in = &again
+		if attempt > 1 {
+			moved, err := w.placer.Again(p, r.lost)
+			if err != nil {
+				return &dispatch.RejectedError{Err: err}
+			}
+			if moved {
+				again := *in // a copy: middleware that logs or records requests may still hold the first
+				r.Home = p.Home
+				again.Item = w.placer.Stored(p, in.Item)
+				in = &again
+			}
 		}
 		if claim == nil {
 			out, err = w.sender.client.PutItem(ctx, in, dispatch.Once)
@@ -90,7 +95,7 @@ func (w *writer) sendPut(ctx context.Context, p *place.Placement, in *dynamodb.P
 		watch.failed(err)
 		if dispatch.HotKey(err) {
 			w.placer.Throttled(p)
-			w.throttled(ctx, p)
+			w.watcher.throttled(ctx, &p.Key)
 		}
 		return err
 	})

@@ -122,7 +122,7 @@ func TestSampleIsDrawnEvenly(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range draws {
-			sampled, err := r.shards(t.Context(), time.Time{}, nil)
+			sampled, err := scope{r}.shards(t.Context(), time.Time{}, nil)
 			if err != nil || len(sampled) != sample {
 				t.Fatalf("got %d shards, %v", len(sampled), err)
 			}

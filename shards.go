@@ -1,10 +1,13 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -16,8 +19,12 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
+// scope is which shards a read has, in which buckets. Where a key has a ledger, some are known at once, and the rest when the
+// ledger has been read.
+type scope struct{ *reading }
+
 // buckets returns the start of each bucket to read, in order. Without buckets it returns one zero time.
-func (r *reading) buckets() []time.Time {
+func (r scope) buckets() []time.Time {
 	b := r.core.options.Layout.Bucket
 	if b == layout.NoBucket {
 		return []time.Time{{}}
@@ -33,14 +40,14 @@ func (r *reading) buckets() []time.Time {
 // key's ledger has to be read, it returns the shards that are known: see rest.
 //
 // from is the position to go on after, nil for the first page.
-func (r *reading) shards(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]*shard, error) {
+func (r scope) shards(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]*shard, error) {
 	width, err := r.core.schema.Width(ctx, r.query.Key, bucket)
 	if err != nil {
 		return nil, err
 	}
 	var cover *adapt.Cover
 	if r.core.ledgers != nil {
-		if cover, err = r.core.ledgers.Cover(r.query.Key, bucket, r.reading(bucket, from)); err != nil {
+		if cover, err = r.core.ledgers.Cover(r.query.Key, bucket, r.mode(bucket, from)); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 		}
 		width.Read = cover.First()
@@ -61,25 +68,42 @@ func (r *reading) shards(ctx context.Context, bucket time.Time, from *pagetoken.
 }
 
 // reading returns what a read of a bucket promises, in the words of package ledger.
-func (r *reading) reading(bucket time.Time, from *pagetoken.Position) ledger.Reading {
-	reading := ledger.Reading{Mode: ledger.Eventual}
+func (r scope) mode(bucket time.Time, from *pagetoken.Position) ledger.Reading {
+	m := ledger.Reading{Mode: ledger.Eventual}
 	switch {
 	case r.query.AtLeast > 0:
-		reading.Mode, reading.AtLeast = ledger.Causal, r.query.AtLeast
+		m.Mode, m.AtLeast = ledger.Causal, r.query.AtLeast
 	case r.query.Consistent:
-		reading.Mode = ledger.Strong
+		m.Mode = ledger.Strong
 	}
 	if from != nil && bucket.Equal(from.Bucket) {
-		reading.AtLeastWidth = from.Width
+		m.AtLeastWidth = from.Width
 	}
-	return reading
+	return m
+}
+
+// learnWidths reads the ledgers of all buckets that this process knows too little of.
+func (r scope) learnWidths(ctx context.Context) error {
+	if r.core.ledgers == nil {
+		return nil
+	}
+	buckets := r.buckets()
+	failed := make([]error, len(buckets))
+	inParallel(len(buckets), func(i int) {
+		shards, err := r.shards(ctx, buckets[i], nil)
+		if err == nil {
+			_, err = shards[0].cover.Await(ctx)
+		}
+		failed[i] = err
+	})
+	return cmp.Or(failed...)
 }
 
 // knowsAllFirst reports whether the ledger is read before the first shard, because which shards are read depends on it.
-func (r *reading) knowsAllFirst() bool { return r.query.Sample > 0 || len(r.core.options.Older) > 0 }
+func (r scope) knowsAllFirst() bool { return r.query.Sample > 0 || len(r.core.options.Older) > 0 }
 
 // rest returns the shards of a bucket that only its ledger tells of, once it has been read. known are its other shards.
-func (r *reading) rest(ctx context.Context, known []*shard) ([]*shard, error) {
+func (r scope) rest(ctx context.Context, known []*shard) ([]*shard, error) {
 	if len(known) == 0 || known[0].cover == nil || r.knowsAllFirst() {
 		return nil, nil
 	}
@@ -99,7 +123,7 @@ func (r *reading) rest(ctx context.Context, known []*shard) ([]*shard, error) {
 }
 
 // olderShards returns the shards of the older layouts.
-func (r *reading) olderShards() ([]*shard, error) {
+func (r scope) olderShards() ([]*shard, error) {
 	var all []*shard
 	for i, older := range r.core.options.Older {
 		shards, err := r.shardsOf(i+1, older, time.Time{})
@@ -112,12 +136,12 @@ func (r *reading) olderShards() ([]*shard, error) {
 }
 
 // shardsOf returns the shards of a layout: the collection's own if nth is 0, or the nth of Options.Older.
-func (r *reading) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shard, error) {
+func (r scope) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shard, error) {
 	shards := make([]*shard, max(in.Shards, 1))
 	all, timed := make([]shard, len(shards)), r.timedIn(bucket)
 	for n := range shards {
 		s := &all[n]
-		*s = shard{read: r, ordinal: pagetoken.NewOrdinal(nth, n), left: r.interval, bucket: bucket, timed: timed}
+		*s = shard{read: r.reading, ordinal: pagetoken.NewOrdinal(nth, n), left: r.interval, bucket: bucket, timed: timed}
 		if r.core.schema.ShardAttribute != "" && nth == 0 {
 			s.key = r.query.Key
 			s.partition, s.number = r.key, &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
@@ -135,7 +159,7 @@ func (r *reading) shardsOf(nth int, in layout.Layout, bucket time.Time) ([]*shar
 
 // timedIn reports whether the items of a bucket, or those without one, must be compared with From and To. Where the query
 // includes the whole bucket they need not be.
-func (r *reading) timedIn(bucket time.Time) bool {
+func (r scope) timedIn(bucket time.Time) bool {
 	q, b := &r.query, r.core.options.Layout.Bucket
 	if q.From.IsZero() {
 		return false
@@ -189,7 +213,7 @@ func resumeShards(own, older []*shard, p pagetoken.Position) error {
 }
 
 // everyShard returns the shards of all buckets, followed by those of older layouts.
-func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
+func (r scope) everyShard(ctx context.Context) ([]*shard, error) {
 	older, err := r.olderShards()
 	if err != nil {
 		return nil, err
@@ -210,7 +234,7 @@ func (r *reading) everyShard(ctx context.Context) ([]*shard, error) {
 
 // shardCount returns the number of shards that the query reads. If there are more than enough, it may return a smaller
 // number that still exceeds enough.
-func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
+func (r scope) shardCount(ctx context.Context, enough int) (int, error) {
 	q, o, schema := &r.query, &r.core.options, r.core.schema
 	n := o.Layout.Bucket.Count(q.From, q.To)
 	if schema.Adaptive() {
@@ -241,7 +265,7 @@ func (r *reading) shardCount(ctx context.Context, enough int) (int, error) {
 
 // sampled returns the shards that the query reads, in order: all of them, or a sample of Query.Sample. Each shard has the
 // same probability.
-func (r *reading) sampled(shards []*shard) []*shard {
+func (r scope) sampled(shards []*shard) []*shard {
 	want := r.query.Sample
 	if want == 0 || want >= len(shards) {
 		return shards
@@ -273,4 +297,72 @@ func sources(shards []*shard) []gather.Source[found] {
 		}
 	}
 	return list
+}
+
+// more returns what adds the shards to a stage that only a ledger tells of. It is nil without ledgers. known are the shards of
+// each stage that was opened.
+func (r scope) more(buckets []time.Time, known [][]*shard, from *pagetoken.Position) func(context.Context, int) ([]gather.Source[found], error) {
+	if r.core.ledgers == nil {
+		return nil
+	}
+	return func(ctx context.Context, stage int) ([]gather.Source[found], error) {
+		rest, err := r.rest(ctx, known[stage])
+		if err != nil {
+			return nil, err
+		}
+		if from != nil && buckets[stage].Equal(from.Bucket) {
+			if err := resumeShards(rest, nil, *from); err != nil {
+				return nil, err
+			}
+		}
+		return sources(rest), nil
+	}
+}
+
+// openBucket returns the shards of a bucket. In the bucket of from they continue after it.
+func (r scope) openBucket(ctx context.Context, bucket time.Time, from *pagetoken.Position) ([]*shard, error) {
+	own, err := r.shards(ctx, bucket, from)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil && bucket.Equal(from.Bucket) {
+		if err := resumeShards(own, nil, *from); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// restOfAll begins to read the ledgers that have to be read, beside the shards that are known. The function that it returns waits
+// for them, and returns the shards that they add.
+func (r scope) restOfAll(ctx context.Context, shards []*shard) (wait func() ([]*shard, error)) {
+	if r.core.ledgers == nil {
+		return func() ([]*shard, error) { return nil, nil }
+	}
+	buckets := slices.Collect(chunksBy(shards, func(s *shard) *adapt.Cover { return s.cover }))
+	more, failed := make([][]*shard, len(buckets)), make([]error, len(buckets))
+	var read sync.WaitGroup
+	read.Go(func() {
+		inParallel(len(buckets), func(i int) { more[i], failed[i] = r.rest(ctx, buckets[i]) })
+	})
+	return func() ([]*shard, error) {
+		read.Wait()
+		return slices.Concat(more...), cmp.Or(failed...)
+	}
+}
+
+// chunksBy yields the longest runs of elements with the same key.
+func chunksBy[E any, K comparable](all []E, key func(E) K) iter.Seq[[]E] {
+	return func(yield func([]E) bool) {
+		for len(all) > 0 {
+			n := 1
+			for n < len(all) && key(all[n]) == key(all[0]) {
+				n++
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
 }

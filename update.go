@@ -46,13 +46,16 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 			return nil, nil, err
 		}
 
-		watch := w.watch(ctx, &at.of, false, &in.ReturnConsumedCapacity)
+		watch := w.watcher.watch(ctx, &at.of, false, &in.ReturnConsumedCapacity)
 		r := &request{operation: "UpdateItem", Home: at.Home}
 		var out *dynamodb.UpdateItemOutput
 		if claim == nil {
 			err = w.sender.write(ctx, r, repeatable, func(ctx context.Context, _ int) (err error) {
 				out, err = w.sender.client.UpdateItem(ctx, in, dispatch.Once)
 				watch.failed(err)
+				if dispatch.HotKey(err) {
+					w.watcher.throttled(ctx, &at.of)
+				}
 				return err
 			})
 		} else {

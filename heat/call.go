@@ -3,6 +3,7 @@ package heat
 import (
 	"hash/maphash"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type part struct {
 	tentative bool // counts only if something was consumed or refused: it is not known to be part of the call
 	moved     bool // its index may have had the item under another key before
 	again     bool // the same request as another part
+	control   bool // of a control item, which is counted apart
 
 	units     float64
 	throttled int64
@@ -75,6 +77,7 @@ func (c *call) free() {
 // item adds an item, or a key, to what the call is about.
 func (c *call) item(v resourceView, item map[string]types.AttributeValue, weight float64) {
 	p := part{counters: v.counters, weight: weight}
+	p.control = v.Index == "" && isControl(v.names.partition, item)
 	p.begin = len(c.texts)
 	if c.key(v.names.partition, item) && len(v.names.sort) > 0 {
 		p.end = len(c.texts)
@@ -95,11 +98,14 @@ func (c *call) item(v resourceView, item map[string]types.AttributeValue, weight
 func (c *call) written(v *tableView, item map[string]types.AttributeValue) {
 	weight := writeUnits(item)
 	c.item(v.own, item, weight)
-	c.parts[len(c.parts)-1].least = weight
+	own := len(c.parts) - 1
+	c.parts[own].least = weight
 	for _, index := range v.indexes {
 		if index.names.known() && hasAll(item, index.names.partition) && hasAll(item, index.names.sort) {
 			c.item(index, item, weight)
-			c.parts[len(c.parts)-1].moved = !v.own.names.has(index.names.partition)
+			entry := &c.parts[len(c.parts)-1]
+			entry.moved = !v.own.names.has(index.names.partition)
+			entry.control = c.parts[own].control
 		}
 	}
 }
@@ -148,7 +154,7 @@ func (c *call) consumed(counters *counters, units float64) {
 		}
 	}
 	if total == 0 {
-		c.parts = append(c.parts, part{counters: counters, units: units})
+		c.parts = append(c.parts, part{counters: counters, units: units, control: c.onlyControl(counters.Table)})
 		return
 	}
 	for i := range c.parts {
@@ -177,7 +183,7 @@ func (c *call) charged(index, table *counters, units, own float64) {
 	}
 	if moved && units > own*min(1, weight/total) {
 		units /= 2
-		c.parts = append(c.parts, part{counters: index, units: units, again: true})
+		c.parts = append(c.parts, part{counters: index, units: units, again: true, control: c.onlyControl(index.Table)})
 	}
 	c.consumed(index, units)
 }
@@ -208,6 +214,7 @@ func (c *call) capacity(t *table, consumed *types.ConsumedCapacity) {
 // record counts the call.
 func (c *call) record(o *Options, now time.Time, took time.Duration) {
 	nanos := now.UnixNano()
+	timed := slices.IndexFunc(c.parts, func(p part) bool { return !p.control })
 	for i := range c.parts {
 		p := &c.parts[i]
 		proven := p.units > 0 || p.throttled > 0
@@ -227,12 +234,16 @@ func (c *call) record(o *Options, now time.Time, took time.Duration) {
 		if p.throttled > 0 && p.units == 0 && keyRange(p.reason) {
 			t.wanted = c.leastOf(p)
 		}
+		if p.control {
+			p.counters.flow(c.direction, o).addControl(&t)
+			continue
+		}
 		if p.end > p.begin {
 			t.key = c.texts[p.begin:p.end]
 			t.hash = keyHash(t.key)
 		}
 		f := p.counters.flow(c.direction, o)
-		if i == 0 {
+		if i == timed {
 			f.addTimed(nanos, &t, o.Redact, took)
 		} else {
 			f.add(nanos, &t, o.Redact)

@@ -37,6 +37,9 @@ func newClaim(f Finding, by int, report *Report) claim {
 	}
 	e := explainer{report: report}
 	r := e.find(f.Resource)
+	if r == nil {
+		return c // a decision about a table without traffic
+	}
 	flow := r.Flow(f.Direction)
 	i := slices.IndexFunc(flow.Keys, func(k KeyHeat) bool { return k.Key == f.Key })
 	if f.Key == "" || i < 0 {

@@ -80,6 +80,7 @@ func TestDocumentedFigures(t *testing.T) {
 		{`surely wants (\d+) % of that`, []float64{100 * heat.DefaultRules.Hot}},
 		{`critical, (\d+) % a warning`, []float64{100 * heat.DefaultRules.Warm}},
 		{`shards in every bucket, above (\S+) writes a second`, []float64{heat.PartitionWriteUnits}},
+		{`Of more than (\S+) decisions the latest are kept`, []float64{heat.MostDecisions}},
 		{`a sample of the items, at (\d+) read units a second at most`, []float64{heat.DefaultScanOptions.MaxRCU}},
 	} {
 		if got := stated(t, test.pattern); !slices.Equal(got, test.want) {

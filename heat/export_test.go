@@ -21,6 +21,9 @@ var (
 	DefaultScanOptions = ScanOptions{}.withDefaults()
 )
 
+// MostDecisions is how many decisions a recorder keeps.
+const MostDecisions = mostDecisions
+
 func TrendKept() (fine, coarse time.Duration) {
 	t := newTrend()
 	return time.Duration(len(t.seconds.cells)) * t.seconds.length, time.Duration(len(t.minutes.cells)) * t.minutes.length

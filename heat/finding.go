@@ -83,4 +83,8 @@ const (
 	NoHelp           Kind = "capacity-no-help"
 	StrayShard       Kind = "stray-shard"   // a shard that readers miss has items or traffic
 	UnevenShards     Kind = "uneven-shards" // the fullest shard of a key has far more than its fair share
+	KeyGrew          Kind = "key-grew"      // a key of an adaptive collection has got more shards
+	GrowthFutile     Kind = "growth-futile" // a key is throttled, and more shards would not help
+	GrowthAtMaximum  Kind = "growth-at-maximum"
+	GrowthFrozen     Kind = "growth-frozen"
 )

@@ -137,9 +137,13 @@ func (c *call) place(index *resourceView, m *image) place {
 // indexed adds the global indexes that an update or a deletion may write to. It is not known whether it does before the
 // answer says that they were charged, nor always under which key.
 func (c *call) indexed(v *tableView, m *image) {
+	control := c.parts[len(c.parts)-1].control
 	for i := range v.indexes {
+		if control && !v.own.names.mayIndexControl(v.indexes[i].names) {
+			continue
+		}
 		at := c.place(&v.indexes[i], m)
-		p := part{counters: v.indexes[i].counters, weight: 1, tentative: true}
+		p := part{counters: v.indexes[i].counters, weight: 1, tentative: true, control: control}
 		p.put(&at)
 		c.parts = append(c.parts, p)
 	}
@@ -153,6 +157,7 @@ func (p *part) put(at *place) {
 
 // reveal puts the index parts of a write of one item right, now that the answer tells what the item was or has become.
 func (c *call) reveal(v *tableView, m *image) {
+	control := c.onlyControl(v.own.Table)
 	for i := range v.indexes {
 		counters := v.indexes[i].counters
 		at := c.place(&v.indexes[i], m)
@@ -162,13 +167,13 @@ func (c *call) reveal(v *tableView, m *image) {
 		own := c.partOf(counters)
 		if own < 0 {
 			own = len(c.parts)
-			c.parts = append(c.parts, part{counters: counters, weight: 1, tentative: true})
+			c.parts = append(c.parts, part{counters: counters, weight: 1, tentative: true, control: control})
 		}
 		c.parts[own].put(&at)
 		if at.left.presence == present {
 			c.parts = append(c.parts, part{
 				counters: counters, begin: at.left.begin, end: at.left.end, item: at.left.item,
-				weight: c.parts[own].weight, tentative: true, again: true,
+				weight: c.parts[own].weight, tentative: true, again: true, control: control,
 			})
 		}
 	}

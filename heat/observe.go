@@ -43,6 +43,10 @@ func (r *Recorder) Observe(o Observation) {
 			seen.wanted = o.Units
 		}
 	}
+	if o.control(t.view.Load().own.names.partition) {
+		t.index(o.Index).flow(o.Direction, &r.options).addControl(&seen)
+		return
+	}
 	if len(o.Key) > 0 {
 		c.join(o.Key)
 		seen.key = c.texts
@@ -56,8 +60,11 @@ func (r *Recorder) Observe(o Observation) {
 	t.index(o.Index).flow(o.Direction, &r.options).add(r.now().UnixNano(), &seen, r.options.Redact)
 }
 
-// Forget drops the counts of a table and its indexes, such as those of a deleted table.
-func (r *Recorder) Forget(table string) { r.tables.drop(table) }
+// Forget drops the counts of a table and its indexes, and the decisions about them, such as those of a deleted table.
+func (r *Recorder) Forget(table string) {
+	r.tables.drop(table)
+	r.decisions.drop(table)
+}
 
 // join appends the values of a key to the texts.
 func (c *call) join(values []string) {

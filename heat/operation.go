@@ -106,5 +106,7 @@ func (r *Recorder) fillQuery(c *call, in *dynamodb.QueryInput) {
 	}
 	view.names.sort = nil // a query is of a stretch of items
 	c.item(view, key, 1)
-	c.parts[len(c.parts)-1].item = 0
+	p := &c.parts[len(c.parts)-1]
+	p.item = 0
+	p.control = p.control || isControl(r.view(aws.ToString(in.TableName)).own.names.partition, key) // an index by the table's key
 }

@@ -126,7 +126,7 @@ func (c *call) refuse(blamed *counters, reason string) {
 		}
 	}
 	if !found && blamed != nil {
-		c.parts = append(c.parts, part{counters: blamed, throttled: 1, reason: reason})
+		c.parts = append(c.parts, part{counters: blamed, throttled: 1, reason: reason, control: c.onlyControl(blamed.Table)})
 	}
 }
 

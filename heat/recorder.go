@@ -18,9 +18,10 @@ import (
 // memory depends on the number of tables and indexes, not on the number of keys. It counts up to 1,000 tables and indexes;
 // a report has a note if there are more. Its methods may be called concurrently.
 type Recorder struct {
-	options Options
-	started time.Time
-	tables  catalogue
+	options   Options
+	started   time.Time
+	tables    catalogue
+	decisions decisions
 }
 
 // NewRecorder returns a new recorder. An error names all faults of the options.
@@ -90,6 +91,7 @@ func (r *Recorder) Report() Report {
 		}
 	}
 	report.Notes = r.notes(notes)
+	report.Decisions, report.Decided = r.decisions.report(now)
 	return report
 }
 

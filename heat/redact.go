@@ -20,6 +20,10 @@ func Hashed(secret []byte) func(dst, key []byte) []byte {
 
 // Redact replaces the keys of a report that was made without Options.Redact.
 func (r *Report) Redact(redact func(dst, key []byte) []byte) {
+	for i := range r.Decisions {
+		d := &r.Decisions[i]
+		d.Key, d.Text = string(redact(nil, []byte(d.Key))), ""
+	}
 	for i := range r.Resources {
 		resource := &r.Resources[i]
 		resource.Patterns = nil

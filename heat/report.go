@@ -12,6 +12,11 @@ type Report struct {
 	To        time.Time        `json:"to"`
 	Resources []ResourceReport `json:"resources"` // tables and indexes, by name
 
+	// Decisions are the last ones of heatsink's control law about keys of adaptive collections, of the last hour and the
+	// latest first. Decided is how many there were, by reason. Both are empty unless a program calls Recorder.Decided.
+	Decisions []Decision      `json:"decisions,omitempty"`
+	Decided   []DecisionCount `json:"decided,omitempty"`
+
 	// Ended says that the source has stopped. Findings then use the busiest time of a key, not the most recent.
 	Ended bool `json:"ended,omitempty"`
 
@@ -63,7 +68,7 @@ func (r *ResourceReport) Flow(d Direction) *Flow {
 
 // Flow is the traffic of a table or an index in one direction.
 type Flow struct {
-	Units     float64 `json:"units"`     // capacity units consumed
+	Units     float64 `json:"units"`     // capacity units consumed, without those of Control
 	Requests  int64   `json:"requests"`  // attempts, with retries; each item of a batch or a transaction counts as one
 	Retries   int64   `json:"retries"`   // attempts that were retries
 	Throttled int64   `json:"throttled"` // attempts that DynamoDB throttled
@@ -79,6 +84,8 @@ type Flow struct {
 	Trend     []Point         `json:"trend,omitempty"`
 
 	Sharded []Sharded `json:"sharded,omitempty"` // by the layouts that the source was told
+
+	Control Control `json:"control,omitzero"` // of control items, which are in no other figure
 }
 
 // KeyHeat is a key with its traffic. Figures from a sketch have an error: the true value is between two bounds.
@@ -152,7 +159,7 @@ type Point struct {
 
 // Stored is the stored items of a table, or of a sample of it.
 type Stored struct {
-	Items    int64       `json:"items"`    // items examined
+	Items    int64       `json:"items"`    // items examined, without those of Control
 	Bytes    int64       `json:"bytes"`    // their size
 	Expired  int64       `json:"expired"`  // of these, past their time to live but not yet deleted
 	Fraction float64     `json:"fraction"` // examined part of the table, 1 if all
@@ -160,6 +167,8 @@ type Stored struct {
 	Distinct Distinct    `json:"distinct"`
 	Growth   []KeyGrowth `json:"growth,omitempty"`
 	Sharded  []Sharded   `json:"sharded,omitempty"` // by the layouts that the source was told
+
+	Control StoredControl `json:"control,omitzero"` // control items, which are in no other figure
 }
 
 // KeyItems is the number of items of a key, between Low and Items.

@@ -67,6 +67,7 @@ func Explain(report Report, rules Rules) []Finding {
 	for i := range report.Resources {
 		e.resource(&report.Resources[i])
 	}
+	e.growth()
 	slices.SortStableFunc(e.findings, func(a, b Finding) int { return int(b.Severity) - int(a.Severity) })
 	return e.findings
 }

@@ -46,5 +46,5 @@ func (s *slots) left() int64 {
 	}
 	s.over.mu.Lock()
 	defer s.over.mu.Unlock()
-	return s.over.counts.Requests
+	return s.over.counts.Requests + s.over.counts.Control.Requests
 }

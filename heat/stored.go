@@ -27,6 +27,7 @@ type stock struct {
 	items    int64
 	bytes    int64
 	expired  int64
+	control  StoredControl
 	keys     *sketch.Heavy[stockKey]
 	distinct sketch.Distinct
 	patterns patternTable
@@ -65,9 +66,15 @@ func newInventory(v *tableView, ttl string, options Options) *inventory {
 func (n *inventory) add(item map[string]types.AttributeValue) {
 	size := int64(itemSize(item))
 	expired := n.expired(item)
+	control := isControl(n.resources[0].view.names.partition, item)
 	for _, s := range n.resources {
 		names := s.view.names
 		if names.known() && hasAll(item, names.partition) && (s.view.Index == "" || hasAll(item, names.sort)) {
+			if control {
+				s.control.Items++
+				s.control.Bytes += size
+				continue
+			}
 			s.add(item, size, expired, n.options.Redact)
 		}
 	}
@@ -151,7 +158,7 @@ func findDay(text []byte, found *[len(time.DateOnly)]byte) bool {
 func (n *inventory) report(fraction float64) []ResourceReport {
 	var all []ResourceReport
 	for _, s := range n.resources {
-		if s.items > 0 || s.view.Index == "" {
+		if s.items > 0 || s.control.Items > 0 || s.view.Index == "" {
 			all = append(all, s.report(n.options.Top, fraction))
 		}
 	}
@@ -160,7 +167,7 @@ func (n *inventory) report(fraction float64) []ResourceReport {
 
 func (s *stock) report(top int, fraction float64) ResourceReport {
 	r := ResourceReport{Resource: s.view.Resource, Key: s.view.names.partition, Capacity: s.view.capacity}
-	stored := &Stored{Items: s.items, Bytes: s.bytes, Expired: s.expired, Fraction: fraction}
+	stored := &Stored{Items: s.items, Bytes: s.bytes, Expired: s.expired, Fraction: fraction, Control: s.control}
 	stored.Distinct = Distinct{Keys: s.distinct.Count(), Error: s.distinct.Error()}
 	if !s.keys.Full() {
 		stored.Distinct = Distinct{Keys: int64(s.keys.Len())}

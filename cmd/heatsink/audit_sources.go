@@ -293,7 +293,7 @@ func (a *audit) readExport(ctx context.Context, screen *screen) (heat.Report, er
 		}
 	}
 	report := reader.Report()
-	if stored := report.Resources[0].Stored; stored == nil || stored.Items == 0 { // a file may be empty, but not all
+	if stored := report.Resources[0].Stored; stored == nil || stored.Items+stored.Control.Items == 0 { // a file may be empty, but not all
 		return heat.Report{}, fmt.Errorf("%s: no items", strings.Join(files, ", "))
 	}
 	return report, nil

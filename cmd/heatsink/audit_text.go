@@ -98,6 +98,9 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 		}
 	}
 	_ = table.Flush()
+	if text := controlText(r); text != "" {
+		screen.say("  %s", text)
+	}
 	if len(r.Patterns) > 0 {
 		screen.say("  key shapes:")
 		for _, p := range r.Patterns[:min(top, len(r.Patterns))] {
@@ -155,6 +158,29 @@ func flowText(f *heat.Flow, d heat.Direction, report heat.Report) string {
 		text += fmt.Sprintf(", %s throttled", figure.Thousands(f.Throttled))
 	}
 	return text
+}
+
+// controlText says what control items took, which is in none of the other figures; "" if there are none.
+func controlText(r *heat.ResourceReport) string {
+	var parts []string
+	if s := r.Stored; s != nil && s.Control != (heat.StoredControl{}) {
+		parts = append(parts, fmt.Sprintf("%s, %s", figure.Count(s.Control.Items, "item"), figure.Count(s.Control.Bytes, "byte")))
+	}
+	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+		c := r.Flow(d).Control
+		if c == (heat.Control{}) {
+			continue
+		}
+		text := fmt.Sprintf("%s in %s", figure.Count(c.Units, d.String()+" unit"), figure.Count(c.Requests, "request"))
+		if c.Throttled > 0 {
+			text += fmt.Sprintf(", %s throttled", figure.Thousands(c.Throttled))
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "control items of adaptive collections, counted apart: " + strings.Join(parts, "; ")
 }
 
 func throttleText(k *heat.KeyHeat) string {

@@ -19,7 +19,9 @@ func (t *top) lines(screen *screen, r topRound) []string {
 	for i := range flows {
 		lines = append(lines, t.flowLines(screen, &flows[i], r.To)...)
 	}
-	if len(flows) == 0 {
+	control := r.controlLines()
+	lines = append(lines, control...)
+	if len(flows)+len(control) == 0 {
 		lines = append(lines, "no requests yet")
 	}
 	for i := range r.Partitions {
@@ -27,6 +29,17 @@ func (t *top) lines(screen *screen, r topRound) []string {
 	}
 	for _, note := range r.Notes {
 		lines = append(lines, "note: "+printable(note))
+	}
+	return lines
+}
+
+// controlLines say what control items took, a line for each table and index that has some.
+func (r *topRound) controlLines() []string {
+	var lines []string
+	for i := range r.Resources {
+		if text := controlText(&r.Resources[i]); text != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s", printable(r.Resources[i].Resource.String()), text))
+		}
 	}
 	return lines
 }

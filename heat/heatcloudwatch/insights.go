@@ -53,7 +53,7 @@ func Insights(ctx context.Context, client InsightsClient, tables InsightTables, 
 			report.Notes = append(report.Notes, fmt.Sprintf("Contributor Insights of %s: %s", r.Resource, off))
 			continue
 		}
-		listed := newContributors(len(r.Key))
+		listed := newContributors(r.Key, all[0].Key)
 		for _, rule := range rules {
 			err := readRule(ctx, client, listed, rule, o)
 			if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
@@ -64,6 +64,10 @@ func Insights(ctx context.Context, client InsightsClient, tables InsightTables, 
 			if err != nil {
 				return heat.Report{}, fmt.Errorf("rule %s: %w", rule, err)
 			}
+		}
+		if n := len(listed.controlKeys); n > 0 {
+			report.Notes = append(report.Notes, fmt.Sprintf(
+				"Contributor Insights of %s: %d of the keys that it lists are of control items of heatsink, and are left out", r.Resource, n))
 		}
 		r.Writes = listed.flow(report.Elapsed())
 		report.Resources = append(report.Resources, r)

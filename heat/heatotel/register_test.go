@@ -15,10 +15,12 @@ import (
 
 func report() heat.Report {
 	now := time.Now()
-	return heat.Report{Source: heat.Live, From: now.Add(-time.Minute), To: now, Resources: []heat.ResourceReport{{
+	decided := []heat.DecisionCount{{Resource: heat.Resource{Table: "views"}, Reason: "at maximum", Count: 7}}
+	return heat.Report{Source: heat.Live, From: now.Add(-time.Minute), To: now, Decided: decided, Resources: []heat.ResourceReport{{
 		Resource: heat.Resource{Table: "views", Index: "byPage"},
 		Writes: heat.Flow{
-			Units: 90_000, Requests: 95_000, Throttled: 5000, Distinct: heat.Distinct{Keys: 7},
+			Control: heat.Control{Units: 2.5, Requests: 9, Throttled: 4},
+			Units:   90_000, Requests: 95_000, Throttled: 5000, Distinct: heat.Distinct{Keys: 7},
 			Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 5000}},
 			Keys: []heat.KeyHeat{
 				{Key: "PAGE#viral", RateLow: 1500, Rate: 1500, Throttled: 5000, Share: 0.9, Reason: "IndexWriteKeyRangeThroughputExceeded"},
@@ -42,6 +44,9 @@ func TestRegister(t *testing.T) {
 		"heatsink.heat.throttles|direction=write,index=byPage,reason=IndexWriteKeyRangeThroughputExceeded,table=views": 5000,
 		"heatsink.heat.key.rate|direction=write,index=byPage,key=PAGE#viral,table=views":                               1500,
 		"heatsink.heat.findings|index=byPage,kind=hot-key,severity=critical,table=views":                               1,
+		"heatsink.heat.control.units|direction=write,index=byPage,table=views":                                         2.5,
+		"heatsink.heat.control.throttles|direction=write,index=byPage,table=views":                                     4,
+		"heatsink.heat.decisions|reason=at maximum,table=views":                                                        7,
 	} {
 		if v, ok := got[name]; !ok || v != want {
 			t.Errorf("%s is %v (%v), want %v; all: %v", name, v, ok, want, got)

@@ -90,9 +90,11 @@ func TestCollector(t *testing.T) {
 
 // refused is a table that refuses everything: nothing is consumed, and of two keys only the beginning is left.
 func refused() heat.Report {
-	return heat.Report{Source: heat.Live, Resources: []heat.ResourceReport{{
+	decided := []heat.DecisionCount{{Resource: heat.Resource{Table: "views"}, Reason: "at maximum", Count: 7}}
+	return heat.Report{Source: heat.Live, Decided: decided, Resources: []heat.ResourceReport{{
 		Resource: heat.Resource{Table: "views", Index: "byPage"},
 		Writes: heat.Flow{
+			Control:  heat.Control{Units: 2.5, Requests: 9, Throttled: 4},
 			Requests: 500, Retries: 200, Throttled: 500, Errors: 1, Latency: heat.Latency{P50: 1, P99: 2, P999: 3, Max: 4},
 			Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 490}, {Count: 10}},
 			Keys: []heat.KeyHeat{
@@ -110,6 +112,9 @@ func TestCollectorOfWhatIsOnlyRefused(t *testing.T) {
 		"heatsink_heat_throttles_total direction=write index=byPage reason=IndexWriteKeyRangeThroughputExceeded table=views": 490,
 		"heatsink_heat_throttles_total direction=write index=byPage table=views":                                             10,
 		"heatsink_heat_key_throttles_per_second direction=write index=byPage key=a\uFFFD table=views":                        49,
+		"heatsink_heat_control_units_total direction=write index=byPage table=views":                                         2.5,
+		"heatsink_heat_control_throttles_total direction=write index=byPage table=views":                                     4,
+		"heatsink_heat_decisions_total reason=at maximum table=views":                                                        7,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v; all: %v", name, got[name], want, got)
@@ -125,8 +130,8 @@ func TestMetricsPassTheLinter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(families) != 11 {
-		t.Errorf("%d metrics, want all 11", len(families))
+	if len(families) != 14 {
+		t.Errorf("%d metrics, want all 14", len(families))
 	}
 	problems, err := promlint.NewWithMetricFamilies(families).Lint()
 	if err != nil || len(problems) != 0 {

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
@@ -39,6 +41,9 @@ type Options struct {
 
 	WarmPrice float64 // of one write unit of warm throughput, in dollars; 0: unknown
 
+	// Describe returns the description of a table; nil if the client has no such operation.
+	Describe func(ctx context.Context, table string) (*types.TableDescription, error)
+
 	Decided func(context.Context, ledger.Decision) // may be nil
 	Logger  *slog.Logger
 }
@@ -64,6 +69,7 @@ type Book struct {
 func NewBook(o Options) (*Book, error) {
 	host, _ := os.Hostname() // "" is as good a name as any
 	b := &Book{options: o, control: o.Control, by: fmt.Sprintf("%.60s/%d", host, os.Getpid()), pages: map[Key]*page{}}
+	b.charter.turn = make(chan struct{}, 1)
 	b.gate.report = cmp.Or(o.Law.Report, defaultReport)
 	if !o.Adaptive {
 		return b, nil

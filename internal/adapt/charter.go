@@ -4,22 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/charter"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
 // checkEvery is how often the charter is read again, so that a process whose layout was replaced notices.
 const checkEvery = time.Minute
 
+// refuseFor is how long a process that the charter refuses does not read it again.
+const refuseFor = 5 * time.Second
+
 // checked is whether the charter allows this process to use the collection.
 type checked struct {
-	until atomic.Int64 // in milliseconds; 0: never read
-	turn  sync.Mutex   // held by who reads it
-	err   error        // why not, under turn
+	until   atomic.Int64  // in milliseconds; 0: it was not read yet, or refuses
+	turn    chan struct{} // has an element while somebody reads it
+	refused error         // why it refuses, under turn
+	again   time.Time     // when it is read again then
 }
 
 // Ready returns nil if the charter agrees with this process's layout. The first call reads it, and writes it if there is none.
@@ -31,69 +37,114 @@ func (b *Book) Ready(ctx context.Context) error {
 	if now < until {
 		return nil
 	}
-	if until > 0 { // one of all who come reads it again
-		if !c.turn.TryLock() {
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		if until > 0 { // one of all who come reads it again
 			return nil
 		}
-	} else if err := lock(ctx, &c.turn); err != nil {
-		return err
+		select {
+		case c.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	defer c.turn.Unlock()
-	if now < c.until.Load() {
-		return nil
-	}
-	err := b.checkCharter(ctx)
+	defer func() { <-c.turn }()
 	switch {
-	case err == nil:
-	case until > 0 && !errors.Is(err, charter.ErrIncompatible) && !errors.Is(err, charter.ErrNewer) && !errors.Is(err, charter.ErrCharter):
-		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
-	default:
-		return err
+	case now < c.until.Load():
+		return nil
+	case c.refused != nil && b.clock.read().Before(c.again):
+		return c.refused
 	}
+	_, err := b.checkCharter(ctx)
+	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) || errors.Is(err, errUnsupported)
+	switch {
+	case refused:
+		c.refused, c.again = err, b.clock.read().Add(refuseFor)
+		c.until.Store(0) // nobody goes on before it was read again
+		return err
+	case err != nil && until == 0:
+		return err
+	case err != nil && ctx.Err() != nil:
+		return nil // the next caller reads it; this one's operation says why it ends
+	case err != nil:
+		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
+	}
+	c.refused = nil
 	c.until.Store(b.clock.read().Add(checkEvery).UnixMilli())
 	return nil
 }
 
-// lock takes a lock unless the context ends first.
-func lock(ctx context.Context, mu *sync.Mutex) error {
-	for wait := time.Millisecond; !mu.TryLock(); wait = min(2*wait, 50*time.Millisecond) {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// errUnsupported is wrapped when the table is of a kind whose ledgers would go wrong.
+var errUnsupported = fmt.Errorf("%w: the table does not support adaptive layouts", ErrLedger)
+
+// checkTable refuses global tables: a conditional write in one region does not see those of others. A process that may not
+// describe the table cannot know.
+func (b *Book) checkTable(ctx context.Context) error {
+	if !b.options.Adaptive || b.options.Describe == nil {
+		return nil
+	}
+	table, err := b.options.Describe(ctx, b.control.Table)
+	if err != nil {
+		b.options.Logger.DebugContext(ctx, "the table cannot be described", "table", b.control.Table, "error", err)
+		return nil
+	}
+	if n := len(table.Replicas); n > 0 {
+		return fmt.Errorf("%w: table %s is a global table with %d replicas, and a conditional write in one region does not see those of others: "+
+			"leave Options.Adaptive out", errUnsupported, b.control.Table, n)
 	}
 	return nil
 }
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// checkCharter compares the charter that is stored with this process's layout.
-func (b *Book) checkCharter(ctx context.Context) error {
-	item, err := b.control.probe(ctx, charterKey)
-	if err != nil {
-		return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
-	}
-	mine := b.charterNow()
-	if item == nil {
-		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-			return notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+// changeAttempts is how often a charter is written that somebody else changes meanwhile, which is rare.
+const changeAttempts = 5
+
+// checkCharter compares the charter that is stored with this process's layout, and returns it.
+func (b *Book) checkCharter(ctx context.Context) (charter.Charter, error) {
+	if b.charter.until.Load() == 0 {
+		if err := b.checkTable(ctx); err != nil {
+			return charter.Charter{}, err
 		}
+	}
+	for range changeAttempts {
+		item, err := b.control.probe(ctx, charterKey)
+		if err != nil {
+			return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+		}
+		mine := b.charterNow()
 		if item == nil {
-			return nil
+			if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
+				return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			}
+			if item == nil {
+				return mine, nil
+			}
+		}
+		stored, err := b.control.parseCharter(item)
+		if err != nil && !errors.Is(err, charter.ErrNewer) {
+			err = fmt.Errorf("%w: %w", ErrLedger, err)
+		}
+		if err == nil {
+			err = charter.Compare(mine, stored)
+		}
+		if err != nil {
+			return charter.Charter{}, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+		}
+		if !charter.Extends(mine, stored) {
+			return stored, nil
+		}
+		mine.Frozen = stored.Frozen
+		done, err := b.control.replace(ctx, charterKey, mine.Encode(), item) // from now on nobody may leave out what this process reads
+		if err != nil {
+			return mine, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+		}
+		if done {
+			return mine, nil
 		}
 	}
-	stored, err := b.parseCharter(item)
-	if err == nil {
-		err = charter.Compare(mine, stored)
-	}
-	if err != nil {
-		return fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
-	}
-	if charter.Extends(mine, stored) { // from now on nobody may leave out what this process reads
-		return b.control.replace(ctx, charterKey, mine.Encode())
-	}
-	return nil
+	return charter.Charter{}, fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, b.control.Collection)
 }
 
 func (b *Book) charterNow() charter.Charter {
@@ -102,18 +153,68 @@ func (b *Book) charterNow() charter.Charter {
 	return mine
 }
 
-func (b *Book) parseCharter(item Item) (charter.Charter, error) {
-	values, err := b.control.values(item)
+func (c *Control) parseCharter(item Item) (charter.Charter, error) {
+	values, err := c.values(item)
 	if err != nil {
 		return charter.Charter{}, err
 	}
 	return charter.Parse(values)
 }
 
+// Charter reads the charter of the collection. There is none if stored is false. The error wraps charter.ErrCharter or
+// charter.ErrNewer if it cannot be understood.
+func (c *Control) Charter(ctx context.Context) (read charter.Charter, stored bool, err error) {
+	item, err := c.probe(ctx, charterKey)
+	if item == nil || err != nil {
+		return charter.Charter{}, false, err
+	}
+	read, err = c.parseCharter(item)
+	return read, true, err
+}
+
 // Rewrite replaces the charter by this process's layout. Processes with the layout before refuse the collection within a minute.
 func (b *Book) Rewrite(ctx context.Context) error {
-	if _, err := b.control.probe(ctx, charterKey); err != nil {
-		return notUsable(ctx, err)
+	if err := b.control.Rewrite(ctx, b.charterNow()); err != nil {
+		return err
 	}
-	return b.control.replace(ctx, charterKey, b.charterNow().Encode())
+	select {
+	case b.charter.turn <- struct{}{}:
+		b.charter.refused = nil // it does not refuse this process any more
+		<-b.charter.turn
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// Rewrite replaces the charter, whatever layout it has, also if it is damaged. A freeze of the collection stays. A charter of
+// a newer version of heatsink is left alone: nobody here knows what processes need that read it.
+func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
+	for range changeAttempts {
+		item, err := c.probe(ctx, charterKey)
+		if err != nil {
+			return notUsable(ctx, err)
+		}
+		if _, err := c.parseCharter(item); item != nil && errors.Is(err, charter.ErrNewer) {
+			return fmt.Errorf("collection %q of table %s: %w", c.Collection, c.Table, err)
+		}
+		written.Frozen = charter.FreezeOf(texts(item))
+		done, err := c.replace(ctx, charterKey, written.Encode(), item)
+		if done || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, c.Collection)
+}
+
+// texts returns the strings and numbers of an item.
+func texts(item Item) (values []ledger.Value) {
+	for name, v := range item {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			values = append(values, ledger.Value{Name: name, Text: v.Value})
+		case *types.AttributeValueMemberN:
+			values = append(values, ledger.Value{Name: name, Number: true, Text: v.Value})
+		}
+	}
+	return values
 }

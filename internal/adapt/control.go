@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/internal/meter"
@@ -27,6 +29,9 @@ type Client interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
+
+// TableKey is the partition key of a table for control items alone.
+const TableKey = "pk"
 
 // Control are the control items of a collection: one charter, and a ledger and an accumulator for each key that needs them.
 type Control struct {
@@ -283,9 +288,11 @@ func (c *Control) create(ctx context.Context, k layout.ControlKey, values []ledg
 	return nil, nil
 }
 
-// replace stores a control item, whatever there is.
-func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []ledger.Value) error {
+// replace stores a control item in place of the one that was read, nil for none. It reports false if somebody has changed that
+// meanwhile: then nothing is stored, except perhaps by a lost attempt of this one.
+func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []ledger.Value, read Item) (bool, error) {
 	in := &dynamodb.PutItemInput{TableName: &c.Table, Item: c.item(k, values), ReturnConsumedCapacity: meter.Of(ctx).Wanted()}
+	c.unchanged(in, read)
 	_, err := c.Writes.Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) error {
 		out, err := c.Client.PutItem(ctx, in, dispatch.Once)
 		if err == nil {
@@ -293,10 +300,39 @@ func (c *Control) replace(ctx context.Context, k layout.ControlKey, values []led
 		}
 		return err
 	}})
-	if err != nil {
-		return fmt.Errorf("PutItem %s %q: %w", c.Table, c.name(k), err)
+	if _, changed := errors.AsType[*types.ConditionalCheckFailedException](err); changed {
+		return false, nil
 	}
-	return nil
+	if err != nil {
+		return false, fmt.Errorf("PutItem %s %q: %w", c.Table, c.name(k), err)
+	}
+	return true, nil
+}
+
+// unchanged sets the condition that a charter is still the one that was read, nil for none.
+func (c *Control) unchanged(in *dynamodb.PutItemInput, read Item) {
+	if read == nil {
+		in.ConditionExpression = aws.String("attribute_not_exists(#pk)")
+		in.ExpressionAttributeNames = map[string]string{"#pk": c.PartitionKey}
+		return
+	}
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = map[string]string{}, Item{}
+	var parts []string
+	for name, v := range read {
+		if name != c.SortKey {
+			alias := strconv.Itoa(len(parts))
+			in.ExpressionAttributeNames["#"+alias], in.ExpressionAttributeValues[":"+alias] = name, v
+			parts = append(parts, "#"+alias+" = :"+alias)
+		}
+	}
+	for _, name := range charter.FreezeNames() { // what may be added to it
+		if read[name] == nil {
+			alias := strconv.Itoa(len(parts))
+			in.ExpressionAttributeNames["#"+alias] = name
+			parts = append(parts, "attribute_not_exists(#"+alias+")")
+		}
+	}
+	in.ConditionExpression = aws.String(strings.Join(parts, " AND "))
 }
 
 // Key is a logical key in one bucket.

@@ -73,10 +73,13 @@ func (c *Cover) Await(ctx context.Context) (int, error) {
 	defer p.mu.Unlock()
 	for len(c.due) > 0 {
 		asked := c.due[0]
-		c.due = c.due[1:]
 		p.mu.Unlock()
 		read := c.book.ask(ctx, p, asked)
 		p.mu.Lock()
+		if cause := ctx.Err(); cause != nil && read.Err != nil { // it stays due for the read's other requests
+			return 0, cause
+		}
+		c.due = c.due[1:]
 		c.machine.Handle(read)
 		c.collect()
 	}
@@ -103,7 +106,8 @@ func (c *Cover) Saw(ctx context.Context, shard int, stamp int64) error {
 	p.mu.Lock()
 	c.machine.Handle(ledger.ShardRead{Shard: shard, Stamp: stamp, More: true})
 	c.collect()
-	pending := len(c.due) > 0
+	known, _ := p.view.Record()
+	pending := len(c.due) > 0 && stamp > known.Generation // else this page has nothing to wait for
 	p.mu.Unlock()
 	if !pending {
 		return nil

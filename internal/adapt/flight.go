@@ -22,6 +22,9 @@ func (b *Book) ask(ctx context.Context, p *page, asked ledger.ReadLedger) ledger
 	for {
 		select {
 		case <-f.done:
+			if f.read.Asked.Sent.Before(asked.Sent) { // what comes back is as old as the request
+				asked.Sent = f.read.Asked.Sent
+			}
 			return ledger.LedgerRead{Asked: asked, Record: f.read.Record, Err: f.read.Err}
 		case <-f.turn:
 			p.mu.Lock()

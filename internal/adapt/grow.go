@@ -2,13 +2,14 @@ package adapt
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
 
-// Grow makes a key wider, or freezes it, and returns the record that is stored then. The error wraps ErrLedger, or
-// ledger.ErrFrozen, ledger.ErrContended or ledger.ErrUnknownOutcome besides.
+// Grow makes a key wider, or freezes it, and returns the record that is stored then. The error wraps ledger.ErrFrozen, or ErrLedger
+// and perhaps ledger.ErrContended or ledger.ErrUnknownOutcome.
 func (b *Book) Grow(ctx context.Context, key string, bucket time.Time, g ledger.Growth) (ledger.Record, bool, error) {
 	if err := b.Ready(ctx); err != nil {
 		return ledger.Record{}, false, err
@@ -17,9 +18,19 @@ func (b *Book) Grow(ctx context.Context, key string, bucket time.Time, g ledger.
 	if err != nil {
 		return ledger.Record{}, false, err
 	}
-	return b.grow(ctx, p, g)
+	if err := b.mayGrow(ctx, p, g); err != nil {
+		return ledger.Record{}, false, err
+	}
+	record, grown, err := b.grow(ctx, p, g)
+	if errors.Is(err, ledger.ErrFrozen) { // somebody may have thawed it since this process has read it
+		if _, unread := b.Show(ctx, key, bucket); unread == nil {
+			return b.grow(ctx, p, g)
+		}
+	}
+	return record, grown, err
 }
 
+// grow does so. Who calls it has asked whether the collection is frozen.
 func (b *Book) grow(ctx context.Context, p *page, g ledger.Growth) (ledger.Record, bool, error) {
 	now := b.clock.read()
 	g.Now, g.At, g.By = now, now.UnixMilli(), b.by
@@ -35,7 +46,7 @@ func (b *Book) grow(ctx context.Context, p *page, g ledger.Growth) (ledger.Recor
 		}
 	}
 	record, grown, err := m.Result()
-	if err != nil {
+	if err != nil && !errors.Is(err, ledger.ErrFrozen) {
 		err = notUsable(ctx, err)
 	}
 	return record, grown, err

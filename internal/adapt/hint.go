@@ -61,7 +61,22 @@ func (b *Book) Hint(ctx context.Context, key string, bucket, at time.Time) {
 	if err != nil {
 		return // beyond the times that there are buckets for
 	}
-	if _, _, err := b.grow(ctx, p, ledger.Growth{To: hint.To, Create: true, Why: "the time bucket before was wide"}); err != nil {
+	to, err := b.hinted(ctx, key, hint)
+	if err == nil && to > 1 {
+		_, _, err = b.grow(ctx, p, ledger.Growth{To: to, Create: true, Why: "the time bucket before was wide"})
+	}
+	if err != nil {
 		b.options.Logger.WarnContext(ctx, "a time bucket begins narrow", "table", b.control.Table, "key", p.name, "error", err)
 	}
+}
+
+// hinted returns how wide a bucket begins. In a frozen collection that is no more than the bucket before was, so that the load
+// which it took does not throttle at midnight.
+func (b *Book) hinted(ctx context.Context, key string, hint ledger.Hint) (int, error) {
+	frozen, err := b.held(ctx)
+	if err != nil || !frozen.On {
+		return hint.To, err
+	}
+	before, _ := b.Known(key, b.options.Layout.Bucket.Start(hint.Bucket.Add(-1)))
+	return min(hint.To, before.Write), nil
 }

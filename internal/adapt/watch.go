@@ -139,44 +139,73 @@ func (b *Book) report(ctx context.Context, p *page) {
 	control.Role = layout.RoleHeat
 	totals, err := b.control.report(ctx, control, add)
 	if err != nil {
-		b.options.Logger.DebugContext(ctx, "the rate of a key was not reported", "key", p.name, "error", err)
+		if ctx.Err() == nil { // without a rate the key cannot grow
+			b.options.Logger.WarnContext(ctx, "the rate of a key was not reported", "table", b.control.Table, "key", p.name, "error", err)
+		}
 		return
 	}
-	p.mu.Lock()
-	record, _ := p.view.Record()
-	p.mu.Unlock()
+	record := b.recordOf(ctx, p)
 	b.lawMu.Lock()
 	d := b.law.Decide(p.name, totals, record, b.clock.read())
 	b.hints.rate(p.key, d.Rate)
 	b.lawMu.Unlock()
 	if d.Reason == ledger.Grows {
-		if _, _, err := b.grow(ctx, p, ledger.Growth{To: d.To, Why: shorten(d.Text), Once: true}); err != nil {
+		frozen, err := b.held(ctx)
+		if err == nil && frozen.On {
+			b.lawMu.Lock()
+			b.law.Failed(p.name)
+			b.lawMu.Unlock()
+			b.tell(ctx, p, d.Held(frozen.String()))
+			return
+		}
+		grown := false
+		if err == nil {
+			_, grown, err = b.grow(ctx, p, ledger.Growth{To: d.To, Why: shorten(d.Text), Once: true})
+		}
+		if err != nil {
 			b.lawMu.Lock()
 			b.law.Failed(p.name)
 			b.lawMu.Unlock()
 			b.options.Logger.WarnContext(ctx, "a key could not grow", "table", b.control.Table, "key", p.name, "error", err)
 			return
 		}
+		if !grown { // another process has, and tells it
+			return
+		}
 	}
 	b.tell(ctx, p, d)
 }
 
+// recordOf returns what is known of a ledger. The first time it reads it: another process may have made the key wide enough.
+func (b *Book) recordOf(ctx context.Context, p *page) ledger.Record {
+	p.mu.Lock()
+	_, known := p.view.Record()
+	asked := p.view.Ask(b.clock.read(), true)
+	p.mu.Unlock()
+	if !known {
+		b.learn(ctx, p, asked)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	record, _ := p.view.Record()
+	return record
+}
+
 // tell tells people and programs what the law has decided: each growth, and each other decision when its reason is new.
 func (b *Book) tell(ctx context.Context, p *page, d ledger.Decision) {
-	p.mu.Lock()
-	same := p.reason == d.Reason
-	p.reason = d.Reason
-	p.mu.Unlock()
 	log := b.options.Logger.WarnContext
 	switch d.Reason {
-	case ledger.NoRate, ledger.Calm, ledger.Hysteresis, ledger.Cooldown:
+	case ledger.NoRate, ledger.Hysteresis, ledger.Cooldown:
 		return
-	case ledger.Grows:
-		same, log = false, b.options.Logger.InfoContext
-	case ledger.DryRun:
+	case ledger.Grows, ledger.DryRun, ledger.Calm:
 		log = b.options.Logger.InfoContext
 	}
-	if same {
+	p.mu.Lock()
+	before := p.reason
+	p.reason = d.Reason
+	p.mu.Unlock()
+	calm := d.Reason == ledger.Calm && before == "" // nothing was told that this ends
+	if calm || before == d.Reason && d.Reason != ledger.Grows {
 		return
 	}
 	d.Text += b.remedy(d)

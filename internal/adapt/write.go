@@ -15,10 +15,16 @@ type Write struct {
 
 // Write begins a write to a key. choose returns one of width shards. It is called again only if every attempt before was
 // certainly without effect.
-func (b *Book) Write(key string, bucket time.Time, choose func(width int) int) (*Write, error) {
+func (b *Book) Write(ctx context.Context, key string, bucket time.Time, choose func(width int) int) (*Write, error) {
 	p, err := b.page(Key{key, bucket})
 	if err != nil {
 		return nil, err
+	}
+	p.mu.Lock()
+	newer := p.view.Newer() != nil
+	p.mu.Unlock()
+	if newer { // perhaps it is no more
+		b.Throttled(ctx, key, bucket)
 	}
 	return &Write{page: p, machine: ledger.NewWrite(p.view, ledger.Writing{Choose: choose})}, nil
 }
@@ -74,6 +80,6 @@ func (b *Book) learn(ctx context.Context, p *page, asked ledger.ReadLedger) {
 	}
 	p.mu.Unlock()
 	if err != nil {
-		b.options.Logger.WarnContext(ctx, "the ledger of a throttled key cannot be read", "key", p.name, "error", err)
+		b.options.Logger.WarnContext(ctx, "the ledger of a hot key cannot be read", "key", p.name, "error", err)
 	}
 }

@@ -99,6 +99,10 @@ type Charter struct {
 	// decision depends on them.
 	By string
 	At int64
+
+	// Frozen keeps all keys of the collection from growing, in all processes. It is no part of the layout: Compare does not
+	// look at it.
+	Frozen Freeze
 }
 
 // EventTime names the attribute with an item's time. Unit is RFC3339, UnixSeconds or UnixMilliseconds.
@@ -129,6 +133,7 @@ func New(c Charter) (Charter, error) {
 	}
 	c.Table = tableName(c.Table)
 	c.By = ledger.Audit(c.By)
+	c.Frozen = c.Frozen.plain()
 	return c, c.Validate()
 }
 
@@ -154,8 +159,13 @@ func (c Charter) Validate() error {
 	c.checkNeeds(fault)
 	c.checkLayouts(fault)
 	c.checkNames(fault)
-	if len(c.By) > ledger.MaxAudit || !utf8.ValidString(c.By) {
-		fault("By is %s: want valid UTF-8 of at most %d bytes", quote.Text(c.By), ledger.MaxAudit)
+	for _, a := range []struct{ name, text string }{{"By", c.By}, {"Frozen.By", c.Frozen.By}, {"Frozen.Why", c.Frozen.Why}} {
+		if len(a.text) > ledger.MaxAudit || !utf8.ValidString(a.text) {
+			fault("%s is %s: want valid UTF-8 of at most %d bytes", a.name, quote.Text(a.text), ledger.MaxAudit)
+		}
+	}
+	if !c.Frozen.On && c.Frozen != (Freeze{}) {
+		fault("Frozen is off, but it says why, by whom or when: want all or none")
 	}
 	if faults != nil {
 		return fmt.Errorf("%w: %w", ErrCharter, errors.Join(faults...))

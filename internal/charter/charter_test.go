@@ -219,6 +219,9 @@ func drawCharter(t *rapid.T) Charter {
 	if rapid.Bool().Draw(t, "indexed") {
 		c.Index = Index{must.Draw(t, "index"), must.Draw(t, "index key"), name.Draw(t, "index sort"), name.Draw(t, "index shard")}
 	}
+	if rapid.Bool().Draw(t, "frozen") {
+		c.Frozen = Freeze{On: true, Why: rapid.String().Draw(t, "why"), By: name.Draw(t, "frozen by"), At: rapid.Int64().Draw(t, "frozen at")}
+	}
 	c, err := New(c)
 	if err != nil {
 		t.Fatal(err)

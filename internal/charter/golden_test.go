@@ -26,6 +26,11 @@ func TestStoredChartersStayReadable(t *testing.T) {
 			Needs: []string{NeedLedger}, Widths: Adaptive, Layout: layout.Layout{Format: layout.Format{BareZero: true}}, ShardBy: []string{"sk"},
 			PartitionKey: "pk", SortKey: "sk", By: "host-1/4711", At: 1767323045000,
 		}},
+		"v1-frozen.json": {charter: Charter{
+			Needs: []string{NeedLedger}, Widths: Adaptive, Layout: layout.Layout{Format: layout.Format{BareZero: true}}, ShardBy: []string{"sk"},
+			PartitionKey: "pk", SortKey: "sk", By: "host-1/4711", At: 1767323045000,
+			Frozen: Freeze{On: true, Why: "incident 7", By: "host-2/1", At: 1767323050000},
+		}},
 		"v1-adaptive-buckets.json": {charter: Charter{
 			Needs: []string{NeedLedger}, Widths: Adaptive,
 			Layout:  layout.Layout{Bucket: layout.Day, Format: layout.Format{BareZero: true}},

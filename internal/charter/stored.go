@@ -38,14 +38,11 @@ const (
 	nameAt             = ledger.Prefix + "at"
 )
 
-// Encode returns the charter as it is stored: equal charters give equal values. All names are there, always. Strings may be
-// empty, which DynamoDB allows outside of keys. Lists are in JSON, because a name of an attribute may contain anything.
+// Encode returns the charter as it is stored: equal charters give equal values. All names are there, always, except for
+// those of a freeze. Strings may be empty, which DynamoDB allows outside of keys. Lists are in JSON, because a name of an
+// attribute may contain anything.
 func (c Charter) Encode() []ledger.Value {
-	older := make([]string, len(c.Older))
-	for i, l := range c.Older {
-		older[i] = layoutText(l)
-	}
-	return []ledger.Value{
+	return append([]ledger.Value{
 		{Name: nameVersion, Number: true, Text: strconv.Itoa(Version)},
 		{Name: nameNeeds, Text: listText(c.Needs)},
 		{Name: nameWidths, Text: c.widths()},
@@ -53,7 +50,7 @@ func (c Charter) Encode() []ledger.Value {
 		{Name: nameHash, Text: c.Layout.Hash.String()},
 		{Name: nameFormat, Text: c.Layout.Format.String()},
 		{Name: nameBucket, Text: c.Layout.Bucket.String()},
-		{Name: nameOlder, Text: listText(older)},
+		{Name: nameOlder, Text: listText(olderList(c.Older))},
 		{Name: nameShardBy, Text: listText(c.ShardBy)},
 		{Name: nameTime, Text: c.EventTime.Attribute},
 		{Name: nameUnit, Text: c.EventTime.Unit},
@@ -67,7 +64,7 @@ func (c Charter) Encode() []ledger.Value {
 		{Name: nameItemVersion, Text: c.VersionAttribute},
 		{Name: nameBy, Text: c.By},
 		{Name: nameAt, Number: true, Text: strconv.FormatInt(c.At, 10)},
-	}
+	}, c.Frozen.Encode()...)
 }
 
 // Parse reads a charter as it is stored, in any order of its values. It refuses whatever it does not understand: a newer
@@ -96,6 +93,7 @@ func Parse(values []ledger.Value) (Charter, error) {
 	c.Table, c.PartitionKey, c.SortKey = f.Text(nameTable), f.Text(namePartitionKey), f.Text(nameSortKey)
 	c.Index = Index{Name: f.Text(nameIndex), PartitionKey: f.Text(nameIndexPartition), SortKey: f.Text(nameIndexSort), ShardAttribute: f.Text(nameIndexShard)}
 	c.VersionAttribute, c.By, c.At = f.Text(nameItemVersion), f.Text(nameBy), f.Number(nameAt)
+	c.Frozen = freeze(f, values)
 	f.End()
 	if err := f.Err(); err != nil {
 		return Charter{}, fmt.Errorf("%w: %w", ErrCharter, err)
@@ -115,25 +113,33 @@ func unknownNeeds(needs []string) (unknown []string) {
 	return unknown
 }
 
-func widths(f *ledger.Fields) (w Widths, shards int) {
+func widths(f *ledger.Fields) (Widths, int) {
 	text, ok := f.Lookup(nameWidths)
 	if !ok {
 		return Fixed, 0
 	}
+	w, shards, err := parseWidths(text)
+	if err != nil {
+		f.Fault("%s %w", nameWidths, err)
+	}
+	return w, shards
+}
+
+// parseWidths is the inverse of Charter.widths.
+func parseWidths(text string) (w Widths, shards int, err error) {
 	if number, ok := strings.CutPrefix(text, "fixed "); ok {
 		shards, err := strconv.Atoi(number)
 		if err != nil || strconv.Itoa(shards) != number {
-			f.Fault("%s is %s: want a number of shards, such as fixed 16", nameWidths, quote.Text(text))
+			return Fixed, 0, fmt.Errorf("is %s: want a number of shards, such as fixed 16", quote.Text(text))
 		}
-		return Fixed, shards
+		return Fixed, shards, nil
 	}
 	for _, w := range []Widths{Adaptive, ByProgram} {
 		if w.String() == text {
-			return w, 0
+			return w, 0, nil
 		}
 	}
-	f.Fault("%s is %s: want adaptive, by the program, or a number such as fixed 16", nameWidths, quote.Text(text))
-	return Fixed, 0
+	return Fixed, 0, fmt.Errorf("is %s: want adaptive, by the program, or a number such as fixed 16", quote.Text(text))
 }
 
 // unmarshal reads a value of package layout, which knows the names of its values.
@@ -151,11 +157,24 @@ func older(f *ledger.Fields) (all []layout.Layout) {
 	for _, text := range list(f, nameOlder) {
 		l, ok := parseLayout(text)
 		if !ok {
-			f.Fault("%s has %s: want strategy, shards and template, such as random 16 {key}#SHARD_{shard}", nameOlder, quote.Text(text))
+			f.Fault("%s %w", nameOlder, noLayout(text))
 		}
 		all = append(all, l)
 	}
 	return all
+}
+
+func noLayout(text string) error {
+	return fmt.Errorf("has %s: want strategy, shards and template, such as random 16 {key}#SHARD_{shard}", quote.Text(text))
+}
+
+// olderList returns the texts of layouts, never nil.
+func olderList(layouts []layout.Layout) []string {
+	texts := make([]string, len(layouts))
+	for i, l := range layouts {
+		texts[i] = layoutText(l)
+	}
+	return texts
 }
 
 // unsharded is the text of the layout that stores keys as they are.

@@ -30,6 +30,7 @@ type Breaks struct {
 	IgnoreStamps bool // the generations that items carry are not looked at
 	WriteNewer   bool // goes on writing after the ledger turned out to be of a newer version
 	ReadNewer    bool // goes on with the cached width then
+	DropLate     bool // learns nothing from a ledger that is shown to a read which has ended
 
 	// Of the clock.
 	MonotonicOnly bool // does not notice that its machine was suspended

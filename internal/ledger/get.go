@@ -94,9 +94,10 @@ func (m *Get) Result() (GetResult, error) {
 	return r, m.err
 }
 
-// Handle takes an answer.
+// Handle takes an answer. After the end, what it says of the ledger is still learnt.
 func (m *Get) Handle(e Event) {
 	if m.Over() {
+		m.view.overhear(e)
 		return
 	}
 	switch e := e.(type) {

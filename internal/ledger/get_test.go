@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -55,6 +56,18 @@ func TestGet(t *testing.T) {
 		m.Handle(ItemRead{Shard: 2, Found: true, Stamp: 7})
 		if got, err := m.Result(); !m.Over() || err != nil || got != (GetResult{Found: true, Shard: 2, Homes: 1}) || m.view.Floor() != 7 {
 			t.Errorf("got %+v, %v, floor %d", got, err, m.view.Floor())
+		}
+	})
+	t.Run("what the ledger says after a hit is learnt", func(t *testing.T) {
+		m := start()
+		m.Handle(ItemRead{Shard: 2, Found: true})
+		m.Handle(grown)
+		if r, _ := m.view.Record(); r.Generation != 3 {
+			t.Errorf("got generation %d, want 3", r.Generation)
+		}
+		m.Handle(LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0}, Err: fmt.Errorf("%w: version 9", ErrNewer)})
+		if got, err := m.Result(); !got.Found || err != nil || !errors.Is(m.view.Newer(), ErrNewer) {
+			t.Errorf("got %+v, %v, newer %v", got, err, m.view.Newer())
 		}
 	})
 	t.Run("a miss waits for the ledger", func(t *testing.T) {

@@ -38,7 +38,9 @@ type Growth struct {
 	Freeze Freezing  // whether they may grow from then on
 	Now    time.Time // when the growth is asked for
 
-	// Why, By and At are stored with the record; see Record. Texts that it does not take are changed by Audit.
+	// Why, By and At are stored with the record; see Record. Texts that it does not take are changed by Audit. After a lost
+	// answer, a Grow knows its own record by them: two that have all three in common, and run at once, may both report that
+	// they have grown the key.
 	Why, By string
 	At      int64
 
@@ -142,12 +144,14 @@ func (m *Grow) learn(asked ReadLedger, r Record) {
 	if r.Generation >= m.doubt {
 		m.doubt = 0
 	}
+	// Others in this process may know a newer record than this answer, and propose goes on from that one.
+	now := m.view.record.Generation
 	switch {
 	case m.written.Record.Generation > 0 && r.Equal(m.written.Record):
 		m.grown, m.over = true, true // the answer was lost, and the write was not
-	case m.growth.Create && r.Generation > 0 && !m.view.options.Breaks.GrowExisting:
+	case m.growth.Create && now > 0 && !m.view.options.Breaks.GrowExisting:
 		m.over = true
-	case m.growth.Once && m.written.Record.Generation > 0 && r.Generation >= m.written.Record.Generation:
+	case m.growth.Once && m.written.Record.Generation > 0 && now >= m.written.Record.Generation:
 		m.over = true
 	default:
 		m.propose()

@@ -55,8 +55,12 @@ func TestHints(t *testing.T) {
 	}{
 		{"nothing is known", []write{{bucket: 0, width: 16}}},
 		{"from 90 % on, once", []write{
-			{bucket: 0, width: 16, rate: 6000}, {bucket: 0, minute: 53, width: 16}, {bucket: 0, minute: 54, width: 16, want: "1 to 16"},
-			{bucket: 0, minute: 55, width: 16}, {bucket: 1, width: 16}, {bucket: 1, minute: 1, width: 16},
+			{bucket: 0, width: 16, rate: 6000},
+			{bucket: 0, minute: 53, width: 16},
+			{bucket: 0, minute: 54, width: 16, want: "1 to 16"},
+			{bucket: 0, minute: 55, width: 16},
+			{bucket: 1, width: 16},
+			{bucket: 1, minute: 1, width: 16},
 		}},
 		{"on the first write", []write{{bucket: 0, width: 16, rate: 6000}, {bucket: 1, minute: 5, width: 1, want: "1 to 16"}, {bucket: 1, minute: 6, width: 16}}},
 		{"the peak is the bucket's", []write{
@@ -116,5 +120,24 @@ func TestGrowCreates(t *testing.T) {
 	lost.Handle(LedgerWritten{Outcome: Done})
 	if r, grown, err := lost.Result(); !grown || err != nil || r.Write != 8 {
 		t.Errorf("after a lost answer: got %+v, %v, %v", r, grown, err)
+	}
+}
+
+// A Grow that only creates, or only once, heeds what others in its process have learnt since its answer was sent.
+func TestGrowMeetsAnotherOfItsProcess(t *testing.T) {
+	for _, g := range []Growth{{To: 8, Now: t0, Create: true}, {To: 8, Now: t0, Once: true}} {
+		v := NewView(ViewOptions{Key: "k"})
+		v.known = true
+		m := NewGrow(v, g)
+		next(t, m, "store 1 8/8 if 0 most 8")
+		m.Handle(LedgerWritten{Outcome: Unknown, Err: errSome})
+		asked := m.Next()[0].(ReadLedger)
+		if err := v.Learn(v.Ask(t0, true), widths(1, 2, 2)); err != nil {
+			t.Fatal(err)
+		}
+		m.Handle(LedgerRead{Asked: asked, Record: Absent(0, 0)}) // as it was before
+		if r, grown, err := m.Result(); !m.Over() || grown || err != nil || r.Write != 2 {
+			t.Errorf("%+v: got %+v, %v, %v, want what the other has stored", g, r, grown, err)
+		}
 	}
 }

@@ -322,6 +322,12 @@ func count(n int, more bool) int {
 	return 0
 }
 
+// Held returns the decision to grow as one that a freeze of the collection prevents. Call Failed with it.
+func (d Decision) Held(freeze string) Decision {
+	d.To = d.Width
+	return d.because(FrozenHold, "it is too hot, and the collection is "+freeze)
+}
+
 func (d Decision) because(r Reason, text string) Decision {
 	d.Reason = r
 	d.Text = fmt.Sprintf("key %q with %d shards, %.0f units per second, %.1f %% throttled: %s", d.Key, d.Width, d.Rate, 100*d.Throttled, text)

@@ -56,8 +56,8 @@ type LawOptions struct {
 // defaultMaxWidth is the largest width if MaxWidth says nothing.
 const defaultMaxWidth = 256
 
-// hardWidth is the largest width that MaxWidth may allow. Every read of all shards pays for each of them.
-const hardWidth = 1024
+// HardWidth is the largest width that MaxWidth may allow. Every read of all shards pays for each of them.
+const HardWidth = 1024
 
 func (o LawOptions) withDefaults() (LawOptions, error) {
 	err := errors.Join(
@@ -87,8 +87,8 @@ func (o LawOptions) withDefaults() (LawOptions, error) {
 		return o, fmt.Errorf("%w: Target %v is above High %v, so that a key would grow for ever", ErrLaw, o.Target, o.High)
 	case o.Futile > o.Target:
 		return o, fmt.Errorf("%w: Futile %v is above Target %v, so that growth would never help", ErrLaw, o.Futile, o.Target)
-	case o.MaxWidth > hardWidth:
-		return o, fmt.Errorf("%w: MaxWidth %d: there are %d shards at most, as each read pays for all", ErrLaw, o.MaxWidth, hardWidth)
+	case o.MaxWidth > HardWidth:
+		return o, fmt.Errorf("%w: MaxWidth %d: there are %d shards at most, as each read pays for all", ErrLaw, o.MaxWidth, HardWidth)
 	}
 	return o, nil
 }

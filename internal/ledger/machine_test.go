@@ -310,6 +310,20 @@ func TestGrowAcknowledgedAfterALoss(t *testing.T) {
 	}
 }
 
+// A replica may show a ledger of before the loss, which is later than the record that a growth has stored.
+func TestGrowMeetsAReplicaOfBeforeTheLoss(t *testing.T) {
+	v := knowing(t, Absent(layout.Random, layout.XXHash))
+	m := NewGrow(v, Growth{To: 8, Now: t0})
+	m.Next()
+	if err := v.Learn(v.Ask(t0, false), widths(2, 4, 4)); err != nil {
+		t.Fatal(err)
+	}
+	m.Handle(LedgerWritten{Outcome: Done})
+	if r, grown, err := m.Result(); grown || !errors.Is(err, ErrLost) {
+		t.Errorf("got %+v, %v, %v, want ErrLost: generation 2 does not follow on a generation 1 of 8 shards", r, grown, err)
+	}
+}
+
 func TestReadEffects(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -505,6 +519,13 @@ func TestNewerLedger(t *testing.T) {
 	next(t, NewGet(v, Finding{Home: home(2), Mode: Causal, Now: t0}), "ledger strong=true floor=2")
 	next(t, NewGrow(v, Growth{To: 8, Now: t0}), "ledger strong=true floor=2")
 
+	throttled := NewRead(v, Reading{Mode: Eventual, Now: t0.Add(time.Hour)})
+	throttled.Next()
+	throttled.Handle(LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0.Add(time.Hour)}, Err: errSome})
+	if _, err := throttled.Result(); !throttled.Over() || !errors.Is(err, ErrNewer) || !errors.Is(err, errSome) {
+		t.Errorf("an eventual read that cannot read the ledger again: got %v, want both errors", err)
+	}
+
 	// Only a strong read that was asked for later shows that it is over.
 	for _, c := range []struct {
 		asked ReadLedger
@@ -522,6 +543,44 @@ func TestNewerLedger(t *testing.T) {
 	v.NotLearned(ReadLedger{Strong: true, Sent: t0.Add(3 * time.Hour)}, errSome)
 	if v.Newer() != nil {
 		t.Errorf("got %v", v.Newer())
+	}
+}
+
+// What a ledger shows to an operation that has ended is learnt all the same.
+func TestLateLedgerIsLearnt(t *testing.T) {
+	newer := fmt.Errorf("%w: version 9", ErrNewer)
+	for name, start := range map[string]func(*View) interface{ Handle(Event) }{
+		"read": func(v *View) interface{ Handle(Event) } {
+			m := NewRead(v, Reading{Now: t0})
+			m.Handle(ShardRead{Shard: 0, Err: errSome})
+			return m
+		},
+		"get": func(v *View) interface{ Handle(Event) } {
+			m := NewGet(v, Finding{Home: home(0), Now: t0})
+			m.Handle(ItemRead{Shard: 0, Found: true})
+			return m
+		},
+		"repair": func(v *View) interface{ Handle(Event) } {
+			m := NewRepair(v, Repairing{Now: t0})
+			m.Handle(ShardsProbed{Err: errSome})
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := NewView(ViewOptions{Key: "k"})
+			start(v).Handle(strongRead(widths(2, 4, 4)))
+			if r, known := v.Record(); !known || r.Generation != 2 {
+				t.Errorf("got generation %d, known %v, want 2", r.Generation, known)
+			}
+			start(v).Handle(LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0}, Err: newer})
+			if !errors.Is(v.Newer(), ErrNewer) {
+				t.Errorf("got %v, want ErrNewer", v.Newer())
+			}
+			start(v).Handle(LedgerRead{Asked: ReadLedger{Strong: true, Sent: t0.Add(time.Hour), Floor: 2}, Record: Absent(layout.Random, layout.XXHash)})
+			if !errors.Is(v.Suspect(), ErrLost) {
+				t.Errorf("got %v, want ErrLost", v.Suspect())
+			}
+		})
 	}
 }
 
@@ -605,6 +664,12 @@ func TestWriteEnds(t *testing.T) {
 	refused.Handle(ItemSent{Outcome: Refused, Err: errSome})
 	if _, err := refused.Result(); !refused.Over() || !errors.Is(err, errSome) || errors.Is(err, ErrUnknownOutcome) {
 		t.Errorf("a write that was refused: got %v", err)
+	}
+
+	flying := NewWrite(knowing(t, widths(3, 4, 4)), choose(1))
+	flying.Next()
+	if _, err := flying.Result(); !errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("given up before an answer came: got %v, want ErrUnknownOutcome", err)
 	}
 
 	outside := NewWrite(knowing(t, widths(3, 4, 4)), choose(4))

@@ -93,9 +93,10 @@ func (m *Read) Result() (ReadResult, error) {
 	return ReadResult{Shards: m.asked, Generation: m.view.record.Generation, Stale: m.stale, Suspect: m.suspect}, m.err
 }
 
-// Handle takes an answer.
+// Handle takes an answer. After the end, what it says of the ledger is still learnt.
 func (m *Read) Handle(e Event) {
 	if m.Over() {
+		m.view.overhear(e)
 		return
 	}
 	switch e := e.(type) {

@@ -86,9 +86,10 @@ func (m *Repair) Result() (r Record, repaired bool, err error) {
 	return m.view.record, m.repaired, m.err
 }
 
-// Handle takes an answer.
+// Handle takes an answer. After the end, what it says of the ledger is still learnt.
 func (m *Repair) Handle(e Event) {
 	if m.over {
+		m.view.overhear(e)
 		return
 	}
 	switch e := e.(type) {
@@ -100,6 +101,7 @@ func (m *Repair) Handle(e Event) {
 			return
 		}
 		m.probed = &e
+		m.view.Saw(e.Stamp)
 		m.propose()
 	case LedgerWritten:
 		m.wrote(e)
@@ -128,6 +130,9 @@ func (m *Repair) hear(r Record, err error) {
 		return
 	}
 	m.stored, m.heard = r, true
+	// The ledger may be lost again before this machine has written it.
+	m.view.Saw(r.Generation)
+	m.repairing.AtLeastWidth = max(m.repairing.AtLeastWidth, r.Read)
 	m.propose()
 }
 
@@ -161,7 +166,7 @@ func (m *Repair) propose() {
 		return
 	}
 	r, breaks := m.stored, m.view.options.Breaks
-	read := max(r.Read, m.view.record.Read, m.repairing.AtLeastWidth, powerOfTwo(m.probed.Largest+1))
+	read := max(m.view.record.Read, m.repairing.AtLeastWidth, powerOfTwo(m.probed.Largest+1))
 	floor := max(m.view.floor, m.repairing.AtLeast, m.probed.Stamp)
 	if breaks.RepairUnseen {
 		read = r.Read

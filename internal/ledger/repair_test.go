@@ -100,6 +100,16 @@ func TestRepairMeetsOthers(t *testing.T) {
 		m.Handle(LedgerWritten{Outcome: Refused, Record: widths(2, 16, 16), Err: errSome})
 		next(t, m, "store 4 16/16 if 2 most 16")
 	})
+	t.Run("lost meanwhile", func(t *testing.T) {
+		m := start()
+		m.Handle(LedgerWritten{Outcome: Refused, Record: widths(9, 32, 32), Err: errSome})
+		next(t, m, "store 10 32/32 if 9 most 32")
+		m.Handle(LedgerWritten{Outcome: Refused, Record: Absent(0, 0), Err: errSome})
+		next(t, m, "store 10 32/32 if 0 most 32")
+		if m.view.Floor() != 9 {
+			t.Errorf("got floor %d, want 9", m.view.Floor())
+		}
+	})
 	t.Run("newer", func(t *testing.T) {
 		m := start()
 		m.Handle(LedgerWritten{Outcome: Refused, Unparsed: fmt.Errorf("%w: version 9", ErrNewer), Err: errSome})
@@ -159,8 +169,7 @@ func TestRepairEnds(t *testing.T) {
 		{"another layout", Repairing{}, strongRead(Absent(layout.Calculated, layout.FNV)), ErrRecord},
 	} {
 		m := NewRepair(NewView(ViewOptions{Key: "k"}), c.repairing)
-		m.Next()
-		m.Handle(c.event)
+		m.Handle(c.event) // what was not asked for yet must not be, after the end
 		if _, repaired, err := m.Result(); !m.Over() || repaired || err == nil || c.want != nil && !errors.Is(err, c.want) || len(m.Next()) > 0 {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}

@@ -66,7 +66,7 @@ func (v *View) Floor() int64 { return v.floor }
 func (v *View) Suspect() error { return v.suspect }
 
 // Newer returns why this version does not know the rules of what is stored: an error that wraps ErrNewer, nil if it does.
-// Writes end with it. See NotLearned.
+// Writes end with it. A writer that gets it calls Refresh, so that it finds out when that is over. See NotLearned.
 func (v *View) Newer() error { return v.newer }
 
 // fresh reports whether an eventual read may use the record. A clock that went back makes it old.
@@ -143,6 +143,9 @@ func (v *View) hear(e LedgerRead, mode Mode, width int) (stale, err error) {
 	} else if err = v.Learn(e.Asked, e.Record); err == nil && e.Asked.Strong && e.Record.Read < width && !breaks.IgnoreTokenWidth {
 		err = v.lost("generation %d reads %d shards, and the page before has read %d", e.Record.Generation, e.Record.Read, width)
 	}
+	if v.newer != nil && !errors.Is(err, ErrNewer) && !breaks.ReadNewer {
+		err = errors.Join(v.newer, err) // this answer does not show that it is over
+	}
 	covered := v.record.Read >= width || breaks.IgnoreTokenWidth
 	switch {
 	case err == nil:
@@ -153,6 +156,19 @@ func (v *View) hear(e LedgerRead, mode Mode, width int) (stale, err error) {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("the ledger could not be read, so that shards may be missing: %w", err)
+}
+
+// overhear takes an answer that nobody waits for any more, such as the ledger that a Get with a hit has asked for. If it is a
+// ledger of a newer version or one that was lost, those who come next must know.
+func (v *View) overhear(e Event) {
+	read, ok := e.(LedgerRead)
+	switch {
+	case !ok || v.options.Breaks.DropLate:
+	case read.Err != nil:
+		v.NotLearned(read.Asked, read.Err)
+	default:
+		_ = v.Learn(read.Asked, read.Record) // an error is kept as Suspect, and told to the next who reads the ledger
+	}
 }
 
 // NotLearned takes the error that a ReadLedger was answered with. If it wraps ErrNewer, this process does not know the
@@ -215,6 +231,9 @@ func (v *View) contradicts(r Record) error {
 		return v.lost("generation %d has epoch %d, after epoch %d", r.Generation, r.Epoch, k.Epoch)
 	case r.Generation > k.Generation && r.Epoch == k.Epoch && r.Read < k.Read:
 		return v.lost("generation %d reads %d shards, after generation %d read %d", r.Generation, r.Read, k.Generation, k.Read)
+	case r.Generation < k.Generation && (r.Epoch > k.Epoch || r.Epoch == k.Epoch && r.Read > k.Read):
+		return v.lost("generation %d reads %d shards in epoch %d, and generation %d is known to read %d in epoch %d",
+			r.Generation, r.Read, r.Epoch, k.Generation, k.Read, k.Epoch)
 	}
 	return nil
 }

@@ -31,6 +31,9 @@ func (s *Schema) KeyIn(ctx context.Context, item Item) (k Key, err error) {
 	if !ok || text.Value == "" {
 		return k, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
 	}
+	if layout.IsControl(text.Value) { // also of an index: queries refuse it
+		return k, controlError(s.PartitionKey, text.Value)
+	}
 	k.Text = text.Value
 	if s.Layout.Bucket != layout.NoBucket {
 		at, err := s.EventTime.Of(item)

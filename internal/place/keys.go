@@ -10,6 +10,8 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/internal/quote"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Keys names the key attributes.
@@ -50,6 +52,9 @@ func (k *Keys) checkKey(item Item) error {
 		empty := false
 		switch v := item[name].(type) {
 		case *types.AttributeValueMemberS:
+			if name == k.KeyNames()[0] && layout.IsControl(v.Value) {
+				return controlError(name, v.Value)
+			}
 			empty = v.Value == ""
 		case *types.AttributeValueMemberN:
 		case *types.AttributeValueMemberB:
@@ -62,6 +67,11 @@ func (k *Keys) checkKey(item Item) error {
 		}
 	}
 	return nil
+}
+
+// controlError is the error of a key that only control items may have.
+func controlError(name, key string) error {
+	return fmt.Errorf("%w: key attribute %q is %s, which is the key of a control item: data must not begin with %q", ErrItem, name, quote.Text(key), layout.ControlPrefix)
 }
 
 // KeyOf returns the table's key attributes of an item, with the logical partition key.

@@ -64,7 +64,7 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 		return nil, err
 	}
 	if s.Ledgers != nil {
-		return at, p.begin(at, item)
+		return at, p.begin(ctx, at, item)
 	}
 	switch {
 	case at.Width.Write == 1:
@@ -82,7 +82,7 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 
 // begin places an item of a key with a ledger. The shard may change until an attempt may have had an effect, and so may the
 // width: another process may have made the key wider.
-func (p *Placer) begin(at *Placement, item Item) (err error) {
+func (p *Placer) begin(ctx context.Context, at *Placement, item Item) (err error) {
 	s := p.schema
 	choose := func(width int) int { return p.chooser.choose(&at.Key, width, at.tried) }
 	if s.Layout.Strategy == layout.Calculated {
@@ -94,20 +94,22 @@ func (p *Placer) begin(at *Placement, item Item) (err error) {
 	} else {
 		at.Random = true
 	}
-	if at.writing, err = s.Ledgers.Write(at.Text, at.Bucket, choose); err != nil {
+	if at.writing, err = s.Ledgers.Write(ctx, at.Text, at.Bucket, choose); err != nil {
 		return err
 	}
-	return p.next(at)
-}
-
-// next moves an item of a key with a ledger to the shard of its next attempt.
-func (p *Placer) next(at *Placement) error {
 	shard, stamp, err := at.writing.Next()
 	if err != nil {
 		return err
 	}
+	return p.enter(at, shard, stamp)
+}
+
+// enter moves an item of a key with a ledger to the shard that was decided for its next attempt. With an error it stays.
+func (p *Placer) enter(at *Placement, shard int, stamp int64) error {
+	before := at.Width
 	at.Width, _ = p.schema.Ledgers.Known(at.Text, at.Bucket)
 	if err := p.move(at, shard); err != nil {
+		at.Width = before
 		return err
 	}
 	at.stamp = stamp
@@ -115,21 +117,23 @@ func (p *Placer) next(at *Placement) error {
 }
 
 // Again prepares the next attempt of a write. lost says that an earlier attempt may have had an effect, so that the item stays.
-// It reports whether the item is to be sent to another place than before.
-func (p *Placer) Again(at *Placement, lost bool) (moved bool) {
+// It reports whether the item is to be sent to another place than before. With an error it must not be sent any more.
+func (p *Placer) Again(at *Placement, lost bool) (moved bool, err error) {
 	if at.writing == nil {
 		if moved = !lost && at.Random; moved {
 			p.Elsewhere(at)
 		}
-		return moved
+		return moved, nil
 	}
 	at.tried = append(at.tried, at.Shard)
-	before := *at
+	home, before := at.Home, at.stamp
 	at.writing.Refused(lost)
-	if err := p.next(at); err != nil {
-		*at = before // it has a place, and goes there again
+	shard, stamp, err := at.writing.Next()
+	if err != nil {
+		return false, err
 	}
-	return at.Home != before.Home || at.stamp != before.stamp
+	_ = p.enter(at, shard, stamp) // if the other shard key would be too long, the item stays where it has a place
+	return at.Home != home || at.stamp != before, nil
 }
 
 // move moves the item to a shard of its key. With an error it stays.

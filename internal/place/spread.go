@@ -28,7 +28,7 @@ type Ledgers interface {
 	// Known returns the width of a key as far as the process knows, and the generation of that knowledge.
 	Known(key string, bucket time.Time) (layout.Width, int64)
 	// Write begins a write to a key. choose returns one of width shards.
-	Write(key string, bucket time.Time, choose func(width int) int) (Writing, error)
+	Write(ctx context.Context, key string, bucket time.Time, choose func(width int) int) (Writing, error)
 }
 
 // Writing decides which shard each attempt of a write goes to.

@@ -87,6 +87,9 @@ func (s *Schema) CheckListing(ctx context.Context, item Item) error {
 // Decode returns a copy of a stored item with its logical key, and its place. The place is zero if the index does not
 // list the item. With ErrTooNarrow, Decode returns both as well.
 func (s *Schema) Decode(ctx context.Context, stored Item) (Item, layout.Place, error) {
+	if key, ok := stored[s.KeyNames()[0]].(*types.AttributeValueMemberS); ok && layout.IsControl(key.Value) {
+		return nil, layout.Place{}, controlError(s.KeyNames()[0], key.Value)
+	}
 	item := maps.Clone(stored)
 	if !s.Listed(item) {
 		s.dropShard(item)

@@ -21,7 +21,7 @@ func ofFlow(more ...string) []string { return append([]string{"table", "index", 
 var (
 	units = &Metric{
 		Prometheus: "units_total", OpenTelemetry: "units", Unit: "{unit}", Counter: true,
-		Help: "Capacity units consumed.", Labels: ofFlow(),
+		Help: "Capacity units consumed, without those of control items.", Labels: ofFlow(),
 	}
 	requests = &Metric{
 		Prometheus: "requests_total", OpenTelemetry: "requests", Unit: "{request}", Counter: true, Whole: true,
@@ -59,6 +59,18 @@ var (
 		Prometheus: "key_throttles_per_second", OpenTelemetry: "key.throttle_rate", Unit: "{request}/s",
 		Help: "Recent throttled attempts a second of one of the hottest keys.", Labels: ofFlow("key"),
 	}
+	controlUnits = &Metric{
+		Prometheus: "control_units_total", OpenTelemetry: "control.units", Unit: "{unit}", Counter: true,
+		Help: "Capacity units consumed by control items of adaptive collections, which no other metric counts.", Labels: ofFlow(),
+	}
+	controlThrottles = &Metric{
+		Prometheus: "control_throttles_total", OpenTelemetry: "control.throttles", Unit: "{request}", Counter: true, Whole: true,
+		Help: "Throttled attempts to read or write control items of adaptive collections.", Labels: ofFlow(),
+	}
+	decisions = &Metric{
+		Prometheus: "decisions_total", OpenTelemetry: "decisions", Unit: "{decision}", Counter: true, Whole: true,
+		Help: "Decisions of the control law about keys of adaptive collections, by reason.", Labels: []string{"table", "index", "reason"},
+	}
 	findings = &Metric{
 		Prometheus: "findings", OpenTelemetry: "findings", Unit: "{finding}", Whole: true,
 		Help: "Problems found, by kind and severity.", Labels: []string{"table", "index", "kind", "severity"},
@@ -67,5 +79,5 @@ var (
 
 // Metrics returns all of them.
 func Metrics() []*Metric {
-	return []*Metric{units, requests, retries, failures, throttles, keys, peak, latency, keyRate, keyThrottles, findings}
+	return []*Metric{units, requests, retries, failures, throttles, keys, peak, latency, keyRate, keyThrottles, controlUnits, controlThrottles, decisions, findings}
 }

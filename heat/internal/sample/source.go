@@ -47,11 +47,17 @@ func (s *Source) Samples() []Sample {
 	for i := range report.Resources {
 		r := &report.Resources[i]
 		for _, d := range [...]heat.Direction{heat.Read, heat.Write} {
-			if f := r.Flow(d); seen(f) {
+			f := r.Flow(d)
+			if seen(f) {
 				all.flow(f, s.keys, r.Table, r.Index, d.String())
+			}
+			if f.Control != (heat.Control{}) {
+				all.add(controlUnits, f.Control.Units, r.Table, r.Index, d.String())
+				all.add(controlThrottles, float64(f.Control.Throttled), r.Table, r.Index, d.String())
 			}
 		}
 	}
+	all.decisions(report.Decided)
 	all.findings(heat.Explain(report, s.rules))
 	return all
 }
@@ -114,6 +120,21 @@ func hottest(all []heat.KeyHeat) []heat.KeyHeat {
 		keys[i].RateLow, keys[i].Refused = max(keys[i].RateLow, k.RateLow), max(keys[i].Refused, k.Refused)
 	}
 	return keys
+}
+
+// decisions adds the counts of decisions. Those that have become the same text are one.
+func (s *samples) decisions(all []heat.DecisionCount) {
+	counted := make(map[[3]string]int) // their places among the samples
+	for _, d := range all {
+		labels := [3]string{label(d.Table), label(d.Index), label(d.Reason)}
+		i, ok := counted[labels]
+		if !ok {
+			i = len(*s)
+			counted[labels] = i
+			s.add(decisions, 0, labels[:]...)
+		}
+		(*s)[i].Value += float64(d.Count)
+	}
 }
 
 func (s *samples) findings(all []heat.Finding) {

@@ -96,7 +96,11 @@ func TestMetricsHaveTheirLabels(t *testing.T) {
 		Units: 1, Requests: 1, Throttled: 1, Throttles: []heat.ThrottleCount{{Count: 1}},
 		Latency: heat.Latency{P50: 1}, Keys: []heat.KeyHeat{{Key: "a", RateLow: 1000}},
 	}
-	report := heat.Report{Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Reads: flow, Writes: flow}}}
+	flow.Control = heat.Control{Units: 1}
+	report := heat.Report{
+		Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Reads: flow, Writes: flow}},
+		Decided:   []heat.DecisionCount{{Resource: heat.Resource{Table: "t"}, Reason: "grow", Count: 1}},
+	}
 	unused := sample.Metrics()
 	for _, s := range source(t, report, 0).Samples() {
 		unused = slices.DeleteFunc(unused, func(m *sample.Metric) bool { return m == s.Metric })
@@ -187,5 +191,23 @@ func TestSourceRefusesWhatIsWrong(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+// Control items are in metrics of their own, and in no others. Decisions are counted by their reason, each label once.
+func TestSamplesOfControlItemsAndDecisions(t *testing.T) {
+	at := heat.Resource{Table: "views"}
+	report := heat.Report{
+		Resources: []heat.ResourceReport{{Resource: at, Reads: heat.Flow{Control: heat.Control{Units: 2.5, Requests: 5, Throttled: 1}}}},
+		Decided: []heat.DecisionCount{
+			{Resource: at, Reason: "grow", Count: 2}, {Resource: at, Reason: "odd\xff", Count: 3}, {Resource: at, Reason: "odd\xfe", Count: 4},
+		},
+	}
+	want := []string{
+		"control.units table=views direction=read: 2.5", "control.throttles table=views direction=read: 1",
+		"decisions table=views reason=grow: 2", "decisions table=views reason=odd\uFFFD: 7",
+	}
+	if got := lines(source(t, report, 2).Samples()); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -20,9 +20,9 @@ var (
 
 // answer is what a process is told about a request.
 type answer struct {
-	outcome  ledger.Outcome
-	keyRange bool // it was throttled for its key range
-	value    any  // what apply returned, if the outcome is Done
+	outcome ledger.Outcome
+	reason  ledger.Throttle // why it was throttled
+	value   any             // what apply returned, if the outcome is Done
 }
 
 func (a answer) err() error {
@@ -77,10 +77,17 @@ func (w *world) send(o *operation, to target, what string, apply func() any, ans
 	}
 	is := func(a answer) func() answer { return func() answer { return a } }
 	again := there + draw(o.rand, signed)
-	w.say("%v sends: %s%s", o, what, [...]string{"", ", throttled", ", throttled by the table", ", dropped", ", unanswered", ", late", ", twice"}[fault])
+	if o.rand.IntN(2) == 0 {
+		again = there + draw(o.rand, 5*time.Second)
+	}
+	w.say("%v sends: %s%s", o, what, [...]string{"", ", throttled", ", throttled for another reason", ", dropped", ", unanswered", ", late", ", twice"}[fault])
 	switch fault {
 	case throttled, refused:
-		tell(there+back, is(answer{outcome: ledger.Throttled, keyRange: fault == throttled}))
+		reason := ledger.KeyRange
+		if fault == refused {
+			reason = [...]ledger.Throttle{ledger.IndexKey, ledger.Table, ledger.Account, ledger.Other}[o.rand.IntN(4)]
+		}
+		tell(there+back, is(answer{outcome: ledger.Throttled, reason: reason}))
 	case dropped:
 		tell(timeout, is(answer{}))
 	case silent:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // MaxLag is how old the state is that a read with eventual consistency sees, at most.
@@ -22,13 +23,20 @@ type Breaks struct {
 
 	// StampAnswers is a mistake of the shell: the age of a cached width counts from the answer instead of the request.
 	StampAnswers bool
+
+	// ResumeBySort is a mistake of the shell: a page goes on behind the sort key of the last item, so that other items with
+	// the same sort key are passed over.
+	ResumeBySort bool
 }
 
 // Stats counts what a run has done, to show that it was worth something.
 type Stats struct {
 	Events                                int
 	Acked, Strong, Causal, Eventual, Wide int // operations that succeeded; Wide are reads of several shards
-	Grown, Failed, Lost                   int // growths, operations that failed, and those that found the ledger lost
+	Got, Absent                           int // Gets that found their item, and those that did not
+	Paged, Resumed, Several               int // reads in several pages, pages of another process, reads of several buckets
+	Grown, Hinted, Repaired               int // records that were stored by a growth, a hint and a repair
+	Failed, Lost, Newer                   int // operations that failed; those that found the ledger lost, or of a newer version
 }
 
 // Run runs a plan. The fault is the first broken promise, "" if there is none.
@@ -57,56 +65,34 @@ type world struct {
 	fault  string
 	trace  *strings.Builder
 
-	versions  []version // of the ledger's item, the oldest first
-	shards    []map[int]item
+	buckets   []*bucket
 	processes []*process
 	writes    []*write
 	running   []*operation
+	outage    time.Duration // until then all ledgers are throttled
 
-	outage   time.Duration // until then the ledger is throttled
-	widest   int           // the largest read width that was ever stored
-	newest   int64         // the largest generation that was ever stored
-	lost     bool          // the ledger is not what it was
-	losses   int           // how often it was lost
-	repaired time.Duration // when it last was what it had to be again
-}
-
-// version is what the ledger's item was from a time on, as its readers parse it.
-type version struct {
-	at     time.Duration
-	record ledger.Record
-	err    error
-}
-
-// item is a stored item. Its id is that of its write.
-type item struct {
-	at    time.Duration
-	stamp int64
+	blind   bool // broken promises do not end the run
+	history []Request
+	moments int64 // calls and returns of the history so far
 }
 
 // write is what the observer knows of a write.
 type write struct {
+	bucket     *bucket
 	shard      int
+	sort       int // its item's sort key; several may have the same
 	acked      bool
 	at         time.Duration // when it was
 	generation int64         // that the writer was told
 }
 
-// process is one that uses the machines.
-type process struct {
-	number      int
-	incarnation int
-	asleep      time.Duration // until then
-	view        *ledger.View
-	share       ledger.Share
-	waiting     map[int64][]func(answer) // who shares a read of the ledger
-	known       int64                    // the largest generation that it was told
-}
-
 func newWorld(p Plan, b Breaks) *world {
-	w := &world{plan: p, breaks: b, widest: 1}
+	w := &world{plan: p, breaks: b}
+	for n := range p.Buckets {
+		w.buckets = append(w.buckets, &bucket{number: n, widest: 1})
+	}
 	for n := range p.Processes {
-		w.processes = append(w.processes, &process{number: n})
+		w.processes = append(w.processes, newProcess(n, p))
 		w.start(w.processes[n])
 	}
 	for _, a := range p.Actions {
@@ -115,14 +101,8 @@ func newWorld(p Plan, b Breaks) *world {
 	return w
 }
 
-// start gives a process an empty memory.
-func (w *world) start(p *process) {
-	p.incarnation++
-	p.view = ledger.NewView(ledger.ViewOptions{Key: "k", Breaks: w.breaks.Breaks})
-	p.share = ledger.Share{Breaks: w.breaks.Breaks}
-	p.waiting = map[int64][]func(answer){}
-	p.known = 0
-}
+// absent is the record of a key without a ledger.
+func (w *world) absent() ledger.Record { return ledger.Absent(w.plan.Strategy, layout.XXHash) }
 
 func (w *world) run() {
 	for w.fault == "" && w.queue.Len() > 0 {
@@ -131,6 +111,7 @@ func (w *world) run() {
 		w.stats.Events++
 		e.do()
 		if w.stats.Events == maxEvents {
+			w.blind = false
 			w.wrong("%d events, and no end", maxEvents)
 		}
 	}
@@ -149,14 +130,11 @@ func (w *world) say(format string, args ...any) {
 
 // wrong ends the run.
 func (w *world) wrong(format string, args ...any) {
-	if w.fault == "" {
+	if w.fault == "" && !w.blind {
 		w.fault = fmt.Sprintf(format, args...)
 		w.say("WRONG: %s", w.fault)
 	}
 }
-
-// clock is the time as the machines are told it.
-func (w *world) clock() time.Time { return time.Unix(1_000_000_000, 0).Add(w.now) }
 
 // at makes something happen at a time.
 func (w *world) at(t time.Duration, do func()) {
