@@ -23,12 +23,8 @@ type coldResult struct {
 
 // coldBeside counts the requests that cold keys take beside a hot one. It runs in virtual time: see TestCold.
 func coldBeside(ctx context.Context, p *proof) error {
-	file, err := p.bubble(ctx, "TestCold", "-cold", fmt.Sprint(coldKeys))
-	if err != nil {
-		return err
-	}
 	var r coldResult
-	if err := readJSON(file, &r); err != nil {
+	if _, err := p.bubble(ctx, &r, "TestCold", "-cold", fmt.Sprint(coldKeys)); err != nil {
 		return err
 	}
 	p.figure("cold keys, and the width of the hot one beside them", fmt.Sprintf("%d, %d", r.Keys, r.Hot), fmt.Sprintf("%d, more than 1", coldKeys), r.Keys == coldKeys && r.Hot > 1)
@@ -43,4 +39,6 @@ func coldBeside(ctx context.Context, p *proof) error {
 }
 
 // ratio writes a quotient.
-func ratio(n, of int) string { return fmt.Sprintf("%.4f (%d of %d)", float64(n)/float64(max(1, of)), n, of) }
+func ratio(n, of int) string {
+	return fmt.Sprintf("%.4f (%d of %d)", float64(n)/float64(max(1, of)), n, of)
+}

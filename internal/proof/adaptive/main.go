@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -180,40 +181,44 @@ func (p *proof) none(what string, bad, of int) {
 func (p *proof) tell(what, after string) { p.figure(what, after, "", true) }
 
 // buildTests builds the tests of this package once: a bubble of testing/synctest needs a test.
-func (p *proof) buildTests(ctx context.Context) (string, error) {
+func (p *proof) buildTests(ctx context.Context) error {
 	if p.tests != "" {
-		return p.tests, nil
+		return nil
 	}
 	file := filepath.Join(p.work, "adaptive.test")
 	out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", file, "./internal/proof/adaptive").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("go test -c ./internal/proof/adaptive: %w: %s", err, out)
+		return fmt.Errorf("go test -c ./internal/proof/adaptive: %w: %s", err, out)
 	}
 	p.tests = file
-	return file, nil
+	return nil
 }
 
-// bubble runs a test of this package and has it write its result to a file, which it returns the name of.
-func (p *proof) bubble(ctx context.Context, test string, args ...string) (file string, err error) {
-	if _, err := p.buildTests(ctx); err != nil {
-		return "", err
+// bubble runs a test of this package and reads its result. It returns the CPU time that this took.
+func (p *proof) bubble(ctx context.Context, into any, test string, args ...string) (cpu time.Duration, err error) {
+	if err := p.buildTests(ctx); err != nil {
+		return 0, err
 	}
 	result, err := os.CreateTemp(p.work, "result-")
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	file = result.Name()
+	file := result.Name()
 	if err := result.Close(); err != nil {
-		return "", err
+		return 0, err
 	}
 	args = append([]string{"-test.run", "^" + test + "$", "-test.timeout", "60m", "-result", file}, args...)
 	cmd := exec.CommandContext(ctx, p.tests, args...)
 	cmd.Dir = p.work
-	if out, err := cmd.CombinedOutput(); err != nil {
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		return "", fmt.Errorf("%s %s: %w:\n%s", test, strings.Join(args, " "), err, strings.Join(lines[max(0, len(lines)-20):], "\n"))
+	out, failed := cmd.CombinedOutput()
+	if cmd.ProcessState != nil {
+		cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
-	return file, nil
+	text, err := os.ReadFile(file)
+	if err == nil && len(text) > 0 { // a test that fails may have a result, which says more
+		return cpu, json.Unmarshal(text, into)
+	}
+	return cpu, errors.Join(err, fmt.Errorf("%s %s: %w:\n%s", test, strings.Join(args, " "), failed, end(string(out))))
 }
 
 // sleep waits, or returns the context's error.

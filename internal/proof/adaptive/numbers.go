@@ -28,6 +28,7 @@ const (
 	coldKeys     = 10_000
 	coldKeep     = 30 * time.Second // in which a process reads the ledger of a key once at most
 	coldPutRatio = 0.97             // of the throughput of the bare SDK
+	coldService  = time.Millisecond // that the server of these Puts takes for an answer: less than DynamoDB does
 
 	// The simulator.
 	simSeeds = 20_000

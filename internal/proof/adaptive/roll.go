@@ -16,7 +16,7 @@ import (
 // and with ledgers.
 func roll(ctx context.Context, p *proof) error {
 	for _, show := range []func(context.Context, *proof, *serving) error{oldAccident, recordedRoll, adaptiveRoll} {
-		s, err := serve(ctx)
+		s, err := serve(ctx, 0)
 		if err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ type serving struct {
 	done chan error
 }
 
-// serve starts an engine.
-func serve(ctx context.Context) (*serving, error) {
+// serve starts an engine. It answers each request after a time, as a service on a network does.
+func serve(ctx context.Context, after time.Duration) (*serving, error) {
 	db, err := local.New(local.Options{})
 	if err != nil {
 		return nil, err
@@ -34,12 +34,24 @@ func serve(ctx context.Context) (*serving, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &serving{url: "http://" + listener.Addr().String(), db: db, web: &http.Server{Handler: db.Handler(), ReadHeaderTimeout: time.Minute}, done: make(chan error, 1)}
+	s := &serving{url: "http://" + listener.Addr().String(), db: db, web: &http.Server{Handler: slowly(db.Handler(), after), ReadHeaderTimeout: time.Minute}, done: make(chan error, 1)}
 	go func() { s.done <- s.web.Serve(listener) }()
 	if err := createTable(ctx, clientOf(s.url)); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// slowly waits before each answer.
+func slowly(h http.Handler, wait time.Duration) http.Handler {
+	if wait == 0 {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if sleep(r.Context(), wait) == nil {
+			h.ServeHTTP(w, r)
+		}
+	})
 }
 
 // close ends it. Requests that are under way may be cut off.
@@ -51,11 +63,16 @@ func (s *serving) close() error {
 	return errors.Join(err, s.db.Close())
 }
 
-// runServer is the process of a server. It says where it is, and serves until it is told to end.
-func runServer(string) error {
+// runServer is the process of a server, with the time that its answers take. It says where it is, and serves until it is told to
+// end.
+func runServer(text string) error {
+	after, err := time.ParseDuration(text)
+	if err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	s, err := serve(ctx)
+	s, err := serve(ctx, after)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -14,22 +12,22 @@ import (
 
 // stepResult is what one seed of the step came to: see TestStep.
 type stepResult struct {
-	Seed       uint64  `json:"seed"`
-	Partitions int     `json:"partitions"`
-	Wide       float64 `json:"wide"` // seconds from the step until stepWidth; -1: never
-	Width      int     `json:"width"`
-	Settled    float64 `json:"settled"`    // seconds from the step until the last growth
-	Calm       float64 `json:"calm"`       // the share of throttled operations that began from calmAfter on
-	Quiet      float64 `json:"quiet"`      // and from quietAfter on
-	Offered    int     `json:"offered"`    // operations from the step on
-	Acked      int     `json:"acked"`      // items that were acknowledged, all in all
-	Refused    int     `json:"refused"`    // operations that failed, for which each attempt was throttled
-	ReadBack   faults  `json:"read_back"`  // one read of everything at the end
-	Strong     faults  `json:"strong"`     // pages, from before the step until its end
-	Eventual   faults  `json:"eventual"`   // likewise
-	ReadErrors int     `json:"readErrors"` // pages that were throttled out, and read again
-	Decisions  []string `json:"decisions"` // the last text of each reason
-	CPU        float64 `json:"cpu"`        // seconds of the process
+	Seed       uint64   `json:"seed"`
+	Partitions int      `json:"partitions"`
+	Wide       float64  `json:"wide"` // seconds from the step until stepWidth; -1: never
+	Width      int      `json:"width"`
+	Settled    float64  `json:"settled"`    // seconds from the step until the last growth
+	Calm       float64  `json:"calm"`       // the share of throttled operations that began from calmAfter on
+	Quiet      float64  `json:"quiet"`      // and from quietAfter on
+	Offered    int      `json:"offered"`    // operations from the step on
+	Acked      int      `json:"acked"`      // items that were acknowledged, all in all
+	Refused    int      `json:"refused"`    // operations that failed, for which each attempt was throttled
+	ReadBack   faults   `json:"read_back"`  // one read of everything at the end
+	Strong     faults   `json:"strong"`     // pages, from before the step until its end
+	Eventual   faults   `json:"eventual"`   // likewise
+	ReadErrors int      `json:"readErrors"` // pages that were throttled out, and read again
+	Decisions  []string `json:"decisions"`  // the last text of each reason
+	CPU        float64  `json:"cpu"`        // seconds of the process
 }
 
 // inTime reports whether a seed keeps to the times and shares.
@@ -39,7 +37,7 @@ func (r *stepResult) inTime() bool {
 
 // step runs the seeds, as many at a time as there are processors.
 func step(ctx context.Context, p *proof) error {
-	if _, err := p.buildTests(ctx); err != nil {
+	if err := p.buildTests(ctx); err != nil {
 		return err
 	}
 	p.Seeds = make([]stepResult, p.seeds)
@@ -59,10 +57,10 @@ func step(ctx context.Context, p *proof) error {
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "seed\tto width %d\tlast width\tsince\tthrottled from %v on\tfrom %v on\titems\tmissing\ttwice\tpages\twrong pages\n", stepWidth, calmAfter, quietAfter)
 	var (
-		inTime            int
-		all, paged, weak  faults
-		cpu               float64
-		wide              []float64
+		inTime           int
+		all, paged, weak faults
+		cpu              float64
+		wide             []float64
 	)
 	for i := range p.Seeds {
 		r := &p.Seeds[i]
@@ -94,18 +92,7 @@ func step(ctx context.Context, p *proof) error {
 // stepSeed runs one seed.
 func (p *proof) stepSeed(ctx context.Context, seed int) (r stepResult, err error) {
 	long := quietAfter + 15*time.Second
-	file, err := p.bubble(ctx, "TestStep", "-seed", fmt.Sprint(seed), "-partitions", fmt.Sprint(stepPartitions), "-step", long.String())
-	if err != nil {
-		return r, err
-	}
-	return r, readJSON(file, &r)
-}
-
-// readJSON reads the result of a test.
-func readJSON(file string, into any) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, into)
+	cpu, err := p.bubble(ctx, &r, "TestStep", "-seed", fmt.Sprint(seed), "-partitions", fmt.Sprint(stepPartitions), "-step", long.String())
+	r.CPU = cpu.Seconds()
+	return r, err
 }

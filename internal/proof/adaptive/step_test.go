@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,10 +51,6 @@ const (
 func TestStep(t *testing.T) {
 	var r stepResult
 	synctest.Test(t, func(t *testing.T) { r = newStepRun(t).run() })
-	var used syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) == nil {
-		r.CPU = time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
-	}
 	writeResult(t, r)
 	if r.ReadBack.Wrong+r.Strong.Wrong+r.Eventual.Wrong > 0 {
 		t.Errorf("reads are wrong: %+v, %+v, %+v", r.ReadBack, r.Strong, r.Eventual)
