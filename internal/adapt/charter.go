@@ -57,7 +57,8 @@ func (b *Book) Ready(ctx context.Context) error {
 		return c.refused
 	}
 	_, err := b.checkCharter(ctx)
-	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) || errors.Is(err, errUnsupported)
+	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) ||
+		errors.Is(err, ledger.ErrRecord) || errors.Is(err, errUnsupported)
 	switch {
 	case refused:
 		c.refused, c.again = err, b.clock.read().Add(refuseFor)
