@@ -50,6 +50,10 @@ func step(ctx context.Context, p *proof) error {
 			defer func() { <-slots }()
 			p.Seeds[i], failed[i] = p.stepSeed(ctx, i+1)
 			r := &p.Seeds[i]
+			if failed[i] != nil {
+				progress("  seed %d: %v", i+1, failed[i])
+				return
+			}
 			progress("  seed %d: width %d after %.1f s, %d at the end, %s and %s throttled, %d s of CPU", i+1, stepWidth, r.Wide, r.Width, percent(r.Calm), percent(r.Quiet), int(r.CPU))
 		})
 	}

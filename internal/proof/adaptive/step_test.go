@@ -143,7 +143,7 @@ func (r *stepRun) run() (result stepResult) {
 		for _, start := range []time.Duration{-time.Second, 2 * time.Second} { // both meet the growth
 			c := r.open(heatsink.Retry{})
 			readers.Go(func() {
-				for _, at := range []time.Duration{start, calmAfter + start, 2*calmAfter + start} {
+				for _, at := range []time.Duration{start, 2*calmAfter + start} {
 					if at < *stepped {
 						time.Sleep(at - r.now())
 						r.walk(c, consistent)
