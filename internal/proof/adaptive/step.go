@@ -25,7 +25,7 @@ type stepResult struct {
 	ReadBack   faults   `json:"read_back"`  // one read of everything at the end
 	Strong     faults   `json:"strong"`     // pages, from before the step until its end
 	Eventual   faults   `json:"eventual"`   // likewise
-	ReadErrors int      `json:"readErrors"` // pages that were throttled out, and read again
+	ReadErrors int      `json:"readErrors"` // reads that were throttled out, and done again
 	Decisions  []string `json:"decisions"`  // the last text of each reason
 	CPU        float64  `json:"cpu"`        // seconds of the process
 }
