@@ -126,6 +126,10 @@ proof-library: ## measure that the library is never silently wrong (hours: BREAK
 proof-server: ## measure that the server stays up, bounded and closed (an hour: INPUTS=10000000 for its lanes, SOAK=5m; as root for full disks)
 	@go run ./internal/proof/server -inputs '$(INPUTS)' -soak '$(SOAK)' -only '$(ONLY)'
 
+.PHONY: proof-adaptive
+proof-adaptive: ## measure that shards follow the load of their keys and nothing is missed (15 minutes: ONLY=step,roll)
+	@go run ./internal/proof/adaptive -only '$(ONLY)'
+
 .PHONY: proof-structure
 proof-structure: ## measure how the source is built: files, methods, exported names, clones, and the ways of a Put and a Query
 	@go run ./internal/proof/structure

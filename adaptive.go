@@ -267,15 +267,20 @@ type watcher struct {
 	schema  *place.Schema
 }
 
-// watch begins to follow a write to a key, and makes the request report what it consumes.
-func (w *watcher) watch(ctx context.Context, k *place.Key, report *types.ReturnConsumedCapacity) *watch {
+// watch begins to follow a write to a key, and makes the request report what it consumes. If the item is known, its size says
+// enough about a cold key: the report would make the Put dearer.
+func (w *watcher) watch(ctx context.Context, k *place.Key, known bool, report *types.ReturnConsumedCapacity) *watch {
 	if w.ledgers == nil || k.Text == "" {
 		return nil
+	}
+	x := &watch{w.ledgers.Watch(ctx, k.Text, k.Bucket), w.schema.Index}
+	if known && !x.Hot() {
+		return x
 	}
 	if *report == "" || *report == types.ReturnConsumedCapacityTotal { // the total has the indexes in it
 		*report = types.ReturnConsumedCapacityIndexes
 	}
-	return &watch{w.ledgers.Watch(ctx, k.Text, k.Bucket), w.schema.Index}
+	return x
 }
 
 // failed takes the error of an attempt, nil if it succeeded.
@@ -344,7 +349,7 @@ func (b *batch) watch(ctx context.Context, items []*batchItem) batchWatch {
 	all := make(batchWatch, len(items))
 	for _, e := range items {
 		report := types.ReturnConsumedCapacityIndexes // of the whole batch, so it is not asked for
-		all[e] = b.watcher.watch(ctx, &e.Key, &report)
+		all[e] = b.watcher.watch(ctx, &e.Key, true, &report)
 	}
 	return all
 }

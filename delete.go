@@ -38,7 +38,7 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 		}
 		in.TableName, in.Key = &w.sender.table, at.key
 		meter.Ask(ctx, &in.ReturnConsumedCapacity)
-		watch := w.watcher.watch(ctx, &at.of, &in.ReturnConsumedCapacity)
+		watch := w.watcher.watch(ctx, &at.of, false, &in.ReturnConsumedCapacity)
 		out, err := w.deleteOne(ctx, at.Home, in, watch)
 		if out != nil {
 			watch.end(out.ConsumedCapacity, nil)

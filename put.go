@@ -56,7 +56,7 @@ func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutI
 	if err != nil {
 		return done, err
 	}
-	watch := w.watcher.watch(ctx, &p.Key, &in.ReturnConsumedCapacity)
+	watch := w.watcher.watch(ctx, &p.Key, true, &in.ReturnConsumedCapacity)
 	out, err := w.sendPut(ctx, p, in, claim, watch)
 	if out != nil {
 		watch.end(out.ConsumedCapacity, in.Item)

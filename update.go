@@ -46,7 +46,7 @@ func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.U
 			return nil, nil, err
 		}
 
-		watch := w.watcher.watch(ctx, &at.of, &in.ReturnConsumedCapacity)
+		watch := w.watcher.watch(ctx, &at.of, false, &in.ReturnConsumedCapacity)
 		r := &request{operation: "UpdateItem", Home: at.Home}
 		var out *dynamodb.UpdateItemOutput
 		if claim == nil {

@@ -38,6 +38,9 @@ func (b *Book) Watch(ctx context.Context, key string, bucket time.Time) Watch {
 	return w
 }
 
+// Hot reports whether the law follows the key, so that what a write consumes matters to the unit.
+func (w *Watch) Hot() bool { return w.page != nil && w.page.watched.Load() }
+
 // start does something beside the write.
 func (w *Watch) start(do func()) {
 	done := make(chan struct{})

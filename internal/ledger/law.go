@@ -241,6 +241,7 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 	agree := max(w.hot, w.throttled)
 	ready := agree >= o.Reports && d.Rate <= rising*w.rate || agree >= 2*o.Reports
 	w.rate = d.Rate
+	cooling := !w.changed.IsZero() && now.Sub(w.changed) < o.Cooldown && now.Sub(w.changed) >= 0
 
 	switch {
 	case !over && !limited:
@@ -248,8 +249,8 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 			return d.because(NotKey, fmt.Sprintf("it is throttled because of the %s limit, which more shards do not raise", reason))
 		}
 		return d.because(Calm, "it is wide enough")
-	case limited && perShard < o.Futile && now.Sub(w.changed) >= 0 && now.Sub(w.changed) < o.Cooldown: // throttles of before may still be reported
-		return d.because(Cooldown, fmt.Sprintf("it has grown %v ago", now.Sub(w.changed)))
+	case limited && perShard < o.Futile && cooling:
+		return d.because(Cooldown, fmt.Sprintf("it has grown %v ago, and the throttles may be of before", now.Sub(w.changed)))
 	case limited && perShard < o.Futile:
 		return d.because(Futility, fmt.Sprintf("%.1f %% is throttled at only %.0f units per second and shard: the table has too few partitions; raise its warm throughput", 100*d.Throttled, perShard))
 	case r.Frozen || o.Frozen:
@@ -258,7 +259,7 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 		return d.because(AtMaximum, fmt.Sprintf("it is too hot, and %d shards are the most that MaxWidth allows", o.MaxWidth))
 	case !ready:
 		return d.because(Hysteresis, fmt.Sprintf("it is too hot in %d reports, and %d must agree on how much", agree, o.Reports))
-	case !w.changed.IsZero() && now.Sub(w.changed) < o.Cooldown && now.Sub(w.changed) >= 0:
+	case cooling:
 		return d.because(Cooldown, fmt.Sprintf("it has grown %v ago", now.Sub(w.changed)))
 	case l.spent(now) >= o.PerMinute:
 		return d.because(Budget, fmt.Sprintf("this process has made %d growths in the last minute", o.PerMinute))

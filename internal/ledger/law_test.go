@@ -65,6 +65,17 @@ func TestLaw(t *testing.T) {
 			rounds: []round{{want: NoRate, to: 8}, {rate: 1500, throttled: 0.5, want: Futility, to: 8}, {rate: 1500, throttled: 0.5, want: Futility, to: 8}},
 		},
 		{
+			name: "throttles of before a growth", record: width(1),
+			rounds: []round{
+				{want: NoRate, to: 1},
+				{rate: 5000, want: Hysteresis, to: 1},
+				{rate: 5000, want: Grows, to: 16},
+				{rate: 150, throttled: 0.5, want: Cooldown, to: 1},
+				{rate: 150, throttled: 0.5, want: Cooldown, to: 1},
+				{rate: 150, throttled: 0.5, want: Futility, to: 1},
+			},
+		},
+		{
 			name: "throttled a little", record: width(4),
 			rounds: []round{{want: NoRate, to: 4}, {rate: 1000, throttled: 0.01, want: Calm, to: 4}},
 		},

@@ -100,6 +100,7 @@ var mayImport = imports{
 	"internal/peer/fetch": {"internal/peer"},
 
 	// What shows the project's figures.
+	"internal/proof/adaptive":      {everything},
 	"internal/proof/library":       {everything},
 	"internal/proof/server":        {everything},
 	"internal/proof/structure":     {}, // reads the source, and builds the way
