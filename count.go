@@ -79,14 +79,19 @@ func countShards(ctx context.Context, c *core, q Query) (layout.Evenness, error)
 	return layout.NewEvenness(counts), nil
 }
 
-// counts returns the number of items in every shard.
+// counts returns the number of items in every shard. With ledgers, a strong count reads the items' keys and stamps: only a
+// stamp shows that a ledger was lost. That costs the same read units.
 func counts(ctx context.Context, r *reading) ([]int, error) {
+	stamps := r.core.ledgers != nil && r.query.Consistent
+	if stamps {
+		r.projectKeys()
+	}
 	return scatter(ctx, r, func() int { return 0 }, func(ctx context.Context, all *gather.Scatter[found], s *shard, n *int) (err error) {
-		if !s.timed && !r.sortedByTTL() {
+		if !s.timed && !r.sortedByTTL() && !stamps {
 			*n, err = s.count(ctx)
 			return err
 		}
-		return all.Read(ctx, s, func(e entry) error { // only the items themselves have the times to compare
+		return all.Read(ctx, s, func(e entry) error { // only the items themselves have what is to be compared
 			_, err := decodeRow[Item](r.row(e))
 			*n++
 			return err

@@ -11,6 +11,7 @@
 //     Put, Get, Update and Delete, BatchPut and so on.
 //   - A [Query] reads all shards of a key as one ordered list, either as a whole or as pages: see [Page]. [Fold],
 //     [CountBy], [Top] and Count reduce that list to a result.
+//   - [Adaptive] makes the number of shards follow the load of each key, while everything runs.
 //   - A [Meter] adds up what the operations cost.
 //
 // This program writes to ten shards and reads them back:
@@ -50,6 +51,11 @@
 // holds across shards, pages, directions and layouts that grow. A read of many shards is not a snapshot, just as a Query
 // of many pages is not.
 //
+// With [Adaptive], a strong read (Query.Consistent) returns every item that was acknowledged before it began, whichever process
+// wrote it and however the key grew meanwhile. A causal read (Query.AtLeast) does so for the writes that it is told of. Any
+// other read may miss items of shards that were added within the last Adaptive.Keep. No promise depends on a clock, and a
+// process that stops for minutes breaks none.
+//
 // A write that returns nil has happened, in exactly one shard, even if attempts were throttled or timed out. heatsink
 // retries requests itself, and after a lost response it retries on the same shard only. A write that returns an
 // [UnknownOutcomeError] may have happened, or may still happen. Any other error means that the write did not happen and
@@ -65,6 +71,9 @@
 // and heatsink can retry even an ADD safely.
 //
 // # Changing a layout
+//
+// A collection with [Adaptive] changes its widths by itself: see the page docs/adaptive.md. What follows is about fixed
+// layouts. Options.Recorded makes a process with another layout fail instead of missing items.
 //
 // Readers must know a shard before writers use it. In a fleet whose processes both read and write, adding shards takes
 // two deployments. First deploy Options.Widths with [layout.Width]{Write: 4, Read: 16} everywhere, then {Write: 16, Read:

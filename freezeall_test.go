@@ -19,13 +19,6 @@ import (
 	"github.com/heatsink-go/heatsink/local"
 )
 
-func createOrders(t *testing.T, db *local.DB) {
-	t.Helper()
-	if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func openOrders(t *testing.T, client Client, edit ...func(*Options)) *Collection[Item] {
 	t.Helper()
 	o := Options{Table: "orders", PartitionKey: "pk", SortKey: "sk", Adaptive: &Adaptive{}}
@@ -65,7 +58,7 @@ func charterItem(t *testing.T, client *dynamodb.Client) Item {
 // A process that has read the charter a moment ago grows no key any more once another has frozen the collection.
 func TestFreezeAllHoldsAtOnceInAllProcesses(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db)
+	createOrders(t, db.Client())
 	ctx := t.Context()
 	a, b := openOrders(t, db.Client()).Ledgers(), openOrders(t, db.Client()).Ledgers()
 	if _, err := b.Grow(ctx, "k", time.Time{}, 4, "before"); err != nil {
@@ -105,7 +98,7 @@ func TestFreezeAllHoldsAtOnceInAllProcesses(t *testing.T) {
 func TestFreezeAllHoldsTheLaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := local.Start(t)
-		createOrders(t, db)
+		createOrders(t, db.Client())
 		var mu sync.Mutex
 		var reasons []string
 		var text string
@@ -183,7 +176,7 @@ func TestReplacingTheCharterKeepsTheFreeze(t *testing.T) {
 		for _, meanwhile := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, meanwhile %v", c.name, meanwhile), func(t *testing.T) {
 				db := local.Start(t)
-				createOrders(t, db)
+				createOrders(t, db.Client())
 				operator := openOrders(t, db.Client()).Ledgers()
 				freeze := func() {
 					if err := operator.FreezeAll(t.Context(), "incident 7"); err != nil {
@@ -215,7 +208,7 @@ func TestReplacingTheCharterKeepsTheFreeze(t *testing.T) {
 // A damaged charter is replaced, and its freeze is kept. One of a newer version is left alone.
 func TestRewriteOfWhatItDoesNotUnderstand(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db)
+	createOrders(t, db.Client())
 	ledgers := openOrders(t, db.Client()).Ledgers()
 	if err := ledgers.FreezeAll(t.Context(), "incident 7"); err != nil {
 		t.Fatal(err)
@@ -250,7 +243,7 @@ func TestRewriteOfWhatItDoesNotUnderstand(t *testing.T) {
 func TestFrozenBucketsBeginNoWider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := local.Start(t)
-		createOrders(t, db)
+		createOrders(t, db.Client())
 		c := openOrders(t, db.Client(), func(o *Options) {
 			o.Layout.Bucket, o.EventTime.Attribute = layout.Hour, "at"
 		})
@@ -288,7 +281,7 @@ func TestFrozenBucketsBeginNoWider(t *testing.T) {
 
 func TestGrowByHandHasABound(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db)
+	createOrders(t, db.Client())
 	if l, err := openOrders(t, db.Client()).Ledgers().Grow(t.Context(), "k", time.Time{}, 1025, "a typing error"); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "a key has 1 to 1024 shards") {
 		t.Errorf("got %+v, %v", l, err)
 	}
@@ -297,7 +290,7 @@ func TestGrowByHandHasABound(t *testing.T) {
 // A repaired ledger covers the width that is given, because a process that knew it may write to shards that have no item yet.
 func TestRepairCoversTheWidthThatIsGiven(t *testing.T) {
 	db := local.Start(t)
-	createOrders(t, db)
+	createOrders(t, db.Client())
 	c := openOrders(t, db.Client())
 	if _, err := c.Ledgers().Grow(t.Context(), "k", time.Time{}, 16, "by hand"); err != nil {
 		t.Fatal(err)
@@ -327,5 +320,24 @@ func TestRepairCoversTheWidthThatIsGiven(t *testing.T) {
 	}
 	if l, err := ledgers.Repair(t.Context(), "k", time.Time{}, 32, "lost"); err != nil || l.Width.Read != 32 || l.Generation != 2 {
 		t.Errorf("got %+v, %v", l, err)
+	}
+}
+
+// createOrders creates the table of these tests.
+func createOrders(t *testing.T, client *dynamodb.Client) {
+	t.Helper()
+	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("orders"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

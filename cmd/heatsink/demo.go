@@ -28,7 +28,7 @@ const (
 
 // The loads differ in their length only. Large puts keep their number within what a small machine can do.
 var (
-	fullLoad  = load{perSecond: 1000, units: 8, runIn: time.Second, measured: 6 * time.Second}
+	fullLoad  = load{perSecond: 1000, units: 8, runIn: time.Second, measured: 4 * time.Second}
 	quickLoad = load{perSecond: 1000, units: 8, runIn: time.Second, measured: time.Second}
 )
 
@@ -36,28 +36,30 @@ func newDemo() *cobra.Command {
 	var asJSON, quick bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show a hot key that throttles, the same load on shards, and the merged read, in half a minute",
-		Long: `Write the same load to one key in three ways, then read everything back. The engine
+		Short: "Show a hot key that throttles, the same load on shards, a key that grows, and the merged read, in half a minute",
+		Long: `Write the same load to one key in four ways, then read everything back. The engine
 runs inside this process, and its partitions throttle as DynamoDB's do.
 
   1. one key, which is one partition: 1,000 write units (WCU) per second
   2. ten shards, on a table with 40 partitions
   3. ten shards, on a new on-demand table, which has four partitions
+  4. one key that is cold first, then hot, and grows by itself (heatsink.Adaptive), on a
+     table with 40 partitions
 
 The demo installs nothing, opens no port and uses no AWS account. It fails if an
 acknowledged write is missing, duplicated or out of order.
 
 With --json, stdout is one JSON document. Rates are per second. They exclude the first
-second of each act.
+second of each act, and of the fourth act the time before the key has grown.
 
   quick                  true with --quick
   targetPerSecond        write units per second that the demo tries to offer
   putWriteUnits          write units of one put
-  measuredSeconds        measured time of each act
+  measuredSeconds        measured time of each act, of the fourth 3 at most
   elapsedSeconds         duration of the whole demo
   acts[]
-    name                 one-key, many-partitions or four-partitions
-    shards               shards of the key
+    name                 one-key, many-partitions, four-partitions or adaptive
+    shards               shards of the key, in the end
     partitions           partitions of the table
     occupiedPartitions   partitions that hold a shard of the key
     sharingShards        shards that share a partition with another shard
@@ -68,7 +70,7 @@ second of each act.
     retries              repeated requests
     putMillisP50         median latency of successful puts, retries included
     putMillisP99         latency of successful puts at the 99th percentile
-    acknowledged         successful puts, including the first second
+    acknowledged         successful puts, including those that the rates exclude
     read                 items that Query returned, in order and each once
     counted              result of Count
     countRequests        requests of Count
@@ -76,6 +78,7 @@ second of each act.
     planRequests         requests that Plan predicts for the newest items
     pageTokenLength      characters of a page token
     seconds[]            offered, accepted, refused, throttles and retries of each second;
+                         width: shards at its end, in the fourth act;
                          a busy machine may miss some seconds`,
 		Example: `  heatsink demo
   heatsink demo --quick
@@ -124,7 +127,7 @@ func (d *demo) opening() {
 	l := d.load
 	d.screen.say("%s", d.screen.bold("heatsink demo: a DynamoDB inside this process, whose partitions throttle"))
 	d.screen.say("")
-	d.screen.say("Three acts with the same load: %s puts per second of %d KB each, all to key %s.",
+	d.screen.say("Four acts with the same load: %s puts per second of %d KB each, all to key %s.",
 		figure.Thousands(l.perSecond), l.units, d.key)
 	d.screen.say("That is %s write units (WCU) per second; one partition serves 1,000.", figure.Thousands(l.perSecond*l.units))
 	d.screen.say("heatsink retries a throttled put with its default settings: up to 6 attempts, on")
@@ -143,9 +146,20 @@ func (d *demo) play(ctx context.Context, number int, a act) (report actReport, e
 	d.screen.say("")
 	d.screen.say("%s", d.screen.bold(fmt.Sprintf("Act %d: %s", number, a.title)))
 	d.screen.say("  %s", s.spread)
-	run, err := s.write(ctx, d.load, d.screen)
+	l := d.load
+	if a.grows {
+		l = l.growing()
+	}
+	run, err := s.write(ctx, l, d.screen)
 	if err != nil {
 		return actReport{}, err
+	}
+	if a.grows {
+		if s.spread, err = s.grownSpread(ctx); err != nil {
+			return actReport{}, err
+		}
+		d.screen.say("  %s", grownText(run.seconds, l.cold))
+		d.screen.say("  %s", s.spread)
 	}
 	back, err := s.readBack(ctx, run.acknowledged)
 	if err != nil {

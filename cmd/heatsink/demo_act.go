@@ -21,6 +21,7 @@ type act struct {
 	short  string // in the table of figures
 	title  string
 	layout layout.Layout
+	grows  bool  // the layout is adaptive
 	warm   int64 // write units a second that the table is warmed for; 0: as new ones are
 	tour   bool  // show more of reading
 }
@@ -40,6 +41,11 @@ var acts = []act{
 		title:  "the same ten shards, on a new on-demand table",
 		layout: layout.Layout{Shards: 10},
 	},
+	{
+		name: "adaptive", short: "adaptive",
+		title: "one key, cold then hot, on the warmed table  (Adaptive: &heatsink.Adaptive{})",
+		grows: true, warm: 40_000,
+	},
 }
 
 // view is somebody looking at a page.
@@ -57,6 +63,7 @@ type stage struct {
 	key    string
 	body   string // of every item
 	spread spread
+	growth growth // of an adaptive layout
 }
 
 // open sets the stage for an act that writes items of so many write units.
@@ -105,9 +112,11 @@ func (s *stage) createTable(ctx context.Context) error {
 
 // collection opens the key's collection, as a program of its own would.
 func (s *stage) collection(retry heatsink.Retry) (*heatsink.Collection[view], error) {
-	return heatsink.Open[view](s.db.Client(), heatsink.Options{
-		Table: demoTable, PartitionKey: "pk", SortKey: "sk", Layout: s.layout, Retry: retry,
-	})
+	o := heatsink.Options{Table: demoTable, PartitionKey: "pk", SortKey: "sk", Layout: s.layout, Retry: retry}
+	if s.grows {
+		o.Adaptive = &heatsink.Adaptive{Decided: s.growth.decided}
+	}
+	return heatsink.Open[view](s.db.Client(), o)
 }
 
 // view returns the item of the i-th put.

@@ -15,6 +15,32 @@ type load struct {
 
 	// runIn goes before the measured time, while partitions spend what they saved when idle. Both are whole seconds.
 	runIn, measured time.Duration
+
+	// cold is the first part of runIn. Its rate is coldRate.
+	cold time.Duration
+}
+
+// coldRate is how many puts a second a key gets while it is cold: with those of the demo, less than a partition takes.
+const coldRate = 50
+
+// growing returns the load of a key that is cold first, then hot, and is measured when it has grown.
+func (l load) growing() load {
+	l.cold = min(l.measured, 2*time.Second)
+	l.runIn = l.cold + timeToGrow
+	l.measured = min(l.measured, 3*time.Second)
+	return l
+}
+
+// timeToGrow is how long a hot key needs to grow, and some time more for a busy machine.
+const timeToGrow = 5 * time.Second
+
+// due returns when the i-th put is offered.
+func (l load) due(i int) time.Duration {
+	early := int(coldRate * l.cold / time.Second)
+	if i < early {
+		return time.Duration(i) * time.Second / coldRate
+	}
+	return l.cold + time.Duration(i-early)*time.Second/time.Duration(l.perSecond)
 }
 
 const (
@@ -36,7 +62,7 @@ func (l load) offer(ctx context.Context, put func(i int)) {
 	start := time.Now()
 	end := start.Add(l.runIn + l.measured)
 	for i := 0; ; i++ {
-		at := start.Add(time.Duration(i) * time.Second / time.Duration(l.perSecond))
+		at := start.Add(l.due(i))
 		if !at.Before(end) || !sleepUntil(ctx, at) {
 			return
 		}

@@ -38,6 +38,7 @@ type rates struct {
 	Refused   float64 `json:"refused"`
 	Throttles float64 `json:"throttles"`
 	Retries   float64 `json:"retries"`
+	Width     int     `json:"width,omitempty"` // shards at the end of the time, of a key that grows
 }
 
 func (r reading) since(earlier reading) rates {

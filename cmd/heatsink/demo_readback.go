@@ -111,6 +111,7 @@ func (b *readBack) browse(ctx context.Context, views *heatsink.Collection[view],
 // show shows what was read, and with a tour how it is read page by page.
 func (b *readBack) show(to *screen, tour bool) {
 	to.say("  Query: %s acknowledged writes, %s", figure.Thousands(b.read), to.green("all present, each once, in order"))
+	to.say("         missing: 0, doubled: 0") // or verify had ended the demo
 	to.say("         %s", costOfReading(b.reading))
 	to.say("  Count: %s", figure.Thousands(b.counted))
 	to.say("         %s", costOfReading(b.counting))

@@ -67,9 +67,9 @@ func (r *demoReport) table(to *screen) {
 	}
 }
 
-// meaning says in words what the figures of the three acts say.
+// meaning says in words what the figures of the acts say.
 func (r *demoReport) meaning() []string {
-	one, many, four := r.Acts[0], r.Acts[1], r.Acts[2]
+	one, many, four, grown := r.Acts[0], r.Acts[1], r.Acts[2], r.Acts[3]
 	lines := []string{
 		fmt.Sprintf("One key is one partition: it accepted %s WCU/s while the rest of the table was idle.", figure.Thousands(one.Accepted)),
 		fmt.Sprintf("Ten shards accepted %.1f times as much. Refused: %s. Acknowledged writes lost: none.",
@@ -81,10 +81,13 @@ func (r *demoReport) meaning() []string {
 	lines = append(lines,
 		fmt.Sprintf("Shards are not partitions: with %d partitions, ten shards accepted only %s WCU/s.", four.Partitions, figure.Thousands(four.Accepted)),
 		"Warm a table (WarmThroughput) before the load comes.",
-		"A read sends at least one request to every shard.")
-	if min(one.Offered, many.Offered, four.Offered) < 0.97*r.Target {
-		lines = append(lines, fmt.Sprintf("This machine was too busy to offer the full load: it offered %s, %s and %s of %s WCU/s.",
-			figure.Thousands(one.Offered), figure.Thousands(many.Offered), figure.Thousands(four.Offered), figure.Thousands(r.Target)))
+		"A read sends at least one request to every shard.",
+		fmt.Sprintf("An adaptive key has one shard while it is cold. At %d it accepted %s WCU/s.",
+			grown.Shards, figure.Thousands(grown.Accepted)))
+	if min(one.Offered, many.Offered, four.Offered, grown.Offered) < 0.97*r.Target {
+		lines = append(lines, fmt.Sprintf("This machine was too busy to offer the full load: it offered %s, %s, %s", figure.Thousands(one.Offered),
+			figure.Thousands(many.Offered), figure.Thousands(four.Offered)),
+			fmt.Sprintf("and %s of %s WCU/s.", figure.Thousands(grown.Offered), figure.Thousands(r.Target)))
 	}
 	return lines
 }

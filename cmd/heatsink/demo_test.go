@@ -35,7 +35,7 @@ func TestDemoQuickJSON(t *testing.T) {
 	if decoder.More() {
 		t.Errorf("there is more than one document in %s", stdout)
 	}
-	if !got.Quick || got.Target != 8000 || got.PutUnits != 8 || got.Measured != 1 || len(got.Acts) != 3 {
+	if !got.Quick || got.Target != 8000 || got.PutUnits != 8 || got.Measured != 1 || len(got.Acts) != 4 {
 		t.Errorf("got %+v", got)
 	}
 	for _, a := range got.Acts {
@@ -74,10 +74,12 @@ func TestDemoInVirtualTime(t *testing.T) {
 		name                          string
 		shards, partitions, occupied  int
 		accepted, tolerance, unserved float64
+		seconds                       int
 	}{
-		{"one-key", 1, 4, 1, 1000, 0.02, 7000},
-		{"many-partitions", 10, 40, 9, 8000, 0.02, 0},
-		{"four-partitions", 10, 4, 4, 4000, 0.03, 4000},
+		{"one-key", 1, 4, 1, 1000, 0.02, 7000, 3},
+		{"many-partitions", 10, 40, 9, 8000, 0.02, 0, 3},
+		{"four-partitions", 10, 4, 4, 4000, 0.03, 4000, 3},
+		{"adaptive", 32, 40, 25, 8000, 0.02, 0, 9},
 	}
 	for i, w := range want {
 		a := got.Acts[i]
@@ -87,12 +89,15 @@ func TestDemoInVirtualTime(t *testing.T) {
 		if !near(a.Offered, 8000, 0.01) || !near(a.Accepted, w.accepted, w.tolerance) || math.Abs(a.Refused-w.unserved) > 0.03*8000 {
 			t.Errorf("%s: offered %v, accepted %v, refused %v, want 8000, %v, %v", w.name, a.Offered, a.Accepted, a.Refused, w.accepted, w.unserved)
 		}
-		if a.Read != a.Acknowledged || a.Counted != a.Acknowledged || len(a.Seconds) != 3 || a.PageToken == 0 || a.PageToken > 120 {
+		if a.Read != a.Acknowledged || a.Counted != a.Acknowledged || len(a.Seconds) != w.seconds || a.PageToken == 0 || a.PageToken > 120 {
 			t.Errorf("%s: got %+v", w.name, a)
 		}
 	}
 	for _, want := range []string{
 		"Act 3: the same ten shards",
+		"heatsink grows the key from 1 shard to 32: ",
+		"The 32 shards are on 25 of them",
+		"missing: 0, doubled: 0",
 		"Partitions: 4. The key is on one of them.",
 		"Partitions: 40. The 10 shards are on 9 of them (expected: 8.9); 2 share a partition.",
 		"all present, each once, in order",
@@ -106,6 +111,10 @@ func TestDemoInVirtualTime(t *testing.T) {
 	}
 	if strings.ContainsAny(out.String(), "\x1b\r") {
 		t.Error("there are escape codes without a terminal")
+	}
+	cold, grown := got.Acts[3].Seconds[0], got.Acts[3].Seconds[8]
+	if cold.Width != 1 || cold.Offered > 1000 || cold.Throttles > 0 || grown.Width != 32 || !near(grown.Accepted, 8000, 0.02) || grown.Throttles > 0 {
+		t.Errorf("the key that grows: first %+v, last %+v", cold, grown)
 	}
 	for line := range strings.Lines(out.String()) {
 		if n := len([]rune(line)); n > 90 {
@@ -233,9 +242,10 @@ func TestDemoMeaning(t *testing.T) {
 		{rates: rates{Offered: 8000, Accepted: 1000, Refused: 7000}},
 		{rates: rates{Offered: 6000, Accepted: 5900, Refused: 100}},
 		{rates: rates{Offered: 8000, Accepted: 4000}, Partitions: 4},
+		{rates: rates{Offered: 7900, Accepted: 7800}, Shards: 16},
 	}}
 	got := strings.Join(r.meaning(), "\n")
-	for _, want := range []string{"5.9 times", "Refused: 1.7 %.", "with 4 partitions", "it offered 8,000, 6,000 and 8,000 of 8,000 WCU/s"} {
+	for _, want := range []string{"5.9 times", "Refused: 1.7 %.", "with 4 partitions", "At 16 it accepted 7,800 WCU/s", "it offered 8,000, 6,000, 8,000\nand 7,900 of 8,000 WCU/s"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}

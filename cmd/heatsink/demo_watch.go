@@ -10,7 +10,7 @@ import (
 const refresh = 100 * time.Millisecond
 
 // watch reads the figures every second, and shows them, until the load's time is over or ctx ends.
-func (w *writing) watch(ctx context.Context, l load, show *screen) (result written) {
+func (w *writing) watch(ctx context.Context, l load, show *screen, g *growth) (result written) {
 	start, end := w.from.Add(-l.runIn), w.from.Add(l.measured)
 	last := reading{at: start}
 	measured := last
@@ -21,9 +21,13 @@ func (w *writing) watch(ctx context.Context, l load, show *screen) (result writt
 			return written{}
 		}
 		r, note := now.since(last), ""
-		if last.at.Equal(start) && now.at.Before(end) { // a late first look is better than none
+		if last.at.Before(w.from) && now.at.Before(end) { // a late first look is better than none
 			measured = now
 			note = "not counted"
+		}
+		if g != nil {
+			r.Width = g.show(show)
+			note = shardCount(r.Width)
 		}
 		result.seconds = append(result.seconds, r)
 		show.say("%s", r.line(show, seconds(start, now.at), note))

@@ -26,7 +26,7 @@ func TestNextSecond(t *testing.T) {
 func TestWatchThatComesTooLate(t *testing.T) {
 	l := load{runIn: time.Second, measured: time.Second}
 	w := &writing{units: 8, offered: 100, from: time.Now().Add(-9 * time.Second)} // ten seconds ago it began
-	got := w.watch(context.Background(), l, silent())
+	got := w.watch(context.Background(), l, silent(), nil)
 	if len(got.seconds) != 1 || got.measured != got.seconds[0] || !near(got.measured.Offered, 80, 0.2) {
 		t.Errorf("got %+v, want 80 WCU/s offered, once", got)
 	}

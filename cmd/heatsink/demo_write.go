@@ -15,7 +15,7 @@ import (
 
 // written is what became of an act's puts.
 type written struct {
-	seconds      []rates // the first of them is the run-in
+	seconds      []rates // the first of them are the run-in
 	measured     rates   // over all others
 	acknowledged map[string]bool
 	p50, p99     time.Duration // of the measured puts that succeeded
@@ -52,7 +52,11 @@ func (s *stage) write(ctx context.Context, l load, show *screen) (written, error
 			}
 		})
 	})
-	result := w.watch(going, l, show)
+	var g *growth
+	if s.grows {
+		g = &s.growth
+	}
+	result := w.watch(going, l, show, g)
 	offering.Wait() // for the puts that are being retried, too
 	if err := cmp.Or(ctx.Err(), w.failure); err != nil {
 		return written{}, err

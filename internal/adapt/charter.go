@@ -56,7 +56,9 @@ func (b *Book) Ready(ctx context.Context) error {
 	case c.refused != nil && b.clock.read().Before(c.again):
 		return c.refused
 	}
-	_, refused, err := b.checkCharter(ctx)
+	_, err := b.checkCharter(ctx)
+	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) ||
+		errors.Is(err, ledger.ErrRecord) || errors.Is(err, errUnsupported)
 	switch {
 	case refused:
 		c.refused, c.again = err, b.clock.read().Add(refuseFor)
@@ -97,65 +99,53 @@ func (b *Book) checkTable(ctx context.Context) error {
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// changeAttempts is how often a charter may change while this process writes it.
+// changeAttempts is how often a charter is written that somebody else changes meanwhile, which is rare.
 const changeAttempts = 5
 
-// checkCharter compares the charter that is stored with this process's layout, and returns it. refused says that the charter, or
-// the table, is the reason of the error, and not a request.
-func (b *Book) checkCharter(ctx context.Context) (stored charter.Charter, refused bool, err error) {
+// checkCharter compares the charter that is stored with this process's layout, and returns it.
+func (b *Book) checkCharter(ctx context.Context) (charter.Charter, error) {
 	if b.charter.until.Load() == 0 {
 		if err := b.checkTable(ctx); err != nil {
-			return stored, true, err
+			return charter.Charter{}, err
 		}
 	}
 	for range changeAttempts {
-		var extends Item
-		if stored, extends, refused, err = b.compareCharter(ctx); extends == nil {
-			return stored, refused, err
+		item, err := b.control.probe(ctx, charterKey)
+		if err != nil {
+			return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
 		}
 		mine := b.charterNow()
-		mine.Frozen = stored.Frozen
-		done, err := b.control.replace(ctx, charterKey, mine.Encode(), extends)
+		if item == nil {
+			if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
+				return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			}
+			if item == nil {
+				return mine, nil
+			}
+		}
+		stored, err := b.control.parseCharter(item)
+		if err != nil && !errors.Is(err, charter.ErrNewer) {
+			err = fmt.Errorf("%w: %w", ErrLedger, err)
+		}
+		if err == nil {
+			err = charter.Compare(mine, stored)
+		}
 		if err != nil {
-			return stored, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
+			return charter.Charter{}, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+		}
+		if !charter.Extends(mine, stored) {
+			return stored, nil
+		}
+		mine.Frozen = stored.Frozen
+		done, err := b.control.replace(ctx, charterKey, mine.Encode(), item) // from now on nobody may leave out what this process reads
+		if err != nil {
+			return mine, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
 		}
 		if done {
-			return mine, false, nil
+			return mine, nil
 		}
 	}
-	return stored, false, fmt.Errorf("%w: the charter of collection %q changes all the time: try again", ErrLedger, b.control.Collection)
-}
-
-// compareCharter reads the charter, and writes it if there is none. It returns its item if this process reads more than that
-// lists: from now on nobody may leave that out.
-func (b *Book) compareCharter(ctx context.Context) (stored charter.Charter, extends Item, refused bool, err error) {
-	item, err := b.control.probe(ctx, charterKey)
-	if err != nil {
-		return stored, nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
-	}
-	mine := b.charterNow()
-	if item == nil {
-		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-			return stored, nil, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
-		}
-		if item == nil {
-			return mine, nil, false, nil
-		}
-	}
-	stored, err = b.control.parseCharter(item)
-	if err != nil && !errors.Is(err, charter.ErrNewer) {
-		err = fmt.Errorf("%w: %w", ErrLedger, err)
-	}
-	if err == nil {
-		err = charter.Compare(mine, stored)
-	}
-	if err != nil {
-		return stored, nil, true, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
-	}
-	if charter.Extends(mine, stored) {
-		return stored, item, false, nil
-	}
-	return stored, nil, false, nil
+	return charter.Charter{}, fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, b.control.Collection)
 }
 
 func (b *Book) charterNow() charter.Charter {
