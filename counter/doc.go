@@ -35,6 +35,14 @@
 // one read unit each. The first Add of a process to a counter takes two more requests, and giving the counter up takes
 // three. The file docs/recipes/counter.md lists all costs.
 //
+// # Shards do not adapt
+//
+// Counter has no Options.Adaptive, and gains nothing from it. Each process writes its own slot, about twenty times per second
+// whatever it adds, and less often if it is throttled. The load of a counter is therefore known: its number of processes.
+// Shards may differ between processes and may be raised at any time, because the base tells readers how many there are.
+// A Tally adds to fixed items that other programs may read, and spells their keys itself, so its number stays as it is.
+// Counters may share a table with an adaptive collection.
+//
 // # What it is not for
 //
 // Do not use Counter if each process increments thousands of counters only once or twice: a slot pays off from the

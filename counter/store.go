@@ -42,8 +42,19 @@ func newStore(client Client, o Options) (*store, error) {
 
 // check reports what is wrong with the key of a counter. The error wraps layout.ErrKey.
 func (s *store) check(key string) error {
+	if err := checkControl(key); err != nil {
+		return err
+	}
 	_, err := s.layout.ShardKey(key, time.Time{}, maxShards-1)
 	return err
+}
+
+// checkControl refuses the key of a control item, which an adaptive collection may keep in the same table.
+func checkControl(key string) error {
+	if layout.IsControl(key) {
+		return fmt.Errorf("%w: %.80q begins with %s, which is for heatsink's control items: choose another key", layout.ErrKey, key, layout.ControlPrefix)
+	}
+	return nil
 }
 
 // do sends a request about a counter, and repeats it as far as that is harmless.

@@ -201,6 +201,9 @@ func (t *Tally) each(do func(shard int) error) error {
 
 // item returns the key of a shard's item.
 func (t *Tally) item(key string, shard int) (heatsink.Item, error) {
+	if err := checkControl(key); err != nil {
+		return nil, err
+	}
 	shardKey, err := t.layout.ShardKey(key, time.Time{}, shard)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func (l *Log[T]) Append(ctx context.Context, event Event[T]) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	if err := c.settle(r); err != nil {
+	if err := c.settle(ctx, r); err != nil {
 		return r.Receipt, err
 	}
 	if r.known {
@@ -129,7 +129,7 @@ func (l *Log[T]) AppendAll(ctx context.Context, events []Event[T]) ([]Receipt, e
 // error means that none is known to be.
 func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, error) {
 	var drawn, known []int // the places of events without an id of the caller's, and with one
-	first := make(map[[2]string]int)
+	first, failed := make(map[[2]string]int), make(map[int]error)
 	for i, r := range records {
 		name := [2]string{r.log, r.key}
 		if _, there := first[name]; there {
@@ -137,10 +137,11 @@ func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, 
 			continue
 		}
 		first[name] = i
-		if err := c.settle(r); err != nil {
+		if err := c.settle(ctx, r); errors.Is(err, ErrEvent) {
 			return nil, err
-		}
-		if r.known {
+		} else if err != nil {
+			failed[i] = err
+		} else if r.known {
 			known = append(known, i)
 		} else {
 			drawn = append(drawn, i)
@@ -153,7 +154,6 @@ func (c *core) writeAll(ctx context.Context, records []*record) (map[int]error, 
 		}
 		return list
 	}
-	failed := make(map[int]error)
 	if err := c.shards.BatchPut(ctx, items(drawn)); err != nil {
 		batch, ok := errors.AsType[*heatsink.BatchError](err)
 		if !ok {
@@ -190,11 +190,14 @@ func batchError(failed map[int]error, of int) error {
 
 // settle gives a record whose id the caller knows the key of its shard. It has one of its own, so that appending it again
 // finds it. The shards of other records are drawn when they are put.
-func (c *core) settle(r *record) error {
+func (c *core) settle(ctx context.Context, r *record) error {
 	if !r.known {
 		return nil
 	}
-	layout := c.options.layout().WithShards(c.schedule.at(c.options.Bucket.Start(r.At)))
+	if err := c.widen(ctx, r); err != nil {
+		return fmt.Errorf("append to log %q: %w", r.log, err)
+	}
+	layout := c.options.layout()
 	key, err := layout.ShardKey(r.log, r.At, layout.Shard(r.key))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrEvent, err)

@@ -160,12 +160,12 @@ func TestLargeEvents(t *testing.T) {
 }
 
 // An event with a time and an id is there once, whoever appends it how often, and the first body stays; also if the log
-// has grown in between.
+// has become adaptive and has grown in between.
 func TestAppendAgain(t *testing.T) {
 	client := local.Start(t).Client()
 	options := eventlog.Options{Bucket: layout.Day, Shards: 7}
 	logs := setup(t, client, options)
-	options.Growth = []eventlog.Growth{{From: noon.AddDate(0, 0, 1), Shards: 31}}
+	options.Adaptive = &heatsink.Adaptive{}
 	grown := open(t, client, options)
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -199,16 +199,27 @@ func TestAppendAgain(t *testing.T) {
 	if items := stored(t, client, "logs"); len(items) != 2 {
 		t.Errorf("%d items are stored, want 2", len(items))
 	}
-	later := event{Log: "OPS_LOG", At: noon.AddDate(0, 0, 2)} // by then there are more shards
+	later := event{Log: "OPS_LOG", At: noon.AddDate(0, 0, 2)}
 	for i := range 200 {
+		if i == 100 {
+			if _, err := grown.Ledgers().Grow(t.Context(), "OPS_LOG", later.At, 31, "a test"); err != nil {
+				t.Fatal(err)
+			}
+			again := later
+			again.ID = "99"
+			if receipt, err := grown.Append(t.Context(), again); err != nil || !receipt.Duplicate {
+				t.Errorf("got %+v, %v", receipt, err)
+			}
+		}
 		later.ID = fmt.Sprint(i)
 		appendAll(t, grown, []event{later, {Log: "OPS_LOG", At: later.At}})
 	}
 	if n := len(partitions(t, client, "logs")); n < 30 {
 		t.Errorf("after the growth there are %d partition keys", n)
 	}
-	if got, cost := read(t, grown, eventlog.Query{Log: "OPS_LOG", From: noon, To: noon.AddDate(0, 0, 3)}); len(got) != 402 || cost.Requests != 2*7+2*31 {
-		t.Errorf("read %d events with %d requests, want 402 with %d", len(got), cost.Requests, 2*7+2*31)
+	const requests = 7 + 1 + 31 + 1 + 2 // of the shards, and of the ledgers of two days that nobody has written to
+	if got, cost := read(t, grown, eventlog.Query{Log: "OPS_LOG", From: noon, To: noon.AddDate(0, 0, 3)}); len(got) != 402 || cost.Requests != requests {
+		t.Errorf("read %d events with %d requests, want 402 with %d", len(got), cost.Requests, requests)
 	}
 }
 

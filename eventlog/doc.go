@@ -40,5 +40,16 @@
 // heatsink.Meter includes all of it.
 //
 // Buckets do not spread current writes, because all of them go to the current bucket. A log with more than 1,000 write
-// units per second needs Shards. A log with less is cheaper to read without them.
+// units per second needs Adaptive or Shards. A log with less is cheaper to read without shards.
+//
+// # How many shards
+//
+// With Options.Adaptive, a log has one shard in each bucket until its load needs more, and then grows within seconds, in
+// all processes. A bucket that follows on a wide one begins wide. Consistent reads and tails read the bucket's ledger beside
+// the shards, for one read unit. Other reads know it for up to Adaptive.Keep, and may miss events of shards that were added
+// meanwhile.
+//
+// Only events without an id from the caller are spread like this. An event with an id must be found again when it is
+// repeated, so its shard must never change: it is one of Options.Shards, a fixed number. Its first append in a bucket makes
+// the ledger that wide, with one read and one write. A log whose events all have ids gains nothing from Adaptive.
 package eventlog

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Event is something that happened.
@@ -60,6 +61,9 @@ func newRecord[T any](c *core, e Event[T], now time.Time, alone bool) (*record, 
 	}
 	if r.key = c.stamps.key(r.At, r.ID); len(r.key) > maxSortKey {
 		return wrong("the sort key has %d bytes, %d are the most: the id is too long", len(r.key), maxSortKey)
+	}
+	if layout.IsControl(e.Log) {
+		return wrong("its name begins with %s, which is for heatsink's control items: name it differently", layout.ControlPrefix)
 	}
 	if _, err := c.options.layout().ShardKey(e.Log, r.At, 0); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrEvent, err)

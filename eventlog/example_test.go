@@ -196,3 +196,23 @@ func ExampleSetup() {
 	// set up event log: the table is not set up as required: table "logs": its key is (PK S, SK N), want (PK S, SK S)
 	// it has no index "GSI1"
 }
+
+// A log that had 16 shards becomes adaptive: each of its buckets gets a ledger before anybody reads it that way.
+func ExampleLog_Ledgers() {
+	ctx := context.Background()
+	logs, db := example(eventlog.Options{Bucket: layout.Day, Shards: 16, Adaptive: &heatsink.Adaptive{}})
+	defer db.Close()
+	oldest := time.Now().AddDate(0, 0, -2)
+	for start := range layout.Day.Starts(oldest, time.Now().AddDate(0, 0, 7)) {
+		if _, err := logs.Ledgers().Grow(ctx, "OPS_LOG", start, 16, "it had 16 shards"); err != nil {
+			log.Fatal(err)
+		}
+	}
+	today, err := logs.Ledgers().Show(ctx, "OPS_LOG", time.Now())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(today.Width.Read, "shards:", today.Why)
+	// Output:
+	// 16 shards: it had 16 shards
+}

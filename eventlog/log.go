@@ -8,6 +8,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/direct"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -39,16 +40,16 @@ type items = heatsink.Collection[heatsink.Item]
 //
 //   - shards is the log as it is written and read, with every event in a shard that is drawn at random;
 //   - known is the table itself, for events that come with an id. Such an event has one shard, which the sort key and
-//     the number of shards say;
-//   - along is shards together with the older layouts, and nil if there are none;
+//     Options.Shards say;
+//   - along is shards together with the older layouts, and nil if there are none. With Adaptive it is shards itself;
 //   - index is the log in the index, and nil if there is none.
 type core struct {
-	options  Options  // with defaults
-	names    []string // of the attributes that are the log's own
-	schedule schedule
-	stamps   stamps
-	ids      *ids
-	late     atomic.Int64
+	options Options  // with defaults
+	names   []string // of the attributes that are the log's own
+	stamps  stamps
+	ids     *ids
+	late    atomic.Int64
+	wide    *widened
 
 	shards *items
 	known  *direct.Table
@@ -59,11 +60,11 @@ type core struct {
 func newCore(client Client, options Options) (*core, error) {
 	o := options.withDefaults()
 	c := &core{
-		options:  o,
-		names:    o.attributes(),
-		schedule: schedule{o.Shards, o.Growth},
-		stamps:   newStamps(o.Prefix, o.Precision),
-		ids:      newIDs(),
+		options: o,
+		names:   append(o.attributes(), ledger.StampName),
+		stamps:  newStamps(o.Prefix, o.Precision),
+		ids:     newIDs(),
+		wide:    newWidened(),
 	}
 	errs := []error{o.validate()}
 	open := func(edit func(*heatsink.Options)) *items {
@@ -73,7 +74,11 @@ func newCore(client Client, options Options) (*core, error) {
 		errs = append(errs, err)
 		return collection
 	}
-	c.shards = open(func(options *heatsink.Options) {})
+	c.shards = open(func(options *heatsink.Options) {
+		if o.Adaptive != nil { // one collection, as its charter names the older layouts
+			options.Older = o.Older
+		}
+	})
 	if errors.Join(errs...) != nil { // the others would say the same
 		return nil, errors.Join(errs...)
 	}
@@ -82,13 +87,17 @@ func newCore(client Client, options Options) (*core, error) {
 		Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Retry: o.Retry, Logger: o.Logger,
 	})
 	errs = append(errs, err)
-	if len(o.Older) > 0 {
+	switch {
+	case len(o.Older) > 0 && o.Adaptive != nil:
+		c.along = c.shards
+	case len(o.Older) > 0:
 		c.along = open(func(options *heatsink.Options) { options.Older = o.Older })
 	}
 	if o.Index.Name != "" {
 		c.index = open(func(options *heatsink.Options) {
 			options.Index = heatsink.Index{Name: o.Index.Name, PartitionKey: o.Index.PartitionKey, SortKey: o.Index.SortKey}
-			options.Layout, options.Widths, options.EventTime = layout.Layout{}, nil, heatsink.EventTime{}
+			options.Layout, options.EventTime = layout.Layout{}, heatsink.EventTime{}
+			options.Adaptive, options.Name, options.Older = nil, "", nil
 		})
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -108,8 +117,8 @@ func (c *core) collection() heatsink.Options {
 		MaxConcurrency: o.MaxConcurrency,
 		Logger:         o.Logger,
 	}
-	if len(o.Growth) > 0 {
-		options.Widths = c.schedule
+	if o.Adaptive != nil {
+		options.Adaptive, options.Name, options.Layout.Shards = o.Adaptive, o.Name, 0
 	}
 	if o.Bucket != layout.NoBucket {
 		options.EventTime.Attribute = c.timeAttribute()
@@ -125,6 +134,10 @@ func (c *core) timeAttribute() string {
 	}
 	return c.options.Time
 }
+
+// Ledgers returns the ledgers of the logs: how many shards each log has, in each bucket. Logs open without
+// Options.Adaptive have none, and the methods return heatsink.ErrOptions.
+func (l *Log[T]) Ledgers() heatsink.Ledgers { return l.core.shards.Ledgers() }
 
 // LateAppends returns the number of appends of this Log that were acknowledged later than Options.Settle after the
 // event's time.

@@ -105,7 +105,7 @@ func reversed(events []event) []event {
 	return events
 }
 
-// stored returns the items of a table, by partition key and then sort key, and its keys' texts.
+// stored returns the items of a table, by partition key and then sort key, without heatsink's control items.
 func stored(t testing.TB, client *dynamodb.Client, table string) []heatsink.Item {
 	t.Helper()
 	var items []heatsink.Item
@@ -117,6 +117,7 @@ func stored(t testing.TB, client *dynamodb.Client, table string) []heatsink.Item
 		}
 		items = append(items, page.Items...)
 	}
+	items = slices.DeleteFunc(items, func(item heatsink.Item) bool { return layout.IsControl(attribute(item, "pk")) })
 	slices.SortFunc(items, func(a, b heatsink.Item) int {
 		return strings.Compare(attribute(a, "pk")+"\x00"+attribute(a, "sk"), attribute(b, "pk")+"\x00"+attribute(b, "sk"))
 	})
@@ -161,24 +162,17 @@ func TestOpenNamesEveryFault(t *testing.T) {
 		{"until without older", eventlog.Options{Table: "t", OlderUntil: day}, []string{"OlderUntil is set without Older"}},
 		{"older with buckets", eventlog.Options{Table: "t", Older: []layout.Layout{{Bucket: layout.Day}}}, []string{"Older[0] has buckets"}},
 		{"shards", eventlog.Options{Table: "t", Shards: -1}, []string{"Shards is -1, want 0 to 65536"}},
-		{"growth without buckets", eventlog.Options{Table: "t", Growth: []eventlog.Growth{{From: day, Shards: 2}}}, []string{"Growth is set without a Bucket"}},
-		{
-			"growth of the wrong form",
-			eventlog.Options{Table: "t", Bucket: layout.Day, Format: layout.SharpNumber(), Growth: []eventlog.Growth{{From: day, Shards: 2}}},
-			[]string{"BareZero"},
-		},
-		{
-			"growth that is none",
-			eventlog.Options{Table: "t", Bucket: layout.Day, Shards: 4, Growth: []eventlog.Growth{{From: day, Shards: 4}, {From: day, Shards: 5}, {Shards: 6}}},
-			[]string{"Growth[0].Shards is 4, want more than the previous 4", "Growth[1].From is", "Growth[2].From: "},
-		},
+		{"adaptive with a number in shard 0", eventlog.Options{Table: "t", Format: layout.SharpNumber(), Adaptive: &heatsink.Adaptive{}}, []string{"BareZero"}},
+		{"adaptive that is wrong", eventlog.Options{Table: "t", Adaptive: &heatsink.Adaptive{Keep: -1, MaxWidth: 5000}}, []string{"Adaptive.Keep is -1ns"}},
+		{"name of the wrong form", eventlog.Options{Table: "t", Adaptive: &heatsink.Adaptive{}, Name: "a#b"}, []string{"Name: "}},
+		{"name without adaptive", eventlog.Options{Table: "t", Name: "ops"}, []string{`Name is "ops" without Adaptive`}},
 		{"index without a name", eventlog.Options{Table: "t", Index: eventlog.Index{Prefix: "THREAT#"}}, []string{"Index.Name is empty"}},
 		{"key of no index", eventlog.Options{Table: "t", Index: eventlog.Index{Key: strings.ToUpper}}, []string{"Index.Key is set without a Name"}},
 		{"budget", eventlog.Options{Table: "t", Index: eventlog.Index{Name: "i", MaxRequests: -1}}, []string{"Index.MaxRequests is -1, want 0 or more"}},
 		{"token key", eventlog.Options{Table: "t", TokenKeys: [][]byte{[]byte("short")}}, []string{"TokenKeys[0] has 5 bytes"}},
 	} {
 		_, err := eventlog.Open[op](client, c.options)
-		if !errors.Is(err, eventlog.ErrOptions) && !errors.Is(err, layout.ErrInvalid) {
+		if !errors.Is(err, eventlog.ErrOptions) && !errors.Is(err, layout.ErrInvalid) && !errors.Is(err, heatsink.ErrOptions) {
 			t.Errorf("%s: got %v", c.name, err)
 			continue
 		}

@@ -74,7 +74,7 @@ type model struct {
 	client  *faulty.Client
 	options eventlog.Options
 	logs    *eventlog.Log[op]
-	grown   bool // without buckets: events that are appended again may be stored twice
+	grown   bool // there are more Shards than before: events that are appended again may be stored twice
 
 	events map[string]map[string]recorded // by log and sort key
 	given  []event                        // those with ids, to be appended again
@@ -102,6 +102,9 @@ func newModel(tb testing.TB, rt *rapid.T) *model {
 		Settle:    rapid.SampledFrom([]time.Duration{time.Second, 10 * time.Second}).Draw(rt, "settle"),
 		Begin:     time.Now().UTC().Add(-50 * time.Hour),
 		Retry:     heatsink.Retry{Attempts: 3, Base: time.Millisecond, Max: 10 * time.Millisecond},
+	}
+	if rapid.Bool().Draw(rt, "adaptive") {
+		m.options.Adaptive = &heatsink.Adaptive{}
 	}
 	if m.options.Bucket == layout.Hour { // reads of many small buckets take their time
 		m.options.Begin = time.Now().UTC().Add(-8 * time.Hour)
@@ -317,26 +320,30 @@ func (m *model) wait(t *rapid.T) {
 	}).Draw(t, "wait"))
 }
 
-// grow gives the log more shards: from the next bucket on, or at once without buckets.
+// grow gives the log more shards. With Adaptive that is by the ledger of a bucket, and sometimes by another process. Who
+// does not read with strong consistency may not know of that for a while.
 func (m *model) grow(t *rapid.T) {
-	shards := max(m.options.Shards, 1)
-	if n := len(m.options.Growth); n > 0 {
-		shards = m.options.Growth[n-1].Shards
-	}
-	if shards > 6 {
+	if m.options.Adaptive == nil {
+		if m.options.Shards < 6 {
+			m.options.Shards, m.grown = max(m.options.Shards, 1)+rapid.IntRange(1, 2).Draw(t, "more"), true
+			m.reopen()
+		}
 		return
 	}
-	if m.options.Bucket == layout.NoBucket {
-		m.options.Shards, m.grown = shards+rapid.IntRange(1, 2).Draw(t, "more"), true
-	} else {
-		// Later than any event so far: what is ahead counts, too.
-		from := m.options.Bucket.Next(time.Now().Add(3 * time.Hour))
-		if n := len(m.options.Growth); n > 0 && !from.After(m.options.Growth[n-1].From) {
-			return
-		}
-		m.options.Growth = append(m.options.Growth, eventlog.Growth{From: from, Shards: shards + 1})
+	by := m.logs
+	if rapid.Bool().Draw(t, "another") {
+		by = open(m.tb, m.db.Client(), m.options)
+		defer time.Sleep(30*time.Second + 1)
 	}
-	m.reopen()
+	log, at := rapid.SampledFrom(modelLogs).Draw(t, "log"), m.time(t)
+	before, err := by.Ledgers().Show(m.tb.Context(), log, at)
+	if err != nil || before.Width.Write > 6 {
+		return
+	}
+	after, err := by.Ledgers().Grow(m.tb.Context(), log, at, before.Width.Write+rapid.IntRange(1, 2).Draw(t, "more"), "a test")
+	if err != nil || after.Width.Read <= before.Width.Read {
+		t.Fatalf("got %+v after %+v, %v", after, before, err)
+	}
 }
 
 // query draws a query, and returns what it has to find.

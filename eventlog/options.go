@@ -16,7 +16,7 @@ import (
 )
 
 // Options describe logs: their table, how they are spread and how long they are kept. Only Table is required, but a
-// large log needs a Bucket, and a busy one needs Shards. All processes that use a table must use the same values for
+// large log needs a Bucket, and a busy one needs Adaptive or Shards. All processes that use a table must use the same values for
 // all fields up to Format, because they determine where events are stored. With tails, they must also use the same
 // Settle.
 type Options struct {
@@ -50,12 +50,21 @@ type Options struct {
 	Bucket layout.Bucket
 
 	// Shards is the number of partition keys over which the events of a bucket are spread: one for every 500 to 1,000
-	// write units per second. Default: none; the key is the name of the log and the bucket. Without buckets it may be
-	// raised, in readers first. With buckets, use Growth.
+	// write units per second. Default: none; the key is the name of the log and the bucket. It may be raised, in
+	// readers first. Older buckets then cost as many requests to read. An event that is appended again with its id may
+	// then be stored in two shards: reads return it once, but Count counts both.
+	//
+	// With Adaptive, Shards is for events with ids from the caller alone, which must be found again. They are spread over
+	// this number for ever. Default: none; such events share the first key.
 	Shards int
 
-	// Growth lists later numbers of shards, the oldest first. It needs a Bucket.
-	Growth []Growth
+	// Adaptive makes the number of shards follow the load of each log, in each bucket. Events whose ids Append makes go
+	// to all shards, see heatsink.Adaptive. Default: none; there are always Shards.
+	Adaptive *heatsink.Adaptive
+
+	// Name is the name of the logs in the control items of Adaptive. Logs of one table that are opened with other Options
+	// need another. Default: "table".
+	Name string
 
 	// Format is the spelling of partition keys. Default: OPS_LOG#2026-06-22 for shard 0, with the suffix #SHARD_1 for
 	// shard 1, so that a log without shards can get some later. For #SHARD_0, set layout.Format{ShardPrefix:
@@ -82,8 +91,8 @@ type Options struct {
 	// have the log's format, but need no id.
 	Older []layout.Layout
 
-	// OlderUntil is a time after all events of the Older layouts. Reads that begin there or later skip those layouts.
-	// Default: all reads include them.
+	// OlderUntil is a time after all events of the Older layouts. Reads that begin there or later skip those layouts,
+	// except with Adaptive. Default: all reads include them.
 	OlderUntil time.Time
 
 	// TokenKeys sign page tokens and positions, so that they can be handed to users. The first key signs and all keys
@@ -154,14 +163,14 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.Growth, o.Older, o.TokenKeys = slices.Clone(o.Growth), slices.Clone(o.Older), slices.Clone(o.TokenKeys)
+	o.Older, o.TokenKeys = slices.Clone(o.Older), slices.Clone(o.TokenKeys)
 	for i, key := range o.TokenKeys {
 		o.TokenKeys[i] = slices.Clone(key)
 	}
 	return o
 }
 
-// layout returns how the log is spread, before it grew.
+// layout returns how events with ids are spread, and all others unless there is Adaptive.
 func (o *Options) layout() layout.Layout {
 	return layout.Layout{Shards: o.Shards, Bucket: o.Bucket, Format: o.Format}
 }
@@ -215,32 +224,21 @@ func (o *Options) validate() error {
 	if !o.OlderUntil.IsZero() && len(o.Older) == 0 {
 		wrong("OlderUntil is set without Older")
 	}
-	o.validateGrowth(wrong)
+	o.validateAdaptive(wrong)
 	o.validateIndex(wrong)
 	return errors.Join(errs...)
 }
 
-func (o *Options) validateGrowth(wrong func(format string, args ...any)) {
-	if len(o.Growth) == 0 {
+func (o *Options) validateAdaptive(wrong func(format string, args ...any)) {
+	if o.Adaptive == nil {
+		if o.Name != "" {
+			wrong("Name is %q without Adaptive, which alone needs it: leave it out", o.Name)
+		}
 		return
 	}
-	if o.Bucket == layout.NoBucket {
-		wrong("Growth is set without a Bucket: raise Shards instead")
-	}
-	if o.Shards < 1 && !o.Format.BareZero {
-		wrong("Growth without Shards needs a Format with BareZero, so that shard 0 keeps the existing key")
-	}
-	last := Growth{Shards: max(o.Shards, 1)}
-	for i, g := range o.Growth {
-		if err := checkTime(g.From); err != nil {
-			wrong("Growth[%d].From: %w", i, err)
-		} else if i > 0 && !g.From.After(last.From) {
-			wrong("Growth[%d].From is %v, want a time after the previous one, %v", i, g.From, last.From)
-		}
-		if g.Shards <= last.Shards {
-			wrong("Growth[%d].Shards is %d, want more than the previous %d", i, g.Shards, last.Shards)
-		}
-		last = g
+	if !o.Format.BareZero {
+		wrong("Format has no BareZero, but with Adaptive the key of shard 0 is the name of the log and the bucket: " +
+			"set BareZero, or keep a fixed number of Shards if events are stored in a shard 0 with a number")
 	}
 }
 

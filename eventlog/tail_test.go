@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
@@ -57,18 +58,26 @@ func newTail(t *testing.T, logs *eventlog.Log[op], log string, options eventlog.
 }
 
 // Writers whose clocks are apart and whose appends take their time, but less than the time to settle together, over the
-// turn of a day and a growth: a consumer that is restarted again and again, from what it stored, is given every event
+// turn of a day, while another process makes the log wider: a consumer that is restarted again and again, from what it stored, is given every event
 // once and in order.
 func TestTailMissesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(layout.Day.Next(time.Now()).Add(-10 * time.Minute)))
 		client := local.Start(t).Client()
 		options := eventlog.Options{
-			Bucket: layout.Day, Shards: 2, Settle: 5 * time.Second,
-			Growth: []eventlog.Growth{{From: layout.Day.Next(time.Now()), Shards: 5}},
+			Bucket: layout.Day, Shards: 2, Settle: 5 * time.Second, Adaptive: &heatsink.Adaptive{},
 		}
 		logs := setup(t, client, options)
 		var written sync.WaitGroup
+		written.Go(func() { // a process that makes the log wider, before and after the turn
+			grower := open(t, client, options)
+			for _, width := range []int{3, 5, 16, 4, 33} {
+				time.Sleep(4 * time.Minute)
+				if _, err := grower.Ledgers().Grow(t.Context(), "OPS_LOG", time.Now(), width, "a test"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 		for writer := range 5 {
 			written.Go(func() {
 				r := rand.New(rand.NewPCG(1, uint64(writer)))
@@ -77,7 +86,13 @@ func TestTailMissesNothing(t *testing.T) {
 				for i := range 80 {
 					time.Sleep(time.Duration(r.Int64N(int64(30 * time.Second))))
 					skew := time.Duration(r.Int64N(int64(4*time.Second))) - 2*time.Second
-					late.Delay(faulty.Exactly(time.Duration(r.Int64N(int64(2900 * time.Millisecond)))))
+					took := time.Duration(r.Int64N(int64(2900 * time.Millisecond)))
+					late.Delay(func(r faulty.Request) time.Duration { // of the events, or an append would take several times as long
+						if in, ok := r.Input.(*dynamodb.PutItemInput); !ok || layout.IsControl(attribute(in.Item, "pk")) {
+							return 0
+						}
+						return took
+					})
 					e := event{Log: "OPS_LOG", At: time.Now().UTC().Add(skew), Body: op{N: writer*80 + i}}
 					if i%2 == 0 {
 						e.ID = fmt.Sprintf("%d-%d", writer, i)

@@ -58,6 +58,10 @@ func Open(client Client, options Options) (*Boards, error) {
 	}, nil
 }
 
+// Ledgers returns the ledgers of the boards: over how many keys each board is spread. The key of a ledger is the name of the
+// board, with its period as in galaxy#2024-12-02. Without Options.Adaptive the methods return heatsink.ErrOptions.
+func (b *Boards) Ledgers() heatsink.Ledgers { return b.entries.Ledgers() }
+
 // Board returns the board with this name, even if it has no entries. A name has 1 to 512 bytes of UTF-8. It must not
 // end like a period or a shard, as in galaxy#2024-12-02 or galaxy#SHARD_3. The error wraps ErrInput.
 func (b *Boards) Board(name string) (Board, error) {
@@ -94,6 +98,9 @@ func checkName(what, name string) error {
 func checkPlayer(player string) error {
 	if err := checkName("player", player); err != nil {
 		return err
+	}
+	if layout.IsControl(player) {
+		return fmt.Errorf("%w: the player begins with %s, which is for heatsink's control items: %q", ErrInput, layout.ControlPrefix, player)
 	}
 	if strings.Contains(player, eventMark) {
 		return fmt.Errorf("%w: the player contains %s, which is reserved for events: %q", ErrInput, eventMark, player)

@@ -35,6 +35,14 @@
 // score that was just submitted may not be in Top yet. A read of many shards is not a snapshot. If a player's score
 // changes while a board is read in pages, the player may be on two pages or on none.
 //
+// # How many shards
+//
+// With Options.Adaptive, a board has one index key until its load needs more, and then grows within seconds, in all
+// processes. Small boards then cost one request to read instead of twenty. The next submission of a player lists the
+// entry where the width then puts it. A read knows the width for up to Adaptive.Keep: until then it may miss entries that
+// another process has listed under a new key. RankAbout needs a fixed number of Shards. Submissions with an ID are
+// transactions, whose load is not measured: a board that gets nothing else grows by Boards.Ledgers only.
+//
 // # What it costs
 //
 // A submission is one request. It costs 2 write units for a new player: the item and its index entry. A change costs 3,

@@ -49,7 +49,13 @@ type Options struct {
 	// Shards is the number of keys over which a board's index entries are spread. Each key serves 1,000 new or 500
 	// changed entries per second if it has its own partition. Each adds one request to reads. Default: 20. It may be
 	// raised later, in all readers before the first writer. It must not be lowered.
+	//
+	// With Adaptive, it is the number that the boards had before, and those keys are read besides. Default: none.
 	Shards int
+
+	// Adaptive makes the number of keys of each board follow its load, see heatsink.Adaptive. A submission lists the
+	// player's entry anew, so that a board that has grown spreads by itself. Default: none; there are always Shards.
+	Adaptive *heatsink.Adaptive
 
 	// Mode says which score of a player a board keeps. Default: Best.
 	Mode Mode
@@ -120,7 +126,9 @@ const anyNumber = -1
 
 func (o Options) withDefaults() Options {
 	o.Index = cmp.Or(o.Index, defaultIndex)
-	o.Shards = cmp.Or(o.Shards, defaultShards)
+	if o.Adaptive == nil {
+		o.Shards = cmp.Or(o.Shards, defaultShards)
+	}
 	o.Ahead = cmp.Or(o.Ahead, defaultAhead)
 	o.EventTTL = cmp.Or(o.EventTTL, defaultEventTTL)
 	o.Names.Player = cmp.Or(o.Names.Player, "player")
@@ -183,16 +191,25 @@ func (n Names) all() []string {
 
 // collection returns the options of the heatsink collection that boards are in.
 func (o Options) collection() heatsink.Options {
-	return heatsink.Options{
+	fixed := layout.Layout{Shards: o.Shards, Strategy: layout.Calculated}
+	c := heatsink.Options{
 		Table:          o.Table,
 		PartitionKey:   o.Names.Player,
 		SortKey:        o.Names.Board,
 		Index:          heatsink.Index{Name: o.Index, PartitionKey: o.Names.Listing, SortKey: o.Names.Place},
-		Layout:         layout.Layout{Shards: o.Shards, Strategy: layout.Calculated},
+		Layout:         fixed,
 		ShardBy:        []string{o.Names.Player},
 		TokenKeys:      o.TokenKeys,
 		Retry:          o.Retry,
 		MaxConcurrency: o.MaxConcurrency,
 		Logger:         o.Logger,
 	}
+	if o.Adaptive == nil {
+		return c
+	}
+	c.Adaptive, c.Layout.Shards = o.Adaptive, 0
+	if o.Shards > 0 {
+		c.Older = []layout.Layout{fixed}
+	}
+	return c
 }

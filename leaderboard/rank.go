@@ -35,8 +35,13 @@ func (b Board) Rank(ctx context.Context, player string) (Entry, error) {
 // At rank 100 it is 44.
 //
 // The error of the estimate is the same for every call for a player, so estimates do not flicker. After Options.Shards
-// was raised, estimates are wrong until most entries have changed.
+// was raised, estimates are wrong until most entries have changed. With Options.Adaptive the number changes by itself, so
+// RankAbout returns ErrOptions: use Rank.
 func (b Board) RankAbout(ctx context.Context, player string) (entry Entry, deviation int, err error) {
+	if b.boards.options.Adaptive != nil {
+		return Entry{}, 0, fmt.Errorf("%w: rank of player %q on board %q: an estimate takes shards that are alike, but with Adaptive those "+
+			"that were added last have the fewest entries: use Rank, or a fixed number of Shards", ErrOptions, player, b.name)
+	}
 	x, entry, err := b.find(ctx, player)
 	if err != nil {
 		return Entry{}, 0, err

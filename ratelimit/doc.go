@@ -53,6 +53,10 @@
 // are at most half of what was counted, and at most Lease - 1 per process at a time, plus those of callers that gave
 // up.
 //
+// Shards do not adapt to the load. Each shard has an exact share of the limit, so all processes must know the same number:
+// one that knows another would allow more than the limit. A Lease does adapt: the hotter the key, the more a request takes.
+// Limiters may share a table with an adaptive collection.
+//
 // # What it costs
 //
 // A check costs one request and one write unit, whether it is allowed or refused. It costs nothing if the process

@@ -12,6 +12,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/direct"
 	"github.com/heatsink-go/heatsink/internal/schema"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Options describe a limiter. Only Table and Limit are required; the limiter then allows at most Limit in any hour. All
@@ -141,6 +142,7 @@ func (o Options) validate() error {
 	if err := schema.CheckNames(o.PartitionKey, o.SortKey, o.TTL); err != nil {
 		check(false, "%w", err)
 	}
+	check(!layout.IsControl(o.Prefix), "Prefix %q begins with %s, which is for heatsink's control items", o.Prefix, layout.ControlPrefix)
 	check(utf8.ValidString(o.Name), "Name %q is not valid UTF-8", o.Name)
 	check(len(o.Name) <= maxName, "Name has %d bytes, want at most %d", len(o.Name), maxName)
 	check(o.Timeout > 0, "Timeout is %v, want 0 or more", o.Timeout)

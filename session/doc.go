@@ -21,6 +21,11 @@
 // The id itself is not stored. A reader of the table, a backup or an export cannot use the sessions in it. The table
 // holds the SHA-256 of the id, which is the session's Handle. A Handle can be shown, logged and passed to RevokeHandle.
 //
+// With Options.Adaptive, the list has one index key until its load needs more, and then grows within seconds, in all
+// processes. Few sessions then cost one request to list instead of 25. A touch lists its session where the width then puts
+// it, at no further cost. A list or count knows the width for up to Adaptive.Keep: until then it may miss sessions that
+// another process has listed under a new key. It may also miss one that a touch moves to another key at that moment.
+//
 // # What it costs
 //
 // The costs are for sessions of up to 1 KB. Get costs 1 read unit, or half a unit with Eventual. Create costs 3 write

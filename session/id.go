@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // maxText is how long an id or the name of a user may be, in bytes: half of what DynamoDB takes for a key, which leaves
@@ -32,10 +34,12 @@ func (o *Options) handle(id string) (string, error) {
 	return id, nil
 }
 
-// checkHandle refuses what cannot be a handle: the key of a marker cannot, see epoch.
+// checkHandle refuses what cannot be a handle: the key of a marker cannot, see epoch, and that of a control item.
 func checkHandle(handle string) error {
-	if strings.HasPrefix(handle, markerPrefix) {
-		return fmt.Errorf("it begins with the reserved prefix %q", markerPrefix)
+	for _, prefix := range []string{markerPrefix, layout.ControlPrefix} {
+		if strings.HasPrefix(handle, prefix) {
+			return fmt.Errorf("it begins with the reserved prefix %q", prefix)
+		}
 	}
 	return checkText(handle)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/heatsink-go/heatsink"
 )
 
-// listKey is the key that all sessions are listed under, before it is spread over shards.
-const listKey = "SESSIONS"
+// ListKey is the key that all sessions are listed under, before it is spread over shards. Store.Ledgers takes it.
+const ListKey = "SESSIONS"
 
 // keep is how long an item stays in the table after its session is over. A request that was sent twice and arrives
 // late must find that the session it is about is over, or else a Create would start it again. DynamoDB refuses requests
@@ -37,7 +37,7 @@ type record struct {
 func (n *Names) item(r record) heatsink.Item {
 	item := heatsink.Item{
 		n.ID:      text(r.handle),
-		n.List:    text(listKey),
+		n.List:    text(ListKey),
 		n.Expires: seconds(r.expires),
 		n.TTL:     deletion(r.expires),
 		n.Created: seconds(r.created),

@@ -20,10 +20,10 @@ import (
 // for every 4 KB.
 //
 // List uses an index, which is eventually consistent. A session that is touched meanwhile moves back, so it may be
-// returned twice, but it is not left out. With StrictRevocation, List may return sessions that RevokeUser has ended.
+// returned twice, but it is not left out, except with Options.Adaptive while the list grows. With StrictRevocation, List may return sessions that RevokeUser has ended.
 func (s *Store[T]) List(ctx context.Context) iter.Seq2[Session[T], error] {
 	return sessions[T](s.records(func(now int64) iter.Seq2[heatsink.Item, error] {
-		return s.living.Query(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(now)})
+		return s.living.Query(ctx, heatsink.Query{MaxRequests: anyNumber, Key: ListKey, Sort: livingAt(now)})
 	}))
 }
 
@@ -56,7 +56,7 @@ func (s *Store[T]) ByUser(ctx context.Context, user string) iter.Seq2[Session[T]
 // Count returns the number of live sessions. It uses the same index as List, so a session that is touched meanwhile may
 // count twice. No session is transferred, but DynamoDB charges as if it were.
 func (s *Store[T]) Count(ctx context.Context) (int, error) {
-	n, err := s.living.Count(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(time.Now().Unix())})
+	n, err := s.living.Count(ctx, heatsink.Query{MaxRequests: anyNumber, Key: ListKey, Sort: livingAt(time.Now().Unix())})
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)
 	}
@@ -85,7 +85,7 @@ func (s *Store[T]) Page(ctx context.Context, limit int, token string) (Page[T], 
 		}
 		since, rest = n, after
 	}
-	found, err := s.living.Page(ctx, heatsink.Query{MaxRequests: anyNumber, Key: listKey, Sort: livingAt(since), Limit: limit}, rest)
+	found, err := s.living.Page(ctx, heatsink.Query{MaxRequests: anyNumber, Key: ListKey, Sort: livingAt(since), Limit: limit}, rest)
 	if err != nil {
 		return Page[T]{}, fmt.Errorf("page of sessions: %w", err)
 	}

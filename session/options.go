@@ -33,7 +33,13 @@ type Options struct {
 	// Shards is the number of index keys over which sessions are listed. A key serves 1,000 write units per second, and
 	// a touch costs two. To raise the number, raise it first in processes that list. To lower it, lower it first in
 	// processes that create, and in those that list once the sessions of the other shards have ended. Default: 25.
+	//
+	// With Adaptive, it is the number that there was before, and those keys are read besides. Default: none.
 	Shards int
+
+	// Adaptive makes the number of index keys follow the load, see heatsink.Adaptive. A touch lists its session anew, so
+	// that a list that has grown spreads by itself. Default: none; there are always Shards.
+	Adaptive *heatsink.Adaptive
 
 	// StrictRevocation makes RevokeUser exact, as described there. It adds one strongly consistent read to Get, Visit,
 	// Touch, Update, Change and Create of sessions with a user. It can be enabled at any time, but must be enabled in
@@ -93,7 +99,9 @@ const anyNumber = -1
 
 func (o Options) withDefaults() Options {
 	o.Idle = cmp.Or(o.Idle, defaultIdle)
-	o.Shards = cmp.Or(o.Shards, defaultShards)
+	if o.Adaptive == nil {
+		o.Shards = cmp.Or(o.Shards, defaultShards)
+	}
 	o.Settle = cmp.Or(o.Settle, defaultSettle)
 	o.Names = o.Names.withDefaults()
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))

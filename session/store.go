@@ -31,12 +31,7 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 		return nil, err
 	}
 	n := &options.Names
-	living, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
-		Table: options.Table, PartitionKey: n.ID,
-		Index:     heatsink.Index{Name: n.ListIndex, PartitionKey: n.List, SortKey: n.Expires},
-		Layout:    layout.Layout{Shards: options.Shards, Strategy: layout.Calculated},
-		TokenKeys: options.TokenKeys, Retry: options.Retry, Logger: options.Logger,
-	})
+	living, err := heatsink.Open[heatsink.Item](client, options.collection())
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +44,48 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 	return &Store[T]{options: options, living: living, users: users}, nil
 }
 
+// collection returns the options of the collection living.
+func (o *Options) collection() heatsink.Options {
+	n, fixed := &o.Names, layout.Layout{Shards: o.Shards, Strategy: layout.Calculated}
+	c := heatsink.Options{
+		Table: o.Table, PartitionKey: n.ID,
+		Index:     heatsink.Index{Name: n.ListIndex, PartitionKey: n.List, SortKey: n.Expires},
+		Layout:    fixed,
+		TokenKeys: o.TokenKeys, Retry: o.Retry, Logger: o.Logger,
+	}
+	if o.Adaptive == nil {
+		return c
+	}
+	c.Adaptive, c.Layout.Shards = o.Adaptive, 0
+	if o.Shards > 0 {
+		c.Older = []layout.Layout{fixed}
+	}
+	return c
+}
+
+// Ledgers returns the ledger of the list of sessions, whose key is ListKey: over how many index keys it is spread. Without
+// Options.Adaptive the methods return heatsink.ErrOptions.
+func (s *Store[T]) Ledgers() heatsink.Ledgers { return s.living.Ledgers() }
+
 // update changes the item of a session. The names of attributes in the expression and condition are #expires and so
 // on. If the condition fails, the error has the item.
 func (s *Store[T]) update(ctx context.Context, handle, expression, condition string, values heatsink.Item) error {
+	return s.updateLike(ctx, heatsink.Item{s.options.Names.ID: text(handle)}, expression, condition, values)
+}
+
+// updateListed is update, and lists the session where a new one would be if the list may have grown since. The session must
+// be one that is listed, so the condition must say so. It is for changes that move the item in the index anyway.
+func (s *Store[T]) updateListed(ctx context.Context, handle, expression, condition string, values heatsink.Item) error {
+	like := heatsink.Item{s.options.Names.ID: text(handle)}
+	if s.options.Adaptive != nil {
+		like[s.options.Names.List] = text(ListKey)
+	}
+	return s.updateLike(ctx, like, expression, condition, values)
+}
+
+func (s *Store[T]) updateLike(ctx context.Context, like heatsink.Item, expression, condition string, values heatsink.Item) error {
 	n := &s.options.Names
-	_, err := s.living.Update(ctx, heatsink.Item{n.ID: text(handle)}, func(in *dynamodb.UpdateItemInput) {
+	_, err := s.living.Update(ctx, like, func(in *dynamodb.UpdateItemInput) {
 		in.UpdateExpression, in.ConditionExpression = &expression, &condition
 		in.ExpressionAttributeNames = n.placeholders(expression + " " + condition)
 		in.ExpressionAttributeValues = values

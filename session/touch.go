@@ -61,7 +61,7 @@ func (s *Store[T]) touch(ctx context.Context, session Session[T], check epochChe
 			}
 			check = nil
 		}
-		err = s.update(ctx, handle, "SET #expires = :expires, #ttl = :ttl", touchable, heatsink.Item{
+		err = s.updateListed(ctx, handle, "SET #expires = :expires, #ttl = :ttl", touchable, heatsink.Item{
 			":identity": text(v.identity()), ":now": seconds(now), ":expires": seconds(expires), ":ttl": deletion(expires),
 		})
 		item, prevented := refused(err)

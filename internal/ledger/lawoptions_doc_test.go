@@ -27,7 +27,7 @@ func TestLawIsDocumented(t *testing.T) {
 		"a shard is to take after growth":                      fmt.Sprintf("%v WCU/s, with room for %v × the rate", o.Target, o.Headroom),
 		"time between two growths of a key":                    seconds(o.Cooldown),
 		"growths of one process, of all keys":                  fmt.Sprintf("%d a minute", o.PerMinute),
-		"largest width":                                        fmt.Sprintf("%d shards, %d,%03d at most", o.MaxWidth, hardWidth/1000, hardWidth%1000),
+		"largest width":                                        fmt.Sprintf("%d shards, %d,%03d at most", o.MaxWidth, HardWidth/1000, HardWidth%1000),
 		"growth is futile if a throttled shard has less than":  fmt.Sprintf("%v WCU/s", o.Futile),
 	} {
 		if row := fmt.Sprintf("| %s | %s | ", rule, number); !strings.Contains(string(page), row) {

@@ -32,7 +32,7 @@ var mayImport = imports{
 	"leaderboard": {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
 	"ratelimit":   {".", "layout", "internal/schema", "internal/direct"},
 	"session":     {".", "layout", "internal/schema", "internal/direct", "internal/dispatch"},
-	"eventlog":    {".", "layout", "internal/schema", "internal/direct", "internal/dispatch"},
+	"eventlog":    {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/ledger"},
 
 	"layout":                           {"internal/quote"},
 	"internal/quote":                   {},
