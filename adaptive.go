@@ -349,8 +349,8 @@ func (b *batch) watch(ctx context.Context, items []*batchItem) batchWatch {
 	return all
 }
 
-// failed takes the error of an attempt to write an item. What a batch leaves unprocessed has no reason: it is taken to be the
-// partition, as by dispatch.HotKey.
+// failed takes the error of an attempt to write an item. What a batch leaves unprocessed has no reason, so that no key grows by it:
+// see adapt.Reason.
 func (w batchWatch) failed(e *batchItem, err error) { w[e].failed(err) }
 
 // end takes the items' sizes for what they consumed.

@@ -184,10 +184,11 @@ func (b *batch) writeSome(ctx context.Context, pending []*batchItem, lost bool) 
 				err = &dispatch.UnprocessedError{Left: len(pending), Of: sent}
 			}
 		}
-		if dispatch.HotKey(err) {
-			for _, e := range pending {
+		hot := dispatch.HotKey(err)
+		for _, e := range pending {
+			watches.failed(e, err)
+			if hot {
 				b.placer.Throttled(e.Placement)
-				watches.failed(e, err)
 				b.watcher.throttled(ctx, &e.Key)
 			}
 		}

@@ -26,7 +26,7 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 		for _, copied := range slices.Backward(at.hidden) {
 			in := &dynamodb.DeleteItemInput{TableName: &w.sender.table, Key: w.schema.KeyAt(at.key, copied)}
 			meter.Ask(ctx, &in.ReturnConsumedCapacity)
-			out, err := w.deleteOne(ctx, copied, in)
+			out, err := w.deleteOne(ctx, copied, in, nil)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -39,8 +39,7 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 		in.TableName, in.Key = &w.sender.table, at.key
 		meter.Ask(ctx, &in.ReturnConsumedCapacity)
 		watch := w.watcher.watch(ctx, &at.of, &in.ReturnConsumedCapacity)
-		out, err := w.deleteOne(ctx, at.Home, in)
-		watch.failed(err)
+		out, err := w.deleteOne(ctx, at.Home, in, watch)
 		if out != nil {
 			watch.end(out.ConsumedCapacity, nil)
 		} else {
@@ -55,26 +54,27 @@ func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.D
 }
 
 // deleteOne sends one DeleteItem. In a collection with versions it puts a tombstone instead.
-func (w *writer) deleteOne(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+func (w *writer) deleteOne(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput, watch *watch) (*dynamodb.DeleteItemOutput, error) {
 	if w.versions.Keeps() {
-		return w.bury(ctx, at, in)
+		return w.bury(ctx, at, in, watch)
 	}
 	r := &request{operation: "DeleteItem", Home: at}
 	var out *dynamodb.DeleteItemOutput
 	err := w.sender.write(ctx, r, !wantsOld(in.ReturnValues), func(ctx context.Context, _ int) (err error) {
 		out, err = w.sender.client.DeleteItem(ctx, in, dispatch.Once)
+		watch.failed(err)
 		return err
 	})
 	return out, err
 }
 
 // bury deletes an item of a collection with versions: it replaces the item with a tombstone.
-func (w *writer) bury(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+func (w *writer) bury(ctx context.Context, at place.Home, in *dynamodb.DeleteItemInput, watch *watch) (*dynamodb.DeleteItemOutput, error) {
 	put, claim, err := w.versions.Tombstone(in)
 	if err != nil {
 		return nil, err
 	}
-	out, err := w.sendPut(ctx, &place.Placement{Home: at}, put, claim, nil)
+	out, err := w.sendPut(ctx, &place.Placement{Home: at}, put, claim, watch)
 	if err != nil {
 		return nil, err
 	}

@@ -322,22 +322,3 @@ func TestRepairCoversTheWidthThatIsGiven(t *testing.T) {
 		t.Errorf("got %+v, %v", l, err)
 	}
 }
-
-// createOrders creates the table of these tests.
-func createOrders(t *testing.T, client *dynamodb.Client) {
-	t.Helper()
-	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: aws.String("orders"), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
-		},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -56,9 +56,7 @@ func (b *Book) Ready(ctx context.Context) error {
 	case c.refused != nil && b.clock.read().Before(c.again):
 		return c.refused
 	}
-	_, err := b.checkCharter(ctx)
-	refused := errors.Is(err, charter.ErrIncompatible) || errors.Is(err, charter.ErrNewer) || errors.Is(err, charter.ErrCharter) ||
-		errors.Is(err, ledger.ErrRecord) || errors.Is(err, errUnsupported)
+	_, refused, err := b.checkCharter(ctx)
 	switch {
 	case refused:
 		c.refused, c.again = err, b.clock.read().Add(refuseFor)
@@ -99,53 +97,44 @@ func (b *Book) checkTable(ctx context.Context) error {
 
 var charterKey = layout.ControlKey{Role: layout.RoleCharter}
 
-// changeAttempts is how often a charter is written that somebody else changes meanwhile, which is rare.
+// changeAttempts is how often a charter may change while this process writes it.
 const changeAttempts = 5
 
-// checkCharter compares the charter that is stored with this process's layout, and returns it.
-func (b *Book) checkCharter(ctx context.Context) (charter.Charter, error) {
+// checkCharter compares the charter that is stored with this process's layout, and returns it. It writes it if there is none.
+// refused says that the charter, or the table, is the reason of the error, and not a request.
+//
+// A process that reads more Older layouts than the charter lists does not write that down. The other processes would be refused
+// while it is being deployed.
+func (b *Book) checkCharter(ctx context.Context) (stored charter.Charter, refused bool, err error) {
 	if b.charter.until.Load() == 0 {
 		if err := b.checkTable(ctx); err != nil {
-			return charter.Charter{}, err
+			return stored, true, err
 		}
 	}
-	for range changeAttempts {
-		item, err := b.control.probe(ctx, charterKey)
-		if err != nil {
-			return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+	item, err := b.control.probe(ctx, charterKey)
+	if err != nil {
+		return stored, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be read: %w", b.control.Collection, err))
+	}
+	mine := b.charterNow()
+	if item == nil {
+		if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
+			return stored, false, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
 		}
-		mine := b.charterNow()
 		if item == nil {
-			if item, err = b.control.create(ctx, charterKey, mine.Encode()); err != nil {
-				return charter.Charter{}, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
-			}
-			if item == nil {
-				return mine, nil
-			}
-		}
-		stored, err := b.control.parseCharter(item)
-		if err != nil && !errors.Is(err, charter.ErrNewer) {
-			err = fmt.Errorf("%w: %w", ErrLedger, err)
-		}
-		if err == nil {
-			err = charter.Compare(mine, stored)
-		}
-		if err != nil {
-			return charter.Charter{}, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
-		}
-		if !charter.Extends(mine, stored) {
-			return stored, nil
-		}
-		mine.Frozen = stored.Frozen
-		done, err := b.control.replace(ctx, charterKey, mine.Encode(), item) // from now on nobody may leave out what this process reads
-		if err != nil {
-			return mine, notUsable(ctx, fmt.Errorf("the charter of collection %q cannot be written: %w", b.control.Collection, err))
-		}
-		if done {
-			return mine, nil
+			return mine, false, nil
 		}
 	}
-	return charter.Charter{}, fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, b.control.Collection)
+	stored, err = b.control.parseCharter(item)
+	if err != nil && !errors.Is(err, charter.ErrNewer) {
+		err = fmt.Errorf("%w: %w", ErrLedger, err)
+	}
+	if err == nil {
+		err = charter.Compare(mine, stored)
+	}
+	if err != nil {
+		return stored, true, fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, err)
+	}
+	return stored, false, nil
 }
 
 func (b *Book) charterNow() charter.Charter {

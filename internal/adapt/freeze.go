@@ -78,7 +78,7 @@ func (c *Control) freeze(ctx context.Context, f charter.Freeze) error {
 // held returns the freeze of the collection as it is now. A growth asks first, for 1 RCU: what the process has read of the
 // charter up to a minute ago would let keys grow that were to stay as they are.
 func (b *Book) held(ctx context.Context) (charter.Freeze, error) {
-	stored, err := b.checkCharter(ctx)
+	stored, _, err := b.checkCharter(ctx)
 	return stored.Frozen, err
 }
 

@@ -41,12 +41,6 @@ func Compare(mine, stored Charter) error {
 		time.UnixMilli(stored.At).UTC().Format(time.RFC3339), errors.Join(c.differences...))
 }
 
-// Extends reports whether mine reads Older layouts that the stored charter does not list. Whoever opens such a collection
-// may store its own charter, so that a process which does not read them is refused from then on.
-func Extends(mine, stored Charter) bool {
-	return slices.ContainsFunc(mine.Older, func(l layout.Layout) bool { return !slices.Contains(stored.Older, l) })
-}
-
 // comparison collects differences.
 type comparison struct {
 	mine, stored Charter

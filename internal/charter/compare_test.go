@@ -244,13 +244,6 @@ func TestCompareWithoutAuthor(t *testing.T) {
 	}
 }
 
-func TestExtends(t *testing.T) {
-	none, one := made(t, adaptive()), edited(t, adaptive(), func(c *Charter) { c.Older = []layout.Layout{{Shards: 4}} })
-	if !Extends(one, none) || Extends(none, one) || Extends(one, one) {
-		t.Errorf("got %v, %v, %v, want true, false, false", Extends(one, none), Extends(none, one), Extends(one, one))
-	}
-}
-
 // A need that both know may yet be that of one of them alone.
 func TestCompareNeeds(t *testing.T) {
 	mine, stored := made(t, full()), made(t, full())

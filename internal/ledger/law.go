@@ -248,6 +248,8 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 			return d.because(NotKey, fmt.Sprintf("it is throttled because of the %s limit, which more shards do not raise", reason))
 		}
 		return d.because(Calm, "it is wide enough")
+	case limited && perShard < o.Futile && now.Sub(w.changed) >= 0 && now.Sub(w.changed) < o.Cooldown: // throttles of before may still be reported
+		return d.because(Cooldown, fmt.Sprintf("it has grown %v ago", now.Sub(w.changed)))
 	case limited && perShard < o.Futile:
 		return d.because(Futility, fmt.Sprintf("%.1f %% is throttled at only %.0f units per second and shard: the table has too few partitions; raise its warm throughput", 100*d.Throttled, perShard))
 	case r.Frozen || o.Frozen:

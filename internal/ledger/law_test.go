@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
@@ -290,6 +292,25 @@ func TestLawOptionsAreChecked(t *testing.T) {
 	} {
 		if _, err := NewLaw(o); !errors.Is(err, ErrLaw) {
 			t.Errorf("%+v: got %v, want ErrLaw", o, err)
+		}
+	}
+}
+
+// Throttles of before a growth are reported for a while. They are no reason to say that growth does not help.
+func TestNoFutilityAfterGrowth(t *testing.T) {
+	l, err := NewLaw(LawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Observe("k", Sample{Taken: 1}, t0)
+	narrow := Absent(layout.Random, layout.XXHash)
+	wide := narrow.next(16, 16)
+	l.Decide("k", Totals{}, narrow, t0)
+	for i, want := range []Reason{Cooldown, Cooldown, Cooldown, Futility} { // it has grown after five seconds
+		after := time.Duration(i+1) * 5 * time.Second
+		d := l.Decide("k", Totals{Offered: float64(1000 * (i + 1)), KeyRange: float64(300 * (i + 1))}, wide, t0.Add(after))
+		if d.Reason != want {
+			t.Errorf("after %v: got %q, want %q", after, d.Reason, want)
 		}
 	}
 }

@@ -55,6 +55,11 @@ func (s *Spread) Width(ctx context.Context, key string, bucket time.Time) (layou
 			return layout.Width{}, err
 		}
 	}
+	return s.width(ctx, key, bucket)
+}
+
+// width is Width without a request.
+func (s *Spread) width(ctx context.Context, key string, bucket time.Time) (layout.Width, error) {
 	if s.Ledgers != nil {
 		w, _ := s.Ledgers.Known(key, bucket)
 		return w, nil

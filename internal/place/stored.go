@@ -40,7 +40,7 @@ func (s *Schema) checkRead(ctx context.Context, stored Item, place layout.Place)
 	if s.Ledgers != nil {
 		return nil // a read finds out how wide the key is
 	}
-	width, err := s.Width(ctx, place.Key, place.Bucket)
+	width, err := s.width(ctx, place.Key, place.Bucket)
 	if err != nil {
 		return err
 	}
