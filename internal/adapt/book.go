@@ -65,10 +65,14 @@ type Book struct {
 	hints hints
 }
 
+// books counts the books of this process. Two of them must not store equal records in the same moment, because each would take
+// the other's for its own.
+var books atomic.Int64
+
 // NewBook returns a book that knows nothing. The error is about the options of the law.
 func NewBook(o Options) (*Book, error) {
 	host, _ := os.Hostname() // "" is as good a name as any
-	b := &Book{options: o, control: o.Control, by: fmt.Sprintf("%.60s/%d", host, os.Getpid()), pages: map[Key]*page{}}
+	b := &Book{options: o, control: o.Control, by: fmt.Sprintf("%.60s/%d/%d", host, os.Getpid(), books.Add(1)), pages: map[Key]*page{}}
 	b.charter.turn = make(chan struct{}, 1)
 	b.gate.report = cmp.Or(o.Law.Report, defaultReport)
 	if !o.Adaptive {
