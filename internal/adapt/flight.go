@@ -2,6 +2,8 @@ package adapt
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
@@ -52,11 +54,10 @@ func (b *Book) ask(ctx context.Context, p *page, asked ledger.ReadLedger) ledger
 func (p *page) join(strong bool) *flight {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !strong {
-		for _, f := range p.flights {
-			f.waiting++
-			return f
-		}
+	if !strong && len(p.flights) > 0 {
+		f := p.flights[slices.Min(slices.Collect(maps.Keys(p.flights)))] // it is under way
+		f.waiting++
+		return f
 	}
 	number, start := p.share.Join()
 	f := p.flights[number]

@@ -50,7 +50,7 @@ func (b *Book) All(ctx context.Context, client Scanner) iter.Seq2[Found, error] 
 				return err
 			}})
 			if err != nil {
-				yield(Found{}, fmt.Errorf("Scan %s: %w", c.Table, err))
+				yield(Found{}, fmt.Errorf("list ledgers: Scan %s: %w", c.Table, err))
 				return
 			}
 			meter.Read(ctx, 0, out.ConsumedCapacity)

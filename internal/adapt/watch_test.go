@@ -105,6 +105,11 @@ func (d *decisions) reasons() (all []ledger.Reason) {
 	return all
 }
 
+// phase makes processes report one after another.
+func phase(i int) func(*Options) {
+	return func(o *Options) { o.Law.Phase = time.Duration(1+i) * 490 * time.Millisecond }
+}
+
 // What throttles decide about a key that is hot, or not. Only those of its own partitions make it grow.
 func TestThrottlesThatGrow(t *testing.T) {
 	partition := throttle(ofTable, "TableWriteKeyRangeThroughputExceeded")
@@ -158,7 +163,7 @@ func TestLoadOfManyProcesses(t *testing.T) {
 		var wg sync.WaitGroup
 		books := make([]book, 10)
 		for i := range books {
-			books[i] = newBook(t, client)
+			books[i] = newBook(t, client, phase(i))
 			wg.Go(func() { books[i].load("k", 300, 60, nil) })
 		}
 		wg.Wait()
@@ -178,8 +183,8 @@ func TestGrowthIsToldOnce(t *testing.T) {
 		client := start(t)
 		var wg sync.WaitGroup
 		var made decisions
-		for range 10 {
-			b := newBook(t, client, made.option)
+		for i := range 10 {
+			b := newBook(t, client, made.option, phase(i))
 			wg.Go(func() { b.load("k", 300, 25, nil) })
 		}
 		wg.Wait()
