@@ -165,7 +165,7 @@ func runCold(t *testing.T) (r coldResult) {
 
 func coldKey(i int) string { return fmt.Sprintf("%s%05d", coldPrefix, i) }
 
-// heat writes 3,000 units a second to one key.
+// heat writes 1,500 units a second to one key.
 func heat(t *testing.T, c *heatsink.Collection[heatsink.Item], ending chan struct{}) {
 	var puts sync.WaitGroup
 	defer puts.Wait()
@@ -173,11 +173,11 @@ func heat(t *testing.T, c *heatsink.Collection[heatsink.Item], ending chan struc
 		select {
 		case <-ending:
 			return
-		case <-time.After(time.Second / 300):
+		case <-time.After(time.Second / 100):
 		}
 		puts.Go(func() {
-			item := heatsink.Item{"pk": text("hot"), "sk": text(fmt.Sprintf("%08d", n)), "body": text(strings.Repeat("x", 10_000))}
-			if _, err := c.Put(context.Background(), item); err != nil && n > 6000 { // it is throttled until it has grown
+			item := heatsink.Item{"pk": text("hot"), "sk": text(fmt.Sprintf("%08d", n)), "body": text(strings.Repeat("x", 15_000))}
+			if _, err := c.Put(context.Background(), item); err != nil && n > 2000 { // it is throttled until it has grown
 				t.Errorf("put %d: %v", n, err)
 			}
 		})

@@ -22,7 +22,6 @@ type fleet struct {
 	like    membership // of all members, but for the number
 	members []*runningMember
 	last    int // the number of the last process
-	gone    []*runningMember
 
 	mu     sync.Mutex
 	events []event
@@ -169,7 +168,6 @@ type account struct {
 	lost     int            // acknowledged items that are not there at the end
 	doubled  int            // items that are there twice at the end
 	disorder int
-	width    map[string]int // of each key at the end, of an adaptive fleet
 }
 
 // acked is an item of a writer that was acknowledged.
@@ -241,7 +239,6 @@ func (e *event) misses(acks map[int][]acked, before int64) bool {
 
 // readBack reads everything once more, and compares it with what was acknowledged.
 func (a *account) readBack(ctx context.Context, items *heatsink.Collection[heatsink.Item], acks map[string]map[int][]acked) error {
-	a.width = map[string]int{}
 	for _, key := range fleetKeys {
 		e := event{Kind: strongRead, Key: key}
 		if err := readInto(ctx, items, heatsink.Query{Key: key, Consistent: true, Projection: "sk"}, &e); err != nil {

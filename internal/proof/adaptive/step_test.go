@@ -22,7 +22,7 @@ import (
 var (
 	seed       = flag.Uint64("seed", 1, "names the key, and so its partitions, and draws when clients send")
 	partitions = flag.Int("partitions", stepPartitions, "of the table")
-	stepped    = flag.Duration("step", 8*time.Second, "how long the load stays high")
+	stepped    = flag.Duration("step", 5*time.Second, "how long the load stays high")
 	resultFile = flag.String("result", "", "a file for the result, as JSON")
 )
 
