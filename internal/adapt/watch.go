@@ -139,6 +139,11 @@ func (b *Book) report(ctx context.Context, p *page) {
 	control.Role = layout.RoleHeat
 	totals, err := b.control.report(ctx, control, add)
 	if err != nil {
+		if dispatch.Judge(err).Harmless() {
+			b.lawMu.Lock()
+			b.law.Unreported(p.name, add)
+			b.lawMu.Unlock()
+		}
 		if ctx.Err() == nil { // without a rate the key cannot grow
 			b.options.Logger.WarnContext(ctx, "the rate of a key was not reported", "table", b.control.Table, "key", p.name, "error", err)
 		}

@@ -201,6 +201,19 @@ func (l *Law) Due(key string, now time.Time) (Totals, bool) {
 	return Totals{Offered: offered, KeyRange: s.Throttled[KeyRange]}, true
 }
 
+// Unreported takes back what Due has returned, if the accumulator certainly did not get it: it may be on the very partition that
+// is too hot. The next report has it, and comes as early as this one did. Without this, a rate would be measured too low exactly
+// when it is too high.
+func (l *Law) Unreported(key string, t Totals) {
+	w := l.keys[key]
+	if w == nil {
+		return
+	}
+	w.pending.Taken += t.Offered - t.KeyRange
+	w.pending.Throttled[KeyRange] += t.KeyRange
+	w.alerts = max(0, w.alerts-1)
+}
+
 // Decide takes what the accumulator has after a report of Due, and the newest record that the process knows. A decision
 // to grow counts as a growth, for the cooldown and the budget; see Failed.
 func (l *Law) Decide(key string, t Totals, r Record, now time.Time) Decision {

@@ -325,3 +325,28 @@ func TestNoFutilityAfterGrowth(t *testing.T) {
 		}
 	}
 }
+
+// A report that was throttled is in the next one, which comes as early.
+func TestUnreported(t *testing.T) {
+	law, err := NewLaw(LawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1000, 0)
+	var hot Sample
+	hot.Taken, hot.Throttled[KeyRange] = 100, 900
+	law.Observe("k", hot, now)
+	for range 8 { // more often than there are alerts
+		now = now.Add(time.Second)
+		add, due := law.Due("k", now)
+		if !due || add.Offered != 1000 || add.KeyRange != 900 {
+			t.Fatalf("got %+v, %v, want all of it, every second", add, due)
+		}
+		law.Unreported("k", add)
+	}
+	law.Unreported("another", Totals{Offered: 1})
+	law.Observe("k", hot, now)
+	if add, due := law.Due("k", now.Add(time.Second)); !due || add.Offered != 2000 || add.KeyRange != 1800 {
+		t.Errorf("got %+v, %v, want both samples", add, due)
+	}
+}

@@ -288,6 +288,7 @@ func (r *stepRun) result() stepResult {
 	end := history{acks: slices.Clone(r.strong.acks), pages: []page{all}}
 	s.ReadBack, s.Strong, s.Eventual = end.check(r.written), r.strong.check(r.written), r.eventual.check(r.written)
 	for _, w := range r.widths {
+		r.Logf("width %d after %v", w.width, w.at)
 		s.Width, s.Settled = w.width, w.at.Seconds()
 		if s.Wide < 0 && w.width >= stepWidth {
 			s.Wide = w.at.Seconds()
