@@ -2,13 +2,10 @@ package adapt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/ledger"
@@ -98,16 +95,8 @@ func (b *Book) observe(w *Watch, units float64, now time.Time) {
 // Reason returns why DynamoDB has throttled a write to a collection whose key is spread in an index, or in the table itself if
 // that is "". Only KeyRange is about how the key is spread. An answer without reasons says nothing about it, and so does what a batch leaves unprocessed.
 func Reason(err error, index string) ledger.Throttle {
-	var reasons []types.ThrottlingReason
-	if e, ok := errors.AsType[*types.ProvisionedThroughputExceededException](err); ok {
-		reasons = e.ThrottlingReasons
-	} else if e, ok := errors.AsType[*types.ThrottlingException](err); ok {
-		reasons = e.ThrottlingReasons
-	} else if e, ok := errors.AsType[*types.RequestLimitExceeded](err); ok {
-		reasons = e.ThrottlingReasons
-	}
 	found := ledger.Other
-	for _, r := range reasons {
+	for _, r := range dispatch.Reasons(err) {
 		if r.Reason == nil {
 			continue
 		}
@@ -155,30 +144,32 @@ func (b *Book) report(ctx context.Context, p *page) {
 	b.hints.rate(p.key, d.Rate)
 	b.lawMu.Unlock()
 	if d.Reason == ledger.Grows {
-		frozen, err := b.held(ctx)
-		if err == nil && frozen.On {
-			b.lawMu.Lock()
-			b.law.Failed(p.name)
-			b.lawMu.Unlock()
-			b.tell(ctx, p, d.Held(frozen.String()))
-			return
-		}
-		grown := false
-		if err == nil {
-			_, grown, err = b.grow(ctx, p, ledger.Growth{To: d.To, Why: shorten(d.Text), Once: true})
-		}
-		if err != nil {
-			b.lawMu.Lock()
-			b.law.Failed(p.name)
-			b.lawMu.Unlock()
-			b.options.Logger.WarnContext(ctx, "a key could not grow", "table", b.control.Table, "key", p.name, "error", err)
-			return
-		}
-		if !grown { // another process has, and tells it
-			return
-		}
+		b.growBy(ctx, p, d)
+		return
 	}
 	b.tell(ctx, p, d)
+}
+
+// growBy makes a key wider as the law has decided, unless the collection is frozen.
+func (b *Book) growBy(ctx context.Context, p *page, d ledger.Decision) {
+	frozen, err := b.held(ctx)
+	grown := false
+	if err == nil && !frozen.On {
+		_, grown, err = b.grow(ctx, p, ledger.Growth{To: d.To, Why: d.Text, Once: true})
+	}
+	if err != nil || frozen.On {
+		b.lawMu.Lock()
+		b.law.Failed(p.name)
+		b.lawMu.Unlock()
+	}
+	switch {
+	case err != nil:
+		b.options.Logger.WarnContext(ctx, "a key could not grow", "table", b.control.Table, "key", p.name, "error", err)
+	case frozen.On:
+		b.tell(ctx, p, d.Held(frozen.String()))
+	case grown: // else another process has, and tells it
+		b.tell(ctx, p, d)
+	}
 }
 
 // recordOf returns what is known of a ledger. The first time it reads it: another process may have made the key wide enough.
@@ -218,16 +209,6 @@ func (b *Book) tell(ctx context.Context, p *page, d ledger.Decision) {
 	if b.options.Decided != nil {
 		b.options.Decided(ctx, d)
 	}
-}
-
-// shorten cuts a text to what a record takes.
-func shorten(text string) string {
-	for i := range text {
-		if i > ledger.MaxAudit-4 {
-			return text[:i] + "…"
-		}
-	}
-	return text
 }
 
 // remedy returns what to do about a table with too few partitions, as a command.

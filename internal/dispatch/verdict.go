@@ -137,20 +137,27 @@ func HotKey(err error) bool {
 	if !TooFast(err) {
 		return false
 	}
-	var reasons []types.ThrottlingReason
-	if e, ok := errors.AsType[*types.ProvisionedThroughputExceededException](err); ok {
-		reasons = e.ThrottlingReasons
-	} else if e, ok := errors.AsType[*types.ThrottlingException](err); ok {
-		reasons = e.ThrottlingReasons
-	} else if e, ok := errors.AsType[*types.RequestLimitExceeded](err); ok {
-		reasons = e.ThrottlingReasons
-	}
+	reasons := Reasons(err)
 	for _, r := range reasons {
 		if r.Reason != nil && strings.HasSuffix(*r.Reason, "KeyRangeThroughputExceeded") {
 			return true
 		}
 	}
 	return len(reasons) == 0
+}
+
+// Reasons returns why DynamoDB throttled a request. Older services give none.
+func Reasons(err error) []types.ThrottlingReason {
+	if e, ok := errors.AsType[*types.ProvisionedThroughputExceededException](err); ok {
+		return e.ThrottlingReasons
+	}
+	if e, ok := errors.AsType[*types.ThrottlingException](err); ok {
+		return e.ThrottlingReasons
+	}
+	if e, ok := errors.AsType[*types.RequestLimitExceeded](err); ok {
+		return e.ThrottlingReasons
+	}
+	return nil
 }
 
 // Invalid reports whether DynamoDB rejected a request because of its content or size, which is the caller's mistake.
