@@ -21,6 +21,7 @@ BREAKS   ?= 50
 CHECKS   ?= 20000
 INPUTS   ?= 10000000
 SOAK     ?= 5m
+SEEDS    ?= 100000
 ONLY     ?=
 PEERS    := .peers
 
@@ -129,6 +130,13 @@ proof-server: ## measure that the server stays up, bounded and closed (an hour: 
 .PHONY: proof-adaptive
 proof-adaptive: ## measure that shards follow the load of their keys and nothing is missed (15 minutes: ONLY=step,roll)
 	@go run ./internal/proof/adaptive -only '$(ONLY)'
+
+.PHONY: soak
+soak: ## long runs: SEEDS=100000 of the ledger's simulator, SOAK=5m of everything at once on the engine
+	$(call heading,simulator of ledgers with $(SEEDS) seeds)
+	@go test ./internal/ledger/sim -run TestNothingIsMissed -seeds $(SEEDS) -timeout 0
+	$(call heading,everything at once for $(SOAK))
+	@HEATSINK_SOAK=$(SOAK) go test ./local -run Soak -race -timeout 0
 
 .PHONY: proof-structure
 proof-structure: ## measure how the source is built: files, methods, exported names, clones, and the ways of a Put and a Query
