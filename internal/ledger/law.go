@@ -10,6 +10,9 @@ import (
 // rising is by how much a rate exceeds the one before it if the load is still on its way up.
 const rising = 1.25
 
+// smoothing is how many reports a share is smoothed over, and how many there must be.
+const smoothing = 4
+
 // Throttle is why DynamoDB has throttled a write.
 type Throttle uint8
 
@@ -121,6 +124,8 @@ type watch struct {
 	rate      float64 // of the last report, 0 if there is none
 	hot       int     // reports in a row with a rate above High
 	throttled int     // reports in a row that were throttled although growth would help
+	share     float64 // of throttled units, smoothed over about 20 s; 0 while the key cools
+	smoothed  int     // reports that are in it
 }
 
 // NewLaw returns a law. The error wraps ErrLaw.
@@ -248,13 +253,13 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 	o := l.options
 	perShard := d.Rate / float64(r.Write)
 	over := perShard > o.High
-	limited := d.Throttled > o.Throttled
+	cooling := !w.changed.IsZero() && now.Sub(w.changed) < o.Cooldown && now.Sub(w.changed) >= 0
+	limited := d.Throttled > o.Throttled || w.smooth(d.Throttled, cooling) > o.Uneasy && perShard >= o.Futile
 	w.hot = count(w.hot, over)
 	w.throttled = count(w.throttled, limited && perShard >= o.Futile)
 	agree := max(w.hot, w.throttled)
 	ready := agree >= o.Reports && d.Rate <= rising*w.rate || agree >= 2*o.Reports
 	w.rate = d.Rate
-	cooling := !w.changed.IsZero() && now.Sub(w.changed) < o.Cooldown && now.Sub(w.changed) >= 0
 
 	switch {
 	case !over && !limited:
@@ -319,6 +324,21 @@ func (l *Law) spent(now time.Time) int {
 	}
 	l.grown = kept
 	return len(kept)
+}
+
+// smooth returns the share of throttled units of the last reports. It is 0 while the key cools, whose throttles may be of before,
+// and until there are enough reports.
+func (w *watch) smooth(throttled float64, cooling bool) float64 {
+	if cooling {
+		w.share, w.smoothed = 0, 0
+		return 0
+	}
+	w.smoothed++
+	w.share += (throttled - w.share) / float64(min(w.smoothed, smoothing))
+	if w.smoothed < smoothing {
+		return 0
+	}
+	return w.share
 }
 
 // mostOther returns the reason of most throttles that are not about the key range, in the last report.

@@ -76,6 +76,39 @@ func TestLaw(t *testing.T) {
 			},
 		},
 		{
+			name: "throttled a little for long", record: width(4),
+			rounds: []round{
+				{want: NoRate, to: 4},
+				{rate: 1000, throttled: 0.001, want: Calm, to: 4},
+				{rate: 1000, want: Calm, to: 4},
+				{rate: 1000, throttled: 0.001, want: Calm, to: 4},
+				{rate: 1000, throttled: 0.002, want: Hysteresis, to: 4},
+				{rate: 1000, throttled: 0.001, want: Grows, to: 8},
+			},
+		},
+		{
+			name: "throttled hardly at all for long", record: width(4),
+			rounds: []round{
+				{want: NoRate, to: 4},
+				{rate: 1000, throttled: 0.0004, want: Calm, to: 4},
+				{rate: 1000, throttled: 0.0004, want: Calm, to: 4},
+				{rate: 1000, throttled: 0.0004, want: Calm, to: 4},
+				{rate: 1000, throttled: 0.0004, want: Calm, to: 4},
+				{rate: 1000, throttled: 0.0004, want: Calm, to: 4},
+			},
+		},
+		{
+			name: "throttled a little for long, where growth would not help", record: width(8),
+			rounds: []round{
+				{want: NoRate, to: 8},
+				{rate: 1000, throttled: 0.001, want: Calm, to: 8},
+				{rate: 1000, throttled: 0.001, want: Calm, to: 8},
+				{rate: 1000, throttled: 0.001, want: Calm, to: 8},
+				{rate: 1000, throttled: 0.001, want: Calm, to: 8},
+				{rate: 1000, throttled: 0.001, want: Calm, to: 8},
+			},
+		},
+		{
 			name: "throttled a little", record: width(4),
 			rounds: []round{{want: NoRate, to: 4}, {rate: 1000, throttled: 0.01, want: Calm, to: 4}},
 		},

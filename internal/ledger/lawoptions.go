@@ -23,6 +23,9 @@ type LawOptions struct {
 	Futile float64
 	// Throttled is the share of throttled units from which a key grows though its rate is below High. Default 0.01.
 	Throttled float64
+	// Uneasy is the share, smoothed over four reports, from which it grows as well. A few shards may be on one partition, whose
+	// throttles are few among those of all. Default 0.0005.
+	Uneasy float64
 	// Reports is how many reports in a row must agree. If the rate rises from one to the next, there are up to Reports
 	// more: a rising rate is measured too low, and the cooldown would keep what was made of it. Default 2.
 	Reports int
@@ -66,6 +69,7 @@ func (o LawOptions) withDefaults() (LawOptions, error) {
 		fill(&o.Headroom, "Headroom", 1.25),
 		fill(&o.Futile, "Futile", 200),
 		fill(&o.Throttled, "Throttled", 0.01),
+		fill(&o.Uneasy, "Uneasy", 0.0005),
 		fill(&o.Report, "Report", 25),
 		fill(&o.Reports, "Reports", 2),
 		fill(&o.Alerts, "Alerts", 5),
