@@ -89,7 +89,7 @@ type Decision struct {
 	Table    string
 	Index    string  // the index whose key is spread, if there is one
 	Key      string  // with the bucket, if there are buckets
-	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not key range; calm after one of these
+	Reason   string  // grow, dry run, futility, at maximum, budget, frozen, not stored, not key range; calm after one of these
 	From, To int     // the width before, and the one that was decided
 	Rate     float64 // of all processes, in write units a second, as offered
 	// Throttled is the share of the rate that was throttled because of its partitions.
@@ -152,6 +152,9 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 	}
 	if n := o.Adaptive.MaxWidth; o.Layout.Strategy == layout.Calculated && n > 0 && n&(n-1) != 0 {
 		wrong("Adaptive.MaxWidth is %d, but a Calculated layout needs powers of two: take %d", n, 1<<(bits.Len(uint(n))-1))
+	}
+	if t := o.Adaptive.Target; t > 1000 {
+		wrong("Adaptive.Target is %v, but a partition takes 1,000 write units a second: choose less", t)
 	}
 	if o.Adaptive.Keep < 0 {
 		wrong("Adaptive.Keep is %v, want 0 or more", o.Adaptive.Keep)

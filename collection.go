@@ -61,7 +61,7 @@ func As[U, T any](c *Collection[T]) *Collection[U] { return &Collection[U]{c.cor
 //	})
 //
 // A condition checks only one place. Put refuses a condition with ErrScattered where the item may be in several places:
-// with a Random layout, BareZero, Older layouts or Widths.
+// with a Random layout, BareZero, Older layouts, Widths or Adaptive.
 //
 // If a shard is throttled, a Random layout tries another one. After a lost response the item may have been written, so
 // Put retries on the same shard only. If the condition then fails, the error is an UnknownOutcomeError: the existing item
@@ -80,7 +80,7 @@ func (c *Collection[T]) Put(ctx context.Context, item T, edit ...func(*dynamodb.
 //
 // With a Random layout, Update first looks for the item with a strongly consistent read of every shard. It returns
 // ErrNotFound if no shard has the item, and never creates one. With a Calculated layout, Update looks for the item only
-// if it may be in several shards. If no shard has it, Update creates it.
+// if it may be in several shards. If no shard has it, Update creates it, except with Adaptive, where it returns ErrNotFound.
 //
 // With an Index, Update lists the item under the logical key of like. In a layout with buckets it also gives the item the
 // event time of like, which determines the bucket. Update sets the index's partition key itself, so the expression must not
@@ -99,7 +99,8 @@ func (c *Collection[T]) Update(ctx context.Context, like T, edit ...func(*dynamo
 }
 
 // Delete deletes the item that has the key of like. With a Random layout, it first looks for the item as Update does, and
-// deletes one item if there are several. Otherwise deleting an item that does not exist succeeds, as in DynamoDB.
+// deletes one item if there are several. With Adaptive and a Calculated layout, it is ErrNotFound if no shard has the item.
+// Otherwise deleting an item that does not exist succeeds, as in DynamoDB.
 //
 // With a Calculated layout, Delete also looks for an item that may be in several shards, and deletes every copy. The copy
 // that Get returns is the last to go, under the conditions of edit. If these fail, the item still exists, and only copies

@@ -183,6 +183,9 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 	if err == nil {
 		err = failed
 	}
+	if missing, ok := err.(*gather.MissingError); ok {
+		missing.Of += len(more)
+	}
 	if len(more) > 0 && err == nil {
 		var added []A
 		added, err = scatterOver(ctx, all, more, zero, add)

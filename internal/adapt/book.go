@@ -95,10 +95,11 @@ type page struct {
 	share   ledger.Share
 	flights map[int64]*flight
 
-	used    atomic.Int64 // the second of the last use
-	watched atomic.Bool  // the law has heard of the key
-	polled  atomic.Int64 // when the law was last asked, in milliseconds
-	reason  ledger.Reason
+	used    atomic.Int64  // the second of the last use
+	watched atomic.Bool   // the law has heard of the key
+	polled  atomic.Int64  // when the law was last asked, in milliseconds
+	reason  ledger.Reason // of the last decision that was told, or would have been
+	told    int           // the width of it
 }
 
 // page returns the page of a key.
@@ -113,6 +114,11 @@ func (b *Book) page(k Key) (*page, error) {
 			return nil, err
 		}
 		control.Bucket = text
+	}
+	full := control
+	full.Collection = b.control.Collection
+	if err := full.Validate(); err != nil {
+		return nil, err
 	}
 	p := &page{key: k, control: control, name: k.Text}
 	if control.Bucket != "" {

@@ -26,13 +26,16 @@ type checked struct {
 	turn    chan struct{} // has an element while somebody reads it
 	refused error         // why it refuses, under turn
 	again   time.Time     // when it is read again then
+	failure error         // of the last request, under turn
+	failed  time.Time     // when that was
 }
 
 // Ready returns nil if the charter agrees with this process's layout. The first call reads it, and writes it if there is none.
 // Later ones read it again once a minute, and go on if it cannot be read.
 func (b *Book) Ready(ctx context.Context) error {
 	c := &b.charter
-	now := b.clock.read().UnixMilli()
+	began := b.clock.read()
+	now := began.UnixMilli()
 	until := c.until.Load()
 	if now < until {
 		return nil
@@ -55,6 +58,8 @@ func (b *Book) Ready(ctx context.Context) error {
 		return nil
 	case c.refused != nil && b.clock.read().Before(c.again):
 		return c.refused
+	case c.failure != nil && !c.failed.Before(began): // while this one waited: it would fail as well
+		return c.failure
 	}
 	_, refused, err := b.checkCharter(ctx)
 	switch {
@@ -63,13 +68,16 @@ func (b *Book) Ready(ctx context.Context) error {
 		c.until.Store(0) // nobody goes on before it was read again
 		return err
 	case err != nil && until == 0:
+		if ctx.Err() == nil {
+			c.failure, c.failed = err, b.clock.read()
+		}
 		return err
 	case err != nil && ctx.Err() != nil:
 		return nil // the next caller reads it; this one's operation says why it ends
 	case err != nil:
 		b.options.Logger.WarnContext(ctx, "the charter cannot be read again", "table", b.control.Table, "error", err)
 	}
-	c.refused = nil
+	c.refused, c.failure = nil, nil
 	c.until.Store(b.clock.read().Add(checkEvery).UnixMilli())
 	return nil
 }

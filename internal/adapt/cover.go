@@ -18,6 +18,8 @@ type Cover struct {
 	first   int
 	due     []ledger.ReadLedger
 	extra   int           // the shards below this are to be read
+	covered int           // what Await has returned; 0: nothing yet
+	shown   int64         // the generation that was known then
 	turn    chan struct{} // has an element while somebody reads the ledger
 }
 
@@ -62,6 +64,17 @@ func (c *Cover) Pending() bool {
 // Await reads the ledger if that is due, or waits for who does, and returns how many shards there are to read. The error wraps
 // ErrLedger, or is the context's.
 func (c *Cover) Await(ctx context.Context) (int, error) {
+	n, err := c.await(ctx)
+	if err == nil {
+		c.page.mu.Lock()
+		r, _ := c.page.view.Record()
+		c.covered, c.shown = n, r.Generation
+		c.page.mu.Unlock()
+	}
+	return n, err
+}
+
+func (c *Cover) await(ctx context.Context) (int, error) {
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
@@ -97,7 +110,7 @@ func (c *Cover) Await(ctx context.Context) (int, error) {
 // is still older then.
 //
 // A shard that only this read of the ledger shows is not read. The key has grown since the read began, so that everything in it
-// is younger than the read.
+// is younger than the read. That does not hold for a ledger that was lost and repaired meanwhile, which ends the read.
 func (c *Cover) Saw(ctx context.Context, shard int, stamp int64) error {
 	if stamp == 0 {
 		return nil
@@ -112,8 +125,17 @@ func (c *Cover) Saw(ctx context.Context, shard int, stamp int64) error {
 	if !pending {
 		return nil
 	}
-	_, err := c.Await(ctx)
-	return err
+	n, err := c.await(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r, _ := p.view.Record(); c.covered > 0 && n > c.covered && !r.Follows(c.shown) {
+		return fmt.Errorf("%w: ledger of %q: %w: it was repaired while this read was under way, which has read %d of %d shards: read again",
+			ErrLedger, p.name, ledger.ErrLost, c.covered, n)
+	}
+	return nil
 }
 
 // Generation returns the newest generation that the process knows.

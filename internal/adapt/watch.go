@@ -15,6 +15,10 @@ import (
 // pollEvery is how often the law is asked whether something is due for a key.
 const pollEvery = 250 * time.Millisecond
 
+// besideTimeout is how long a write waits for what is sent beside it. A report or a growth that takes longer is given up: the
+// next one does as well.
+const besideTimeout = 2 * time.Second
+
 // Watch follows one write for the law. What the law has to send meanwhile is sent beside it.
 type Watch struct {
 	book      *Book
@@ -30,7 +34,11 @@ func (b *Book) Watch(ctx context.Context, key string, bucket time.Time) Watch {
 	w := Watch{book: b, key: Key{key, bucket}}
 	w.page = b.known(w.key)
 	if w.page != nil && b.poll(w.page) {
-		w.start(func() { b.report(ctx, w.page) })
+		w.start(func() {
+			ctx, cancel := context.WithTimeout(ctx, besideTimeout)
+			defer cancel()
+			b.report(ctx, w.page)
+		})
 	}
 	return w
 }
@@ -164,7 +172,7 @@ func (b *Book) growBy(ctx context.Context, p *page, d ledger.Decision) {
 	}
 	switch {
 	case err != nil:
-		b.options.Logger.WarnContext(ctx, "a key could not grow", "table", b.control.Table, "key", p.name, "error", err)
+		b.tell(ctx, p, d.NotStored(err))
 	case frozen.On:
 		b.tell(ctx, p, d.Held(frozen.String()))
 	case grown: // else another process has, and tells it
@@ -197,11 +205,11 @@ func (b *Book) tell(ctx context.Context, p *page, d ledger.Decision) {
 		log = b.options.Logger.InfoContext
 	}
 	p.mu.Lock()
-	before := p.reason
-	p.reason = d.Reason
+	before, most := p.reason, p.told
+	p.reason, p.told = d.Reason, d.To
 	p.mu.Unlock()
 	calm := d.Reason == ledger.Calm && before == "" // nothing was told that this ends
-	if calm || before == d.Reason && d.Reason != ledger.Grows {
+	if calm || before == d.Reason && d.Reason != ledger.Grows && d.To <= most {
 		return
 	}
 	d.Text += b.remedy(d)

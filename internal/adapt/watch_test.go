@@ -246,7 +246,7 @@ func TestRemedy(t *testing.T) {
 // A key that should grow and cannot is warned about, and tried again. The write that it runs beside does not suffer.
 func TestGrowthThatFails(t *testing.T) {
 	for name, c := range map[string]struct{ operation, text string }{
-		"ledger":      {"PutItem", "a key could not grow"},
+		"ledger":      {"PutItem", "its growth could not be stored"},
 		"accumulator": {"UpdateItem", "the rate of a key was not reported"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -275,14 +275,22 @@ func TestWatchWaits(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		b.load("k", 2000, 4, nil)
-		client.Delay(faulty.Exactly(3 * time.Second))
+		client.Delay(faulty.Exactly(time.Second))
 		sent := client.Count("UpdateItem")
 		time.Sleep(5 * time.Second)
 		begin := time.Now()
 		w := b.Watch(context.Background(), "k", none)
 		w.End(10)
-		if took := time.Since(begin); client.Count("UpdateItem") != sent+1 || took < 3*time.Second {
+		if took := time.Since(begin); client.Count("UpdateItem") != sent+1 || took < time.Second {
 			t.Errorf("%d reports, and End returned after %v, want it to wait for one", client.Count("UpdateItem")-sent, took)
+		}
+		client.Delay(faulty.Exactly(time.Hour)) // an answer that never comes
+		time.Sleep(5 * time.Second)
+		begin = time.Now()
+		w = b.Watch(context.Background(), "k", none)
+		w.End(10)
+		if took := time.Since(begin); took > besideTimeout {
+			t.Errorf("a write waited for %v beside a report that is not answered, want %v at most", took, besideTimeout)
 		}
 	})
 }

@@ -64,6 +64,8 @@ func (b *Book) Throttled(ctx context.Context, key string, bucket time.Time) {
 	asked, due := p.view.Refresh(b.clock.read())
 	p.mu.Unlock()
 	if due {
+		ctx, cancel := context.WithTimeout(ctx, besideTimeout)
+		defer cancel()
 		b.learn(ctx, p, asked)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // remedy ends every error of Compare: the way to go on if the charter is what has to change.
 const remedy = `to keep this process's layout instead, deploy it to all processes, with the old layout in Older if items are stored under it; ` +
-	`then rewrite the charter with "heatsink ledger charter --force", once no process with the old layout runs`
+	`then rewrite the charter with Ledgers.Rewrite or "heatsink ledger charter --from FILE --force", once no process with the old layout runs`
 
 // Advice about differences that mostly mean two collections with one name.
 const otherCollection = "use the same name in all processes; if these are two collections, give each a name of its own"
@@ -115,7 +115,7 @@ func (c *comparison) layouts() {
 	sharded := spread(&c.mine) || spread(&c.stored)
 	hourly := mine.Bucket == layout.Hour || stored.Bucket == layout.Hour
 	c.same("Layout.Format", quote.Text(template(mine.Format, timed, hourly, sharded)), quote.Text(template(stored.Format, timed, hourly, sharded)), "an item would have another key")
-	if sharded {
+	if sharded && (c.mine.Widths == Adaptive) == (c.stored.Widths == Adaptive) { // Adaptive implies it
 		c.same("Layout.Format.BareZero", fmt.Sprint(mine.Format.BareZero), fmt.Sprint(stored.Format.BareZero), "shard 0 would have another key")
 	}
 }

@@ -23,7 +23,7 @@ func lines(t *testing.T, err error) []string {
 		t.Errorf("got %v, want it to begin with %s", err, head)
 	}
 	const tail = "\nto keep this process's layout instead, deploy it to all processes, with the old layout in Older if items are stored under it; " +
-		`then rewrite the charter with "heatsink ledger charter --force", once no process with the old layout runs`
+		`then rewrite the charter with Ledgers.Rewrite or "heatsink ledger charter --from FILE --force", once no process with the old layout runs`
 	text, ok = strings.CutSuffix(text, tail)
 	if !ok {
 		t.Errorf("got %v, want it to end with %s", err, tail)
@@ -197,7 +197,7 @@ func TestCompareListsEveryDifference(t *testing.T) {
 	stored := made(t, full())
 	got := lines(t, Compare(mine, stored))
 	want := []string{
-		"the number of shards", "Layout.Strategy", "Layout.Hash", "ShardBy", "Layout.Bucket", "EventTime.Attribute", "EventTime.Unit", "Layout.Format", "Layout.Format.BareZero",
+		"the number of shards", "Layout.Strategy", "Layout.Hash", "ShardBy", "Layout.Bucket", "EventTime.Attribute", "EventTime.Unit", "Layout.Format",
 		"Older", "Older", "Older", "Table", "PartitionKey", "SortKey", "Index.Name", "Index.PartitionKey", "Index.SortKey", "Index.ShardAttribute", "Version",
 	}
 	for i, line := range got {

@@ -51,9 +51,6 @@ type GetResult struct {
 // NewGet returns the machine.
 func NewGet(v *View, f Finding) *Get {
 	m := &Get{view: v, finding: f}
-	if f.Mode == Causal {
-		v.Saw(f.AtLeast)
-	}
 	ask, strong := v.asks(f.Mode, f.AtLeast, 0, f.Now)
 	if ask {
 		m.ledgers++
@@ -112,6 +109,9 @@ func (m *Get) Handle(e Event) {
 
 func (m *Get) ledger(e LedgerRead) {
 	stale, err := m.view.hear(e, m.finding.Mode, 0)
+	if err == nil {
+		err = m.view.reaches(m.finding.Mode, m.finding.AtLeast)
+	}
 	if err != nil {
 		m.err = m.wrap(err)
 		return

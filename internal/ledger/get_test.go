@@ -33,7 +33,7 @@ func TestGetEffects(t *testing.T) {
 		{"strong, cold", cold(), Finding{Now: t0}, "ledger strong=true floor=0, get 0 strong=true"},
 		{"strong, known", calculated(t, widths(2, 4, 8)), Finding{Now: t0}, "ledger strong=true floor=2, get 3 strong=true"},
 		{"causal, known", calculated(t, widths(2, 4, 8)), Finding{Mode: Causal, AtLeast: 2, Now: t0}, "get 3 strong=true, get 7 strong=true, get 1 strong=true, get 0 strong=true"},
-		{"causal, newer", calculated(t, widths(2, 4, 8)), Finding{Mode: Causal, AtLeast: 3, Now: t0}, "ledger strong=true floor=3, get 3 strong=true"},
+		{"causal, newer", calculated(t, widths(2, 4, 8)), Finding{Mode: Causal, AtLeast: 3, Now: t0}, "ledger strong=true floor=2, get 3 strong=true"},
 		{"eventual, fresh", calculated(t, widths(2, 4, 4)), Finding{Mode: Eventual, Now: t0}, "get 3 strong=false, get 1 strong=false, get 0 strong=false"},
 		{"eventual, old", calculated(t, widths(2, 4, 4)), Finding{Mode: Eventual, Now: t0.Add(time.Hour)}, "ledger strong=false floor=2, get 3 strong=false"},
 	} {

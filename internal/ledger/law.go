@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/heatsink-go/heatsink/layout"
@@ -79,6 +80,7 @@ const (
 	AtMaximum  Reason = "at maximum"    // it has the largest width that is allowed
 	FrozenHold Reason = "frozen"        // the key, or the collection
 	NotKey     Reason = "not key range" // it is throttled, but not because of its shards
+	Unstored   Reason = "not stored"    // it should grow, and its ledger could not be written
 	DryRun     Reason = "dry run"       // it would grow
 )
 
@@ -119,7 +121,8 @@ type watch struct {
 	generation int64
 	seen       bool // generation is known
 	changed    time.Time
-	undo       func() // takes back what the last decision to grow did to this watch; nil if there is nothing to take back
+	failed     time.Time // when the last growth failed; zero: it did not
+	undo       func()    // takes back what the last decision to grow did to this watch; nil if there is nothing to take back
 
 	rate      float64 // of the last report, 0 if there is none
 	hot       int     // reports in a row with a rate above High
@@ -279,12 +282,19 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 		return d.because(Hysteresis, fmt.Sprintf("it is too hot in %d reports, and %d must agree on how much", agree, o.Reports))
 	case cooling:
 		return d.because(Cooldown, fmt.Sprintf("it has grown %v ago", now.Sub(w.changed)))
+	case !w.failed.IsZero() && now.Sub(w.failed) >= 0 && now.Sub(w.failed) < o.Tick:
+		return d.because(Cooldown, fmt.Sprintf("its growth has failed %v ago", now.Sub(w.failed)))
 	case l.spent(now) >= o.PerMinute:
 		return d.because(Budget, fmt.Sprintf("this process has made %d growths in the last minute", o.PerMinute))
 	}
 	d.To = l.width(d.Rate, r.Write, over)
 	changed, hot, limits := w.changed, w.hot, w.throttled
-	w.undo = func() { w.changed, w.hot, w.throttled = changed, hot, limits }
+	w.undo = func() {
+		w.changed, w.hot, w.throttled, w.failed = changed, hot, limits, now
+		if i := slices.Index(l.grown, now); i >= 0 {
+			l.grown = slices.Delete(l.grown, i, i+1)
+		}
+	}
 	w.changed, w.alerts, w.hot, w.throttled = now, 0, 0, 0
 	if o.DryRun {
 		return d.because(DryRun, fmt.Sprintf("it would grow to %d shards", d.To))
@@ -294,8 +304,8 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 }
 
 // Failed says that the growth which Decide asked for was certainly not stored, or that nobody knows. It starts no cooldown
-// then, and the reports that agreed on it still count, so the next report that agrees asks for it again. The budget counts
-// it, which keeps a ledger that cannot be written from being tried more than PerMinute times.
+// then, the budget does not count it, and the reports that agreed on it still do. A report that agrees asks for it again, once
+// a Tick at most.
 func (l *Law) Failed(key string) {
 	if w := l.keys[key]; w != nil && w.undo != nil {
 		w.undo()
@@ -364,8 +374,22 @@ func (d Decision) Held(freeze string) Decision {
 	return d.because(FrozenHold, "it is too hot, and the collection is "+freeze)
 }
 
+// NotStored returns the decision to grow as one that could not be carried out. Call Failed with it.
+func (d Decision) NotStored(err error) Decision {
+	d.To = d.Width
+	return d.because(Unstored, fmt.Sprintf("it is too hot, and its growth could not be stored: %v", err))
+}
+
 func (d Decision) because(r Reason, text string) Decision {
 	d.Reason = r
-	d.Text = fmt.Sprintf("key %q with %d shards, %.0f units per second, %.1f %% throttled: %s", d.Key, d.Width, d.Rate, 100*d.Throttled, text)
+	d.Text = fmt.Sprintf("key %q with %s, %.0f units per second, %.1f %% throttled: %s", d.Key, inShards(d.Width), d.Rate, 100*d.Throttled, text)
 	return d
+}
+
+// inShards returns a number of shards as people say it.
+func inShards(n int) string {
+	if n == 1 {
+		return "1 shard"
+	}
+	return fmt.Sprintf("%d shards", n)
 }

@@ -334,7 +334,7 @@ func TestReadEffects(t *testing.T) {
 		{"strong, cold", NewView(ViewOptions{}), Reading{Now: t0}, "shards 0-1 strong=true, ledger strong=true floor=0"},
 		{"strong, known", knowing(t, widths(2, 4, 4)), Reading{Now: t0}, "shards 0-4 strong=true, ledger strong=true floor=2"},
 		{"causal, known", knowing(t, widths(2, 4, 4)), Reading{Mode: Causal, AtLeast: 2, Now: t0}, "shards 0-4 strong=true"},
-		{"causal, newer", knowing(t, widths(2, 4, 4)), Reading{Mode: Causal, AtLeast: 3, Now: t0}, "shards 0-4 strong=true, ledger strong=true floor=3"},
+		{"causal, newer", knowing(t, widths(2, 4, 4)), Reading{Mode: Causal, AtLeast: 3, Now: t0}, "shards 0-4 strong=true, ledger strong=true floor=2"},
 		{"causal, cold", NewView(ViewOptions{}), Reading{Mode: Causal, Now: t0}, "shards 0-1 strong=true, ledger strong=true floor=0"},
 		{"eventual, cold", NewView(ViewOptions{}), Reading{Mode: Eventual, Now: t0}, "shards 0-1 strong=false, ledger strong=false floor=0"},
 		{"eventual, fresh", knowing(t, widths(2, 4, 4)), Reading{Mode: Eventual, Now: t0.Add(DefaultKeep)}, "shards 0-4 strong=false"},

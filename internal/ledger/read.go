@@ -65,9 +65,6 @@ type ReadResult struct {
 // NewRead returns the machine.
 func NewRead(v *View, g Reading) *Read {
 	m := &Read{view: v, reading: g, shown: v.record.Generation}
-	if g.Mode == Causal {
-		v.Saw(g.AtLeast)
-	}
 	m.extend(v.record.Read)
 	if ask, strong := v.asks(g.Mode, g.AtLeast, g.AtLeastWidth, g.Now); ask {
 		m.ask(strong)
@@ -113,6 +110,9 @@ func (m *Read) Handle(e Event) {
 
 func (m *Read) ledger(e LedgerRead) {
 	stale, err := m.view.hear(e, m.reading.Mode, m.reading.AtLeastWidth)
+	if err == nil {
+		err = m.view.reaches(m.reading.Mode, m.reading.AtLeast)
+	}
 	if err != nil {
 		m.end(err)
 		return

@@ -153,6 +153,19 @@ func (r Record) checkHistory() (faults []error) {
 	return faults
 }
 
+// Follows reports whether the record came from the one of an earlier generation by changes that are all in its history. Where it
+// does not, the ledger was lost and repaired in between, or has changed more than MaxHistory times.
+func (r Record) Follows(generation int64) bool {
+	at := r.Generation
+	for i := len(r.History) - 1; i >= 0 && at > generation; i-- {
+		if r.History[i].Generation != at-1 {
+			return false
+		}
+		at--
+	}
+	return at == generation
+}
+
 // next returns the record that follows on r with other widths.
 func (r Record) next(read, write int) Record {
 	n := r

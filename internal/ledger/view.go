@@ -171,6 +171,16 @@ func (v *View) overhear(e Event) {
 	}
 }
 
+// reaches returns an error if a causal read was told of a generation that the ledger does not have. Only that read fails: the
+// number comes from a caller, who may have taken it from another key.
+func (v *View) reaches(mode Mode, atLeast int64) error {
+	if mode != Causal || v.record.Generation >= atLeast || v.options.Breaks.IgnoreAtLeast {
+		return nil
+	}
+	return fmt.Errorf("ledger of %q: %w: the read is to cover generation %d, and generation %d is stored: the number is of another key, or the ledger was lost",
+		v.options.Key, ErrLost, atLeast, v.record.Generation)
+}
+
 // NotLearned takes the error that a ReadLedger was answered with. If it wraps ErrNewer, this process does not know the
 // rules that hold: writes and reads end with the error, until a strong read that was asked for later shows a record that
 // this version understands. Other errors change nothing.

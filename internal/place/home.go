@@ -25,13 +25,17 @@ type Home struct {
 	Shard    int
 }
 
+// controlName is the one key that has shards with keys of control items.
+const controlName = "_hs"
+
 // KeyIn returns an item's key, bucket and width. Errors about the item wrap ErrItem.
 func (s *Schema) KeyIn(ctx context.Context, item Item) (k Key, err error) {
 	text, ok := item[s.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok || text.Value == "" {
 		return k, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, s.PartitionKey, attribute.Describe(item[s.PartitionKey]))
 	}
-	if layout.IsControl(text.Value) { // also of an index: queries refuse it
+	// The shards of the prefix itself would look like control items. Keys of an index are refused as well, as queries do.
+	if layout.IsControl(text.Value) || text.Value == controlName {
 		return k, controlError(s.PartitionKey, text.Value)
 	}
 	k.Text = text.Value

@@ -17,6 +17,9 @@ func stampWith(item Item, generation int64) {
 	}
 }
 
+// maxStamp is more than a ledger ever counts to. A larger stamp was not written by heatsink.
+const maxStamp = 1 << 50
+
 // StampOf returns the stamp of a stored item, 0 if it has none that can be read.
 func StampOf(item Item) int64 {
 	n, ok := item[ledger.StampName].(*types.AttributeValueMemberN)
@@ -24,7 +27,7 @@ func StampOf(item Item) int64 {
 		return 0
 	}
 	stamp, err := strconv.ParseInt(n.Value, 10, 64)
-	if err != nil || stamp < 0 {
+	if err != nil || stamp < 0 || stamp > maxStamp {
 		return 0
 	}
 	return stamp
