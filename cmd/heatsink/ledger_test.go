@@ -502,9 +502,9 @@ func TestLedgerPolicyIsWhatIsSent(t *testing.T) {
 	for use, runs := range map[string][][]string{
 		"show":    {{"show", "NEW"}},
 		"ls":      {{"ls"}},
-		"grow":    {{"grow", "NEW", "2", "--why", "x"}},
+		"grow":    {{"grow", "NEW", "4", "--why", "x"}},
 		"freeze":  {{"freeze", "NEW"}, {"thaw", "NEW"}, {"freeze", "--all"}, {"thaw", "--all"}},
-		"repair":  {{"repair", "NEW"}},
+		"repair":  {{"repair", "NEW", "--width", "2"}}, // so that it writes, whatever ran before
 		"charter": {{"charter"}, {"charter", "--from", file, "--force"}},
 	} {
 		for _, args := range runs {
