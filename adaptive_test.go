@@ -222,7 +222,7 @@ func TestAdaptiveOptions(t *testing.T) {
 	for want, edit := range map[string]func(*Options){
 		"leave Widths out":         func(o *Options) { o.Widths = layout.Width{Write: 2, Read: 2} },
 		"leave Shards out":         func(o *Options) { o.Layout.Shards = 4 },
-		"OnePerShard":              func(o *Options) { o.OnePerShard = true },
+		"while its key grows":      func(o *Options) { o.OnePerShard = true },
 		"needs a SortKey":          func(o *Options) { o.SortKey = "-" },
 		"with an Index":            func(o *Options) { o.Version, o.TTL = "v", "ttl" },
 		"Adaptive.Keep is -1ns":    func(o *Options) { o.Adaptive.Keep = -1 },

@@ -502,9 +502,9 @@ func TestLedgerPolicyIsWhatIsSent(t *testing.T) {
 	for use, runs := range map[string][][]string{
 		"show":    {{"show", "NEW"}},
 		"ls":      {{"ls"}},
-		"grow":    {{"grow", "NEW", "2", "--why", "x"}},
+		"grow":    {{"grow", "NEW", "4", "--why", "x"}},
 		"freeze":  {{"freeze", "NEW"}, {"thaw", "NEW"}, {"freeze", "--all"}, {"thaw", "--all"}},
-		"repair":  {{"repair", "NEW"}},
+		"repair":  {{"repair", "NEW", "--width", "2"}}, // so that it writes, whatever ran before
 		"charter": {{"charter"}, {"charter", "--from", file, "--force"}},
 	} {
 		for _, args := range runs {
@@ -661,4 +661,71 @@ func TestLedgerHelp(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", sub, code, stdout, stderr)
 		}
 	}
+}
+
+// With several collections, a charter is replaced only where --name says which one is meant, also if one is damaged.
+func TestLedgerCharterOfADamagedOneOfSeveral(t *testing.T) {
+	s := serveOrders(t)
+	for _, o := range []func(*heatsink.Options){
+		func(*heatsink.Options) {},
+		func(o *heatsink.Options) {
+			o.Layout.Strategy, o.Index = layout.Calculated, heatsink.Index{Name: "byStatus", PartitionKey: "status", SortKey: "seen"}
+		},
+	} {
+		if _, err := s.open(t, o).Ledgers().Grow(t.Context(), "k", time.Time{}, 2, "a test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "charter.json")
+	if err := os.WriteFile(file, []byte(s.succeeds(t, "charter", "--json", "--name", "table")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range []string{"table", "byStatus"} {
+		s.set(t, "_hs#C#"+damaged, "_hs_widths", str("wide"))
+		s.fails(t, "has the collections table, byStatus: choose one with --name", "charter", "--from", file, "--force")
+	}
+	s.fails(t, "wide", "charter", "--name", "byStatus")
+}
+
+// ls keeps to its rate: a scan of many units takes as long as they last. It says what it has consumed, and what it leaves out.
+func TestLedgerLsKeepsToItsRate(t *testing.T) {
+	s := serveOrders(t)
+	c := s.open(t)
+	for _, key := range []string{"a", "b", "c"} {
+		if _, err := c.Ledgers().Grow(t.Context(), key, time.Time{}, 2, "a test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := str(strings.Repeat("x", 300_000))
+	for i := range 8 { // more than two pages of 128 units
+		if _, err := c.Put(t.Context(), heatsink.Item{"pk": str("a"), "sk": str(fmt.Sprint(i)), "body": body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := time.Now()
+	stdout, stderr, code := s.ledger(t, "ls", "--json", "--top", "2", "--max-rcu", "250")
+	if took := time.Since(begin); code != 0 || took < 500*time.Millisecond {
+		t.Errorf("exit %d after %v, want two pages at 250 units a second to take a second: %s", code, took, stderr)
+	}
+	if n := strings.Count(stdout, "\n"); n != 2 || !strings.Contains(stderr, "1 narrower ledger") {
+		t.Errorf("%d ledgers are listed, and stderr is %q, want two and that one is left out", n, stderr)
+	}
+	if strings.Contains(stderr, "consumed 0 ") || !strings.Contains(stderr, "consumed ") {
+		t.Errorf("stderr is %q, want the units that were consumed", stderr)
+	}
+}
+
+// The command that deletes a damaged ledger of a time bucket names that ledger.
+func TestLedgerRepairOfADamagedBucket(t *testing.T) {
+	s := serveOrders(t)
+	day := func(o *heatsink.Options) {
+		o.Layout.Bucket, o.EventTime = layout.Day, heatsink.EventTime{Attribute: "at"}
+	}
+	at := time.Date(2026, 6, 22, 1, 0, 0, 0, time.UTC)
+	if _, err := s.open(t, day).Ledgers().Grow(t.Context(), "k", at, 2, "a test"); err != nil {
+		t.Fatal(err)
+	}
+	const key = "_hs#L#table#2026-06-22#k"
+	s.set(t, key, "_hs_R", str("?"))
+	s.fails(t, `"pk":{"S":"`+key+`"}`, "repair", "k", "--at", "2026-06-22T13:00:00Z")
 }

@@ -261,3 +261,34 @@ func TestManyPagesAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// Goroutines that meet a new key at once share one page. With two of them, what one learns the other would not know.
+func TestPageOfManyAtOnce(t *testing.T) {
+	b := newBook(t, start(t))
+	for n := range 300 {
+		key := Key{Text: fmt.Sprint("k", n)}
+		begin, pages := make(chan struct{}), make([]*page, 8)
+		var wg sync.WaitGroup
+		for i := range pages {
+			wg.Go(func() {
+				<-begin
+				pages[i], _ = b.page(key)
+			})
+		}
+		close(begin)
+		wg.Wait()
+		for _, p := range pages {
+			if p != b.known(key) {
+				t.Fatalf("key %d has more than one page", n)
+			}
+		}
+	}
+}
+
+// A Grow knows its own record by who wrote it, so two books of one process have two names.
+func TestBooksHaveNamesOfTheirOwn(t *testing.T) {
+	client := start(t)
+	if a, b := newBook(t, client).grow(t, "a", 2), newBook(t, client).grow(t, "b", 2); a.By == b.By || a.By == "" {
+		t.Errorf("two books write as %q and %q, want two names", a.By, b.By)
+	}
+}

@@ -309,3 +309,67 @@ func TestCharterWithMoreOlderLayouts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A process that the charter has refused stays refused if the charter cannot be read any more.
+func TestCharterThatCannotBeReadAfterARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := faulty.On(t, start(t), nil)
+		b := newBook(t, client, static(4))
+		if err := b.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := newBook(t, client.Direct, static(16)).Rewrite(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := b.Ready(t.Context()); !errors.Is(err, charter.ErrIncompatible) {
+			t.Fatalf("got %v, want ErrIncompatible", err)
+		}
+		time.Sleep(refuseFor)
+		client.Decide(faulty.Always(faulty.Denied))
+		if err := b.Ready(t.Context()); !errors.Is(err, ErrLedger) {
+			t.Errorf("got %v, want ErrLedger: nobody knows that the refusal is over", err)
+		}
+	})
+}
+
+// An adaptive collection refuses a global table. It asks before its first use, and not again. A process that may not describe
+// the table goes on, and so does a collection without ledgers.
+func TestGlobalTablesAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := start(t)
+		described, replicas, denied := 0, 0, error(nil)
+		describe := func(o *Options) {
+			o.Describe = func(_ context.Context, table string) (*types.TableDescription, error) {
+				described++
+				if table != "items" {
+					t.Errorf("table %q is described", table)
+				}
+				return &types.TableDescription{Replicas: make([]types.ReplicaDescription, replicas)}, denied
+			}
+		}
+		b := newBook(t, client, describe)
+		for range 3 {
+			if err := b.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if described != 1 {
+			t.Errorf("the table was described %d times, want once", described)
+		}
+		denied = errors.New("access denied")
+		if err := newBook(t, client, describe).Ready(t.Context()); err != nil {
+			t.Errorf("a table that may not be described: got %v", err)
+		}
+		replicas, denied = 2, nil
+		err := newBook(t, client, describe).Ready(t.Context())
+		if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "global table with 2 replicas") {
+			t.Errorf("a global table: got %v, want ErrLedger that says so", err)
+		}
+		other := func(o *Options) { o.Control.Collection = "fixed" }
+		if err := newBook(t, client, describe, static(4), other).Ready(t.Context()); err != nil {
+			t.Errorf("a collection without ledgers: got %v", err)
+		}
+	})
+}

@@ -306,3 +306,24 @@ func TestCoverOfALaterPage(t *testing.T) {
 		t.Errorf("got %v, want ErrLost", err)
 	}
 }
+
+// A shard has many pages, and any of them may show that the ledger was lost: also the last, after the ledger was read.
+func TestEveryPageTellsOfLoss(t *testing.T) {
+	b := newBook(t, start(t))
+	b.grow(t, "k", 2)
+	c, err := b.Cover("k", none, ledger.Reading{Mode: ledger.Strong})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for page := range 6 {
+		if err := c.Saw(t.Context(), page%2, 1); err != nil {
+			t.Fatalf("page %d: %v", page, err)
+		}
+	}
+	if err := c.Saw(t.Context(), 0, 5); !errors.Is(err, ledger.ErrLost) {
+		t.Errorf("an item of generation 5 after a ledger of generation 1: got %v, want ErrLost", err)
+	}
+}

@@ -213,3 +213,31 @@ func TestFlightsOfOtherKeys(t *testing.T) {
 		}
 	})
 }
+
+// An eventual reader may be the one that sends a request which a strong reader waits for. It sends it as a strong one.
+func TestFlightIsSentAsStrongAsItsWaiters(t *testing.T) {
+	client := faulty.On(t, start(t), nil)
+	b := newBook(t, client)
+	p, err := b.page(Key{Text: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := p.join(true)
+	<-first.turn         // it is under way
+	next := p.join(true) // and somebody waits for the next
+	p.mu.Lock()
+	close(first.done)
+	p.land(first)
+	p.mu.Unlock()
+	if read := b.ask(t.Context(), t, false); read.Err != nil {
+		t.Fatal(read.Err)
+	}
+	select {
+	case <-next.done:
+	default:
+		t.Fatal("the eventual reader has sent a request of its own")
+	}
+	if !*sentGet(t, client, 0).ConsistentRead {
+		t.Error("the strong reader got an eventual read")
+	}
+}

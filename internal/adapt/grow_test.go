@@ -202,3 +202,17 @@ func TestGrowOfABucket(t *testing.T) {
 		t.Error("the key is none of a ledger")
 	}
 }
+
+// The error of a growth that could not be stored says that it is about a ledger, with the reason.
+func TestGrowThatIsDenied(t *testing.T) {
+	client := faulty.On(t, start(t), nil)
+	b := newBook(t, client)
+	if err := b.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	client.Decide(faulty.Always(faulty.Denied).Of("PutItem"))
+	_, grown, err := b.Grow(t.Context(), "k", none, ledger.Growth{To: 8})
+	if grown || !errors.Is(err, ErrLedger) || errors.Is(err, ledger.ErrUnknownOutcome) || !strings.Contains(err.Error(), "AccessDenied") {
+		t.Errorf("grown is %v, got %v, want ErrLedger and the reason", grown, err)
+	}
+}

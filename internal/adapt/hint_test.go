@@ -106,3 +106,22 @@ func TestHintWithoutBuckets(t *testing.T) {
 		t.Error("a key without buckets is followed")
 	}
 }
+
+// A hint creates a ledger. One that is there stays as it is, also if it is narrower than the hint.
+func TestHintLeavesWhatThereIs(t *testing.T) {
+	client := start(t)
+	b := newBook(t, client, byDay)
+	tomorrow := today.AddDate(0, 0, 1)
+	if _, _, err := b.Grow(t.Context(), "k", today, ledger.Growth{To: 16}); err != nil {
+		t.Fatal(err)
+	}
+	b.Hint(t.Context(), "k", today, today.Add(time.Hour))
+	if _, _, err := newBook(t, client, byDay).Grow(t.Context(), "k", tomorrow, ledger.Growth{To: 2}); err != nil {
+		t.Fatal(err)
+	}
+	b.Hint(t.Context(), "k", tomorrow, tomorrow.Add(time.Minute))
+	r, err := newBook(t, client, byDay).Show(t.Context(), "k", tomorrow)
+	if err != nil || r.Write != 2 || r.Generation != 1 {
+		t.Errorf("got %+v, %v, want the two shards of generation 1", r, err)
+	}
+}

@@ -355,3 +355,102 @@ func TestColdKeysCostNothing(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+// A second that takes more than a slot holds is hot for the next second, and not for the one after it.
+func TestGateHoldsNoMoreThanItCan(t *testing.T) {
+	g := &gate{report: 25}
+	at := time.Unix(1_000_000, 0)
+	for _, units := range []float64{1e6, 1e6, (maxMilli + 2 - 2e9) / 1000.0} { // a little more than a slot holds
+		if !g.hot("k", units, at) {
+			t.Fatalf("%v units are not hot", units)
+		}
+	}
+	for after, want := range []bool{true, true, false} {
+		if got := g.hot("k", 0, at.Add(time.Duration(after)*time.Second)); got != want {
+			t.Errorf("after %d s: hot is %v, want %v", after, got, want)
+		}
+	}
+}
+
+// A write counts under the reason of its first throttle, however often it is tried.
+func TestFirstThrottleCounts(t *testing.T) {
+	b := newBook(t, start(t))
+	w := b.Watch(t.Context(), "k", none)
+	w.Failed(throttle(ofTable, "TableWriteAccountLimitExceeded"))
+	w.Failed(throttle(ofTable, "TableWriteKeyRangeThroughputExceeded"))
+	w.Failed(nil)
+	if !w.throttled || w.reason != ledger.Account {
+		t.Errorf("throttled is %v because of the %s, want the account", w.throttled, w.reason)
+	}
+	w.End(1)
+}
+
+// A key is watched from its first throttle on, also if it takes less than is worth a report.
+func TestThrottledKeyIsWatched(t *testing.T) {
+	b := newBook(t, start(t))
+	w := b.Watch(t.Context(), "k", none)
+	w.Failed(throttle(ofTable, "TableWriteKeyRangeThroughputExceeded"))
+	w.End(1)
+	if w = b.Watch(t.Context(), "k", none); !w.Hot() {
+		t.Error("a key that is throttled is not watched")
+	}
+	w.End(1)
+}
+
+// Each growth of a key is told, also if nothing else was decided in between.
+func TestEachGrowthIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made decisions
+		client := start(t)
+		b := newBook(t, client, made.option)
+		for w := 1; w == 1; {
+			b.load("k", 2000, 1, nil)
+			width, _ := b.Known("k", none)
+			w = width.Write
+		}
+		b.load("k", 20_000, 40, nil)
+		r, err := b.Show(context.Background(), "k", none)
+		told := slices.DeleteFunc(made.reasons(), func(r ledger.Reason) bool { return r != ledger.Grows })
+		if err != nil || r.Generation < 2 || int64(len(told)) != r.Generation {
+			t.Errorf("told %v, want each of %d growths, %v", made.reasons(), r.Generation, err)
+		}
+	})
+}
+
+// A growth that was not stored starts no cooldown: the next report asks for it again.
+func TestGrowthThatFailsIsTriedAtTheNextReport(t *testing.T) {
+	for told, prevent := range map[string]func(book, *faulty.Client) (end func() error){
+		"a key could not grow": func(_ book, client *faulty.Client) func() error {
+			client.Decide(faulty.Always(faulty.Denied).Of("PutItem"))
+			return func() error { client.Decide(nil); return nil }
+		},
+		"the collection is frozen": func(b book, _ *faulty.Client) func() error {
+			if err := b.Freeze(context.Background(), "a test"); err != nil {
+				panic(err)
+			}
+			return func() error { return b.Thaw(context.Background()) }
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := faulty.On(t, start(t), nil)
+			b := newBook(t, client)
+			if err := b.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			end := prevent(b, client)
+			for second := 0; !strings.Contains(b.logs.String(), told); second++ {
+				if second == 60 {
+					t.Fatalf("logged %q, want %q", b.logs, told)
+				}
+				b.load("k", 2000, 1, nil)
+			}
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+			b.load("k", 2000, 7, nil) // one report, and less than the cooldown
+			if w, _ := b.Known("k", none); w.Write < 2 {
+				t.Errorf("%s: the key has %d shards, want it to grow with the next report", told, w.Write)
+			}
+		})
+	}
+}

@@ -1,13 +1,17 @@
 package adapt
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -116,6 +120,35 @@ func TestThrottledWriterLooks(t *testing.T) {
 		b.Throttled(t.Context(), "k", none)
 		if w, _ := b.Known("k", none); w.Write != 8 || !strings.Contains(b.logs.String(), "AccessDenied") {
 			t.Errorf("it knows of %d shards, and has logged %q", w.Write, b.logs)
+		}
+	})
+}
+
+// A writer that has met a ledger of a newer version looks again by itself, and goes on once that is over.
+func TestWriterThatMetANewerVersionLooksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := start(t)
+		newBook(t, client).grow(t, "k", 8)
+		overwrite(t, client, "_hs#L#orders##k", "_hs_v", &types.AttributeValueMemberN{Value: "99"})
+		b := newBook(t, client)
+		next := func() (err error) {
+			w, err := b.Write(t.Context(), "k", none, func(int) int { return 0 })
+			if err == nil {
+				_, _, err = w.Next()
+			}
+			return err
+		}
+		b.Throttled(t.Context(), "k", none)
+		if err := next(); !errors.Is(err, ledger.ErrNewer) {
+			t.Fatalf("got %v, want ErrNewer", err)
+		}
+		overwrite(t, client, "_hs#L#orders##k", "_hs_v", &types.AttributeValueMemberN{Value: "1"})
+		time.Sleep(2 * time.Second)
+		if err := next(); err != nil {
+			t.Errorf("got %v, want the writer to go on", err)
+		}
+		if w, _ := b.Known("k", none); w.Write != 8 {
+			t.Errorf("it knows of %d shards, want 8", w.Write)
 		}
 	})
 }
