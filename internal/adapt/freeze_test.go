@@ -35,7 +35,7 @@ func TestNoGrowthWithoutTheCharter(t *testing.T) {
 		if stored := controlItems(t, client.Direct, "items"); slices.Contains(stored, "_hs#L#orders##k") {
 			t.Errorf("stored: %q, want no ledger of the key", stored)
 		}
-		if text := b.logs.String(); !strings.Contains(text, "a key could not grow") || !strings.Contains(text, "AccessDenied") {
+		if text := b.logs.String(); !strings.Contains(text, "its growth could not be stored") || !strings.Contains(text, "AccessDenied") {
 			t.Errorf("logged %q, want the reason", text)
 		}
 	})

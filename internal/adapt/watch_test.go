@@ -420,7 +420,7 @@ func TestEachGrowthIsTold(t *testing.T) {
 // A growth that was not stored starts no cooldown: the next report asks for it again.
 func TestGrowthThatFailsIsTriedAtTheNextReport(t *testing.T) {
 	for told, prevent := range map[string]func(book, *faulty.Client) (end func() error){
-		"a key could not grow": func(_ book, client *faulty.Client) func() error {
+		"its growth could not be stored": func(_ book, client *faulty.Client) func() error {
 			client.Decide(faulty.Always(faulty.Denied).Of("PutItem"))
 			return func() error { client.Decide(nil); return nil }
 		},
