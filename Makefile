@@ -9,7 +9,7 @@ MAKEFLAGS   += --no-print-directory
 .DEFAULT_GOAL := help
 
 FUZZRUNS ?= 5000
-TIMEOUT  ?= 8m
+TIMEOUT  ?= 15m
 PKG      ?= ./...
 BENCH    ?= .
 COUNT    ?= 10

@@ -442,7 +442,7 @@ func TestLedgerCharter(t *testing.T) {
 	if n, err := now.Count(t.Context(), heatsink.Query{Key: "NEW", Consistent: true}); n != 40 || err != nil {
 		t.Errorf("after the change: %d items, %v", n, err)
 	}
-	if _, err := s.open(t, fixed).Count(t.Context(), heatsink.Query{Key: "NEW"}); err == nil || !strings.Contains(err.Error(), `"heatsink ledger charter --force"`) {
+	if _, err := s.open(t, fixed).Count(t.Context(), heatsink.Query{Key: "NEW"}); err == nil || !strings.Contains(err.Error(), `"heatsink ledger charter --from FILE --force"`) {
 		t.Errorf("a process with the old layout: %v", err)
 	}
 
