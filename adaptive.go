@@ -400,7 +400,7 @@ func (l Ledgers) book() (*adapt.Book, error) {
 	return l.core.book, nil
 }
 
-// key returns the start of the bucket of at.
+// bucket returns the start of the bucket of at, and refuses keys that have no ledger.
 func (l Ledgers) bucket(key string, at time.Time) (time.Time, error) {
 	b := l.core.options.Layout.Bucket
 	switch {

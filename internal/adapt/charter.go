@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -91,14 +92,16 @@ func (b *Book) checkTable(ctx context.Context) error {
 	if !b.options.Adaptive || b.options.Describe == nil {
 		return nil
 	}
-	table, err := b.options.Describe(ctx, b.control.Table)
-	if err != nil {
-		b.options.Logger.DebugContext(ctx, "the table cannot be described", "table", b.control.Table, "error", err)
-		return nil
-	}
-	if n := len(table.Replicas); n > 0 {
-		return fmt.Errorf("%w: table %s is a global table with %d replicas, and a conditional write in one region does not see those of others: "+
-			"leave Options.Adaptive out", errUnsupported, b.control.Table, n)
+	for _, name := range slices.Compact([]string{b.control.Table, b.options.Data}) {
+		table, err := b.options.Describe(ctx, name)
+		if err != nil {
+			b.options.Logger.DebugContext(ctx, "the table cannot be described", "table", name, "error", err)
+			continue
+		}
+		if n := len(table.Replicas); n > 0 {
+			return fmt.Errorf("%w: table %s is a global table with %d replicas, and a conditional write in one region does not see those of others: "+
+				"leave Options.Adaptive out", errUnsupported, name, n)
+		}
 	}
 	return nil
 }

@@ -138,14 +138,6 @@ func (c *Cover) Saw(ctx context.Context, shard int, stamp int64) error {
 	return nil
 }
 
-// Generation returns the newest generation that the process knows.
-func (c *Cover) Generation() int64 {
-	c.page.mu.Lock()
-	defer c.page.mu.Unlock()
-	r, _ := c.page.view.Record()
-	return r.Generation
-}
-
 // notUsable wraps the error of a ledger, unless the caller's own context has ended.
 func notUsable(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {

@@ -122,7 +122,7 @@ func TestGrowOverANewerVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.Next(); !errors.Is(err, ledger.ErrNewer) {
+	if _, _, _, err := w.Next(); !errors.Is(err, ledger.ErrNewer) {
 		t.Errorf("a write: got %v, want ErrNewer", err)
 	}
 }

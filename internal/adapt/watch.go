@@ -34,27 +34,25 @@ func (b *Book) Watch(ctx context.Context, key string, bucket time.Time) Watch {
 	w := Watch{book: b, key: Key{key, bucket}}
 	w.page = b.known(w.key)
 	if w.page != nil && b.poll(w.page) {
-		w.start(func() {
-			ctx, cancel := context.WithTimeout(ctx, besideTimeout)
-			defer cancel()
-			b.report(ctx, w.page)
-		})
+		w.beside = b.reportBeside(ctx, w.page)
 	}
 	return w
 }
 
+// reportBeside sends what is due for a key beside a write. The channel is closed when that has ended, and End waits for it.
+func (b *Book) reportBeside(ctx context.Context, p *page) chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(ctx, besideTimeout)
+		defer cancel()
+		b.report(ctx, p)
+	}()
+	return done
+}
+
 // Hot reports whether the law follows the key, so that what a write consumes matters to the unit.
 func (w *Watch) Hot() bool { return w.page != nil && w.page.watched.Load() }
-
-// start does something beside the write.
-func (w *Watch) start(do func()) {
-	done := make(chan struct{})
-	w.beside = done
-	go func() { // End waits for it
-		defer close(done)
-		do()
-	}()
-}
 
 // poll reports whether the law is to be asked about a key now.
 func (b *Book) poll(p *page) bool {
@@ -101,7 +99,8 @@ func (b *Book) observe(w *Watch, units float64, now time.Time) {
 }
 
 // Reason returns why DynamoDB has throttled a write to a collection whose key is spread in an index, or in the table itself if
-// that is "". Only KeyRange is about how the key is spread. An answer without reasons says nothing about it, and so does what a batch leaves unprocessed.
+// that is "". Only KeyRange is about how the key is spread. An answer without reasons says nothing about it, and neither does what
+// a batch leaves unprocessed.
 func Reason(err error, index string) ledger.Throttle {
 	found := ledger.Other
 	for _, r := range dispatch.Reasons(err) {
@@ -142,7 +141,7 @@ func (b *Book) report(ctx context.Context, p *page) {
 			b.lawMu.Unlock()
 		}
 		if ctx.Err() == nil { // without a rate the key cannot grow
-			b.options.Logger.WarnContext(ctx, "the rate of a key was not reported", "table", b.control.Table, "key", p.name, "error", err)
+			b.options.Logger.WarnContext(ctx, "the rate of a key was not reported", "table", b.options.Data, "key", p.name, "error", err)
 		}
 		return
 	}
@@ -213,7 +212,7 @@ func (b *Book) tell(ctx context.Context, p *page, d ledger.Decision) {
 		return
 	}
 	d.Text += b.remedy(d)
-	log(ctx, d.Text, "table", b.control.Table, "collection", b.control.Collection, "reason", string(d.Reason), "from", d.Width, "to", d.To)
+	log(ctx, d.Text, "table", b.options.Data, "collection", b.control.Collection, "reason", string(d.Reason), "from", d.Width, "to", d.To)
 	if b.options.Decided != nil {
 		b.options.Decided(ctx, d)
 	}

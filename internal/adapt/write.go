@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Write decides which shard a write goes to.
@@ -29,17 +30,18 @@ func (b *Book) Write(ctx context.Context, key string, bucket time.Time, choose f
 	return &Write{page: p, machine: ledger.NewWrite(p.view, ledger.Writing{Choose: choose})}, nil
 }
 
-// Next returns the shard of the next attempt and the stamp that the item carries there.
-func (w *Write) Next() (shard int, stamp int64, err error) {
+// Next returns the shard of the next attempt, the width that it is one of, and the stamp that the item carries there.
+func (w *Write) Next() (shard int, width layout.Width, stamp int64, err error) {
 	w.page.mu.Lock()
 	defer w.page.mu.Unlock()
 	for _, effect := range w.machine.Next() {
 		if sent, ok := effect.(ledger.SendItem); ok {
-			return sent.Shard, sent.Stamp, nil
+			r, _ := w.page.view.Record() // the read width may have grown since, and never falls
+			return sent.Shard, layout.Width{Write: r.Write, Read: r.Read}, sent.Stamp, nil
 		}
 	}
 	_, err = w.machine.Result()
-	return 0, 0, err
+	return 0, layout.Width{}, 0, err
 }
 
 // Refused says that the last attempt certainly had no effect, or, if lost is set, that an attempt may have had one.

@@ -24,7 +24,7 @@ func byDay(o *Options) {
 // next returns the shard and the stamp of an attempt.
 func next(t *testing.T, w *Write) (int, int64) {
 	t.Helper()
-	shard, stamp, err := w.Next()
+	shard, _, stamp, err := w.Next()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestWriteChoosesBadly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := w.Next(); err == nil || !strings.Contains(err.Error(), "chosen") {
+		if _, _, _, err := w.Next(); err == nil || !strings.Contains(err.Error(), "chosen") {
 			t.Errorf("shard %d of 1: got %v, want an error", shard, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestWriterThatMetANewerVersionLooksAgain(t *testing.T) {
 		next := func() (err error) {
 			w, err := b.Write(t.Context(), "k", none, func(int) int { return 0 })
 			if err == nil {
-				_, _, err = w.Next()
+				_, _, _, err = w.Next()
 			}
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -382,14 +383,6 @@ func (d Decision) NotStored(err error) Decision {
 
 func (d Decision) because(r Reason, text string) Decision {
 	d.Reason = r
-	d.Text = fmt.Sprintf("key %q with %s, %.0f units per second, %.1f %% throttled: %s", d.Key, inShards(d.Width), d.Rate, 100*d.Throttled, text)
+	d.Text = fmt.Sprintf("key %q with %s, %.0f units per second, %.1f %% throttled: %s", d.Key, figure.Count(d.Width, "shard"), d.Rate, 100*d.Throttled, text)
 	return d
-}
-
-// inShards returns a number of shards as people say it.
-func inShards(n int) string {
-	if n == 1 {
-		return "1 shard"
-	}
-	return fmt.Sprintf("%d shards", n)
 }

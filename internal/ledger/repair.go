@@ -28,8 +28,8 @@ type Repairing struct {
 }
 
 // Repair is the machine that writes a ledger anew after it was deleted or restored from a backup. It probes the shards for
-// items, and writes a record that reads all shards which have any, later than any generation that an item carries, on the
-// condition that nobody changes the ledger meanwhile.
+// items, one in each. Then it writes a record that reads all shards which have any, later than each generation that it saw. The
+// write has the condition that nobody changes the ledger meanwhile.
 //
 // The probe shows what was written before it. A process that still knows the old ledger may go on to write to shards that
 // had no item yet. So restart the writers first, or give AtLeastWidth. A process that learns of the repaired ledger, and

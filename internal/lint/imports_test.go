@@ -52,7 +52,7 @@ var mayImport = imports{
 
 	// The protocol of adaptive layouts: pure, and what tries to break it.
 	"internal/adapt":      {"layout", "internal/charter", "internal/dispatch", "internal/ledger", "internal/meter"},
-	"internal/ledger":     {"layout"},
+	"internal/ledger":     {"layout", "internal/figure"},
 	"internal/ledger/sim": {"internal/ledger", "layout"},
 	"internal/charter":    {"internal/ledger", "internal/quote", "layout"},
 

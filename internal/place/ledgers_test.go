@@ -35,13 +35,14 @@ type fakeWriting struct {
 	choose func(int) int
 }
 
-func (w *fakeWriting) Next() (int, int64, error) {
+func (w *fakeWriting) Next() (int, layout.Width, int64, error) {
 	if w.over != nil {
-		return 0, 0, w.over
+		return 0, layout.Width{}, 0, w.over
 	}
 	shard := w.choose(w.width)
 	w.chosen = append(w.chosen, shard)
-	return shard, w.stamp, nil
+	width, _ := w.Known("", time.Time{})
+	return shard, width, w.stamp, nil
 }
 
 func (w *fakeWriting) Refused(lost bool) { w.lost = append(w.lost, lost) }

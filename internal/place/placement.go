@@ -97,17 +97,17 @@ func (p *Placer) begin(ctx context.Context, at *Placement, item Item) (err error
 	if at.writing, err = s.Ledgers.Write(ctx, at.Text, at.Bucket, choose); err != nil {
 		return err
 	}
-	shard, stamp, err := at.writing.Next()
+	shard, width, stamp, err := at.writing.Next()
 	if err != nil {
 		return err
 	}
-	return p.enter(at, shard, stamp)
+	return p.enter(at, shard, width, stamp)
 }
 
 // enter moves an item of a key with a ledger to the shard that was decided for its next attempt. With an error it stays.
-func (p *Placer) enter(at *Placement, shard int, stamp int64) error {
+func (p *Placer) enter(at *Placement, shard int, width layout.Width, stamp int64) error {
 	before := at.Width
-	at.Width, _ = p.schema.Ledgers.Known(at.Text, at.Bucket)
+	at.Width = width
 	if err := p.move(at, shard); err != nil {
 		at.Width = before
 		return err
@@ -128,11 +128,11 @@ func (p *Placer) Again(at *Placement, lost bool) (moved bool, err error) {
 	at.tried = append(at.tried, at.Shard)
 	home, before := at.Home, at.stamp
 	at.writing.Refused(lost)
-	shard, stamp, err := at.writing.Next()
+	shard, width, stamp, err := at.writing.Next()
 	if err != nil {
 		return false, err
 	}
-	_ = p.enter(at, shard, stamp) // if the other shard key would be too long, the item stays where it has a place
+	_ = p.enter(at, shard, width, stamp) // if the other shard key would be too long, the item stays where it has a place
 	return at.Home != home || at.stamp != before, nil
 }
 

@@ -33,8 +33,8 @@ type Ledgers interface {
 
 // Writing decides which shard each attempt of a write goes to.
 type Writing interface {
-	// Next returns the shard of the next attempt, and the stamp that the item carries.
-	Next() (shard int, stamp int64, err error)
+	// Next returns the shard of the next attempt, the width that it is one of, and the stamp that the item carries.
+	Next() (shard int, width layout.Width, stamp int64, err error)
 	// Refused says that the last attempt had no effect, or, if lost is set, that an attempt may have had one.
 	Refused(lost bool)
 }

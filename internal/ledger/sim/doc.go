@@ -5,8 +5,8 @@
 //
 // A request is sent, applied and answered in three events. A lost answer, a late or repeated application, and a pause or
 // crash between any two of them are schedules like any other. Reads with eventual consistency see a state of up to
-// MaxLag ago. The clocks of a process run up to 5 % fast or slow, the wall clock is set by up to an hour, and the monotonic
-// clock may stand still while the process sleeps. Some processes do not understand the ledgers that others write.
+// MaxLag ago. The clocks of a process run up to 5 % fast or slow. The wall clock is set by up to an hour. The monotonic clock
+// may stand still while the process sleeps. Some processes do not understand the ledgers that others write.
 //
 // NewPlan draws what happens from a seed. Run runs a plan and returns the first promise that was broken. History returns what
 // processes saw of the ledgers, for a checker that knows nothing of the rules. Shrink drops whatever

@@ -1,6 +1,7 @@
 // Adaptive prints what make proof-adaptive shows: that the shards of a key follow its load while everything runs, and that
-// nothing acknowledged is missed or doubled meanwhile. It steps up the load of a key in virtual time, rolls, kills and stops real
-// processes, counts the requests of cold keys, runs the simulator, and repeats the growth on an engine that nobody here wrote.
+// nothing acknowledged is missed or doubled meanwhile. It steps up the load of a key in virtual time. It changes real processes one
+// by one, kills them and stops them. It counts the requests of cold keys, runs the simulator, and repeats the growth on an engine
+// that nobody here wrote.
 // It ends with one JSON object, and exits with 1 if a number that must hold does not.
 package main
 
