@@ -23,6 +23,7 @@ type Role byte
 const (
 	RoleLedger  Role = 'L' // how many shards of a key, in a bucket, are written and read
 	RoleHeat    Role = 'H' // how much all processes have written to that key
+	RoleSpare   Role = 'S' // the same, while the partition of the first is too hot to be written
 	RoleCharter Role = 'C' // what the layout of a collection is; there is one for each collection
 )
 
@@ -33,6 +34,8 @@ func (r Role) String() string {
 		return "ledger"
 	case RoleHeat:
 		return "heat"
+	case RoleSpare:
+		return "spare heat"
 	case RoleCharter:
 		return "charter"
 	}
@@ -63,8 +66,8 @@ func (k ControlKey) Validate() error {
 // fault returns what is wrong with the parts, "" if nothing is.
 func (k ControlKey) fault() string {
 	switch {
-	case k.Role != RoleLedger && k.Role != RoleHeat && k.Role != RoleCharter:
-		return fmt.Sprintf("unknown role %s: it must be L, H or C", quote.Text(string(rune(k.Role))))
+	case k.Role != RoleLedger && k.Role != RoleHeat && k.Role != RoleSpare && k.Role != RoleCharter:
+		return fmt.Sprintf("unknown role %s: it must be L, H, S or C", quote.Text(string(rune(k.Role))))
 	case !isCollection(k.Collection):
 		return fmt.Sprintf("the name of a collection must have 1 to %d characters out of letters, digits, \"_\", \".\" and \"-\"", maxCollection)
 	case k.Role == RoleCharter && k.Bucket+k.Key != "":
@@ -118,7 +121,7 @@ func ParseControlKey(text string) (ControlKey, error) {
 		return ControlKey{}, keyError(text, fmt.Sprintf("it is not of a control item, which begins with %q", ControlPrefix))
 	}
 	if len(rest) < 2 || rest[1:2] != controlMark {
-		return ControlKey{}, keyError(text, fmt.Sprintf("behind %q there must be L, H or C and %q", ControlPrefix, controlMark))
+		return ControlKey{}, keyError(text, fmt.Sprintf("behind %q there must be L, H, S or C and %q", ControlPrefix, controlMark))
 	}
 	k := ControlKey{Role: Role(rest[0]), Collection: rest[2:]}
 	if k.Role != RoleCharter {

@@ -13,6 +13,7 @@ import (
 func TestControlKeysAreSpeltAsStored(t *testing.T) {
 	for text, want := range map[string]layout.ControlKey{
 		"_hs#L#orders##POST#12345":           {Role: layout.RoleLedger, Collection: "orders", Key: "POST#12345"},
+		"_hs#S#orders##POST#12345":           {Role: layout.RoleSpare, Collection: "orders", Key: "POST#12345"},
 		"_hs#H#orders#2024-12-02#POST#12345": {Role: layout.RoleHeat, Collection: "orders", Bucket: "2024-12-02", Key: "POST#12345"},
 		"_hs#L#a.b-c_D9##_hs#L#x##y":         {Role: layout.RoleLedger, Collection: "a.b-c_D9", Key: "_hs#L#x##y"},
 		"_hs#L#o###":                         {Role: layout.RoleLedger, Collection: "o", Key: "#"},
@@ -33,7 +34,7 @@ func TestControlKeysParseToThemselves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[a-c#_\-é]{0,12}`), rapid.String())
 		k := layout.ControlKey{
-			Role:       rapid.SampledFrom([]layout.Role{layout.RoleLedger, layout.RoleHeat, layout.RoleCharter, 'x', '#', 0, 0xe9}).Draw(t, "role"),
+			Role:       rapid.SampledFrom([]layout.Role{layout.RoleLedger, layout.RoleHeat, layout.RoleSpare, layout.RoleCharter, 'x', '#', 0, 0xe9}).Draw(t, "role"),
 			Collection: rapid.OneOf(rapid.StringMatching(`[A-Za-z0-9_.\-]{1,64}`), text).Draw(t, "collection"),
 		}
 		if rapid.Bool().Draw(t, "keyed") {

@@ -227,20 +227,27 @@ const (
 	keyRangeName = "_hs_x"
 )
 
-// report adds to a key's accumulator and returns what it has then. A report that is lost or added twice blurs one rate.
+// report adds to a key's accumulator and returns what it has then. A report that is lost or added twice blurs one rate. The
+// accumulator may be on the very partition that is too hot. So each attempt takes another of the two that a key has.
 func (c *Control) report(ctx context.Context, k layout.ControlKey, add ledger.Totals) (ledger.Totals, error) {
 	number := func(f float64) types.AttributeValue {
 		return &types.AttributeValueMemberN{Value: strconv.FormatFloat(f, 'f', 3, 64)}
 	}
 	in := &dynamodb.UpdateItemInput{
-		TableName: &c.Table, Key: c.key(k), UpdateExpression: aws.String("ADD #w :w, #x :x"),
+		TableName: &c.Table, UpdateExpression: aws.String("ADD #w :w, #x :x"),
 		ExpressionAttributeNames:  map[string]string{"#w": offeredName, "#x": keyRangeName},
 		ExpressionAttributeValues: Item{":w": number(add.Offered), ":x": number(add.KeyRange)},
 		ReturnValues:              types.ReturnValueUpdatedNew, ReturnConsumedCapacity: meter.Of(ctx).Wanted(),
 	}
+	var t ledger.Totals
 	var out *dynamodb.UpdateItemOutput
 	_, err := c.Writes.Do(ctx, dispatch.Request{
-		Send: func(ctx context.Context, _ int) (err error) {
+		Send: func(ctx context.Context, attempt int) (err error) {
+			k.Role, t.Spare = layout.RoleHeat, attempt%2 == 0
+			if t.Spare {
+				k.Role = layout.RoleSpare
+			}
+			in.Key = c.key(k)
 			out, err = c.Client.UpdateItem(ctx, in, dispatch.Once)
 			return err
 		},
@@ -250,7 +257,6 @@ func (c *Control) report(ctx context.Context, k layout.ControlKey, add ledger.To
 		return ledger.Totals{}, fmt.Errorf("UpdateItem %s %q: %w", c.Table, c.name(k), err)
 	}
 	meter.Wrote(ctx, out.ConsumedCapacity)
-	var t ledger.Totals
 	for name, field := range map[string]*float64{offeredName: &t.Offered, keyRangeName: &t.KeyRange} {
 		n, ok := out.Attributes[name].(*types.AttributeValueMemberN)
 		if !ok {

@@ -42,7 +42,7 @@ func TestControlItemsInAnyTable(t *testing.T) {
 			}
 			b := newBook(t, client, edit)
 			b.grow(t, "k", 8)
-			if _, err := b.control.report(t.Context(), layout.ControlKey{Role: layout.RoleHeat, Key: "k"}, ledger.Totals{Offered: 7}); err != nil {
+			if _, err := b.control.report(t.Context(), layout.ControlKey{Key: "k"}, ledger.Totals{Offered: 7}); err != nil {
 				t.Fatal(err)
 			}
 			other := newBook(t, client, edit)
@@ -148,11 +148,19 @@ func TestControlItemsOfTwoCollections(t *testing.T) {
 func TestReport(t *testing.T) {
 	client := faulty.On(t, start(t), nil)
 	b := newBook(t, client)
-	k := layout.ControlKey{Role: layout.RoleHeat, Key: "k"}
+	k := layout.ControlKey{Key: "k"}
 	for i, want := range []ledger.Totals{{Offered: 10.5, KeyRange: 2}, {Offered: 21, KeyRange: 4}} {
 		if got, err := b.control.report(t.Context(), k, ledger.Totals{Offered: 10.5, KeyRange: 2}); err != nil || got != want {
 			t.Errorf("report %d: got %+v, %v, want %+v", i, got, err, want)
 		}
+	}
+	client.Decide(faulty.Script(faulty.Throttled)) // the partition of the accumulator is too hot
+	if got, err := b.control.report(t.Context(), k, ledger.Totals{Offered: 5}); err != nil || got != (ledger.Totals{Offered: 5, Spare: true}) {
+		t.Errorf("got %+v, %v, want the spare accumulator", got, err)
+	}
+	client.Decide(nil)
+	if got, err := b.control.report(t.Context(), k, ledger.Totals{Offered: 1}); err != nil || got != (ledger.Totals{Offered: 22, KeyRange: 4}) {
+		t.Errorf("got %+v, %v, want the first accumulator again", got, err)
 	}
 	client.Decide(faulty.Script(faulty.LostAnswer))
 	if _, err := b.control.report(t.Context(), k, ledger.Totals{Offered: 1}); err == nil {

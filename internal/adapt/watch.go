@@ -9,7 +9,6 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/ledger"
-	"github.com/heatsink-go/heatsink/layout"
 )
 
 // pollEvery is how often the law is asked whether something is due for a key.
@@ -131,9 +130,7 @@ func (b *Book) report(ctx context.Context, p *page) {
 	if !due {
 		return
 	}
-	control := p.control
-	control.Role = layout.RoleHeat
-	totals, err := b.control.report(ctx, control, add)
+	totals, err := b.control.report(ctx, p.control, add)
 	if err != nil {
 		if dispatch.Judge(err).Harmless() {
 			b.lawMu.Lock()

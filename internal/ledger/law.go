@@ -64,6 +64,7 @@ func (s *Sample) offered() float64 {
 type Totals struct {
 	Offered  float64 // taken or throttled, whatever the reason
 	KeyRange float64 // of these, throttled because of their key range
+	Spare    bool    // it is the second accumulator, which takes what the first cannot
 }
 
 // Reason is why the law has decided as it has.
@@ -117,8 +118,8 @@ type watch struct {
 	alerts  int       // reports that were sent early
 	others  [throttles]float64
 
-	totals     Totals
-	at         time.Time // when these were; zero: there are none
+	counts     [2]reading // of the first accumulator and of the spare one
+	last       time.Time  // when the newest of them was
 	generation int64
 	seen       bool // generation is known
 	changed    time.Time
@@ -130,6 +131,12 @@ type watch struct {
 	throttled int     // reports in a row that were throttled although growth would help
 	share     float64 // of throttled units, smoothed over about 20 s; 0 while the key cools
 	smoothed  int     // reports that are in it
+}
+
+// reading is what an accumulator had.
+type reading struct {
+	totals Totals
+	at     time.Time // zero: it was not read yet
 }
 
 // NewLaw returns a law. The error wraps ErrLaw.
@@ -237,19 +244,30 @@ func (l *Law) Decide(key string, t Totals, r Record, now time.Time) Decision {
 	}
 	w.generation, w.seen = r.Generation, true
 
-	before, at := w.totals, w.at
-	w.totals, w.at = t, now
-	elapsed := now.Sub(at)
-	if at.IsZero() || elapsed <= 0 || elapsed > 4*l.options.Tick || t.Offered < before.Offered || t.KeyRange < before.KeyRange {
+	count := &w.counts[0]
+	if t.Spare {
+		count = &w.counts[1]
+	}
+	before, last := *count, w.last
+	*count, w.last = reading{t, now}, now
+	fell := t.Offered < before.totals.Offered || t.KeyRange < before.totals.KeyRange
+	if fell || !l.recent(last, now) {
 		w.rate, w.hot, w.throttled = 0, 0, 0
+	}
+	if fell || !l.recent(before.at, now) {
 		return d.because(NoRate, "this is the first report for a while")
 	}
-	offered := t.Offered - before.Offered
-	d.Rate = offered / elapsed.Seconds()
+	offered := t.Offered - before.totals.Offered
+	d.Rate = offered / now.Sub(before.at).Seconds()
 	if offered > 0 {
-		d.Throttled = (t.KeyRange - before.KeyRange) / offered
+		d.Throttled = (t.KeyRange - before.totals.KeyRange) / offered
 	}
 	return l.judge(w, d, r, now)
+}
+
+// recent reports whether a reading is young enough for a rate.
+func (l *Law) recent(at, now time.Time) bool {
+	return !at.IsZero() && now.After(at) && now.Sub(at) <= 4*l.options.Tick
 }
 
 // judge applies the rules to a rate.

@@ -360,6 +360,36 @@ func TestNoFutilityAfterGrowth(t *testing.T) {
 	}
 }
 
+// The spare accumulator has a rate of its own, and a turn of the first does not end what the reports agree on.
+func TestSpareAccumulator(t *testing.T) {
+	law, err := NewLaw(LawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1000, 0)
+	law.Observe("k", Sample{Taken: 1}, now)
+	for i, r := range []struct {
+		after  time.Duration
+		totals Totals
+		want   Reason
+		rate   float64
+	}{
+		{0, Totals{Offered: 1e6}, NoRate, 0},
+		{time.Second, Totals{Offered: 100, Spare: true}, NoRate, 0},
+		{time.Second, Totals{Offered: 5100, Spare: true}, Hysteresis, 5000},
+		{time.Second, Totals{Offered: 1e6 + 15_000}, Grows, 5000},
+	} {
+		now = now.Add(r.after)
+		if d := law.Decide("k", r.totals, width(1), now); d.Reason != r.want || d.Rate != r.rate {
+			t.Errorf("report %d: got %q at %g, want %q at %g", i, d.Reason, d.Rate, r.want, r.rate)
+		}
+	}
+	now = now.Add(time.Minute)
+	if d := law.Decide("k", Totals{Offered: 6000, Spare: true}, width(1), now); d.Reason != NoRate {
+		t.Errorf("after a minute: got %q, want %q", d.Reason, NoRate)
+	}
+}
+
 // A report that was throttled is in the next one, which comes as early.
 func TestUnreported(t *testing.T) {
 	law, err := NewLaw(LawOptions{})
