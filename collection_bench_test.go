@@ -112,6 +112,33 @@ func BenchmarkLibraryAlone(b *testing.B) {
 	}
 }
 
+// BenchmarkPutAlone is what a Put of one of many keys costs beside DynamoDB, with and without ledgers. The client answers at once, so
+// that the keys are hot: cold ones cost less.
+func BenchmarkPutAlone(b *testing.B) {
+	ctx := context.Background()
+	items := make([]heatsink.Item, 10_000)
+	for i := range items {
+		items[i] = heatsink.Item{
+			"pk": &types.AttributeValueMemberS{Value: fmt.Sprintf("PAGE#%05d", i)},
+			"sk": &types.AttributeValueMemberS{Value: "2026-06-22T12:00:00Z#user-12345"},
+		}
+	}
+	for name, adaptive := range map[string]*heatsink.Adaptive{"fixed": nil, "adaptive": {}} {
+		b.Run(name, func(b *testing.B) {
+			c, err := heatsink.Open[heatsink.Item](instant{}, heatsink.Options{Table: "views", PartitionKey: "pk", SortKey: "sk", Adaptive: adaptive})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, err := c.Put(ctx, items[i%len(items)]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // instant is a client whose writes succeed and whose GetItem has an item, without anything behind it.
 type instant struct {
 	heatsink.Client

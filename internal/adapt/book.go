@@ -57,8 +57,9 @@ type Book struct {
 	gate    gate
 	charter checked
 
-	mu    sync.RWMutex
-	pages map[Key]*page
+	mu     sync.RWMutex
+	pages  map[Key]*page
+	sweeps atomic.Int64 // how often pages were forgotten
 
 	lawMu sync.Mutex // guards law and hints
 	law   *ledger.Law
@@ -95,7 +96,7 @@ type page struct {
 	share   ledger.Share
 	flights map[int64]*flight
 
-	used    atomic.Int64  // the second of the last use
+	used    atomic.Int64  // the sweep after which it was last used
 	watched atomic.Bool   // the law has heard of the key
 	polled  atomic.Int64  // when the law was last asked, in milliseconds
 	reason  ledger.Reason // of the last decision that was told, or would have been
@@ -135,7 +136,7 @@ func (b *Book) page(k Key) (*page, error) {
 	if len(b.pages) >= maxPages {
 		b.forget()
 	}
-	p.used.Store(time.Now().Unix())
+	p.used.Store(b.sweeps.Load())
 	b.pages[k] = p
 	return p, nil
 }
@@ -146,17 +147,17 @@ func (b *Book) known(k Key) *page {
 	p := b.pages[k]
 	b.mu.RUnlock()
 	if p != nil {
-		p.used.Store(time.Now().Unix()) // not by the clock: that has a lock, and here a wrong time only forgets a page
+		p.used.Store(b.sweeps.Load())
 	}
 	return p
 }
 
-// forget drops pages that were not used for a while, and a quarter of them if none is old. A page that is in use goes on:
-// its operation is like that of another process.
+// forget drops pages that were not used since it was last called, and others until a quarter is gone. A page that is in use goes
+// on: its operation is like that of another process.
 func (b *Book) forget() {
-	old := time.Now().Unix() - 60
+	now := b.sweeps.Add(1)
 	for k, p := range b.pages {
-		if p.used.Load() < old {
+		if p.used.Load() < now-1 {
 			delete(b.pages, k)
 		}
 	}

@@ -108,6 +108,7 @@ type Law struct {
 	options LawOptions
 	keys    map[string]*watch
 	grown   []time.Time // when this process grew keys, in the last minute
+	swept   time.Time   // when keys were last forgotten
 }
 
 // watch is what the law knows of a key.
@@ -169,8 +170,12 @@ func (l *Law) Observe(key string, s Sample, now time.Time) bool {
 	return true
 }
 
-// forget drops keys that nobody has asked about for a while.
+// forget drops keys that nobody has asked about for a while. It looks once a second: each key beyond MaxKeys calls it.
 func (l *Law) forget(now time.Time) {
+	if since := now.Sub(l.swept); since >= 0 && since < time.Second {
+		return
+	}
+	l.swept = now
 	for key, w := range l.keys {
 		if now.Sub(w.since) > 4*l.options.Tick {
 			delete(l.keys, key)
