@@ -23,6 +23,7 @@ func TestLawIsDocumented(t *testing.T) {
 		"time between two reports of a key":                    fmt.Sprintf("%v; %v while it is throttled, %s times", seconds(o.Tick), seconds(o.Alert), words[o.Alerts]),
 		"a key grows above":                                    fmt.Sprintf("%v WCU/s for each shard", o.High),
 		"or if its partitions throttle more than":              fmt.Sprintf("%v %% of its units", 100*o.Throttled),
+		"or more than, in the mean of four reports":            fmt.Sprintf("%v %% of its units", 100*o.Uneasy),
 		"reports that must agree":                              fmt.Sprintf("%d, and up to %d while the rate still rises", o.Reports, 2*o.Reports),
 		"a shard is to take after growth":                      fmt.Sprintf("%v WCU/s, with room for %v × the rate", o.Target, o.Headroom),
 		"time between two growths of a key":                    seconds(o.Cooldown),
