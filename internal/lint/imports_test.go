@@ -51,10 +51,12 @@ var mayImport = imports{
 	"internal/figure":                  {},
 
 	// The protocol of adaptive layouts: pure, and what tries to break it.
-	"internal/adapt":      {"layout", "internal/charter", "internal/dispatch", "internal/ledger", "internal/meter"},
-	"internal/ledger":     {"layout", "internal/figure"},
-	"internal/ledger/sim": {"internal/ledger", "layout"},
-	"internal/charter":    {"internal/ledger", "internal/quote", "layout"},
+	"internal/adapt":         {"layout", "internal/charter", "internal/dispatch", "internal/ledger", "internal/meter"},
+	"internal/ledger":        {"layout", "internal/figure"},
+	"internal/ledger/sim":    {"internal/ledger", "layout"},
+	"internal/forward":       {},
+	"internal/forward/check": {"internal/forward"},
+	"internal/charter":       {"internal/ledger", "internal/quote", "layout"},
 
 	// Positions in a read, and what they are made of: pure.
 	"internal/pagetoken": {"layout", "internal/attr", "internal/sortkey"},
