@@ -40,7 +40,6 @@ type Breaks struct {
 	DropEarly     bool // drops stubs while requests of before may arrive
 	SweepEarly    bool // drops dead items while the key is settling
 	SweepAtOnce   bool // drops dead items as soon as the key is settled
-	SplitEarly    bool // splits a key again as soon as it is clean
 	ReturnEarly   bool // gives back while requests of before may arrive
 	DropBackEarly bool // drops the marks of the way back while requests of before may arrive
 

@@ -11,7 +11,7 @@ type Trace uint8
 
 // The traces.
 const (
-	Clean    Trace = iota // nothing: the key may move again, once the wait is over
+	Clean    Trace = iota // nothing: the key may move again
 	Deads                 // dead items in the homes that are the only ones now
 	Returned              // marks in the new homes, which nobody uses any more
 )
@@ -30,7 +30,7 @@ const (
 )
 
 // Next returns what is to be done at this stage, and the stage that may follow when it is done. waited says that no request which
-// was built on an earlier stage can arrive any more. ok is false if the stage has to wait for that, or if it stays.
+// was built on an earlier stage can arrive any more. ok is false if the next stage has to wait for that.
 func (s Stage) Next(waited bool, b *Breaks) (c Chore, then Stage, ok bool) {
 	switch {
 	case s.Phase == Split:
@@ -48,5 +48,5 @@ func (s Stage) Next(waited bool, b *Breaks) (c Chore, then Stage, ok bool) {
 	case s.Trace == Returned:
 		return DropBacks, Stage{}, waited || b.DropBackEarly
 	}
-	return Nothing, Stage{Phase: Split}, waited || b.SplitEarly
+	return Nothing, Stage{Phase: Split}, true // a request of either settled stage does no harm
 }
