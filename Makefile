@@ -132,9 +132,11 @@ proof-adaptive: ## measure that shards follow the load of their keys and nothing
 	@go run ./internal/proof/adaptive -only '$(ONLY)'
 
 .PHONY: soak
-soak: ## long runs: SEEDS=100000 of the ledger's simulator, SOAK=5m of everything at once on the engine
+soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, SOAK=5m of everything at once on the engine
 	$(call heading,simulator of ledgers with $(SEEDS) seeds)
 	@go test ./internal/ledger/sim -run TestNothingIsMissed -seeds $(SEEDS) -timeout 0
+	$(call heading,all interleavings of the long scenarios of moves)
+	@go test ./internal/forward/check -run TestOneItem -full -v -timeout 0
 	$(call heading,everything at once for $(SOAK))
 	@HEATSINK_SOAK=$(SOAK) go test ./local -run Soak -race -timeout 0
 
