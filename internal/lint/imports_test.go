@@ -56,6 +56,7 @@ var mayImport = imports{
 	"internal/ledger/sim":    {"internal/ledger", "layout"},
 	"internal/forward":       {},
 	"internal/forward/check": {"internal/forward"},
+	"internal/lease":         {"internal/dispatch"},
 	"internal/charter":       {"internal/ledger", "internal/quote", "layout"},
 
 	// Positions in a read, and what they are made of: pure.
