@@ -5,6 +5,9 @@ package forward
 type Move[C any] struct {
 	// Over says that there is nothing to move any more.
 	Over bool
+	// Stale says that it has met a mark that its phase cannot have. Then it goes no further. The caller reads the ledger with strong
+	// consistency and begins again, and reports the item if the ledger has not changed.
+	Stale bool
 
 	back    bool
 	step    moveStep
@@ -21,6 +24,7 @@ const (
 	moveCopy
 	moveStrip
 	moveFreezeBack
+	moveMarkBack
 	moveReturn
 )
 
@@ -44,6 +48,8 @@ func (m Move[C]) Next() Request[C] {
 			return Request[C]{Home: New}
 		}
 		return Request[C]{Home: New, Act: FreezeBack}
+	case moveMarkBack:
+		return Request[C]{Home: New, Act: MarkBack}
 	case moveReturn:
 		return giveBack(m.saw)
 	}
@@ -91,9 +97,29 @@ func (m Move[C]) Take(a Answer[C]) Move[C] {
 			m.step = moveCopy
 		}
 	case moveFreezeBack:
-		m.step, m.saw = moveReturn, a.Slot
+		return m.marked(a.Slot)
+	case moveMarkBack:
+		if a.Done {
+			a.Slot = Slot[C]{State: Left}
+		}
+		return m.marked(a.Slot)
 	case moveReturn:
 		m.step = moveLook
+	}
+	return m
+}
+
+// marked goes on by what the new home has. It goes back when it has a mark of the way back.
+func (m Move[C]) marked(s Slot[C]) Move[C] {
+	switch {
+	case s.State == Leaving || s.State == Left || m.breaks.ReturnUnfrozen:
+		m.step, m.saw = moveReturn, s
+	case s.State == Live:
+		m.step = moveFreezeBack
+	case s.State.empty():
+		m.step = moveMarkBack
+	default:
+		m.Stale = true
 	}
 	return m
 }

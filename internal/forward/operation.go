@@ -9,7 +9,9 @@ const (
 	Found                  // a read: Content has it
 	Missing                // a read: there is no item
 	Done                   // a write
-	Refused                // a write whose condition does not hold; of a Create, because there is an item
+	// Refused is the outcome of a write that is not done: the condition does not hold for what the last answer has, or there is an
+	// item (Create), or there is none (Update, Swap, Delete). DynamoDB calls some of these a success: see express.User.
+	Refused
 	// Stale says that the process has met a mark of a later phase. It reads the ledger with strong consistency, and begins again.
 	Stale
 )

@@ -23,15 +23,18 @@ const (
 	Copy
 	// Strip replaces a frozen item by a stub.
 	Strip
-	// DropStub deletes an item that has moved on.
+	// DropStub deletes a stub. A frozen item stays: its content may be nowhere else.
 	DropStub
 	// DropDead deletes a dead item.
 	DropDead
-	// FreezeBack marks whatever the new home has as on its way back, and returns the content.
+	// FreezeBack marks a live item of the new home as on its way back, and returns the content.
 	FreezeBack
-	// Return replaces an item that has moved on by the content that comes back.
+	// MarkBack puts the mark of the way back where the new home has nothing, or a dead item. No request could do it together with
+	// FreezeBack: an expression cannot tell an absent item from one that has a key and nothing else.
+	MarkBack
+	// Return replaces a frozen item or a stub by the content that comes back.
 	Return
-	// ReturnNothing deletes an item that has moved on: nothing comes back.
+	// ReturnNothing deletes a frozen item or a stub: nothing comes back.
 	ReturnNothing
 	// DropBack deletes an item that is marked as on its way back.
 	DropBack
@@ -39,7 +42,7 @@ const (
 
 var actNames = [...]string{
 	"read", "write", "write existing", "kill", "put stub", "freeze", "copy", "strip", "drop stub", "drop dead",
-	"freeze back", "return", "return nothing", "drop back",
+	"freeze back", "mark back", "return", "return nothing", "drop back",
 }
 
 // String returns the act in lower case.
@@ -59,23 +62,25 @@ type Request[C any] struct {
 
 // Answer is what became of a request.
 type Answer[C any] struct {
-	Done bool    // the condition held
-	Slot Slot[C] // Read: the item. Freeze, FreezeBack: what the item is now. Else what it was before
+	Done bool // the condition held
+	// Slot is the item that a Read has found, or what a Freeze or a FreezeBack has made of it. If the condition did not hold, it is
+	// the item that it did not hold for. Machines do not look at it after any other request that is done.
+	Slot Slot[C]
 }
 
 // Kind is what a user asks for.
 type Kind uint8
 
-// The kinds.
+// The kinds. Package express tells which one a request of DynamoDB is.
 const (
 	Get    Kind = iota
 	List        // a Get by a Query of all shards, which reads both homes in any order
-	Put         // the whole item, whatever there is
-	Create      // Put if there is none
+	Put         // the whole item, whatever there is; the user does not learn what there was
+	Create      // a new item, if there is none
 	Update      // if there is an item
-	Upsert      // Update, or a new item
-	Swap        // Put, Update or Delete with a condition on an item that is there
-	Delete
+	Upsert      // a new item, or a change of one for which the condition holds
+	Swap        // a change of an item that is there and for which the condition holds; not a Delete
+	Delete      // of an item that is there and for which the condition holds
 )
 
 var kindNames = [...]string{"get", "list", "put", "create", "update", "upsert", "swap", "delete"}
@@ -91,9 +96,12 @@ func (k Kind) String() string {
 // User is what an operation does to content.
 type User[C any] struct {
 	Kind  Kind
-	Holds func(C) bool            // the condition of a Swap
+	Holds func(C) bool            // the condition of an Upsert, a Swap or a Delete on an item that is there; nil: it holds
 	Write func(old C, had bool) C // the new content; not of a Delete
 }
+
+// holds reports whether the condition holds for an item that is there.
+func (u User[C]) holds(c C) bool { return u.Holds == nil || u.Holds(c) }
 
 // Apply returns what a request makes of a slot, and whether its condition held. It is the specification for those who write the
 // requests as expressions.
@@ -121,9 +129,9 @@ func apply[C any](r Request[C], u User[C], s Slot[C], b *Breaks) (Slot[C], bool)
 		return write(u, s, there && !fenced, b)
 	case Kill:
 		if live && b.RealDelete {
-			return Slot[C]{}, true
+			return Slot[C]{}, u.holds(s.Content)
 		}
-		return Slot[C]{State: Dead}, live
+		return Slot[C]{State: Dead}, live && u.holds(s.Content)
 	case PutStub:
 		return Slot[C]{State: Stub}, s.State.empty()
 	case Freeze:
@@ -133,18 +141,17 @@ func apply[C any](r Request[C], u User[C], s Slot[C], b *Breaks) (Slot[C], bool)
 	case Strip:
 		return Slot[C]{State: Stub}, s.State == Frozen
 	case DropStub:
-		return Slot[C]{}, s.State.Forwarded()
+		return Slot[C]{}, s.State == Stub
 	case DropDead:
 		return Slot[C]{}, s.State == Dead || b.DropAnyDead
 	case FreezeBack:
-		if live {
-			return Slot[C]{Leaving, s.Content}, true
-		}
-		return Slot[C]{State: Left}, s.State != Leaving && s.State != Left
+		return Slot[C]{Leaving, s.Content}, live
+	case MarkBack:
+		return Slot[C]{State: Left}, s.State.empty()
 	case Return:
-		return Slot[C]{Live, r.Content}, s.State.Forwarded() || b.ReturnOver
+		return Slot[C]{Live, r.Content}, s.State == Frozen || s.State == Stub || b.ReturnOver
 	case ReturnNothing:
-		return Slot[C]{}, s.State.Forwarded() || b.ReturnOver
+		return Slot[C]{}, s.State == Frozen || s.State == Stub || b.ReturnOver
 	case DropBack:
 		return Slot[C]{}, s.State == Leaving || s.State == Left
 	}
@@ -155,15 +162,17 @@ func apply[C any](r Request[C], u User[C], s Slot[C], b *Breaks) (Slot[C], bool)
 func write[C any](u User[C], s Slot[C], allowed bool, b *Breaks) (Slot[C], bool) {
 	live := s.State == Live
 	switch u.Kind {
-	case Put, Upsert:
+	case Put:
+	case Upsert:
+		allowed = allowed && (!live || u.holds(s.Content))
 	case Create:
 		allowed = allowed && (s.State == Absent || s.State == Dead && !b.DeadExists)
 	case Update:
 		allowed = allowed && (live || s.State == Dead && b.DeadLives)
 	case Swap:
-		allowed = allowed && live && u.Holds(s.Content)
+		allowed = allowed && live && u.holds(s.Content)
 	case Delete:
-		return Slot[C]{}, allowed && live
+		return Slot[C]{}, allowed && live && u.holds(s.Content)
 	}
 	if !allowed {
 		return s, false

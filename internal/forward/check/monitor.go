@@ -95,9 +95,8 @@ func (m *monitor) answer(o operation, v value) (value, result) {
 
 // user returns an operation as the machines take it.
 func (m *monitor) user(o operation) forward.User[value] {
-	return forward.User[value]{
-		Kind:  o.kind,
-		Holds: func(v value) bool { return v == o.from },
+	u := forward.User[value]{
+		Kind: o.kind,
 		Write: func(old value, had bool) value {
 			if o.kind == forward.Upsert && had {
 				return m.value(m.texts[old] + o.text)
@@ -105,6 +104,10 @@ func (m *monitor) user(o operation) forward.User[value] {
 			return m.value(o.text)
 		},
 	}
+	if o.kind == forward.Swap {
+		u.Holds = func(v value) bool { return v == o.from }
+	}
+	return u
 }
 
 // call returns the orders after operations have begun: each of those that are pending may come next. A late duplicate of operation
