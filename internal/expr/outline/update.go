@@ -201,14 +201,24 @@ func readIfNotExists(text string) (value string, unless Path) {
 
 // AddToSet adds assignments to the SET clause of an update expression, or such a clause.
 func AddToSet(expression, assignments string) string {
+	return addTo(expression, token.Set, "SET", assignments)
+}
+
+// AddToRemove adds paths to the REMOVE clause of an update expression, or such a clause.
+func AddToRemove(expression, paths string) string {
+	return addTo(expression, token.Remove, "REMOVE", paths)
+}
+
+// addTo adds actions to a clause, which DynamoDB takes only once.
+func addTo(expression string, clause token.Kind, word, actions string) string {
 	u := ReadUpdate(expression)
 	for a, ok := u.Next(); ok; a, ok = u.Next() {
-		if a.Clause == token.Set {
-			return expression[:a.ClauseEnd] + " " + assignments + "," + expression[a.ClauseEnd:]
+		if a.Clause == clause {
+			return expression[:a.ClauseEnd] + " " + actions + "," + expression[a.ClauseEnd:]
 		}
 	}
 	if strings.TrimSpace(expression) == "" {
-		return "SET " + assignments
+		return word + " " + actions
 	}
-	return expression + " SET " + assignments
+	return expression + " " + word + " " + actions
 }
