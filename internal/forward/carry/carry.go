@@ -1,0 +1,180 @@
+// Package carry carries out the machines of package forward on DynamoDB: one operation of a user, one move, one chore of a mover. It
+// knows no ledger. Its caller says in which phase a key is, and how long that may be relied on.
+package carry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/forward/express"
+	"github.com/heatsink-go/heatsink/internal/lease"
+	"github.com/heatsink-go/heatsink/internal/meter"
+)
+
+// ErrStale is wrapped when an operation cannot go on with the phase that it knows: it has met a mark of a later one, or its lease
+// is over. It had no effect on the item. Read the ledger with strong consistency, and begin the operation again.
+var ErrStale = errors.New("the key has gone on to another stage of its move")
+
+// Client is the part of the SDK's client that items take.
+type Client interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// Carrier sends requests.
+type Carrier struct {
+	Client        Client
+	Reads, Writes *dispatch.Dispatcher
+}
+
+// Place is one id at one stage of its key.
+type Place struct {
+	Homes express.Homes
+	Phase forward.Phase
+	Lease lease.Lease // on what the ledger said of the phase
+}
+
+// Result is what an operation has come to.
+type Result struct {
+	Outcome forward.Outcome // Found, Missing, Done or Refused
+	Content express.Item    // of a read
+	// Returned is what the user's ReturnValues ask for, without marks.
+	Returned express.Item
+	// Refused is what DynamoDB would have answered to a write that is Refused; nil if that is a success.
+	Refused error
+}
+
+// none leaves out no rule.
+var none forward.Breaks
+
+// Operate runs one operation of a user on an id. Each request of it is tried again as the dispatchers allow. After a lost answer the
+// user's own write is tried again only if it is repeatable: otherwise the error says that the write may have happened.
+func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first forward.First, repeatable bool) (Result, error) {
+	machine := forward.NewOperation[express.Item](u.Kind(), at.Phase, first, &none)
+	for {
+		r := machine.Next()
+		user := users(r.Act)
+		asked := u
+		if !user {
+			asked = nil
+		}
+		request, err := at.Homes.Express(r, asked)
+		if err != nil {
+			return Result{}, err
+		}
+		answer, returned, err := c.send(ctx, at.Lease, request, !user || repeatable)
+		if err != nil {
+			return Result{}, err
+		}
+		machine = machine.Take(answer)
+		switch machine.Outcome {
+		case forward.Running:
+		case forward.Stale:
+			return Result{}, fmt.Errorf("%w: %v found the item %v", ErrStale, at.Phase, answer.Slot.State)
+		case forward.Refused:
+			return Result{Outcome: forward.Refused, Refused: u.Refused(answer)}, nil
+		case forward.Done:
+			return Result{Outcome: forward.Done, Returned: request.Returned(returned)}, nil
+		default:
+			return Result{Outcome: machine.Outcome, Content: machine.Content}, nil
+		}
+	}
+}
+
+// users reports whether an act is the user's own.
+func users(a forward.Act) bool {
+	return a == forward.Write || a == forward.WriteExisting || a == forward.Kill
+}
+
+// Move moves an id to its new home, or back to its old one if the key is on its way back. Nothing is lost if it stops at any point.
+func (c *Carrier) Move(ctx context.Context, at Place) error {
+	machine := forward.NewMove[express.Item](&none)
+	if at.Phase == forward.Back {
+		machine = forward.NewReturn[express.Item](&none)
+	}
+	for !machine.Over {
+		answer, err := c.Act(ctx, at, machine.Next())
+		if err != nil {
+			return err
+		}
+		machine = machine.Take(answer)
+	}
+	return nil
+}
+
+// Act sends one request that is not a user's.
+func (c *Carrier) Act(ctx context.Context, at Place, r forward.Request[express.Item]) (forward.Answer[express.Item], error) {
+	request, err := at.Homes.Express(r, nil)
+	if err != nil {
+		return forward.Answer[express.Item]{}, err
+	}
+	answer, _, err := c.send(ctx, at.Lease, request, true)
+	return answer, err
+}
+
+// send sends a request within a lease, and returns its answer and the attributes that came with it. A write that is not repeatable is
+// not sent again after a lost answer.
+func (c *Carrier) send(ctx context.Context, l lease.Lease, r express.Request, repeatable bool) (a forward.Answer[express.Item], returned express.Item, err error) {
+	by := c.Writes
+	if r.Get != nil {
+		by = c.Reads
+	}
+	lost, over := false, false
+	_, err = by.Do(ctx, dispatch.Request{
+		Send: func(ctx context.Context, _ int) (err error) {
+			returned, err = c.once(ctx, l, r)
+			lost, over = lost || dispatch.Judge(err) == dispatch.Unknown, errors.Is(err, lease.ErrOver)
+			return err
+		},
+		Again: func(v dispatch.Verdict) bool { return !over && (v.Harmless() || repeatable) },
+	})
+	if over && !lost {
+		return a, nil, fmt.Errorf("%w: %w", ErrStale, err)
+	}
+	a, err = r.Answer(returned, err)
+	return a, returned, err
+}
+
+// once sends a request once.
+func (c *Carrier) once(ctx context.Context, l lease.Lease, r express.Request) (express.Item, error) {
+	switch {
+	case r.Get != nil:
+		r.Get.ReturnConsumedCapacity = meter.Of(ctx).Wanted()
+		out, err := c.Client.GetItem(ctx, r.Get, dispatch.Once, l.Bind)
+		if err != nil {
+			return nil, err
+		}
+		meter.Read(ctx, 0, out.ConsumedCapacity)
+		return out.Item, nil
+	case r.Put != nil:
+		r.Put.ReturnConsumedCapacity = meter.Of(ctx).Wanted()
+		out, err := c.Client.PutItem(ctx, r.Put, dispatch.Once, l.Bind)
+		if err != nil {
+			return nil, err
+		}
+		meter.Wrote(ctx, out.ConsumedCapacity)
+		return out.Attributes, nil
+	case r.Update != nil:
+		r.Update.ReturnConsumedCapacity = meter.Of(ctx).Wanted()
+		out, err := c.Client.UpdateItem(ctx, r.Update, dispatch.Once, l.Bind)
+		if err != nil {
+			return nil, err
+		}
+		meter.Wrote(ctx, out.ConsumedCapacity)
+		return out.Attributes, nil
+	}
+	r.Delete.ReturnConsumedCapacity = meter.Of(ctx).Wanted()
+	out, err := c.Client.DeleteItem(ctx, r.Delete, dispatch.Once, l.Bind)
+	if err != nil {
+		return nil, err
+	}
+	meter.Wrote(ctx, out.ConsumedCapacity)
+	return out.Attributes, nil
+}
