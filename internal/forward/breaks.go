@@ -15,6 +15,7 @@ type Breaks struct {
 	ReturnOver    bool // gives back over an item that has not moved on
 
 	// Of operations.
+	RemoveCopies bool // a Remove by a process that does not know of the move removes copies
 	BlindRead    bool // returns an item that has moved on as it stands
 	NoStub       bool // creates in the new home without a stub in the old one
 	CreateOld    bool // creates in the old home of a split key

@@ -5,6 +5,8 @@ package forward
 type Move[C any] struct {
 	// Over says that there is nothing to move any more.
 	Over bool
+	// Generation is that of the ledger, which a copy carries. Set it before the first request.
+	Generation uint64
 	// Stale says that it has met a mark that its phase cannot have. Then it goes no further. The caller reads the ledger with strong
 	// consistency and begins again, and reports the item if the ledger has not changed.
 	Stale bool
@@ -40,7 +42,7 @@ func (m Move[C]) Next() Request[C] {
 	case moveFreeze:
 		return Request[C]{Home: Old, Act: Freeze}
 	case moveCopy:
-		return Request[C]{Home: New, Act: Copy, Content: m.content}
+		return Request[C]{Home: New, Act: Copy, Content: m.content, Generation: m.Generation}
 	case moveStrip:
 		return Request[C]{Home: Old, Act: Strip}
 	case moveFreezeBack:

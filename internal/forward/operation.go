@@ -34,6 +34,8 @@ type Operation[C any] struct {
 	Outcome Outcome
 	// Content is what a read has found, or what is to be copied.
 	Content C
+	// Generation is that of the ledger which the process knows. Set it before the first request.
+	Generation uint64
 
 	step   step
 	home   Home    // where a read has looked first
@@ -56,20 +58,27 @@ const (
 	stepCopy               // copy what is frozen
 	stepMoved              // write in the new home, which decides
 	stepHelp               // finish the way back
+	stepOther              // remove in the other home of a settled key
 )
 
 // NewOperation returns the machine of an operation by a process that knows the phase.
 func NewOperation[C any](k Kind, p Phase, f First, b *Breaks) Operation[C] {
 	o := Operation[C]{Kind: k, Phase: p, breaks: b}
-	reads := k == Get || k == List
 	switch {
+	case k == Scan && p == Settled:
+		o.step, o.home = stepFirst, Old
+		if f != OldFirst {
+			o.home = New
+		}
+	case k == Append && p.both():
+		o.step = stepMoved // nobody else creates the item
 	case p == Back && k == Get && f == NewFirst:
 		o.step, o.home = stepFirst, New // what is live there is current
-	case p == Back && reads:
+	case p == Back && k.reads():
 		o.step, o.home = stepFirst, Old
 	case !p.both():
 		o.step = stepOne
-	case reads:
+	case k.reads():
 		o.step, o.home = stepFirst, Old
 		if f != OldFirst {
 			o.home = New
@@ -126,18 +135,20 @@ func (o Operation[C]) Next() Request[C] {
 	case stepStub:
 		return Request[C]{Home: Old, Act: PutStub}
 	case stepCopy:
-		return Request[C]{Home: New, Act: Copy, Content: o.Content}
+		return Request[C]{Home: New, Act: Copy, Content: o.Content, Generation: o.Generation}
 	case stepMoved:
 		return Request[C]{Home: New, Act: o.write(Write, Kill)}
 	case stepHelp:
 		return giveBack(o.saw)
+	case stepOther:
+		return Request[C]{Home: New, Act: WriteOwn, Generation: o.Generation}
 	}
 	return o.one()
 }
 
 // write returns how a write is done, and how a Delete is.
 func (o Operation[C]) write(other, remove Act) Act {
-	if o.Kind == Delete {
+	if o.Kind == Delete || o.Kind == Remove {
 		return remove
 	}
 	return other
@@ -150,7 +161,7 @@ func (o Operation[C]) one() Request[C] {
 		home = New
 	}
 	switch {
-	case o.Kind == Get || o.Kind == List:
+	case o.Kind.reads():
 		return Request[C]{Home: home}
 	case o.Phase == Settling && !o.breaks.SettlingReal:
 		return Request[C]{Home: home, Act: o.write(Write, Kill)}
@@ -180,6 +191,8 @@ func (o Operation[C]) Take(a Answer[C]) Operation[C] {
 	case stepHelp:
 		o.step = stepOne
 		return o
+	case stepOther:
+		return o.tookOther(a)
 	}
 	return o.tookOne(a)
 }
@@ -200,8 +213,7 @@ func (o Operation[C]) end(outcome Outcome) Operation[C] {
 
 // tookOne takes the answer of the only home.
 func (o Operation[C]) tookOne(a Answer[C]) Operation[C] {
-	s := a.Slot
-	reads := o.Kind == Get || o.Kind == List
+	s, reads := a.Slot, o.Kind.reads()
 	switch {
 	case reads && s.State.Forwarded() && !o.breaks.BlindRead:
 		return o.end(Stale)
@@ -213,8 +225,22 @@ func (o Operation[C]) tookOne(a Answer[C]) Operation[C] {
 		return o.forwarded(s)
 	case s.State.Forwarded():
 		return o.end(Stale)
+	case o.Kind == Remove && o.Phase == Settled:
+		o.step = stepOther
+		return o
 	}
 	return o.end(Refused)
+}
+
+// tookOther takes the answer of the other home of a settled key. A copy there says that the process knows too little.
+func (o Operation[C]) tookOther(a Answer[C]) Operation[C] {
+	switch {
+	case a.Done:
+		return o.end(Done)
+	case a.Slot.State.empty():
+		return o.end(Refused)
+	}
+	return o.end(Stale)
 }
 
 // forwarded goes on after the old home has said that the item has moved on. What is still there must be copied first if the

@@ -15,6 +15,8 @@ const (
 	WriteExisting
 	// Kill is the user's Delete, which leaves a dead item.
 	Kill
+	// WriteOwn is the user's Remove, if the item was put here, or was copied here by a generation that the operation knows of.
+	WriteOwn
 	// PutStub puts a stub if the home has nothing, or a dead item.
 	PutStub
 	// Freeze marks a live item as moved on and returns its content.
@@ -41,7 +43,7 @@ const (
 )
 
 var actNames = [...]string{
-	"read", "write", "write existing", "kill", "put stub", "freeze", "copy", "strip", "drop stub", "drop dead",
+	"read", "write", "write existing", "kill", "write own", "put stub", "freeze", "copy", "strip", "drop stub", "drop dead",
 	"freeze back", "mark back", "return", "return nothing", "drop back",
 }
 
@@ -58,6 +60,8 @@ type Request[C any] struct {
 	Home    Home
 	Act     Act
 	Content C // of Copy and Return
+	// Generation is that of the ledger: a Copy carries it, and a WriteOwn knows of copies up to it.
+	Generation uint64
 }
 
 // Answer is what became of a request.
@@ -81,9 +85,18 @@ const (
 	Upsert      // a new item, or a change of one for which the condition holds
 	Swap        // a change of an item that is there and for which the condition holds; not a Delete
 	Delete      // of an item that is there and for which the condition holds
+
+	// Items that are never found by id, as those of a list, are appended and removed only. Each has a sort key of its own, and may be
+	// in any shard: so operations look at both homes in every phase, and nothing has to be kept from being created.
+	Append // a new item, which is the only one with its sort key
+	Remove
+	Scan // a List of such items
 )
 
-var kindNames = [...]string{"get", "list", "put", "create", "update", "upsert", "swap", "delete"}
+var kindNames = [...]string{"get", "list", "put", "create", "update", "upsert", "swap", "delete", "append", "remove", "scan"}
+
+// reads reports whether a kind changes nothing.
+func (k Kind) reads() bool { return k == Get || k == List || k == Scan }
 
 // String returns the kind in lower case.
 func (k Kind) String() string {
@@ -132,12 +145,14 @@ func apply[C any](r Request[C], u User[C], s Slot[C], b *Breaks) (Slot[C], bool)
 			return Slot[C]{}, u.holds(s.Content)
 		}
 		return Slot[C]{State: Dead}, live && u.holds(s.Content)
+	case WriteOwn:
+		return Slot[C]{}, live && u.holds(s.Content) && (s.Copied <= r.Generation || b.RemoveCopies)
 	case PutStub:
 		return Slot[C]{State: Stub}, s.State.empty()
 	case Freeze:
-		return Slot[C]{Frozen, s.Content}, live
+		return Slot[C]{State: Frozen, Content: s.Content}, live
 	case Copy:
-		return Slot[C]{Live, r.Content}, s.State == Absent || b.CopyOver
+		return Slot[C]{State: Live, Content: r.Content, Copied: r.Generation}, s.State == Absent || b.CopyOver
 	case Strip:
 		return Slot[C]{State: Stub}, s.State == Frozen
 	case DropStub:
@@ -145,11 +160,11 @@ func apply[C any](r Request[C], u User[C], s Slot[C], b *Breaks) (Slot[C], bool)
 	case DropDead:
 		return Slot[C]{}, s.State == Dead || b.DropAnyDead
 	case FreezeBack:
-		return Slot[C]{Leaving, s.Content}, live
+		return Slot[C]{State: Leaving, Content: s.Content}, live
 	case MarkBack:
 		return Slot[C]{State: Left}, s.State.empty()
 	case Return:
-		return Slot[C]{Live, r.Content}, s.State == Frozen || s.State == Stub || b.ReturnOver
+		return Slot[C]{State: Live, Content: r.Content}, s.State == Frozen || s.State == Stub || b.ReturnOver
 	case ReturnNothing:
 		return Slot[C]{}, s.State == Frozen || s.State == Stub || b.ReturnOver
 	case DropBack:
@@ -165,17 +180,17 @@ func write[C any](u User[C], s Slot[C], allowed bool, b *Breaks) (Slot[C], bool)
 	case Put:
 	case Upsert:
 		allowed = allowed && (!live || u.holds(s.Content))
-	case Create:
+	case Create, Append:
 		allowed = allowed && (s.State == Absent || s.State == Dead && !b.DeadExists)
 	case Update:
 		allowed = allowed && (live || s.State == Dead && b.DeadLives)
 	case Swap:
 		allowed = allowed && live && u.holds(s.Content)
-	case Delete:
+	case Delete, Remove:
 		return Slot[C]{}, allowed && live && u.holds(s.Content)
 	}
 	if !allowed {
 		return s, false
 	}
-	return Slot[C]{Live, u.Write(s.Content, live)}, true
+	return Slot[C]{State: Live, Content: u.Write(s.Content, live)}, true
 }

@@ -56,4 +56,7 @@ func (s State) empty() bool { return s == Absent || s == Dead }
 type Slot[C any] struct {
 	State   State
 	Content C // of a Live, Frozen or Leaving slot
+	// Copied is the generation of the ledger by which a Live slot was copied from the other home, 0 if the user has put it there. It
+	// matters for items that only Append and Remove change.
+	Copied uint64
 }

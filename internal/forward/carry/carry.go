@@ -104,7 +104,9 @@ func (c *Carrier) Move(ctx context.Context, at Place) error {
 		if err != nil {
 			return err
 		}
-		machine = machine.Take(answer)
+		if machine = machine.Take(answer); machine.Stale {
+			return fmt.Errorf("%w: %v found the item %v", ErrStale, at.Phase, answer.Slot.State)
+		}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type Scenario struct {
 	// Item is the item in the beginning, "" for none.
 	Item string
 	// Processes are the operations of each process, one after another: "put:a;get". The kinds are get, list, put:a, transact:a,
-	// create:a, update:a, upsert:a, swap:a>b and delete.
+	// create:a, update:a, upsert:a, swap:a>b and delete; for the items of a list append:a, remove and scan.
 	Processes []string
 	// Movers run at the same time. Returns of them go back as soon as they can.
 	Movers, Returns int
@@ -56,6 +56,7 @@ type world struct {
 	Scenario
 	monitor *monitor
 	of      [maxProcesses][]int // the operations of each process
+	list    bool                // the item is one of a list
 }
 
 // state is what does change.
@@ -132,6 +133,7 @@ func newWorld(s Scenario) (*world, error) {
 var kinds = map[string]forward.Kind{
 	"get": forward.Get, "list": forward.List, "put": forward.Put, "transact": forward.Put, "create": forward.Create,
 	"update": forward.Update, "upsert": forward.Upsert, "swap": forward.Swap, "delete": forward.Delete,
+	"append": forward.Append, "remove": forward.Remove, "scan": forward.Scan,
 }
 
 func (w *world) parse(word string) (operation, error) {
@@ -141,6 +143,7 @@ func (w *world) parse(word string) (operation, error) {
 		return operation{}, fmt.Errorf("unknown operation %q", word)
 	}
 	o := operation{kind: kind, text: text, transact: name == "transact"}
+	w.list = w.list || kind == forward.Append || kind == forward.Remove || kind == forward.Scan
 	if kind == forward.Swap {
 		from, to, _ := strings.Cut(text, ">")
 		o.from, o.text = w.monitor.value(from), to
@@ -306,7 +309,7 @@ func (w *world) send(s state, r forward.Request[value], operation int8, generati
 		return out
 	}
 	l := late{used: true, request: r, slot: slot, operation: -1, generation: generation}
-	users := r.Act == forward.Write || r.Act == forward.WriteExisting || r.Act == forward.Kill
+	users := r.Act == forward.Write || r.Act == forward.WriteExisting || r.Act == forward.Kill || r.Act == forward.WriteOwn
 	if users {
 		l.operation = operation
 	}
@@ -368,7 +371,7 @@ func (w *world) begin(s state, i int, generation uint8) (out []state) {
 	p := &s.processes[i]
 	kind, phase := w.monitor.operations[w.of[i][p.next]].kind, s.stages[generation].Phase
 	orders := []forward.First{forward.OldFirst}
-	if phase != forward.Settled && phase != forward.Settling {
+	if phase != forward.Settling && (phase != forward.Settled || kind == forward.Scan) {
 		orders = append(orders, forward.NewFirst)
 		if kind == forward.Put || kind == forward.Upsert {
 			orders = append(orders, forward.StubFirst)
@@ -376,6 +379,9 @@ func (w *world) begin(s state, i int, generation uint8) (out []state) {
 	}
 	for _, f := range orders {
 		p.generation, p.machine = generation, forward.NewOperation[value](kind, phase, f, &w.Breaks)
+		if w.list { // else no request depends on it
+			p.machine.Generation = uint64(generation)
+		}
 		out = append(out, w.request(s, i)...)
 	}
 	return out
@@ -462,7 +468,7 @@ func (w *world) move(s state, i int) (out []state) {
 	chore, then, ok := now.Next(waited, &w.Breaks)
 	if now.Phase == forward.Split { // it may move at once, and closes the key later
 		t := s
-		t.movers[i] = mover{working: true, generation: s.generation, machine: forward.NewMove[value](&w.Breaks)}
+		t.movers[i] = mover{working: true, generation: s.generation, machine: w.newMove(s.generation)}
 		out = append(out, t)
 		if ok && w.Returns == 0 {
 			out = append(out, w.enter(s, then, now.old))
@@ -478,11 +484,20 @@ func (w *world) move(s state, i int) (out []state) {
 		}
 		return out
 	}
-	*m = mover{working: true, generation: s.generation, machine: forward.NewMove[value](&w.Breaks)}
+	*m = mover{working: true, generation: s.generation, machine: w.newMove(s.generation)}
 	if now.Phase == forward.Back {
 		m.machine = forward.NewReturn[value](&w.Breaks)
 	}
 	return []state{s}
+}
+
+// newMove returns the machine of a move.
+func (w *world) newMove(generation uint8) forward.Move[value] {
+	m := forward.NewMove[value](&w.Breaks)
+	if w.list {
+		m.Generation = uint64(generation)
+	}
+	return m
 }
 
 // splits returns how many moves have begun.

@@ -67,11 +67,11 @@ func (m *monitor) begin(v value) string {
 // answer returns what an operation answers for a value, and what it makes of it.
 func (m *monitor) answer(o operation, v value) (value, result) {
 	switch o.kind {
-	case forward.Get, forward.List:
+	case forward.Get, forward.List, forward.Scan:
 		return v, read | v
 	case forward.Put:
 		return m.value(o.text), done
-	case forward.Create:
+	case forward.Create, forward.Append:
 		if v == 0 {
 			return m.value(o.text), done
 		}
@@ -85,7 +85,7 @@ func (m *monitor) answer(o operation, v value) (value, result) {
 		if v == o.from {
 			return m.value(o.text), done
 		}
-	case forward.Delete:
+	case forward.Delete, forward.Remove:
 		if v != 0 {
 			return 0, done
 		}
