@@ -21,7 +21,7 @@ type Scenario struct {
 	// Item is the item in the beginning, "" for none.
 	Item string
 	// Processes are the operations of each process, one after another: "put:a;get". The kinds are get, list, put:a, transact:a,
-	// create:a, update:a, upsert:a, swap:a>b and delete.
+	// create:a, update:a, upsert:a, swap:a>b and delete. A condition on the item that is there is upsert:a>b and delete:a>.
 	Processes []string
 	// Movers run at the same time. Returns of them go back as soon as they can.
 	Movers, Returns int
@@ -141,8 +141,7 @@ func (w *world) parse(word string) (operation, error) {
 		return operation{}, fmt.Errorf("unknown operation %q", word)
 	}
 	o := operation{kind: kind, text: text, transact: name == "transact"}
-	if kind == forward.Swap {
-		from, to, _ := strings.Cut(text, ">")
+	if from, to, ok := strings.Cut(text, ">"); ok {
 		o.from, o.text = w.monitor.value(from), to
 	}
 	return o, nil

@@ -23,7 +23,7 @@ type checker struct {
 	what   string // the operation, for errors
 	names  map[string]string
 	values Item
-	create bool // the condition is true without an item, and false for every item
+	create bool // the condition is about the existence of a key attribute only
 	err    error
 }
 
@@ -130,11 +130,11 @@ func (c *checker) condition(u *User, condition *string) {
 		return
 	}
 	u.ofNothing = parsed.Eval(nil)
-	c.create = u.ofNothing && c.onlyCreates(u.condition)
+	c.create = c.onlyCreates(u.condition)
 }
 
-// onlyCreates reports whether a condition that is true without an item is about the existence of a key attribute and nothing else.
-// Then it is false for every item.
+// onlyCreates reports whether a condition is about the existence of a key attribute and nothing else. If it is true without an item,
+// it is then false for every item.
 func (c *checker) onlyCreates(condition string) bool {
 	all := slices.Collect(c.words(condition))
 	return len(all) == 1 && all[0].function == "attribute_not_exists" && c.table.isKey(all[0].attribute) && !strings.ContainsAny(condition, ".[:")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/forward"
 )
 
@@ -46,6 +47,25 @@ func TestItemsOfAKeyOnly(t *testing.T) {
 		s, err := tab.Slot(item)
 		if has := len(s.Content) == 2; err != nil || s.State != want || has != (want != forward.Stub && want != forward.Left) {
 			t.Errorf("%q: got %s, %v, want %v", mark, showSlot(s), err, want)
+		}
+	}
+}
+
+// An item that makes no sense is neither dropped nor replaced.
+func TestOddItemsStay(t *testing.T) {
+	b := newBench(t)
+	for _, act := range []forward.Act{
+		forward.PutStub, forward.MarkBack, forward.DropDead, forward.Copy, forward.Freeze, forward.FreezeBack, forward.DropBack,
+	} {
+		h := b.homes()
+		odd := Item{"pk": h.Old["pk"], "sk": h.Old["sk"], "a": text("x"), forwarded: text("z"), dead: &types.AttributeValueMemberBOOL{Value: true}}
+		b.store(t, odd)
+		r, err := h.Express(forward.Request[Item]{Act: act}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.send(r, false, "").answer(r); !errors.Is(err, ErrStored) || !attribute.Same(b.load(t, h.Old), odd) {
+			t.Errorf("%v: got %v, and the item is %s, want ErrStored and %s", act, err, show(b.load(t, h.Old)), show(odd))
 		}
 	}
 }

@@ -297,12 +297,12 @@ func used(expressions ...*string) (map[string]string, Item) {
 		":one": number(1), ":x": text("x"), ":set": &types.AttributeValueMemberSS{Value: []string{"x", "z"}},
 		":list": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("l")}},
 	}
-	all := ""
+	var all strings.Builder
 	for _, e := range expressions {
-		all += " " + aws.ToString(e)
+		all.WriteString(" " + aws.ToString(e))
 	}
-	maps.DeleteFunc(names, func(name, _ string) bool { return !strings.Contains(all, name) })
-	maps.DeleteFunc(values, func(name string, _ types.AttributeValue) bool { return !strings.Contains(all, name) })
+	maps.DeleteFunc(names, func(name, _ string) bool { return !strings.Contains(all.String(), name) })
+	maps.DeleteFunc(values, func(name string, _ types.AttributeValue) bool { return !strings.Contains(all.String(), name) })
 	if len(names) == 0 {
 		names = nil
 	}

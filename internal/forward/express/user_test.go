@@ -161,7 +161,33 @@ func TestRefusedRequests(t *testing.T) {
 			`stands for "_hs_d"`,
 		},
 		"AttributesToGet of a mark": {get(dynamodb.GetItemInput{Key: anyKey, AttributesToGet: []string{"_hs_m"}}), `"_hs_m"`},
-		"an action of nothing":      {func() (*User, error) { return tab.Part(types.TransactWriteItem{}) }, "none of Put"},
+		"a query's filter": {
+			func() (*User, error) {
+				return nil, tab.CheckQuery(&dynamodb.QueryInput{FilterExpression: aws.String("attribute_exists(_hs_d)")})
+			},
+			`names "_hs_d"`,
+		},
+		"a query's key condition": {
+			func() (*User, error) {
+				return nil, tab.CheckQuery(&dynamodb.QueryInput{KeyConditionExpression: aws.String("_hs_m = :v")})
+			},
+			`names "_hs_m"`,
+		},
+		"a query's projection": {
+			func() (*User, error) {
+				return nil, tab.CheckQuery(&dynamodb.QueryInput{
+					ProjectionExpression: aws.String("#a"), ExpressionAttributeNames: map[string]string{"#a": "_hs_f"},
+				})
+			},
+			`stands for "_hs_f"`,
+		},
+		"a query's old filter": {
+			func() (*User, error) {
+				return nil, tab.CheckQuery(&dynamodb.QueryInput{QueryFilter: map[string]types.Condition{"_hs_f": {}}})
+			},
+			`"_hs_f"`,
+		},
+		"an action of nothing": {func() (*User, error) { return tab.Part(types.TransactWriteItem{}) }, "none of Put"},
 		"a check of nothing": {
 			func() (*User, error) {
 				return tab.Part(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{Key: anyKey}})
@@ -190,6 +216,11 @@ func TestTakenRequests(t *testing.T) {
 		if err != nil {
 			t.Errorf("%q: %v", c.condition, err)
 		}
+	}
+	if err := tab.CheckQuery(&dynamodb.QueryInput{
+		KeyConditionExpression: aws.String("pk = :v"), ProjectionExpression: aws.String("a, #b"), ExpressionAttributeNames: map[string]string{"#b": "b"},
+	}); err != nil {
+		t.Error(err)
 	}
 	sized := Table{"tab", "size", ""} // a key with the name of a function
 	if _, err := sized.Delete(&dynamodb.DeleteItemInput{
