@@ -17,7 +17,7 @@ import (
 // update changes no mark but that of a dead item.
 func FuzzRequests(f *testing.F) {
 	for _, seed := range []string{
-		"attribute_exists(a)", "a = :v) OR (b = :v", "_hs_f = :v", "#n = :v", "NOT a.#n[0] IN (:v)", "NOT b = :v OR attribute_not_exists(#n)", "(",
+		"attribute_exists(a)", "(a = :v)", "(a = :v) OR (b = :v)", "a = :v) OR (b = :v", "_hs_f = :v", "#n = :v", "NOT a.#n[0] IN (:v)", "NOT b = :v OR attribute_not_exists(#n)", "(",
 	} {
 		for _, update := range []string{"SET a = :v REMOVE b", "remove remove", "REMOVE #n", "SET #n = :v", "ADD a :v DELETE _hs_d :v"} {
 			f.Add(seed, update, "_hs_f")

@@ -262,7 +262,11 @@ func drawCondition(t *rapid.T) *string {
 		}
 		return "(" + draw(depth-1) + ") AND (" + draw(depth-1) + ")"
 	}
-	return aws.String(draw(2))
+	condition := draw(2)
+	if rapid.IntRange(0, 3).Draw(t, "in parentheses") == 0 {
+		condition = "(" + condition + ")"
+	}
+	return &condition
 }
 
 // drawUpdate returns an update expression.

@@ -216,13 +216,13 @@ func (e *expression) user(u *User, act forward.Act) {
 func (e *expression) fence(u *User, act forward.Act) string {
 	g, users := e.guard, ""
 	if u.condition != "" {
-		users = "(" + u.condition + ") AND "
+		users = compose.Group(u.condition) + " AND "
 	}
 	switch {
 	case !u.creates:
 		return users + g.live()
 	case u.condition != "" && u.ofNothing:
-		users = "(" + g.has(dead) + " OR (" + u.condition + ")) AND "
+		users = "(" + g.has(dead) + " OR " + compose.Group(u.condition) + ") AND "
 	case u.condition != "":
 		users += g.hasNo(dead) + " AND "
 	}
