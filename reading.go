@@ -149,7 +149,7 @@ func (r *reading) addFilter() {
 	case filter != "" && len(parts) == 0:
 		parts = append(parts, filter)
 	case filter != "":
-		parts = slices.Insert(parts, 0, "("+filter+")")
+		parts = slices.Insert(parts, 0, compose.Group(filter))
 	}
 	filter := strings.Join(parts, " AND ")
 	r.filter = &filter

@@ -194,7 +194,7 @@ func (w *writer) onlyIfThere(in *dynamodb.UpdateItemInput) error {
 	names["#hs_pk"] = w.schema.PartitionKey
 	condition := "attribute_exists(#hs_pk)"
 	if in.ConditionExpression != nil {
-		condition = "(" + *in.ConditionExpression + ") AND " + condition
+		condition = compose.Group(*in.ConditionExpression) + " AND " + condition
 	}
 	in.ConditionExpression, in.ExpressionAttributeNames = &condition, names
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld

@@ -59,6 +59,9 @@ var mayImport = imports{
 	"internal/lease":         {"internal/dispatch"},
 	"internal/charter":       {"internal/ledger", "internal/quote", "layout"},
 
+	// The requests of moves as DynamoDB takes them; sends nothing.
+	"internal/forward/express": {"internal/forward", "internal/attr", "internal/attribute", "internal/expr", "internal/expr/compose", "internal/expr/outline", "internal/expr/token"},
+
 	// Positions in a read, and what they are made of: pure.
 	"internal/pagetoken": {"layout", "internal/attr", "internal/sortkey"},
 	"internal/sortkey":   {"internal/attr"},

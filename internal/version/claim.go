@@ -15,6 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr"
+	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/internal/expr/outline"
 	"github.com/heatsink-go/heatsink/internal/meter"
 )
@@ -73,9 +74,9 @@ func (c *Claim) over(condition *string, names map[string]string, values Item) gu
 	}
 	g.values[":hs_gone"] = &types.AttributeValueMemberS{Value: gone}
 	if holdsOfNothing(*condition, names, values) {
-		g.text += " AND (contains(#hs_v, :hs_gone) OR (" + *condition + "))"
+		g.text += " AND (contains(#hs_v, :hs_gone) OR " + compose.Group(*condition) + ")"
 	} else {
-		g.text += " AND " + Unburied + " AND (" + *condition + ")"
+		g.text += " AND " + Unburied + " AND " + compose.Group(*condition)
 	}
 	return g
 }
@@ -88,7 +89,7 @@ func (c *Claim) within(condition *string, names map[string]string, values Item) 
 	c.keeper.ttl.AddAlive(g.names, g.values)
 	g.text = "attribute_exists(#hs_pk) AND " + Unburied + " AND " + expiry.Alive + " AND " + newer
 	if condition != nil {
-		g.text += " AND (" + *condition + ")"
+		g.text += " AND " + compose.Group(*condition)
 	}
 	return g
 }

@@ -106,6 +106,21 @@ func TestAddToSet(t *testing.T) {
 	}
 }
 
+func TestAddToRemove(t *testing.T) {
+	for expression, want := range map[string]string{
+		"":                           "REMOVE x",
+		"SET a = :a":                 "SET a = :a REMOVE x",
+		"REMOVE b SET a = :a":        "REMOVE x, b SET a = :a",
+		"SET remove = :a, b = c":     "SET remove = :a, b = c REMOVE x",
+		"SET a = remove remove\tb":   "SET a = remove remove x,\tb",
+		"DELETE removed :s ADD n :n": "DELETE removed :s ADD n :n REMOVE x",
+	} {
+		if got := AddToRemove(expression, "x"); got != want {
+			t.Errorf("%q: got %q, want %q", expression, got, want)
+		}
+	}
+}
+
 func TestReadUpdateAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		u := ReadUpdate("SET #s = :s, n = if_not_exists(n, :zero), a.b = a.b + :one REMOVE x ADD y :one")
@@ -144,5 +159,6 @@ func FuzzReadUpdate(f *testing.F) {
 		for range Equalities(expression) {
 		}
 		AddToSet(expression, "#hs_0 = :hs_0")
+		AddToRemove(expression, "#hs_0")
 	})
 }

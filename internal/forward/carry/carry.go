@@ -38,7 +38,9 @@ type Carrier struct {
 type Place struct {
 	Homes express.Homes
 	Phase forward.Phase
-	Lease lease.Lease // on what the ledger said of the phase
+	// Generation is that of the ledger which says so.
+	Generation uint64
+	Lease      lease.Lease // on what the ledger said
 }
 
 // Result is what an operation has come to.
@@ -58,6 +60,7 @@ var none forward.Breaks
 // user's own write is tried again only if it is repeatable: otherwise the error says that the write may have happened.
 func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first forward.First, repeatable bool) (Result, error) {
 	machine := forward.NewOperation[express.Item](u.Kind(), at.Phase, first, &none)
+	machine.Generation = at.Generation
 	for {
 		r := machine.Next()
 		user := users(r.Act)
@@ -90,7 +93,7 @@ func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first 
 
 // users reports whether an act is the user's own.
 func users(a forward.Act) bool {
-	return a == forward.Write || a == forward.WriteExisting || a == forward.Kill
+	return a == forward.Write || a == forward.WriteExisting || a == forward.Kill || a == forward.WriteOwn
 }
 
 // Move moves an id to its new home, or back to its old one if the key is on its way back. Nothing is lost if it stops at any point.
@@ -99,6 +102,7 @@ func (c *Carrier) Move(ctx context.Context, at Place) error {
 	if at.Phase == forward.Back {
 		machine = forward.NewReturn[express.Item](&none)
 	}
+	machine.Generation = at.Generation
 	for !machine.Over {
 		answer, err := c.Act(ctx, at, machine.Next())
 		if err != nil {

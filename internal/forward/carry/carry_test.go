@@ -189,9 +189,8 @@ func (x *town) place(l ledger, id string) Place {
 	return Place{
 		Homes: express.Homes{
 			Table: x.table, Old: express.Item{"pk": text(l.old), "sk": text(id)}, New: express.Item{"pk": text(other), "sk": text(id)},
-			Generation: uint64(l.generation),
 		},
-		Phase: l.stage.Phase, Lease: l.lease,
+		Phase: l.stage.Phase, Generation: uint64(l.generation), Lease: l.lease,
 	}
 }
 

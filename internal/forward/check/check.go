@@ -21,7 +21,8 @@ type Scenario struct {
 	// Item is the item in the beginning, "" for none.
 	Item string
 	// Processes are the operations of each process, one after another: "put:a;get". The kinds are get, list, put:a, transact:a,
-	// create:a, update:a, upsert:a, swap:a>b and delete; for the items of a list append:a, remove and scan.
+	// create:a, update:a, upsert:a, swap:a>b and delete. A condition on the item that is there is upsert:a>b and delete:a>. The items
+	// of a list have append:a, remove and scan.
 	Processes []string
 	// Movers run at the same time. Returns of them go back as soon as they can.
 	Movers, Returns int
@@ -144,8 +145,7 @@ func (w *world) parse(word string) (operation, error) {
 	}
 	o := operation{kind: kind, text: text, transact: name == "transact"}
 	w.list = w.list || kind == forward.Append || kind == forward.Remove || kind == forward.Scan
-	if kind == forward.Swap {
-		from, to, _ := strings.Cut(text, ">")
+	if from, to, ok := strings.Cut(text, ">"); ok {
 		o.from, o.text = w.monitor.value(from), to
 	}
 	return o, nil

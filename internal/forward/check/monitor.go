@@ -23,7 +23,7 @@ const (
 type operation struct {
 	kind     forward.Kind
 	text     string // what it writes
-	from     value  // a Swap: the value that it expects
+	from     value  // a condition: the value that an item must have, if not 0
 	transact bool
 }
 
@@ -80,13 +80,15 @@ func (m *monitor) answer(o operation, v value) (value, result) {
 			return m.value(o.text), done
 		}
 	case forward.Upsert:
-		return m.value(m.texts[v] + o.text), done
+		if v == 0 || o.from == 0 || v == o.from {
+			return m.value(m.texts[v] + o.text), done
+		}
 	case forward.Swap:
 		if v == o.from {
 			return m.value(o.text), done
 		}
 	case forward.Delete, forward.Remove:
-		if v != 0 {
+		if v != 0 && (o.from == 0 || v == o.from) {
 			return 0, done
 		}
 	}
@@ -104,7 +106,7 @@ func (m *monitor) user(o operation) forward.User[value] {
 			return m.value(o.text)
 		},
 	}
-	if o.kind == forward.Swap {
+	if o.from != 0 {
 		u.Holds = func(v value) bool { return v == o.from }
 	}
 	return u

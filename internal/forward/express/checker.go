@@ -23,7 +23,7 @@ type checker struct {
 	what   string // the operation, for errors
 	names  map[string]string
 	values Item
-	create bool // the condition is attribute_not_exists of a key attribute, and nothing else
+	create bool // the condition is about the existence of a key attribute only
 	err    error
 }
 
@@ -133,22 +133,11 @@ func (c *checker) condition(u *User, condition *string) {
 	c.create = c.onlyCreates(u.condition)
 }
 
-// onlyCreates reports whether a condition is attribute_not_exists of a key attribute, in any number of parentheses.
+// onlyCreates reports whether a condition is about the existence of a key attribute and nothing else. If it is true without an item,
+// it is then false for every item.
 func (c *checker) onlyCreates(condition string) bool {
 	all := slices.Collect(c.words(condition))
-	return len(all) == 1 && all[0].function == "attribute_not_exists" && c.table.isKey(all[0].attribute) &&
-		!strings.ContainsAny(condition, ".[:") && !negated(condition)
-}
-
-// negated reports whether an expression has a NOT.
-func negated(expression string) bool {
-	l := token.Lexer{Text: expression}
-	for t := l.Next(); t.Kind != token.End; t = l.Next() {
-		if t.Kind == token.Not {
-			return true
-		}
-	}
-	return false
+	return len(all) == 1 && all[0].function == "attribute_not_exists" && c.table.isKey(all[0].attribute) && !strings.ContainsAny(condition, ".[:")
 }
 
 // update checks an update expression, and reports whether it makes an item where there is none. DynamoDB makes none to remove something.

@@ -31,4 +31,10 @@
 // attribute_not_exists of it in a condition: it is that of a shard, and another one after a move. Expected, AttributeUpdates and
 // ConditionalOperator, which cannot be combined with the fence. An Update without an UpdateExpression: no single request creates an
 // item over an absent one and over a dead one, and leaves a live one as it is.
+//
+// # Cost
+//
+// A request costs what it costs without marks, in capacity units and in number. Its condition grows by 100 bytes at most, of the 4 KB
+// that DynamoDB takes. A Delete of a new home writes a small item in place of deleting one. A frozen item grows by what its copy will
+// have more, some 30 bytes: one that is larger than 400 KB then cannot be frozen, and stays where it is.
 package express

@@ -46,6 +46,16 @@ func (g *guard) value(s string) string {
 	return alias
 }
 
+// known is the condition that an item is no copy, or one by a generation up to the given one.
+func (g *guard) known(generation uint64) string {
+	const alias = ":" + placeholder + "g"
+	if g.values == nil {
+		g.values = Item{}
+	}
+	g.values[alias] = number(generation)
+	return "(" + g.hasNo(moved) + " OR " + g.name(moved) + " <= " + alias + ")"
+}
+
 func (g *guard) has(attribute string) string { return "attribute_exists(" + g.name(attribute) + ")" }
 
 func (g *guard) hasNo(attribute string) string {

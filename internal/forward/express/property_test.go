@@ -43,7 +43,7 @@ func newBench(t *testing.T) *bench {
 func (b *bench) homes() Homes {
 	b.ids++
 	sk := text(fmt.Sprint("id", b.ids))
-	return Homes{Table: b.table, Old: Item{"pk": text("k"), "sk": sk}, New: Item{"pk": text("k#SHARD_17"), "sk": sk}, Generation: 7}
+	return Homes{Table: b.table, Old: Item{"pk": text("k"), "sk": sk}, New: Item{"pk": text("k#SHARD_17"), "sk": sk}}
 }
 
 type fataler interface {
@@ -172,7 +172,7 @@ var states = []forward.State{
 	forward.Absent, forward.Live, forward.Frozen, forward.Stub, forward.Dead, forward.Leaving, forward.Left,
 }
 
-var usersActs = []forward.Act{forward.Write, forward.WriteExisting, forward.Kill}
+var usersActs = []forward.Act{forward.Write, forward.WriteExisting, forward.Kill, forward.WriteOwn}
 
 func drawValue(t *rapid.T, label string) types.AttributeValue {
 	switch rapid.IntRange(0, 5).Draw(t, label) {
@@ -222,8 +222,8 @@ func stored(t *rapid.T, s forward.Slot[Item], key Item) Item {
 	case forward.Left:
 		item[forwarded] = text(left)
 	}
-	if len(s.Content) > 0 && rapid.Bool().Draw(t, "is a copy") {
-		item[moved] = number(3)
+	if s.Copied > 0 {
+		item[moved] = number(s.Copied)
 	}
 	return item
 }
@@ -262,7 +262,11 @@ func drawCondition(t *rapid.T) *string {
 		}
 		return "(" + draw(depth-1) + ") AND (" + draw(depth-1) + ")"
 	}
-	return aws.String(draw(2))
+	condition := draw(2)
+	if rapid.IntRange(0, 3).Draw(t, "in parentheses") == 0 {
+		condition = "(" + condition + ")"
+	}
+	return &condition
 }
 
 // drawUpdate returns an update expression.
@@ -297,12 +301,12 @@ func used(expressions ...*string) (map[string]string, Item) {
 		":one": number(1), ":x": text("x"), ":set": &types.AttributeValueMemberSS{Value: []string{"x", "z"}},
 		":list": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("l")}},
 	}
-	all := ""
+	var all strings.Builder
 	for _, e := range expressions {
-		all += " " + aws.ToString(e)
+		all.WriteString(" " + aws.ToString(e))
 	}
-	maps.DeleteFunc(names, func(name, _ string) bool { return !strings.Contains(all, name) })
-	maps.DeleteFunc(values, func(name string, _ types.AttributeValue) bool { return !strings.Contains(all, name) })
+	maps.DeleteFunc(names, func(name, _ string) bool { return !strings.Contains(all.String(), name) })
+	maps.DeleteFunc(values, func(name string, _ types.AttributeValue) bool { return !strings.Contains(all.String(), name) })
 	if len(names) == 0 {
 		names = nil
 	}
@@ -430,11 +434,12 @@ func TestRequestsDoWhatApplySays(t *testing.T) {
 		case forward.Live, forward.Frozen, forward.Leaving:
 			slot.Content = drawContent(t, "stored")
 			maps.Copy(slot.Content, key)
+			slot.Copied = rapid.Uint64Range(0, 3).Draw(t, "copied")
 		}
 		if item := stored(t, slot, key); item != nil {
 			b.store(t, item)
 		}
-		r := forward.Request[Item]{Home: home, Act: act}
+		r := forward.Request[Item]{Home: home, Act: act, Generation: rapid.Uint64Range(1, 3).Draw(t, "generation")}
 		if act == forward.Copy || act == forward.Return {
 			r.Content = drawContent(t, "copied")
 			maps.Copy(r.Content, []Item{h.New, h.Old}[home]) // as it is in the other home
@@ -491,7 +496,7 @@ func (b *bench) checkSlots(t *rapid.T, r forward.Request[Item], slot forward.Slo
 // checkUser checks a request of the user beside the same request for an item that has no marks.
 func (b *bench) checkUser(t *rapid.T, h Homes, r forward.Request[Item], slot forward.Slot[Item], key Item) {
 	a := drawAsked(t)
-	if r.Act == forward.Kill && !a.remove {
+	if (r.Act == forward.Kill || r.Act == forward.WriteOwn) && !a.remove {
 		r.Act = forward.Write
 	}
 	plainKey := Item{"pk": text("plain"), "sk": key["sk"]}
@@ -548,7 +553,8 @@ func (b *bench) checkUser(t *rapid.T, h Homes, r forward.Request[Item], slot for
 		if plainFailed || !attribute.Same(alike(returned), alike(plain.returned)) {
 			t.Fatalf("%s %v of %s: got %s, want %s", a.text, r.Act, showSlot(slot), show(returned), show(plain.returned))
 		}
-	case slot.State.Forwarded(), r.Act == forward.WriteExisting && slot.State == forward.Absent: // another request follows
+	case slot.State.Forwarded(), r.Act == forward.WriteExisting && slot.State == forward.Absent,
+		r.Act == forward.WriteOwn && slot.Copied > r.Generation: // another request follows
 	default:
 		refused := u.Refused(answer)
 		item, failed := outcome{err: refused}.failed()

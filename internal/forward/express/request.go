@@ -19,8 +19,6 @@ type Homes struct {
 	Table Table
 	// Old and New are the primary keys in the homes, which differ in their partition keys only.
 	Old, New Item
-	// Generation is that of the ledger, which a copy is marked with.
-	Generation uint64
 }
 
 // Request is a request of DynamoDB: one of the five is not nil. A ConditionCheck can be sent only in a transaction, see Part. Each but
@@ -37,8 +35,8 @@ type Request struct {
 	project []string // what the read fetches beyond what the user has asked for
 }
 
-// Express returns a request for DynamoDB that does to the item what forward.Apply says. The user is needed for Write, WriteExisting and
-// Kill. With a Read it may be the user's Get, whose projection holds then, or nil for the whole item. Content that is read with a
+// Express returns a request for DynamoDB that does to the item what forward.Apply says. The user is needed for Write, WriteExisting, Kill
+// and WriteOwn. With a Read it may be the user's Get, whose projection holds then, or nil for the whole item. Content that is read with a
 // projection must not be copied.
 func (h Homes) Express(r forward.Request[Item], u *User) (Request, error) {
 	key, other := h.Old, h.New
@@ -53,14 +51,14 @@ func (h Homes) Express(r forward.Request[Item], u *User) (Request, error) {
 	switch r.Act {
 	case forward.Read:
 		e.read(u)
-	case forward.Write, forward.WriteExisting, forward.Kill:
-		e.user(u, r.Act)
+	case forward.Write, forward.WriteExisting, forward.Kill, forward.WriteOwn:
+		e.user(u, r)
 	case forward.PutStub:
 		e.put(nil, forwarded, text(stub), g.empty())
 	case forward.Freeze:
 		e.mark(pad(frozen, key[h.Table.partition], other[h.Table.partition], true))
 	case forward.Copy:
-		e.put(r.Content, moved, number(h.Generation), g.hasNo(h.Table.partition))
+		e.put(r.Content, moved, number(r.Generation), g.hasNo(h.Table.partition))
 	case forward.Strip:
 		e.put(nil, forwarded, text(stub), g.begins(frozen))
 	case forward.DropStub:
@@ -88,13 +86,13 @@ func (h Homes) check(a forward.Act, key, other Item, u *User) error {
 			return err
 		}
 	}
-	users := a == forward.Write || a == forward.WriteExisting || a == forward.Kill
+	users := a == forward.Write || a == forward.WriteExisting || a == forward.Kill || a == forward.WriteOwn
 	switch {
 	case a > forward.DropBack:
 		return fmt.Errorf("%v: there is no such act", a)
 	case !h.Table.sameID(key, other):
 		return fmt.Errorf("%v: the keys of the two homes have different %q: give those of one id", a, h.Table.sort)
-	case users && (u == nil || u.get != nil), a == forward.Kill && u.remove == nil, a == forward.Read && u != nil && u.get == nil:
+	case users && (u == nil || u.get != nil), (a == forward.Kill || a == forward.WriteOwn) && u.remove == nil, a == forward.Read && u != nil && u.get == nil:
 		return fmt.Errorf("%v: the user's request is none of its kind: give the one that the machine was made for", a)
 	case u != nil && u.table != h.Table:
 		return fmt.Errorf("%v: the user's request is for table %q, the homes are in %q", a, u.table.name, h.Table.name)
@@ -172,9 +170,12 @@ func (e *expression) read(u *User) {
 }
 
 // user writes the user's request, or that of a dead item for a Delete.
-func (e *expression) user(u *User, act forward.Act) {
+func (e *expression) user(u *User, r forward.Request[Item]) {
 	e.guard = e.table.guard(u.placeholders())
-	condition := e.fence(u, act)
+	condition := e.fence(u, r.Act)
+	if r.Act == forward.WriteOwn {
+		condition += " AND " + e.guard.known(r.Generation)
+	}
 	switch {
 	case u.put != nil:
 		in := *u.put
@@ -192,7 +193,7 @@ func (e *expression) user(u *User, act forward.Act) {
 		e.Update = &in
 		in.TableName, in.ConditionExpression, in.ReturnValuesOnConditionCheckFailure = &e.table.name, &condition, allOld
 		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.guard.names, e.guard.values
-	case u.remove != nil && act == forward.Kill:
+	case u.remove != nil && r.Act == forward.Kill:
 		e.put(nil, dead, &types.AttributeValueMemberBOOL{Value: true}, condition)
 		e.Put.ReturnValues = u.remove.ReturnValues
 		e.Put.ReturnConsumedCapacity, e.Put.ReturnItemCollectionMetrics = u.remove.ReturnConsumedCapacity, u.remove.ReturnItemCollectionMetrics
@@ -216,13 +217,13 @@ func (e *expression) user(u *User, act forward.Act) {
 func (e *expression) fence(u *User, act forward.Act) string {
 	g, users := e.guard, ""
 	if u.condition != "" {
-		users = "(" + u.condition + ") AND "
+		users = compose.Group(u.condition) + " AND "
 	}
 	switch {
 	case !u.creates:
 		return users + g.live()
 	case u.condition != "" && u.ofNothing:
-		users = "(" + g.has(dead) + " OR (" + u.condition + ")) AND "
+		users = "(" + g.has(dead) + " OR " + compose.Group(u.condition) + ") AND "
 	case u.condition != "":
 		users += g.hasNo(dead) + " AND "
 	}

@@ -2,6 +2,7 @@ package express
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -41,6 +42,18 @@ func (t Table) Get(in *dynamodb.GetItemInput) (*User, error) {
 	return &User{table: t, kind: forward.Get, get: in}, c.err
 }
 
+// CheckQuery refuses a Query whose expressions name marks. Its projection, if it has one, must be made to include them, see Marks.
+func (t Table) CheckQuery(in *dynamodb.QueryInput) error {
+	c := checker{table: t, what: "query", names: in.ExpressionAttributeNames, values: in.ExpressionAttributeValues}
+	c.attributes("AttributesToGet", slices.Values(in.AttributesToGet))
+	c.attributes("QueryFilter", maps.Keys(in.QueryFilter))
+	c.placeholders()
+	c.expression("KeyConditionExpression", in.KeyConditionExpression)
+	c.expression("FilterExpression", in.FilterExpression)
+	c.expression("ProjectionExpression", in.ProjectionExpression)
+	return c.err
+}
+
 // Put checks a PutItem.
 func (t Table) Put(in *dynamodb.PutItemInput) (*User, error) {
 	c := checker{table: t, what: "put", names: in.ExpressionAttributeNames, values: in.ExpressionAttributeValues}
@@ -76,6 +89,9 @@ func (t Table) Delete(in *dynamodb.DeleteItemInput) (*User, error) {
 }
 
 // Part checks one action of a transaction. The kind of a ConditionCheck is that of a change with its condition.
+//
+// A transaction is cancelled where a single request would be refused, also if that is a success for the user: a Delete of an absent
+// item. Refused tells which actions to leave out then. The caller has to check instead that there still is no item.
 func (t Table) Part(in types.TransactWriteItem) (*User, error) {
 	switch {
 	case in.Put != nil:

@@ -1,0 +1,82 @@
+package express
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/forward"
+)
+
+func TestOddMarksAreRefused(t *testing.T) {
+	yes := &types.AttributeValueMemberBOOL{Value: true}
+	for name, c := range map[string]struct {
+		item Item
+		want string
+	}{
+		"both marks":            {Item{forwarded: text("s"), dead: yes}, "it has _hs_f and _hs_d"},
+		"an unknown kind":       {Item{forwarded: text("q")}, `_hs_f is the string "q"`},
+		"an empty kind":         {Item{forwarded: text("")}, `_hs_f is the string ""`},
+		"a kind as a number":    {Item{forwarded: number(1)}, `_hs_f is the number "1"`},
+		"a padded stub":         {Item{forwarded: text("s-")}, `_hs_f is the string "s-"`},
+		"a padded left":         {Item{forwarded: text("y0-")}, `_hs_f is the string "y0-"`},
+		"dead as text":          {Item{dead: text("d")}, `_hs_d is the string "d"`},
+		"not dead":              {Item{dead: &types.AttributeValueMemberBOOL{}}, "_hs_d is a BOOL"},
+		"a stub with content":   {Item{forwarded: text("s"), "a": text("x")}, `it is stub, but has the attribute "a"`},
+		"dead with content":     {Item{dead: yes, "a": text("x")}, `it is dead, but has the attribute "a"`},
+		"left with the content": {Item{forwarded: text("y0"), "a": text("x")}, `it is left, but has the attribute "a"`},
+	} {
+		c.item["pk"], c.item["sk"] = text("k"), text("id")
+		_, err := tab.Slot(c.item)
+		if !errors.Is(err, ErrStored) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `item "k" of table "tab"`) {
+			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
+		}
+	}
+}
+
+// An item that has a key and nothing else is live or frozen, and not a stub.
+func TestItemsOfAKeyOnly(t *testing.T) {
+	for mark, want := range map[string]forward.State{"": forward.Live, "z--": forward.Frozen, "s": forward.Stub, "y1": forward.Leaving, "y0": forward.Left} {
+		item := Item{"pk": text("k"), "sk": text("id")}
+		if mark != "" {
+			item[forwarded] = text(mark)
+		}
+		s, err := tab.Slot(item)
+		if has := len(s.Content) == 2; err != nil || s.State != want || has != (want != forward.Stub && want != forward.Left) {
+			t.Errorf("%q: got %s, %v, want %v", mark, showSlot(s), err, want)
+		}
+	}
+}
+
+// An item that makes no sense is neither dropped nor replaced.
+func TestOddItemsStay(t *testing.T) {
+	b := newBench(t)
+	for _, act := range []forward.Act{
+		forward.PutStub, forward.MarkBack, forward.DropDead, forward.Copy, forward.Freeze, forward.FreezeBack, forward.DropBack,
+	} {
+		h := b.homes()
+		odd := Item{"pk": h.Old["pk"], "sk": h.Old["sk"], "a": text("x"), forwarded: text("z"), dead: &types.AttributeValueMemberBOOL{Value: true}}
+		b.store(t, odd)
+		r, err := h.Express(forward.Request[Item]{Act: act}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.send(r, false, "").answer(r); !errors.Is(err, ErrStored) || !attribute.Same(b.load(t, h.Old), odd) {
+			t.Errorf("%v: got %v, and the item is %s, want ErrStored and %s", act, err, show(b.load(t, h.Old)), show(odd))
+		}
+	}
+}
+
+func TestTablesAreRefused(t *testing.T) {
+	for _, c := range [][3]string{{"", "pk", "sk"}, {"tab", "", "sk"}, {"tab", "pk", "pk"}, {"tab", "_hs_f", ""}, {"tab", "pk", "_hs_x"}} {
+		if _, err := NewTable(c[0], c[1], c[2]); err == nil {
+			t.Errorf("%q: no error", c)
+		}
+	}
+	if _, err := NewTable("tab", "pk", ""); err != nil {
+		t.Error(err)
+	}
+}
