@@ -56,6 +56,7 @@ var mayImport = imports{
 	"internal/ledger/sim":    {"internal/ledger", "layout"},
 	"internal/forward":       {},
 	"internal/forward/check": {"internal/forward"},
+	"internal/forward/carry": {"internal/forward", "internal/forward/express", "internal/lease", "internal/dispatch", "internal/meter"},
 	"internal/lease":         {"internal/dispatch"},
 	"internal/charter":       {"internal/ledger", "internal/quote", "layout"},
 

@@ -7,30 +7,32 @@
 //	_hs_m  the generation of the ledger by which the item was copied here
 //
 // A User is one request of the user. It is checked once, and may then be expressed for either home any number of times. Its condition
-// gets the fence: (condition) AND attribute_not_exists(_hs_f). A dead item is absent to the user. So the condition is evaluated here,
-// once, as it is without an item, and the request says what that means for a dead item. There is no second request.
+// gets the fence: (condition) AND attribute_not_exists(_hs_f). A dead item is absent to the user. So this package evaluates the
+// condition without an item, and writes the result for dead items into the request. No second request is needed.
 //
 // # Kinds
 //
-// The kind of a request depends on its condition without an item, which is known, and not on what it says of items:
+// A condition is evaluated without an item only. DynamoDB evaluates it for items.
 //
-//	Put without condition                          Put; Upsert if it returns the old item, which must be copied before
-//	Put or Update if attribute_not_exists(key)     Create
-//	Put or Update, true without an item            Upsert: it may be true of an item, too
-//	Put or Update, false without an item           Swap
-//	Update without condition                       Upsert
-//	Update that only removes                       Update if its condition is none, or true without an item; else Swap
-//	Delete with any condition, or none             Delete
+//	Put without condition                         Put; Upsert if it returns the old item, which must be copied first
+//	Put or Update if attribute_not_exists(key)    Create
+//	Put or Update, true without an item           Upsert: it may be true of an item, too
+//	Put or Update, false without an item          Swap
+//	Update without condition                      Upsert
+//	Update that only removes                      Update without condition, Swap with one
+//	Delete, with or without condition             Delete
 //
-// An Update that only removes, and a Delete, create nothing. DynamoDB calls it a success if there is no item and the condition is
-// true without one, or there is none. The machines call it Refused: User.Refused tells the two apart.
+// A Delete creates nothing, nor does an Update that only removes. DynamoDB answers with success if there is no item and the condition
+// does not forbid that. The machines end with Refused. User.Refused tells such a success from a condition that failed.
 //
 // # What is refused
 //
-// The marks, also by an alias. The partition key in expressions, except attribute_exists and
-// attribute_not_exists of it in a condition: it is that of a shard, and another one after a move. Expected, AttributeUpdates and
-// ConditionalOperator, which cannot be combined with the fence. An Update without an UpdateExpression: no single request creates an
-// item over an absent one and over a dead one, and leaves a live one as it is.
+//   - The marks, also by an alias.
+//   - The partition key in an update, and in a condition except in attribute_exists and attribute_not_exists. The stored one is that of
+//     a shard, and changes when the item moves.
+//   - Expected, AttributeUpdates and ConditionalOperator: DynamoDB takes no condition expression beside them.
+//   - An Update without an UpdateExpression. It creates an item, but leaves one that is there as it is. No single request does that
+//     over a dead item as well.
 //
 // # Cost
 //
