@@ -293,26 +293,18 @@ func (x *watch) failed(err error) {
 	}
 }
 
-// end takes what the write has consumed, nil if it did not say. Then the item's size tells.
+// end takes what the write has consumed, nil if it did not say. Then the item's size tells. An index that is not mentioned beside
+// the table was not written to.
 func (x *watch) end(consumed *types.ConsumedCapacity, item Item) {
-	if x == nil {
-		return
+	switch {
+	case x == nil:
+	case consumed == nil || consumed.Table == nil || consumed.Table.CapacityUnits == nil:
+		x.End(writeUnits(item))
+	case x.index == "":
+		x.End(*consumed.Table.CapacityUnits)
+	default:
+		x.End(aws.ToFloat64(consumed.GlobalSecondaryIndexes[x.index].CapacityUnits))
 	}
-	part := (*types.Capacity)(nil)
-	if consumed != nil {
-		part = consumed.Table
-		if x.index != "" {
-			part = nil
-			if own, ok := consumed.GlobalSecondaryIndexes[x.index]; ok {
-				part = &own
-			}
-		}
-	}
-	if part != nil && part.CapacityUnits != nil {
-		x.End(*part.CapacityUnits)
-		return
-	}
-	x.End(writeUnits(item))
 }
 
 // writeUnits returns what a write of an item takes.
