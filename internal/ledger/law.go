@@ -348,11 +348,12 @@ func (l *Law) width(rate float64, width int, over bool) int {
 	return min(to, l.options.MaxWidth)
 }
 
-// spent returns how many keys this process has grown in the last minute.
+// spent returns how many keys this process has grown in the last minute. A growth of a time to come is of before the clock went
+// back, and no longer counts.
 func (l *Law) spent(now time.Time) int {
 	kept := l.grown[:0]
 	for _, at := range l.grown {
-		if now.Sub(at) < time.Minute {
+		if since := now.Sub(at); since >= 0 && since < time.Minute {
 			kept = append(kept, at)
 		}
 	}
