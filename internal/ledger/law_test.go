@@ -62,7 +62,12 @@ func TestLaw(t *testing.T) {
 		},
 		{
 			name: "futile", record: width(8),
-			rounds: []round{{want: NoRate, to: 8}, {rate: 1500, throttled: 0.5, want: Futility, to: 8}, {rate: 1500, throttled: 0.5, want: Futility, to: 8}},
+			rounds: []round{
+				{want: NoRate, to: 8},
+				{rate: 1500, throttled: 0.5, want: Hysteresis, to: 8},
+				{rate: 1500, throttled: 0.5, want: Futility, to: 8},
+				{rate: 1500, throttled: 0.5, want: Futility, to: 8},
+			},
 		},
 		{
 			name: "throttles of before a growth", record: width(1),
@@ -72,6 +77,7 @@ func TestLaw(t *testing.T) {
 				{rate: 5000, want: Grows, to: 16},
 				{rate: 150, throttled: 0.5, want: Cooldown, to: 1},
 				{rate: 150, throttled: 0.5, want: Cooldown, to: 1},
+				{rate: 150, throttled: 0.5, want: Hysteresis, to: 1},
 				{rate: 150, throttled: 0.5, want: Futility, to: 1},
 			},
 		},
@@ -351,7 +357,7 @@ func TestNoFutilityAfterGrowth(t *testing.T) {
 	narrow := Absent(layout.Random, layout.XXHash)
 	wide := narrow.next(16, 16)
 	l.Decide("k", Totals{}, narrow, t0)
-	for i, want := range []Reason{Cooldown, Cooldown, Cooldown, Futility} { // it has grown after five seconds
+	for i, want := range []Reason{Cooldown, Cooldown, Cooldown, Hysteresis, Futility} { // it has grown after five seconds
 		after := time.Duration(i+1) * 5 * time.Second
 		d := l.Decide("k", Totals{Offered: float64(1000 * (i + 1)), KeyRange: float64(300 * (i + 1))}, wide, t0.Add(after))
 		if d.Reason != want {
@@ -551,6 +557,94 @@ func TestLawAtItsLimits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A key near the limit of futility stays on one side of it.
+func TestFutilityIsSteady(t *testing.T) {
+	cold, warm, hot := round{rate: 199, throttled: 0.5}, round{rate: 201, throttled: 0.5}, round{rate: 250, throttled: 0.5}
+	calm, less := round{rate: 199, throttled: 0.001}, round{rate: 249, throttled: 0.001}
+	for name, c := range map[string]struct {
+		rounds []round
+		want   []Reason
+	}{
+		"cold":                 {[]round{cold, cold, cold}, []Reason{Hysteresis, Futility, Futility}},
+		"cold once":            {[]round{cold, calm, cold, calm}, []Reason{Hysteresis, Calm, Hysteresis, Calm}},
+		"to and fro":           {[]round{cold, warm, cold, warm, cold, warm, warm, warm}, []Reason{Hysteresis, Hysteresis, Hysteresis, Hysteresis, Futility, Futility, Futility, Futility}},
+		"fro and to":           {[]round{warm, cold, warm, cold}, []Reason{Hysteresis, Hysteresis, Hysteresis, Futility}},
+		"uneasy is not futile": {[]round{cold, cold, less, cold, less, cold, less, cold, less}, []Reason{Hysteresis, Futility, Hysteresis, Futility, Hysteresis, Futility, Hysteresis, Futility, Hysteresis}},
+		"warm once":            {[]round{cold, cold, warm, cold}, []Reason{Hysteresis, Futility, Futility, Futility}},
+		"hot once":             {[]round{cold, cold, hot, cold}, []Reason{Hysteresis, Futility, Hysteresis, Futility}},
+		"hot":                  {[]round{cold, cold, hot, hot}, []Reason{Hysteresis, Futility, Hysteresis, Grows}},
+		"calm once":            {[]round{cold, cold, calm, cold, calm, cold}, []Reason{Hysteresis, Futility, Hysteresis, Futility, Hysteresis, Futility}},
+		"calm":                 {[]round{cold, cold, calm, calm, cold}, []Reason{Hysteresis, Futility, Hysteresis, Calm, Hysteresis}},
+		"throttled hardly":     {[]round{cold, cold, less, less, less, less, less}, []Reason{Hysteresis, Futility, Hysteresis, Calm, Calm, Hysteresis, Grows}},
+		"a silence in between": {[]round{cold, {after: time.Minute}, cold, cold}, []Reason{Hysteresis, NoRate, Hysteresis, Futility}},
+		"growth begins anew":   {[]round{cold, cold, hot, hot, cold, cold, cold, warm, warm}, []Reason{Hysteresis, Futility, Hysteresis, Grows, Cooldown, Cooldown, Hysteresis, Hysteresis, Grows}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			law, err := NewLaw(LawOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, totals := t0, Totals{}
+			law.Observe("k", Sample{Taken: 1}, now)
+			law.Decide("k", totals, width(1), now)
+			for i, want := range c.want {
+				r := c.rounds[i]
+				after := r.after
+				if after == 0 {
+					after = 5 * time.Second
+				}
+				now = now.Add(after)
+				totals.Offered += r.rate * after.Seconds()
+				totals.KeyRange += r.rate * after.Seconds() * r.throttled
+				if d := law.Decide("k", totals, width(1), now); d.Reason != want {
+					t.Fatalf("report %d: got %q, want %q: %s", i, d.Reason, want, d.Text)
+				}
+			}
+		})
+	}
+}
+
+// A key that is too hot grows, also if growth was futile before and the limit of that is high.
+func TestFutilityEndsWithHeat(t *testing.T) {
+	law, err := NewLaw(LawOptions{Target: 600, Futile: 600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, totals := t0, Totals{}
+	law.Observe("k", Sample{Taken: 1}, now)
+	law.Decide("k", totals, width(1), now)
+	for i, r := range []round{{rate: 590, want: Hysteresis}, {rate: 590, want: Futility}, {rate: 710, want: Hysteresis}, {rate: 710, want: Grows}} {
+		now = now.Add(5 * time.Second)
+		totals.Offered, totals.KeyRange = totals.Offered+5*r.rate, totals.KeyRange+r.rate
+		if d := law.Decide("k", totals, width(1), now); d.Reason != r.want {
+			t.Fatalf("report %d: got %q, want %q: %s", i, d.Reason, r.want, d.Text)
+		}
+	}
+}
+
+// A growth of another process ends futility, whose limit is the lower one again.
+func TestFutilityEndsWithTheWidth(t *testing.T) {
+	law, err := NewLaw(LawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, totals := t0, Totals{}
+	law.Observe("k", Sample{Taken: 1}, now)
+	law.Decide("k", totals, width(1), now)
+	for i, r := range []struct {
+		shards int
+		rate   float64 // of a shard
+		want   Reason
+	}{{1, 199, Hysteresis}, {1, 199, Futility}, {2, 201, Hysteresis}, {2, 201, Cooldown}, {2, 201, Cooldown}, {2, 201, Grows}} {
+		now = now.Add(5 * time.Second)
+		units := 5 * r.rate * float64(r.shards)
+		totals.Offered, totals.KeyRange = totals.Offered+units, totals.KeyRange+units/2
+		if d := law.Decide("k", totals, width(r.shards), now); d.Reason != r.want {
+			t.Fatalf("report %d: got %q, want %q: %s", i, d.Reason, r.want, d.Text)
+		}
 	}
 }
 
