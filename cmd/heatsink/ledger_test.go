@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -329,8 +330,15 @@ func TestLedgerRepair(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := fmt.Sprintf("the largest shard of key NEW with an item is %d; the latest generation of an item is 1", largest)
-	inOrder(t, s.succeeds(t, "repair", "NEW", "--dry-run"), found, "nothing was changed")
+	inOrder(t, s.succeeds(t, "repair", "NEW", "--dry-run", "--why", "a trial"),
+		found, "what is stored:", "no ledger is stored", "what repair would write:", "16 shards written, 16 read", "generation", "2", "a trial", "nothing was changed")
 	inOrder(t, s.succeeds(t, "show", "NEW"), "no ledger is stored")
+	var plan repairDocument
+	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "NEW", "--dry-run", "--width", "32", "--json")), &plan); err != nil || plan.Largest != largest || plan.Generation != 1 ||
+		plan.Before.Generation != 0 || plan.Before.Width != 1 || plan.After != nil || plan.Planned == nil || plan.Planned.Generation != 2 || plan.Planned.Width != 32 {
+		t.Errorf("got %+v, %v", plan, err)
+	}
+	inOrder(t, s.succeeds(t, "repair", "none", "--dry-run"), "no shard of key none has an item", "what is stored:", "no ledger is stored", "repair would write nothing", "nothing was changed")
 	inOrder(t, s.succeeds(t, "repair", "NEW", "--width", "32", "--why", "deleted by mistake"), found, "32 shards written, 32 read", "generation", "2", "deleted by mistake")
 	n, err := s.open(t).Count(t.Context(), heatsink.Query{Key: "NEW", Consistent: true})
 	if n != 60 || err != nil {
@@ -340,6 +348,22 @@ func TestLedgerRepair(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "none", "--json")), &got); err != nil || got.Largest != -1 || got.After == nil || got.After.Generation != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	// Of a ledger that is stored, the plan is what the repair then writes.
+	plan = repairDocument{}
+	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "NEW", "--dry-run", "--width", "64", "--why", "wider", "--json")), &plan); err != nil {
+		t.Fatal(err)
+	}
+	got = repairDocument{}
+	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "NEW", "--width", "64", "--why", "wider", "--json")), &got); err != nil || got.After == nil || plan.Planned == nil {
+		t.Fatalf("got %+v and %+v, %v", plan, got, err)
+	}
+	plan.Planned.At, got.After.At = nil, nil
+	plan.Planned.By, got.After.By = "", ""
+	if !reflect.DeepEqual(plan.Planned, got.After) || !reflect.DeepEqual(plan.Before, got.Before) || plan.Before.Generation != 2 || got.After.Generation != 3 {
+		t.Errorf("planned %+v of %+v, and wrote %+v of %+v", plan.Planned, plan.Before, got.After, got.Before)
+	}
+	s.set(t, "_hs#L#table##NEW", "_hs_R", str("four"))
+	s.fails(t, "aws dynamodb delete-item --table-name orders", "repair", "NEW", "--dry-run")
 	s.fails(t, "--width -1", "repair", "NEW", "--width", "-1")
 }
 
