@@ -373,7 +373,7 @@ type Ledger struct {
 	Why, By string
 	At      time.Time
 
-	// History has the widths before, the oldest first.
+	// History has the last 8 widths before, the oldest first. A freeze and a thaw are no widths.
 	History []layout.Width
 }
 
@@ -490,7 +490,7 @@ func newLedger(key string, bucket time.Time, r ledger.Record) Ledger {
 	if r.At > 0 {
 		l.At = time.UnixMilli(r.At).UTC()
 	}
-	for _, p := range r.History {
+	for _, p := range r.Widths() {
 		l.History = append(l.History, layout.Width{Write: p.Write, Read: p.Read})
 	}
 	return l
