@@ -113,6 +113,9 @@ var mayImport = imports{
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
 
+	// What compares stored items with files, in tests.
+	"internal/golden": {},
+
 	// What draws sort keys for tests.
 	"internal/sortkey/sortkeytest": {"internal/sortkey", "internal/attr"},
 
