@@ -62,9 +62,8 @@ func oldAccident(ctx context.Context, p *proof, s *serving) error {
 	}
 	a, _ := f.account(0)
 	missed, reads := sum(a.missed, strongKinds...), sum(a.reads, strongKinds...)
-	before := beforeRoll
 	p.Note(scenario.Figure{
-		What: "for comparison, without a charter or ledgers: strong reads that miss an acknowledged item", Before: &before,
+		What: "for comparison, without a charter or ledgers: strong reads that miss an acknowledged item", Before: new(beforeRoll),
 		After: fmt.Sprintf("%d of %d", missed, reads), Want: "more than 0: else the run shows nothing", Holds: missed > 0,
 	})
 	return nil

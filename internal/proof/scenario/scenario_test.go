@@ -17,17 +17,15 @@ type proof struct {
 	scenario.Board
 }
 
-func before(s string) *string { return &s }
-
 var all = []scenario.Scenario[*proof]{
 	{Name: "1", Title: "a full disk", Run: func(_ context.Context, p *proof) error {
 		time.Sleep(90 * time.Second)
-		p.Note(scenario.Figure{What: "lost", Before: before("7"), After: "0", Want: "0", Holds: true})
+		p.Note(scenario.Figure{What: "lost", Before: new("7"), After: "0", Want: "0", Holds: true})
 		p.Note(scenario.Figure{What: "it said", After: "one\ntwo three", Holds: true})
 		return nil
 	}},
 	{Name: "2", Title: "idle clients", Run: func(_ context.Context, p *proof) error {
-		p.Note(scenario.Figure{What: "refused", Before: before(""), After: "3", Want: "0"})
+		p.Note(scenario.Figure{What: "refused", Before: new(""), After: "3", Want: "0"})
 		return errors.New("it ended")
 	}},
 }
