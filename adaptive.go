@@ -293,26 +293,18 @@ func (x *watch) failed(err error) {
 	}
 }
 
-// end takes what the write has consumed, nil if it did not say. Then the item's size tells.
+// end takes what the write has consumed, nil if it did not say. Then the item's size tells. An index that is not mentioned beside
+// the table was not written to.
 func (x *watch) end(consumed *types.ConsumedCapacity, item Item) {
-	if x == nil {
-		return
+	switch {
+	case x == nil:
+	case consumed == nil || consumed.Table == nil || consumed.Table.CapacityUnits == nil:
+		x.End(writeUnits(item))
+	case x.index == "":
+		x.End(*consumed.Table.CapacityUnits)
+	default:
+		x.End(aws.ToFloat64(consumed.GlobalSecondaryIndexes[x.index].CapacityUnits))
 	}
-	part := (*types.Capacity)(nil)
-	if consumed != nil {
-		part = consumed.Table
-		if x.index != "" {
-			part = nil
-			if own, ok := consumed.GlobalSecondaryIndexes[x.index]; ok {
-				part = &own
-			}
-		}
-	}
-	if part != nil && part.CapacityUnits != nil {
-		x.End(*part.CapacityUnits)
-		return
-	}
-	x.End(writeUnits(item))
 }
 
 // writeUnits returns what a write of an item takes.
@@ -381,7 +373,7 @@ type Ledger struct {
 	Why, By string
 	At      time.Time
 
-	// History has the widths before, the oldest first.
+	// History has the last 8 widths before, the oldest first. A freeze and a thaw are no widths.
 	History []layout.Width
 }
 
@@ -498,7 +490,7 @@ func newLedger(key string, bucket time.Time, r ledger.Record) Ledger {
 	if r.At > 0 {
 		l.At = time.UnixMilli(r.At).UTC()
 	}
-	for _, p := range r.History {
+	for _, p := range r.Widths() {
 		l.History = append(l.History, layout.Width{Write: p.Write, Read: p.Read})
 	}
 	return l
@@ -510,18 +502,48 @@ func newLedger(key string, bucket time.Time, r ledger.Record) Ledger {
 // only shard 0 has items.
 //
 // A process that still knows the old ledger may go on to write to shards that were empty. Give the width that the key had, if
-// you know it, or restart the writers first. A damaged ledger has to be deleted before. To see what Repair would find, use Probe.
+// you know it, or restart the writers first. A damaged ledger has to be deleted before. To see what Repair would do, use
+// PlanRepair.
 func (l Ledgers) Repair(ctx context.Context, key string, at time.Time, width int, why string) (Ledger, error) {
 	if err := checkProbe(width); err != nil {
 		return Ledger{}, err
 	}
-	r := ledger.Repairing{To: max(width, defaultProbe), AtLeastWidth: width, Why: ledger.Audit(why)}
 	return l.do(key, at, func(book *adapt.Book, bucket time.Time) (ledger.Record, error) {
-		record, _, err := book.Repair(ctx, key, bucket, r, func(ctx context.Context, to int) (int, int64, error) {
+		record, _, err := book.Repair(ctx, key, bucket, repairing(width, why), func(ctx context.Context, to int) (int, int64, error) {
 			return l.core.probe(ctx, key, bucket, to)
 		})
 		return record, err
 	})
+}
+
+func repairing(width int, why string) ledger.Repairing {
+	return ledger.Repairing{To: max(width, defaultProbe), AtLeastWidth: width, Why: ledger.Audit(why)}
+}
+
+// RepairPlan is what Ledgers.Repair would do.
+type RepairPlan struct {
+	Stored   Ledger // what is stored; its Generation is 0 if nothing is
+	Repaired Ledger // what would be stored then; of the same Generation if Repair would write nothing
+
+	// Largest and Generation are what was found in the shards: see Ledgers.Probe.
+	Largest    int
+	Generation int64
+}
+
+// PlanRepair does all that Repair does, and writes nothing. It takes the same read units.
+func (l Ledgers) PlanRepair(ctx context.Context, key string, at time.Time, width int, why string) (plan RepairPlan, err error) {
+	if err := checkProbe(width); err != nil {
+		return plan, err
+	}
+	plan.Repaired, err = l.do(key, at, func(book *adapt.Book, bucket time.Time) (ledger.Record, error) {
+		stored, planned, err := book.PlanRepair(ctx, key, bucket, repairing(width, why), func(ctx context.Context, to int) (_ int, _ int64, err error) {
+			plan.Largest, plan.Generation, err = l.core.probe(ctx, key, bucket, to)
+			return plan.Largest, plan.Generation, err
+		})
+		plan.Stored = newLedger(key, bucket, stored)
+		return planned, err
+	})
+	return plan, err
 }
 
 // defaultProbe is how many shards are searched for items if nobody says more: the default of Adaptive.MaxWidth.

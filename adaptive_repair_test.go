@@ -117,3 +117,31 @@ func TestCharterHasWhatProcessesAgreeOn(t *testing.T) {
 		}
 	}
 }
+
+// A plan of a repair is what the repair does, and writes nothing.
+func TestPlanRepair(t *testing.T) {
+	client := faulty.On(t, onItems(t), nil)
+	c := openItems(t, client.Direct, adaptive())
+	widen(t, c, "k", 8)
+	putSome(t, c, "k", 0, 60)
+	if _, err := client.Direct.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("items"), Key: ov("pk", "_hs#L#table##k", "sk", "-")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{0, 32} {
+		plan, err := openItems(t, client, adaptive()).Ledgers().PlanRepair(t.Context(), "k", time.Time{}, width, "a test")
+		if err != nil || plan.Largest != 7 || plan.Generation != 1 || plan.Stored.Generation != 0 || plan.Stored.Width.Read != 1 ||
+			plan.Repaired.Generation != 2 || plan.Repaired.Width.Read != max(8, width) || plan.Repaired.Why != "a test" || plan.Repaired.Key != "k" {
+			t.Errorf("got %+v, %v, want 8 shards or %d at generation 2", plan, err, width)
+		}
+	}
+	if n := client.Count("PutItem") + client.Count("UpdateItem"); n > 0 {
+		t.Errorf("%d writes were sent, want none", n)
+	}
+	plan, err := c.Ledgers().PlanRepair(t.Context(), "none", time.Time{}, 0, "")
+	if err != nil || plan.Largest != -1 || plan.Repaired.Generation != 0 || plan.Stored.Generation != 0 {
+		t.Errorf("a key without items: got %+v, %v, want nothing to write", plan, err)
+	}
+	if _, err := c.Ledgers().PlanRepair(t.Context(), "k", time.Time{}, -1, ""); !errors.Is(err, ErrOptions) {
+		t.Errorf("width -1: got %v, want ErrOptions", err)
+	}
+}

@@ -290,7 +290,7 @@ func ExampleCollection_Ledgers() {
 		fmt.Println(stored.Key, stored.Width, err)
 	}
 	// Output:
-	// 16 3 true reads are dear enough [1 4 16] <nil>
+	// 16 3 true reads are dear enough [1 4] <nil>
 	// frozen: true
 	// OPEN 16 <nil>
 }

@@ -180,21 +180,53 @@ func scatter[A any](ctx context.Context, r *reading, zero func() A, add func(con
 	rest := scope{r}.restOfAll(ctx, shards)
 	parts, err := scatterOver(ctx, all, shards, zero, add)
 	more, failed := rest()
-	if err == nil {
-		err = failed
-	}
-	if missing, ok := err.(*gather.MissingError); ok {
+	missing, partly := err.(*gather.MissingError)
+	if partly {
 		missing.Of += len(more)
 	}
-	if len(more) > 0 && err == nil {
-		var added []A
-		added, err = scatterOver(ctx, all, more, zero, add)
-		parts = inOrder(r.query.Reverse, slices.Concat(shards, more), append(parts, added...))
+	switch goesOn := err == nil || partly && r.query.Partial; {
+	case goesOn && failed != nil && partly: // nobody knows how many more are missing
+		return parts, errors.Join(gatherError(missing), failed)
+	case goesOn && failed != nil:
+		return parts, failed
+	case goesOn && len(more) > 0:
+		added, late := scatterOver(ctx, all, more, zero, add)
+		both := slices.Concat(shards, more)
+		parts = inOrder(r.query.Reverse, both, append(parts, added...))
+		err = missingOf(len(both), inOrder(r.query.Reverse, both, both), err, late)
 	}
 	if missing, ok := err.(*gather.MissingError); ok {
 		return parts, gatherError(missing)
 	}
 	return parts, err
+}
+
+// missingOf joins what two parts of a read are missing, in the order of all shards. An error that is about more than one shard
+// comes before.
+func missingOf(of int, all []*shard, errs ...error) error {
+	joined := &gather.MissingError{Of: of}
+	for _, err := range errs {
+		missing, ok := err.(*gather.MissingError)
+		switch {
+		case ok:
+			joined.Shards = append(joined.Shards, missing.Shards...)
+		case err != nil:
+			return err
+		}
+	}
+	if joined.Shards == nil {
+		return nil
+	}
+	order := make(map[string]int, len(all))
+	for i, s := range all {
+		order[s.key] = i
+	}
+	slices.SortStableFunc(joined.Shards, func(a, b error) int {
+		x, _ := errors.AsType[*ShardError](a) // all are: see lost
+		y, _ := errors.AsType[*ShardError](b)
+		return order[x.ShardKey] - order[y.ShardKey]
+	})
+	return joined
 }
 
 // inOrder returns the values of shards in the order of their buckets. Within a bucket they are in order.

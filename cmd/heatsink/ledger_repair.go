@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ repair looks for items in the first 256 shards of the key, or in --width of them
 more. Each shard takes one request, of 1 read unit or more. It prints the largest shard that
 has an item, and the latest generation that an item carries. The ledger then covers all
 these shards. repair writes nothing if only shard 0 has items and there is no ledger. It
-probes twice: once for you, and once for the ledger.
+probes twice: once for you, and once for the ledger. --dry-run probes once, prints the ledger
+that is stored and the one that repair would write, and writes nothing.
 
 A process that still knows the old ledger may write to shards that were empty. Give the width
 that the key had as --width, if you know it, or restart the writers first. repair covers that
@@ -44,7 +46,11 @@ many shards then, also where they are empty.
 Items of a key may carry later generations than those that repair looks at. Reads then still
 fail with ErrLedgerLost: run repair again.
 
-If the layout has buckets, each bucket of a key has a ledger of its own: add --at.`,
+If the layout has buckets, each bucket of a key has a ledger of its own: add --at.
+
+With --json, stdout is one object: "largest_shard" (-1: no shard has an item),
+"largest_generation", "before", and "after" or, with --dry-run, "planned". The last three have
+the fields of heatsink ledger show --json. A generation of 0 says that nothing is stored.`,
 		Example: `  heatsink ledger repair NEW --table orders --dry-run
   heatsink ledger repair NEW --table orders --width 16 --why "deleted by mistake"`,
 		Args: oneKey,
@@ -55,7 +61,7 @@ If the layout has buckets, each bucket of a key has a ledger of its own: add --a
 	r.registerAt(f)
 	r.registerWhy(f, "ledger")
 	f.IntVar(&r.width, "width", 0, "number of shards that the key had at least, if you know it")
-	f.BoolVar(&r.dryRun, "dry-run", false, "look for items and print what is found, and write nothing")
+	f.BoolVar(&r.dryRun, "dry-run", false, "print what is found, what is stored and what repair would write, and write nothing")
 	return cmd
 }
 
@@ -64,7 +70,8 @@ type repairDocument struct {
 	Largest    int             `json:"largest_shard"` // with an item; -1: none has
 	Generation int64           `json:"largest_generation"`
 	Before     ledgerDocument  `json:"before"`
-	After      *ledgerDocument `json:"after,omitempty"` // absent with --dry-run
+	After      *ledgerDocument `json:"after,omitempty"`   // absent with --dry-run
+	Planned    *ledgerDocument `json:"planned,omitempty"` // with --dry-run alone
 }
 
 func (r *ledgerRepair) run(cmd *cobra.Command, key string) error {
@@ -80,34 +87,59 @@ func (r *ledgerRepair) run(cmd *cobra.Command, key string) error {
 	if r.json {
 		screen = silent()
 	}
-	before, err := ledgers.Show(ctx, key, at)
-	if errors.Is(err, protocol.ErrRecord) {
+	d, err := r.do(ctx, ledgers, key, at, screen)
+	switch {
+	case errors.Is(err, protocol.ErrRecord):
 		return r.damaged(b, key, at, err)
-	}
-	if err != nil && !errors.Is(err, heatsink.ErrLedgerLost) {
+	case err != nil:
 		return err
-	}
-	largest, generation, err := ledgers.Probe(ctx, key, at, r.width)
-	if err != nil {
-		return err
-	}
-	screen.say("%s", foundText(key, largest, generation))
-	d := repairDocument{Largest: largest, Generation: generation, Before: document(before, nil)}
-	if r.dryRun {
-		screen.say("nothing was changed: this is a dry run")
-	} else {
-		after, err := ledgers.Repair(ctx, key, at, r.width, r.why)
-		if err != nil {
-			return err
-		}
-		writeLedger(screen, after)
-		text := document(after, nil)
-		d.After = &text
-	}
-	if r.json {
+	case r.json:
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(d)
 	}
 	return nil
+}
+
+// do repairs the ledger, or says what it would do.
+func (r *ledgerRepair) do(ctx context.Context, ledgers heatsink.Ledgers, key string, at time.Time, screen *screen) (d repairDocument, err error) {
+	if r.dryRun {
+		plan, err := ledgers.PlanRepair(ctx, key, at, r.width, r.why)
+		if err != nil {
+			return d, err
+		}
+		writePlan(screen, key, plan)
+		planned := document(plan.Repaired, nil)
+		return repairDocument{Largest: plan.Largest, Generation: plan.Generation, Before: document(plan.Stored, nil), Planned: &planned}, nil
+	}
+	before, err := ledgers.Show(ctx, key, at)
+	if err != nil && !errors.Is(err, heatsink.ErrLedgerLost) {
+		return d, err
+	}
+	largest, generation, err := ledgers.Probe(ctx, key, at, r.width)
+	if err != nil {
+		return d, err
+	}
+	screen.say("%s", foundText(key, largest, generation))
+	after, err := ledgers.Repair(ctx, key, at, r.width, r.why)
+	if err != nil {
+		return d, err
+	}
+	writeLedger(screen, after)
+	stored := document(after, nil)
+	return repairDocument{Largest: largest, Generation: generation, Before: document(before, nil), After: &stored}, nil
+}
+
+// writePlan says what a repair would do.
+func writePlan(screen *screen, key string, plan heatsink.RepairPlan) {
+	screen.say("%s", foundText(key, plan.Largest, plan.Generation))
+	screen.say("what is stored:")
+	writeLedger(screen, plan.Stored)
+	if plan.Stored.Generation == plan.Repaired.Generation {
+		screen.say("repair would write nothing")
+	} else {
+		screen.say("what repair would write:")
+		writeLedger(screen, plan.Repaired)
+	}
+	screen.say("nothing was changed: this is a dry run")
 }
 
 // foundText says what is in the shards of a key.

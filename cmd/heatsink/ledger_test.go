@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -27,8 +31,10 @@ type ledgerServer struct {
 	endpoint string
 	client   *dynamodb.Client // on the same engine, without a port
 
-	mu   sync.Mutex
-	sent map[string]bool // operations
+	mu    sync.Mutex
+	sent  map[string]bool                             // operations
+	scans int                                         // that the present command has sent
+	wrong func(w http.ResponseWriter, scans int) bool // answers a Scan in the engine's place, if it returns true; nil: none
 }
 
 func serveOrders(t *testing.T) *ledgerServer {
@@ -40,7 +46,15 @@ func serveOrders(t *testing.T) *ledgerServer {
 		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		s.mu.Lock()
 		s.sent[operation] = true
+		answered := false
+		if operation == "Scan" && s.wrong != nil {
+			s.scans++
+			answered = s.wrong(w, s.scans)
+		}
 		s.mu.Unlock()
+		if answered {
+			return
+		}
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -49,9 +63,11 @@ func serveOrders(t *testing.T) *ledgerServer {
 	return s
 }
 
-// create creates a table with the keys pk and sk, and a global index byStatus.
-func (s *ledgerServer) create(t *testing.T, name string, sort types.ScalarAttributeType) {
+// create creates a table with the keys pk and sk, and a global index byStatus with the sort key seen, a string unless another type
+// is given.
+func (s *ledgerServer) create(t *testing.T, name string, sort types.ScalarAttributeType, seen ...types.ScalarAttributeType) {
 	t.Helper()
+	seen = append(seen, "S")
 	attribute := func(name string, kind types.ScalarAttributeType) types.AttributeDefinition {
 		return types.AttributeDefinition{AttributeName: &name, AttributeType: kind}
 	}
@@ -60,7 +76,7 @@ func (s *ledgerServer) create(t *testing.T, name string, sort types.ScalarAttrib
 	}
 	_, err := s.client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{attribute("pk", "S"), attribute("sk", sort), attribute("status", "S"), attribute("seen", "S")},
+		AttributeDefinitions: []types.AttributeDefinition{attribute("pk", "S"), attribute("sk", sort), attribute("status", "S"), attribute("seen", seen[0])},
 		KeySchema:            []types.KeySchemaElement{key("pk", types.KeyTypeHash), key("sk", types.KeyTypeRange)},
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
 			IndexName: aws.String("byStatus"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
@@ -103,6 +119,9 @@ func (s *ledgerServer) put(t *testing.T, c *heatsink.Collection[heatsink.Item], 
 // ledger runs heatsink ledger on the table orders.
 func (s *ledgerServer) ledger(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	s.mu.Lock()
+	s.scans = 0
+	s.mu.Unlock()
 	return command(t, append([]string{"ledger"}, append(args, "--table", "orders", "--endpoint", s.endpoint)...)...)
 }
 
@@ -311,8 +330,15 @@ func TestLedgerRepair(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := fmt.Sprintf("the largest shard of key NEW with an item is %d; the latest generation of an item is 1", largest)
-	inOrder(t, s.succeeds(t, "repair", "NEW", "--dry-run"), found, "nothing was changed")
+	inOrder(t, s.succeeds(t, "repair", "NEW", "--dry-run", "--why", "a trial"),
+		found, "what is stored:", "no ledger is stored", "what repair would write:", "16 shards written, 16 read", "generation", "2", "a trial", "nothing was changed")
 	inOrder(t, s.succeeds(t, "show", "NEW"), "no ledger is stored")
+	var plan repairDocument
+	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "NEW", "--dry-run", "--width", "32", "--json")), &plan); err != nil || plan.Largest != largest || plan.Generation != 1 ||
+		plan.Before.Generation != 0 || plan.Before.Width != 1 || plan.After != nil || plan.Planned == nil || plan.Planned.Generation != 2 || plan.Planned.Width != 32 {
+		t.Errorf("got %+v, %v", plan, err)
+	}
+	inOrder(t, s.succeeds(t, "repair", "none", "--dry-run"), "no shard of key none has an item", "what is stored:", "no ledger is stored", "repair would write nothing", "nothing was changed")
 	inOrder(t, s.succeeds(t, "repair", "NEW", "--width", "32", "--why", "deleted by mistake"), found, "32 shards written, 32 read", "generation", "2", "deleted by mistake")
 	n, err := s.open(t).Count(t.Context(), heatsink.Query{Key: "NEW", Consistent: true})
 	if n != 60 || err != nil {
@@ -322,6 +348,22 @@ func TestLedgerRepair(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "none", "--json")), &got); err != nil || got.Largest != -1 || got.After == nil || got.After.Generation != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	// Of a ledger that is stored, the plan is what the repair then writes.
+	plan = repairDocument{}
+	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "NEW", "--dry-run", "--width", "64", "--why", "wider", "--json")), &plan); err != nil {
+		t.Fatal(err)
+	}
+	got = repairDocument{}
+	if err := json.Unmarshal([]byte(s.succeeds(t, "repair", "NEW", "--width", "64", "--why", "wider", "--json")), &got); err != nil || got.After == nil || plan.Planned == nil {
+		t.Fatalf("got %+v and %+v, %v", plan, got, err)
+	}
+	plan.Planned.At, got.After.At = nil, nil
+	plan.Planned.By, got.After.By = "", ""
+	if !reflect.DeepEqual(plan.Planned, got.After) || !reflect.DeepEqual(plan.Before, got.Before) || plan.Before.Generation != 2 || got.After.Generation != 3 {
+		t.Errorf("planned %+v of %+v, and wrote %+v of %+v", plan.Planned, plan.Before, got.After, got.Before)
+	}
+	s.set(t, "_hs#L#table##NEW", "_hs_R", str("four"))
+	s.fails(t, "aws dynamodb delete-item --table-name orders", "repair", "NEW", "--dry-run")
 	s.fails(t, "--width -1", "repair", "NEW", "--width", "-1")
 }
 
@@ -728,4 +770,184 @@ func TestLedgerRepairOfADamagedBucket(t *testing.T) {
 	const key = "_hs#L#table#2026-06-22#k"
 	s.set(t, key, "_hs_R", str("?"))
 	s.fails(t, `"pk":{"S":"`+key+`"}`, "repair", "k", "--at", "2026-06-22T13:00:00Z")
+}
+
+// A scan that ends early is an error, and no damaged ledger. So is a charter that cannot be read.
+func TestLedgerLsThatFails(t *testing.T) {
+	s := serveOrders(t)
+	c := s.open(t)
+	if _, err := c.Ledgers().Grow(t.Context(), "NEW", time.Time{}, 4, "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	body := str(strings.Repeat("x", 300_000))
+	for i := range 8 { // more than two pages
+		if _, err := c.Put(t.Context(), heatsink.Item{"pk": str("NEW"), "sk": str(fmt.Sprint(i)), "body": body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, wrong := range map[string]func(w http.ResponseWriter, scans int) bool{
+		"the first page is refused":  func(w http.ResponseWriter, scans int) bool { return denied(w, scans == 1) },
+		"the second page is refused": func(w http.ResponseWriter, scans int) bool { return denied(w, scans == 2) },
+	} {
+		s.wrong = wrong
+		s.fails(t, "AccessDeniedException", "ls", "--max-rcu", "1000000")
+		if stdout, _, _ := s.ledger(t, "ls", "--max-rcu", "1000000"); stdout != "" {
+			t.Errorf("%s: printed %q, want nothing", name, stdout)
+		}
+	}
+	s.wrong = nil
+	s.succeeds(t, "ls", "--max-rcu", "1000000")
+}
+
+// A list that is cut off by the caller's own signal is an error as well, whatever was found before.
+func TestLedgerLsThatIsStopped(t *testing.T) {
+	s := serveOrders(t)
+	c := s.open(t)
+	for _, key := range []string{"good", "bad"} {
+		if _, err := c.Ledgers().Grow(t.Context(), key, time.Time{}, 4, "by hand"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.set(t, "_hs#L#table##bad", "_hs_R", str("four"))
+	ctx, cancel := context.WithCancel(t.Context())
+	scan := &pacedScan{Scanner: stopping{s.client, cancel}, screen: silent(), maxRCU: 1e6}
+	list, err := (&ledgerLs{top: 10}).collect(ctx, c.Ledgers(), scan)
+	if err == nil || len(list.damaged) > 0 {
+		t.Errorf("got %+v, %v, want an error", list, err)
+	}
+}
+
+// A charter that cannot be read is the error of the whole list. It is not taken for a damaged ledger.
+func TestLedgerLsWithoutACharter(t *testing.T) {
+	s := serveOrders(t)
+	s.put(t, s.open(t), "NEW", 1)
+	s.set(t, "_hs#C#table", "_hs_widths", str("by the moon"))
+	scan := &pacedScan{Scanner: s.client, screen: silent(), maxRCU: 1e6}
+	list, err := (&ledgerLs{top: 10}).collect(t.Context(), s.open(t).Ledgers(), scan)
+	if !errors.Is(err, heatsink.ErrLedger) || len(list.damaged) > 0 {
+		t.Errorf("got %+v, %v, want the error of the charter", list, err)
+	}
+}
+
+// stopping is a scanner that stops its caller when it has found something.
+type stopping struct {
+	heatsink.Scanner
+	stop context.CancelFunc
+}
+
+func (s stopping) Scan(ctx context.Context, in *dynamodb.ScanInput, edit ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	defer s.stop()
+	return s.Scanner.Scan(ctx, in, edit...)
+}
+
+// denied answers a request with an error of DynamoDB, if it is to.
+func denied(w http.ResponseWriter, refused bool) bool {
+	if refused {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"not allowed to scan"}`))
+	}
+	return refused
+}
+
+// The command that deletes a damaged ledger deletes it, whatever the type of the table's sort key.
+func TestLedgerRepairNamesTheWholeKey(t *testing.T) {
+	s := serveOrders(t)
+	s.create(t, "numbers", "N")
+	s.create(t, "bytes", "B")
+	s.create(t, "listed", "S", "N")
+	if err := heatsink.SetupControlTable(t.Context(), s.client, "control"); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ table, control, sort, want string }{
+		"string":        {"orders", "", "S", `"sk":{"S":"-"}`},
+		"other number":  {"listed", "", "S", `"sk":{"S":"-"}`},
+		"number":        {"numbers", "", "N", `"sk":{"N":"0"}`},
+		"binary":        {"bytes", "", "B", `"sk":{"B":"LQ=="}`},
+		"control table": {"numbers", "control", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			open := func() heatsink.Ledgers {
+				return s.open(t, func(o *heatsink.Options) { o.Table, o.ControlTable, o.Name = c.table, c.control, "own" }).Ledgers()
+			}
+			if _, err := open().Grow(t.Context(), "k", time.Time{}, 4, "by hand"); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"ledger", "repair", "k", "--name", "own", "--table", c.table, "--endpoint", s.endpoint}
+			table := c.table
+			if c.control != "" {
+				args, table = append(args, "--control-table", c.control), c.control
+			}
+			key := s.damage(t, table, "_hs#L#own##k")
+			_, stderr, code := command(t, args...)
+			if code != 2 || c.sort != "" && !strings.Contains(stderr, c.want) {
+				t.Fatalf("exit %d, %s, want %s", code, stderr, c.want)
+			}
+			_, text, _ := strings.Cut(stderr, "--key '")
+			text, _, _ = strings.Cut(text, "'")
+			var named map[string]map[string]string
+			if err := json.Unmarshal([]byte(text), &named); err != nil || len(named) != len(key) {
+				t.Fatalf("the command has the key %q, %v, want the %d attributes of %v", text, err, len(key), key)
+			}
+			if !strings.Contains(stderr, "--table-name "+table+" ") {
+				t.Errorf("got %s, want the table %s", stderr, table)
+			}
+			if _, err := s.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: valuesOf(t, named)}); err != nil {
+				t.Fatal(err)
+			}
+			if stdout, stderr, code := command(t, args...); code != 0 {
+				t.Errorf("after the delete: exit %d, %s%s", code, stdout, stderr)
+			}
+		})
+	}
+}
+
+// damage makes a control item one that cannot be understood, and returns its key.
+func (s *ledgerServer) damage(t *testing.T, table, control string) (key heatsink.Item) {
+	t.Helper()
+	out, err := s.client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range out.Items {
+		key = heatsink.Item{}
+		for _, name := range []string{"pk", "sk"} {
+			if v, ok := item[name]; ok {
+				key[name] = v
+			}
+		}
+		for _, v := range key {
+			if text, ok := v.(*types.AttributeValueMemberS); !ok || text.Value != control {
+				continue
+			}
+			item["_hs_R"] = str("four")
+			if _, err := s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+				t.Fatal(err)
+			}
+			return key
+		}
+	}
+	t.Fatalf("table %s has no item %s", table, control)
+	return nil
+}
+
+// valuesOf reads a key as the AWS command line has it.
+func valuesOf(t *testing.T, key map[string]map[string]string) heatsink.Item {
+	t.Helper()
+	item := heatsink.Item{}
+	for name, v := range key {
+		switch {
+		case v["S"] != "":
+			item[name] = str(v["S"])
+		case v["N"] != "":
+			item[name] = &types.AttributeValueMemberN{Value: v["N"]}
+		default:
+			b, err := base64.StdEncoding.DecodeString(v["B"])
+			if err != nil {
+				t.Fatal(err)
+			}
+			item[name] = &types.AttributeValueMemberB{Value: b}
+		}
+	}
+	return item
 }

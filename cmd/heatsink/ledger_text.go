@@ -112,7 +112,9 @@ func writeLedger(screen *screen, l heatsink.Ledger) {
 	for _, w := range l.History {
 		past = append(past, widthText(w))
 	}
-	line("before", strings.Join(past, ", "))
+	if past != nil {
+		line("before", strings.Join(past, ", "))
+	}
 	_ = table.Flush()
 }
 

@@ -125,3 +125,23 @@ func TestHintLeavesWhatThereIs(t *testing.T) {
 		t.Errorf("got %+v, %v, want the two shards of generation 1", r, err)
 	}
 }
+
+// One item whose time is years ahead does not end the hints of its key.
+func TestHintAfterAWrongTime(t *testing.T) {
+	b := newBook(t, start(t), byDay)
+	if _, _, err := b.Grow(t.Context(), "k", today, ledger.Growth{To: 16}); err != nil {
+		t.Fatal(err)
+	}
+	wrong := today.AddDate(3, 0, 0)
+	for _, at := range []time.Time{today.Add(time.Hour), wrong.Add(23 * time.Hour), today.Add(2 * time.Hour), today.AddDate(0, 0, 2), today.Add(22 * time.Hour)} {
+		b.Hint(t.Context(), "k", at.Truncate(24*time.Hour), at)
+	}
+	for _, c := range []struct {
+		day   time.Time
+		width int
+	}{{today.AddDate(0, 0, 1), 8}, {today.AddDate(0, 0, 2), 1}, {wrong, 1}, {wrong.AddDate(0, 0, 1), 1}} {
+		if r, err := newBook(t, b.control.Client, byDay).Show(t.Context(), "k", c.day); err != nil || r.Write != c.width {
+			t.Errorf("%v begins with %d shards, %v, want %d", c.day, r.Write, err, c.width)
+		}
+	}
+}

@@ -13,12 +13,34 @@ type Probe func(ctx context.Context, to int) (largest int, stamp int64, err erro
 // Repair writes the ledger of a key anew, from what its shards hold. It returns the record that is stored then, and whether it
 // was written.
 func (b *Book) Repair(ctx context.Context, key string, bucket time.Time, r ledger.Repairing, probe Probe) (ledger.Record, bool, error) {
-	if err := b.Ready(ctx); err != nil {
+	m, err := b.repair(ctx, key, bucket, r, probe)
+	if m == nil {
 		return ledger.Record{}, false, err
+	}
+	record, repaired, _ := m.Result()
+	return record, repaired, err
+}
+
+// PlanRepair does what Repair does before it writes. It returns the record that is stored, and the one that Repair would write:
+// the same one if that is nothing.
+func (b *Book) PlanRepair(ctx context.Context, key string, bucket time.Time, r ledger.Repairing, probe Probe) (stored, planned ledger.Record, err error) {
+	r.DryRun = true
+	m, err := b.repair(ctx, key, bucket, r, probe)
+	if err != nil {
+		return stored, planned, err
+	}
+	stored, planned = m.Plan()
+	return stored, planned, nil
+}
+
+// repair runs the machine of a repair to its end. It returns none if the machine could not begin.
+func (b *Book) repair(ctx context.Context, key string, bucket time.Time, r ledger.Repairing, probe Probe) (*ledger.Repair, error) {
+	if err := b.Ready(ctx); err != nil {
+		return nil, err
 	}
 	p, err := b.page(Key{key, bucket})
 	if err != nil {
-		return ledger.Record{}, false, err
+		return nil, err
 	}
 	now := b.clock.read()
 	r.Now, r.At, r.By = now, now.UnixMilli(), b.by
@@ -37,9 +59,8 @@ func (b *Book) Repair(ctx context.Context, key string, bucket time.Time, r ledge
 			m.Handle(event)
 		}
 	}
-	record, repaired, err := m.Result()
-	if err != nil {
+	if _, _, err = m.Result(); err != nil {
 		err = notUsable(ctx, err)
 	}
-	return record, repaired, err
+	return m, err
 }

@@ -25,6 +25,10 @@ func (l *Law) Hint(width int, peak float64) int {
 	return to
 }
 
+// convinced is how many items in a row must be neither of the bucket that is followed nor of the next, until another bucket is
+// followed. It is more than a batch has, and too few for a shard to be throttled.
+const convinced = 100
+
 // Span is a time bucket: from Start to before End.
 type Span struct{ Start, End time.Time }
 
@@ -35,15 +39,19 @@ type Hint struct {
 }
 
 // Hints follows one process and one key through their time buckets, and says when to create a ledger ahead. Its times are
-// those of items: no clock takes part. Each bucket gets one hint of a process at most. Without a hint, or if it could not be
-// stored, a bucket begins with one shard and grows by the law.
+// those of items: no clock takes part. Each bucket that is followed gets one hint of a process at most. Without a hint, or if it
+// could not be stored, a bucket begins with one shard and grows by the law.
+//
+// Items whose time is wrong must not lead away from the bucket that all others are in. An item of that bucket or the next is
+// believed at once. Another bucket is followed after many items in a row, whether it is a later one or an earlier one.
 //
 // It needs a lock if several goroutines call it.
 type Hints struct {
 	law    *Law
-	span   Span    // the latest bucket that was written to; zero: none was
+	span   Span    // the bucket that is followed; zero: none is
 	width  int     // of it
 	peak   float64 // of it
+	away   int     // items in a row that are neither in it nor in the next
 	hinted time.Time
 }
 
@@ -54,17 +62,29 @@ func NewHints(l *Law) *Hints { return &Hints{law: l} }
 // width. It returns what to create first, if anything: the ledger of this bucket on its first write, and the ledger of the
 // next from 90 % of this one on. A bucket that begins with one shard needs no ledger.
 func (h *Hints) Writes(s Span, at time.Time, width int) (Hint, bool) {
-	switch {
-	case h.span == Span{}:
-		h.span, h.width, h.peak = s, width, 0
-	case s.Start.Before(h.span.Start):
-		return Hint{}, false // a late item: whoever wrote that bucket has seen to its ledger
-	case s.Start.After(h.span.Start):
-		to := h.law.Hint(h.width, h.peak)
-		if gap := s.Start.Sub(h.span.End); gap > 0 && s.End.After(s.Start) {
-			to = halved(h.width, 1+int(min(gap/s.End.Sub(s.Start), 30)))
+	if h.span == (Span{}) {
+		h.follow(s, width)
+	}
+	first, to := false, 0
+	switch gap := s.Start.Sub(h.span.End); {
+	case s.Start.Equal(h.span.Start):
+	case gap == 0:
+		first, to = true, h.law.Hint(h.width, h.peak)
+	default: // late, or after a silence, or a wrong time
+		if h.away++; h.away < convinced {
+			return Hint{}, false
 		}
-		h.span, h.width, h.peak = s, width, 0
+		if gap < 0 {
+			h.hinted = time.Time{} // whoever wrote this bucket has seen to its ledger, and nobody to the next
+		} else if s.End.After(s.Start) {
+			first, to = true, halved(h.width, 1+int(min(gap/s.End.Sub(s.Start), 30)))
+		}
+	}
+	h.away = 0
+	if !s.Start.Equal(h.span.Start) {
+		h.follow(s, width)
+	}
+	if first {
 		if hint, ok := h.hint(s.Start, to); ok {
 			return hint, true
 		}
@@ -75,6 +95,9 @@ func (h *Hints) Writes(s Span, at time.Time, width int) (Hint, bool) {
 	}
 	return h.hint(s.End, h.law.Hint(h.width, h.peak))
 }
+
+// follow makes a bucket the one that is followed.
+func (h *Hints) follow(s Span, width int) { h.span, h.width, h.peak = s, width, 0 }
 
 // Rate takes the rate of the fleet that a Decision was made with, in write units per second.
 func (h *Hints) Rate(bucket time.Time, rate float64) {

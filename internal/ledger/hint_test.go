@@ -47,6 +47,7 @@ func TestHints(t *testing.T) {
 	type write struct {
 		bucket, minute, width int
 		rate                  float64 // told before the write
+		times                 int     // how often it is written before, with no hint; 0: not at all
 		want                  string
 	}
 	for _, c := range []struct {
@@ -69,8 +70,33 @@ func TestHints(t *testing.T) {
 		{"a width that is learned later", []write{{bucket: 0, width: 1}, {bucket: 0, width: 16}, {bucket: 1, width: 1, want: "1 to 8"}}},
 		{"one shard needs no ledger", []write{{bucket: 0, width: 2}, {bucket: 0, minute: 59, width: 2}, {bucket: 1, width: 1}, {bucket: 1, minute: 59, width: 1}}},
 		{"late items", []write{{bucket: 5, width: 16}, {bucket: 3, width: 1}, {bucket: 4, minute: 59, width: 1}, {bucket: 6, width: 1, want: "6 to 8"}}},
-		{"a gap", []write{{bucket: 0, width: 64, rate: 30_000}, {bucket: 3, width: 1, want: "3 to 8"}}},
-		{"a long gap", []write{{bucket: 0, width: 64, rate: 30_000}, {bucket: 1_000_000, width: 1}}},
+		{"a gap", []write{{bucket: 0, width: 64, rate: 30_000}, {bucket: 3, width: 1, times: 99, want: "3 to 8"}, {bucket: 3, width: 8}, {bucket: 4, width: 1, want: "4 to 4"}}},
+		{"a long gap", []write{{bucket: 0, width: 64, rate: 30_000}, {bucket: 1_000_000, width: 1, times: 200}, {bucket: 1_000_001, width: 1}}},
+		{"a wrong time", []write{
+			{bucket: 0, width: 16, rate: 6000},
+			{bucket: 1_000_000, minute: 59, width: 1, times: 50},
+			{bucket: 2, minute: 59, width: 1, times: 47},
+			{bucket: 0, minute: 30, width: 16, rate: 6000},
+			{bucket: 2, minute: 59, width: 1, times: 98},
+			{bucket: 0, minute: 54, width: 16, want: "1 to 16"},
+			{bucket: 2, minute: 59, width: 1, times: 98},
+			{bucket: 1, minute: 1, width: 16, rate: 6000},
+			{bucket: 1_000_000, minute: 59, width: 1, times: 98},
+			{bucket: 2, width: 1, want: "2 to 16"},
+		}},
+		{"a wrong time at first", []write{
+			{bucket: 1_000_000, minute: 59, width: 1},
+			{bucket: 0, minute: 1, width: 16, times: 100},
+			{bucket: 0, minute: 30, width: 16, rate: 6000},
+			{bucket: 1, width: 1, want: "1 to 16"},
+		}},
+		{"wrong times for long, then right ones", []write{
+			{bucket: 1_000_000, minute: 30, width: 64, times: 1000},
+			{bucket: 1_000_001, minute: 30, width: 64, want: "1000001 to 32"},
+			{bucket: 0, minute: 55, width: 1, times: 98},
+			{bucket: 0, minute: 55, width: 16, want: "1 to 8"},
+			{bucket: 0, minute: 56, width: 16},
+		}},
 		{"first write at the end", []write{{bucket: 0, width: 64}, {bucket: 1, minute: 59, width: 1, want: "1 to 32"}, {bucket: 1, minute: 59, width: 32, want: "2 to 16"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,6 +107,11 @@ func TestHints(t *testing.T) {
 			h := NewHints(law)
 			for i, w := range c.writes {
 				s := hour(w.bucket)
+				for n := range w.times {
+					if hint, ok := h.Writes(s, s.Start.Add(time.Duration(w.minute)*time.Minute), w.width); ok {
+						t.Errorf("write %d.%d: got %+v, want no hint", i, n, hint)
+					}
+				}
 				got := ""
 				if hint, ok := h.Writes(s, s.Start.Add(time.Duration(w.minute)*time.Minute), w.width); ok {
 					got = fmt.Sprintf("%d to %d", int(hint.Bucket.Sub(t0).Hours()), hint.To)

@@ -75,7 +75,7 @@ const (
 	Grows      Reason = "grow"          // the key is too narrow
 	Calm       Reason = "calm"          // the key is wide enough
 	NoRate     Reason = "no rate"       // this is the first report for a while; the next has a rate
-	Hysteresis Reason = "hysteresis"    // too few reports in a row agree
+	Hysteresis Reason = "hysteresis"    // too few reports in a row agree that it must grow, that growth is futile, or that this is over
 	Cooldown   Reason = "cooldown"      // the key has just grown
 	Futility   Reason = "futility"      // it is throttled, and its shards are too cold for growth to help
 	Budget     Reason = "budget"        // this process has grown enough keys in the last minute
@@ -130,8 +130,24 @@ type watch struct {
 	rate      float64 // of the last report, 0 if there is none
 	hot       int     // reports in a row with a rate above High
 	throttled int     // reports in a row that were throttled although growth would help
+	cold      int     // reports in a row that were throttled where growth would not help
+	limited   int     // reports in a row that were throttled, in either way
+	calm      int     // reports in a row with neither
+	futile    bool    // growth was found futile, and no other decision has taken its place
 	share     float64 // of throttled units, smoothed over about 20 s; 0 while the key cools
 	smoothed  int     // reports that are in it
+}
+
+// begin forgets what the last reports agree on.
+func (w *watch) begin() { w.hot, w.throttled, w.cold, w.limited, w.calm = 0, 0, 0, 0, 0 }
+
+// futileBelow returns the rate of a throttled shard below which growth is futile. It takes more to leave that state than to
+// enter it, so that a key near the limit stays in one.
+func (w *watch) futileBelow(o *LawOptions) float64 {
+	if w.futile {
+		return min(rising*o.Futile, o.High)
+	}
+	return o.Futile
 }
 
 // reading is what an accumulator had.
@@ -244,7 +260,8 @@ func (l *Law) Decide(key string, t Totals, r Record, now time.Time) Decision {
 		return d.because(NoRate, "it is not watched")
 	}
 	if w.seen && r.Generation != w.generation {
-		w.changed, w.alerts, w.hot, w.throttled = now, 0, 0, 0
+		w.begin()
+		w.changed, w.alerts, w.futile = now, 0, false
 		w.undo = nil // somebody has grown the key, whatever became of this process's growth
 	}
 	w.generation, w.seen = r.Generation, true
@@ -257,7 +274,8 @@ func (l *Law) Decide(key string, t Totals, r Record, now time.Time) Decision {
 	*count, w.last = reading{t, now}, now
 	fell := t.Offered < before.totals.Offered || t.KeyRange < before.totals.KeyRange
 	if fell || !l.recent(last, now) {
-		w.rate, w.hot, w.throttled = 0, 0, 0
+		w.begin()
+		w.rate = 0
 	}
 	if fell || !l.recent(before.at, now) {
 		return d.because(NoRate, "this is the first report for a while")
@@ -277,26 +295,36 @@ func (l *Law) recent(at, now time.Time) bool {
 
 // judge applies the rules to a rate.
 func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
-	o := l.options
+	o := &l.options
 	perShard := d.Rate / float64(r.Write)
-	over := perShard > o.High
+	over, below := perShard > o.High, w.futileBelow(o)
 	cooling := !w.changed.IsZero() && now.Sub(w.changed) < o.Cooldown && now.Sub(w.changed) >= 0
-	limited := d.Throttled > o.Throttled || w.smooth(d.Throttled, cooling) > o.Uneasy && perShard >= o.Futile
+	limited := d.Throttled > o.Throttled || w.smooth(d.Throttled, cooling) > o.Uneasy && perShard >= below
+	cold := limited && perShard < below
 	w.hot = count(w.hot, over)
-	w.throttled = count(w.throttled, limited && perShard >= o.Futile)
+	w.throttled = count(w.throttled, limited && !cold)
+	w.cold = count(w.cold, cold && !cooling)
+	w.limited = count(w.limited, limited && !cooling)
+	w.calm = count(w.calm, !over && !limited)
 	agree := max(w.hot, w.throttled)
 	ready := agree >= o.Reports && d.Rate <= rising*w.rate || agree >= 2*o.Reports
 	w.rate = d.Rate
 
 	switch {
-	case !over && !limited:
+	case w.futile && w.calm > 0 && w.calm < o.Reports:
+		return d.because(Hysteresis, fmt.Sprintf("it is wide enough in %s, and %d must agree", figure.Count(w.calm, "report"), o.Reports))
+	case w.calm > 0:
+		w.futile = false
 		if reason, units := w.mostOther(); units > 0 {
 			return d.because(NotKey, fmt.Sprintf("it is throttled because of the %s limit, which more shards do not raise", reason))
 		}
 		return d.because(Calm, "it is wide enough")
-	case limited && perShard < o.Futile && cooling:
+	case cold && cooling:
 		return d.because(Cooldown, fmt.Sprintf("it has grown %v ago, and the throttles may be of before", now.Sub(w.changed)))
-	case limited && perShard < o.Futile:
+	case cold && !w.futile && w.cold < o.Reports && w.limited < 2*o.Reports:
+		return d.because(Hysteresis, fmt.Sprintf("its shards are throttled and cold in %s, and %d must agree", figure.Count(w.cold, "report"), o.Reports))
+	case cold:
+		w.futile = true
 		return d.because(Futility, fmt.Sprintf("%.1f %% is throttled at only %.0f units per second and shard: the table has too few partitions; raise its warm throughput", 100*d.Throttled, perShard))
 	case r.Frozen || o.Frozen:
 		return d.because(FrozenHold, "it is too hot, and its width is frozen")
@@ -319,7 +347,8 @@ func (l *Law) judge(w *watch, d Decision, r Record, now time.Time) Decision {
 			l.grown = slices.Delete(l.grown, i, i+1)
 		}
 	}
-	w.changed, w.alerts, w.hot, w.throttled = now, 0, 0, 0
+	w.begin()
+	w.changed, w.alerts, w.futile = now, 0, false
 	if o.DryRun {
 		return d.because(DryRun, fmt.Sprintf("it would grow to %d shards", d.To))
 	}
@@ -348,11 +377,12 @@ func (l *Law) width(rate float64, width int, over bool) int {
 	return min(to, l.options.MaxWidth)
 }
 
-// spent returns how many keys this process has grown in the last minute.
+// spent returns how many keys this process has grown in the last minute. A growth of a time to come is of before the clock went
+// back, and no longer counts.
 func (l *Law) spent(now time.Time) int {
 	kept := l.grown[:0]
 	for _, at := range l.grown {
-		if now.Sub(at) < time.Minute {
+		if since := now.Sub(at); since >= 0 && since < time.Minute {
 			kept = append(kept, at)
 		}
 	}

@@ -19,14 +19,15 @@ type LawOptions struct {
 	High float64
 	// Headroom is how much more than the present rate a growth makes room for. Default 1.25.
 	Headroom float64
-	// Futile is the rate of a shard below which growth does not help: its throttles have another cause. Default 200.
+	// Futile is the rate of a shard below which growth does not help: its throttles have another cause. Once that was decided, it
+	// takes a quarter more to grow. Default 200.
 	Futile float64
 	// Throttled is the share of throttled units from which a key grows though its rate is below High. Default 0.01.
 	Throttled float64
 	// Uneasy is the share, smoothed over four reports, from which it grows as well. A few shards may be on one partition, whose
 	// throttles are few among those of all. Default 0.0005.
 	Uneasy float64
-	// Reports is how many reports in a row must agree. If the rate rises from one to the next, there are up to Reports
+	// Reports is how many reports in a row must agree, that a key is to grow or that growth is futile. If the rate rises from one to the next, there are up to Reports
 	// more: a rising rate is measured too low, and the cooldown would keep what was made of it. Default 2.
 	Reports int
 

@@ -29,7 +29,8 @@ func TestLawIsDocumented(t *testing.T) {
 		"time between two growths of a key":                    seconds(o.Cooldown),
 		"growths of one process, of all keys":                  fmt.Sprintf("%d a minute", o.PerMinute),
 		"largest width":                                        fmt.Sprintf("%d shards, %d,%03d at most", o.MaxWidth, HardWidth/1000, HardWidth%1000),
-		"growth is futile if a throttled shard has less than":  fmt.Sprintf("%v WCU/s", o.Futile),
+		"growth is futile if a throttled shard has less than":  fmt.Sprintf("%v WCU/s, in %d reports", o.Futile, o.Reports),
+		"and no longer, from":                                  fmt.Sprintf("%v WCU/s on, or after %d calm reports", rising*o.Futile, o.Reports),
 	} {
 		if row := fmt.Sprintf("| %s | %s | ", rule, number); !strings.Contains(string(page), row) {
 			t.Errorf("docs/adaptive.md has no row %q", row)

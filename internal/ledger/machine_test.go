@@ -333,6 +333,7 @@ func TestReadEffects(t *testing.T) {
 	}{
 		{"strong, cold", NewView(ViewOptions{}), Reading{Now: t0}, "shards 0-1 strong=true, ledger strong=true floor=0"},
 		{"strong, known", knowing(t, widths(2, 4, 4)), Reading{Now: t0}, "shards 0-4 strong=true, ledger strong=true floor=2"},
+		{"strong, more read than written", knowing(t, widths(2, 2, 4)), Reading{Now: t0}, "shards 0-4 strong=true, ledger strong=true floor=2"},
 		{"causal, known", knowing(t, widths(2, 4, 4)), Reading{Mode: Causal, AtLeast: 2, Now: t0}, "shards 0-4 strong=true"},
 		{"causal, newer", knowing(t, widths(2, 4, 4)), Reading{Mode: Causal, AtLeast: 3, Now: t0}, "shards 0-4 strong=true, ledger strong=true floor=2"},
 		{"causal, cold", NewView(ViewOptions{}), Reading{Mode: Causal, Now: t0}, "shards 0-1 strong=true, ledger strong=true floor=0"},
@@ -675,5 +676,60 @@ func TestWriteEnds(t *testing.T) {
 	outside := NewWrite(knowing(t, widths(3, 4, 4)), choose(4))
 	if outside.Next() != nil || !outside.Over() {
 		t.Error("a shard outside of the width is used")
+	}
+}
+
+// A causal read of a generation that is known does not read the ledger, also if the items carry that generation.
+func TestCausalReadOfWhatIsKnown(t *testing.T) {
+	m := NewRead(knowing(t, widths(2, 1, 1)), Reading{Mode: Causal, AtLeast: 2, Now: t0})
+	next(t, m, "shards 0-1 strong=true")
+	m.Handle(ShardRead{Shard: 0, Stamp: 2, More: true})
+	next(t, m, "")
+	m.Handle(ShardRead{Shard: 0, Stamp: 3, More: true}) // newer than the ledger
+	next(t, m, "ledger strong=true floor=3")
+	m.Handle(LedgerRead{Asked: ReadLedger{Strong: true, Floor: 3}, Record: widths(3, 4, 4)})
+	next(t, m, "shards 1-4 strong=true")
+}
+
+// A Grow reads the ledger first if the process knows too little of it. One that only creates it does not.
+func TestGrowReadsFirst(t *testing.T) {
+	cold := func() *View { return NewView(ViewOptions{Key: "k"}) }
+	stamped := func() *View {
+		v := knowing(t, widths(1, 2, 2))
+		v.Saw(2)
+		return v
+	}
+	coldStamped := func() *View {
+		v := cold()
+		v.Saw(1)
+		return v
+	}
+	lost := func() *View {
+		v := knowing(t, widths(2, 2, 2))
+		if err := v.Learn(ReadLedger{Strong: true, Sent: t0, Floor: 2}, Absent(0, 0)); !errors.Is(err, ErrLost) {
+			t.Fatalf("got %v, want ErrLost", err)
+		}
+		return v
+	}
+	for _, c := range []struct {
+		name         string
+		view         func() *View
+		grow, create string
+	}{
+		{"nothing is known", cold, "ledger strong=true floor=0", "store 1 8/8 if 0 most 8"},
+		{"known", func() *View { return knowing(t, widths(1, 2, 2)) }, "store 2 8/8 if 1 most 8", ""},
+		{"known to be absent", func() *View { return knowing(t, Absent(0, 0)) }, "store 1 8/8 if 0 most 8", "store 1 8/8 if 0 most 8"},
+		{"an item is newer", stamped, "ledger strong=true floor=2", ""},
+		{"only an item is known", coldStamped, "ledger strong=true floor=1", ""},
+		{"it was lost", lost, "ledger strong=true floor=2", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			next(t, NewGrow(c.view(), Growth{To: 8, Now: t0}), c.grow)
+			created := NewGrow(c.view(), Growth{To: 8, Now: t0, Create: true})
+			next(t, created, c.create)
+			if over := c.create == ""; created.Over() != over {
+				t.Errorf("the one that creates is over: %v, want %v", created.Over(), over)
+			}
+		})
 	}
 }

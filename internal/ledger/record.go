@@ -14,7 +14,7 @@ const (
 	// Version is the newest schema of a record that this package understands, and the one that it writes.
 	Version = 1
 
-	// MaxHistory is how many earlier widths a record keeps.
+	// MaxHistory is how many earlier generations a record keeps.
 	MaxHistory = 8
 
 	// MaxAudit is how long Why and By may be, in bytes each. It keeps a record below 1 KB, so that writing it costs 1 WCU.
@@ -59,7 +59,8 @@ type Record struct {
 	Why, By string
 	At      int64
 
-	// History has the widths before the present ones, the oldest first, MaxHistory at most.
+	// History has the generations before the present one with their widths, the oldest first, MaxHistory at most. Those that
+	// changed no width, such as a freeze, are the first to be left out: see Widths.
 	History []Past
 }
 
@@ -154,7 +155,7 @@ func (r Record) checkHistory() (faults []error) {
 }
 
 // Follows reports whether the record came from the one of an earlier generation by changes that are all in its history. Where it
-// does not, the ledger was lost and repaired in between, or has changed more than MaxHistory times.
+// does not, the ledger was lost and repaired in between, or has changed so often that its history has left something out.
 func (r Record) Follows(generation int64) bool {
 	at := r.Generation
 	for i := len(r.History) - 1; i >= 0 && at > generation; i-- {
@@ -172,10 +173,34 @@ func (r Record) next(read, write int) Record {
 	n.Generation++
 	n.Read, n.Write = read, write
 	n.History = append(slices.Clone(r.History), Past{Generation: r.Generation, Read: r.Read, Write: r.Write})
-	if extra := len(n.History) - MaxHistory; extra > 0 {
-		n.History = n.History[extra:]
+	for len(n.History) > MaxHistory {
+		i := max(0, slices.IndexFunc(n.changes(), func(changed bool) bool { return !changed }))
+		n.History = slices.Delete(n.History, i, i+1)
 	}
 	return n
+}
+
+// changes returns of each generation in the history whether the widths after it are others.
+func (r Record) changes() []bool {
+	changed := make([]bool, len(r.History))
+	for i, p := range r.History {
+		read, write := r.Read, r.Write
+		if i+1 < len(r.History) {
+			read, write = r.History[i+1].Read, r.History[i+1].Write
+		}
+		changed[i] = p.Read != read || p.Write != write
+	}
+	return changed
+}
+
+// Widths returns the part of the history in which the widths have changed: what the key had before, each width once.
+func (r Record) Widths() (past []Past) {
+	for i, changed := range r.changes() {
+		if changed {
+			past = append(past, r.History[i])
+		}
+	}
+	return past
 }
 
 var hashes = []layout.Hash{layout.XXHash, layout.FNV, layout.CRC32, layout.MD5, layout.Product}

@@ -130,6 +130,45 @@ func TestRecordHistoryIsBounded(t *testing.T) {
 	}
 }
 
+// Freezes do not push widths out of the history, and are no widths.
+func TestHistoryKeepsWidths(t *testing.T) {
+	r := Absent(layout.Random, layout.XXHash)
+	var want []Past
+	for n := 2; n <= 64; n *= 2 {
+		want = append(want, Past{r.Generation, r.Read, r.Write})
+		r = r.next(n, n)
+		for range 10 {
+			before := r.Generation
+			r = r.next(n, n)
+			if err := r.Validate(); err != nil || len(r.History) > MaxHistory {
+				t.Fatalf("generation %d: %v, with a history of %d", r.Generation, err, len(r.History))
+			}
+			if !r.Follows(before) || !r.Follows(before-1) {
+				t.Fatalf("generation %d does not follow on the two before it: %v", r.Generation, r.History)
+			}
+		}
+	}
+	if got := r.Widths(); !slices.Equal(got, want) {
+		t.Errorf("got the widths %v, want %v", got, want)
+	}
+	if r.Follows(0) {
+		t.Error("a history that has left generations out shows all changes since 0")
+	}
+	for n := 128; n <= 2048; n *= 2 {
+		want = append(want, Past{r.Generation, r.Read, r.Write})
+		r = r.next(n, n)
+	}
+	if got, want := r.Widths(), want[len(want)-MaxHistory:]; !slices.Equal(got, want) || !slices.Equal(r.History, want) {
+		t.Errorf("got the widths %v of %v, want the last %v", got, r.History, want)
+	}
+	if got, want := widths(1, 2, 16).next(16, 16).Widths(), []Past{{1, 16, 2}}; !slices.Equal(got, want) {
+		t.Errorf("more shards are written: got the widths %v, want %v", got, want)
+	}
+	if got := Absent(layout.Random, layout.XXHash).next(1, 1).Widths(); got != nil {
+		t.Errorf("a key that was frozen before it has grown: got the widths %v, want none", got)
+	}
+}
+
 // largest returns a record that takes as many bytes as any.
 func largest() Record {
 	r := Record{

@@ -22,6 +22,9 @@ type Repairing struct {
 
 	Now time.Time // when the repair begins
 
+	// DryRun ends the machine before it writes: see Plan.
+	DryRun bool
+
 	// Why, By and At are stored with the record; see Record.
 	Why, By string
 	At      int64
@@ -40,6 +43,7 @@ type Repair struct {
 
 	due      []Effect
 	stored   Record
+	planned  Record
 	probed   *ShardsProbed // nil: not yet
 	heard    bool          // stored is known
 	written  WriteLedger
@@ -85,6 +89,10 @@ func (m *Repair) Over() bool { return m.over }
 func (m *Repair) Result() (r Record, repaired bool, err error) {
 	return m.view.record, m.repaired, m.err
 }
+
+// Plan returns the record that is stored, and the one that a machine with DryRun would have written. They are equal if it would
+// have written nothing. Ask when the machine has ended without an error.
+func (m *Repair) Plan() (stored, planned Record) { return m.stored, m.planned }
 
 // Handle takes an answer. After the end, what it says of the ledger is still learnt.
 func (m *Repair) Handle(e Event) {
@@ -178,7 +186,7 @@ func (m *Repair) propose() {
 		if err := m.view.Learn(m.ask(), r); err != nil {
 			m.end(err)
 		}
-		m.over = true
+		m.planned, m.over = r, true
 		return
 	}
 	if m.attempts == growAttempts {
@@ -196,6 +204,10 @@ func (m *Repair) propose() {
 	n.Why, n.By, n.At = m.repairing.Why, m.repairing.By, m.repairing.At
 	if err := n.Validate(); err != nil {
 		m.end(err)
+		return
+	}
+	if m.repairing.DryRun {
+		m.planned, m.over = n, true
 		return
 	}
 	m.written = WriteLedger{Record: n, If: r.Generation, Most: n.Read, Any: breaks.RepairBlindly}

@@ -9,6 +9,14 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
+// planText shows what a repair would write as show does, "" if that is nothing.
+func planText(stored, planned Record) string {
+	if planned.Equal(stored) {
+		return ""
+	}
+	return show([]Effect{WriteLedger{Record: planned, If: stored.Generation, Most: planned.Read}})
+}
+
 func TestRepair(t *testing.T) {
 	absent := Absent(layout.Random, layout.XXHash)
 	frozen := widths(2, 2, 4)
@@ -40,11 +48,20 @@ func TestRepair(t *testing.T) {
 					v = &known
 				}
 				c.repairing.Now, c.repairing.To = t0, 100
+				planned := *v
+				plan := c.repairing
+				plan.DryRun = true
+				dry := NewRepair(&planned, plan)
 				m := NewRepair(v, c.repairing)
 				next(t, m, "ledger strong=true floor=0, probe 100")
 				events := []Event{strongRead(c.stored), c.probed}
 				if order == "probe first" {
 					events[0], events[1] = events[1], events[0]
+				}
+				dry.Handle(events[0])
+				dry.Handle(events[1])
+				if stored, would := dry.Plan(); !dry.Over() || len(dry.Next()) > 0 || !stored.Equal(c.stored) || planText(c.stored, would) != c.want {
+					t.Fatalf("%s: the plan is %q of %+v, want %q", order, planText(c.stored, would), stored, c.want)
 				}
 				m.Handle(events[0])
 				next(t, m, "")

@@ -109,6 +109,7 @@ var mayImport = imports{
 	// What shows the project's figures.
 	"internal/proof/adaptive":      {everything},
 	"internal/proof/library":       {everything},
+	"internal/proof/scenario":      {"internal/proof/verdict"},
 	"internal/proof/server":        {everything},
 	"internal/proof/structure":     {}, // reads the source, and builds the way
 	"internal/proof/structure/way": {".", "local"},
@@ -116,6 +117,9 @@ var mayImport = imports{
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
+
+	// What compares stored items with files, in tests.
+	"internal/golden": {},
 
 	// What draws sort keys for tests.
 	"internal/sortkey/sortkeytest": {"internal/sortkey", "internal/attr"},

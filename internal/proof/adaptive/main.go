@@ -11,18 +11,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
-	"github.com/heatsink-go/heatsink/internal/proof/verdict"
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
 func main() {
@@ -34,7 +31,8 @@ func main() {
 			os.Exit(child(runServer(os.Args[2])))
 		}
 	}
-	p := &proof{out: os.Stdout, Figures: []figure{}, Verdict: verdict.New()}
+	p := &proof{Board: scenario.New(os.Stdout)}
+	p.Most = 100
 	only := flag.String("only", "", "scenarios to run, such as step,roll; none: all")
 	flag.IntVar(&p.seeds, "seeds", stepSeeds, "how many seeds the step runs")
 	flag.IntVar(&p.simulated, "simulated", simSeeds, "how many seeds the simulator runs")
@@ -58,46 +56,28 @@ func child(err error) int {
 
 // proof collects what was shown.
 type proof struct {
-	out       io.Writer
 	work      string // a directory for everything that is written
 	seeds     int
 	simulated int
 	tests     string // the built tests of this package, once there are any
 
-	Seeds   []stepResult `json:"seeds,omitempty"`
-	Figures []figure     `json:"figures"`
-	verdict.Verdict
+	Seeds []stepResult `json:"seeds,omitempty"`
+	scenario.Board
 }
 
-// figure is one number: what it was, what it is, and what it must be. Without a want it is only told.
-type figure struct {
-	Scenario string `json:"scenario"`
-	What     string `json:"what"`
-	Before   string `json:"before,omitempty"`
-	After    string `json:"after"`
-	Want     string `json:"want,omitempty"`
-	Holds    bool   `json:"holds"`
-}
-
-// scenario is one of the things that are shown.
-type scenario struct {
-	name, title string
-	run         func(context.Context, *proof) error
-}
-
-var scenarios = []scenario{
-	{"sim", "the protocol in a simulator", simulate},
-	{"cold", "cold keys beside a hot one", coldBeside},
-	{"price", "what a Put of a cold key costs", price},
-	{"roll", "a rolling change from 4 to 16 shards, with kills and stops", roll},
-	{"peer", "growth on an engine that nobody here wrote", onPeer},
-	{"futile", "a table with too few partitions", futile},
-	{"step", "a step from 100 to 20,000 write units a second on one key", step},
+var scenarios = []scenario.Scenario[*proof]{
+	{Name: "sim", Title: "the protocol in a simulator", Run: simulate},
+	{Name: "cold", Title: "cold keys beside a hot one", Run: coldBeside},
+	{Name: "price", Title: "what a Put of a cold key costs", Run: price},
+	{Name: "roll", Title: "a rolling change from 4 to 16 shards, with kills and stops", Run: roll},
+	{Name: "peer", Title: "growth on an engine that nobody here wrote", Run: onPeer},
+	{Name: "futile", Title: "a table with too few partitions", Run: futile},
+	{Name: "step", Title: "a step from 100 to 20,000 write units a second on one key", Run: step},
 }
 
 // run shows the scenarios that were chosen, and reports whether everything holds.
 func (p *proof) run(ctx context.Context, only string) bool {
-	chosen, err := choose(only)
+	chosen, err := scenario.Choose(&p.Board, scenarios, only)
 	if err == nil {
 		p.work, err = os.MkdirTemp("", "heatsink-proof-")
 	}
@@ -105,71 +85,15 @@ func (p *proof) run(ctx context.Context, only string) bool {
 	if err == nil {
 		defer os.RemoveAll(p.work)
 		for _, s := range chosen {
-			p.show(ctx, s)
+			scenario.Show(ctx, &p.Board, p, s)
 		}
 	}
-	return p.End(p.out, p)
-}
-
-// choose returns the scenarios that a list of names has.
-func choose(only string) ([]scenario, error) {
-	if only == "" {
-		return scenarios, nil
-	}
-	var chosen []scenario
-	for name := range strings.SplitSeq(only, ",") {
-		i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == strings.TrimSpace(name) })
-		if i < 0 {
-			var names []string
-			for _, s := range scenarios {
-				names = append(names, s.name)
-			}
-			return nil, fmt.Errorf("-only %q: there is no scenario %q; they are %s", only, name, strings.Join(names, ", "))
-		}
-		chosen = append(chosen, scenarios[i])
-	}
-	return chosen, nil
-}
-
-// show runs one scenario and prints its figures.
-func (p *proof) show(ctx context.Context, s scenario) {
-	fmt.Fprintf(p.out, "\n== %s: %s\n", s.name, s.title)
-	first, started := len(p.Figures), time.Now()
-	err := ctx.Err()
-	if err == nil {
-		progress("%s: %s", s.name, s.title)
-		err = s.run(ctx, p)
-	}
-	p.Check(err == nil, "%s: %v", s.name, err)
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tbefore\tafter\twant\t")
-	for i := first; i < len(p.Figures); i++ {
-		f := &p.Figures[i]
-		f.Scenario = s.name
-		missed := ""
-		if !f.Holds {
-			missed = "MISSED"
-			p.Check(false, "%s: %s, want %s", f.What, f.After, f.Want)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.What, f.Before, short(f.After), f.Want, missed)
-	}
-	w.Flush()
-	fmt.Fprintf(p.out, "(%.0f s)\n", time.Since(started).Seconds())
-}
-
-// short is a text for a table. The JSON has all of it.
-func short(s string) string {
-	const most = 100
-	line := []rune(strings.ReplaceAll(s, "\n", " "))
-	if len(line) <= most {
-		return string(line)
-	}
-	return string(line[:most]) + "…"
+	return p.End(p.Out, p)
 }
 
 // figure notes a number that must hold.
 func (p *proof) figure(what, after, want string, holds bool) {
-	p.Figures = append(p.Figures, figure{What: what, After: after, Want: want, Holds: holds})
+	p.Note(scenario.Figure{What: what, After: after, Want: want, Holds: holds})
 	progress("  %s: %s", what, after)
 }
 
@@ -238,4 +162,4 @@ func percent(share float64) string { return fmt.Sprintf("%.3f %%", 100*share) }
 var errNoFigure = errors.New("it does not print the figure that is looked for")
 
 // progress tells people that something is going on.
-func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func progress(format string, args ...any) { scenario.Progress(format, args...) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
 // roll changes five processes from 4 to 16 shards while they write and read: with nothing that keeps the layout, with a charter,
@@ -61,8 +62,8 @@ func oldAccident(ctx context.Context, p *proof, s *serving) error {
 	}
 	a, _ := f.account(0)
 	missed, reads := sum(a.missed, strongKinds...), sum(a.reads, strongKinds...)
-	p.Figures = append(p.Figures, figure{
-		What: "for comparison, without a charter or ledgers: strong reads that miss an acknowledged item", Before: beforeRoll,
+	p.Note(scenario.Figure{
+		What: "for comparison, without a charter or ledgers: strong reads that miss an acknowledged item", Before: new(beforeRoll),
 		After: fmt.Sprintf("%d of %d", missed, reads), Want: "more than 0: else the run shows nothing", Holds: missed > 0,
 	})
 	return nil

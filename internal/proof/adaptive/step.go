@@ -58,7 +58,7 @@ func step(ctx context.Context, p *proof) error {
 		})
 	}
 	running.Wait()
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "seed\tto width %d\tlast width\tsince\tthrottled from %v on\tfrom %v on\titems\tmissing\ttwice\tpages\twrong pages\n", stepWidth, calmAfter, quietAfter)
 	var (
 		inTime           int

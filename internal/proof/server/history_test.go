@@ -84,19 +84,6 @@ func TestHistoryWrites(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
-	for _, c := range []struct {
-		only string
-		want int
-		err  bool
-	}{{"", len(scenarios), false}, {"1", 1, false}, {"3, 1", 2, false}, {"0", 0, true}, {"1,x", 0, true}} {
-		got, err := choose(c.only)
-		if len(got) != c.want || (err != nil) != c.err {
-			t.Errorf("%q: got %d scenarios, %v, want %d, an error: %v", c.only, len(got), err, c.want, c.err)
-		}
-	}
-}
-
 func TestJournal(t *testing.T) {
 	j := newJournal()
 	for i := range 1000 {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -20,17 +19,17 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
-	"github.com/heatsink-go/heatsink/internal/proof/verdict"
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == childMode {
 		os.Exit(child(os.Args[2:]))
 	}
-	p := &proof{out: os.Stdout, Figures: []figure{}, Verdict: verdict.New()}
+	p := &proof{Board: scenario.New(os.Stdout)}
+	p.Numbered = true
 	binary := flag.String("binary", "", "a heatsink to attack; none: it is built from this source")
 	only := flag.String("only", "", "scenarios to run, such as 1,3; none: all")
 	flag.BoolVar(&p.quick, "quick", false, "small sizes and short times: shows that the proof works, not that the server does")
@@ -49,7 +48,6 @@ func main() {
 
 // proof collects what was shown.
 type proof struct {
-	out    io.Writer
 	binary string // the command under attack
 	work   string // a directory for everything that is written
 	quick  bool
@@ -58,71 +56,38 @@ type proof struct {
 	mu     sync.Mutex
 	ending []func() // undo what was done to the machine, the last first; guarded by mu
 
-	Quick   bool     `json:"quick,omitempty"`
-	Figures []figure `json:"figures"`
-	verdict.Verdict
+	Quick bool `json:"quick,omitempty"`
+	scenario.Board
 }
 
-// figure is one number: what it was, what it is, and what it must be. Without a want it is only told.
-type figure struct {
-	Scenario string `json:"scenario"`
-	What     string `json:"what"`
-	Before   string `json:"before"`
-	After    string `json:"after"`
-	Want     string `json:"want,omitempty"`
-	Holds    bool   `json:"holds"`
-}
-
-// scenario is one of the attacks.
-type scenario struct {
-	number, name string
-	run          func(context.Context, *proof) error
-}
-
-var scenarios = []scenario{
-	{"1", "a full disk", fullDisk},
-	{"2", "idle connections at the limit of file descriptors", connections},
-	{"3", "bytes in flight", bytesInFlight},
-	{"4", "names that are rebound, and foreign origins", rebinding},
-	{"5", "locks after a panic", locks},
-	{"6", "smaller attacks", smaller},
-	{"7", "two HTTP lanes that agree", lanes},
-	{"8", "virtual time in which nothing happens", idleTime},
-	{"9", "a soak with kills and failing disks", soakTest},
+var scenarios = []scenario.Scenario[*proof]{
+	{Name: "1", Title: "a full disk", Run: fullDisk},
+	{Name: "2", Title: "idle connections at the limit of file descriptors", Run: connections},
+	{Name: "3", Title: "bytes in flight", Run: bytesInFlight},
+	{Name: "4", Title: "names that are rebound, and foreign origins", Run: rebinding},
+	{Name: "5", Title: "locks after a panic", Run: locks},
+	{Name: "6", Title: "smaller attacks", Run: smaller},
+	{Name: "7", Title: "two HTTP lanes that agree", Run: lanes},
+	{Name: "8", Title: "virtual time in which nothing happens", Run: idleTime},
+	{Name: "9", Title: "a soak with kills and failing disks", Run: soakTest},
 }
 
 // run shows the scenarios that were chosen, and reports whether everything holds.
 func (p *proof) run(ctx context.Context, binary, only string) bool {
 	p.Quick = p.quick
 	defer p.cleanUp() // also if something panics
-	chosen, err := choose(only)
+	chosen, err := scenario.Choose(&p.Board, scenarios, only)
 	if err == nil {
 		err = p.prepare(ctx, binary)
 	}
 	p.Check(err == nil, "prepare: %v", err)
 	if err == nil {
 		for _, s := range chosen {
-			p.show(ctx, s)
+			scenario.Show(ctx, &p.Board, p, s)
 		}
 	}
 	p.cleanUp()
-	return p.End(p.out, p)
-}
-
-// choose returns the scenarios that a list of numbers names.
-func choose(only string) ([]scenario, error) {
-	if only == "" {
-		return scenarios, nil
-	}
-	var chosen []scenario
-	for number := range strings.SplitSeq(only, ",") {
-		i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.number == strings.TrimSpace(number) })
-		if i < 0 {
-			return nil, fmt.Errorf("-only %q: there is no scenario %q; they are 1 to %d", only, number, len(scenarios))
-		}
-		chosen = append(chosen, scenarios[i])
-	}
-	return chosen, nil
+	return p.End(p.Out, p)
 }
 
 // prepare builds the command unless there is one.
@@ -144,35 +109,9 @@ func (p *proof) prepare(ctx context.Context, binary string) (err error) {
 	return nil
 }
 
-// show runs one scenario and prints its figures.
-func (p *proof) show(ctx context.Context, s scenario) {
-	fmt.Fprintf(p.out, "\n== %s %s\n", s.number, s.name)
-	first, started := len(p.Figures), time.Now()
-	err := ctx.Err()
-	if err == nil {
-		progress("%s %s", s.number, s.name)
-		err = s.run(ctx, p)
-	}
-	p.Check(err == nil, "%s %s: %v", s.number, s.name, err)
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tbefore\tafter\twant\t")
-	for i := first; i < len(p.Figures); i++ {
-		f := &p.Figures[i]
-		f.Scenario = s.number
-		verdict := ""
-		if !f.Holds {
-			verdict = "MISSED"
-			p.Check(false, "%s: %s, want %s", f.What, f.After, f.Want)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.What, f.Before, f.After, f.Want, verdict)
-	}
-	w.Flush()
-	fmt.Fprintf(p.out, "(%.0f s)\n", time.Since(started).Seconds())
-}
-
 // figure notes a number that must hold.
 func (p *proof) figure(what, before, after, want string, holds bool) {
-	p.Figures = append(p.Figures, figure{What: what, Before: before, After: after, Want: want, Holds: holds})
+	p.Note(scenario.Figure{What: what, Before: &before, After: after, Want: want, Holds: holds})
 	progress("  %s: %s (before: %s)", what, after, before)
 }
 
@@ -231,4 +170,4 @@ func firstLine(err error) string {
 var errTooLate = errors.New("it takes too long")
 
 // progress tells people that something is going on.
-func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func progress(format string, args ...any) { scenario.Progress(format, args...) }
