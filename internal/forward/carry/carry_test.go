@@ -401,7 +401,7 @@ func TestLifeOfAMove(t *testing.T) {
 	stages := map[forward.Stage]bool{}
 	var counts [3]int
 	refused := 0
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
 			x := newTown(t, seed)
 			x.wait = lease.Wait
@@ -416,7 +416,7 @@ func TestLifeOfAMove(t *testing.T) {
 			refused += x.net.refused
 		})
 	}
-	if len(stages) < 7 || counts[0] < 100 || counts[1] < 1000 || counts[2] < 5000 || refused < 50 {
+	if len(stages) < 7 || counts[0] < 50 || counts[1] < 500 || counts[2] < 2500 || refused < 20 {
 		t.Errorf("%d stages %v; %v operations of unknown outcome, refused and done; %d late requests refused: too few to mean anything", len(stages), stages, counts, refused)
 	}
 	t.Logf("%v operations of unknown outcome, refused and done; %d late requests refused", counts, refused)
