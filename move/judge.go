@@ -220,7 +220,7 @@ func (j *judge) kindOf(ctx context.Context, like place.Item, stored string, all 
 		}
 	}
 	for _, r := range all {
-		if r.layout == 0 {
+		if r.layout == 0 || own >= 0 && s.ShardAttribute != "" { // older layouts have no shard attribute
 			continue
 		}
 		homes, err := j.past[r.layout-1].Homes(ctx, like, false)

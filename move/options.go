@@ -122,7 +122,7 @@ func (o *Options) validate() error {
 		if err := l.Validate(); err != nil {
 			wrong("From[%d]: %w", i, err)
 		}
-		if l == o.Collection.Layout && o.Collection.Widths == nil && o.Collection.Adaptive == nil {
+		if c := &o.Collection; l == c.Layout && c.Widths == nil && c.Adaptive == nil && c.Index.ShardAttribute == "" {
 			wrong("From[%d] is the layout that the collection has now (%s): name the layout that it had before", i, l)
 		}
 	}
