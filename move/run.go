@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
 const (
-	writersPerSegment = 8 // updates of a segment under way at a time
-	confirmations     = 3 // passes behind the first, until one finds nothing to move
+	writersPerSegment = 8   // updates of a segment under way at a time
+	chunk             = 100 // items of a page between two checkpoints
+	confirmations     = 3   // passes behind the first, until one finds nothing to move
 	maxRefused        = 1000
 
 	saveEvery = 5 * time.Second
@@ -197,8 +200,14 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 		if err != nil {
 			return err
 		}
-		if err := p.take(ctx, out.Items); err != nil {
-			return err
+		for some := range slices.Chunk(out.Items, chunk) {
+			if err := p.take(ctx, some); err != nil {
+				return err
+			}
+			p.mu.Lock()
+			s.start = attribute.Pick(some[len(some)-1], p.judge.present.TableKey) // a scan can go on behind any item
+			p.mu.Unlock()
+			p.save(ctx)
 		}
 		p.mu.Lock()
 		p.result.ReadUnits += capacity(out.ConsumedCapacity)
@@ -206,7 +215,6 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 		s.scanned += int64(out.ScannedCount)
 		s.start, s.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
 		p.mu.Unlock()
-		p.save(ctx)
 	}
 	return nil
 }

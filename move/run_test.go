@@ -167,8 +167,10 @@ func TestRunMovesToThePresentWidth(t *testing.T) {
 	if got := len(list(t, open(t, client, now), heatsink.Query{Key: "OPEN"})); got != 100 {
 		t.Errorf("without the older layout, %d items are listed, want 100", got)
 	}
-	out, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders"), FilterExpression: aws.String("attribute_exists(#g)"),
-		ExpressionAttributeNames: map[string]string{"#g": "_hs_g"}})
+	out, err := client.Scan(t.Context(), &dynamodb.ScanInput{
+		TableName: aws.String("orders"), FilterExpression: aws.String("attribute_exists(#g)"),
+		ExpressionAttributeNames: map[string]string{"#g": "_hs_g"},
+	})
 	if err != nil || int(out.Count) != changed+1 { // and the ledger itself
 		t.Errorf("%d items have a stamp, want %d: %v", out.Count, changed+1, err)
 	}
