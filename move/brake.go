@@ -2,6 +2,7 @@ package move
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // brake keeps requests to a number of units per second. When the table throttles, it halves the rate, at most once a
-// second; while it does not, the rate grows by a twentieth of the largest one every second.
+// second. Then the rate grows by a tenth every second, so that a table that takes little is seldom asked for more.
 type brake struct {
 	most float64
 
@@ -24,8 +25,8 @@ type brake struct {
 const (
 	catchUp    = 100 * time.Millisecond // time that was not used for longer is lost
 	halveEvery = time.Second
-	growth     = 0.05 // of the largest rate, every second
-	slowest    = 1.0  // units per second
+	growth     = 0.1 // every second
+	slowest    = 1.0 // units per second
 )
 
 func newBrake(most float64) *brake {
@@ -62,7 +63,7 @@ func (b *brake) spend(units float64) {
 }
 
 func (b *brake) grow(now time.Time) {
-	b.rate = min(b.most, b.rate+growth*b.most*now.Sub(b.grown).Seconds())
+	b.rate = min(b.most, b.rate*math.Exp(growth*now.Sub(b.grown).Seconds()))
 	b.grown = now
 }
 

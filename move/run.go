@@ -59,6 +59,9 @@ func (m *Mover) run(ctx context.Context) (Result, error) {
 	}
 	w := m.newWork(ctx, table)
 	w.of, w.result.Forecast = forecast.Items, *forecast
+	if forecast.Moves > 0 {
+		w.perMove = forecast.WriteUnits / float64(forecast.Moves)
+	}
 	checkpoint := newCheckpoint(m.client, &m.options, table)
 	segments, ignored, err := checkpoint.load(ctx, m.options.Segments)
 	switch {
@@ -85,7 +88,7 @@ func (w *work) passes(ctx context.Context, segments []*segment, c *checkpoint) e
 	}
 	late := int64(0)
 	for range confirmations {
-		waiting := left
+		waiting := left + w.result.Refused // found again, and not new
 		if left, err = w.doPass(ctx, newSegments(w.options.Segments), scanStrong, true, nil); err != nil {
 			return err
 		}
