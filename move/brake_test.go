@@ -90,7 +90,7 @@ func TestRunSlowsDownWhenThrottled(t *testing.T) {
 		if result.Throttles == 0 || slowest > 200 || result.Took < 25*time.Second || result.Took > 4*time.Minute {
 			t.Errorf("%d throttles, slowest %v WCU, took %v", result.Throttles, slowest, result.Took)
 		}
-		if result.Throttles > 3*result.Moved {
+		if result.Throttles > result.Moved+result.Moved/2 {
 			t.Errorf("%d throttles for %d moves", result.Throttles, result.Moved)
 		}
 		t.Logf("600 items in %v, %d throttles", result.Took, result.Throttles)

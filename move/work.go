@@ -82,8 +82,7 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		b.settle(estimate, 0)
-		switch {
+		switch { // the units stay taken, so that attempts do not exceed the rate either
 		case dispatch.TooFast(err):
 			b.throttled()
 			w.throttles.Add(1)
