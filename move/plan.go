@@ -163,7 +163,7 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	bytes := float64(f.Bytes)
 	size := bytes / float64(max(f.Items, 1))
 	pages := max(float64(o.Segments), bytes/m.pageBytes(size))
-	once := bytes/readUnit + pages/2 // each page is rounded up
+	once := pages * max(1, bytes/pages/readUnit+0.5) // each page is rounded up
 	f.ReadUnits = once/2 + once
 	f.Dollars = dollars(o.Prices, f.ReadUnits, f.WriteUnits)
 	seconds := max(once/2/o.RCU, f.WriteUnits/o.WCU) + once/o.RCU
