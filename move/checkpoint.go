@@ -162,7 +162,9 @@ func (c *checkpoint) segment(i int, v types.AttributeValue) *segment {
 	s := &segment{number: i}
 	if n, ok := m.Value["n"].(*types.AttributeValueMemberN); ok {
 		s.scanned, _ = strconv.ParseInt(n.Value, 10, 64)
-		s.scanned = max(s.scanned, 0)
+		if s.scanned < 0 || s.scanned > 1<<50 { // only shown
+			s.scanned = 0
+		}
 	}
 	if done, ok := m.Value["d"].(*types.AttributeValueMemberBOOL); ok && done.Value {
 		s.done = true

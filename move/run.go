@@ -74,7 +74,11 @@ func (m *Mover) run(ctx context.Context) (Result, error) {
 	if segments == nil {
 		segments = newSegments(m.options.Segments)
 	}
-	if err := w.tell(ctx, func(ctx context.Context) error { return w.passes(ctx, segments, checkpoint) }); err != nil {
+	err = w.tell(ctx, func(ctx context.Context) error { return w.passes(ctx, segments, checkpoint) })
+	switch {
+	case errors.Is(err, ErrOldWriters): // a checkpoint would leave what they write meanwhile to the passes that look for such items
+		return w.end(), errors.Join(err, checkpoint.remove(ctx))
+	case err != nil:
 		return w.end(), err
 	}
 	return w.end(), errors.Join(checkpoint.remove(ctx), w.damage())

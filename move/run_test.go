@@ -1,9 +1,12 @@
 package move_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -232,5 +235,79 @@ func TestRunMovesToWidths(t *testing.T) {
 	result, err := m.Run(t.Context())
 	if err != nil || result.Moved != before.Narrower || result.Right != 100 {
 		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// Versions stay as they are: the writers of a collection with Version go on as if nothing had happened.
+func TestRunKeepsVersions(t *testing.T) {
+	client := start(t).Client()
+	with := func(o heatsink.Options) heatsink.Options {
+		o.Version, o.TTL, o.TTLAfter = "v", "ttl", time.Hour
+		return o
+	}
+	fill(t, client, with(collection(layout.Layout{})), 30, 10)
+	c := open(t, client, with(collection(layout.Layout{})))
+	if _, err := c.Delete(t.Context(), order{ID: "o00000"}); err != nil {
+		t.Fatal(err)
+	}
+	now := with(collection(sixteen, layout.Layout{}))
+	result, err := mover(t, client, move.Options{Collection: now}).Run(t.Context())
+	if err != nil || result.Moved != 29 || result.Right != 29 { // a tombstone is not listed
+		t.Fatalf("%+v, %v", result, err)
+	}
+	moved := open(t, client, now)
+	if _, err := moved.Update(t.Context(), order{ID: "o00002"}, func(in *dynamodb.UpdateItemInput) {
+		in.UpdateExpression, in.ExpressionAttributeNames = aws.String("SET #t = :t"), map[string]string{"#t": "text"}
+		in.ExpressionAttributeValues = heatsink.Item{":t": text("changed")}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := moved.Get(t.Context(), order{ID: "o00002"})
+	if err != nil || got.Text != "changed" || got.Status != "OPEN" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := moved.Get(t.Context(), order{ID: "o00000"}); !errors.Is(err, heatsink.ErrNotFound) {
+		t.Errorf("the deleted order: %v", err)
+	}
+}
+
+// While items move, every order can be read by its id, each listing has an order once at most, and afterwards it has all of them.
+func TestReadersWhileItemsMove(t *testing.T) {
+	client := start(t).Client()
+	fill(t, client, collection(layout.Layout{}), 1000, 10)
+	c := open(t, client, collection(sixteen, layout.Layout{}))
+	ctx, cancel := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	listings, gets := 0, 0
+	readers.Go(func() {
+		for ctx.Err() == nil {
+			for id, n := range list(t, c, heatsink.Query{Key: "OPEN"}) {
+				if n > 1 {
+					t.Errorf("%s is listed %d times", id, n)
+				}
+			}
+			listings++
+		}
+	})
+	readers.Go(func() {
+		for ctx.Err() == nil {
+			id := fmt.Sprintf("o%05d", 2*(gets%500))
+			if got, err := c.Get(context.Background(), order{ID: id}); err != nil || got.Status != "OPEN" {
+				t.Errorf("%s: %+v, %v", id, got, err)
+			}
+			gets++
+		}
+	})
+	result, err := mover(t, client, move.Options{Collection: collection(sixteen, layout.Layout{}), WCU: 3000}).Run(t.Context())
+	cancel()
+	readers.Wait()
+	if err != nil || result.Moved != 1000 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if listings < 2 || gets < 100 {
+		t.Errorf("%d listings and %d gets are too few", listings, gets)
+	}
+	if got := len(list(t, c, heatsink.Query{Key: "OPEN"})); got != 500 {
+		t.Errorf("%d orders are listed, want 500", got)
 	}
 }

@@ -209,7 +209,7 @@ func (w *work) move(ctx context.Context, item place.Item, v verdict) (outcome, e
 			return moved, nil
 		}
 		if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); !failed {
-			if dispatch.Invalid(err) {
+			if _, full := errors.AsType[*types.ItemCollectionSizeLimitExceededException](err); full || dispatch.Invalid(err) {
 				w.mu.Lock()
 				w.report.find(Finding{Kind: "refused", Key: w.nameOf(item), Stored: v.stored, Want: v.want, Why: err.Error()})
 				w.mu.Unlock()
