@@ -41,7 +41,7 @@ func TestRunMovesBetweenLayouts(t *testing.T) {
 				t.Parallel()
 				db := start(t)
 				client := db.Client()
-				fill(t, client, collection(before), 300, 700)
+				fill(t, client, collection(before), 150, 1400)
 				put(t, client, "unlisted", "x", func(item heatsink.Item) { delete(item, "status") })
 				m := mover(t, client, move.Options{Collection: collection(now, before), From: []layout.Layout{before}, RCU: 1e5, WCU: 1e5})
 				forecast, err := m.Plan(t.Context())
@@ -52,7 +52,7 @@ func TestRunMovesBetweenLayouts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if forecast.Moves != result.Moved || result.Late != 0 || result.Right != 300 || result.Passes != 2 {
+				if forecast.Moves != result.Moved || result.Late != 0 || result.Right != 150 || result.Passes != 2 {
 					t.Errorf("forecast %+v, result %+v", forecast, result)
 				}
 				if math.Abs(forecast.WriteUnits-result.WriteUnits) > 0.001 || math.Abs(forecast.ReadUnits-result.ReadUnits) > 0.1*result.ReadUnits {
@@ -60,19 +60,23 @@ func TestRunMovesBetweenLayouts(t *testing.T) {
 						forecast.WriteUnits, forecast.ReadUnits, result.WriteUnits, result.ReadUnits)
 				}
 				report, err := m.Verify(t.Context())
-				if err != nil || report.Damaged() != 0 || report.Right != 300 || report.Scanned != 301 {
+				if err != nil || report.Damaged() != 0 || report.Right != 150 || report.Scanned != 151 {
 					t.Errorf("verified %+v, %v", report, err)
 				}
 				got := stored(t, client)
-				fresh := start(t)
-				fill(t, fresh.Client(), collection(now), 300, 700)
-				for id, want := range stored(t, fresh.Client()) {
-					if got[id] != want {
-						t.Fatalf("%s is listed under %q, want %q", id, got[id], want)
+				for i := range 150 {
+					id := fmt.Sprintf("o%05d", i)
+					at, err := time.Parse(time.RFC3339, created0(i))
+					if err != nil {
+						t.Fatal(err)
+					}
+					want, err := now.ShardKey([]string{"OPEN", "CLOSED"}[i%2], at, now.Shard(id))
+					if err != nil || got[id] != want {
+						t.Fatalf("%s is listed under %q, want %q: %v", id, got[id], want, err)
 					}
 				}
-				if len(got) != 301 {
-					t.Errorf("%d items, want 301", len(got))
+				if len(got) != 151 {
+					t.Errorf("%d items, want 151", len(got))
 				}
 				again, err := m.Run(t.Context())
 				if err != nil || again.Moved != 0 || again.WriteUnits != 0 {
