@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -223,9 +224,7 @@ func (c *checkpoint) save(ctx context.Context, all []segment) error {
 		nameSegments: &types.AttributeValueMemberL{Value: list},
 		nameAt:       &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().UnixMilli(), 10)},
 	}
-	for name, v := range c.key {
-		item[name] = v
-	}
+	maps.Copy(item, c.key)
 	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: item}, dispatch.Once)
 	if err != nil {
 		return fmt.Errorf("store the checkpoint: PutItem %s: %w", c.table, err)

@@ -74,7 +74,7 @@ func (s *sample) exact() bool { return s.read == s.of }
 // sample reads random segments. Their number follows from how many items the table has by its description, which may be six
 // hours old: where a segment turns out to be too large, there are more segments in the next attempt.
 func (m *Mover) sample(ctx context.Context, table *types.TableDescription) (*sample, error) {
-	work := m.newWork(ctx, table)
+	work := m.newWork(table)
 	total := int(min(max(aws.ToInt64(table.ItemCount)/segmentItems, 1), maxTotal))
 	if aws.ToInt64(table.ItemCount) <= enoughItems {
 		total = 1

@@ -1,7 +1,6 @@
 package move
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
@@ -149,7 +148,7 @@ func (p Progress) Share() float64 {
 func oldWriters(late int64, resumed bool) string {
 	text := figure.Count(late, "item") + " appeared in old places behind the mover: some program still writes an old layout; find it, deploy the present layout there, and run the move again"
 	if resumed {
-		text += fmt.Sprint(", unless the checkpoint that this run began with was wrong")
+		text += ", unless the checkpoint that this run began with was wrong"
 	}
 	return text
 }

@@ -57,7 +57,7 @@ func (m *Mover) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{Forecast: *forecast}, err
 	}
-	w := m.newWork(ctx, table)
+	w := m.newWork(table)
 	w.of, w.result.Forecast = forecast.Items, *forecast
 	if forecast.Moves > 0 {
 		w.perMove = forecast.WriteUnits / float64(forecast.Moves)
@@ -140,7 +140,7 @@ func (m *Mover) verify(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	w := m.newWork(ctx, table)
+	w := m.newWork(table)
 	err = w.tell(ctx, func(ctx context.Context) error {
 		_, err := w.doPass(ctx, newSegments(m.options.Segments), scanStrong, false, nil)
 		return err

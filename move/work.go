@@ -54,7 +54,7 @@ type work struct {
 	perMove  float64 // write units, on average
 }
 
-func (m *Mover) newWork(_ context.Context, table *types.TableDescription) *work {
+func (m *Mover) newWork(table *types.TableDescription) *work {
 	return &work{
 		Mover: m, table: table, reads: newBrake(m.options.RCU), writes: newBrake(m.options.WCU),
 		began: time.Now(), of: aws.ToInt64(table.ItemCount), report: &Report{}, perMove: 3,
