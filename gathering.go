@@ -29,6 +29,18 @@ type gathering struct {
 	*gather.Gather[found]
 	read    *reading
 	buckets []time.Time // one for each stage
+	twins   *twins
+	skipped int // entries that were returned before
+}
+
+// Next returns the next entry of an item that was not returned before.
+func (g *gathering) Next() (e entry, ok bool, err error) {
+	for {
+		if e, ok, err = g.Gather.Next(); err != nil || !ok || !g.twins.again(e) {
+			return e, ok, err
+		}
+		g.skipped++
+	}
 }
 
 // gather starts an ordered read, after the position from if it is given.
@@ -38,7 +50,7 @@ func (r *reading) gather(ctx context.Context, from *pagetoken.Position) (*gather
 	if err != nil {
 		return nil, err
 	}
-	g := &gathering{read: r, buckets: in.buckets()}
+	g := &gathering{read: r, buckets: in.buckets(), twins: newTwins(r.core)}
 	if from != nil {
 		g.buckets = slices.DeleteFunc(g.buckets, func(b time.Time) bool {
 			return b.Before(from.Bucket) != r.query.Reverse && !b.Equal(from.Bucket)

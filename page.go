@@ -69,7 +69,7 @@ func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], e
 		return page, g.missed(nil)
 	}
 	missed := g.missed(short)
-	if missed == nil && (short != nil || len(page.Items) == q.Limit-1 && g.More()) {
+	if missed == nil && (short != nil || len(page.Items)+g.skipped == q.Limit-1 && g.More()) {
 		at, err := last.position(c)
 		if err != nil {
 			return Page[row]{}, err

@@ -25,6 +25,7 @@ const (
 	RoleHeat    Role = 'H' // how much all processes have written to that key
 	RoleSpare   Role = 'S' // the same, while the partition of the first is too hot to be written
 	RoleCharter Role = 'C' // what the layout of a collection is; there is one for each collection
+	RoleMove    Role = 'M' // how far a move of the collection's items has come; there is at most one for each collection
 )
 
 // String returns the role's name in lower case.
@@ -38,20 +39,26 @@ func (r Role) String() string {
 		return "spare heat"
 	case RoleCharter:
 		return "charter"
+	case RoleMove:
+		return "move"
 	}
 	return fmt.Sprintf("Role(%d)", byte(r))
 }
+
+// whole reports whether a control item of this role is of the whole collection, so that its key names no key.
+func (r Role) whole() bool { return r == RoleCharter || r == RoleMove }
 
 // ControlKey is the partition key of a control item in its parts:
 //
 //	_hs#L#orders##POST#12345             ledger of the key POST#12345 of the collection orders
 //	_hs#H#orders#2024-12-02#POST#12345   heat of that key in a bucket
 //	_hs#C#orders                         charter of the collection
+//	_hs#M#orders                         checkpoint of a move of the collection
 type ControlKey struct {
 	Role       Role
 	Collection string // 1 to 64 letters, digits, "_", "." and "-"
-	Bucket     string // "" without buckets, and of a charter; it has no "#"
-	Key        string // the key, which may have "#" in it; "" of a charter
+	Bucket     string // "" without buckets, and of a charter or a move; it has no "#"
+	Key        string // the key, which may have "#" in it; "" of a charter or a move
 }
 
 // Validate returns an error that wraps ErrKey if the parts are not those of a control item.
@@ -66,13 +73,13 @@ func (k ControlKey) Validate() error {
 // fault returns what is wrong with the parts, "" if nothing is.
 func (k ControlKey) fault() string {
 	switch {
-	case k.Role != RoleLedger && k.Role != RoleHeat && k.Role != RoleSpare && k.Role != RoleCharter:
-		return fmt.Sprintf("unknown role %s: it must be L, H, S or C", quote.Text(string(rune(k.Role))))
+	case k.Role != RoleLedger && k.Role != RoleHeat && k.Role != RoleSpare && !k.Role.whole():
+		return fmt.Sprintf("unknown role %s: it must be L, H, S, C or M", quote.Text(string(rune(k.Role))))
 	case !isCollection(k.Collection):
 		return fmt.Sprintf("the name of a collection must have 1 to %d characters out of letters, digits, \"_\", \".\" and \"-\"", maxCollection)
-	case k.Role == RoleCharter && k.Bucket+k.Key != "":
-		return fmt.Sprintf("a charter is of the whole collection, but it has the bucket %s and the key %s", quote.Text(k.Bucket), quote.Text(k.Key))
-	case k.Role == RoleCharter:
+	case k.Role.whole() && k.Bucket+k.Key != "":
+		return fmt.Sprintf("a %s is of the whole collection, but it has the bucket %s and the key %s", k.Role, quote.Text(k.Bucket), quote.Text(k.Key))
+	case k.Role.whole():
 		return ""
 	case k.Key == "":
 		return "the key is empty"
@@ -107,7 +114,7 @@ func isCollection(name string) bool {
 // item's.
 func (k ControlKey) String() string {
 	head := ControlPrefix + string(rune(k.Role)) + controlMark + k.Collection
-	if k.Role == RoleCharter {
+	if k.Role.whole() {
 		return head
 	}
 	return head + controlMark + k.Bucket + controlMark + k.Key
@@ -121,10 +128,10 @@ func ParseControlKey(text string) (ControlKey, error) {
 		return ControlKey{}, keyError(text, fmt.Sprintf("it is not of a control item, which begins with %q", ControlPrefix))
 	}
 	if len(rest) < 2 || rest[1:2] != controlMark {
-		return ControlKey{}, keyError(text, fmt.Sprintf("behind %q there must be L, H, S or C and %q", ControlPrefix, controlMark))
+		return ControlKey{}, keyError(text, fmt.Sprintf("behind %q there must be L, H, S, C or M and %q", ControlPrefix, controlMark))
 	}
 	k := ControlKey{Role: Role(rest[0]), Collection: rest[2:]}
-	if k.Role != RoleCharter {
+	if !k.Role.whole() {
 		parts := strings.SplitN(k.Collection, controlMark, 3)
 		if len(parts) < 3 {
 			return ControlKey{}, keyError(text, "it does not have a collection, a bucket and a key")

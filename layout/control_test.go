@@ -18,6 +18,7 @@ func TestControlKeysAreSpeltAsStored(t *testing.T) {
 		"_hs#L#a.b-c_D9##_hs#L#x##y":         {Role: layout.RoleLedger, Collection: "a.b-c_D9", Key: "_hs#L#x##y"},
 		"_hs#L#o###":                         {Role: layout.RoleLedger, Collection: "o", Key: "#"},
 		"_hs#C#orders":                       {Role: layout.RoleCharter, Collection: "orders"},
+		"_hs#M#orders":                       {Role: layout.RoleMove, Collection: "orders"},
 	} {
 		got, err := layout.ParseControlKey(text)
 		if err != nil || got != want {
@@ -34,7 +35,7 @@ func TestControlKeysParseToThemselves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[a-c#_\-é]{0,12}`), rapid.String())
 		k := layout.ControlKey{
-			Role:       rapid.SampledFrom([]layout.Role{layout.RoleLedger, layout.RoleHeat, layout.RoleSpare, layout.RoleCharter, 'x', '#', 0, 0xe9}).Draw(t, "role"),
+			Role:       rapid.SampledFrom([]layout.Role{layout.RoleLedger, layout.RoleHeat, layout.RoleSpare, layout.RoleCharter, layout.RoleMove, 'x', '#', 0, 0xe9}).Draw(t, "role"),
 			Collection: rapid.OneOf(rapid.StringMatching(`[A-Za-z0-9_.\-]{1,64}`), text).Draw(t, "collection"),
 		}
 		if rapid.Bool().Draw(t, "keyed") {
@@ -46,7 +47,7 @@ func TestControlKeysParseToThemselves(t *testing.T) {
 			}
 		}
 		some := text.Draw(t, "text")
-		for _, some := range []string{some, "_hs#" + some, "_hs#L#" + some, "_hs#C#" + some, k.String()} {
+		for _, some := range []string{some, "_hs#" + some, "_hs#L#" + some, "_hs#C#" + some, "_hs#M#" + some, k.String()} {
 			got, err := layout.ParseControlKey(some)
 			if err != nil {
 				if !errors.Is(err, layout.ErrKey) || got != (layout.ControlKey{}) {
@@ -84,13 +85,14 @@ func TestControlKeysThatAreRefused(t *testing.T) {
 		"# in a bucket":      {with(func(k *layout.ControlKey) { k.Bucket = "2024#12" }), "the bucket \"2024#12\" has"},
 		"key too long":       {with(func(k *layout.ControlKey) { k.Key = strings.Repeat("a", 2048) }), "2062 bytes, but a partition key has at most 2048"},
 		"bytes":              {with(func(k *layout.ControlKey) { k.Key = "\xff" }), "not valid UTF-8"},
+		"move with a key":    {with(func(k *layout.ControlKey) { k.Role = layout.RoleMove }), "a move is of the whole collection"},
 		"charter with a key": {with(func(k *layout.ControlKey) { k.Role = layout.RoleCharter }), "a charter is of the whole collection"},
 	} {
 		if err := test.key.Validate(); !errors.Is(err, layout.ErrKey) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %s", name, err, test.want)
 		}
 	}
-	for _, text := range []string{"", "orders", "_hs", "_hs#", "_hs#L", "_hs#L#", "_hs#L#orders", "_hs#L#orders#", "_hs#L#orders##", "_hs#X#orders##a", "_hs#C#", "_hs#C#a#b", "_HS#C#orders"} {
+	for _, text := range []string{"", "orders", "_hs", "_hs#", "_hs#L", "_hs#L#", "_hs#L#orders", "_hs#L#orders#", "_hs#L#orders##", "_hs#X#orders##a", "_hs#C#", "_hs#C#a#b", "_hs#M#", "_hs#M#a#b", "_HS#C#orders"} {
 		if got, err := layout.ParseControlKey(text); !errors.Is(err, layout.ErrKey) {
 			t.Errorf("%q is parsed to %+v, %v", text, got, err)
 		}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/local"
+)
+
+func movingPage(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/moving.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// guideServer is an engine with the table of docs/moving.md, and what it was asked for.
+type guideServer struct {
+	*httptest.Server
+	client *dynamodb.Client
+	mu     sync.Mutex
+	sent   map[string]bool // operations
+}
+
+func serveGuide(t *testing.T) *guideServer {
+	t.Helper()
+	db := local.Start(t)
+	s := &guideServer{client: db.Client(), sent: map[string]bool{}}
+	handler := db.Handler()
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		s.mu.Lock()
+		s.sent[operation] = true
+		s.mu.Unlock()
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	attribute := func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
+	}
+	key := func(name string, kind types.KeyType) types.KeySchemaElement {
+		return types.KeySchemaElement{AttributeName: &name, KeyType: kind}
+	}
+	_, err := s.client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("orders"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{attribute("id"), attribute("status"), attribute("created")},
+		KeySchema:            []types.KeySchemaElement{key("id", types.KeyTypeHash)},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("byStatus"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			KeySchema: []types.KeySchemaElement{key("status", types.KeyTypeHash), key("created", types.KeyTypeRange)},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	for i := range 1000 {
+		_, err := s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: heatsink.Item{
+			"id": text(fmt.Sprintf("order-%04d", i)), "status": text("OPEN"), "created": text("2026-11-16T10:00:00Z"), "item": text("a kettle"),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// The commands of docs/moving.md work in their order on the local engine, print what the page shows, and send what its policy allows.
+func TestMovingGuide(t *testing.T) {
+	page := movingPage(t)
+	s := serveGuide(t)
+	ran := 0
+	for line := range strings.Lines(page) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "heatsink move ") {
+			continue
+		}
+		ran++
+		args := append(strings.Fields(line)[1:], "--endpoint", s.URL)
+		for i, a := range args {
+			if a == "--wcu" {
+				args[i+1] = "100000" // tests do not wait
+			}
+		}
+		if !slices.Contains(args, "--wcu") && !slices.Contains(args, "--dry-run") && !slices.Contains(args, "--verify") {
+			args = append(args, "--wcu", "100000")
+		}
+		stdout, stderr, code := command(t, args...)
+		if code != 0 {
+			t.Fatalf("%s: %d, %s", line, code, stderr)
+		}
+		if strings.Contains(line, "--dry-run") {
+			for shown := range strings.Lines(stdout) {
+				if !strings.Contains(page, strings.TrimSpace(shown)) {
+					t.Errorf("%s prints %q, which the page does not show", line, strings.TrimSpace(shown))
+				}
+			}
+		}
+	}
+	if ran != 4 {
+		t.Errorf("%d commands were found, want 4", ran)
+	}
+	var policy struct {
+		Statement []struct{ Action []string }
+	}
+	_, text, _ := strings.Cut(page, "```json\n")
+	text, _, _ = strings.Cut(text, "```")
+	if err := json.Unmarshal([]byte(text), &policy); err != nil {
+		t.Fatal(err)
+	}
+	var allowed, sent []string
+	for _, st := range policy.Statement {
+		for _, action := range st.Action {
+			allowed = append(allowed, strings.TrimPrefix(action, "dynamodb:"))
+		}
+	}
+	for operation := range s.sent {
+		sent = append(sent, operation)
+	}
+	slices.Sort(allowed)
+	slices.Sort(sent)
+	if !slices.Equal(allowed, sent) {
+		t.Errorf("the policy allows %q, and the commands send %q", allowed, sent)
+	}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/local"
+	"github.com/heatsink-go/heatsink/move"
+)
+
+// fillOrders writes orders of one status, unsharded.
+func (s *ledgerServer) fillOrders(t *testing.T, n int) {
+	t.Helper()
+	for i := range n {
+		_, err := s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: heatsink.Item{
+			"pk": &types.AttributeValueMemberS{Value: fmt.Sprint("o", i)}, "sk": &types.AttributeValueMemberS{Value: "x"},
+			"status": &types.AttributeValueMemberS{Value: "OPEN"}, "seen": &types.AttributeValueMemberS{Value: "2026-11-16T10:00:00Z"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func contains(t *testing.T, text string, all ...string) {
+	t.Helper()
+	for _, want := range all {
+		if !strings.Contains(text, want) {
+			t.Errorf("got %q, want %q", text, want)
+		}
+	}
+}
+
+// The whole way: what it would cost, the move, the proof, and back.
+func TestMoveThereAndBack(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 100)
+	args := []string{"move", "orders", "--endpoint", s.endpoint}
+	there := append(args, "--from", "unsharded", "--to", "16")
+	stdout, stderr, code := command(t, append(there, "--dry-run")...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	contains(t, stdout, "100 moves of 100 items", "300 units, of which 200 are of indexes", "point-in-time recovery is unknown", "calculated by xxhash over 16 shards", "on demand, at the prices of us-east-1")
+	if _, _, code = command(t, append(there, "--verify")...); code != 1 {
+		t.Errorf("verify before the move exits with %d", code)
+	}
+	if _, stderr, code = command(t, there...); code != 2 || !strings.Contains(stderr, "add --yes") {
+		t.Errorf("without point-in-time recovery: %d, %s", code, stderr)
+	}
+	stdout, stderr, code = command(t, append(there, "--yes")...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	contains(t, stdout, "100 items moved in 2 passes", "writes   300 units, forecast 300", "every item is where the layout has it: 100")
+	if stdout, stderr, code = command(t, append(there, "--verify")...); code != 0 {
+		t.Error(stderr)
+	}
+	contains(t, stdout, "100 items read, 100 listed", "100  where the layout has them")
+	stdout, stderr, code = command(t, append(args, "--from", "16", "--to", "unsharded", "--yes", "--json")...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	var last struct{ Result move.Result }
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Result.Moved != 100 || last.Result.Right != 100 {
+		t.Errorf("%s: %v", lines[len(lines)-1], err)
+	}
+	if !strings.HasPrefix(lines[0], `{"forecast":{"items":100`) || !strings.HasPrefix(lines[1], `{"progress":`) {
+		t.Errorf("%q", lines[:2])
+	}
+}
+
+// A collection with a charter needs no layout from the flags.
+func TestMoveOfACharteredCollection(t *testing.T) {
+	for _, adaptive := range []bool{false, true} {
+		s := serveOrders(t)
+		s.fillOrders(t, 40)
+		c := s.open(t, func(o *heatsink.Options) {
+			o.Index = heatsink.Index{Name: "byStatus", PartitionKey: "status", SortKey: "seen"}
+			o.Layout, o.Older = layout.Layout{Shards: 8, Strategy: layout.Calculated}, []layout.Layout{{}}
+			o.Adaptive, o.Recorded = nil, true
+			if adaptive {
+				o.Adaptive, o.Layout.Shards = &heatsink.Adaptive{}, 0
+			}
+		})
+		if _, err := c.Count(t.Context(), heatsink.Query{Key: "OPEN"}); err != nil {
+			t.Fatal(err)
+		}
+		if adaptive {
+			if _, err := c.Ledgers().Grow(t.Context(), "OPEN", time.Time{}, 8, "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stdout, stderr, code := command(t, "move", "orders", "--endpoint", s.endpoint, "--yes")
+		if code != 0 || !strings.Contains(stdout, "every item is where the layout has it: 40") || strings.Contains(stdout, "\n0 items moved") {
+			t.Errorf("adaptive %t: %d, %s, %s", adaptive, code, stdout, stderr)
+		}
+		if _, stderr, code = command(t, "move", "orders", "--endpoint", s.endpoint, "--to", "16"); code != 2 || !strings.Contains(stderr, "has a charter") {
+			t.Errorf("--to beside a charter: %d, %s", code, stderr)
+		}
+	}
+}
+
+// A move that is stopped says how to go on, and goes on.
+func TestMoveIsStopped(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 200)
+	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+	defer cancel()
+	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--yes", "--wcu", "150"}
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, args, &stdout, &stderr); code != 2 || !strings.Contains(stdout.String(), "the same command goes on") {
+		t.Errorf("%d, %s, %s", code, stdout.String(), stderr.String())
+	}
+	text, errors, code := command(t, append(args[:len(args)-1], "100000")...)
+	if code != 0 || !strings.Contains(text, "the checkpoint of an earlier run") || !strings.Contains(text, "every item is where the layout has it: 200") {
+		t.Errorf("%d, %s, %s", code, text, errors)
+	}
+}
+
+// What the flags do not say, or say wrongly, is asked for.
+func TestMoveFlags(t *testing.T) {
+	s := serveOrders(t)
+	db := local.Start(t)
+	if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
+		t.Fatal(err)
+	}
+	bare := httptest.NewServer(db.Handler())
+	t.Cleanup(bare.Close)
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{}, "--to LAYOUT"},
+		{[]string{"--from", "unsharded"}, "add --to LAYOUT"},
+		{[]string{"--to", "16"}, "add --from LAYOUT"},
+		{[]string{"--from", "unsharded", "--to", "many"}, `"many" is not understood`},
+		{[]string{"--from", "4 4", "--to", "16"}, "twice"},
+		{[]string{"--from", "0", "--to", "16"}, "want 1 or more"},
+		{[]string{"--from", "fnv", "--to", "16"}, "no number of shards"},
+		{[]string{"--from", "unsharded fnv", "--to", "16"}, "leave them out"},
+		{[]string{"--from", "unsharded", "--to", "16 per fortnight"}, "fortnight"},
+		{[]string{"--from", "unsharded", "--to", "16 {key}"}, ""},
+		{[]string{"--from", "unsharded", "--to", "16 per day"}, "EventTime"},
+		{[]string{"--from", "unsharded", "--to", "16 per day", "--event-time", "seen=hours"}, "NAME=milliseconds"},
+		{[]string{"--from", "unsharded", "--to", "random 16"}, "Calculated"},
+		{[]string{"--from", "16", "--to", "16"}, "is the layout that the collection has now"},
+		{[]string{"--from", "unsharded", "--to", "16", "--index", "other"}, "table orders has byStatus"},
+		{[]string{"--from", "unsharded", "--to", "16", "--rcu", "0.5"}, "RCU is 0.5"},
+		{[]string{"--from", "unsharded", "--to", "16", "--dry-run", "--verify"}, "leave one of them out"},
+		{[]string{"--from", "unsharded", "--to", "16", "--endpoint", bare.URL}, "only items that an index lists"},
+	} {
+		_, stderr, code := command(t, append([]string{"move", "orders", "--endpoint", s.endpoint}, test.args...)...)
+		if code != 2 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%q: %d, %s, want %s", test.args, code, stderr, test.want)
+		}
+	}
+}
+
+func TestMoveLayoutFlag(t *testing.T) {
+	for text, want := range map[string]layout.Layout{
+		"unsharded":                {},
+		"not sharded":              {},
+		"unsharded per day":        {Bucket: layout.Day},
+		"16":                       {Shards: 16, Strategy: layout.Calculated},
+		"random 4":                 {Shards: 4},
+		"8 fnv {key}#{shard}":      {Shards: 8, Strategy: layout.Calculated, Hash: layout.FNV, Format: layout.PlainNumber()},
+		"calculated 4 md5 per day": {Shards: 4, Strategy: layout.Calculated, Hash: layout.MD5, Bucket: layout.Day},
+	} {
+		if got, err := parseLayoutFlag(text); err != nil || got != want {
+			t.Errorf("%q: got %+v, %v", text, got, err)
+		}
+	}
+}

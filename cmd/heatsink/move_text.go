@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/move"
+	prices "github.com/heatsink-go/heatsink/plan"
+)
+
+// moveOutput is where a move is shown: people read the screen, and the results at the end. Machines read JSON.
+type moveOutput struct {
+	screen, results *screen
+	json            *json.Encoder // nil for people
+}
+
+func (o *moveOutput) line(name string, value any) {
+	_ = o.json.Encode(map[string]any{name: value}) // as with Fprintln, a closed pipe ends the process
+}
+
+// forecast shows what a move will do.
+func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
+	if o.json != nil {
+		o.line("forecast", f)
+		return
+	}
+	s, list := o.results, prices.USEast1()
+	exact := "about "
+	if f.Exact {
+		exact = ""
+	}
+	s.say("%s", s.bold(fmt.Sprintf("move of table %s, index %s", printable(m.table), printable(options.Collection.Index.Name))))
+	for _, l := range options.From {
+		s.say("  from       %s", printable(l.String()))
+	}
+	if len(options.From) == 0 {
+		for _, l := range options.Collection.Older {
+			s.say("  from       %s", printable(l.String()))
+		}
+	}
+	to := options.Collection.Layout.String()
+	if options.Collection.Adaptive != nil {
+		to = "the present width of each key, by its ledger"
+	}
+	s.say("  to         %s", printable(to))
+	s.say("  items      %s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	s.say("  writes     %s%s, of which %s are of indexes", exact, figure.Count(f.WriteUnits, "unit"), figure.Thousands(f.IndexUnits))
+	s.say("  reads      %s%s, in two passes", exact, figure.Count(f.ReadUnits, "unit"))
+	s.say("  cost       %s%s on demand, at the prices of %s of %s", exact, dollarsText(f.Dollars), list.Region, list.Date)
+	s.say("  time       %s%s at %s write and %s read units per second", exact, timeText(f.Duration), figure.Thousands(options.WCU), figure.Thousands(options.RCU))
+	s.say("  recovery   point-in-time recovery is %s", f.PointInTimeRecovery)
+	if f.Resumes {
+		s.say("  resumes    the checkpoint of an earlier run; the figures are those of the whole move")
+	}
+	if f.Unexplained > 0 {
+		s.say("%s", s.red(fmt.Sprintf("  %s%s would stay where they are: no given layout explains them", exact, figure.Count(f.Unexplained, "item"))))
+		o.findings(f.Findings)
+	}
+	for _, note := range f.Notes {
+		s.say("  note       %s", note)
+	}
+}
+
+// progress shows how far a move is.
+func (o *moveOutput) progress(p move.Progress) {
+	if o.json != nil {
+		o.line("progress", p)
+		return
+	}
+	text := fmt.Sprintf("pass %d: %.1f %% of %s, %s moved, %s RCU and %s WCU/s at most", p.Pass, 100*p.Share(), figure.Count(p.Of, "item"),
+		figure.Thousands(p.Moved), figure.Thousands(p.RCU), figure.Thousands(p.WCU))
+	if p.Throttles > 0 {
+		text += ", " + figure.Count(p.Throttles, "throttle")
+	}
+	if p.Late > 0 {
+		text += ", " + o.screen.red(figure.Thousands(p.Late)+" late")
+	}
+	if p.Left > 0 {
+		text += ", " + timeText(p.Left) + " left"
+	}
+	o.screen.live(text)
+}
+
+// result shows what a move did.
+func (o *moveOutput) result(r move.Result, err error) {
+	if o.json != nil {
+		o.line("result", r)
+		return
+	}
+	s := o.results
+	s.say("%s moved in %s and %s; %s", s.bold(figure.Count(r.Moved, "item")), passesText(r.Passes), timeText(r.Took), figure.Count(r.Throttles, "throttle"))
+	of := "forecast"
+	if r.Resumed {
+		of = "forecast for the whole move"
+	}
+	s.say("  writes   %s, %s %s", figure.Count(r.WriteUnits, "unit"), of, figure.Thousands(r.Forecast.WriteUnits))
+	s.say("  reads    %s, %s %s", figure.Count(r.ReadUnits, "unit"), of, figure.Thousands(r.Forecast.ReadUnits))
+	s.say("  cost     %s on demand, %s %s", dollarsText(r.Dollars), of, dollarsText(r.Forecast.Dollars))
+	if r.Late > 0 {
+		s.say("%s", s.red(fmt.Sprintf("%s appeared in old places behind the mover: some program still writes an old layout", figure.Count(r.Late, "item"))))
+	}
+	o.findings(r.Findings)
+	switch {
+	case err == nil:
+		s.say("every item is where the layout has it: %s", figure.Thousands(r.Right+r.Narrower))
+	case !errors.Is(err, move.ErrDamage):
+		s.say("the move is not through: the same command goes on")
+	}
+}
+
+// report shows what a verification found.
+func (o *moveOutput) report(r move.Report) {
+	if o.json != nil {
+		o.line("report", r)
+		return
+	}
+	s := o.results
+	s.say("%s read, %s listed", figure.Count(r.Scanned, "item"), figure.Thousands(r.Listed))
+	for _, row := range []struct {
+		n    int64
+		text string
+	}{
+		{r.Right, "where the layout has them"},
+		{r.Narrower, "where the layout had them when their keys had fewer shards: readers find them"},
+		{r.Old, "in a place of an old layout"},
+		{r.Misplaced, "in another shard than the calculated one"},
+		{r.Beyond, "in a shard that readers do not read"},
+		{r.Unexplained, "under a key that no layout explains"},
+	} {
+		if row.n > 0 {
+			s.say("  %12s  %s", figure.Thousands(row.n), row.text)
+		}
+	}
+	o.findings(r.Findings)
+}
+
+func (o *moveOutput) findings(all []move.Finding) {
+	for _, f := range all {
+		text := fmt.Sprintf("  %-11s  item with %s, stored as %q", f.Kind, f.Key, f.Stored)
+		if f.Want != "" {
+			text += fmt.Sprintf(", belongs to %q", f.Want)
+		}
+		if f.Why != "" {
+			text += ": " + f.Why
+		}
+		o.results.say("%s", printable(text))
+	}
+}
+
+// warnings show what is logged, above the live line.
+type warnings struct{ *screen }
+
+func (w warnings) Write(text []byte) (int, error) {
+	w.say("%s", printable(strings.TrimSpace(string(text))))
+	return len(text), nil
+}
+
+// timeText writes how long something takes, without digits that nobody needs.
+func timeText(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return spanText(d.Round(time.Minute))
+	case d >= time.Second:
+		return spanText(d.Round(time.Second))
+	}
+	return spanText(d.Round(time.Millisecond))
+}
+
+func bytesText(n int64) string {
+	for _, u := range []struct {
+		name  string
+		bytes int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if n >= u.bytes {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
+		}
+	}
+	return figure.Count(n, "byte")
+}
+
+func dollarsText(x float64) string {
+	if x > 0 && x < 0.01 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", x)
+}
+
+func passesText(n int) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return fmt.Sprintf("%d passes", n)
+}

@@ -1,0 +1,238 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// kind is what is to be said about the place of an item in the index.
+type kind uint8
+
+const (
+	right       kind = iota // where the present layout puts it
+	narrower                // where the present layout put it when the key had fewer shards: readers find it
+	old                     // where an older layout has it
+	misplaced               // in a shard of the present layout, but not the one that is calculated
+	beyond                  // in a shard of the present layout that readers do not read
+	unexplained             // no layout explains its key, or the item lacks what its place is calculated from
+	kinds                   // how many there are
+)
+
+var kindNames = [kinds]string{"right", "narrower", "old", "misplaced", "beyond", "unexplained"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// moves reports whether a mover moves items of this kind. It leaves alone what it does not understand: a shard that readers
+// do not read may be that of a wider layout, which is being rolled out.
+func (k kind) moves() bool { return k == narrower || k == old || k == misplaced }
+
+// verdict is what is to be said about an item.
+type verdict struct {
+	kind   kind
+	stored string     // the index's key as it is stored
+	want   string     // as the present layout has it
+	change place.Item // what has to be set to move the item
+	why    string     // for people, where the kind does not say it all
+}
+
+// judge finds out where items are, and where they belong. It sends nothing but reads of ledgers.
+type judge struct {
+	present *place.Schema
+	placer  *place.Placer
+	past    []*place.Schema // with one older layout each
+	layouts []layout.Layout // the present one, at any width, and the older ones
+	key     string          // the only key that matters, "" for all
+	prefix  string
+}
+
+func newJudge(o *Options, present *place.Schema) *judge {
+	j := &judge{present: present, placer: place.NewPlacer(present, place.NewChooser(nil)), key: o.Key, prefix: o.Prefix}
+	own := present.Layout
+	if own.Shards > 0 || present.Adaptive() {
+		own.Shards = layout.MaxShards // an item may be in a shard that readers do not read
+	}
+	j.layouts = append(j.layouts, own)
+	for _, l := range o.From {
+		j.past = append(j.past, older(present, l))
+		j.layouts = append(j.layouts, l)
+	}
+	return j
+}
+
+// reading is how one layout understands a stored key.
+type reading struct {
+	layout int // 0 is the present one
+	layout.Place
+}
+
+// readings returns how the layouts understand the key of an item. All of them have the same logical key. There is none if no
+// layout explains the key, and if two layouts do so differently.
+//
+// A layout without shards takes any text for a key. So a reading does not count if another layout would have refused its
+// key: OPEN#SHARD_3 is no key where there is a layout with such shards.
+func (j *judge) readings(item place.Item, stored string) (all []reading, why string) {
+	refused := ""
+	for i := range j.layouts {
+		at, err := j.parse(i, item, stored)
+		if err != nil {
+			continue
+		}
+		if j.refused(at.Key) {
+			refused = at.Key
+		} else {
+			all = append(all, reading{i, at})
+		}
+	}
+	switch {
+	case len(all) == 0 && refused != "":
+		return nil, fmt.Sprintf("it would be of key %q, which ends like a shard or a bucket of a given layout", refused)
+	case len(all) == 0:
+		return nil, "no given layout has such a key"
+	}
+	for _, r := range all[1:] {
+		if r.Key != all[0].Key {
+			return nil, fmt.Sprintf("it may be of key %q or of key %q", all[0].Key, r.Key)
+		}
+	}
+	return all, ""
+}
+
+func (j *judge) parse(i int, item place.Item, stored string) (layout.Place, error) {
+	attribute := j.present.ShardAttribute
+	if i > 0 || attribute == "" {
+		return j.layouts[i].Parse(stored)
+	}
+	number, ok := item[attribute].(*types.AttributeValueMemberN)
+	if !ok {
+		return layout.Place{}, errors.New("the item has no shard")
+	}
+	shard, err := strconv.Atoi(number.Value)
+	if err != nil || shard < 0 {
+		return layout.Place{}, errors.New("the shard is not a number")
+	}
+	return layout.Place{Key: stored, Shard: shard}, nil
+}
+
+// refused reports whether one of the layouts takes no such key.
+func (j *judge) refused(key string) bool {
+	for i, l := range j.layouts {
+		if i == 0 && j.present.ShardAttribute != "" {
+			continue // keys are stored as they are, and may look like shard keys
+		}
+		if l.CheckKey(key) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// judge says where an item is and where it belongs. ok is false if the item does not matter: no index lists it, it is a control
+// item, or it is of another key. Only an error about the machine is returned as one.
+func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool, err error) {
+	s := j.present
+	if id, text := item[s.TableKey[0]].(*types.AttributeValueMemberS); text && layout.IsControl(id.Value) {
+		return v, false, nil
+	}
+	if !s.Listed(item) {
+		return v, false, nil
+	}
+	stored, text := item[s.PartitionKey].(*types.AttributeValueMemberS)
+	if !text {
+		return verdict{kind: unexplained, why: fmt.Sprintf("attribute %q is %s, want a string", s.PartitionKey, attribute.Describe(item[s.PartitionKey]))}, true, nil
+	}
+	v.stored = stored.Value
+	all, why := j.readings(item, stored.Value)
+	if len(all) == 0 {
+		v.kind, v.why = unexplained, why
+		return v, strings.HasPrefix(stored.Value, j.key+j.prefix), nil
+	}
+	key := all[0].Key
+	if j.key != "" && key != j.key || !strings.HasPrefix(key, j.prefix) {
+		return v, false, nil
+	}
+	like := maps.Clone(item)
+	like[s.PartitionKey] = &types.AttributeValueMemberS{Value: key}
+	home, listing, err := j.placer.Listing(ctx, like, nil)
+	switch {
+	case errors.Is(err, place.ErrItem):
+		v.kind, v.why = unexplained, err.Error()
+		return v, true, nil
+	case err != nil:
+		return v, true, err
+	}
+	v.want = home.ShardKey
+	if s.ShardAttribute != "" {
+		v.stored, v.want = j.withShard(stored.Value, item), fmt.Sprintf("%s and %s %d", home.ShardKey, s.ShardAttribute, home.Shard)
+	}
+	v.change = changes(item, listing)
+	if v.change[s.PartitionKey] == nil && (s.ShardAttribute == "" || v.change[s.ShardAttribute] == nil) {
+		v.change = nil
+		return v, true, nil
+	}
+	v.kind, err = j.kindOf(ctx, like, stored.Value, all)
+	return v, true, err
+}
+
+// withShard returns the index's key of an item with its shard, for people.
+func (j *judge) withShard(stored string, item place.Item) string {
+	return fmt.Sprintf("%s and %s %s", stored, j.present.ShardAttribute, attribute.Describe(item[j.present.ShardAttribute]))
+}
+
+// changes returns the attributes of a listing that an item has not.
+func changes(item, listing place.Item) place.Item {
+	set := place.Item{}
+	for name, v := range listing {
+		if !attribute.Same(place.Item{name: v}, place.Item{name: item[name]}) {
+			set[name] = v
+		}
+	}
+	return set
+}
+
+// kindOf returns the kind of an item that is not where the present layout puts it.
+func (j *judge) kindOf(ctx context.Context, like place.Item, stored string, all []reading) (kind, error) {
+	s := j.present
+	k, err := s.KeyIn(ctx, like)
+	if err != nil {
+		return unexplained, err
+	}
+	own := slices.IndexFunc(all, func(r reading) bool { return r.layout == 0 })
+	if own >= 0 && s.Adaptive() {
+		homes, err := s.HomesAt(&k, like, false)
+		if err != nil {
+			return unexplained, err
+		}
+		for _, home := range homes {
+			if home.ShardKey == stored && (s.ShardAttribute == "" || home.Shard == all[own].Shard) {
+				return narrower, nil
+			}
+		}
+	}
+	for _, r := range all {
+		if r.layout == 0 || own >= 0 && s.ShardAttribute != "" { // older layouts have no shard attribute
+			continue
+		}
+		homes, err := j.past[r.layout-1].Homes(ctx, like, false)
+		if err == nil && slices.ContainsFunc(homes, func(h place.Home) bool { return h.ShardKey == stored }) {
+			return old, nil
+		}
+	}
+	switch {
+	case own < 0:
+		return old, nil // in the wrong shard of an older layout, or in a bucket that the item's time has left
+	case all[own].Shard < k.Width.Read:
+		return misplaced, nil
+	}
+	return beyond, nil
+}

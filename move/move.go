@@ -1,0 +1,81 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/place"
+)
+
+// Mover moves the items of one collection. Create it with New. Its methods may be called concurrently, also in several
+// processes.
+type Mover struct {
+	client     Client
+	options    Options // with defaults
+	collection *heatsink.Collection[heatsink.Item]
+	judge      *judge
+	names      []string // the attributes that are read of each item
+
+	mu       sync.Mutex
+	forecast *Forecast // of the last Plan
+}
+
+// anyQuery is one whose plan makes a collection compare its layout with its charter.
+var anyQuery = heatsink.Query{Key: "move"}
+
+// New returns a mover. It sends nothing. Errors wrap ErrUnsupported, heatsink.ErrOptions or layout.ErrInvalid.
+func New(client Client, options Options) (*Mover, error) {
+	o := options.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	c, err := heatsink.Open[heatsink.Item](client, o.Collection)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mover{client: client, options: o, collection: c}
+	var widths place.Ledgers
+	if o.Collection.Adaptive != nil {
+		widths = &ledgers{show: func(ctx context.Context, key string, at time.Time) (heatsink.Ledger, error) {
+			return c.Ledgers().Show(ctx, key, at)
+		}}
+	}
+	schema := schemaOf(&o.Collection, widths)
+	m.judge = newJudge(&o, schema)
+	m.names = needed(schema)
+	return m, nil
+}
+
+// needed returns the attributes that decide where an item is and where it belongs.
+func needed(s *place.Schema) (names []string) {
+	seen := map[string]bool{"": true}
+	add := func(more ...string) {
+		for _, name := range more {
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	add(s.TableKey...)
+	add(s.PartitionKey, s.ShardAttribute, s.EventTime.Attribute)
+	add(s.ShardBy...)
+	if s.Stamped {
+		add(stampName)
+	}
+	return names
+}
+
+// nameOf returns the key of an item in the table, for people.
+func (m *Mover) nameOf(item place.Item) string {
+	var parts []string
+	for _, name := range m.judge.present.TableKey {
+		parts = append(parts, fmt.Sprintf("%s %s", name, attribute.DescribeKey(item, name)))
+	}
+	return strings.Join(parts, " and ")
+}

@@ -1,0 +1,249 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+const (
+	enoughItems    = 5000 // a sample of so many is enough
+	enoughSegments = 50
+	segmentItems   = 100     // that a segment of a sample should have
+	maxTotal       = 1 << 19 // segments; DynamoDB allows a million
+)
+
+// Plan says what Run will do and what that costs. It describes the table and reads a random sample of about 5,000 items, or all
+// items if there are no more. It changes nothing.
+func (m *Mover) Plan(ctx context.Context) (Forecast, error) {
+	f, err := m.plan(ctx)
+	if err != nil {
+		return f, fmt.Errorf("plan the move of table %s: %w", m.options.Collection.Table, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forecast = &f
+	return f, nil
+}
+
+func (m *Mover) plan(ctx context.Context) (Forecast, error) {
+	table, err := m.describe(ctx)
+	if err != nil {
+		return Forecast{}, err
+	}
+	s, err := m.sample(ctx, table)
+	if err != nil {
+		return Forecast{}, err
+	}
+	f := m.infer(table, s)
+	f.PointInTimeRecovery = m.recovery(ctx)
+	segments, ignored, err := newCheckpoint(m.client, &m.options, table).load(ctx, m.options.Segments)
+	if err != nil {
+		return f, err
+	}
+	f.Resumes = segments != nil
+	if ignored != "" {
+		f.Notes = append(f.Notes, "there is a checkpoint, but it is not used: "+ignored)
+	}
+	return f, nil
+}
+
+// sample is what was seen of some segments of the table.
+type sample struct {
+	report       Report
+	bytes        float64
+	moves        int64
+	table, index float64 // write units of these moves
+	units        float64 // read units that it took
+	read, of     int     // segments
+}
+
+func (s *sample) exact() bool { return s.read == s.of }
+
+// sample reads random segments. Their number follows from how many items the table has by its description, which may be six
+// hours old: where a segment turns out to be too large, there are more segments in the next attempt.
+func (m *Mover) sample(ctx context.Context, table *types.TableDescription) (*sample, error) {
+	work := m.newWork(table)
+	total := int(min(max(aws.ToInt64(table.ItemCount)/segmentItems, 1), maxTotal))
+	if aws.ToInt64(table.ItemCount) <= enoughItems {
+		total = 1
+	}
+	units := 0.0
+	for {
+		s, fits, err := m.sampleOf(ctx, work, total)
+		units += s.units
+		s.units = units
+		if err != nil || fits {
+			return s, err
+		}
+		total = min(total*16, maxTotal)
+	}
+}
+
+// sampleOf reads random ones of so many segments, until the sample is large enough. fits is false if a segment was too large.
+func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample, fits bool, err error) {
+	s = &sample{of: total}
+	tariff := newTariff(work.table)
+	for _, n := range rand.Perm(total) {
+		if total > 1 && s.read > 0 && (s.report.Scanned >= enoughItems || s.read >= enoughSegments) {
+			break
+		}
+		part := &segment{number: n}
+		for !part.done {
+			out, err := work.scan(ctx, part, total, scanWhole)
+			if err != nil {
+				return s, false, err
+			}
+			s.units += capacity(out.ConsumedCapacity)
+			s.report.Scanned += int64(len(out.Items))
+			for _, item := range out.Items {
+				s.bytes += float64(sizeOf(item))
+				v, ok, err := m.judge.judge(ctx, item)
+				if err != nil {
+					return s, false, err
+				}
+				if !ok {
+					continue
+				}
+				s.report.add(v, m.nameOf(item))
+				if v.kind.moves() {
+					table, index := tariff.update(item, v.change)
+					s.moves++
+					s.table += table
+					s.index += index
+				}
+			}
+			part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
+			if !part.done && s.report.Scanned >= 2*enoughItems && total < maxTotal {
+				return s, false, nil
+			}
+		}
+		s.read++
+	}
+	return s, true, nil
+}
+
+// infer returns what a sample says about the whole table.
+func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
+	o := &m.options
+	f := Forecast{Sampled: s.report.Scanned, Exact: s.exact(), SampleUnits: s.units}
+	scale := float64(s.of) / float64(max(s.read, 1))
+	described := float64(aws.ToInt64(table.ItemCount))
+	seen := float64(s.report.Scanned) * scale
+	switch {
+	case f.Exact:
+	case described > 0 && math.Abs(seen-described) < 0.2*described:
+		scale = described / float64(max(s.report.Scanned, 1)) // the description is exact, and the sample is not
+	default:
+		f.Notes = append(f.Notes, fmt.Sprintf("the table's description counts %s, and the sample points to about %s: the figures are the sample's",
+			figure.Count(aws.ToInt64(table.ItemCount), "item"), figure.Thousands(math.Round(seen))))
+	}
+	whole := func(x float64) int64 { return int64(math.Round(x * scale)) }
+	f.Items, f.Bytes, f.Moves = whole(float64(s.report.Scanned)), whole(s.bytes), whole(float64(s.moves))
+	f.Unexplained = whole(float64(s.report.Beyond + s.report.Unexplained))
+	f.IndexUnits = s.index * scale
+	f.WriteUnits = s.table*scale + f.IndexUnits
+	for _, found := range s.report.Findings {
+		if found.Kind == beyond.String() || found.Kind == unexplained.String() {
+			f.Findings = append(f.Findings, found)
+		}
+	}
+
+	bytes := float64(f.Bytes)
+	size := bytes / float64(max(f.Items, 1))
+	pages := max(float64(o.Segments), bytes/m.pageBytes(size))
+	once := pages * max(1, bytes/pages/readUnit+0.5) // each page is rounded up
+	f.ReadUnits = once/2 + once
+	f.Dollars = dollars(o.Prices, f.ReadUnits, f.WriteUnits)
+	seconds := max(once/2/o.RCU, f.WriteUnits/o.WCU) + once/o.RCU
+	f.Duration = time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))
+	if o.Collection.Adaptive != nil {
+		f.Notes = append(f.Notes, "each key takes 1 more read unit for its ledger, every 30 s while its items are moved")
+	}
+	if table.BillingModeSummary == nil || table.BillingModeSummary.BillingMode == types.BillingModeProvisioned {
+		f.Notes = append(f.Notes, "the table has provisioned capacity: the move uses what is paid for already, and the dollars are those of an on-demand table")
+	}
+	if o.Collection.ControlTable == "" && kindOfAttribute(table, o.Collection.PartitionKey) != types.ScalarAttributeTypeS {
+		f.Notes = append(f.Notes, "the table's partition key is no string, so there is no checkpoint: a move that is stopped begins again; set ControlTable to keep one elsewhere")
+	}
+	return f
+}
+
+// recovery says whether the table can be restored to the time before the move.
+func (m *Mover) recovery(ctx context.Context) string {
+	out, err := m.client.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: &m.options.Collection.Table}, dispatch.Once)
+	if err != nil || out.ContinuousBackupsDescription == nil || out.ContinuousBackupsDescription.PointInTimeRecoveryDescription == nil {
+		return "unknown"
+	}
+	if out.ContinuousBackupsDescription.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled {
+		return "on"
+	}
+	return "off"
+}
+
+// describe returns the table, and refuses one that is not what the options say.
+func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
+	o := &m.options.Collection
+	out, err := m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Table})
+	if err != nil {
+		return nil, fmt.Errorf("DescribeTable: %w", err)
+	}
+	t := out.Table
+	if len(t.Replicas) > 0 {
+		return nil, fmt.Errorf("%w: it is a global table with %s; a replica's write replaces the whole item, so the move could undo writes of other regions",
+			ErrUnsupported, figure.Count(len(t.Replicas), "replica"))
+	}
+	want := []string{o.PartitionKey}
+	if o.SortKey != "" {
+		want = append(want, o.SortKey)
+	}
+	if got := keysOf(t.KeySchema); !equal(got, want) {
+		return nil, fmt.Errorf("the table has the key %q, but Options.Collection has %q: name the table's keys as they are", got, want)
+	}
+	for _, x := range t.GlobalSecondaryIndexes {
+		if aws.ToString(x.IndexName) != o.Index.Name {
+			continue
+		}
+		want := []string{o.Index.PartitionKey}
+		for _, name := range []string{o.Index.ShardAttribute, o.Index.SortKey} {
+			if name != "" {
+				want = append(want, name)
+			}
+		}
+		if got := keysOf(x.KeySchema); !equal(got, want) {
+			return nil, fmt.Errorf("index %s has the key %q, but Options.Collection.Index has %q: name the index's keys as they are", o.Index.Name, got, want)
+		}
+		return t, m.ready(ctx)
+	}
+	return nil, fmt.Errorf("the table has no index %q: name one of its global secondary indexes", o.Index.Name)
+}
+
+func equal(a, b []string) bool { return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b) }
+
+// ready refuses a collection whose charter says that it has another layout.
+func (m *Mover) ready(ctx context.Context) error {
+	if !m.options.Collection.Recorded && m.options.Collection.Adaptive == nil {
+		return nil
+	}
+	q := anyQuery
+	if m.options.Collection.Layout.Bucket != layout.NoBucket {
+		q.From = time.Now()
+		q.To = q.From.Add(1)
+	}
+	_, err := m.collection.Plan(ctx, q)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return ctx.Err()
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package move
+
+import (
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
+)
+
+// Report is how the items of a collection lie, in one pass over the table.
+type Report struct {
+	Scanned int64 `json:"scanned"` // items that were looked at
+	Listed  int64 `json:"listed"`  // those of the collection's index and of the wanted keys
+
+	Right    int64 `json:"right"`    // where the present layout puts them
+	Narrower int64 `json:"narrower"` // where it put them when their keys had fewer shards: readers find them
+
+	Old         int64 `json:"old"`         // where an older layout has them
+	Misplaced   int64 `json:"misplaced"`   // in another shard of the present layout than the calculated one
+	Beyond      int64 `json:"beyond"`      // in a shard of the present layout that readers do not read
+	Unexplained int64 `json:"unexplained"` // under keys that no given layout explains, or without what their place is calculated from
+
+	// Findings are the first items of each kind but Right and Narrower, 10 of each.
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// Damaged returns the number of items that are neither Right nor Narrower.
+func (r Report) Damaged() int64 { return r.Old + r.Misplaced + r.Beyond + r.Unexplained }
+
+// Finding is an item that is not where the present layout has it.
+type Finding struct {
+	Kind   string `json:"kind"` // old, misplaced, beyond, unexplained, or refused for an item that could not be changed
+	Key    string `json:"key"`  // the item's key in the table
+	Stored string `json:"stored"`
+	Want   string `json:"want,omitempty"` // "" if nothing says where it belongs
+	Why    string `json:"why,omitempty"`
+}
+
+// maxFindings is how many items of a kind are named.
+const maxFindings = 10
+
+// add counts an item.
+func (r *Report) add(v verdict, key string) {
+	r.Listed++
+	switch v.kind {
+	case right:
+		r.Right++
+		return
+	case narrower:
+		r.Narrower++
+		return
+	case old:
+		r.Old++
+	case misplaced:
+		r.Misplaced++
+	case beyond:
+		r.Beyond++
+	default:
+		r.Unexplained++
+	}
+	r.find(Finding{Kind: v.kind.String(), Key: key, Stored: v.stored, Want: v.want, Why: v.why})
+}
+
+func (r *Report) find(f Finding) {
+	n := 0
+	for i := range r.Findings {
+		if r.Findings[i].Kind == f.Kind {
+			n++
+		}
+	}
+	if n < maxFindings {
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// Forecast is what a move will do and cost.
+type Forecast struct {
+	Items   int64 `json:"items"` // in the table
+	Bytes   int64 `json:"bytes"`
+	Sampled int64 `json:"sampled"` // items that were looked at; the rest is inferred from them
+	Exact   bool  `json:"exact"`   // all items were
+
+	Moves       int64 `json:"moves"`       // items to be moved
+	Unexplained int64 `json:"unexplained"` // items that would stay where they are: see Report.Beyond and Report.Unexplained
+
+	ReadUnits   float64       `json:"readUnits"`   // two passes over the table, the second strongly consistent
+	WriteUnits  float64       `json:"writeUnits"`  // of the table and its indexes
+	IndexUnits  float64       `json:"indexUnits"`  // those of WriteUnits that are the indexes'
+	SampleUnits float64       `json:"sampleUnits"` // read units that this forecast took
+	Dollars     float64       `json:"dollars"`     // on demand, at Options.Prices
+	Duration    time.Duration `json:"nanoseconds"` // at Options.RCU and Options.WCU
+
+	// PointInTimeRecovery is "on", "off", or "unknown" if nobody may ask or the engine does not tell.
+	PointInTimeRecovery string `json:"pointInTimeRecovery"`
+
+	// Resumes says that a checkpoint of this move is there: Run goes on from it. The figures are those of a whole move.
+	Resumes bool `json:"resumes"`
+
+	Findings []Finding `json:"findings,omitempty"` // the first items that would not be moved
+	Notes    []string  `json:"notes,omitempty"`    // for people: what the figures depend on
+}
+
+// Result is what a move did.
+type Result struct {
+	// Report is how the items lay in the last pass. Items in old places were moved in that pass, too.
+	Report
+
+	Moved   int64 `json:"moved"`   // items that this run moved
+	Late    int64 `json:"late"`    // of these, items that appeared in an old place behind the mover: some program still writes there
+	Refused int64 `json:"refused"` // items that DynamoDB would not let change, such as those of 400 KB; they are among the Findings
+	Passes  int   `json:"passes"`
+	Resumed bool  `json:"resumed"` // the run went on from a checkpoint
+
+	ReadUnits  float64       `json:"readUnits"` // consumed by this run
+	WriteUnits float64       `json:"writeUnits"`
+	IndexUnits float64       `json:"indexUnits"` // those of WriteUnits that are the indexes'
+	Dollars    float64       `json:"dollars"`
+	Throttles  int64         `json:"throttles"`
+	Took       time.Duration `json:"nanoseconds"`
+
+	Forecast Forecast `json:"forecast"` // what was expected
+}
+
+// Progress is how far a Run or Verify is.
+type Progress struct {
+	Pass       int           `json:"pass"`
+	Scanned    int64         `json:"scanned"` // items in this pass
+	Of         int64         `json:"of"`      // about how many there are
+	Moved      int64         `json:"moved"`   // by this run
+	Late       int64         `json:"late"`
+	ReadUnits  float64       `json:"readUnits"` // by this run
+	WriteUnits float64       `json:"writeUnits"`
+	Throttles  int64         `json:"throttles"`
+	RCU        float64       `json:"rcu"` // the rates that are used at most at present, per second
+	WCU        float64       `json:"wcu"`
+	Elapsed    time.Duration `json:"elapsedNanoseconds"`
+	Left       time.Duration `json:"leftNanoseconds"` // of this pass, about; 0 if unknown
+}
+
+// Share returns how much of the pass is done, from 0 to 1.
+func (p Progress) Share() float64 {
+	if p.Of == 0 {
+		return 0
+	}
+	return min(float64(p.Scanned)/float64(p.Of), 1)
+}
+
+// oldWriters returns what to say about items that appeared behind the mover.
+func oldWriters(late int64, resumed bool) string {
+	text := figure.Count(late, "item") + " appeared in old places behind the mover: some program still writes an old layout; find it, deploy the present layout there, and run the move again"
+	if resumed {
+		text += ", unless the checkpoint that this run began with was wrong"
+	}
+	return text
+}

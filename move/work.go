@@ -1,0 +1,291 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/internal/place"
+)
+
+const (
+	stampName = ledger.StampName
+
+	pageSize  = 1 << 20 // bytes that a Scan reads at most
+	stallTime = 5 * time.Minute
+	lostTimes = 8 // attempts of a request whose answers are lost
+
+	firstBackoff = 20 * time.Millisecond
+	maxBackoff   = 2 * time.Second
+)
+
+// work is one Run, Verify or Plan under way: its requests, their rates, and what they have cost.
+type work struct {
+	*Mover
+	table  *types.TableDescription
+	reads  *brake
+	writes *brake
+	began  time.Time
+	of     int64 // items in the table, about
+
+	throttles atomic.Int64
+
+	mu       sync.Mutex
+	result   Result // what is known so far
+	pass     int
+	report   *Report
+	passFrom time.Time
+	skipped  int64   // items of the pass that were read before it began, by the checkpoint
+	perMove  float64 // write units, on average
+}
+
+func (m *Mover) newWork(table *types.TableDescription) *work {
+	return &work{
+		Mover: m, table: table, reads: newBrake(m.options.RCU), writes: newBrake(m.options.WCU),
+		began: time.Now(), of: aws.ToInt64(table.ItemCount), report: &Report{}, perMove: 3,
+	}
+}
+
+// send sends a request within a rate until it is served, refused for good, or ctx ends. A throttled one slows the rate down. It
+// gives up if nothing was served for five minutes.
+func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(context.Context) (*types.ConsumedCapacity, error)) error {
+	lost := 0
+	for n := 0; ; n++ {
+		if err := b.take(ctx, estimate); err != nil {
+			return err
+		}
+		consumed, err := do(ctx)
+		verdict := dispatch.Judge(err)
+		switch verdict {
+		case dispatch.Done:
+			b.settle(estimate, capacity(consumed))
+			b.succeeded()
+			return nil
+		case dispatch.Rejected:
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch { // the units stay taken, so that attempts do not exceed the rate either
+		case dispatch.TooFast(err):
+			b.throttled()
+			w.throttles.Add(1)
+		default:
+			if lost++; lost >= lostTimes {
+				return fmt.Errorf("gave up after %d attempts: %w", lost, err)
+			}
+		}
+		if b.stalled() > stallTime {
+			return fmt.Errorf("nothing was served for %v: %w", stallTime, err)
+		}
+		longest := min(firstBackoff<<min(n, 10), maxBackoff)
+		if err := dispatch.Sleep(ctx, time.Duration(rand.Int64N(int64(longest))+1)); err != nil {
+			return err
+		}
+	}
+}
+
+// capacity returns the units that a request consumed.
+func capacity(c *types.ConsumedCapacity) float64 {
+	if c == nil {
+		return 0
+	}
+	return aws.ToFloat64(c.CapacityUnits)
+}
+
+// indexCapacity returns the units that a write consumed in indexes.
+func indexCapacity(c *types.ConsumedCapacity) (units float64) {
+	if c == nil {
+		return 0
+	}
+	for _, x := range []map[string]types.Capacity{c.GlobalSecondaryIndexes, c.LocalSecondaryIndexes} {
+		for _, one := range x {
+			units += aws.ToFloat64(one.CapacityUnits)
+		}
+	}
+	return units
+}
+
+// How a page is read.
+type scanMode uint8
+
+const (
+	scanKeys   scanMode = iota // what a move needs, eventually consistent
+	scanStrong                 // the same, strongly consistent
+	scanWhole                  // whole items, eventually consistent: to measure them
+)
+
+// scan reads a page of a segment.
+func (w *work) scan(ctx context.Context, part *segment, total int, mode scanMode) (*dynamodb.ScanOutput, error) {
+	in := &dynamodb.ScanInput{
+		TableName: &w.options.Collection.Table, Segment: aws.Int32(int32(part.number)), TotalSegments: aws.Int32(int32(total)),
+		ExclusiveStartKey: part.start, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}
+	share := 2.0
+	if mode != scanWhole {
+		in.ConsistentRead = aws.Bool(mode == scanStrong)
+		w.narrow(in)
+	}
+	if mode == scanStrong {
+		share = 1
+	}
+	size := 1024.0
+	if items, bytes := aws.ToInt64(w.table.ItemCount), aws.ToInt64(w.table.TableSizeBytes); items > 0 && bytes > 0 {
+		size = max(1, float64(bytes)/float64(items))
+	}
+	page := w.pageBytes(size)
+	if page < pageSize {
+		in.Limit = aws.Int32(int32(max(1, page/size)))
+	}
+	expected := min(page, float64(aws.ToInt64(w.table.TableSizeBytes))/float64(total))
+	var out *dynamodb.ScanOutput
+	err := w.send(ctx, w.reads, max(expected/readUnit, 1)/share, func(ctx context.Context) (_ *types.ConsumedCapacity, err error) {
+		if out, err = w.client.Scan(ctx, in, dispatch.Once); err != nil {
+			return nil, err
+		}
+		return out.ConsumedCapacity, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scan segment %d of %d: %w", part.number, total, err)
+	}
+	return out, nil
+}
+
+// pageBytes returns how much a page reads, given the size of items: what all segments together may read in a second.
+func (m *Mover) pageBytes(size float64) float64 {
+	return min(pageSize, max(size, m.options.RCU*readUnit/float64(m.options.Segments)))
+}
+
+// narrow makes a scan return only what a move needs.
+func (w *work) narrow(in *dynamodb.ScanInput) {
+	in.ExpressionAttributeNames = make(map[string]string, len(w.names))
+	projection := make([]string, len(w.names))
+	for i, name := range w.names {
+		projection[i] = "#a" + strconv.Itoa(i)
+		in.ExpressionAttributeNames[projection[i]] = name
+	}
+	in.ProjectionExpression = aws.String(strings.Join(projection, ", "))
+	spread := projection[slices.Index(w.names, w.judge.present.PartitionKey)]
+	in.FilterExpression = aws.String("attribute_exists(" + spread + ")")
+	if begin := w.options.Key + w.options.Prefix; begin != "" {
+		in.FilterExpression = aws.String("begins_with(" + spread + ", :begin)")
+		in.ExpressionAttributeValues = place.Item{":begin": &types.AttributeValueMemberS{Value: begin}}
+	}
+}
+
+// outcome is what became of an item.
+type outcome uint8
+
+const (
+	moved     outcome = iota
+	gone              // deleted, or moved by somebody else
+	contended         // others changed it again and again: it is left to the next pass
+	refused           // DynamoDB does not let it change
+)
+
+const contests = 5
+
+// move moves an item, as long as what decides about its place is as it was read. If it is not, the item is judged again.
+func (w *work) move(ctx context.Context, item place.Item, v verdict) (outcome, error) {
+	for range contests {
+		now, err := w.update(ctx, item, v)
+		if err == nil {
+			return moved, nil
+		}
+		if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); !failed {
+			if _, full := errors.AsType[*types.ItemCollectionSizeLimitExceededException](err); full || dispatch.Invalid(err) {
+				w.mu.Lock()
+				w.report.find(Finding{Kind: "refused", Key: w.nameOf(item), Stored: v.stored, Want: v.want, Why: err.Error()})
+				w.mu.Unlock()
+				return refused, nil
+			}
+			return 0, fmt.Errorf("update the item with %s: %w", w.nameOf(item), err)
+		}
+		if now == nil {
+			return gone, nil
+		}
+		item = now
+		var ok bool
+		if v, ok, err = w.judge.judge(ctx, item); err != nil {
+			return 0, err
+		}
+		if !ok || !v.kind.moves() {
+			return gone, nil
+		}
+	}
+	return contended, nil
+}
+
+// update sends the update of an item. With a condition that failed it returns the item as it is now, nil if there is none.
+func (w *work) update(ctx context.Context, item place.Item, v verdict) (now place.Item, err error) {
+	in := w.request(item, v)
+	w.mu.Lock()
+	estimate := w.perMove
+	w.mu.Unlock()
+	err = w.send(ctx, w.writes, estimate, func(ctx context.Context) (*types.ConsumedCapacity, error) {
+		out, err := w.client.UpdateItem(ctx, in, dispatch.Once)
+		if err != nil {
+			return nil, err
+		}
+		units, index := capacity(out.ConsumedCapacity), indexCapacity(out.ConsumedCapacity)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.result.WriteUnits += units
+		w.result.IndexUnits += index
+		w.perMove += (units - w.perMove) / 32
+		return out.ConsumedCapacity, nil
+	})
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return failed.Item, err
+	}
+	return nil, err
+}
+
+// request returns the update that moves an item.
+func (w *work) request(item place.Item, v verdict) *dynamodb.UpdateItemInput {
+	s := w.judge.present
+	in := &dynamodb.UpdateItemInput{
+		TableName: &w.options.Collection.Table, Key: attribute.Pick(item, s.TableKey),
+		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: place.Item{},
+		ReturnConsumedCapacity:              types.ReturnConsumedCapacityIndexes,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	var set, conditions []string
+	for i, name := range slices.Sorted(maps.Keys(v.change)) {
+		alias, value := "#s"+strconv.Itoa(i), ":s"+strconv.Itoa(i)
+		in.ExpressionAttributeNames[alias], in.ExpressionAttributeValues[value] = name, v.change[name]
+		set = append(set, alias+" = "+value)
+	}
+	for i, name := range w.names {
+		if slices.Contains(s.TableKey, name) || name == stampName {
+			continue
+		}
+		alias, value := "#c"+strconv.Itoa(i), ":c"+strconv.Itoa(i)
+		in.ExpressionAttributeNames[alias] = name
+		if item[name] == nil {
+			conditions = append(conditions, "attribute_not_exists("+alias+")")
+			continue
+		}
+		in.ExpressionAttributeValues[value] = item[name]
+		conditions = append(conditions, alias+" = "+value)
+	}
+	in.UpdateExpression = aws.String("SET " + strings.Join(set, ", "))
+	in.ConditionExpression = aws.String(strings.Join(conditions, " AND "))
+	return in
+}
