@@ -72,7 +72,7 @@ func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first 
 		if err != nil {
 			return Result{}, err
 		}
-		answer, returned, err := c.send(ctx, at.Lease, request, !user || repeatable)
+		answer, returned, err := c.send(ctx, at.Lease, request, user && !repeatable, user)
 		if err != nil {
 			return Result{}, err
 		}
@@ -93,7 +93,7 @@ func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first 
 
 // users reports whether an act is the user's own.
 func users(a forward.Act) bool {
-	return a == forward.Write || a == forward.WriteExisting || a == forward.Kill || a == forward.WriteOwn
+	return a == forward.Write || a == forward.WriteExisting || a == forward.Kill
 }
 
 // Move moves an id to its new home, or back to its old one if the key is on its way back. Nothing is lost if it stops at any point.
@@ -121,13 +121,13 @@ func (c *Carrier) Act(ctx context.Context, at Place, r forward.Request[express.I
 	if err != nil {
 		return forward.Answer[express.Item]{}, err
 	}
-	answer, _, err := c.send(ctx, at.Lease, request, true)
+	answer, _, err := c.send(ctx, at.Lease, request, false, false)
 	return answer, err
 }
 
-// send sends a request within a lease, and returns its answer and the attributes that came with it. A write that is not repeatable is
-// not sent again after a lost answer.
-func (c *Carrier) send(ctx context.Context, l lease.Lease, r express.Request, repeatable bool) (a forward.Answer[express.Item], returned express.Item, err error) {
+// send sends a request within a lease, and returns its answer and the attributes that came with it. After a lost answer it is not sent
+// again if it may be applied only once. Only what the user has written cannot be begun again as if nothing had happened.
+func (c *Carrier) send(ctx context.Context, l lease.Lease, r express.Request, atMostOnce, user bool) (a forward.Answer[express.Item], returned express.Item, err error) {
 	by := c.Writes
 	if r.Get != nil {
 		by = c.Reads
@@ -139,9 +139,9 @@ func (c *Carrier) send(ctx context.Context, l lease.Lease, r express.Request, re
 			lost, over = lost || dispatch.Judge(err) == dispatch.Unknown, errors.Is(err, lease.ErrOver)
 			return err
 		},
-		Again: func(v dispatch.Verdict) bool { return !over && (v.Harmless() || repeatable) },
+		Again: func(v dispatch.Verdict) bool { return !over && (v.Harmless() || !atMostOnce) },
 	})
-	if over && !lost {
+	if over && !(lost && user) {
 		return a, nil, fmt.Errorf("%w: %w", ErrStale, err)
 	}
 	a, err = r.Answer(returned, err)

@@ -196,4 +196,65 @@ func TestRequestsAreNotChanged(t *testing.T) {
 	if err != nil || in.ConsistentRead != nil || len(in.AttributesToGet) != 1 || in.AttributesToGet[:2][1] != "" || len(r.Get.AttributesToGet) != 4 {
 		t.Errorf("got %+v, %v, and the user's %+v", r.Get, err, in)
 	}
+	item := Item{"pk": text("k"), "sk": text("id"), "a": text("x")}
+	names, values := map[string]string{"#a": "a"}, Item{":a": text("x")}
+	put := &dynamodb.PutItemInput{Item: maps.Clone(item), ConditionExpression: aws.String("#a = :a"), ExpressionAttributeNames: maps.Clone(names), ExpressionAttributeValues: maps.Clone(values)}
+	update := &dynamodb.UpdateItemInput{Key: maps.Clone(anyKey), UpdateExpression: aws.String("SET #a = :a"), ExpressionAttributeNames: maps.Clone(names), ExpressionAttributeValues: maps.Clone(values)}
+	remove := &dynamodb.DeleteItemInput{Key: maps.Clone(anyKey), ConditionExpression: aws.String("#a = :a"), ExpressionAttributeNames: maps.Clone(names), ExpressionAttributeValues: maps.Clone(values)}
+	for name, user := range map[string]func() (*User, error){
+		"put":    func() (*User, error) { return tab.Put(put) },
+		"update": func() (*User, error) { return tab.Update(update) },
+		"delete": func() (*User, error) { return tab.Delete(remove) },
+	} {
+		u, err := user()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Express(forward.Request[Item]{Home: forward.New, Act: forward.Write}, u); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	same := func(a, b Item) bool { return attribute.Same(a, b) }
+	if !same(put.Item, item) || !same(update.Key, anyKey) || !same(remove.Key, anyKey) ||
+		!same(put.ExpressionAttributeValues, values) || !same(update.ExpressionAttributeValues, values) || !same(remove.ExpressionAttributeValues, values) ||
+		!maps.Equal(put.ExpressionAttributeNames, names) || !maps.Equal(update.ExpressionAttributeNames, names) || !maps.Equal(remove.ExpressionAttributeNames, names) {
+		t.Errorf("the user's requests became %+v, %+v, %+v", put, update, remove)
+	}
+}
+
+// A Remove does not touch a copy by a move that its process does not know of. A Put over a dead item returns nothing of it.
+func TestCopiesAndDeadItems(t *testing.T) {
+	b := newBench(t)
+	for generation, want := range map[uint64]bool{1: false, 2: true, 3: true} {
+		h := b.homes()
+		item := Item{"a": text("x"), moved: number(2)}
+		maps.Copy(item, h.New)
+		b.store(t, item)
+		u, err := b.table.Delete(&dynamodb.DeleteItemInput{Key: h.Old})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.Express(forward.Request[Item]{Home: forward.New, Act: forward.WriteOwn, Generation: generation}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := b.send(r, false, "").answer(r); err != nil || a.Done != want || (b.load(t, h.New) == nil) != want {
+			t.Errorf("generation %d: got %+v, %v, want done to be %v", generation, a, err, want)
+		}
+	}
+	h := b.homes()
+	item := Item{dead: &types.AttributeValueMemberBOOL{Value: true}}
+	maps.Copy(item, h.New)
+	b.store(t, item)
+	u, err := b.table.Put(&dynamodb.PutItemInput{Item: maps.Clone(h.Old), ReturnValues: types.ReturnValueAllOld})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.Express(forward.Request[Item]{Home: forward.New, Act: forward.Write}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.send(r, false, ""); got.err != nil || len(r.Returned(got.returned)) != 0 {
+		t.Errorf("got %v, %v, want nothing of the dead item", r.Returned(got.returned), got.err)
+	}
 }
