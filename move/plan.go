@@ -152,10 +152,11 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	whole := func(x float64) int64 { return int64(math.Round(x * scale)) }
 	f.Items, f.Bytes, f.Moves = whole(float64(s.report.Scanned)), whole(s.bytes), whole(float64(s.moves))
 	f.Unexplained = whole(float64(s.report.Beyond + s.report.Unexplained))
+	f.Misplaced, f.Ambiguous = whole(float64(s.report.Misplaced)), whole(float64(s.report.Ambiguous))
 	f.IndexUnits = s.index * scale
 	f.WriteUnits = s.table*scale + f.IndexUnits
 	for _, found := range s.report.Findings {
-		if found.Kind == beyond.String() || found.Kind == unexplained.String() {
+		if found.Kind == beyond.String() || found.Kind == unexplained.String() || found.Kind == ambiguous.String() {
 			f.Findings = append(f.Findings, found)
 		}
 	}

@@ -19,16 +19,20 @@ type Report struct {
 	Beyond      int64 `json:"beyond"`      // in a shard of the present layout that readers do not read
 	Unexplained int64 `json:"unexplained"` // under keys that no given layout explains, or without what their place is calculated from
 
+	// Ambiguous items may be of two logical keys: TENANT#3 is a key without shards, and shard 3 of TENANT in another layout.
+	// A mover never changes them. Items that are Right either way are not counted.
+	Ambiguous int64 `json:"ambiguous"`
+
 	// Findings are the first items of each kind but Right and Narrower, 10 of each.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
 // Damaged returns the number of items that are neither Right nor Narrower.
-func (r Report) Damaged() int64 { return r.Old + r.Misplaced + r.Beyond + r.Unexplained }
+func (r Report) Damaged() int64 { return r.Old + r.Misplaced + r.Beyond + r.Unexplained + r.Ambiguous }
 
 // Finding is an item that is not where the present layout has it.
 type Finding struct {
-	Kind   string `json:"kind"` // old, misplaced, beyond, unexplained, or refused for an item that could not be changed
+	Kind   string `json:"kind"` // old, misplaced, beyond, unexplained, ambiguous, or refused for an item that could not be changed
 	Key    string `json:"key"`  // the item's key in the table
 	Stored string `json:"stored"`
 	Want   string `json:"want,omitempty"` // "" if nothing says where it belongs
@@ -54,6 +58,8 @@ func (r *Report) add(v verdict, key string) {
 		r.Misplaced++
 	case beyond:
 		r.Beyond++
+	case ambiguous:
+		r.Ambiguous++
 	default:
 		r.Unexplained++
 	}
@@ -80,7 +86,9 @@ type Forecast struct {
 	Exact   bool  `json:"exact"`   // all items were
 
 	Moves       int64 `json:"moves"`       // items to be moved
+	Misplaced   int64 `json:"misplaced"`   // of these, items in another shard of the present layout than the calculated one
 	Unexplained int64 `json:"unexplained"` // items that would stay where they are: see Report.Beyond and Report.Unexplained
+	Ambiguous   int64 `json:"ambiguous"`   // items that would stay because they may be of two keys: see Report.Ambiguous
 
 	ReadUnits   float64       `json:"readUnits"`   // two passes over the table, the second strongly consistent
 	WriteUnits  float64       `json:"writeUnits"`  // of the table and its indexes

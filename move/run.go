@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +32,8 @@ const (
 // wraps ErrOldWriters after the third.
 //
 // Run can be stopped at any moment, by ctx or by killing the process, and started again. It returns what it did up to then beside
-// the error. Its error wraps ErrDamage if items are left that no layout explains; all others have been moved.
+// the error. Its error wraps ErrDamage if items are left that no layout explains, that may be of two keys, or
+// that DynamoDB refuses to change; all others have been moved.
 //
 // Each pass reads the whole table. Each moved item costs a write of the item and, in each index whose key changes, two of its entry.
 func (m *Mover) Run(ctx context.Context) (Result, error) {
@@ -115,14 +117,24 @@ func (w *work) passes(ctx context.Context, segments []*segment, c *checkpoint) e
 
 // damage returns an error about items that are left where nobody explains them.
 func (w *work) damage() error {
-	if n := w.report.Beyond + w.report.Unexplained; n > 0 {
-		return fmt.Errorf("%w: %s in shards that readers do not read, and %s under keys that no layout explains: see Result.Findings, and Verify",
-			ErrDamage, figure.Count(w.report.Beyond, "item"), figure.Count(w.report.Unexplained, "item"))
+	var parts []string
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{
+		{w.report.Beyond, "in shards that readers do not read"},
+		{w.report.Unexplained, "under keys that no layout explains"},
+		{w.report.Ambiguous, "under keys that may be of two logical keys (choose a Format for the sharded layout that no key reads like)"},
+		{w.result.Refused, "that DynamoDB refused to change"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, figure.Count(part.n, "item")+" "+part.what)
+		}
 	}
-	if w.result.Refused > 0 {
-		return fmt.Errorf("%w: DynamoDB refused to change %s: see Result.Findings", ErrDamage, figure.Count(w.result.Refused, "item"))
+	if len(parts) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: %s: see Result.Findings, and Verify", ErrDamage, strings.Join(parts, ", and "))
 }
 
 // Verify reads the whole table with strong consistency, and reports which items are not where the present layout has them. It

@@ -83,6 +83,38 @@ func TestMoveThereAndBack(t *testing.T) {
 	}
 }
 
+// A key that reads like a shard of the new layout stays, and is shown before, while and after others move.
+func TestMoveShowsAmbiguousKeys(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 10)
+	for i := range 8 { // at least 6 of them are not in the calculated shard
+		_, err := s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: heatsink.Item{
+			"pk": &types.AttributeValueMemberS{Value: fmt.Sprint("t", i)}, "sk": &types.AttributeValueMemberS{Value: "x"},
+			"status": &types.AttributeValueMemberS{Value: "TENANT#3"}, "seen": &types.AttributeValueMemberS{Value: "2026-11-16T10:00:00Z"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "8 {key}#{shard}"}
+	stdout, stderr, code := command(t, append(args, "--dry-run")...)
+	if code != 0 {
+		t.Error(stderr)
+	}
+	contains(t, stdout, "10 moves of 18 items", "would stay where they are: their keys may be of two logical keys", `it may be of key "TENANT" or of key "TENANT#3"`)
+	stdout, stderr, code = command(t, append(args, "--yes")...)
+	if code != 1 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	contains(t, stdout, "10 items moved", "ambiguous")
+	contains(t, stderr, "choose a Format")
+	stdout, _, code = command(t, append(args, "--verify")...)
+	if code != 1 {
+		t.Errorf("verify exits with %d", code)
+	}
+	contains(t, stdout, "under a key that may be of two logical keys")
+}
+
 // A collection with a charter needs no layout from the flags.
 func TestMoveOfACharteredCollection(t *testing.T) {
 	for _, adaptive := range []bool{false, true} {

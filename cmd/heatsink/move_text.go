@@ -48,6 +48,9 @@ func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
 	}
 	s.say("  to         %s", printable(to))
 	s.say("  items      %s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	if f.Misplaced > 0 {
+		s.say("  misplaced  %s%s of these moves are out of another shard of the new layout than the calculated one", exact, figure.Thousands(f.Misplaced))
+	}
 	s.say("  writes     %s%s, of which %s are of indexes", exact, figure.Count(f.WriteUnits, "unit"), figure.Thousands(f.IndexUnits))
 	s.say("  reads      %s%s, in two passes", exact, figure.Count(f.ReadUnits, "unit"))
 	s.say("  cost       %s%s on demand, at the prices of %s of %s", exact, dollarsText(f.Dollars), list.Region, list.Date)
@@ -58,8 +61,11 @@ func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
 	}
 	if f.Unexplained > 0 {
 		s.say("%s", s.red(fmt.Sprintf("  %s%s would stay where they are: no given layout explains them", exact, figure.Count(f.Unexplained, "item"))))
-		o.findings(f.Findings)
 	}
+	if f.Ambiguous > 0 {
+		s.say("%s", s.red(fmt.Sprintf("  %s%s would stay where they are: their keys may be of two logical keys", exact, figure.Count(f.Ambiguous, "item"))))
+	}
+	o.findings(f.Findings)
 	for _, note := range f.Notes {
 		s.say("  note       %s", note)
 	}
@@ -130,6 +136,7 @@ func (o *moveOutput) report(r move.Report) {
 		{r.Misplaced, "in another shard than the calculated one"},
 		{r.Beyond, "in a shard that readers do not read"},
 		{r.Unexplained, "under a key that no layout explains"},
+		{r.Ambiguous, "under a key that may be of two logical keys"},
 	} {
 		if row.n > 0 {
 			s.say("  %12s  %s", figure.Thousands(row.n), row.text)
