@@ -25,7 +25,8 @@ type Client interface {
 
 // Errors of a move. Others are those of package heatsink and of the SDK.
 var (
-	// ErrUnsupported is wrapped when the collection cannot be moved: it has no Index, or its table is a global table.
+	// ErrUnsupported is wrapped when the collection cannot be moved: it has no Index, the index's partition key is not a
+	// string, or its table is a global table.
 	ErrUnsupported = errors.New("move not supported")
 
 	// ErrOldWriters is wrapped when items keep appearing in old places although they were moved: some program still writes an

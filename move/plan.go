@@ -152,6 +152,7 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	whole := func(x float64) int64 { return int64(math.Round(x * scale)) }
 	f.Items, f.Bytes, f.Moves = whole(float64(s.report.Scanned)), whole(s.bytes), whole(float64(s.moves))
 	f.Unexplained = whole(float64(s.report.Beyond + s.report.Unexplained))
+	f.Listed = whole(float64(s.report.Listed))
 	f.Misplaced, f.Ambiguous = whole(float64(s.report.Misplaced)), whole(float64(s.report.Ambiguous))
 	f.IndexUnits = s.index * scale
 	f.WriteUnits = s.table*scale + f.IndexUnits
@@ -224,6 +225,10 @@ func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 		}
 		if got := keysOf(x.KeySchema); !equal(got, want) {
 			return nil, fmt.Errorf("index %s has the key %q, but Options.Collection.Index has %q: name the index's keys as they are", o.Index.Name, got, want)
+		}
+		if kind := kindOfAttribute(t, o.Index.PartitionKey); kind != types.ScalarAttributeTypeS {
+			return nil, fmt.Errorf("%w: the partition key %q of index %s has the type %s: only a string (S) can be spread, because the shard is written into it",
+				ErrUnsupported, o.Index.PartitionKey, o.Index.Name, kind)
 		}
 		return t, m.ready(ctx)
 	}

@@ -23,7 +23,8 @@ type Report struct {
 	// A mover never changes them. Items that are Right either way are not counted.
 	Ambiguous int64 `json:"ambiguous"`
 
-	// Findings are the first items of each kind but Right and Narrower, 10 of each.
+	// Findings are the first items of each kind but Right and Narrower, 10 of each. Those that the first pass of a Run moved
+	// are not among them.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
@@ -42,16 +43,19 @@ type Finding struct {
 // maxFindings is how many items of a kind are named.
 const maxFindings = 10
 
-// add counts an item.
+// add counts an item, and names it.
 func (r *Report) add(v verdict, key string) {
+	r.count(v.kind)
+	r.name(v, key)
+}
+
+func (r *Report) count(k kind) {
 	r.Listed++
-	switch v.kind {
+	switch k {
 	case right:
 		r.Right++
-		return
 	case narrower:
 		r.Narrower++
-		return
 	case old:
 		r.Old++
 	case misplaced:
@@ -63,7 +67,13 @@ func (r *Report) add(v verdict, key string) {
 	default:
 		r.Unexplained++
 	}
-	r.find(Finding{Kind: v.kind.String(), Key: key, Stored: v.stored, Want: v.want, Why: v.why})
+}
+
+// name makes an item that is not where it belongs one of the findings.
+func (r *Report) name(v verdict, key string) {
+	if v.kind != right && v.kind != narrower {
+		r.find(Finding{Kind: v.kind.String(), Key: key, Stored: v.stored, Want: v.want, Why: v.why})
+	}
 }
 
 func (r *Report) find(f Finding) {
@@ -85,6 +95,7 @@ type Forecast struct {
 	Sampled int64 `json:"sampled"` // items that were looked at; the rest is inferred from them
 	Exact   bool  `json:"exact"`   // all items were
 
+	Listed      int64 `json:"listed"`      // items of the collection's index and of the wanted keys
 	Moves       int64 `json:"moves"`       // items to be moved
 	Misplaced   int64 `json:"misplaced"`   // of these, items in another shard of the present layout than the calculated one
 	Unexplained int64 `json:"unexplained"` // items that would stay where they are: see Report.Beyond and Report.Unexplained
@@ -109,7 +120,7 @@ type Forecast struct {
 
 // Result is what a move did.
 type Result struct {
-	// Report is how the items lay in the last pass. Items in old places were moved in that pass, too.
+	// Report is how the items lay in the last pass, as far as it came. Items in old places were moved in that pass, too.
 	Report
 
 	Moved   int64 `json:"moved"`   // items that this run moved
@@ -154,7 +165,8 @@ func (p Progress) Share() float64 {
 
 // oldWriters returns what to say about items that appeared behind the mover.
 func oldWriters(late int64, resumed bool) string {
-	text := figure.Count(late, "item") + " appeared in old places behind the mover: some program still writes an old layout; find it, deploy the present layout there, and run the move again"
+	text := figure.Count(late, "item") + " appeared in old places behind the mover: some program still writes an old layout, " +
+		"or the mover's layout is not that of the programs (number of shards, Format, Hash, ShardBy); find out which, make them equal, and run the move again"
 	if resumed {
 		text += ", unless the checkpoint that this run began with was wrong"
 	}
