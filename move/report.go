@@ -111,7 +111,8 @@ type Forecast struct {
 	// PointInTimeRecovery is "on", "off", or "unknown" if nobody may ask or the engine does not tell.
 	PointInTimeRecovery string `json:"pointInTimeRecovery"`
 
-	// Resumes says that a checkpoint of this move is there: Run goes on from it. The figures are those of a whole move.
+	// Resumes says that a checkpoint of this move is there: Run goes on from it. Moves, WriteUnits and
+	// IndexUnits are those that are left, and ReadUnits are those of two whole passes all the same.
 	Resumes bool `json:"resumes"`
 
 	Findings []Finding `json:"findings,omitempty"` // the first items that would not be moved
