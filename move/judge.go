@@ -56,6 +56,8 @@ type judge struct {
 	layouts []layout.Layout // the present one, at any width, and the older ones
 	key     string          // the only key that matters, "" for all
 	prefix  string
+
+	suspects suspects
 }
 
 func newJudge(o *Options, present *place.Schema) *judge {
@@ -214,10 +216,13 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 	}
 	exact := false
 	v.kind, exact, err = j.kindOf(ctx, like, stored.Value, u)
-	switch {
-	case err != nil:
+	if err != nil {
 		return v, true, err
-	case u.rival != "" && (u.likely || !exact):
+	}
+	if u.rival != "" && !exact {
+		j.suspects.add(stored.Value)
+	}
+	if u.rival != "" && (u.likely || j.suspects.has(stored.Value)) {
 		v.kind, v.why, v.want, v.change = ambiguous, u.doubt(), "", nil
 		return v, true, nil
 	}

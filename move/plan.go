@@ -107,6 +107,11 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 			}
 			s.units += capacity(out.ConsumedCapacity)
 			s.report.Scanned += int64(len(out.Items))
+			for _, item := range out.Items { // first, so that all suspects of the page are known
+				if _, _, err := m.judge.judge(ctx, item); err != nil {
+					return s, false, err
+				}
+			}
 			for _, item := range out.Items {
 				s.bytes += float64(sizeOf(item))
 				v, ok, err := m.judge.judge(ctx, item)
