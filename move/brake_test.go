@@ -215,6 +215,9 @@ func TestForecastOfALargeTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if off := math.Abs(float64(forecast.Moves - result.Moved)); forecast.MovesMargin < 20 || forecast.MovesMargin > 1000 || off > 2.5*float64(forecast.MovesMargin) {
+		t.Errorf("%d moves, give or take %d, and %d were moved", forecast.Moves, forecast.MovesMargin, result.Moved)
+	}
 	for name, x := range map[string][2]float64{
 		"moves": {float64(forecast.Moves), float64(result.Moved)}, "reads": {forecast.ReadUnits, result.ReadUnits}, "writes": {forecast.WriteUnits, result.WriteUnits},
 		"index": {forecast.IndexUnits, result.IndexUnits}, "dollars": {forecast.Dollars, result.Dollars}, "items": {float64(forecast.Items), 12000},

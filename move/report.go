@@ -97,7 +97,8 @@ type Forecast struct {
 
 	Listed      int64 `json:"listed"`      // items of the collection's index and of the wanted keys
 	Moves       int64 `json:"moves"`       // items to be moved
-	Misplaced   int64 `json:"misplaced"`   // of these, items in another shard of the present layout than the calculated one
+	MovesMargin int64 `json:"movesMargin"` // how far off Moves may be, either way, in 19 of 20 samples; 0 if Exact
+	Misplaced   int64 `json:"misplaced"`   // of Moves, items in another shard of the present layout than the calculated one
 	Unexplained int64 `json:"unexplained"` // items that would stay where they are: see Report.Beyond and Report.Unexplained
 	Ambiguous   int64 `json:"ambiguous"`   // items that would stay because they may be of two keys: see Report.Ambiguous
 

@@ -102,6 +102,10 @@ func TestMoveShowsAmbiguousKeys(t *testing.T) {
 		t.Error(stderr)
 	}
 	contains(t, stdout, "10 moves of 18 items", "would stay where they are: their keys may be of two logical keys", `it may be of key "TENANT" or of key "TENANT#3"`)
+	stdout, stderr, code = command(t, append(args, "--to", "8 {key}~{shard}", "--dry-run")...) // as the text advises
+	if code != 0 || !strings.Contains(stdout, "18 moves of 18 items") || strings.Contains(stdout, "two logical keys") {
+		t.Errorf("another spelling: %d, %s, %s", code, stdout, stderr)
+	}
 	stdout, stderr, code = command(t, append(args, "--yes")...)
 	if code != 1 {
 		t.Errorf("exit code %d: %s", code, stderr)
@@ -222,6 +226,14 @@ func TestMoveOfAKeyThatNoItemHas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A forecast from a sample says how far off it may be.
+func TestMoveForecastHasAMargin(t *testing.T) {
+	var stdout bytes.Buffer
+	out := moveOutput{results: newScreen(&stdout)}
+	out.forecast(&mover{table: "orders"}, move.Options{}, move.Forecast{Items: 100_000, Moves: 50_000, MovesMargin: 1200})
+	contains(t, stdout.String(), "about 50,000 moves (give or take 1,200) of 100,000 items")
 }
 
 // Amounts that are bounds already are not about, and long keys are cut.

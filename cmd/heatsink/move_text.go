@@ -48,7 +48,11 @@ func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
 		to = "the present width of each key, by its ledger"
 	}
 	s.say("  to         %s", printable(to))
-	s.say("  items      %s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	margin := ""
+	if f.MovesMargin > 0 {
+		margin = fmt.Sprintf(" (give or take %s)", figure.Thousands(f.MovesMargin))
+	}
+	s.say("  items      %s%s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), margin, figure.Count(f.Items, "item"), bytesText(f.Bytes))
 	if f.Misplaced > 0 {
 		s.say("  misplaced  %s%s of these moves are out of another shard of the new layout than the calculated one", exact, figure.Thousands(f.Misplaced))
 	}
