@@ -13,6 +13,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -26,10 +27,11 @@ const (
 	misplaced               // in a shard of the present layout, but not the one that is calculated
 	beyond                  // in a shard of the present layout that readers do not read
 	unexplained             // no layout explains its key, or the item lacks what its place is calculated from
+	ambiguous               // its key may be that of two logical keys
 	kinds                   // how many there are
 )
 
-var kindNames = [kinds]string{"right", "narrower", "old", "misplaced", "beyond", "unexplained"}
+var kindNames = [kinds]string{"right", "narrower", "old", "misplaced", "beyond", "unexplained", "ambiguous"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -54,6 +56,8 @@ type judge struct {
 	layouts []layout.Layout // the present one, at any width, and the older ones
 	key     string          // the only key that matters, "" for all
 	prefix  string
+
+	suspects suspects
 }
 
 func newJudge(o *Options, present *place.Schema) *judge {
@@ -76,42 +80,71 @@ type reading struct {
 	layout.Place
 }
 
-// readings returns how the layouts understand the key of an item. All of them have the same logical key. There is none if no
-// layout explains the key, and if two layouts do so differently.
+// understood is what the layouts make of a stored key.
+type understood struct {
+	all []reading // the readings with the logical key that is most likely, none if no layout explains the stored key
+	why string    // why there is none
+
+	// rival is another logical key that the stored key may be of, "" if there is none. The stored key TENANT#3 is shard 3 of
+	// TENANT in one layout, and the key TENANT#3 in one without shards. It is ruled out if programs refuse such a key:
+	// those of the present layout do, and those that wrote an older one did not. It is as likely if no layout refuses it.
+	rival    string
+	ruledOut bool
+	likely   bool
+}
+
+// readings returns how the layouts understand the key of an item.
 //
-// A layout without shards takes any text for a key. So a reading does not count if another layout would have refused its
-// key: OPEN#SHARD_3 is no key where there is a layout with such shards.
-func (j *judge) readings(item place.Item, stored string) (all []reading, why string) {
-	refused := ""
+// A layout without shards takes any text for a key. So a reading is only a rival if another layout would have refused its
+// key: OPEN#SHARD_3 is hardly a key where there is a layout with such shards.
+func (j *judge) readings(item place.Item, stored string) (u understood) {
+	var refused []reading
 	for i := range j.layouts {
 		at, err := j.parse(i, item, stored)
-		if err != nil {
-			continue
-		}
-		if j.refused(at.Key) {
-			refused = at.Key
-		} else {
-			all = append(all, reading{i, at})
+		switch {
+		case err != nil:
+		case j.refused(at.Key):
+			refused = append(refused, reading{i, at})
+		case len(u.all) > 0 && at.Key != u.all[0].Key:
+			u.rival, u.likely = at.Key, true
+		default:
+			u.all = append(u.all, reading{i, at})
 		}
 	}
 	switch {
-	case len(all) == 0 && refused != "":
-		return nil, fmt.Sprintf("it would be of key %q, which ends like a shard or a bucket of a given layout", refused)
-	case len(all) == 0:
-		return nil, "no given layout has such a key"
-	}
-	for _, r := range all[1:] {
-		if r.Key != all[0].Key {
-			return nil, fmt.Sprintf("it may be of key %q or of key %q", all[0].Key, r.Key)
+	case len(u.all) == 0 && len(refused) > 0:
+		u.why = fmt.Sprintf("it would be of key %s, which ends like a shard or a bucket of a given layout", quote.Text(refused[len(refused)-1].Key))
+	case len(u.all) == 0:
+		u.why = "no given layout has such a key"
+	case u.rival == "":
+		u.ruledOut = true
+		for _, r := range refused {
+			if r.Key != u.all[0].Key {
+				u.rival, u.ruledOut = r.Key, u.ruledOut && r.layout == 0
+			}
 		}
 	}
-	return all, ""
+	return u
+}
+
+// doubt returns what to say about a key with a rival.
+func (u *understood) doubt() string {
+	return fmt.Sprintf("it may be of key %s or of key %s, so it stays as it is: choose a Format for the sharded layout that no key reads like",
+		quote.Text(u.all[0].Key), quote.Text(u.rival))
+}
+
+// wanted reports whether a logical key is one of those to be moved.
+func (j *judge) wanted(key string) bool {
+	return (j.key == "" || key == j.key) && strings.HasPrefix(key, j.prefix)
 }
 
 func (j *judge) parse(i int, item place.Item, stored string) (layout.Place, error) {
 	attribute := j.present.ShardAttribute
-	if i > 0 || attribute == "" {
-		return j.layouts[i].Parse(stored)
+	if l := j.layouts[i]; i > 0 || attribute == "" {
+		if l.Shards == 0 && l.Bucket == layout.NoBucket { // programs without heatsink wrote any key, also those that Parse refuses
+			return layout.Place{Key: stored}, nil
+		}
+		return l.Parse(stored)
 	}
 	number, ok := item[attribute].(*types.AttributeValueMemberN)
 	if !ok {
@@ -152,13 +185,14 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 		return verdict{kind: unexplained, why: fmt.Sprintf("attribute %q is %s, want a string", s.PartitionKey, attribute.Describe(item[s.PartitionKey]))}, true, nil
 	}
 	v.stored = stored.Value
-	all, why := j.readings(item, stored.Value)
-	if len(all) == 0 {
-		v.kind, v.why = unexplained, why
+	u := j.readings(item, stored.Value)
+	if len(u.all) == 0 {
+		v.kind, v.why = unexplained, u.why
 		return v, strings.HasPrefix(stored.Value, j.key+j.prefix), nil
 	}
-	key := all[0].Key
-	if j.key != "" && key != j.key || !strings.HasPrefix(key, j.prefix) {
+	key := u.all[0].Key
+	own := j.wanted(key)
+	if !own && (u.rival == "" || !j.wanted(u.rival)) {
 		return v, false, nil
 	}
 	like := maps.Clone(item)
@@ -178,10 +212,21 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 	v.change = changes(item, listing)
 	if v.change[s.PartitionKey] == nil && (s.ShardAttribute == "" || v.change[s.ShardAttribute] == nil) {
 		v.change = nil
+		return v, own, nil
+	}
+	exact := false
+	v.kind, exact, err = j.kindOf(ctx, like, stored.Value, u)
+	if err != nil {
+		return v, true, err
+	}
+	if u.rival != "" && !exact {
+		j.suspects.add(stored.Value)
+	}
+	if u.rival != "" && (u.likely || j.suspects.has(stored.Value)) {
+		v.kind, v.why, v.want, v.change = ambiguous, u.doubt(), "", nil
 		return v, true, nil
 	}
-	v.kind, err = j.kindOf(ctx, like, stored.Value, all)
-	return v, true, err
+	return v, own, nil
 }
 
 // withShard returns the index's key of an item with its shard, for people.
@@ -200,39 +245,49 @@ func changes(item, listing place.Item) place.Item {
 	return set
 }
 
-// kindOf returns the kind of an item that is not where the present layout puts it.
-func (j *judge) kindOf(ctx context.Context, like place.Item, stored string, all []reading) (kind, error) {
-	s := j.present
-	k, err := s.KeyIn(ctx, like)
+// kindOf returns the kind of an item that is not where the present layout puts it. exact says that the item is exactly where a
+// given layout has it, so that its key is hardly another one.
+func (j *judge) kindOf(ctx context.Context, like place.Item, stored string, u understood) (k kind, exact bool, err error) {
+	s, all := j.present, u.all
+	in, err := s.KeyIn(ctx, like)
 	if err != nil {
-		return unexplained, err
+		return unexplained, false, err
 	}
 	own := slices.IndexFunc(all, func(r reading) bool { return r.layout == 0 })
 	if own >= 0 && s.Adaptive() {
-		homes, err := s.HomesAt(&k, like, false)
+		homes, err := s.HomesAt(&in, like, false)
 		if err != nil {
-			return unexplained, err
+			return unexplained, false, err
 		}
 		for _, home := range homes {
 			if home.ShardKey == stored && (s.ShardAttribute == "" || home.Shard == all[own].Shard) {
-				return narrower, nil
+				return narrower, true, nil
 			}
 		}
 	}
+	was := false
 	for _, r := range all {
 		if r.layout == 0 || own >= 0 && s.ShardAttribute != "" { // older layouts have no shard attribute
 			continue
 		}
 		homes, err := j.past[r.layout-1].Homes(ctx, like, false)
+		if errors.Is(err, place.ErrItem) && u.ruledOut { // without an EventTime, nothing tells in which bucket it was
+			exact = true
+		}
 		if err == nil && slices.ContainsFunc(homes, func(h place.Home) bool { return h.ShardKey == stored }) {
-			return old, nil
+			was = true
+			// A drawn or only shard proves nothing: the item would be there in any case.
+			l := j.layouts[r.layout]
+			exact = exact || u.ruledOut || len(homes) == 1 && (l.Shards > 1 || l.Bucket != layout.NoBucket)
 		}
 	}
 	switch {
+	case was:
+		return old, exact, nil
 	case own < 0:
-		return old, nil // in the wrong shard of an older layout, or in a bucket that the item's time has left
-	case all[own].Shard < k.Width.Read:
-		return misplaced, nil
+		return old, exact, nil // in the wrong shard of an older layout, or in a bucket that the item's time has left
+	case all[own].Shard < in.Width.Read:
+		return misplaced, false, nil
 	}
-	return beyond, nil
+	return beyond, false, nil
 }

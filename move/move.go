@@ -10,6 +10,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // Mover moves the items of one collection. Create it with New. Its methods may be called concurrently, also in several
@@ -47,6 +48,9 @@ func New(client Client, options Options) (*Mover, error) {
 	}
 	schema := schemaOf(&o.Collection, widths)
 	m.judge = newJudge(&o, schema)
+	if o.Key != "" && m.judge.refused(o.Key) {
+		return nil, fmt.Errorf("%w: Key is %s, which reads as a shard or a bucket of a given layout: name the logical key, without shard and bucket", heatsink.ErrOptions, quote.Text(o.Key))
+	}
 	m.names = needed(schema)
 	return m, nil
 }

@@ -25,14 +25,16 @@ type Client interface {
 
 // Errors of a move. Others are those of package heatsink and of the SDK.
 var (
-	// ErrUnsupported is wrapped when the collection cannot be moved: it has no Index, or its table is a global table.
+	// ErrUnsupported is wrapped when the collection cannot be moved: it has no Index, the index's partition key is not a
+	// string, or its table is a global table.
 	ErrUnsupported = errors.New("move not supported")
 
 	// ErrOldWriters is wrapped when items keep appearing in old places although they were moved: some program still writes an
 	// old layout.
 	ErrOldWriters = errors.New("programs still write an old layout")
 
-	// ErrDamage is wrapped when the move is through, and items are left in places that no given layout explains.
+	// ErrDamage is wrapped when the move is through, and items are left: in places that no given layout explains or two
+	// explain differently, or because DynamoDB refuses to change them.
 	ErrDamage = errors.New("items are in places that no layout explains")
 )
 

@@ -67,7 +67,11 @@ type sample struct {
 	table, index float64 // write units of these moves
 	units        float64 // read units that it took
 	read, of     int     // segments
+	parts        []sampled
 }
+
+// sampled is one segment of a sample.
+type sampled struct{ items, moves int64 }
 
 func (s *sample) exact() bool { return s.read == s.of }
 
@@ -100,6 +104,7 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 			break
 		}
 		part := &segment{number: n}
+		before := sampled{s.report.Scanned, s.moves}
 		for !part.done {
 			out, err := work.scan(ctx, part, total, scanWhole)
 			if err != nil {
@@ -107,6 +112,11 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 			}
 			s.units += capacity(out.ConsumedCapacity)
 			s.report.Scanned += int64(len(out.Items))
+			for _, item := range out.Items { // first, so that all suspects of the page are known
+				if _, _, err := m.judge.judge(ctx, item); err != nil {
+					return s, false, err
+				}
+			}
 			for _, item := range out.Items {
 				s.bytes += float64(sizeOf(item))
 				v, ok, err := m.judge.judge(ctx, item)
@@ -130,8 +140,29 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 			}
 		}
 		s.read++
+		s.parts = append(s.parts, sampled{s.report.Scanned - before.items, s.moves - before.moves})
 	}
 	return s, true, nil
+}
+
+// margin returns how far off the moves of the whole table may be, at 95 % confidence. The segments differ in their share of moves
+// and, if the number of items in the table is not known, in their size.
+func (s *sample) margin(scale float64, counted bool) float64 {
+	k := float64(len(s.parts))
+	if s.exact() || k < 2 {
+		return 0
+	}
+	share, mean := float64(s.moves)/float64(max(s.report.Scanned, 1)), float64(s.moves)/k
+	sum := 0.0
+	for _, p := range s.parts {
+		expected := mean
+		if counted {
+			expected = share * float64(p.items)
+		}
+		sum += (float64(p.moves) - expected) * (float64(p.moves) - expected)
+	}
+	unread := 1 - k/float64(s.of)
+	return 1.96 * scale * math.Sqrt(k*sum/(k-1)*unread)
 }
 
 // infer returns what a sample says about the whole table.
@@ -141,9 +172,11 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	scale := float64(s.of) / float64(max(s.read, 1))
 	described := float64(aws.ToInt64(table.ItemCount))
 	seen := float64(s.report.Scanned) * scale
+	counted := false
 	switch {
 	case f.Exact:
 	case described > 0 && math.Abs(seen-described) < 0.2*described:
+		counted = true
 		scale = described / float64(max(s.report.Scanned, 1)) // the description is exact, and the sample is not
 	default:
 		f.Notes = append(f.Notes, fmt.Sprintf("the table's description counts %s, and the sample points to about %s: the figures are the sample's",
@@ -152,10 +185,13 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	whole := func(x float64) int64 { return int64(math.Round(x * scale)) }
 	f.Items, f.Bytes, f.Moves = whole(float64(s.report.Scanned)), whole(s.bytes), whole(float64(s.moves))
 	f.Unexplained = whole(float64(s.report.Beyond + s.report.Unexplained))
+	f.MovesMargin = int64(math.Ceil(s.margin(scale, counted)))
+	f.Listed = whole(float64(s.report.Listed))
+	f.Misplaced, f.Ambiguous = whole(float64(s.report.Misplaced)), whole(float64(s.report.Ambiguous))
 	f.IndexUnits = s.index * scale
 	f.WriteUnits = s.table*scale + f.IndexUnits
 	for _, found := range s.report.Findings {
-		if found.Kind == beyond.String() || found.Kind == unexplained.String() {
+		if found.Kind == beyond.String() || found.Kind == unexplained.String() || found.Kind == ambiguous.String() {
 			f.Findings = append(f.Findings, found)
 		}
 	}
@@ -223,6 +259,10 @@ func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 		}
 		if got := keysOf(x.KeySchema); !equal(got, want) {
 			return nil, fmt.Errorf("index %s has the key %q, but Options.Collection.Index has %q: name the index's keys as they are", o.Index.Name, got, want)
+		}
+		if kind := kindOfAttribute(t, o.Index.PartitionKey); kind != types.ScalarAttributeTypeS {
+			return nil, fmt.Errorf("%w: the partition key %q of index %s has the type %s: only a string (S) can be spread, because the shard is written into it",
+				ErrUnsupported, o.Index.PartitionKey, o.Index.Name, kind)
 		}
 		return t, m.ready(ctx)
 	}

@@ -19,16 +19,21 @@ type Report struct {
 	Beyond      int64 `json:"beyond"`      // in a shard of the present layout that readers do not read
 	Unexplained int64 `json:"unexplained"` // under keys that no given layout explains, or without what their place is calculated from
 
-	// Findings are the first items of each kind but Right and Narrower, 10 of each.
+	// Ambiguous items may be of two logical keys: TENANT#3 is a key without shards, and shard 3 of TENANT in another layout.
+	// A mover never changes them. Items that are Right either way are not counted.
+	Ambiguous int64 `json:"ambiguous"`
+
+	// Findings are the first items of each kind but Right and Narrower, 10 of each. Those that the first pass of a Run moved
+	// are not among them.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
 // Damaged returns the number of items that are neither Right nor Narrower.
-func (r Report) Damaged() int64 { return r.Old + r.Misplaced + r.Beyond + r.Unexplained }
+func (r Report) Damaged() int64 { return r.Old + r.Misplaced + r.Beyond + r.Unexplained + r.Ambiguous }
 
 // Finding is an item that is not where the present layout has it.
 type Finding struct {
-	Kind   string `json:"kind"` // old, misplaced, beyond, unexplained, or refused for an item that could not be changed
+	Kind   string `json:"kind"` // old, misplaced, beyond, unexplained, ambiguous, or refused for an item that could not be changed
 	Key    string `json:"key"`  // the item's key in the table
 	Stored string `json:"stored"`
 	Want   string `json:"want,omitempty"` // "" if nothing says where it belongs
@@ -38,26 +43,37 @@ type Finding struct {
 // maxFindings is how many items of a kind are named.
 const maxFindings = 10
 
-// add counts an item.
+// add counts an item, and names it.
 func (r *Report) add(v verdict, key string) {
+	r.count(v.kind)
+	r.name(v, key)
+}
+
+func (r *Report) count(k kind) {
 	r.Listed++
-	switch v.kind {
+	switch k {
 	case right:
 		r.Right++
-		return
 	case narrower:
 		r.Narrower++
-		return
 	case old:
 		r.Old++
 	case misplaced:
 		r.Misplaced++
 	case beyond:
 		r.Beyond++
+	case ambiguous:
+		r.Ambiguous++
 	default:
 		r.Unexplained++
 	}
-	r.find(Finding{Kind: v.kind.String(), Key: key, Stored: v.stored, Want: v.want, Why: v.why})
+}
+
+// name makes an item that is not where it belongs one of the findings.
+func (r *Report) name(v verdict, key string) {
+	if v.kind != right && v.kind != narrower {
+		r.find(Finding{Kind: v.kind.String(), Key: key, Stored: v.stored, Want: v.want, Why: v.why})
+	}
 }
 
 func (r *Report) find(f Finding) {
@@ -79,8 +95,12 @@ type Forecast struct {
 	Sampled int64 `json:"sampled"` // items that were looked at; the rest is inferred from them
 	Exact   bool  `json:"exact"`   // all items were
 
+	Listed      int64 `json:"listed"`      // items of the collection's index and of the wanted keys
 	Moves       int64 `json:"moves"`       // items to be moved
+	MovesMargin int64 `json:"movesMargin"` // how far off Moves may be, either way, in 19 of 20 samples; 0 if Exact
+	Misplaced   int64 `json:"misplaced"`   // of Moves, items in another shard of the present layout than the calculated one
 	Unexplained int64 `json:"unexplained"` // items that would stay where they are: see Report.Beyond and Report.Unexplained
+	Ambiguous   int64 `json:"ambiguous"`   // items that would stay because they may be of two keys: see Report.Ambiguous
 
 	ReadUnits   float64       `json:"readUnits"`   // two passes over the table, the second strongly consistent
 	WriteUnits  float64       `json:"writeUnits"`  // of the table and its indexes
@@ -92,7 +112,8 @@ type Forecast struct {
 	// PointInTimeRecovery is "on", "off", or "unknown" if nobody may ask or the engine does not tell.
 	PointInTimeRecovery string `json:"pointInTimeRecovery"`
 
-	// Resumes says that a checkpoint of this move is there: Run goes on from it. The figures are those of a whole move.
+	// Resumes says that a checkpoint of this move is there: Run goes on from it. Moves, WriteUnits and
+	// IndexUnits are those that are left, and ReadUnits are those of two whole passes all the same.
 	Resumes bool `json:"resumes"`
 
 	Findings []Finding `json:"findings,omitempty"` // the first items that would not be moved
@@ -101,7 +122,7 @@ type Forecast struct {
 
 // Result is what a move did.
 type Result struct {
-	// Report is how the items lay in the last pass. Items in old places were moved in that pass, too.
+	// Report is how the items lay in the last pass, as far as it came. Items in old places were moved in that pass, too.
 	Report
 
 	Moved   int64 `json:"moved"`   // items that this run moved
@@ -146,7 +167,8 @@ func (p Progress) Share() float64 {
 
 // oldWriters returns what to say about items that appeared behind the mover.
 func oldWriters(late int64, resumed bool) string {
-	text := figure.Count(late, "item") + " appeared in old places behind the mover: some program still writes an old layout; find it, deploy the present layout there, and run the move again"
+	text := figure.Count(late, "item") + " appeared in old places behind the mover: some program still writes an old layout, " +
+		"or the mover's layout is not that of the programs (number of shards, Format, Hash, ShardBy); find out which, make them equal, and run the move again"
 	if resumed {
 		text += ", unless the checkpoint that this run began with was wrong"
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +32,8 @@ const (
 // wraps ErrOldWriters after the third.
 //
 // Run can be stopped at any moment, by ctx or by killing the process, and started again. It returns what it did up to then beside
-// the error. Its error wraps ErrDamage if items are left that no layout explains; all others have been moved.
+// the error. Its error wraps ErrDamage if items are left that no layout explains, that may be of two keys, or
+// that DynamoDB refuses to change; all others have been moved.
 //
 // Each pass reads the whole table. Each moved item costs a write of the item and, in each index whose key changes, two of its entry.
 func (m *Mover) Run(ctx context.Context) (Result, error) {
@@ -115,14 +117,24 @@ func (w *work) passes(ctx context.Context, segments []*segment, c *checkpoint) e
 
 // damage returns an error about items that are left where nobody explains them.
 func (w *work) damage() error {
-	if n := w.report.Beyond + w.report.Unexplained; n > 0 {
-		return fmt.Errorf("%w: %s in shards that readers do not read, and %s under keys that no layout explains: see Result.Findings, and Verify",
-			ErrDamage, figure.Count(w.report.Beyond, "item"), figure.Count(w.report.Unexplained, "item"))
+	var parts []string
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{
+		{w.report.Beyond, "in shards that readers do not read"},
+		{w.report.Unexplained, "under keys that no layout explains"},
+		{w.report.Ambiguous, "under keys that may be of two logical keys (choose a Format for the sharded layout that no key reads like)"},
+		{w.result.Refused, "that DynamoDB refused to change"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, figure.Count(part.n, "item")+" "+part.what)
+		}
 	}
-	if w.result.Refused > 0 {
-		return fmt.Errorf("%w: DynamoDB refused to change %s: see Result.Findings", ErrDamage, figure.Count(w.result.Refused, "item"))
+	if len(parts) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: %s: see Result.Findings, and Verify", ErrDamage, strings.Join(parts, ", and "))
 }
 
 // Verify reads the whole table with strong consistency, and reports which items are not where the present layout has them. It
@@ -207,26 +219,31 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 		if err != nil {
 			return err
 		}
+		passed := int64(out.ScannedCount) - int64(len(out.Items)) // that the filter left out: there is nothing to do with them
+		p.mu.Lock()
+		p.result.ReadUnits += capacity(out.ConsumedCapacity)
+		p.report.Scanned += passed
+		p.mu.Unlock()
 		for some := range slices.Chunk(out.Items, chunk) {
 			if err := p.take(ctx, some); err != nil {
 				return err
 			}
 			p.mu.Lock()
+			s.scanned += int64(len(some))
 			s.start = attribute.Pick(some[len(some)-1], p.judge.present.TableKey) // a scan can go on behind any item
 			p.mu.Unlock()
 			p.save(ctx)
 		}
 		p.mu.Lock()
-		p.result.ReadUnits += capacity(out.ConsumedCapacity)
-		p.report.Scanned += int64(out.ScannedCount)
-		s.scanned += int64(out.ScannedCount)
+		s.scanned += passed
 		s.start, s.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
 		p.mu.Unlock()
 	}
 	return nil
 }
 
-// take judges the items of a page, and moves them.
+// take judges the items of a page, and moves them. Each is counted as scanned when it is dealt with: writes take much longer than
+// reads.
 func (p *pass) take(ctx context.Context, items []place.Item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -238,13 +255,19 @@ func (p *pass) take(ctx context.Context, items []place.Item) error {
 			cancel(err)
 			break
 		}
-		if !ok {
-			continue
-		}
+		moves := ok && p.moving && v.kind.moves()
 		p.mu.Lock()
-		p.report.add(v, p.nameOf(item))
+		if ok {
+			p.report.count(v.kind)
+		}
+		if !moves {
+			p.report.Scanned++
+			if ok {
+				p.report.name(v, p.nameOf(item))
+			}
+		}
 		p.mu.Unlock()
-		if !p.moving || !v.kind.moves() {
+		if !moves {
 			continue
 		}
 		select {
@@ -258,7 +281,7 @@ func (p *pass) take(ctx context.Context, items []place.Item) error {
 			defer func() { <-turns }()
 			became, err := p.move(ctx, item, v)
 			if err == nil {
-				err = p.note(became)
+				err = p.note(became, item, v)
 			}
 			if err != nil {
 				cancel(err)
@@ -269,15 +292,23 @@ func (p *pass) take(ctx context.Context, items []place.Item) error {
 	return context.Cause(ctx)
 }
 
-// note counts what became of an item.
-func (p *pass) note(became outcome) error {
+// note counts what became of an item. One that was moved in the first pass needs no further word. Later ones help to find the
+// program that wrote them.
+func (p *pass) note(became outcome, item place.Item, v verdict) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.report.Scanned++
 	switch became {
 	case moved:
 		p.result.Moved++
+		if p.mode == scanStrong && v.kind != narrower {
+			v.why = "it appeared behind the mover, and was moved"
+			p.report.name(v, p.nameOf(item))
+		}
 	case contended:
 		p.left++
+		v.why = "others changed it all the time"
+		p.report.name(v, p.nameOf(item))
 	case refused:
 		if p.result.Refused++; p.result.Refused >= maxRefused {
 			return fmt.Errorf("DynamoDB refused to change %s: see Result.Findings", figure.Count(p.result.Refused, "item"))

@@ -78,7 +78,8 @@ The exit code is 1 if --verify finds such items, if some are left that no layout
 if programs still write an old layout. It is 2 if the command could not do its work.
 
 With --json, stdout has one object for each line: {"forecast": …}, {"progress": …} about once a
-second, and {"result": …} or {"report": …} at the end.`,
+second, and {"result": …} or {"report": …} at the end. These two have "complete", and "error" with
+the reason if it is false. "listed" is the number of items that --key or --prefix matches.`,
 		Example: `  heatsink move orders --index byStatus --from unsharded --to 16 --dry-run
   heatsink move orders --index byStatus --from unsharded --to 16 --wcu 500
   heatsink move orders --index byStatus --from unsharded --to 16 --key OPEN
@@ -116,6 +117,14 @@ func (m *mover) run(cmd *cobra.Command) error {
 	if m.dryRun && m.verify {
 		return errors.New("--dry-run and --verify: both change nothing: leave one of them out")
 	}
+	switch { // in move.Options, 0 is the default
+	case m.rcu == 0:
+		return errors.New("--rcu 0: nothing would be read: want 1 to 1,000,000 units per second, or leave the flag out for 1,000")
+	case m.wcu == 0:
+		return errors.New("--wcu 0: nothing would be moved: want 1 to 1,000,000 units per second, or leave the flag out for 1,000")
+	case m.segments == 0:
+		return errors.New("--segments 0: nothing would be read: want 1 to 64, or leave the flag out for 8")
+	}
 	ctx := cmd.Context()
 	c, err := m.clients(ctx)
 	if err != nil {
@@ -144,6 +153,9 @@ func (m *mover) run(cmd *cobra.Command) error {
 		return c.explain(m.table, err)
 	}
 	out.forecast(m, options, forecast)
+	if forecast.Exact && forecast.Listed == 0 {
+		out.nothing(m)
+	}
 	if m.dryRun {
 		return nil
 	}
@@ -153,6 +165,9 @@ func (m *mover) run(cmd *cobra.Command) error {
 	result, err := mover.Run(ctx)
 	screen.clear()
 	out.result(result, err)
+	if err == nil && result.Listed == 0 && !forecast.Exact {
+		out.nothing(m)
+	}
 	if errors.Is(err, move.ErrDamage) || errors.Is(err, move.ErrOldWriters) {
 		return &badNews{err.Error()}
 	}
@@ -163,10 +178,13 @@ func (m *mover) run(cmd *cobra.Command) error {
 func (m *mover) check(ctx context.Context, mover *move.Mover, out *moveOutput) error {
 	report, err := mover.Verify(ctx)
 	out.screen.clear()
+	out.report(report, err)
 	if err != nil {
 		return err
 	}
-	out.report(report)
+	if report.Listed == 0 {
+		out.nothing(m)
+	}
 	if n := report.Damaged(); n > 0 {
 		return &badNews{fmt.Sprintf("%s not where the layout has them", are(int(n), "item"))}
 	}

@@ -83,6 +83,42 @@ func TestMoveThereAndBack(t *testing.T) {
 	}
 }
 
+// A key that reads like a shard of the new layout stays, and is shown before, while and after others move.
+func TestMoveShowsAmbiguousKeys(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 10)
+	for i := range 8 { // at least 6 of them are not in the calculated shard
+		_, err := s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: heatsink.Item{
+			"pk": &types.AttributeValueMemberS{Value: fmt.Sprint("t", i)}, "sk": &types.AttributeValueMemberS{Value: "x"},
+			"status": &types.AttributeValueMemberS{Value: "TENANT#3"}, "seen": &types.AttributeValueMemberS{Value: "2026-11-16T10:00:00Z"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "8 {key}#{shard}"}
+	stdout, stderr, code := command(t, append(args, "--dry-run")...)
+	if code != 0 {
+		t.Error(stderr)
+	}
+	contains(t, stdout, "10 moves of 18 items", "would stay where they are: their keys may be of two logical keys", `it may be of key "TENANT" or of key "TENANT#3"`)
+	stdout, stderr, code = command(t, append(args, "--to", "8 {key}~{shard}", "--dry-run")...) // as the text advises
+	if code != 0 || !strings.Contains(stdout, "18 moves of 18 items") || strings.Contains(stdout, "two logical keys") {
+		t.Errorf("another spelling: %d, %s, %s", code, stdout, stderr)
+	}
+	stdout, stderr, code = command(t, append(args, "--yes")...)
+	if code != 1 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	contains(t, stdout, "10 items moved", "ambiguous")
+	contains(t, stderr, "choose a Format")
+	stdout, _, code = command(t, append(args, "--verify")...)
+	if code != 1 {
+		t.Errorf("verify exits with %d", code)
+	}
+	contains(t, stdout, "under a key that may be of two logical keys")
+}
+
 // A collection with a charter needs no layout from the flags.
 func TestMoveOfACharteredCollection(t *testing.T) {
 	for _, adaptive := range []bool{false, true} {
@@ -126,8 +162,94 @@ func TestMoveIsStopped(t *testing.T) {
 		t.Errorf("%d, %s, %s", code, stdout.String(), stderr.String())
 	}
 	text, errors, code := command(t, append(args[:len(args)-1], "100000")...)
+	contains(t, text, "the moves and writes are those that are left", "forecast for what was left")
 	if code != 0 || !strings.Contains(text, "the checkpoint of an earlier run") || !strings.Contains(text, "every item is where the layout has it: 200") {
 		t.Errorf("%d, %s, %s", code, text, errors)
+	}
+}
+
+// Machines learn from the last line whether a move is through, and why not.
+func TestMoveJSONSaysHowItEnded(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 200)
+	type line struct {
+		Result, Report *struct {
+			Complete *bool
+			Error    string
+			Moved    int64
+			Listed   int64
+			Findings []move.Finding
+		}
+	}
+	last := func(text string) (l line) {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &l); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return l
+	}
+	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--json"}
+	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, append(args, "--yes", "--wcu", "150"), &stdout, &stderr); code != 2 {
+		t.Errorf("%d, %s", code, stderr.String())
+	}
+	r := last(stdout.String()).Result
+	if r == nil || r.Complete == nil || *r.Complete || r.Error == "" || len(r.Findings) != 0 {
+		t.Errorf("stopped: %s", stdout.String())
+	}
+	text, _, _ := command(t, append(args, "--yes")...)
+	if r := last(text).Result; r == nil || r.Complete == nil || !*r.Complete || r.Error != "" {
+		t.Errorf("through: %s", text)
+	}
+	text, _, _ = command(t, append(args, "--verify")...)
+	if r := last(text).Report; r == nil || r.Complete == nil || !*r.Complete || r.Listed != 200 {
+		t.Errorf("verified: %s", text)
+	}
+}
+
+// A key that no item has is said: it may be misspelt.
+func TestMoveOfAKeyThatNoItemHas(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 10)
+	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16"}
+	for _, mode := range []string{"--dry-run", "--verify", "--yes"} {
+		for flag, want := range map[string]string{"--key": `no item matches --key "OPNE"`, "--prefix": `no item matches --prefix "OPNE"`} {
+			stdout, stderr, code := command(t, append(args, mode, flag, "OPNE")...)
+			if code != 0 {
+				t.Errorf("%s %s: %d, %s", mode, flag, code, stderr)
+			}
+			contains(t, stdout, want)
+			if strings.Contains(stdout, "every item is where") {
+				t.Errorf("%s %s: %s", mode, flag, stdout)
+			}
+		}
+	}
+}
+
+// A forecast from a sample says how far off it may be.
+func TestMoveForecastHasAMargin(t *testing.T) {
+	var stdout bytes.Buffer
+	out := moveOutput{results: newScreen(&stdout)}
+	out.forecast(&mover{table: "orders"}, move.Options{}, move.Forecast{Items: 100_000, Moves: 50_000, MovesMargin: 1200})
+	contains(t, stdout.String(), "about 50,000 moves (give or take 1,200) of 100,000 items")
+}
+
+// Amounts that are bounds already are not about, and long keys are cut.
+func TestMoveTexts(t *testing.T) {
+	if got := aboutDollars(0.001, "about "); got != "less than $0.01" {
+		t.Error(got)
+	}
+	if got := aboutDollars(2, "about "); got != "about $2.00" {
+		t.Error(got)
+	}
+	var stdout bytes.Buffer
+	out := moveOutput{results: newScreen(&stdout)}
+	long := strings.Repeat("k", 2000)
+	out.findings([]move.Finding{{Kind: "old", Key: `id "a"`, Stored: long, Want: long}})
+	if n := stdout.Len(); n > 300 || !strings.Contains(stdout.String(), "(2000 bytes)") {
+		t.Errorf("%d bytes: %s", n, stdout.String())
 	}
 }
 
@@ -160,6 +282,10 @@ func TestMoveFlags(t *testing.T) {
 		{[]string{"--from", "16", "--to", "16"}, "is the layout that the collection has now"},
 		{[]string{"--from", "unsharded", "--to", "16", "--index", "other"}, "table orders has byStatus"},
 		{[]string{"--from", "unsharded", "--to", "16", "--rcu", "0.5"}, "RCU is 0.5"},
+		{[]string{"--from", "unsharded", "--to", "16", "--rcu", "0"}, "--rcu 0: nothing would be read"},
+		{[]string{"--from", "unsharded", "--to", "16", "--wcu", "0"}, "--wcu 0: nothing would be moved"},
+		{[]string{"--from", "unsharded", "--to", "16", "--segments", "0"}, "--segments 0: nothing would be read"},
+		{[]string{"--from", "unsharded", "--to", "16", "--key", "OPEN#SHARD_3"}, "name the logical key"},
 		{[]string{"--from", "unsharded", "--to", "16", "--dry-run", "--verify"}, "leave one of them out"},
 		{[]string{"--from", "unsharded", "--to", "16", "--endpoint", bare.URL}, "only items that an index lists"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/move"
 	prices "github.com/heatsink-go/heatsink/plan"
 )
@@ -47,19 +48,29 @@ func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
 		to = "the present width of each key, by its ledger"
 	}
 	s.say("  to         %s", printable(to))
-	s.say("  items      %s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	margin := ""
+	if f.MovesMargin > 0 {
+		margin = fmt.Sprintf(" (give or take %s)", figure.Thousands(f.MovesMargin))
+	}
+	s.say("  items      %s%s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), margin, figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	if f.Misplaced > 0 {
+		s.say("  misplaced  %s%s of these moves are out of another shard of the new layout than the calculated one", exact, figure.Thousands(f.Misplaced))
+	}
 	s.say("  writes     %s%s, of which %s are of indexes", exact, figure.Count(f.WriteUnits, "unit"), figure.Thousands(f.IndexUnits))
 	s.say("  reads      %s%s, in two passes", exact, figure.Count(f.ReadUnits, "unit"))
-	s.say("  cost       %s%s on demand, at the prices of %s of %s", exact, dollarsText(f.Dollars), list.Region, list.Date)
+	s.say("  cost       %s on demand, at the prices of %s of %s", aboutDollars(f.Dollars, exact), list.Region, list.Date)
 	s.say("  time       %s%s at %s write and %s read units per second", exact, timeText(f.Duration), figure.Thousands(options.WCU), figure.Thousands(options.RCU))
 	s.say("  recovery   point-in-time recovery is %s", f.PointInTimeRecovery)
 	if f.Resumes {
-		s.say("  resumes    the checkpoint of an earlier run; the figures are those of the whole move")
+		s.say("  resumes    the checkpoint of an earlier run: the moves and writes are those that are left, the reads are those of two whole passes")
 	}
 	if f.Unexplained > 0 {
 		s.say("%s", s.red(fmt.Sprintf("  %s%s would stay where they are: no given layout explains them", exact, figure.Count(f.Unexplained, "item"))))
-		o.findings(f.Findings)
 	}
+	if f.Ambiguous > 0 {
+		s.say("%s", s.red(fmt.Sprintf("  %s%s would stay where they are: their keys may be of two logical keys", exact, figure.Count(f.Ambiguous, "item"))))
+	}
+	o.findings(f.Findings)
 	for _, note := range f.Notes {
 		s.say("  note       %s", note)
 	}
@@ -85,26 +96,57 @@ func (o *moveOutput) progress(p move.Progress) {
 	o.screen.live(text)
 }
 
+// ending is how a command ended, for machines.
+type ending struct {
+	Complete bool   `json:"complete"` // nothing is left to do
+	Error    string `json:"error,omitempty"`
+}
+
+func endingOf(err error) ending {
+	if err != nil {
+		return ending{Error: err.Error()}
+	}
+	return ending{Complete: true}
+}
+
+// nothing says that no item is to be moved at all, which may be a slip of the pen.
+func (o *moveOutput) nothing(m *mover) {
+	switch {
+	case o.json != nil: // listed is 0
+	case m.key != "":
+		o.results.say("no item matches --key %s: the index lists none under this logical key", printable(quote.Text(m.key)))
+	case m.prefix != "":
+		o.results.say("no item matches --prefix %s: the index lists none under such a logical key", printable(quote.Text(m.prefix)))
+	default:
+		o.results.say("the index lists no item")
+	}
+}
+
 // result shows what a move did.
 func (o *moveOutput) result(r move.Result, err error) {
 	if o.json != nil {
-		o.line("result", r)
+		o.line("result", struct {
+			move.Result
+			ending
+		}{r, endingOf(err)})
 		return
 	}
 	s := o.results
 	s.say("%s moved in %s and %s; %s", s.bold(figure.Count(r.Moved, "item")), passesText(r.Passes), timeText(r.Took), figure.Count(r.Throttles, "throttle"))
-	of := "forecast"
-	if r.Resumed {
-		of = "forecast for the whole move"
+	left, whole := "forecast", "forecast"
+	if r.Resumed { // a checkpoint saves reading, and what was moved before is not forecast
+		left, whole = "forecast for what was left", "forecast for two whole passes"
 	}
-	s.say("  writes   %s, %s %s", figure.Count(r.WriteUnits, "unit"), of, figure.Thousands(r.Forecast.WriteUnits))
-	s.say("  reads    %s, %s %s", figure.Count(r.ReadUnits, "unit"), of, figure.Thousands(r.Forecast.ReadUnits))
-	s.say("  cost     %s on demand, %s %s", dollarsText(r.Dollars), of, dollarsText(r.Forecast.Dollars))
+	s.say("  writes   %s, %s %s", figure.Count(r.WriteUnits, "unit"), left, figure.Thousands(r.Forecast.WriteUnits))
+	s.say("  reads    %s, %s %s", figure.Count(r.ReadUnits, "unit"), whole, figure.Thousands(r.Forecast.ReadUnits))
+	s.say("  cost     %s on demand, %s %s", dollarsText(r.Dollars), left, dollarsText(r.Forecast.Dollars))
 	if r.Late > 0 {
-		s.say("%s", s.red(fmt.Sprintf("%s appeared in old places behind the mover: some program still writes an old layout", figure.Count(r.Late, "item"))))
+		s.say("%s", s.red(fmt.Sprintf("%s appeared in old places behind the mover: some program still writes an old layout, or --to is not the layout of the programs", figure.Count(r.Late, "item"))))
 	}
 	o.findings(r.Findings)
 	switch {
+	case err == nil && r.Listed == 0:
+		s.say("there was nothing to move")
 	case err == nil:
 		s.say("every item is where the layout has it: %s", figure.Thousands(r.Right+r.Narrower))
 	case !errors.Is(err, move.ErrDamage):
@@ -113,10 +155,16 @@ func (o *moveOutput) result(r move.Result, err error) {
 }
 
 // report shows what a verification found.
-func (o *moveOutput) report(r move.Report) {
+func (o *moveOutput) report(r move.Report, err error) {
 	if o.json != nil {
-		o.line("report", r)
+		o.line("report", struct {
+			move.Report
+			ending
+		}{r, endingOf(err)})
 		return
+	}
+	if err != nil {
+		o.results.say("the verification is not through, and this is what it found up to then:")
 	}
 	s := o.results
 	s.say("%s read, %s listed", figure.Count(r.Scanned, "item"), figure.Thousands(r.Listed))
@@ -130,6 +178,7 @@ func (o *moveOutput) report(r move.Report) {
 		{r.Misplaced, "in another shard than the calculated one"},
 		{r.Beyond, "in a shard that readers do not read"},
 		{r.Unexplained, "under a key that no layout explains"},
+		{r.Ambiguous, "under a key that may be of two logical keys"},
 	} {
 		if row.n > 0 {
 			s.say("  %12s  %s", figure.Thousands(row.n), row.text)
@@ -140,9 +189,9 @@ func (o *moveOutput) report(r move.Report) {
 
 func (o *moveOutput) findings(all []move.Finding) {
 	for _, f := range all {
-		text := fmt.Sprintf("  %-11s  item with %s, stored as %q", f.Kind, f.Key, f.Stored)
+		text := fmt.Sprintf("  %-11s  item with %s, stored as %s", f.Kind, f.Key, quote.Text(f.Stored))
 		if f.Want != "" {
-			text += fmt.Sprintf(", belongs to %q", f.Want)
+			text += ", belongs to " + quote.Text(f.Want)
 		}
 		if f.Why != "" {
 			text += ": " + f.Why
@@ -180,6 +229,14 @@ func bytesText(n int64) string {
 		}
 	}
 	return figure.Count(n, "byte")
+}
+
+// aboutDollars writes an amount that may be inferred.
+func aboutDollars(x float64, about string) string {
+	if x > 0 && x < 0.01 {
+		return dollarsText(x) // this is a bound already
+	}
+	return about + dollarsText(x)
 }
 
 func dollarsText(x float64) string {
