@@ -174,6 +174,9 @@ func TestTableWithoutRoomForACheckpoint(t *testing.T) {
 			now := collection(sixteen, layout.Layout{})
 			if control != "" {
 				now.ControlTable, now.Name, now.Recorded = control, "orders", true
+				if _, err := open(t, db.Client(), now).Count(t.Context(), heatsink.Query{Key: "OPEN"}); err != nil { // writes the charter
+					t.Fatal(err)
+				}
 			}
 			result, err := mover(t, client, move.Options{Collection: now}).Run(t.Context())
 			if err != nil || result.Right != 1 || result.Moved != 1 {

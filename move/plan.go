@@ -2,7 +2,6 @@ package move
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
-	"github.com/heatsink-go/heatsink/layout"
 )
 
 const (
@@ -108,6 +106,9 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 			s.units += capacity(out.ConsumedCapacity)
 			s.report.Scanned += int64(len(out.Items))
 			for _, item := range out.Items {
+				if err := work.look(ctx, item); err != nil {
+					return s, false, err
+				}
 				s.bytes += float64(sizeOf(item))
 				v, ok, err := m.judge.judge(ctx, item)
 				if err != nil {
@@ -224,26 +225,9 @@ func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 		if got := keysOf(x.KeySchema); !equal(got, want) {
 			return nil, fmt.Errorf("index %s has the key %q, but Options.Collection.Index has %q: name the index's keys as they are", o.Index.Name, got, want)
 		}
-		return t, m.ready(ctx)
+		return t, m.ready(ctx, t)
 	}
 	return nil, fmt.Errorf("the table has no index %q: name one of its global secondary indexes", o.Index.Name)
 }
 
 func equal(a, b []string) bool { return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b) }
-
-// ready refuses a collection whose charter says that it has another layout.
-func (m *Mover) ready(ctx context.Context) error {
-	if !m.options.Collection.Recorded && m.options.Collection.Adaptive == nil {
-		return nil
-	}
-	q := anyQuery
-	if m.options.Collection.Layout.Bucket != layout.NoBucket {
-		q.From = time.Now()
-		q.To = q.From.Add(1)
-	}
-	_, err := m.collection.Plan(ctx, q)
-	if err != nil && errors.Is(err, ctx.Err()) {
-		return ctx.Err()
-	}
-	return err
-}

@@ -233,6 +233,10 @@ func (p *pass) take(ctx context.Context, items []place.Item) error {
 	turns := make(chan struct{}, writersPerSegment)
 	var all sync.WaitGroup
 	for _, item := range items {
+		if err := p.look(ctx, item); err != nil {
+			cancel(err)
+			break
+		}
 		v, ok, err := p.judge.judge(ctx, item)
 		if err != nil {
 			cancel(err)

@@ -27,8 +27,10 @@ const (
 	stampName = ledger.StampName
 
 	pageSize  = 1 << 20 // bytes that a Scan reads at most
-	stallTime = 5 * time.Minute
 	lostTimes = 8 // attempts of a request whose answers are lost
+
+	stallTime  = 5 * time.Minute
+	stallTimes = 8 // attempts in that time, at least
 
 	firstBackoff = 20 * time.Millisecond
 	maxBackoff   = 2 * time.Second
@@ -74,9 +76,10 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 		switch verdict {
 		case dispatch.Done:
 			b.settle(estimate, capacity(consumed))
-			b.succeeded()
+			b.served()
 			return nil
 		case dispatch.Rejected:
+			b.served()
 			return err
 		}
 		if ctx.Err() != nil {
@@ -91,7 +94,7 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 				return fmt.Errorf("gave up after %d attempts: %w", lost, err)
 			}
 		}
-		if b.stalled() > stallTime {
+		if b.failed() {
 			return fmt.Errorf("nothing was served for %v: %w", stallTime, err)
 		}
 		longest := min(firstBackoff<<min(n, 10), maxBackoff)
@@ -186,6 +189,13 @@ func (w *work) narrow(in *dynamodb.ScanInput) {
 	if begin := w.options.Key + w.options.Prefix; begin != "" {
 		in.FilterExpression = aws.String("begins_with(" + spread + ", :begin)")
 		in.ExpressionAttributeValues = place.Item{":begin": &types.AttributeValueMemberS{Value: begin}}
+	}
+	if kindOfAttribute(w.table, w.judge.present.TableKey[0]) == types.ScalarAttributeTypeS { // see look
+		*in.FilterExpression += " OR begins_with(" + projection[0] + ", :charters)"
+		if in.ExpressionAttributeValues == nil {
+			in.ExpressionAttributeValues = place.Item{}
+		}
+		in.ExpressionAttributeValues[":charters"] = &types.AttributeValueMemberS{Value: charterPrefix}
 	}
 }
 

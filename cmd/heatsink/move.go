@@ -236,6 +236,8 @@ func (m *mover) options(ctx context.Context, c clients) (move.Options, error) {
 	case stored:
 		o.Collection, err = m.chartered(written, index)
 		o.Collection.Name, o.Collection.ControlTable = name, m.controlTable
+	case m.name != "":
+		return o, fmt.Errorf("--name %s: collection %q has no charter: name it as Options.Name has it in your program, or leave --name out if the collection has no charter", m.name, m.name)
 	default:
 		o.Collection, err = m.told(described.Table, index)
 	}

@@ -185,3 +185,17 @@ func TestMoveLayoutFlag(t *testing.T) {
 		}
 	}
 }
+
+// A name that no charter has is refused, and nothing is moved.
+func TestMoveRefusesANameWithoutCharter(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 10)
+	_, stderr, code := command(t, "move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--name", "openorders", "--yes")
+	if code != 2 {
+		t.Errorf("exit code %d", code)
+	}
+	contains(t, stderr, "--name openorders", "has no charter")
+	if s.sent["UpdateItem"] {
+		t.Error("something was moved")
+	}
+}
