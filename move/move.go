@@ -38,7 +38,7 @@ func New(client Client, options Options) (*Mover, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mover{client: client, options: o, collection: c}
+	m := &Mover{client: timed{client, o.Collection.Retry.Timeout}, options: o, collection: c}
 	var widths place.Ledgers
 	if o.Collection.Adaptive != nil {
 		widths = &ledgers{show: func(ctx context.Context, key string, at time.Time) (heatsink.Ledger, error) {

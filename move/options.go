@@ -39,7 +39,7 @@ var (
 // Options say what is moved, and how fast.
 type Options struct {
 	// Collection is the collection as all programs open it now: its Layout, Widths or Adaptive is where items are moved to. Its
-	// Index is required.
+	// Index is required. Its Retry.Timeout limits each request of the mover, by default to 30 s.
 	Collection heatsink.Options
 
 	// From are the layouts that items are moved from. A layout in time buckets is allowed here. Default: Collection.Older.
@@ -81,6 +81,7 @@ func (o Options) withDefaults() Options {
 	o.From = slices.Clone(o.From)
 	o.RCU, o.WCU = cmp.Or(o.RCU, defaultUnits), cmp.Or(o.WCU, defaultUnits)
 	o.Segments = cmp.Or(o.Segments, defaultSegments)
+	o.Collection.Retry.Timeout = cmp.Or(o.Collection.Retry.Timeout, answerTime)
 	if o.Prices == (plan.Prices{}) {
 		o.Prices = plan.USEast1()
 	}

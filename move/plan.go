@@ -196,7 +196,11 @@ func (m *Mover) recovery(ctx context.Context) string {
 // describe returns the table, and refuses one that is not what the options say.
 func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 	o := &m.options.Collection
-	out, err := m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Table})
+	var out *dynamodb.DescribeTableOutput
+	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
+		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Table}, dispatch.Once)
+		return err
+	}})
 	if err != nil {
 		return nil, fmt.Errorf("DescribeTable: %w", err)
 	}

@@ -66,7 +66,7 @@ func (m *Mover) newWork(table *types.TableDescription) *work {
 // send sends a request within a rate until it is served, refused for good, or ctx ends. A throttled one slows the rate down. It
 // gives up if nothing was served for five minutes.
 func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(context.Context) (*types.ConsumedCapacity, error)) error {
-	lost := 0
+	lost, conflicts := 0, 0
 	for n := 0; ; n++ {
 		if err := b.take(ctx, estimate); err != nil {
 			return err
@@ -85,16 +85,24 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		stalled := false
 		switch { // the units stay taken, so that attempts do not exceed the rate either
 		case dispatch.TooFast(err):
+			stalled = b.failed()
 			b.throttled()
 			w.throttles.Add(1)
+		case verdict == dispatch.Refused: // a transaction has the item
+			b.served()
+			if conflicts++; conflicts >= contests {
+				return &conflictError{err}
+			}
 		default:
+			stalled = b.failed()
 			if lost++; lost >= lostTimes {
 				return fmt.Errorf("gave up after %d attempts: %w", lost, err)
 			}
 		}
-		if b.failed() {
+		if stalled {
 			return fmt.Errorf("nothing was served for %v: %w", stallTime, err)
 		}
 		longest := min(firstBackoff<<min(n, 10), maxBackoff)
@@ -103,6 +111,11 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 		}
 	}
 }
+
+// conflictError is the refusal of a request because transactions had the item at each attempt.
+type conflictError struct{ error }
+
+func (e *conflictError) Unwrap() error { return e.error }
 
 // capacity returns the units that a request consumed.
 func capacity(c *types.ConsumedCapacity) float64 {
@@ -217,6 +230,9 @@ func (w *work) move(ctx context.Context, item place.Item, v verdict) (outcome, e
 		now, err := w.update(ctx, item, v)
 		if err == nil {
 			return moved, nil
+		}
+		if _, conflict := errors.AsType[*conflictError](err); conflict {
+			return contended, nil
 		}
 		if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); !failed {
 			if _, full := errors.AsType[*types.ItemCollectionSizeLimitExceededException](err); full || dispatch.Invalid(err) {
