@@ -40,6 +40,7 @@ func (k kind) moves() bool { return k == narrower || k == old || k == misplaced 
 // verdict is what is to be said about an item.
 type verdict struct {
 	kind   kind
+	key    string     // the logical key, "" if it is unknown
 	stored string     // the index's key as it is stored
 	want   string     // as the present layout has it
 	change place.Item // what has to be set to move the item
@@ -161,6 +162,7 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 	if j.key != "" && key != j.key || !strings.HasPrefix(key, j.prefix) {
 		return v, false, nil
 	}
+	v.key = key
 	like := maps.Clone(item)
 	like[s.PartitionKey] = &types.AttributeValueMemberS{Value: key}
 	home, listing, err := j.placer.Listing(ctx, like, nil)

@@ -1,11 +1,9 @@
 package move
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/attribute"
@@ -41,9 +39,7 @@ func New(client Client, options Options) (*Mover, error) {
 	m := &Mover{client: timed{client, o.Collection.Retry.Timeout}, options: o, collection: c}
 	var widths place.Ledgers
 	if o.Collection.Adaptive != nil {
-		widths = &ledgers{show: func(ctx context.Context, key string, at time.Time) (heatsink.Ledger, error) {
-			return c.Ledgers().Show(ctx, key, at)
-		}}
+		widths = &ledgers{} // which each work reads by itself
 	}
 	schema := schemaOf(&o.Collection, widths)
 	m.judge = newJudge(&o, schema)

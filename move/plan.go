@@ -81,7 +81,7 @@ func (m *Mover) sample(ctx context.Context, table *types.TableDescription) (*sam
 	for {
 		s, fits, err := m.sampleOf(ctx, work, total)
 		units += s.units
-		s.units = units
+		s.units = units + work.result.ReadUnits // those of ledgers
 		if err != nil || fits {
 			return s, err
 		}
@@ -103,6 +103,7 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 			if err != nil {
 				return s, false, err
 			}
+			seen := time.Now()
 			s.units += capacity(out.ConsumedCapacity)
 			s.report.Scanned += int64(len(out.Items))
 			for _, item := range out.Items {
@@ -110,7 +111,7 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 					return s, false, err
 				}
 				s.bytes += float64(sizeOf(item))
-				v, ok, err := m.judge.judge(ctx, item)
+				v, ok, err := work.judged(ctx, item, seen)
 				if err != nil {
 					return s, false, err
 				}

@@ -230,6 +230,7 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 func (p *pass) take(ctx context.Context, items []place.Item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	seen := time.Now()
 	turns := make(chan struct{}, writersPerSegment)
 	var all sync.WaitGroup
 	for _, item := range items {
@@ -237,7 +238,7 @@ func (p *pass) take(ctx context.Context, items []place.Item) error {
 			cancel(err)
 			break
 		}
-		v, ok, err := p.judge.judge(ctx, item)
+		v, ok, err := p.judged(ctx, item, seen)
 		if err != nil {
 			cancel(err)
 			break

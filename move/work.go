@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/ledger"
@@ -27,7 +28,7 @@ const (
 	stampName = ledger.StampName
 
 	pageSize  = 1 << 20 // bytes that a Scan reads at most
-	lostTimes = 8 // attempts of a request whose answers are lost
+	lostTimes = 8       // attempts of a request whose answers are lost
 
 	stallTime  = 5 * time.Minute
 	stallTimes = 8 // attempts in that time, at least
@@ -39,6 +40,8 @@ const (
 // work is one Run, Verify or Plan under way: its requests, their rates, and what they have cost.
 type work struct {
 	*Mover
+	judge  *judge
+	widths *ledgers // nil unless the collection is adaptive
 	table  *types.TableDescription
 	reads  *brake
 	writes *brake
@@ -57,10 +60,45 @@ type work struct {
 }
 
 func (m *Mover) newWork(table *types.TableDescription) *work {
-	return &work{
-		Mover: m, table: table, reads: newBrake(m.options.RCU), writes: newBrake(m.options.WCU),
+	w := &work{
+		Mover: m, judge: m.judge, table: table, reads: newBrake(m.options.RCU), writes: newBrake(m.options.WCU),
 		began: time.Now(), of: aws.ToInt64(table.ItemCount), report: &Report{}, perMove: 3,
 	}
+	if m.options.Collection.Adaptive != nil {
+		w.widths = &ledgers{show: w.showLedger}
+		w.judge = newJudge(&m.options, schemaOf(&m.options.Collection, w.widths))
+	}
+	return w
+}
+
+// showLedger reads the ledger of a key within the rate of reads.
+func (w *work) showLedger(ctx context.Context, key string, at time.Time) (heatsink.Ledger, error) {
+	if err := w.reads.take(ctx, 1); err != nil {
+		return heatsink.Ledger{}, err
+	}
+	var meter heatsink.Meter
+	read, err := w.collection.Ledgers().Show(heatsink.WithMeter(ctx, &meter), key, at)
+	cost := meter.Cost()
+	w.reads.settle(1, cost.ReadUnits)
+	if cost.Throttles > 0 {
+		w.reads.throttled()
+		w.throttles.Add(int64(cost.Throttles))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.result.ReadUnits += cost.ReadUnits
+	return read, err
+}
+
+// judged judges an item that was read before a time. A key may have grown since its ledger was read: the ledger is read again
+// before an item is said to be beyond its shards.
+func (w *work) judged(ctx context.Context, item place.Item, seen time.Time) (verdict, bool, error) {
+	v, ok, err := w.judge.judge(ctx, item)
+	if err != nil || v.kind != beyond || w.widths == nil {
+		return v, ok, err
+	}
+	w.widths.expire(v.key, seen)
+	return w.judge.judge(ctx, item)
 }
 
 // send sends a request within a rate until it is served, refused for good, or ctx ends. A throttled one slows the rate down. It
