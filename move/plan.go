@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 const (
@@ -65,6 +67,8 @@ type sample struct {
 	table, index float64 // write units of these moves
 	units        float64 // read units that it took
 	read, of     int     // segments
+	largest      int64   // items of the largest of them
+	first        bool    // it has the first items of the table instead of random ones
 }
 
 func (s *sample) exact() bool { return s.read == s.of }
@@ -81,6 +85,11 @@ func (m *Mover) sample(ctx context.Context, table *types.TableDescription) (*sam
 	for {
 		s, fits, err := m.sampleOf(ctx, work, total)
 		units += s.units
+		if err == nil && fits && s.skewed(table) {
+			s, err = m.sampleFirst(ctx, work)
+			units += s.units
+			fits = true
+		}
 		s.units = units + work.result.ReadUnits // those of ledgers
 		if err != nil || fits {
 			return s, err
@@ -94,46 +103,78 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 	s = &sample{of: total}
 	tariff := newTariff(work.table)
 	for _, n := range rand.Perm(total) {
-		if total > 1 && s.read > 0 && (s.report.Scanned >= enoughItems || s.read >= enoughSegments) {
+		if total > 1 && s.read > 1 && (s.report.Scanned >= enoughItems || s.read >= enoughSegments) {
 			break
 		}
-		part := &segment{number: n}
+		part, before := &segment{number: n}, s.report.Scanned
 		for !part.done {
-			out, err := work.scan(ctx, part, total, scanWhole)
-			if err != nil {
+			if err := s.page(ctx, work, part, total, tariff); err != nil {
 				return s, false, err
 			}
-			seen := time.Now()
-			s.units += capacity(out.ConsumedCapacity)
-			s.report.Scanned += int64(len(out.Items))
-			for _, item := range out.Items {
-				if err := work.look(ctx, item); err != nil {
-					return s, false, err
-				}
-				s.bytes += float64(sizeOf(item))
-				v, ok, err := work.judged(ctx, item, seen)
-				if err != nil {
-					return s, false, err
-				}
-				if !ok {
-					continue
-				}
-				s.report.add(v, m.nameOf(item))
-				if v.kind.moves() {
-					table, index := tariff.update(item, v.change)
-					s.moves++
-					s.table += table
-					s.index += index
-				}
-			}
-			part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
 			if !part.done && s.report.Scanned >= 2*enoughItems && total < maxTotal {
 				return s, false, nil
 			}
 		}
 		s.read++
+		s.largest = max(s.largest, s.report.Scanned-before)
 	}
 	return s, true, nil
+}
+
+// page adds a page to the sample.
+func (s *sample) page(ctx context.Context, work *work, part *segment, total int, tariff *tariff) error {
+	out, err := work.scan(ctx, part, total, scanWhole)
+	if err != nil {
+		return err
+	}
+	seen := time.Now()
+	s.units += capacity(out.ConsumedCapacity)
+	s.report.Scanned += int64(len(out.Items))
+	for _, item := range out.Items {
+		if err := work.look(ctx, item); err != nil {
+			return err
+		}
+		s.bytes += float64(sizeOf(item))
+		v, ok, err := work.judged(ctx, item, seen)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		s.report.add(v, work.nameOf(item))
+		if v.kind.moves() {
+			table, index := tariff.update(item, v.change)
+			s.moves++
+			s.table += table
+			s.index += index
+		}
+	}
+	part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
+	return nil
+}
+
+// skewed reports whether random segments have missed most items or met most in one segment, because these are under few
+// partition keys of the table.
+func (s *sample) skewed(table *types.TableDescription) bool {
+	seen := float64(s.report.Scanned) * float64(s.of) / float64(max(s.read, 1))
+	return !s.exact() && (s.report.Scanned == 0 || s.largest > s.report.Scanned/4*3 || seen < float64(aws.ToInt64(table.ItemCount))/2)
+}
+
+// sampleFirst reads the first items of the table.
+func (m *Mover) sampleFirst(ctx context.Context, work *work) (*sample, error) {
+	s := &sample{of: 1, first: true}
+	tariff := newTariff(work.table)
+	part := &segment{}
+	for !part.done && s.report.Scanned < enoughItems {
+		if err := s.page(ctx, work, part, 1, tariff); err != nil {
+			return s, err
+		}
+	}
+	if part.done {
+		s.read = 1
+	}
+	return s, nil
 }
 
 // infer returns what a sample says about the whole table.
@@ -145,6 +186,11 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	seen := float64(s.report.Scanned) * scale
 	switch {
 	case f.Exact:
+	case s.first:
+		all := max(described, float64(s.report.Scanned)) // the description may be older than the items
+		scale = all / float64(max(s.report.Scanned, 1))
+		f.Notes = append(f.Notes, fmt.Sprintf("most items are under few partition keys of the table, so a random sample is not like the whole: the figures are those of the first %s, "+
+			"for the %s that the table's description counts", figure.Count(s.report.Scanned, "item"), figure.Count(aws.ToInt64(table.ItemCount), "item")))
 	case described > 0 && math.Abs(seen-described) < 0.2*described:
 		scale = described / float64(max(s.report.Scanned, 1)) // the description is exact, and the sample is not
 	default:
@@ -176,10 +222,37 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	if table.BillingModeSummary == nil || table.BillingModeSummary.BillingMode == types.BillingModeProvisioned {
 		f.Notes = append(f.Notes, "the table has provisioned capacity: the move uses what is paid for already, and the dollars are those of an on-demand table")
 	}
+	f.Notes = append(f.Notes, m.otherIndexes(table)...)
 	if o.Collection.ControlTable == "" && kindOfAttribute(table, o.Collection.PartitionKey) != types.ScalarAttributeTypeS {
 		f.Notes = append(f.Notes, "the table's partition key is no string, so there is no checkpoint: a move that is stopped begins again; set ControlTable to keep one elsewhere")
 	}
 	return f
+}
+
+// otherIndexes returns what to say about indexes that the move changes although they are not the collection's.
+func (m *Mover) otherIndexes(table *types.TableDescription) (notes []string) {
+	own := m.options.Collection.Index
+	changed := []string{own.PartitionKey}
+	if own.ShardAttribute != "" {
+		changed = []string{own.ShardAttribute}
+		if slices.ContainsFunc(m.options.From, func(l layout.Layout) bool { return l.Shards > 0 || l.Bucket != layout.NoBucket }) {
+			changed = append(changed, own.PartitionKey)
+		}
+	}
+	add := func(name *string, keys []types.KeySchemaElement) {
+		for _, key := range keysOf(keys) {
+			if aws.ToString(name) != own.Name && slices.Contains(changed, key) {
+				notes = append(notes, fmt.Sprintf("index %s has %q in its key as well: its entries change with the move, so programs that query it must use the same layout", aws.ToString(name), key))
+			}
+		}
+	}
+	for _, x := range table.GlobalSecondaryIndexes {
+		add(x.IndexName, x.KeySchema)
+	}
+	for _, x := range table.LocalSecondaryIndexes {
+		add(x.IndexName, x.KeySchema)
+	}
+	return notes
 }
 
 // recovery says whether the table can be restored to the time before the move.
