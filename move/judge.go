@@ -43,6 +43,7 @@ type verdict struct {
 	key    string     // the logical key, "" if it is unknown
 	stored string     // the index's key as it is stored
 	want   string     // as the present layout has it
+	bare   bool       // the item lacks the index's sort key, so the index does not list it
 	change place.Item // what has to be set to move the item
 	why    string     // for people, where the kind does not say it all
 }
@@ -153,6 +154,7 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 		return verdict{kind: unexplained, why: fmt.Sprintf("attribute %q is %s, want a string", s.PartitionKey, attribute.Describe(item[s.PartitionKey]))}, true, nil
 	}
 	v.stored = stored.Value
+	v.bare = s.SortKey != "" && attribute.Empty(item[s.SortKey])
 	all, why := j.readings(item, stored.Value)
 	if len(all) == 0 {
 		v.kind, v.why = unexplained, why

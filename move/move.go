@@ -2,6 +2,7 @@ package move
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,7 +18,8 @@ type Mover struct {
 	options    Options // with defaults
 	collection *heatsink.Collection[heatsink.Item]
 	judge      *judge
-	names      []string // the attributes that are read of each item
+	names      []string // the attributes that decide about the place of each item
+	read       []string // the attributes that are read of each item
 
 	mu       sync.Mutex
 	forecast *Forecast // of the last Plan
@@ -44,6 +46,10 @@ func New(client Client, options Options) (*Mover, error) {
 	schema := schemaOf(&o.Collection, widths)
 	m.judge = newJudge(&o, schema)
 	m.names = needed(schema)
+	m.read = slices.Clone(m.names)
+	if sort := schema.SortKey; sort != "" && !slices.Contains(m.names, sort) {
+		m.read = append(m.read, sort) // without it, the index does not list an item
+	}
 	return m, nil
 }
 

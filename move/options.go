@@ -32,7 +32,8 @@ var (
 	// old layout.
 	ErrOldWriters = errors.New("programs still write an old layout")
 
-	// ErrDamage is wrapped when the move is through, and items are left in places that no given layout explains.
+	// ErrDamage is wrapped when the move is through, and items are left in places that no given layout explains or where DynamoDB
+	// does not let them change. It is also wrapped when the move stops because DynamoDB refuses 1,000 items.
 	ErrDamage = errors.New("items are in places that no layout explains")
 )
 

@@ -24,7 +24,7 @@ func TestForecastOfASkewedTable(t *testing.T) {
 		var writes []types.WriteRequest
 		for j := range 25 {
 			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: heatsink.Item{
-				"id": text("one"), "n": number(fmt.Sprint(i + j)), "status": text("OPEN"), "created": text("2026"),
+				"id": text("one"), "n": number(fmt.Sprint(i + j)), "status": text("OPEN"), "created": text("2026"), "text": text(strings.Repeat("x", 300)),
 			}}})
 		}
 		if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"orders": writes}}); err != nil {

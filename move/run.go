@@ -285,7 +285,7 @@ func (p *pass) note(became outcome) error {
 		p.left++
 	case refused:
 		if p.result.Refused++; p.result.Refused >= maxRefused {
-			return fmt.Errorf("DynamoDB refused to change %s: see Result.Findings", figure.Count(p.result.Refused, "item"))
+			return fmt.Errorf("%w: DynamoDB refused to change %s, so the move was stopped before its end: see Result.Findings", ErrDamage, figure.Count(p.result.Refused, "item"))
 		}
 	}
 	return nil

@@ -228,14 +228,14 @@ func (m *Mover) pageBytes(size float64) float64 {
 
 // narrow makes a scan return only what a move needs.
 func (w *work) narrow(in *dynamodb.ScanInput) {
-	in.ExpressionAttributeNames = make(map[string]string, len(w.names))
-	projection := make([]string, len(w.names))
-	for i, name := range w.names {
+	in.ExpressionAttributeNames = make(map[string]string, len(w.read))
+	projection := make([]string, len(w.read))
+	for i, name := range w.read {
 		projection[i] = "#a" + strconv.Itoa(i)
 		in.ExpressionAttributeNames[projection[i]] = name
 	}
 	in.ProjectionExpression = aws.String(strings.Join(projection, ", "))
-	spread := projection[slices.Index(w.names, w.judge.present.PartitionKey)]
+	spread := projection[slices.Index(w.read, w.judge.present.PartitionKey)]
 	in.FilterExpression = aws.String("attribute_exists(" + spread + ")")
 	if begin := w.options.Key + w.options.Prefix; begin != "" {
 		in.FilterExpression = aws.String("begins_with(" + spread + ", :begin)")

@@ -116,6 +116,11 @@ func (m *mover) run(cmd *cobra.Command) error {
 	if m.dryRun && m.verify {
 		return errors.New("--dry-run and --verify: both change nothing: leave one of them out")
 	}
+	for _, name := range []string{"key", "prefix"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			return fmt.Errorf("--%s is empty: leave it out to move all keys", name)
+		}
+	}
 	ctx := cmd.Context()
 	c, err := m.clients(ctx)
 	if err != nil {

@@ -199,3 +199,14 @@ func TestMoveRefusesANameWithoutCharter(t *testing.T) {
 		t.Error("something was moved")
 	}
 }
+
+// An empty key is a mistake of a script, and not all keys.
+func TestMoveRefusesAnEmptyKey(t *testing.T) {
+	s := serveOrders(t)
+	for _, flag := range []string{"--key", "--prefix"} {
+		_, stderr, code := command(t, "move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", flag, "", "--dry-run")
+		if code != 2 || !strings.Contains(stderr, flag+" is empty") {
+			t.Errorf("%s: %d, %s", flag, code, stderr)
+		}
+	}
+}
