@@ -19,7 +19,9 @@ type brake struct {
 	due    time.Time // when the next request may be sent
 	grown  time.Time // when the rate was looked at last
 	halved time.Time
-	moved  time.Time // when a request last succeeded
+
+	failing  time.Time // when the first request failed since one was served; zero if none did
+	failures int       // how many did
 }
 
 const (
@@ -31,7 +33,7 @@ const (
 
 func newBrake(most float64) *brake {
 	now := time.Now()
-	return &brake{most: most, rate: most, due: now, grown: now, moved: now}
+	return &brake{most: most, rate: most, due: now, grown: now}
 }
 
 // take waits until so many units may be used.
@@ -78,18 +80,23 @@ func (b *brake) throttled() {
 	}
 }
 
-// succeeded notes that a request was served.
-func (b *brake) succeeded() {
+// served notes that a request was answered.
+func (b *brake) served() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.moved = time.Now()
+	b.failing, b.failures = time.Time{}, 0
 }
 
-// stalled returns for how long no request was served.
-func (b *brake) stalled() time.Duration {
+// failed notes that a request was not served. It reports whether none was for stallTime, in several attempts: a slow rate may
+// have few of them. The time before the first failure does not count, because nothing may have been sent then.
+func (b *brake) failed() (stalled bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return time.Since(b.moved)
+	now := time.Now()
+	if b.failures++; b.failures == 1 {
+		b.failing = now
+	}
+	return b.failures >= stallTimes && now.Sub(b.failing) > stallTime
 }
 
 // now returns the rate at present.

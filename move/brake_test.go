@@ -113,6 +113,49 @@ func TestRunGivesUpOnATableThatServesNothing(t *testing.T) {
 	})
 }
 
+// One throttle after a long time without requests of its kind is no reason to give up.
+func TestRunOutlivesAThrottleAfterALongPause(t *testing.T) {
+	for operation, o := range map[string]move.Options{"Scan": {WCU: 1, Segments: 1}, "UpdateItem": {RCU: 1, Segments: 1}} {
+		t.Run(operation, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sent := 0
+				client := faulty.On(t, start(t).Client(), func(r faulty.Request) faulty.Fault {
+					if r.Operation != operation {
+						return faulty.None
+					}
+					sent++
+					if operation == "Scan" && sent == 3 || operation == "UpdateItem" && sent == 1 { // behind the sample and the first pass
+						return faulty.Throttled
+					}
+					return faulty.None
+				})
+				if operation == "Scan" {
+					fill(t, client.Direct, collection(layout.Layout{}), 150, 10) // 150 moves take 7 minutes
+				} else {
+					fill(t, client.Direct, collection(sixteen), 800, 3000) // reading takes longer than that
+				}
+				o.Collection = collection(sixteen, layout.Layout{})
+				m := mover(t, client, o)
+				if operation == "UpdateItem" {
+					if _, err := m.Plan(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					time.AfterFunc(7*time.Minute, func() {
+						for i := range 20 {
+							put(t, client.Direct, "late"+time.Duration(i).String(), "OPEN")
+						}
+					})
+				}
+				began := time.Now()
+				result, err := m.Run(t.Context())
+				if err != nil || result.Moved == 0 || result.Throttles != 1 || time.Since(began) < 6*time.Minute {
+					t.Errorf("after %v: moved %d, %d throttles, %v", time.Since(began), result.Moved, result.Throttles, err)
+				}
+			})
+		})
+	}
+}
+
 // Programs that still write the old layout are noticed: those that stop, by the count; those that do not, by an error.
 func TestOldWritersAreNoticed(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -106,6 +106,9 @@ func kindOfAttribute(table *types.TableDescription, name string) types.ScalarAtt
 func fingerprint(o *Options) string {
 	c := &o.Collection
 	sum := sha256.New()
+	if c.ControlTable != "" { // which may be that of several tables; beside its items, a checkpoint may be restored under another name
+		fmt.Fprintf(sum, "%q ", c.Table)
+	}
 	fmt.Fprintf(sum, "%q %q %+v %q %+v %t %t", c.PartitionKey, c.SortKey, c.Index, c.ShardBy, c.EventTime, c.Adaptive != nil, c.Widths != nil)
 	fmt.Fprintf(sum, " %q %q %d %+v", o.Key, o.Prefix, o.Segments, c.Layout)
 	if width, ok := c.Widths.(layout.Width); ok {

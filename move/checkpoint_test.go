@@ -3,6 +3,7 @@ package move_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -174,6 +175,9 @@ func TestTableWithoutRoomForACheckpoint(t *testing.T) {
 			now := collection(sixteen, layout.Layout{})
 			if control != "" {
 				now.ControlTable, now.Name, now.Recorded = control, "orders", true
+				if _, err := open(t, db.Client(), now).Count(t.Context(), heatsink.Query{Key: "OPEN"}); err != nil { // writes the charter
+					t.Fatal(err)
+				}
 			}
 			result, err := mover(t, client, move.Options{Collection: now}).Run(t.Context())
 			if err != nil || result.Right != 1 || result.Moved != 1 {
@@ -185,5 +189,44 @@ func TestTableWithoutRoomForACheckpoint(t *testing.T) {
 				t.Errorf("a checkpoint was stored: %t", saved)
 			}
 		})
+	}
+}
+
+// Two tables may share a control table, a name and a layout: the checkpoint of one is not used for the other.
+func TestCheckpointOfAnotherTable(t *testing.T) {
+	db := start(t)
+	client := db.Client()
+	if err := createOrders(t.Context(), client, func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("orders2") }); err != nil {
+		t.Fatal(err)
+	}
+	if err := heatsink.SetupControlTable(t.Context(), client, "control"); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, client, collection(layout.Layout{}), 50, 10)
+	now := collection(sixteen, layout.Layout{})
+	now.ControlTable, now.Recorded = "control", true
+	if _, err := open(t, client, now).Count(t.Context(), heatsink.Query{Key: "OPEN"}); err != nil { // writes the charter
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopping := faulty.On(t, client, func(r faulty.Request) faulty.Fault {
+		if in, ok := r.Input.(*dynamodb.ScanInput); ok && aws.ToBool(in.ConsistentRead) { // the first pass is through
+			cancel()
+		}
+		return faulty.None
+	})
+	if _, err := mover(t, stopping, move.Options{Collection: now}).Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("control"), Key: heatsink.Item{"pk": text("_hs#C#byStatus")}}); err != nil {
+		t.Fatal(err)
+	}
+	now.Table = "orders2"
+	if _, err := open(t, client, now).Count(t.Context(), heatsink.Query{Key: "OPEN"}); err != nil {
+		t.Fatal(err)
+	}
+	forecast, err := mover(t, client, move.Options{Collection: now}).Plan(t.Context())
+	if err != nil || forecast.Resumes {
+		t.Errorf("%+v, %v", forecast, err)
 	}
 }

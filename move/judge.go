@@ -42,8 +42,10 @@ func (k kind) moves() bool { return k == narrower || k == old || k == misplaced 
 // verdict is what is to be said about an item.
 type verdict struct {
 	kind   kind
+	key    string     // the logical key, "" if it is unknown
 	stored string     // the index's key as it is stored
 	want   string     // as the present layout has it
+	bare   bool       // the item lacks the index's sort key, so the index does not list it
 	change place.Item // what has to be set to move the item
 	why    string     // for people, where the kind does not say it all
 }
@@ -185,6 +187,7 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 		return verdict{kind: unexplained, why: fmt.Sprintf("attribute %q is %s, want a string", s.PartitionKey, attribute.Describe(item[s.PartitionKey]))}, true, nil
 	}
 	v.stored = stored.Value
+	v.bare = s.SortKey != "" && attribute.Empty(item[s.SortKey])
 	u := j.readings(item, stored.Value)
 	if len(u.all) == 0 {
 		v.kind, v.why = unexplained, u.why
@@ -195,6 +198,7 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 	if !own && (u.rival == "" || !j.wanted(u.rival)) {
 		return v, false, nil
 	}
+	v.key = key
 	like := maps.Clone(item)
 	like[s.PartitionKey] = &types.AttributeValueMemberS{Value: key}
 	home, listing, err := j.placer.Listing(ctx, like, nil)

@@ -1,11 +1,10 @@
 package move
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/attribute"
@@ -20,7 +19,8 @@ type Mover struct {
 	options    Options // with defaults
 	collection *heatsink.Collection[heatsink.Item]
 	judge      *judge
-	names      []string // the attributes that are read of each item
+	names      []string // the attributes that decide about the place of each item
+	read       []string // the attributes that are read of each item
 
 	mu       sync.Mutex
 	forecast *Forecast // of the last Plan
@@ -39,12 +39,10 @@ func New(client Client, options Options) (*Mover, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mover{client: client, options: o, collection: c}
+	m := &Mover{client: timed{client, o.Collection.Retry.Timeout}, options: o, collection: c}
 	var widths place.Ledgers
 	if o.Collection.Adaptive != nil {
-		widths = &ledgers{show: func(ctx context.Context, key string, at time.Time) (heatsink.Ledger, error) {
-			return c.Ledgers().Show(ctx, key, at)
-		}}
+		widths = &ledgers{} // which each work reads by itself
 	}
 	schema := schemaOf(&o.Collection, widths)
 	m.judge = newJudge(&o, schema)
@@ -52,6 +50,10 @@ func New(client Client, options Options) (*Mover, error) {
 		return nil, fmt.Errorf("%w: Key is %s, which reads as a shard or a bucket of a given layout: name the logical key, without shard and bucket", heatsink.ErrOptions, quote.Text(o.Key))
 	}
 	m.names = needed(schema)
+	m.read = slices.Clone(m.names)
+	if sort := schema.SortKey; sort != "" && !slices.Contains(m.names, sort) {
+		m.read = append(m.read, sort) // without it, the index does not list an item
+	}
 	return m, nil
 }
 

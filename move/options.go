@@ -34,14 +34,15 @@ var (
 	ErrOldWriters = errors.New("programs still write an old layout")
 
 	// ErrDamage is wrapped when the move is through, and items are left: in places that no given layout explains or two
-	// explain differently, or because DynamoDB refuses to change them.
+	// explain differently, or because DynamoDB refuses to change them. It is also wrapped when the move stops because DynamoDB
+	// refuses 1,000 items.
 	ErrDamage = errors.New("items are in places that no layout explains")
 )
 
 // Options say what is moved, and how fast.
 type Options struct {
 	// Collection is the collection as all programs open it now: its Layout, Widths or Adaptive is where items are moved to. Its
-	// Index is required.
+	// Index is required. Its Retry.Timeout limits each request of the mover, by default to 30 s.
 	Collection heatsink.Options
 
 	// From are the layouts that items are moved from. A layout in time buckets is allowed here. Default: Collection.Older.
@@ -83,6 +84,7 @@ func (o Options) withDefaults() Options {
 	o.From = slices.Clone(o.From)
 	o.RCU, o.WCU = cmp.Or(o.RCU, defaultUnits), cmp.Or(o.WCU, defaultUnits)
 	o.Segments = cmp.Or(o.Segments, defaultSegments)
+	o.Collection.Retry.Timeout = cmp.Or(o.Collection.Retry.Timeout, answerTime)
 	if o.Prices == (plan.Prices{}) {
 		o.Prices = plan.USEast1()
 	}

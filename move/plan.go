@@ -2,10 +2,10 @@ package move
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -68,6 +68,8 @@ type sample struct {
 	units        float64 // read units that it took
 	read, of     int     // segments
 	parts        []sampled
+	largest      int64 // items of the largest of them
+	first        bool  // it has the first items of the table instead of random ones
 }
 
 // sampled is one segment of a sample.
@@ -87,7 +89,12 @@ func (m *Mover) sample(ctx context.Context, table *types.TableDescription) (*sam
 	for {
 		s, fits, err := m.sampleOf(ctx, work, total)
 		units += s.units
-		s.units = units
+		if err == nil && fits && s.skewed(table) {
+			s, err = m.sampleFirst(ctx, work)
+			units += s.units
+			fits = true
+		}
+		s.units = units + work.result.ReadUnits // those of ledgers
 		if err != nil || fits {
 			return s, err
 		}
@@ -100,47 +107,22 @@ func (m *Mover) sampleOf(ctx context.Context, work *work, total int) (s *sample,
 	s = &sample{of: total}
 	tariff := newTariff(work.table)
 	for _, n := range rand.Perm(total) {
-		if total > 1 && s.read > 0 && (s.report.Scanned >= enoughItems || s.read >= enoughSegments) {
+		if total > 1 && s.read > 1 && (s.report.Scanned >= enoughItems || s.read >= enoughSegments) {
 			break
 		}
 		part := &segment{number: n}
 		before := sampled{s.report.Scanned, s.moves}
 		for !part.done {
-			out, err := work.scan(ctx, part, total, scanWhole)
-			if err != nil {
+			if err := s.page(ctx, work, part, total, tariff); err != nil {
 				return s, false, err
 			}
-			s.units += capacity(out.ConsumedCapacity)
-			s.report.Scanned += int64(len(out.Items))
-			for _, item := range out.Items { // first, so that all suspects of the page are known
-				if _, _, err := m.judge.judge(ctx, item); err != nil {
-					return s, false, err
-				}
-			}
-			for _, item := range out.Items {
-				s.bytes += float64(sizeOf(item))
-				v, ok, err := m.judge.judge(ctx, item)
-				if err != nil {
-					return s, false, err
-				}
-				if !ok {
-					continue
-				}
-				s.report.add(v, m.nameOf(item))
-				if v.kind.moves() {
-					table, index := tariff.update(item, v.change)
-					s.moves++
-					s.table += table
-					s.index += index
-				}
-			}
-			part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
 			if !part.done && s.report.Scanned >= 2*enoughItems && total < maxTotal {
 				return s, false, nil
 			}
 		}
 		s.read++
 		s.parts = append(s.parts, sampled{s.report.Scanned - before.items, s.moves - before.moves})
+		s.largest = max(s.largest, s.report.Scanned-before.items)
 	}
 	return s, true, nil
 }
@@ -165,6 +147,67 @@ func (s *sample) margin(scale float64, counted bool) float64 {
 	return 1.96 * scale * math.Sqrt(k*sum/(k-1)*unread)
 }
 
+// page adds a page to the sample.
+func (s *sample) page(ctx context.Context, work *work, part *segment, total int, tariff *tariff) error {
+	out, err := work.scan(ctx, part, total, scanWhole)
+	if err != nil {
+		return err
+	}
+	seen := time.Now()
+	s.units += capacity(out.ConsumedCapacity)
+	s.report.Scanned += int64(len(out.Items))
+	for _, item := range out.Items { // first, so that all suspects of the page are known
+		if err := work.look(ctx, item); err != nil {
+			return err
+		}
+		if _, _, err := work.judge.judge(ctx, item); err != nil {
+			return err
+		}
+	}
+	for _, item := range out.Items {
+		s.bytes += float64(sizeOf(item))
+		v, ok, err := work.judged(ctx, item, seen)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		s.report.add(v, work.nameOf(item))
+		if v.kind.moves() {
+			table, index := tariff.update(item, v.change)
+			s.moves++
+			s.table += table
+			s.index += index
+		}
+	}
+	part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
+	return nil
+}
+
+// skewed reports whether random segments have missed most items or met most in one segment, because these are under few
+// partition keys of the table.
+func (s *sample) skewed(table *types.TableDescription) bool {
+	seen := float64(s.report.Scanned) * float64(s.of) / float64(max(s.read, 1))
+	return !s.exact() && (s.report.Scanned == 0 || s.largest > s.report.Scanned/4*3 || seen < float64(aws.ToInt64(table.ItemCount))/2)
+}
+
+// sampleFirst reads the first items of the table.
+func (m *Mover) sampleFirst(ctx context.Context, work *work) (*sample, error) {
+	s := &sample{of: 1, first: true}
+	tariff := newTariff(work.table)
+	part := &segment{}
+	for !part.done && s.report.Scanned < enoughItems {
+		if err := s.page(ctx, work, part, 1, tariff); err != nil {
+			return s, err
+		}
+	}
+	if part.done {
+		s.read = 1
+	}
+	return s, nil
+}
+
 // infer returns what a sample says about the whole table.
 func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	o := &m.options
@@ -175,6 +218,11 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	counted := false
 	switch {
 	case f.Exact:
+	case s.first:
+		all := max(described, float64(s.report.Scanned)) // the description may be older than the items
+		scale = all / float64(max(s.report.Scanned, 1))
+		f.Notes = append(f.Notes, fmt.Sprintf("most items are under few partition keys of the table, so a random sample is not like the whole: the figures are those of the first %s, "+
+			"for the %s that the table's description counts", figure.Count(s.report.Scanned, "item"), figure.Count(aws.ToInt64(table.ItemCount), "item")))
 	case described > 0 && math.Abs(seen-described) < 0.2*described:
 		counted = true
 		scale = described / float64(max(s.report.Scanned, 1)) // the description is exact, and the sample is not
@@ -210,10 +258,37 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 	if table.BillingModeSummary == nil || table.BillingModeSummary.BillingMode == types.BillingModeProvisioned {
 		f.Notes = append(f.Notes, "the table has provisioned capacity: the move uses what is paid for already, and the dollars are those of an on-demand table")
 	}
+	f.Notes = append(f.Notes, m.otherIndexes(table)...)
 	if o.Collection.ControlTable == "" && kindOfAttribute(table, o.Collection.PartitionKey) != types.ScalarAttributeTypeS {
 		f.Notes = append(f.Notes, "the table's partition key is no string, so there is no checkpoint: a move that is stopped begins again; set ControlTable to keep one elsewhere")
 	}
 	return f
+}
+
+// otherIndexes returns what to say about indexes that the move changes although they are not the collection's.
+func (m *Mover) otherIndexes(table *types.TableDescription) (notes []string) {
+	own := m.options.Collection.Index
+	changed := []string{own.PartitionKey}
+	if own.ShardAttribute != "" {
+		changed = []string{own.ShardAttribute}
+		if slices.ContainsFunc(m.options.From, func(l layout.Layout) bool { return l.Shards > 0 || l.Bucket != layout.NoBucket }) {
+			changed = append(changed, own.PartitionKey)
+		}
+	}
+	add := func(name *string, keys []types.KeySchemaElement) {
+		for _, key := range keysOf(keys) {
+			if aws.ToString(name) != own.Name && slices.Contains(changed, key) {
+				notes = append(notes, fmt.Sprintf("index %s has %q in its key as well: its entries change with the move, so programs that query it must use the same layout", aws.ToString(name), key))
+			}
+		}
+	}
+	for _, x := range table.GlobalSecondaryIndexes {
+		add(x.IndexName, x.KeySchema)
+	}
+	for _, x := range table.LocalSecondaryIndexes {
+		add(x.IndexName, x.KeySchema)
+	}
+	return notes
 }
 
 // recovery says whether the table can be restored to the time before the move.
@@ -231,7 +306,11 @@ func (m *Mover) recovery(ctx context.Context) string {
 // describe returns the table, and refuses one that is not what the options say.
 func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 	o := &m.options.Collection
-	out, err := m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Table})
+	var out *dynamodb.DescribeTableOutput
+	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
+		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Table}, dispatch.Once)
+		return err
+	}})
 	if err != nil {
 		return nil, fmt.Errorf("DescribeTable: %w", err)
 	}
@@ -264,26 +343,9 @@ func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 			return nil, fmt.Errorf("%w: the partition key %q of index %s has the type %s: only a string (S) can be spread, because the shard is written into it",
 				ErrUnsupported, o.Index.PartitionKey, o.Index.Name, kind)
 		}
-		return t, m.ready(ctx)
+		return t, m.ready(ctx, t)
 	}
 	return nil, fmt.Errorf("the table has no index %q: name one of its global secondary indexes", o.Index.Name)
 }
 
 func equal(a, b []string) bool { return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b) }
-
-// ready refuses a collection whose charter says that it has another layout.
-func (m *Mover) ready(ctx context.Context) error {
-	if !m.options.Collection.Recorded && m.options.Collection.Adaptive == nil {
-		return nil
-	}
-	q := anyQuery
-	if m.options.Collection.Layout.Bucket != layout.NoBucket {
-		q.From = time.Now()
-		q.To = q.From.Add(1)
-	}
-	_, err := m.collection.Plan(ctx, q)
-	if err != nil && errors.Is(err, ctx.Err()) {
-		return ctx.Err()
-	}
-	return err
-}

@@ -9,7 +9,11 @@ import (
 // Report is how the items of a collection lie, in one pass over the table.
 type Report struct {
 	Scanned int64 `json:"scanned"` // items that were looked at
-	Listed  int64 `json:"listed"`  // those of the collection's index and of the wanted keys
+	Listed  int64 `json:"listed"`  // those with the index's partition key, of the wanted keys
+
+	// Unlisted are those of Listed that the index does not list yet, because they lack its sort key. They are moved as well, so that
+	// readers find them when they get one.
+	Unlisted int64 `json:"unlisted"`
 
 	Right    int64 `json:"right"`    // where the present layout puts them
 	Narrower int64 `json:"narrower"` // where it put them when their keys had fewer shards: readers find them
@@ -45,13 +49,16 @@ const maxFindings = 10
 
 // add counts an item, and names it.
 func (r *Report) add(v verdict, key string) {
-	r.count(v.kind)
+	r.count(v)
 	r.name(v, key)
 }
 
-func (r *Report) count(k kind) {
+func (r *Report) count(v verdict) {
 	r.Listed++
-	switch k {
+	if v.bare {
+		r.Unlisted++
+	}
+	switch v.kind {
 	case right:
 		r.Right++
 	case narrower:

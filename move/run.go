@@ -247,10 +247,15 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 func (p *pass) take(ctx context.Context, items []place.Item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	seen := time.Now()
 	turns := make(chan struct{}, writersPerSegment)
 	var all sync.WaitGroup
 	for _, item := range items {
-		v, ok, err := p.judge.judge(ctx, item)
+		if err := p.look(ctx, item); err != nil {
+			cancel(err)
+			break
+		}
+		v, ok, err := p.judged(ctx, item, seen)
 		if err != nil {
 			cancel(err)
 			break
@@ -258,7 +263,7 @@ func (p *pass) take(ctx context.Context, items []place.Item) error {
 		moves := ok && p.moving && v.kind.moves()
 		p.mu.Lock()
 		if ok {
-			p.report.count(v.kind)
+			p.report.count(v)
 		}
 		if !moves {
 			p.report.Scanned++
@@ -311,7 +316,7 @@ func (p *pass) note(became outcome, item place.Item, v verdict) error {
 		p.report.name(v, p.nameOf(item))
 	case refused:
 		if p.result.Refused++; p.result.Refused >= maxRefused {
-			return fmt.Errorf("DynamoDB refused to change %s: see Result.Findings", figure.Count(p.result.Refused, "item"))
+			return fmt.Errorf("%w: DynamoDB refused to change %s, so the move was stopped before its end: see Result.Findings", ErrDamage, figure.Count(p.result.Refused, "item"))
 		}
 	}
 	return nil

@@ -42,6 +42,7 @@ type ledgers struct {
 
 	mu   sync.Mutex
 	read map[ledgerKey]knownLedger
+	asOf map[string]time.Time // ledgers of these keys are read again if they were read before
 }
 
 type ledgerKey struct {
@@ -51,7 +52,7 @@ type ledgerKey struct {
 
 type knownLedger struct {
 	heatsink.Ledger
-	until time.Time
+	at time.Time // when the read began
 }
 
 const (
@@ -79,12 +80,26 @@ func (l *ledgers) Write(ctx context.Context, key string, bucket time.Time, choos
 	return chosen{choose(known.Width.Write), known.Width, known.Generation}, nil
 }
 
+// expire makes ledgers of a key that were read before a time be read again.
+func (l *ledgers) expire(key string, before time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asOf == nil || len(l.asOf) >= maxLedgers {
+		l.asOf = make(map[string]time.Time)
+	}
+	if before.After(l.asOf[key]) {
+		l.asOf[key] = before
+	}
+}
+
 func (l *ledgers) load(ctx context.Context, key string, bucket time.Time) (heatsink.Ledger, error) {
 	k := ledgerKey{key, bucket}
 	l.mu.Lock()
 	known, ok := l.read[k]
+	asOf := l.asOf[key]
 	l.mu.Unlock()
-	if ok && time.Now().Before(known.until) {
+	began := time.Now()
+	if ok && began.Sub(known.at) < keepLedger && !known.at.Before(asOf) {
 		return known.Ledger, nil
 	}
 	read, err := l.show(ctx, key, bucket)
@@ -96,7 +111,7 @@ func (l *ledgers) load(ctx context.Context, key string, bucket time.Time) (heats
 	if l.read == nil || len(l.read) >= maxLedgers {
 		l.read = make(map[ledgerKey]knownLedger)
 	}
-	l.read[k] = knownLedger{read, time.Now().Add(keepLedger)}
+	l.read[k] = knownLedger{read, began}
 	return read, nil
 }
 

@@ -1,6 +1,7 @@
 package move_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,7 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -222,5 +227,38 @@ func TestUndoDoesNotTakeShardsForKeys(t *testing.T) {
 	report, err := m.Verify(t.Context())
 	if err != nil || report.Unexplained != 1 {
 		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// Items without the index's sort key are counted apart, and are in their place when they get one.
+func TestItemsThatTheIndexDoesNotList(t *testing.T) {
+	client := start(t).Client()
+	put(t, client, "a", "OPEN")
+	put(t, client, "draft", "OPEN", func(item heatsink.Item) { delete(item, "created") })
+	m := mover(t, client, move.Options{Collection: collection(sixteen, layout.Layout{})})
+	result, err := m.Run(t.Context())
+	if err != nil || result.Moved != 2 || result.Listed != 2 || result.Unlisted != 1 || result.IndexUnits != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	report, err := m.Verify(t.Context())
+	if err != nil || report.Right != 2 || report.Unlisted != 1 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// refusing is a client of a table that lets no item change.
+type refusing struct{ *dynamodb.Client }
+
+func (refusing) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return nil, faulty.Answer(400, &smithy.GenericAPIError{Code: "ValidationException", Message: "too large", Fault: smithy.FaultClient})
+}
+
+// A table that refuses very many items ends the move, with the same error as one that refuses few.
+func TestManyItemsAreRefused(t *testing.T) {
+	client := start(t).Client()
+	fill(t, client, collection(layout.Layout{}), 1100, 10)
+	result, err := mover(t, refusing{client}, move.Options{Collection: collection(sixteen, layout.Layout{}), WCU: 1e6}).Run(t.Context())
+	if !errors.Is(err, move.ErrDamage) || result.Refused < 1000 || result.Refused >= 1100 {
+		t.Errorf("%d refused, %v", result.Refused, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/ledger"
@@ -27,8 +28,10 @@ const (
 	stampName = ledger.StampName
 
 	pageSize  = 1 << 20 // bytes that a Scan reads at most
-	stallTime = 5 * time.Minute
-	lostTimes = 8 // attempts of a request whose answers are lost
+	lostTimes = 8       // attempts of a request whose answers are lost
+
+	stallTime  = 5 * time.Minute
+	stallTimes = 8 // attempts in that time, at least
 
 	firstBackoff = 20 * time.Millisecond
 	maxBackoff   = 2 * time.Second
@@ -37,6 +40,8 @@ const (
 // work is one Run, Verify or Plan under way: its requests, their rates, and what they have cost.
 type work struct {
 	*Mover
+	judge  *judge
+	widths *ledgers // nil unless the collection is adaptive
 	table  *types.TableDescription
 	reads  *brake
 	writes *brake
@@ -55,16 +60,51 @@ type work struct {
 }
 
 func (m *Mover) newWork(table *types.TableDescription) *work {
-	return &work{
-		Mover: m, table: table, reads: newBrake(m.options.RCU), writes: newBrake(m.options.WCU),
+	w := &work{
+		Mover: m, judge: m.judge, table: table, reads: newBrake(m.options.RCU), writes: newBrake(m.options.WCU),
 		began: time.Now(), of: aws.ToInt64(table.ItemCount), report: &Report{}, perMove: 3,
 	}
+	if m.options.Collection.Adaptive != nil {
+		w.widths = &ledgers{show: w.showLedger}
+		w.judge = newJudge(&m.options, schemaOf(&m.options.Collection, w.widths))
+	}
+	return w
+}
+
+// showLedger reads the ledger of a key within the rate of reads.
+func (w *work) showLedger(ctx context.Context, key string, at time.Time) (heatsink.Ledger, error) {
+	if err := w.reads.take(ctx, 1); err != nil {
+		return heatsink.Ledger{}, err
+	}
+	var meter heatsink.Meter
+	read, err := w.collection.Ledgers().Show(heatsink.WithMeter(ctx, &meter), key, at)
+	cost := meter.Cost()
+	w.reads.settle(1, cost.ReadUnits)
+	if cost.Throttles > 0 {
+		w.reads.throttled()
+		w.throttles.Add(int64(cost.Throttles))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.result.ReadUnits += cost.ReadUnits
+	return read, err
+}
+
+// judged judges an item that was read before a time. A key may have grown since its ledger was read: the ledger is read again
+// before an item is said to be beyond its shards.
+func (w *work) judged(ctx context.Context, item place.Item, seen time.Time) (verdict, bool, error) {
+	v, ok, err := w.judge.judge(ctx, item)
+	if err != nil || v.kind != beyond || w.widths == nil {
+		return v, ok, err
+	}
+	w.widths.expire(v.key, seen)
+	return w.judge.judge(ctx, item)
 }
 
 // send sends a request within a rate until it is served, refused for good, or ctx ends. A throttled one slows the rate down. It
 // gives up if nothing was served for five minutes.
 func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(context.Context) (*types.ConsumedCapacity, error)) error {
-	lost := 0
+	lost, conflicts := 0, 0
 	for n := 0; ; n++ {
 		if err := b.take(ctx, estimate); err != nil {
 			return err
@@ -74,24 +114,33 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 		switch verdict {
 		case dispatch.Done:
 			b.settle(estimate, capacity(consumed))
-			b.succeeded()
+			b.served()
 			return nil
 		case dispatch.Rejected:
+			b.served()
 			return err
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		stalled := false
 		switch { // the units stay taken, so that attempts do not exceed the rate either
 		case dispatch.TooFast(err):
+			stalled = b.failed()
 			b.throttled()
 			w.throttles.Add(1)
+		case verdict == dispatch.Refused: // a transaction has the item
+			b.served()
+			if conflicts++; conflicts >= contests {
+				return &conflictError{err}
+			}
 		default:
+			stalled = b.failed()
 			if lost++; lost >= lostTimes {
 				return fmt.Errorf("gave up after %d attempts: %w", lost, err)
 			}
 		}
-		if b.stalled() > stallTime {
+		if stalled {
 			return fmt.Errorf("nothing was served for %v: %w", stallTime, err)
 		}
 		longest := min(firstBackoff<<min(n, 10), maxBackoff)
@@ -100,6 +149,11 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 		}
 	}
 }
+
+// conflictError is the refusal of a request because transactions had the item at each attempt.
+type conflictError struct{ error }
+
+func (e *conflictError) Unwrap() error { return e.error }
 
 // capacity returns the units that a request consumed.
 func capacity(c *types.ConsumedCapacity) float64 {
@@ -174,18 +228,25 @@ func (m *Mover) pageBytes(size float64) float64 {
 
 // narrow makes a scan return only what a move needs.
 func (w *work) narrow(in *dynamodb.ScanInput) {
-	in.ExpressionAttributeNames = make(map[string]string, len(w.names))
-	projection := make([]string, len(w.names))
-	for i, name := range w.names {
+	in.ExpressionAttributeNames = make(map[string]string, len(w.read))
+	projection := make([]string, len(w.read))
+	for i, name := range w.read {
 		projection[i] = "#a" + strconv.Itoa(i)
 		in.ExpressionAttributeNames[projection[i]] = name
 	}
 	in.ProjectionExpression = aws.String(strings.Join(projection, ", "))
-	spread := projection[slices.Index(w.names, w.judge.present.PartitionKey)]
+	spread := projection[slices.Index(w.read, w.judge.present.PartitionKey)]
 	in.FilterExpression = aws.String("attribute_exists(" + spread + ")")
 	if begin := w.options.Key + w.options.Prefix; begin != "" {
 		in.FilterExpression = aws.String("begins_with(" + spread + ", :begin)")
 		in.ExpressionAttributeValues = place.Item{":begin": &types.AttributeValueMemberS{Value: begin}}
+	}
+	if kindOfAttribute(w.table, w.judge.present.TableKey[0]) == types.ScalarAttributeTypeS { // see look
+		*in.FilterExpression += " OR begins_with(" + projection[0] + ", :charters)"
+		if in.ExpressionAttributeValues == nil {
+			in.ExpressionAttributeValues = place.Item{}
+		}
+		in.ExpressionAttributeValues[":charters"] = &types.AttributeValueMemberS{Value: charterPrefix}
 	}
 }
 
@@ -207,6 +268,9 @@ func (w *work) move(ctx context.Context, item place.Item, v verdict) (outcome, e
 		now, err := w.update(ctx, item, v)
 		if err == nil {
 			return moved, nil
+		}
+		if _, conflict := errors.AsType[*conflictError](err); conflict {
+			return contended, nil
 		}
 		if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); !failed {
 			if _, full := errors.AsType[*types.ItemCollectionSizeLimitExceededException](err); full || dispatch.Invalid(err) {

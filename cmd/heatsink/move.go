@@ -125,6 +125,11 @@ func (m *mover) run(cmd *cobra.Command) error {
 	case m.segments == 0:
 		return errors.New("--segments 0: nothing would be read: want 1 to 64, or leave the flag out for 8")
 	}
+	for _, name := range []string{"key", "prefix"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			return fmt.Errorf("--%s is empty: leave it out to move all keys", name)
+		}
+	}
 	ctx := cmd.Context()
 	c, err := m.clients(ctx)
 	if err != nil {
@@ -254,6 +259,8 @@ func (m *mover) options(ctx context.Context, c clients) (move.Options, error) {
 	case stored:
 		o.Collection, err = m.chartered(written, index)
 		o.Collection.Name, o.Collection.ControlTable = name, m.controlTable
+	case m.name != "":
+		return o, fmt.Errorf("--name %s: collection %q has no charter: name it as Options.Name has it in your program, or leave --name out if the collection has no charter", m.name, m.name)
 	default:
 		o.Collection, err = m.told(described.Table, index)
 	}

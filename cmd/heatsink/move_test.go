@@ -311,3 +311,28 @@ func TestMoveLayoutFlag(t *testing.T) {
 		}
 	}
 }
+
+// A name that no charter has is refused, and nothing is moved.
+func TestMoveRefusesANameWithoutCharter(t *testing.T) {
+	s := serveOrders(t)
+	s.fillOrders(t, 10)
+	_, stderr, code := command(t, "move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--name", "openorders", "--yes")
+	if code != 2 {
+		t.Errorf("exit code %d", code)
+	}
+	contains(t, stderr, "--name openorders", "has no charter")
+	if s.sent["UpdateItem"] {
+		t.Error("something was moved")
+	}
+}
+
+// An empty key is a mistake of a script, and not all keys.
+func TestMoveRefusesAnEmptyKey(t *testing.T) {
+	s := serveOrders(t)
+	for _, flag := range []string{"--key", "--prefix"} {
+		_, stderr, code := command(t, "move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", flag, "", "--dry-run")
+		if code != 2 || !strings.Contains(stderr, flag+" is empty") {
+			t.Errorf("%s: %d, %s", flag, code, stderr)
+		}
+	}
+}

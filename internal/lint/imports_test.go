@@ -35,7 +35,7 @@ var mayImport = imports{
 	"eventlog":    {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/ledger"},
 
 	"layout":                           {"internal/quote"},
-	"move":                             {".", "layout", "plan", "internal/adapt", "internal/attribute", "internal/dispatch", "internal/figure", "internal/ledger", "internal/place", "internal/quote"},
+	"move":                             {".", "layout", "plan", "internal/adapt", "internal/attribute", "internal/charter", "internal/dispatch", "internal/figure", "internal/ledger", "internal/place", "internal/quote"},
 	"internal/quote":                   {},
 	"internal/attribute":               {"internal/attr", "internal/quote"},
 	"internal/attribute/attributetest": {},
