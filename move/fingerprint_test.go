@@ -42,6 +42,7 @@ func TestCheckpointOfAnotherMove(t *testing.T) {
 		"Key":                     {plain, func(o *move.Options) { o.Key = "OPEN" }, false},
 		"Prefix":                  {plain, func(o *move.Options) { o.Prefix = "OPEN" }, false},
 		"From":                    {plain, func(o *move.Options) { o.From = []layout.Layout{{}, {Shards: 4, Strategy: layout.Calculated}} }, false},
+		"another From":            {plain, func(o *move.Options) { o.From = []layout.Layout{{Shards: 4, Strategy: layout.Calculated}} }, false},
 		"Segments":                {plain, func(o *move.Options) { o.Segments = 4 }, false},
 		"Layout":                  {plain, func(o *move.Options) { o.Collection.Layout.Shards = 8 }, false},
 		"ShardBy":                 {plain, func(o *move.Options) { o.Collection.ShardBy = []string{"created"} }, false},
