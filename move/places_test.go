@@ -139,3 +139,18 @@ func TestVerifyOfAKeyThatIsNoString(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
+
+// Where the old layout is spelt like the present one, an item is old in its shard of the old layout, and misplaced in all others.
+func TestVerifyOfTwoLayoutsWithOneSpelling(t *testing.T) {
+	four := layout.Layout{Shards: 4, Strategy: layout.Calculated}
+	for shard := range 4 {
+		kind := "misplaced"
+		switch shard {
+		case sixteen.Shard("o1"):
+			kind = "right"
+		case four.Shard("o1"):
+			kind = "old"
+		}
+		planted{status: fmt.Sprint("OPEN#SHARD_", shard), kind: kind}.check(t, move.Options{Collection: collection(sixteen), From: []layout.Layout{four}})
+	}
+}
