@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/layout"
@@ -157,6 +158,16 @@ func TestMoveFindsTheCharter(t *testing.T) {
 				t.Errorf("%d, %s", code, stderr)
 			}
 			contains(t, stdout, "calculated by xxhash over 8 shards", "10 items moved", "every item is where the layout has it: 10")
+			out, err := s.client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("orders")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range out.Items { // a move under another name would leave a charter of its own
+				id := item["pk"].(*types.AttributeValueMemberS).Value
+				if layout.IsControl(id) && (len(test.flags) > 2 || test.flags[0] == "--control-table" || !strings.Contains(id, "open-orders")) {
+					t.Errorf("the move left %q", id)
+				}
+			}
 		})
 	}
 }
