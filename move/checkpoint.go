@@ -110,12 +110,12 @@ func fingerprint(o *Options) string {
 		fmt.Fprintf(sum, "%q ", c.Table)
 	}
 	fmt.Fprintf(sum, "%q %q %+v %q %+v %t %t", c.PartitionKey, c.SortKey, c.Index, c.ShardBy, c.EventTime, c.Adaptive != nil, c.Widths != nil)
-	fmt.Fprintf(sum, " %q %q %d %+v", o.Key, o.Prefix, o.Segments, c.Layout)
+	fmt.Fprintf(sum, " %q %q %d %#v", o.Key, o.Prefix, o.Segments, c.Layout) // all fields: its String leaves out what one shard has no use for
 	if width, ok := c.Widths.(layout.Width); ok {
 		fmt.Fprintf(sum, " %d", width.Write)
 	}
 	for _, l := range o.From {
-		fmt.Fprintf(sum, " %+v", l)
+		fmt.Fprintf(sum, " %#v", l)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }

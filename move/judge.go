@@ -173,8 +173,9 @@ func (j *judge) refused(key string) bool {
 }
 
 // judge says where an item is and where it belongs. ok is false if the item does not matter: no index lists it, it is a control
-// item, or it is of another key. Only an error about the machine is returned as one.
-func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool, err error) {
+// item, or it is of another key. Only an error about the machine is returned as one. Without fresh, the width of a key may be one of
+// before it grew: then an item beyond it says nothing yet.
+func (j *judge) judge(ctx context.Context, item place.Item, fresh bool) (v verdict, ok bool, err error) {
 	s := j.present
 	if id, text := item[s.TableKey[0]].(*types.AttributeValueMemberS); text && layout.IsControl(id.Value) {
 		return v, false, nil
@@ -222,6 +223,9 @@ func (j *judge) judge(ctx context.Context, item place.Item) (v verdict, ok bool,
 	v.kind, exact, err = j.kindOf(ctx, like, stored.Value, u)
 	if err != nil {
 		return v, true, err
+	}
+	if v.kind == beyond && !fresh {
+		return v, own, nil
 	}
 	if u.rival != "" && !exact {
 		j.suspects.add(stored.Value)

@@ -87,7 +87,7 @@ func TestVerifyOfTheLastShardThatIsRead(t *testing.T) {
 	now.Widths = layout.Width{Write: 4, Read: 8}
 	for shard, kind := range map[int]string{7: "misplaced", 8: "beyond"} {
 		t.Run(fmt.Sprint(shard), func(t *testing.T) {
-			planted{status: fmt.Sprintf("OPEN#SHARD_%d", shard), kind: kind}.check(t, move.Options{Collection: now, From: []layout.Layout{{}}})
+			planted{status: fmt.Sprintf("OPEN#SHARD_%d", shard), kind: kind}.check(t, move.Options{Collection: now, From: []layout.Layout{{Shards: 4, Format: layout.PlainNumber()}}})
 		})
 	}
 }
@@ -95,7 +95,7 @@ func TestVerifyOfTheLastShardThatIsRead(t *testing.T) {
 // A key that two layouts understand differently is left alone.
 func TestVerifyOfAKeyWithTwoReadings(t *testing.T) {
 	o := move.Options{Collection: collection(sixteen), From: []layout.Layout{{Shards: 4, Strategy: layout.Calculated, Format: layout.Format{ShardPrefix: "_"}}}}
-	planted{status: "OPEN#SHARD_3", kind: "unexplained", why: `it may be of key "OPEN" or of key "OPEN#SHARD"`}.check(t, o)
+	planted{status: "OPEN#SHARD_3", kind: "ambiguous", why: `it may be of key "OPEN" or of key "OPEN#SHARD"`}.check(t, o)
 }
 
 // Key and Prefix are about logical keys: a stored key that only begins like them is of no interest.

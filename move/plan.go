@@ -160,7 +160,7 @@ func (s *sample) page(ctx context.Context, work *work, part *segment, total int,
 		if err := work.look(ctx, item); err != nil {
 			return err
 		}
-		if _, _, err := work.judge.judge(ctx, item); err != nil {
+		if _, _, err := work.judged(ctx, item, seen); err != nil {
 			return err
 		}
 	}

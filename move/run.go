@@ -105,11 +105,14 @@ func (w *work) passes(ctx context.Context, segments []*segment, c *checkpoint) e
 		if late > 0 {
 			w.options.Logger.WarnContext(ctx, oldWriters(late, w.result.Resumed), "table", w.options.Collection.Table, "pass", w.pass)
 		}
-		if late == 0 && left == 0 {
+		if late == 0 && left == 0 && waiting <= w.result.Refused { // and it has found nothing that the pass before had left
 			return nil
 		}
 	}
-	if late == 0 {
+	switch {
+	case late == 0 && left == 0:
+		return nil
+	case late == 0:
 		return fmt.Errorf("%s could not be moved in %d passes, because others changed them all the time: run the move again", figure.Count(left, "item"), w.pass)
 	}
 	return fmt.Errorf("%w: in the last of %d passes, %s", ErrOldWriters, w.pass, oldWriters(late, w.result.Resumed))

@@ -59,7 +59,7 @@ func TestItemInTransactions(t *testing.T) {
 				result, err := mover(t, client, move.Options{Collection: collection(sixteen, layout.Layout{})}).Run(t.Context())
 				switch name {
 				case "some":
-					if err != nil || result.Moved != 200 || result.Late != 0 || result.Passes != 2 {
+					if err != nil || result.Moved != 200 || result.Late != 0 || result.Passes != 3 {
 						t.Errorf("%+v, %v", result, err)
 					}
 				default:

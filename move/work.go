@@ -93,12 +93,12 @@ func (w *work) showLedger(ctx context.Context, key string, at time.Time) (heatsi
 // judged judges an item that was read before a time. A key may have grown since its ledger was read: the ledger is read again
 // before an item is said to be beyond its shards.
 func (w *work) judged(ctx context.Context, item place.Item, seen time.Time) (verdict, bool, error) {
-	v, ok, err := w.judge.judge(ctx, item)
+	v, ok, err := w.judge.judge(ctx, item, w.widths == nil)
 	if err != nil || v.kind != beyond || w.widths == nil {
 		return v, ok, err
 	}
 	w.widths.expire(v.key, seen)
-	return w.judge.judge(ctx, item)
+	return w.judge.judge(ctx, item, true)
 }
 
 // send sends a request within a rate until it is served, refused for good, or ctx ends. A throttled one slows the rate down. It
@@ -286,7 +286,7 @@ func (w *work) move(ctx context.Context, item place.Item, v verdict) (outcome, e
 		}
 		item = now
 		var ok bool
-		if v, ok, err = w.judge.judge(ctx, item); err != nil {
+		if v, ok, err = w.judged(ctx, item, time.Now()); err != nil {
 			return 0, err
 		}
 		if !ok || !v.kind.moves() {

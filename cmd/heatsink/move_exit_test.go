@@ -89,7 +89,7 @@ func TestMoveVerifyPrintsJSON(t *testing.T) {
 		code int
 		want move.Report
 	}{
-		{"OPEN", 1, move.Report{Scanned: 6, Listed: 6, Old: 5, Beyond: 1}},
+		{"OPEN", 1, move.Report{Scanned: 6, Listed: 6, Old: 5, Ambiguous: 1}},
 		{"CLOSED", 0, move.Report{Scanned: 6}},
 	} {
 		stdout, stderr, code := command(t, "move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--key", test.key, "--verify", "--json")
@@ -106,13 +106,19 @@ func TestMoveVerifyPrintsJSON(t *testing.T) {
 				t.Errorf("%s: line %d is %s", test.key, i, line)
 			}
 		}
-		var last struct{ Report move.Report }
+		var last struct {
+			Report struct {
+				move.Report
+				Complete bool
+				Error    string
+			}
+		}
 		decode := json.NewDecoder(bytes.NewReader([]byte(lines[len(lines)-1])))
 		decode.DisallowUnknownFields()
-		if err := decode.Decode(&last); err != nil || len(last.Report.Findings) != int(test.want.Damaged()) {
+		if err := decode.Decode(&last); err != nil || len(last.Report.Findings) != int(test.want.Damaged()) || !last.Report.Complete {
 			t.Errorf("%s: %+v, %v", test.key, last.Report, err)
 		}
-		if last.Report.Findings = nil; !reflect.DeepEqual(last.Report, test.want) {
+		if last.Report.Findings = nil; !reflect.DeepEqual(last.Report.Report, test.want) {
 			t.Errorf("%s: %+v, want %+v", test.key, last.Report, test.want)
 		}
 	}

@@ -98,7 +98,7 @@ func (o *moveOutput) progress(p move.Progress) {
 
 // ending is how a command ended, for machines.
 type ending struct {
-	Complete bool   `json:"complete"` // nothing is left to do
+	Complete bool   `json:"complete"` // it came to its end; what a report says is another matter
 	Error    string `json:"error,omitempty"`
 }
 
