@@ -171,9 +171,7 @@ func (x *town) read() ledger {
 // enter changes the ledger, if it is still the one that was read.
 func (x *town) enter(l ledger, to forward.Stage, old string) {
 	item := express.Item{"g": number(l.generation + 1), "p": number(int64(to.Phase)), "t": number(int64(to.Trace)), "old": text(old)}
-	for name, v := range ledgerKey {
-		item[name] = v
-	}
+	maps.Copy(item, ledgerKey)
 	in := &dynamodb.PutItemInput{TableName: aws.String("items"), Item: item, ConditionExpression: aws.String("attribute_not_exists(pk)")}
 	if l.generation > 0 {
 		in.ConditionExpression, in.ExpressionAttributeValues = aws.String("g = :g"), express.Item{":g": number(l.generation)}
