@@ -59,7 +59,7 @@ func (b *Book) Ready(ctx context.Context) error {
 		return nil
 	case c.refused != nil && b.clock.read().Before(c.again):
 		return c.refused
-	case c.failure != nil && !c.failed.Before(began): // while this one waited: it would fail as well
+	case c.failure != nil && c.failed.After(began): // while this one waited: it would fail as well
 		return c.failure
 	}
 	_, refused, err := b.checkCharter(ctx)

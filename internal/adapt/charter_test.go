@@ -373,3 +373,18 @@ func TestGlobalTablesAreRefused(t *testing.T) {
 		}
 	})
 }
+
+// A failure is not that of those who come after it, even at the same instant.
+func TestFailureIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := faulty.On(t, start(t), faulty.Always(faulty.Denied))
+		b := newBook(t, client)
+		if err := b.Ready(t.Context()); err == nil {
+			t.Fatal("no error although the charter cannot be read")
+		}
+		client.Decide(nil)
+		if err := b.Ready(t.Context()); err != nil {
+			t.Errorf("got %v, which was over before", err)
+		}
+	})
+}
