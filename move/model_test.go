@@ -66,8 +66,8 @@ func (w *writing) add(in *dynamodb.UpdateItemInput) {
 	in.ExpressionAttributeValues = heatsink.Item{":one": number("1")}
 }
 
-// A move that is stopped, killed and started again at any moment, also twice at the same time, on a table that others change all
-// the time, and with requests that get lost, late or throttled, ends with every item once, as its writers left it, in its new place.
+// A move may be stopped, killed and started again at any moment, also twice at the same time. Others change the table all the time,
+// and requests get lost, late or throttled. It ends with every item once, as its writers left it, in its new place.
 func TestMovesThatAreKilledEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// In a bubble there is no T.Deadline, for which rapid would ask.

@@ -66,7 +66,7 @@ func (b *Book) Hint(ctx context.Context, key string, bucket, at time.Time) {
 		_, _, err = b.grow(ctx, p, ledger.Growth{To: to, Create: true, Why: "the time bucket before was wide"})
 	}
 	if err != nil {
-		b.options.Logger.WarnContext(ctx, "a time bucket begins narrow", "table", b.control.Table, "key", p.name, "error", err)
+		b.options.Logger.WarnContext(ctx, "a time bucket begins narrow", "table", b.options.Data, "key", p.name, "error", err)
 	}
 }
 

@@ -609,13 +609,7 @@ func TestFutilityIsSteady(t *testing.T) {
 
 // A key that is too hot grows, also if growth was futile before and the limit of that is high.
 func TestFutilityEndsWithHeat(t *testing.T) {
-	law, err := NewLaw(LawOptions{Target: 600, Futile: 600})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, totals := t0, Totals{}
-	law.Observe("k", Sample{Taken: 1}, now)
-	law.Decide("k", totals, width(1), now)
+	law, now, totals := watched(t, LawOptions{Target: 600, Futile: 600}), t0, Totals{}
 	for i, r := range []round{{rate: 590, want: Hysteresis}, {rate: 590, want: Futility}, {rate: 710, want: Hysteresis}, {rate: 710, want: Grows}} {
 		now = now.Add(5 * time.Second)
 		totals.Offered, totals.KeyRange = totals.Offered+5*r.rate, totals.KeyRange+r.rate
@@ -627,13 +621,7 @@ func TestFutilityEndsWithHeat(t *testing.T) {
 
 // A growth of another process ends futility, whose limit is the lower one again.
 func TestFutilityEndsWithTheWidth(t *testing.T) {
-	law, err := NewLaw(LawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, totals := t0, Totals{}
-	law.Observe("k", Sample{Taken: 1}, now)
-	law.Decide("k", totals, width(1), now)
+	law, now, totals := watched(t, LawOptions{}), t0, Totals{}
 	for i, r := range []struct {
 		shards int
 		rate   float64 // of a shard
@@ -675,13 +663,7 @@ func TestLawWithoutARate(t *testing.T) {
 
 // A growth that has failed is asked for again after a tick, and not before.
 func TestLawWaitsAfterAFailure(t *testing.T) {
-	law, err := NewLaw(LawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, totals := t0, Totals{}
-	law.Observe("k", Sample{Taken: 1}, now)
-	law.Decide("k", totals, width(1), now)
+	law, now, totals := watched(t, LawOptions{}), t0, Totals{}
 	for i, r := range []struct {
 		after time.Duration
 		want  Reason
@@ -700,13 +682,7 @@ func TestLawWaitsAfterAFailure(t *testing.T) {
 
 // A clock that goes back after a growth has failed does not keep it from being asked for.
 func TestLawForgetsAFailureOfTheFuture(t *testing.T) {
-	law, err := NewLaw(LawOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, totals := t0, Totals{}
-	law.Observe("k", Sample{Taken: 1}, now)
-	law.Decide("k", totals, width(1), now)
+	law, now, totals := watched(t, LawOptions{}), t0, Totals{}
 	for i, r := range []struct {
 		after time.Duration
 		want  Reason
@@ -769,4 +745,16 @@ func TestLawForgetsInTime(t *testing.T) {
 	if !law.Observe("other", Sample{Taken: 1}, t0.Add(21*time.Second)) {
 		t.Error("a key is kept that nobody has asked about for more than four ticks")
 	}
+}
+
+// watched returns a law that has had a first report of the key k at t0.
+func watched(t *testing.T, o LawOptions) *Law {
+	t.Helper()
+	law, err := NewLaw(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	law.Observe("k", Sample{Taken: 1}, t0)
+	law.Decide("k", Totals{}, width(1), t0)
+	return law
 }
