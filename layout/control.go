@@ -26,6 +26,7 @@ const (
 	RoleSpare   Role = 'S' // the same, while the partition of the first is too hot to be written
 	RoleCharter Role = 'C' // what the layout of a collection is; there is one for each collection
 	RoleMove    Role = 'M' // how far a move of the collection's items has come; there is at most one for each collection
+	RolePassage Role = 'P' // where the items of a movable collection are, and where they move to; there is one for each
 )
 
 // String returns the role's name in lower case.
@@ -41,12 +42,14 @@ func (r Role) String() string {
 		return "charter"
 	case RoleMove:
 		return "move"
+	case RolePassage:
+		return "passage"
 	}
 	return fmt.Sprintf("Role(%d)", byte(r))
 }
 
 // whole reports whether a control item of this role is of the whole collection, so that its key names no key.
-func (r Role) whole() bool { return r == RoleCharter || r == RoleMove }
+func (r Role) whole() bool { return r == RoleCharter || r == RoleMove || r == RolePassage }
 
 // ControlKey is the partition key of a control item in its parts:
 //
@@ -54,11 +57,12 @@ func (r Role) whole() bool { return r == RoleCharter || r == RoleMove }
 //	_hs#H#orders#2024-12-02#POST#12345   heat of that key in a bucket
 //	_hs#C#orders                         charter of the collection
 //	_hs#M#orders                         checkpoint of a move of the collection
+//	_hs#P#orders                         where the items of a movable collection are
 type ControlKey struct {
 	Role       Role
 	Collection string // 1 to 64 letters, digits, "_", "." and "-"
-	Bucket     string // "" without buckets, and of a charter or a move; it has no "#"
-	Key        string // the key, which may have "#" in it; "" of a charter or a move
+	Bucket     string // "" without buckets, and of a charter, a move or a passage; it has no "#"
+	Key        string // the key, which may have "#" in it; "" of a charter, a move or a passage
 }
 
 // Validate returns an error that wraps ErrKey if the parts are not those of a control item.
@@ -74,7 +78,7 @@ func (k ControlKey) Validate() error {
 func (k ControlKey) fault() string {
 	switch {
 	case k.Role != RoleLedger && k.Role != RoleHeat && k.Role != RoleSpare && !k.Role.whole():
-		return fmt.Sprintf("unknown role %s: it must be L, H, S, C or M", quote.Text(string(rune(k.Role))))
+		return fmt.Sprintf("unknown role %s: it must be L, H, S, C, M or P", quote.Text(string(rune(k.Role))))
 	case !isCollection(k.Collection):
 		return fmt.Sprintf("the name of a collection must have 1 to %d characters out of letters, digits, \"_\", \".\" and \"-\"", maxCollection)
 	case k.Role.whole() && k.Bucket+k.Key != "":
