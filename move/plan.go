@@ -14,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -153,10 +154,20 @@ func (s *sample) page(ctx context.Context, work *work, part *segment, total int,
 	if err != nil {
 		return err
 	}
-	seen := time.Now()
 	s.units += capacity(out.ConsumedCapacity)
 	s.report.Scanned += int64(len(out.Items))
-	for _, item := range out.Items { // first, so that all suspects of the page are known
+	weigh := weighListed
+	if work.weigh != nil {
+		weigh = work.weigh
+	}
+	part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
+	return weigh(ctx, work, s, out.Items, tariff)
+}
+
+// weighListed adds items that an index lists to a sample.
+func weighListed(ctx context.Context, work *work, s *sample, items []place.Item, tariff *tariff) error {
+	seen := time.Now()
+	for _, item := range items { // first, so that all suspects of the page are known
 		if err := work.look(ctx, item); err != nil {
 			return err
 		}
@@ -164,7 +175,7 @@ func (s *sample) page(ctx context.Context, work *work, part *segment, total int,
 			return err
 		}
 	}
-	for _, item := range out.Items {
+	for _, item := range items {
 		s.bytes += float64(sizeOf(item))
 		v, ok, err := work.judged(ctx, item, seen)
 		if err != nil {
@@ -181,7 +192,6 @@ func (s *sample) page(ctx context.Context, work *work, part *segment, total int,
 			s.index += index
 		}
 	}
-	part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
 	return nil
 }
 

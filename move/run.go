@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
@@ -166,12 +168,24 @@ func (m *Mover) verify(ctx context.Context) (Report, error) {
 // doPass reads all segments at the same time, and moves what has to be moved. It returns how many items it had to leave to the
 // next pass.
 func (w *work) doPass(ctx context.Context, segments []*segment, mode scanMode, moving bool, c *checkpoint) (left int64, err error) {
-	p := &pass{work: w, segments: segments, mode: mode, moving: moving, checkpoint: c, saved: time.Now()}
+	p := &pass{work: w, segments: segments, mode: mode, moving: moving, checkpoint: c, keys: w.judge.present.TableKey}
+	p.fetch = func(ctx context.Context, s *segment) (*dynamodb.ScanOutput, error) {
+		return p.scan(ctx, s, len(p.segments), p.mode)
+	}
+	p.handle = p.take
+	err = p.run(ctx)
+	return p.left, err
+}
+
+// run reads all segments at the same time.
+func (p *pass) run(ctx context.Context) error {
+	w := p.work
+	p.saved = time.Now()
 	w.mu.Lock()
 	w.pass++
 	w.result.Passes = w.pass
 	w.report, w.passFrom, w.skipped = &Report{}, time.Now(), 0
-	for _, s := range segments {
+	for _, s := range p.segments {
 		w.skipped += s.scanned
 	}
 	w.result.Refused = 0
@@ -180,7 +194,7 @@ func (w *work) doPass(ctx context.Context, segments []*segment, mode scanMode, m
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
-	for _, s := range segments {
+	for _, s := range p.segments {
 		all.Go(func() {
 			if err := p.read(ctx, s); err != nil {
 				cancel(err)
@@ -188,11 +202,11 @@ func (w *work) doPass(ctx context.Context, segments []*segment, mode scanMode, m
 		})
 	}
 	all.Wait()
-	err = context.Cause(ctx)
-	if c != nil {
+	err := context.Cause(ctx)
+	if p.checkpoint != nil {
 		p.saveLast(ctx)
 	}
-	return p.left, err
+	return err
 }
 
 // pass is one pass over the table.
@@ -202,6 +216,10 @@ type pass struct {
 	mode       scanMode
 	moving     bool
 	checkpoint *checkpoint
+	keys       []string // the table's key attributes
+
+	fetch  func(context.Context, *segment) (*dynamodb.ScanOutput, error) // the next page of a segment
+	handle func(context.Context, []place.Item) error
 
 	left  int64 // under work.mu, as the segments
 	turn  sync.Mutex
@@ -211,13 +229,13 @@ type pass struct {
 // read reads a segment to its end.
 func (p *pass) read(ctx context.Context, s *segment) error {
 	for !s.done {
-		out, err := p.scan(ctx, s, len(p.segments), p.mode)
+		out, err := p.fetch(ctx, s)
 		if err != nil && s.start != nil && p.checkpoint != nil && dispatch.Invalid(err) { // the checkpoint has a key of its own making
 			p.options.Logger.WarnContext(ctx, "the checkpoint is not used for a segment, because DynamoDB refuses its key", "segment", s.number, "error", err)
 			p.mu.Lock()
 			s.start = nil
 			p.mu.Unlock()
-			out, err = p.scan(ctx, s, len(p.segments), p.mode)
+			out, err = p.fetch(ctx, s)
 		}
 		if err != nil {
 			return err
@@ -228,12 +246,12 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 		p.report.Scanned += passed
 		p.mu.Unlock()
 		for some := range slices.Chunk(out.Items, chunk) {
-			if err := p.take(ctx, some); err != nil {
+			if err := p.handle(ctx, some); err != nil {
 				return err
 			}
 			p.mu.Lock()
 			s.scanned += int64(len(some))
-			s.start = attribute.Pick(some[len(some)-1], p.judge.present.TableKey) // a scan can go on behind any item
+			s.start = attribute.Pick(some[len(some)-1], p.keys) // a scan can go on behind any item
 			p.mu.Unlock()
 			p.save(ctx)
 		}

@@ -48,6 +48,9 @@ type work struct {
 	began  time.Time
 	of     int64 // items in the table, about
 
+	// weigh adds items to a sample. Nil: as items that an index lists.
+	weigh func(context.Context, *work, *sample, []place.Item, *tariff) error
+
 	throttles atomic.Int64
 
 	mu       sync.Mutex
