@@ -316,15 +316,10 @@ func (m *Mover) recovery(ctx context.Context) string {
 // describe returns the table, and refuses one that is not what the options say.
 func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 	o := &m.options.Collection
-	var out *dynamodb.DescribeTableOutput
-	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
-		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Table}, dispatch.Once)
-		return err
-	}})
+	t, err := m.describeTable(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("DescribeTable: %w", err)
+		return nil, err
 	}
-	t := out.Table
 	if len(t.Replicas) > 0 {
 		return nil, fmt.Errorf("%w: it is a global table with %s; a replica's write replaces the whole item, so the move could undo writes of other regions",
 			ErrUnsupported, figure.Count(len(t.Replicas), "replica"))
@@ -356,6 +351,19 @@ func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 		return t, m.ready(ctx, t)
 	}
 	return nil, fmt.Errorf("the table has no index %q: name one of its global secondary indexes", o.Index.Name)
+}
+
+// describeTable returns the table as it is.
+func (m *Mover) describeTable(ctx context.Context) (*types.TableDescription, error) {
+	var out *dynamodb.DescribeTableOutput
+	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
+		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.options.Collection.Table}, dispatch.Once)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("DescribeTable: %w", err)
+	}
+	return out.Table, nil
 }
 
 func equal(a, b []string) bool { return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b) }

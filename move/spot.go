@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/quote"
@@ -45,11 +46,46 @@ type atlas struct {
 	schema *place.Schema
 	now    passage.Arrangement
 	next   *passage.Arrangement // nil if nothing moves
+
+	// own is set if nothing moves at present: then it tells where items are, and the two arrangements tell what is left of a move.
+	own *atlas
 }
 
 // newAtlas returns an atlas of a table with a partition key and a sort key.
 func newAtlas(partition, sort string, now passage.Arrangement, next *passage.Arrangement) *atlas {
-	return &atlas{place.New(place.Schema{Keys: place.Keys{PartitionKey: partition, SortKey: sort}}), now, next}
+	schema := place.New(place.Schema{Keys: place.Keys{PartitionKey: partition, SortKey: sort}})
+	return &atlas{schema: schema, now: now, next: next}
+}
+
+// atlasOf returns where items lie at a stage of a collection.
+func atlasOf(partition, sort string, r *passage.Record) *atlas {
+	switch {
+	case r.Stage.Phase != forward.Settled:
+		return newAtlas(partition, sort, r.Now, r.Next)
+	case r.Next == nil && r.Former == nil:
+		return newAtlas(partition, sort, r.Now, nil)
+	}
+	t := newAtlas(partition, sort, r.Now, r.Next)
+	if r.Next == nil {
+		t = newAtlas(partition, sort, *r.Former, &r.Now)
+	}
+	t.own = newAtlas(partition, sort, r.Now, nil)
+	return t
+}
+
+// find tells where an item lies that is in a state. Keys of a collection where nothing moves need not be ones that a move has taken.
+func (t *atlas) find(item place.Item, state forward.State) located {
+	if t.own == nil {
+		return t.locate(item)
+	}
+	at := t.own.locate(item)
+	if at.spot == atControl || at.spot == atBoth && !state.Forwarded() {
+		return at
+	}
+	if left := t.locate(item); left.spot == atOld || left.spot == atNew {
+		return left
+	}
+	return at
 }
 
 // checkPair returns an error if shard keys of two arrangements cannot be told apart: K#SHARD_3 is shard 3 of K in one format, and

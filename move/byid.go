@@ -1,0 +1,150 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/adapt"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/forward/carry"
+	"github.com/heatsink-go/heatsink/internal/forward/express"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// byID moves the items of a movable collection, whose own keys are spread and who are found by their ids.
+type byID struct {
+	mover *Mover
+	table express.Table
+	book  *passage.Book
+}
+
+// newByID returns the mover of a movable collection. It sends nothing.
+func newByID(m *Mover) (*byID, error) {
+	o := &m.options.Collection
+	table, err := express.NewTable(o.Table, o.PartitionKey, o.SortKey)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", heatsink.ErrOptions, err)
+	}
+	control := &adapt.Control{
+		Client: m.client, Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: collectionName(&m.options),
+		Reads: dispatch.New(dispatch.Retry{}, nil, nil), Writes: dispatch.New(dispatch.Retry{}, nil, nil),
+	}
+	if o.ControlTable != "" {
+		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
+	}
+	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: m.options.Logger})
+	return &byID{mover: m, table: table, book: book}, nil
+}
+
+// target returns where items are to be moved, given where they are. It is nil if the options do not say.
+func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
+	o := &m.mover.options
+	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths)}
+	switch {
+	case o.To != (layout.Layout{}):
+	case len(o.Widths) == 0:
+		return nil, nil
+	default: // only these keys
+		to = passage.Arrangement{Layout: now.Layout, Widths: maps.Clone(now.Widths)}
+		if to.Widths == nil {
+			to.Widths = map[string]int{}
+		}
+		maps.Copy(to.Widths, o.Widths)
+		if to.Layout.Shards == 0 {
+			to.Layout.Format.BareZero = true // other keys stay as they are
+		}
+		if !to.Layout.Format.BareZero {
+			return nil, fmt.Errorf("%w: Widths gives single keys their own number of shards, but the present layout is %q, whose format is without BareZero: "+
+				"name a layout with BareZero in To as well, to which all keys move", heatsink.ErrOptions, now.Layout.String())
+		}
+	}
+	if err := to.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: the layout to move to: %w", heatsink.ErrOptions, err)
+	}
+	return &to, nil
+}
+
+// onlyWidths returns the keys whose number of shards differs between two arrangements, and whether nothing else does.
+func onlyWidths(a, b passage.Arrangement) (keys []string, only bool) {
+	x, y := a.Layout, b.Layout
+	bare := func(l layout.Layout) bool { return l.Shards == 0 || l.Shards == 1 && l.Format.BareZero }
+	switch {
+	case !bare(x) && x.Format.BareZero != y.Format.BareZero, bare(x) != bare(y):
+		return nil, false
+	case bare(x): // other keys are stored as they are
+		x.Shards, y.Shards, x.Hash, y.Hash = 0, 0, 0, 0
+	}
+	x.Format, y.Format = x.Format.WithDefaults(), y.Format.WithDefaults()
+	x.Format.BareZero, y.Format.BareZero = false, false
+	if x != y {
+		return nil, false
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.Widths)) {
+		keys = append(keys, key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.Widths)) {
+		if _, there := a.Widths[key]; !there {
+			keys = append(keys, key)
+		}
+	}
+	return slices.DeleteFunc(keys, func(key string) bool { return a.For(key) == b.For(key) }), true
+}
+
+// trip is one Plan, Run, Back or Verify of a movable collection under way.
+type trip struct {
+	*work
+	*byID
+	carrier *carry.Carrier
+	rests   bool // the server does not check when requests were signed
+}
+
+// newTrip returns a trip over a described table.
+func (m *byID) newTrip(table *types.TableDescription) *trip {
+	t := &trip{work: m.mover.newWork(table), byID: m}
+	once := dispatch.Retry{Attempts: 1} // the trip itself decides how fast it tries again
+	t.carrier = &carry.Carrier{Client: &tally{Client: m.mover.client, add: t.addIndex}, Reads: dispatch.New(once, nil, nil), Writes: dispatch.New(once, nil, nil)}
+	return t
+}
+
+// addIndex adds write units of indexes to the result.
+func (t *trip) addIndex(units float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.result.IndexUnits += units
+}
+
+// placeOf returns an item's homes as the record has them.
+func (m *byID) placeOf(v *passage.View, at located, item place.Item) carry.Place {
+	o := &m.mover.options.Collection
+	key := func(partition string) place.Item {
+		return place.Item{o.PartitionKey: text(partition), o.SortKey: item[o.SortKey]}
+	}
+	p := carry.Place{
+		Homes: express.Homes{Table: m.table, Old: key(at.old), New: key(at.new)},
+		Phase: v.Record.Stage.Phase, Generation: uint64(v.Record.Generation), Lease: v.Lease(),
+	}
+	if at.old == at.new {
+		p.Phase = forward.Settled
+	}
+	return p
+}
+
+// current returns what the record says now, by a read that is sent after the call, and whether no request of an earlier stage can arrive any more.
+func (m *byID) current(ctx context.Context) (v *passage.View, waited bool, err error) {
+	stamp, err := m.book.Stamp(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if v, err = m.book.View(ctx); err != nil {
+		return nil, false, err
+	}
+	return v, v.Waited(stamp), nil
+}
