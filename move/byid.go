@@ -74,28 +74,25 @@ func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 
 // onlyWidths returns the keys whose number of shards differs between two arrangements, and whether nothing else does.
 func onlyWidths(a, b passage.Arrangement) (keys []string, only bool) {
-	x, y := a.Layout, b.Layout
-	bare := func(l layout.Layout) bool { return l.Shards == 0 || l.Shards == 1 && l.Format.BareZero }
-	switch {
-	case !bare(x) && x.Format.BareZero != y.Format.BareZero, bare(x) != bare(y):
+	none := func(a passage.Arrangement) layout.Layout { return passage.Arrangement{Layout: a.Layout}.For("") }
+	if !samePlaces(none(a), none(b)) {
 		return nil, false
-	case bare(x): // other keys are stored as they are
-		x.Shards, y.Shards, x.Hash, y.Hash = 0, 0, 0, 0
 	}
+	all := slices.Concat(slices.Collect(maps.Keys(a.Widths)), slices.Collect(maps.Keys(b.Widths)))
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return slices.DeleteFunc(all, func(key string) bool { return samePlaces(a.For(key), b.For(key)) }), true
+}
+
+// samePlaces reports whether two layouts put each item of a key into the same place, and refuse the same keys.
+func samePlaces(x, y layout.Layout) bool {
 	x.Format, y.Format = x.Format.WithDefaults(), y.Format.WithDefaults()
-	x.Format.BareZero, y.Format.BareZero = false, false
-	if x != y {
-		return nil, false
+	bare := func(l layout.Layout) bool { return l.Shards == 0 || l.Shards == 1 && l.Format.BareZero }
+	if bare(x) && bare(y) { // keys are stored as they are
+		x.Shards, y.Shards, x.Hash, y.Hash = 0, 0, 0, 0
+		x.Format.BareZero, y.Format.BareZero = false, false
 	}
-	for _, key := range slices.Sorted(maps.Keys(a.Widths)) {
-		keys = append(keys, key)
-	}
-	for _, key := range slices.Sorted(maps.Keys(b.Widths)) {
-		if _, there := a.Widths[key]; !there {
-			keys = append(keys, key)
-		}
-	}
-	return slices.DeleteFunc(keys, func(key string) bool { return a.For(key) == b.For(key) }), true
+	return x == y
 }
 
 // trip is one Plan, Run, Back or Verify of a movable collection under way.

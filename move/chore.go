@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
@@ -111,7 +109,7 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 		return false
 	}
 	if odd != nil {
-		r.stick("marks", at, item, odd.Error())
+		r.stick(kindMarks, at, item, odd.Error())
 		return false
 	}
 	switch r.chore {
@@ -122,13 +120,13 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 		case at.spot == astray && state == forward.Live && r.before.locate(item).spot == astray:
 			r.stick(misplaced.String(), at, item, at.why+": put it there, or delete it")
 		case at.spot == atUnknown && state == forward.Live && r.before.locate(item).spot == atBoth:
-			r.stick("refused", at, item, at.why+": the new layout takes no such key, so the item cannot move; go back, and choose another Format")
+			r.stick(kindRefused, at, item, at.why+": the new layout takes no such key, so the item cannot move; go back, and choose another Format")
 		}
 	case forward.ReturnAll:
 		return at.spot == atOld && state.Forwarded()
 	case forward.DropStubs:
 		if at.spot == atOld && (state == forward.Live || state == forward.Frozen) {
-			r.note(Finding{Kind: "stranded", Why: fmt.Sprintf("it is %v in an old home, which nobody reads any more: a program that ignores the record has written it", state)}, at, item)
+			r.note(kindStranded, at, item, fmt.Sprintf("it is %v in an old home, which nobody reads any more: a program that ignores the record has written it", state))
 			return false
 		}
 		return at.spot == atOld && state == forward.Stub
@@ -142,27 +140,22 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 
 // stick notes an item that keeps the stage from ending.
 func (r *round) stick(kind string, at located, item place.Item, why string) {
-	r.note(Finding{Kind: kind, Why: why}, at, item)
+	r.note(kind, at, item, why)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stuck++
 }
 
 // note makes an item one of the findings.
-func (r *round) note(f Finding, at located, item place.Item) {
-	o := &r.options.Collection
-	f.Key = o.SortKey + " " + attribute.DescribeKey(item, o.SortKey)
-	if v, ok := item[o.PartitionKey].(*types.AttributeValueMemberS); ok {
-		f.Stored = v.Value
-	}
-	f.Want = at.new
+func (r *round) note(kind string, at located, item place.Item, why string) {
+	f := r.finding(kind, at, item, why)
 	if r.chore == forward.ReturnAll {
 		f.Want = at.old
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.find(f)
-	r.report.tell(f.Kind)
+	r.report.tell(kind)
 }
 
 const staleTimes = 5 // attempts with a record that has not changed
@@ -171,17 +164,17 @@ const staleTimes = 5 // attempts with a record that has not changed
 func (r *round) do(ctx context.Context, at located, item place.Item) error {
 	stale, lost, conflicts := 0, 0, 0
 	for n := 0; ; n++ {
-		v, err := r.view(ctx)
-		if err != nil {
+		v, err := r.once(ctx, at, item)
+		switch {
+		case err == nil, errors.Is(err, errWentOn), v == nil: // it is done, or nothing was sent
 			return err
-		}
-		err = r.once(ctx, v, at, item)
-		if err == nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
+		case ctx.Err() != nil:
+			return ctx.Err()
 		}
 		stalled := false
 		verdict := dispatch.Judge(err)
 		switch {
+		case overdue(err):
 		case errors.Is(err, carry.ErrStale):
 			fresh, renewed := r.book.Renew(ctx, v)
 			switch {
@@ -192,12 +185,12 @@ func (r *round) do(ctx context.Context, at located, item place.Item) error {
 			}
 			if stale++; stale >= staleTimes {
 				r.settled(false)
-				r.stick("marks", at, item, "it has marks that the record does not explain: "+err.Error())
+				r.stick(kindMarks, at, item, "it has marks that the record does not explain: "+err.Error())
 				return nil
 			}
 		case errors.Is(err, express.ErrStored):
 			r.settled(false)
-			r.stick("marks", at, item, err.Error())
+			r.stick(kindMarks, at, item, err.Error())
 			return nil
 		case dispatch.Invalid(err):
 			return r.refuse(at, item, err)
@@ -241,8 +234,8 @@ func (r *round) view(ctx context.Context) (*passage.View, error) {
 	return v, err
 }
 
-// once does the chore for one item once.
-func (r *round) once(ctx context.Context, v *passage.View, at located, item place.Item) error {
+// once does the chore for one item once, by the view that it returns.
+func (r *round) once(ctx context.Context, at located, item place.Item) (*passage.View, error) {
 	r.mu.Lock()
 	writes := r.perMove
 	r.mu.Unlock()
@@ -253,10 +246,14 @@ func (r *round) once(ctx context.Context, v *passage.View, at located, item plac
 		writes = 1
 	}
 	if err := r.reads.take(ctx, reads); err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.writes.take(ctx, writes); err != nil {
-		return err
+		return nil, err
+	}
+	v, err := r.view(ctx) // behind the waits, because it does not last long
+	if err != nil {
+		return nil, err
 	}
 	var used meter.Meter
 	done, err := r.act(meter.With(ctx, &used), v, at, item)
@@ -271,13 +268,13 @@ func (r *round) once(ctx context.Context, v *passage.View, at located, item plac
 	r.result.ReadUnits += cost.ReadUnits
 	r.result.WriteUnits += cost.WriteUnits
 	if err != nil {
-		return err
+		return v, err
 	}
 	if reads > 0 {
 		r.perMove += (cost.WriteUnits - r.perMove) / 32
 	}
 	r.count(done)
-	return nil
+	return v, nil
 }
 
 // act sends the requests of the chore for one item. done says that they have changed something.
@@ -323,7 +320,7 @@ func (r *round) count(done bool) {
 // refuse notes an item that DynamoDB does not let change, such as one of 400 KB.
 func (r *round) refuse(at located, item place.Item, err error) error {
 	r.settled(false)
-	r.stick("refused", at, item, err.Error())
+	r.stick(kindRefused, at, item, err.Error())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.result.Refused++; r.result.Refused >= maxRefused {

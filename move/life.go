@@ -7,13 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/lease"
 	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
 )
 
 // lookEvery is how often a mover that waits looks at the record, which others may change.
@@ -26,8 +27,8 @@ const unchecked = "this server does not check when requests were signed (DynamoD
 // life is one Run or Back: it takes the collection from stage to stage, as far as that is possible.
 type life struct {
 	*trip
-	back  bool
-	table *types.TableDescription
+	back bool
+	kept []Finding // items that the run has left behind
 }
 
 // travel runs a life, and returns what it did.
@@ -55,7 +56,7 @@ func (m *byID) travel(ctx context.Context, back bool) (Result, error) {
 		}
 		forecast = &f
 	}
-	l := &life{trip: m.newTrip(table), back: back, table: table}
+	l := &life{trip: m.newTrip(table), back: back}
 	l.of, l.result.Forecast, l.result.Stage = forecast.Items, *forecast, result.Stage
 	if forecast.Moves > 0 {
 		l.perMove = max(forecast.WriteUnits/float64(forecast.Moves)-1, 1) // the last unit is that of the stub, which goes later
@@ -99,7 +100,6 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 
 // live goes from stage to stage until the move is over, or has to wait.
 func (l *life) live(ctx context.Context) error {
-	var damage error
 	for {
 		v, waited, err := l.current(ctx)
 		if err != nil {
@@ -113,17 +113,15 @@ func (l *life) live(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errWentOn), errors.Is(err, passage.ErrChanged):
 			continue // somebody else was faster
-		case errors.Is(err, errLater):
-			damage, err = errors.Join(damage, errors.Unwrap(err)), nil
 		case err != nil:
 			return err
 		}
 		switch {
 		case over:
 			l.done()
-			return errors.Join(damage, l.newCheckpoint(v, forward.Nothing).remove(ctx))
-		case waits && !l.options.Wait:
-			return damage
+			return errors.Join(l.stranded(), l.newCheckpoint(v, forward.Nothing).remove(ctx))
+		case waits && (!l.options.Wait || l.result.Rests != ""):
+			return l.stranded()
 		case waits:
 			if err := l.pause(ctx, v); err != nil {
 				return err
@@ -132,8 +130,17 @@ func (l *life) live(ctx context.Context) error {
 	}
 }
 
-// errLater is wrapped by what is to be reported at the end, and does not stop the move.
-var errLater = errors.New("")
+// stranded returns an error if the run has met items that nobody will find any more.
+func (l *life) stranded() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.Findings = append(l.report.Findings, l.kept...)
+	if n := len(l.kept); n > 0 {
+		return fmt.Errorf("%w: at least %s in old homes, written by a program that ignores the record, such as %s, stored as %s: put them again through the collection, and delete these",
+			ErrDamage, figure.Count(n, "item"), l.kept[0].Key, l.kept[0].Stored)
+	}
+	return nil
+}
 
 func (l *life) isMoving(v *passage.View) bool { return stageOf(&v.Record).Moving() }
 
@@ -153,8 +160,18 @@ func (l *life) done() {
 
 // pause waits until the stage may end, or until it is time to look at the record again.
 func (l *life) pause(ctx context.Context, v *passage.View) error {
-	left := time.Until(stageOf(&v.Record).Until)
+	until := stageOf(&v.Record).Until
+	l.waitFor(until)
+	defer l.waitFor(time.Time{})
+	left := time.Until(until)
 	return dispatch.Sleep(ctx, min(max(left, time.Second), lookEvery))
+}
+
+// waitFor makes what the mover waits for part of the progress.
+func (l *life) waitFor(until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = until
 }
 
 // step does what is to be done at a stage, and enters the next one. over says that the move has ended, and waits that the stage must
@@ -166,8 +183,12 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 	case r.Stage == forward.Stage{}:
 		return l.begin(ctx, v)
 	case r.Stage.Phase == forward.Split && l.back:
-		if err := l.checked(ctx); err != nil {
-			return false, false, fmt.Errorf("%w: %w", ErrStage, err)
+		checks, err := l.checks(ctx)
+		switch {
+		case err != nil:
+			return false, false, err
+		case !checks:
+			return false, false, fmt.Errorf("%w: %s; nor can it go back", ErrStage, unchecked)
 		}
 		_, err = l.book.Advance(ctx, v, forward.Stage{Phase: forward.Back}, nil, "the move goes back")
 		return false, false, err
@@ -175,9 +196,10 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		if err := l.pass(ctx, v, forward.MoveAll); err != nil || waits {
 			return false, waits, err
 		}
-		if err := l.checked(ctx); err != nil {
-			l.rest()
-			return false, true, nil
+		checks, err := l.checks(ctx)
+		if err != nil || !checks {
+			l.rest(!checks && err == nil)
+			return false, true, err
 		}
 	case waits:
 		return false, true, nil
@@ -196,10 +218,12 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 }
 
 // rest notes that the move cannot go on.
-func (l *life) rest() {
+func (l *life) rest(rests bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.result.Rests = unchecked
+	if rests {
+		l.result.Rests = unchecked
+	}
 }
 
 // begin looks at all items, and begins the move if none of them stands in its way.
@@ -210,9 +234,6 @@ func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, er
 		return false, false, err
 	case l.back, to == nil, to.Equal(v.Record.Now):
 		return true, false, nil
-	}
-	if err := checkPair(v.Record.Now, *to); err != nil {
-		return false, false, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	if err := l.census(ctx, v, to); err != nil {
 		return false, false, err
@@ -232,10 +253,8 @@ func (l *life) pass(ctx context.Context, v *passage.View, chore forward.Chore) e
 		if err := r.run(ctx); err != nil {
 			return err
 		}
-		if v.Record.Stage.Phase == forward.Split {
-			return r.blocked()
-		}
-		if err := r.blocked(); err != nil {
+		l.keep(r)
+		if err := r.blocked(); err != nil || v.Record.Stage.Phase == forward.Split {
 			return err
 		}
 		switch {
@@ -246,6 +265,17 @@ func (l *life) pass(ctx context.Context, v *passage.View, chore forward.Chore) e
 		}
 		if err := l.newCheckpoint(v, chore).remove(ctx); err != nil {
 			return err
+		}
+	}
+}
+
+// keep keeps what a pass has found for the end of the run.
+func (l *life) keep(r *round) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range r.report.Findings {
+		if f.Kind == kindStranded && len(l.kept) < maxFindings {
+			l.kept = append(l.kept, f)
 		}
 	}
 }
@@ -310,9 +340,16 @@ func (l *life) round(ctx context.Context, v *passage.View, chore forward.Chore, 
 	return r, segments != nil, nil
 }
 
+// newCheckpointKey returns the key of the checkpoint in the data's table: some key that a read may have.
+func (l *life) newCheckpointKey() place.Item {
+	o := l.options
+	o.Collection.ControlTable = ""
+	return newCheckpoint(l.client, &o, l.work.table).key
+}
+
 // newCheckpoint returns the checkpoint of a chore at a stage.
 func (l *life) newCheckpoint(v *passage.View, chore forward.Chore) *checkpoint {
-	c := newCheckpoint(l.client, &l.options, l.table)
+	c := newCheckpoint(l.client, &l.options, l.work.table)
 	if c != nil {
 		c.what = fingerprintByID(&l.options, v.Record.Generation, chore)
 		c.shards = true
@@ -340,14 +377,12 @@ func (r *round) blocked() error {
 	return fmt.Errorf("%w: %s keep the stage from ending: %s", ErrDamage, figure.Count(r.stuck, "item"), strings.Join(parts, "; "))
 }
 
-// checked returns an error if the server does not check when requests were signed: then no stage can be known to be over.
-func (l *life) checked(ctx context.Context) error {
-	checks, err := lease.Probe(ctx, l.client, l.options.Collection.Table)
-	switch {
-	case err != nil:
-		return err
-	case !checks:
-		return errors.New(unchecked)
+// checks reports whether the server checks when requests were signed. If it does not, no stage can be known to be over.
+func (l *life) checks(ctx context.Context) (bool, error) {
+	o := &l.options.Collection
+	checks, err := lease.Probe(ctx, l.client, &dynamodb.GetItemInput{TableName: &o.Table, Key: l.newCheckpointKey()})
+	if err != nil {
+		return false, fmt.Errorf("find out whether the server checks signatures: %w", err)
 	}
-	return nil
+	return checks, nil
 }

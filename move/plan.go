@@ -39,6 +39,9 @@ func (m *Mover) Plan(ctx context.Context) (Forecast, error) {
 }
 
 func (m *Mover) plan(ctx context.Context) (Forecast, error) {
+	if m.byID != nil {
+		return m.byID.plan(ctx)
+	}
 	table, err := m.describe(ctx)
 	if err != nil {
 		return Forecast{}, err
@@ -81,7 +84,11 @@ func (s *sample) exact() bool { return s.read == s.of }
 // sample reads random segments. Their number follows from how many items the table has by its description, which may be six
 // hours old: where a segment turns out to be too large, there are more segments in the next attempt.
 func (m *Mover) sample(ctx context.Context, table *types.TableDescription) (*sample, error) {
-	work := m.newWork(table)
+	return m.sampleWith(ctx, m.newWork(table))
+}
+
+func (m *Mover) sampleWith(ctx context.Context, work *work) (*sample, error) {
+	table := work.table
 	total := int(min(max(aws.ToInt64(table.ItemCount)/segmentItems, 1), maxTotal))
 	if aws.ToInt64(table.ItemCount) <= enoughItems {
 		total = 1

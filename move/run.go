@@ -47,6 +47,9 @@ func (m *Mover) Run(ctx context.Context) (Result, error) {
 }
 
 func (m *Mover) run(ctx context.Context) (Result, error) {
+	if m.byID != nil {
+		return m.byID.travel(ctx, false)
+	}
 	m.mu.Lock()
 	forecast := m.forecast
 	m.mu.Unlock()
@@ -153,6 +156,9 @@ func (m *Mover) Verify(ctx context.Context) (Report, error) {
 }
 
 func (m *Mover) verify(ctx context.Context) (Report, error) {
+	if m.byID != nil {
+		return m.byID.verify(ctx)
+	}
 	table, err := m.describe(ctx)
 	if err != nil {
 		return Report{}, err
@@ -407,7 +413,7 @@ func (w *work) progress() Progress {
 	p := Progress{
 		Pass: w.pass, Scanned: w.report.Scanned + w.skipped, Moved: w.result.Moved, Late: w.result.Late,
 		ReadUnits: w.result.ReadUnits, WriteUnits: w.result.WriteUnits, Throttles: w.throttles.Load(),
-		RCU: w.reads.now(), WCU: w.writes.now(), Elapsed: time.Since(w.began),
+		RCU: w.reads.now(), WCU: w.writes.now(), Elapsed: time.Since(w.began), Stage: w.result.Stage.Name, Until: w.until,
 	}
 	p.Of = max(w.of, p.Scanned)
 	if w.report.Scanned > 0 {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -88,36 +86,8 @@ func (t *atlas) find(item place.Item, state forward.State) located {
 	return at
 }
 
-// checkPair returns an error if shard keys of two arrangements cannot be told apart: K#SHARD_3 is shard 3 of K in one format, and
-// shard 3 of K#SHARD in another whose suffix begins with "_".
-func checkPair(a, b passage.Arrangement) error {
-	if !spreads(a) || !spreads(b) {
-		return nil
-	}
-	x, y := a.Layout.Format.WithDefaults().ShardPrefix, b.Layout.Format.WithDefaults().ShardPrefix
-	if x != y && (strings.HasSuffix(x, y) || strings.HasSuffix(y, x)) {
-		return fmt.Errorf("a shard key such as K%s3 is one of both formats, %s and %s, and of a different key in each: choose a Format whose ShardPrefix does not end like the other",
-			longer(x, y), quote.Text(x), quote.Text(y))
-	}
-	return nil
-}
-
-func longer(x, y string) string {
-	if len(x) > len(y) {
-		return x
-	}
-	return y
-}
-
 // spreads reports whether some key of an arrangement has a suffix.
 func spreads(a passage.Arrangement) bool { return a.Layout.Shards > 0 || len(a.Widths) > 0 }
-
-// refuses returns why an arrangement takes no such key, nil if it takes it.
-func refuses(a passage.Arrangement, key string) error {
-	l := a.For(key)
-	_, err := l.ShardKey(key, time.Time{}, max(l.Shards, 1)-1) // the one with the longest number
-	return err
-}
 
 // keyIn returns the logical key of a stored one in an arrangement, or why it has none. A shard beyond those of the key counts as well.
 func keyIn(a passage.Arrangement, stored string) (string, error) {
@@ -150,8 +120,7 @@ func (t *atlas) homes(key string, item place.Item) (old, new string, err error) 
 	return old, new, err
 }
 
-// locate tells where an item lies. A stored key is of one logical key at most: the arrangements passed checkPair, and a key counts
-// only if both take it.
+// locate tells where an item lies. A stored key is of one logical key at most, because a key counts only if both arrangements take it.
 func (t *atlas) locate(item place.Item) (at located) {
 	stored, ok := item[t.schema.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok {
@@ -178,14 +147,8 @@ func (t *atlas) locate(item place.Item) (at located) {
 	return located{spot: atUnknown, why: why.Error()}
 }
 
-// takes returns why a key cannot be one of the collection's, nil if all arrangements take it.
-func (t *atlas) takes(key string) error {
-	err := refuses(t.now, key)
-	if err == nil && t.next != nil {
-		err = refuses(*t.next, key)
-	}
-	return err
-}
+// takes returns why a key cannot be one of the collection's, nil if programs take it.
+func (t *atlas) takes(key string) error { return passage.Record{Now: t.now, Next: t.next}.Check(key) }
 
 // place tells where an item of a key lies.
 func (t *atlas) place(key, stored string, item place.Item) located {

@@ -1,7 +1,6 @@
 package move
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -119,9 +118,6 @@ func TestLocateFindsWhatIsPut(t *testing.T) {
 	counts := map[spot]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		now, next := drawn(t, "now"), drawn(t, "next")
-		if checkPair(now, next) != nil {
-			return
-		}
 		key := rapid.SampledFrom([]string{"K", "L", "K#1", "K#SHARD", "K#SHARD_1", "K_2", "K.3", "#", "K#SHARD_01"}).Draw(t, "key")
 		id := rapid.StringMatching(`[a-z]{1,4}`).Draw(t, "id")
 		atlas := newAtlas("pk", "sk", now, &next)
@@ -146,24 +142,5 @@ func TestLocateFindsWhatIsPut(t *testing.T) {
 	})
 	if len(counts) != 3 || counts[atBoth] == 0 {
 		t.Errorf("drew %v, want all of them", counts)
-	}
-}
-
-// Arrangements whose shard keys read as those of different keys are refused.
-func TestCheckPair(t *testing.T) {
-	short, long, plain := arranged(4, spelt(layout.Format{ShardPrefix: "_"})), arranged(4), arranged(0)
-	if err := checkPair(short, long); err == nil || !strings.Contains(err.Error(), `K#SHARD_3`) {
-		t.Errorf("got %v, want an error with an example", err)
-	}
-	if err := checkPair(long, short); err == nil {
-		t.Error("got nil, want an error the other way round, too")
-	}
-	for _, b := range []passage.Arrangement{plain, long, arranged(7), arranged(4, spelt(layout.PlainNumber()))} {
-		if err := checkPair(long, b); err != nil {
-			t.Errorf("%v and %v: %v", long, b, err)
-		}
-	}
-	if got := fmt.Sprint(atOld, astray, atUnknown); got != "old home astray unknown" {
-		t.Errorf("spots are %q", got)
 	}
 }
