@@ -112,6 +112,47 @@ func (m *movable) homeIn(in passage.Arrangement, key Item) (place.Home, error) {
 	return m.schema.HomeIn(in.For(logical.Value), key)
 }
 
+// locate returns the keys under which an item may be stored, the new home first.
+func (m *movable) locate(ctx context.Context, like Item) ([]Item, error) {
+	key, err := m.schema.KeyOf(like)
+	if err != nil {
+		return nil, err
+	}
+	v, err := m.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at, _, err := m.at(v, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case at.Phase == forward.Settled:
+		return []Item{at.Homes.Old}, nil
+	case at.Phase == forward.Settling:
+		return []Item{at.Homes.New}, nil
+	}
+	return []Item{at.Homes.New, at.Homes.Old}, nil
+}
+
+// decode is decodeStored. It knows the layouts that the record had when it was last read, and the process's own before that.
+func (m *movable) decode(stored Item) (Item, layout.Place, error) {
+	if key, ok := stored[m.schema.PartitionKey].(*types.AttributeValueMemberS); ok && layout.IsControl(key.Value) {
+		return nil, layout.Place{}, ErrNotFound
+	}
+	slot, err := m.table.Slot(stored)
+	switch {
+	case err != nil:
+		return nil, layout.Place{}, fmt.Errorf("%w: %w", ErrItem, err)
+	case slot.Content == nil:
+		return nil, layout.Place{}, ErrNotFound
+	}
+	parse := *m.schema
+	if known := m.book.Layouts(); len(known) > 0 {
+		parse.Layout, parse.Older = known[0], known[1:]
+	}
+	return parse.Decode(context.Background(), slot.Content)
+}
+
 // staleTimes is how often an operation begins again. A record changes once an hour, so that the last of them means damage.
 const staleTimes = 5
 

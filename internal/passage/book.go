@@ -292,6 +292,25 @@ func (b *Book) checkOwn(r Record) error {
 		charter.ErrIncompatible, b.own.Layout.String(), recorded)
 }
 
+// Layouts returns the layouts that the record had when it was last read, each with as many shards as a key may have, for those who
+// read stored keys. There are none if it was not read yet.
+func (b *Book) Layouts() (all []layout.Layout) {
+	v := b.newest()
+	if v == nil {
+		return nil
+	}
+	for _, a := range []*Arrangement{&v.Record.Now, v.Record.Next, v.Record.Former} {
+		switch {
+		case a == nil:
+		case a.Layout.Shards == 0 && len(a.Widths) == 0:
+			all = append(all, a.Layout)
+		default:
+			all = append(all, a.Layout.WithShards(layout.MaxShards))
+		}
+	}
+	return all
+}
+
 // newest returns the newest view that was read, nil if there is none.
 func (b *Book) newest() *View {
 	b.mu.Lock()
