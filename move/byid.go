@@ -21,9 +21,10 @@ import (
 
 // byID moves the items of a movable collection, whose own keys are spread and who are found by their ids.
 type byID struct {
-	mover *Mover
-	table express.Table
-	book  *passage.Book
+	mover   *Mover
+	table   express.Table
+	control *adapt.Control
+	book    *passage.Book
 }
 
 // newByID returns the mover of a movable collection. It sends nothing.
@@ -41,7 +42,7 @@ func newByID(m *Mover) (*byID, error) {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
 	}
 	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: m.options.Logger})
-	return &byID{mover: m, table: table, book: book}, nil
+	return &byID{mover: m, table: table, control: control, book: book}, nil
 }
 
 // target returns where items are to be moved, given where they are. It is nil if the options do not say.

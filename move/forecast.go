@@ -203,4 +203,3 @@ func (a *appraisal) waits() time.Duration {
 	}
 	return waits
 }
-

@@ -75,6 +75,9 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 	stage := stageOf(r)
 	toward := func(a *passage.Arrangement) string { return Arrangement(*a).String() }
 	switch {
+	case r.Former != nil && !stage.Moving() && to != nil && !to.Equal(r.Now) && !to.SameLayout(r.Former.Layout):
+		return fmt.Errorf("%w: the last move is not finished, and programs may still have its layout, %s: set Options.Layout to %s in all programs, and Finish that move (--finish)",
+			ErrStage, toward(r.Former), toward(&r.Now))
 	case back && r.Stage.Phase == forward.Split, r.Stage.Phase == forward.Back && back, r.Stage.Trace == forward.Returned && back:
 		return nil
 	case back && !stage.Moving():
@@ -96,6 +99,45 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 		return fmt.Errorf("%w: nothing moves, and neither To nor Widths says where to: name a layout", ErrStage)
 	}
 	return nil
+}
+
+// stage returns the present stage.
+func (m *byID) stage(ctx context.Context) (Stage, error) {
+	if _, err := m.admit(ctx); err != nil {
+		return Stage{}, err
+	}
+	v, _, err := m.current(ctx)
+	if err != nil {
+		return Stage{}, err
+	}
+	return stageOf(&v.Record), nil
+}
+
+// finish makes the present layout the only one that programs may have.
+func (m *byID) finish(ctx context.Context) error {
+	if _, err := m.admit(ctx); err != nil {
+		return err
+	}
+	v, _, err := m.current(ctx)
+	if err != nil {
+		return err
+	}
+	switch stage := stageOf(&v.Record); {
+	case stage.Moving():
+		return fmt.Errorf("%w: the move is not over, it is %s", ErrStage, stage)
+	case stage.Former == nil:
+		return fmt.Errorf("%w: there is nothing to finish: %s", ErrStage, stage)
+	}
+	written, found, err := m.control.Charter(ctx)
+	if err == nil && found { // first, so that what a program is told to have is never refused
+		written.Layout = v.Record.Now.Layout
+		err = m.control.Rewrite(ctx, written)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = m.book.Finish(ctx, v)
+	return err
 }
 
 // live goes from stage to stage until the move is over, or has to wait.

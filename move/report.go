@@ -73,7 +73,7 @@ type Finding struct {
 	// Kind is old, misplaced, beyond, unexplained, ambiguous, or refused for an item that could not be changed. Movable collections also
 	// have doubled, stranded, lost, marks, leftover and occupied.
 	Kind   string `json:"kind"`
-	Key    string `json:"key"`  // the item's key in the table
+	Key    string `json:"key"` // the item's key in the table
 	Stored string `json:"stored"`
 	Want   string `json:"want,omitempty"` // "" if nothing says where it belongs
 	Why    string `json:"why,omitempty"`

@@ -59,8 +59,8 @@ type work struct {
 	pass     int
 	report   *Report
 	passFrom time.Time
-	skipped  int64   // items of the pass that were read before it began, by the checkpoint
-	perMove  float64 // write units, on average
+	skipped  int64     // items of the pass that were read before it began, by the checkpoint
+	perMove  float64   // write units, on average
 	until    time.Time // what is waited for; zero if nothing is
 }
 
