@@ -58,7 +58,6 @@ type appraisal struct {
 	settled bool
 
 	reads float64 // of looking at each item that moves, in the sample
-	sizes float64 // of items that move
 }
 
 // sample looks at some items: of the whole table, or of the keys that move.
@@ -115,18 +114,21 @@ func (a *appraisal) weigh(_ context.Context, _ *work, s *sample, items []place.I
 			s.report.Misplaced++
 		}
 		s.report.Listed++
-		if a.to == nil || at.spot != atOld || slot.State != forward.Live && slot.State != forward.Frozen {
+		var table, index float64
+		switch live := slot.State == forward.Live || slot.State == forward.Frozen; {
+		case a.to != nil && at.spot == atOld && live && a.record.Stage.Phase != forward.Settling && a.record.Stage.Phase != forward.Back:
+			table, index = a.cost(item, at, tariff)
+		case at.spot == atNew && slot.State == forward.Live && a.record.Stage.Phase == forward.Back:
+			table = 2*writeUnits(item) + 1 // it is marked, and put back, and in the end its mark goes
+		default:
 			s.report.Right++
 			continue
 		}
 		s.report.Old++
 		s.moves++
-		table, index := a.cost(item, at, tariff)
 		s.table += table
 		s.index += index
-		a.reads += 2 * max(1, math.Ceil(float64(sizeOf(item))/readUnit)) / 2
-		a.reads++ // the stub, at the end
-		a.sizes += float64(sizeOf(item))
+		a.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
 	}
 	return nil
 }

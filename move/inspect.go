@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
@@ -19,9 +21,9 @@ import (
 )
 
 const (
-	// seenBits is how many ids, by their hash, are told apart when the same id is looked for in both homes. Two ids with the same hash only
-	// cost reads.
-	seenBits = 1 << 27
+	// So many ids, by their hash, are told apart when the same id is looked for in both homes: 16 for each item of the table, within bounds.
+	// Two ids with the same hash only cost reads.
+	leastSeen, mostSeen = 1 << 16, 1 << 27
 	// settleTime is how long an id may be in between, while a program creates it.
 	settleTime = 5 * time.Second
 	leaseTimes = 20
@@ -36,8 +38,11 @@ type inspection struct {
 	mu     sync.Mutex
 	record passage.Record
 	atlas  *atlas
-	seen   [2]*bitmap // ids that are live in old homes and in new ones
+	seen   [2]*bitmap      // ids that are live in old homes and in new ones
+	told   map[uint64]bool // hashes of ids that were reported: one with two homes is met twice
 }
+
+const maxTold = 100_000
 
 // verify reads all items, and reports those that are not as the stage has them.
 func (m *byID) verify(ctx context.Context) (Report, error) {
@@ -153,9 +158,7 @@ func (i *inspection) suspect(at located, state forward.State, odd error, item pl
 
 // twice notes that an id is live in a home, and reports whether it was seen live in the other one.
 func (i *inspection) twice(at located, item place.Item) bool {
-	o := &i.options.Collection
-	key, _ := i.atlas.schema.KeyText(place.Item{o.PartitionKey: text(at.key), o.SortKey: item[o.SortKey]})
-	hash := maphash.String(i.seed, key)
+	hash := i.hash(at, item)
 	home := forward.Old
 	if at.spot == atNew {
 		home = forward.New
@@ -163,10 +166,34 @@ func (i *inspection) twice(at located, item place.Item) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.seen[home] == nil {
-		i.seen = [2]*bitmap{newBitmap(seenBits), newBitmap(seenBits)}
+		bits := int(min(max(16*aws.ToInt64(i.work.table.ItemCount), leastSeen), mostSeen))
+		i.seen = [2]*bitmap{newBitmap(bits), newBitmap(bits)}
 	}
 	i.seen[home].set(hash)
 	return i.seen[home.Other()].has(hash)
+}
+
+// hash returns the hash of an id.
+func (i *inspection) hash(at located, item place.Item) uint64 {
+	o := &i.options.Collection
+	key := cmp.Or(at.key, storedKey(item, o.PartitionKey))
+	text, _ := i.atlas.schema.KeyText(place.Item{o.PartitionKey: text(key), o.SortKey: item[o.SortKey]})
+	return maphash.String(i.seed, text)
+}
+
+// tellOf notes that an id is reported, and returns false if it was before.
+func (i *inspection) tellOf(at located, item place.Item) bool {
+	hash := i.hash(at, item)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.told[hash] {
+		return false
+	}
+	if i.told == nil || len(i.told) >= maxTold {
+		i.told = map[uint64]bool{}
+	}
+	i.told[hash] = true
+	return true
 }
 
 // examine reads the homes of an item again, and reports what is wrong with them. It judges only what it has read while the record stayed
@@ -218,10 +245,14 @@ func (i *inspection) examine(ctx context.Context, item place.Item) error {
 			}
 			continue
 		}
+		first := i.tellOf(d.at, item)
 		i.work.mu.Lock()
 		defer i.work.mu.Unlock()
 		if d.here == forward.Live && (d.at.spot == atOld || d.at.spot == atNew || d.at.spot == atBoth) {
 			i.report.Right--
+		}
+		if !first {
+			return nil
 		}
 		i.report.find(i.finding(kind, d.at, item, why))
 		i.report.tell(kind)
@@ -367,7 +398,7 @@ func overdue(err error) bool { return errors.Is(err, lease.ErrOver) }
 // bitmap is a set of hashes of fixed size.
 type bitmap struct{ words []uint64 }
 
-func newBitmap(bits int) *bitmap { return &bitmap{make([]uint64, bits/64)} }
+func newBitmap(bits int) *bitmap { return &bitmap{make([]uint64, (bits+63)/64)} }
 
 func (b *bitmap) at(hash uint64) (word *uint64, bit uint64) {
 	hash %= uint64(len(b.words) * 64)

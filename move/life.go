@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,7 +177,11 @@ func (l *life) live(ctx context.Context) error {
 func (l *life) stranded() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.report.Findings = append(l.report.Findings, l.kept...)
+	for _, f := range l.kept {
+		if !slices.Contains(l.report.Findings, f) {
+			l.report.Findings = append(l.report.Findings, f)
+		}
+	}
 	if n := len(l.kept); n > 0 {
 		return fmt.Errorf("%w: at least %s in old homes, written by a program that ignores the record, such as %s, stored as %s: put them again through the collection, and delete these",
 			ErrDamage, figure.Count(n, "item"), l.kept[0].Key, l.kept[0].Stored)

@@ -1,0 +1,324 @@
+package move_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/local"
+	"github.com/heatsink-go/heatsink/move"
+)
+
+// A mover that is killed at any moment goes on when it is started again, by another process.
+func TestMoveByIDGoesOnAfterKills(t *testing.T) {
+	for seed := range uint64(3) {
+		synctest.Test(t, func(t *testing.T) {
+			x := found(t)
+			x.fill(x.program(bare), 300)
+			end := x.start(bare, bare)
+			random := rand.New(rand.NewPCG(seed, 1))
+			kills, resumed := 0, 0
+			var result move.Result
+			for n := 0; !result.Done; n++ {
+				if n > 500 {
+					t.Fatalf("it has not ended: %+v", result)
+				}
+				// 300 items take about a minute
+				m := x.mover(move.Options{Collection: users(bare), To: eight, WCU: 15, RCU: 20, Segments: 4})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.Int64N(int64(25*time.Second))))
+				var err error
+				result, err = m.Run(ctx)
+				killed := ctx.Err() != nil
+				cancel()
+				switch {
+				case killed:
+					kills++
+				case err != nil:
+					t.Fatal(err)
+				case !result.Done:
+					time.Sleep(time.Duration(random.Int64N(int64(30 * time.Minute))))
+				}
+				if result.Resumed {
+					resumed++
+				}
+			}
+			end()
+			x.check(eight)
+			if kills < 5 || resumed < 2 {
+				t.Errorf("seed %d: %d kills, %d runs went on from a checkpoint: too few to mean anything", seed, kills, resumed)
+			}
+			t.Logf("seed %d: %d kills, %d resumed, %d operations", seed, kills, resumed, x.ops)
+		})
+	}
+}
+
+// Two movers at once do no harm, and both see the end.
+func TestTwoMoversByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(four), 300)
+		end := x.start(four, four)
+		var all sync.WaitGroup
+		for i := range 2 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * 10 * time.Second)
+				m := x.mover(move.Options{Collection: users(four), To: otherway, WCU: 30, RCU: 50, Segments: 4, Wait: true})
+				result, err := m.Run(t.Context())
+				if err != nil || !result.Done || result.Late != 0 || result.Moved == 0 {
+					t.Errorf("mover %d: %+v, %v", i, result, err)
+				}
+			})
+		}
+		all.Wait()
+		end()
+		x.check(otherway)
+	})
+}
+
+// A move that is split goes back, from its middle, and leaves nothing behind. The next move may go anywhere.
+func TestBackByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(four), 300)
+		end := x.start(four, four, four)
+		o := move.Options{Collection: users(four), To: eight, WCU: 15, RCU: 20, Segments: 4, Wait: true}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		result, err := x.mover(o).Run(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) || result.Moved < 20 || result.Stage.Name != "split" {
+			t.Fatalf("%+v, %v, want some moves", result, err)
+		}
+		time.Sleep(20 * time.Minute)
+		m := x.mover(o)
+		back, err := m.Back(t.Context())
+		if err != nil || !back.Done || back.Stage.Name != "settled" || back.Moved < result.Moved {
+			t.Errorf("back: %+v, %v", back, err)
+		}
+		report, err := m.Verify(t.Context())
+		if err != nil || report.Damaged() != 0 {
+			t.Errorf("verified %+v, %v", report, err)
+		}
+		if _, err := m.Back(t.Context()); !errors.Is(err, move.ErrStage) {
+			t.Errorf("going back twice: %v, want ErrStage", err)
+		}
+		end()
+		x.check(four)
+		if err := m.Finish(t.Context()); err != nil {
+			t.Error(err)
+		}
+		again, err := x.mover(move.Options{Collection: users(four), To: otherway, Wait: true}).Run(t.Context())
+		if err != nil || !again.Done {
+			t.Errorf("%+v, %v", again, err)
+		}
+		x.check(otherway)
+	})
+}
+
+// Verify finds nothing wrong at any stage of a move, there and back, while programs write.
+func TestVerifyOfAHealthyMove(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			x := found(t)
+			x.fill(x.program(four), 200)
+			end := x.start(four, four, four, four)
+			o := move.Options{Collection: users(four), To: eight, WCU: 20, RCU: 100, Segments: 4, Wait: true}
+			var all sync.WaitGroup
+			done := make(chan struct{})
+			all.Go(func() {
+				defer close(done)
+				if !back {
+					if _, err := x.mover(o).Run(t.Context()); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				_, _ = x.mover(o).Run(ctx)
+				if _, err := x.mover(o).Back(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			verifier := x.mover(o)
+			stages := map[string]int{}
+			for running := true; running; {
+				select {
+				case <-done:
+					running = false
+				default:
+				}
+				stage, err := verifier.Stage(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				report, err := verifier.Verify(t.Context())
+				if err != nil || report.Damaged() != 0 {
+					t.Errorf("at stage %s: %+v, %v", stage.Name, report, err)
+					break
+				}
+				stages[stage.Name]++
+				time.Sleep(time.Duration(rand.IntN(600)) * time.Second)
+			}
+			all.Wait()
+			end()
+			if len(stages) < 3 { // a move is closed for a moment only
+				t.Errorf("verified at %v, want all stages", stages)
+			}
+			t.Logf("verified at %v beside %d operations", stages, x.ops)
+		})
+	}
+}
+
+// A server that does not check signatures lets a move rest in its split stage, and programs go on.
+func TestMoveByIDRestsWithoutSignatures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE"}, want: map[[2]string]int{}}
+		x.create()
+		x.fill(x.program(bare), 50)
+		end := x.start(bare, bare)
+		m := x.mover(move.Options{Collection: users(bare), To: eight, Wait: true})
+		result, err := m.Run(t.Context())
+		if err != nil || result.Done || result.Stage.Name != "split" || !strings.Contains(result.Rests, "does not check when requests were signed") || result.Moved < 50 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		if _, err := m.Back(t.Context()); !errors.Is(err, move.ErrStage) {
+			t.Errorf("going back: %v, want ErrStage", err)
+		}
+		report, err := m.Verify(t.Context())
+		if err != nil || report.Damaged() != 0 {
+			t.Errorf("verified %+v, %v", report, err)
+		}
+		time.Sleep(time.Hour)
+		end()
+	})
+}
+
+// Only the keys that are named move, and only their shards are read.
+func TestMoveSingleKeysByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.keys = []string{"ACTIVE", "IDLE", "GONE"}
+		c := x.program(bare)
+		x.fill(c, 120)
+		for i := range 200 {
+			x.put(c, user{Key: "LARGE", ID: fmt.Sprint("l", i), Value: 1, Text: strings.Repeat("x", 4000)})
+		}
+		end := x.start(bare, bare)
+		m := x.mover(move.Options{Collection: users(bare), Widths: map[string]int{"ACTIVE": 8}, Wait: true})
+		forecast, err := m.Plan(t.Context())
+		if err != nil || !forecast.Exact || forecast.Moves < 25 || forecast.Moves > 60 || forecast.ReadUnits > 300 {
+			t.Errorf("forecast %+v, %v, want about 7/8 of 40 moves and few reads", forecast, err)
+		}
+		result, err := m.Run(t.Context())
+		if err != nil || !result.Done || result.Moved < 25 || result.Moved > 60 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		end()
+		shards := map[string]int{}
+		for _, item := range x.stored() {
+			shards[item["pk"].(*types.AttributeValueMemberS).Value]++
+			if item["_hs_f"] != nil || item["_hs_d"] != nil {
+				t.Errorf("marks are left: %v", item)
+			}
+		}
+		if shards["ACTIVE#SHARD_7"] == 0 || shards["ACTIVE"] > shards["IDLE"]/2 || shards["LARGE"] != 200 || shards["IDLE#SHARD_7"] != 0 {
+			t.Errorf("items are in %v, want eight shards of ACTIVE alone", shards)
+		}
+		for id, value := range x.want {
+			got, err := c.Get(t.Context(), user{Key: id[0], ID: id[1]})
+			if err != nil || got.Value != value {
+				t.Errorf("%v is %+v, %v, want %d", id, got, err, value)
+			}
+		}
+	})
+}
+
+// A mover whose requests are throttled, lost and answered late moves everything all the same.
+func TestMoveByIDOverAFaultyNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(bare), 100)
+		end := x.start(bare)
+		client := faulty.On(t, x.client, faulty.Random(rand.New(rand.NewPCG(1, 2)), 10, faulty.Throttled, faulty.ThrottledOnDemand, faulty.Conflict,
+			faulty.Unreached, faulty.LostRequest, faulty.LostAnswer, faulty.BrokeDown, faulty.Late).Of("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Scan"))
+		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 3)), 20*time.Second).Of(faulty.Late))
+		m, err := move.New(client, move.Options{Collection: users(bare), To: eight, Wait: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := m.Run(t.Context())
+		if err != nil || !result.Done || result.Throttles == 0 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		end()
+		client.Wait()
+		x.check(eight)
+		if client.Wrong() < 50 {
+			t.Errorf("%d requests went wrong: too few to mean anything", client.Wrong())
+		}
+	})
+}
+
+// A program that ignores the record and writes to old homes is noticed.
+func TestOldWritersByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(bare), 20)
+		m := x.mover(move.Options{Collection: users(bare), To: eight})
+		if _, err := m.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(63 * time.Minute)
+		n := 0
+		watch := watched{Client: x.client, scanned: func() { // a program that writes a new user behind every page
+			n++
+			_, err := x.client.PutItem(context.Background(), &dynamodb.PutItemInput{
+				TableName: aws.String("users"), Item: heatsink.Item{"pk": text("ACTIVE"), "sk": text(fmt.Sprint("old", n))},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}}
+		m, err := move.New(watch, move.Options{Collection: users(bare), To: eight, Segments: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := m.Run(t.Context())
+		if !errors.Is(err, move.ErrOldWriters) || result.Late < 3 || result.Stage.Name != "closed" {
+			t.Errorf("%+v, %v, want ErrOldWriters", result, err)
+		}
+		result, err = x.mover(move.Options{Collection: users(bare), To: eight, Wait: true}).Run(t.Context()) // it has been stopped
+		if err != nil || !result.Done {
+			t.Errorf("%+v, %v", result, err)
+		}
+	})
+}
+
+// watched is a client that tells of pages.
+type watched struct {
+	move.Client
+	scanned func()
+}
+
+func (w watched) Scan(ctx context.Context, in *dynamodb.ScanInput, with ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	out, err := w.Client.Scan(ctx, in, with...)
+	w.scanned()
+	return out, err
+}
