@@ -16,8 +16,20 @@ import (
 	"github.com/heatsink-go/heatsink/internal/forward/express"
 )
 
-// admit describes the table, and refuses one whose items cannot be moved. It also refuses a collection that no program has opened yet.
+// admit describes the table, and refuses one whose items cannot be moved.
 func (m *byID) admit(ctx context.Context) (*types.TableDescription, error) {
+	table, err := m.meet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.admitShape(table); err != nil {
+		return nil, err
+	}
+	return table, m.admitTTL(ctx)
+}
+
+// meet describes the table, and refuses one that is not what the options say, or whose collection no program has opened yet.
+func (m *byID) meet(ctx context.Context) (*types.TableDescription, error) {
 	o := &m.mover.options.Collection
 	table, err := m.mover.describeTable(ctx)
 	if err != nil {
@@ -28,12 +40,6 @@ func (m *byID) admit(ctx context.Context) (*types.TableDescription, error) {
 	}
 	if kind := kindOfAttribute(table, o.PartitionKey); kind != types.ScalarAttributeTypeS {
 		return nil, fmt.Errorf("%w: the partition key %q has the type %s: only a string (S) can be spread, because the shard is written into it", ErrUnsupported, o.PartitionKey, kind)
-	}
-	if err := m.admitShape(table); err != nil {
-		return nil, err
-	}
-	if err := m.admitTTL(ctx); err != nil {
-		return nil, err
 	}
 	return table, m.mover.ready(ctx, table)
 }

@@ -25,6 +25,7 @@ type user struct {
 	ID    string `dynamodbav:"sk"`
 	Value int    `dynamodbav:"value"`
 	Text  string `dynamodbav:"text,omitempty"`
+	Group string `dynamodbav:"group,omitempty"`
 }
 
 var (

@@ -37,8 +37,7 @@ type census struct {
 // census returns an error if the move must not begin.
 func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangement) error {
 	o := &t.options.Collection
-	c := &census{trip: t, counts: map[string]int64{}}
-	c.now, c.both = newAtlas(o.PartitionKey, o.SortKey, v.Record.Now, nil), newAtlas(o.PartitionKey, o.SortKey, v.Record.Now, to)
+	c := t.newCensus(v.Record.Now, to)
 	source, err := t.newSource(v.Record.Now, to, false)
 	if err != nil {
 		return err
@@ -48,6 +47,14 @@ func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangem
 		return err
 	}
 	return c.verdict()
+}
+
+func (t *trip) newCensus(now passage.Arrangement, to *passage.Arrangement) *census {
+	o := &t.options.Collection
+	return &census{
+		trip: t, counts: map[string]int64{},
+		now: newAtlas(o.PartitionKey, o.SortKey, now, nil), both: newAtlas(o.PartitionKey, o.SortKey, now, to),
+	}
 }
 
 func (c *census) take(_ context.Context, items []place.Item) error {
@@ -85,9 +92,9 @@ func (c *census) judge(item place.Item) (kind string, at located, why string) {
 	case odd != nil:
 		return kindMarks, now, odd.Error()
 	case now.spot == atBoth && slot.State != forward.Live:
-		return kindMarks, now, fmt.Sprintf("it is %v, although nothing moves: see Verify", slot.State)
-	case now.spot == atBoth && both.spot == atUnknown:
-		return kindRefused, now, "the new layout takes no such key: " + both.why + "; choose another Format for To"
+		return kindMarks, now, fmt.Sprintf("it is %v, although nothing moves: delete it, or see what Verify says", slot.State)
+	case now.spot == atBoth && both.key != now.key:
+		return kindRefused, now, fmt.Sprintf("%v; choose another Format for To", c.both.takes(now.key))
 	case now.spot == astray:
 		return misplaced.String(), now, now.why + ": put it there, or delete it"
 	case now.spot == atUnknown && (both.spot == atNew || both.spot == astray):

@@ -31,6 +31,10 @@ type checkpoint struct {
 	names  []string // the key attributes of the data's table
 	kinds  []types.ScalarAttributeType
 	shards bool // positions may be the beginning of a shard: a partition key alone
+
+	// trail are the keys that a pass has to look at, nil for all. The record does not tell any more which keys have moved when only their
+	// marks are left.
+	trail []string
 }
 
 // The attributes of a checkpoint.
@@ -39,6 +43,7 @@ const (
 	nameMove     = "_hs_move"
 	nameSegments = "_hs_segments"
 	nameAt       = "_hs_at"
+	nameTrail    = "_hs_keys"
 
 	checkpointVersion = 1
 )
@@ -160,7 +165,14 @@ func (c *checkpoint) load(ctx context.Context, segments int) (all []*segment, ig
 	if v, _ := out.Item[nameVersion].(*types.AttributeValueMemberN); v == nil || v.Value != strconv.Itoa(checkpointVersion) {
 		return nil, "another version of heatsink wrote it", nil
 	}
+	c.trail = nil
+	if keys, ok := out.Item[nameTrail].(*types.AttributeValueMemberSS); ok && c.shards {
+		c.trail = keys.Value
+	}
 	list, _ := out.Item[nameSegments].(*types.AttributeValueMemberL)
+	if list != nil && len(list.Value) == 0 {
+		return nil, "", nil // it is there for its trail, or a pass has ended
+	}
 	if list == nil || len(list.Value) != segments {
 		return nil, fmt.Sprintf("it does not have %d segments", segments), nil
 	}
@@ -247,6 +259,9 @@ func (c *checkpoint) save(ctx context.Context, all []segment) error {
 		nameMove:     &types.AttributeValueMemberS{Value: c.what},
 		nameSegments: &types.AttributeValueMemberL{Value: list},
 		nameAt:       &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().UnixMilli(), 10)},
+	}
+	if len(c.trail) > 0 {
+		item[nameTrail] = &types.AttributeValueMemberSS{Value: c.trail}
 	}
 	maps.Copy(item, c.key)
 	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: item}, dispatch.Once)

@@ -37,8 +37,8 @@ type round struct {
 	stuck int64 // items that the chore can do nothing for, and that keep the stage from ending
 }
 
-// newRound returns a pass for a chore. segments are nil for one from the beginning.
-func (t *trip) newRound(v *passage.View, chore forward.Chore, segments []*segment, c *checkpoint) (*round, error) {
+// newRound returns a pass for a chore, from the beginning.
+func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*round, error) {
 	r := &round{trip: t, chore: chore, record: v.Record}
 	o := &t.options.Collection
 	r.atlas = atlasOf(o.PartitionKey, o.SortKey, &v.Record)
@@ -48,14 +48,14 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, segments []*segmen
 		from, to = *v.Record.Former, &v.Record.Now
 	}
 	source, err := t.newSource(from, to, false)
+	if err == nil && to == nil && c != nil && c.trail != nil {
+		err = source.only(c.trail, from)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if segments == nil {
-		segments = newSegments(source.total)
-	}
 	r.pass = &pass{
-		work: t.work, segments: segments, mode: scanStrong, moving: true, checkpoint: c,
+		work: t.work, segments: newSegments(source.total), mode: scanStrong, moving: true, checkpoint: c,
 		keys: []string{o.PartitionKey, o.SortKey}, fetch: source.page, handle: r.take,
 	}
 	return r, nil
@@ -117,7 +117,7 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 		switch {
 		case at.spot == atOld:
 			return state == forward.Live || state == forward.Frozen
-		case at.spot == astray && state == forward.Live && r.before.locate(item).spot == astray:
+		case at.spot == astray && state == forward.Live:
 			r.stick(misplaced.String(), at, item, at.why+": put it there, or delete it")
 		case at.spot == atUnknown && state == forward.Live && r.before.locate(item).spot == atBoth:
 			r.stick(kindRefused, at, item, at.why+": the new layout takes no such key, so the item cannot move; go back, and choose another Format")

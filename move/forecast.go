@@ -35,7 +35,9 @@ func (m *byID) plan(ctx context.Context) (Forecast, error) {
 	}
 	t := m.newTrip(table)
 	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
-	a.settled = v.Record.Stage.Phase == forward.Settled
+	if to != nil && v.Record.Stage == (forward.Stage{}) {
+		a.census = t.newCensus(v.Record.Now, to)
+	}
 	if to == nil || v.Record.Now.Equal(*to) { // of a move that has come to its end
 		a.to, a.atlas = nil, atlasOf(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, &v.Record)
 	}
@@ -55,7 +57,8 @@ type appraisal struct {
 	record  passage.Record
 	to      *passage.Arrangement // nil if no item has to move any more
 	atlas   *atlas
-	settled bool
+	census  *census // of a move that has not begun; nil otherwise
+	blocked int64
 
 	reads float64 // of looking at each item that moves, in the sample
 }
@@ -101,6 +104,13 @@ func (a *appraisal) weigh(_ context.Context, _ *work, s *sample, items []place.I
 		s.bytes += float64(sizeOf(item))
 		slot, odd := a.byID.table.Slot(item)
 		at := a.atlas.find(item, slot.State)
+		if a.census != nil && a.to != nil {
+			if kind, at, why := a.census.judge(item); kind != "" {
+				a.blocked++
+				s.report.find(a.finding(kind, at, item, why))
+				continue
+			}
+		}
 		switch {
 		case at.spot == atControl:
 			continue
@@ -171,6 +181,8 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	seconds := max(passes*once/a.options.RCU, f.WriteUnits/a.options.WCU)
 	f.Duration = time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))
 	f.Waits = a.waits()
+	f.Blocked = int64(math.Round(float64(a.blocked) * scale))
+	f.Findings = s.report.Findings
 	f.Stage = stageOf(&a.record)
 	f.Notes = nil
 	switch {
@@ -188,7 +200,7 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	if n := len(table.GlobalSecondaryIndexes); n > 0 && f.Moves > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s may show an item twice, or miss it, for the moment between its two homes: drop entries that have the attribute _hs_f or _hs_d", figure.Count(n, "index")))
 	}
-	if f.Stage.Former != nil && a.to != nil && a.settled {
+	if f.Stage.Former != nil && a.census != nil && a.to != nil {
 		f.Notes = append(f.Notes, "the last move is not finished: finish it before the next one")
 	}
 }

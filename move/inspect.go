@@ -46,7 +46,7 @@ const maxTold = 100_000
 
 // verify reads all items, and reports those that are not as the stage has them.
 func (m *byID) verify(ctx context.Context) (Report, error) {
-	table, err := m.admit(ctx)
+	table, err := m.meet(ctx)
 	if err != nil {
 		return Report{}, err
 	}

@@ -19,7 +19,10 @@ import (
 )
 
 // lookEvery is how often a mover that waits looks at the record, which others may change.
-const lookEvery = time.Minute
+const (
+	lookEvery  = time.Minute
+	leastPause = 5 * time.Second
+)
 
 // unchecked is what to say where stages cannot end.
 const unchecked = "this server does not check when requests were signed (DynamoDB Local, DAX, some proxies): the move rests in its split phase: " +
@@ -104,7 +107,7 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 
 // stage returns the present stage.
 func (m *byID) stage(ctx context.Context) (Stage, error) {
-	if _, err := m.admit(ctx); err != nil {
+	if _, err := m.meet(ctx); err != nil {
 		return Stage{}, err
 	}
 	v, _, err := m.current(ctx)
@@ -116,7 +119,7 @@ func (m *byID) stage(ctx context.Context) (Stage, error) {
 
 // finish makes the present layout the only one that programs may have.
 func (m *byID) finish(ctx context.Context) error {
-	if _, err := m.admit(ctx); err != nil {
+	if _, err := m.meet(ctx); err != nil {
 		return err
 	}
 	v, _, err := m.current(ctx)
@@ -143,14 +146,19 @@ func (m *byID) finish(ctx context.Context) error {
 
 // live goes from stage to stage until the move is over, or has to wait.
 func (l *life) live(ctx context.Context) error {
+	began := false // something moves, or has moved since this run began
 	for {
 		v, waited, err := l.current(ctx)
 		if err != nil {
 			return err
 		}
 		l.show(v)
-		if err := l.admits(&v.Record, l.back); err != nil && !(l.back && !l.isMoving(v)) { // another mover may have changed the course
-			return err
+		moving := stageOf(&v.Record).Moving()
+		began = began || moving
+		if moving || !began { // another mover may have changed the course
+			if err := l.admits(&v.Record, l.back); err != nil {
+				return err
+			}
 		}
 		over, waits, err := l.step(ctx, v, waited)
 		switch {
@@ -189,8 +197,6 @@ func (l *life) stranded() error {
 	return nil
 }
 
-func (l *life) isMoving(v *passage.View) bool { return stageOf(&v.Record).Moving() }
-
 // show makes the stage part of the result and of the progress.
 func (l *life) show(v *passage.View) {
 	l.mu.Lock()
@@ -211,7 +217,7 @@ func (l *life) pause(ctx context.Context, v *passage.View) error {
 	l.waitFor(until)
 	defer l.waitFor(time.Time{})
 	left := time.Until(until)
-	return dispatch.Sleep(ctx, min(max(left, time.Second), lookEvery))
+	return dispatch.Sleep(ctx, min(max(left, leastPause), lookEvery))
 }
 
 // waitFor makes what the mover waits for part of the progress.
@@ -259,9 +265,26 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 			return false, false, err
 		}
 	}
+	if then.Trace == forward.Deads {
+		l.leaveTrail(ctx, v)
+	}
 	name, _ := nameOfStage(then)
 	_, err = l.book.Advance(ctx, v, then, nil, "heatsink move: "+name)
 	return false, false, err
+}
+
+// leaveTrail notes which keys have moved, if it is not all of them, for the pass behind the next change of the record. Without it, that
+// reads the whole table.
+func (l *life) leaveTrail(ctx context.Context, v *passage.View) {
+	keys, only := onlyWidths(v.Record.Now, *v.Record.Next)
+	if !only || len(keys) == 0 {
+		return
+	}
+	c := newCheckpoint(l.client, &l.options, l.work.table)
+	c.what, c.shards, c.trail = fingerprintByID(&l.options, v.Record.Generation+1, forward.DropDeads), true, keys
+	if err := c.save(ctx, nil); err != nil {
+		l.options.Logger.WarnContext(ctx, "the next pass will read the whole table", "table", l.options.Collection.Table, "error", err)
+	}
 }
 
 // rest notes that the move cannot go on.
@@ -301,8 +324,11 @@ func (l *life) pass(ctx context.Context, v *passage.View, chore forward.Chore) e
 			return err
 		}
 		l.keep(r)
-		if err := r.blocked(); err != nil || v.Record.Stage.Phase == forward.Split {
-			return err
+		if err := r.blocked(); err != nil { // what is in the way is looked for again
+			return errors.Join(err, l.newCheckpoint(v, chore).remove(ctx))
+		}
+		if v.Record.Stage.Phase == forward.Split {
+			return nil
 		}
 		switch {
 		case r.left > 0:
@@ -310,7 +336,7 @@ func (l *life) pass(ctx context.Context, v *passage.View, chore forward.Chore) e
 		case !resumed && (chore != forward.ReturnAll || r.found == 0):
 			return nil
 		}
-		if err := l.newCheckpoint(v, chore).remove(ctx); err != nil {
+		if err := r.pass.checkpoint.save(ctx, nil); err != nil { // the next pass begins at the beginning
 			return err
 		}
 	}
@@ -364,14 +390,20 @@ func (l *life) moveRest(ctx context.Context, v *passage.View) error {
 
 // round returns a pass, and whether it goes on from a checkpoint.
 func (l *life) round(ctx context.Context, v *passage.View, chore forward.Chore, resume bool) (*round, bool, error) {
-	r, err := l.newRound(v, chore, nil, l.newCheckpoint(v, chore))
+	c := l.newCheckpoint(v, chore)
+	if chore == forward.DropDeads {
+		if _, _, err := c.load(ctx, 0); err != nil { // only for its trail
+			return nil, false, err
+		}
+	}
+	r, err := l.newRound(v, chore, c)
 	if err != nil {
 		return nil, false, err
 	}
 	if !resume {
 		return r, false, nil
 	}
-	segments, ignored, err := r.pass.checkpoint.load(ctx, len(r.pass.segments))
+	segments, ignored, err := c.load(ctx, len(r.pass.segments))
 	if err != nil {
 		return nil, false, err
 	}

@@ -152,9 +152,10 @@ type Forecast struct {
 	Duration    time.Duration `json:"nanoseconds"` // at Options.RCU and Options.WCU
 
 	// Of movable collections:
-	Passes int           `json:"passes,omitempty"`          // passes that are left; ReadUnits has them all
-	Waits  time.Duration `json:"waitNanoseconds,omitempty"` // how long the stages have to last beside Duration, at least, from now on
-	Stage  Stage         `json:"stage,omitzero"`
+	Blocked int64         `json:"blocked,omitempty"`         // items that keep the move from beginning: see Findings
+	Passes  int           `json:"passes,omitempty"`          // passes that are left; ReadUnits has them all
+	Waits   time.Duration `json:"waitNanoseconds,omitempty"` // how long the stages have to last beside Duration, at least, from now on
+	Stage   Stage         `json:"stage,omitzero"`
 
 	// PointInTimeRecovery is "on", "off", or "unknown" if nobody may ask or the engine does not tell.
 	PointInTimeRecovery string `json:"pointInTimeRecovery"`

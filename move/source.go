@@ -38,16 +38,20 @@ func (t *trip) newSource(now passage.Arrangement, next *passage.Arrangement, who
 	if next == nil {
 		return s, nil
 	}
-	keys, only := onlyWidths(now, *next)
-	if !only {
-		return s, nil
+	if keys, only := onlyWidths(now, *next); only {
+		return s, s.only(keys, now, *next)
 	}
+	return s, nil
+}
+
+// only limits a source to the shards of some keys.
+func (s *source) only(keys []string, in ...passage.Arrangement) error {
 	s.keys = []string{}
 	for _, key := range keys {
-		for _, a := range []passage.Arrangement{now, *next} {
+		for _, a := range in {
 			shards, err := a.For(key).ShardKeys(key, time.Time{}, time.Time{})
 			if err != nil {
-				return nil, err
+				return err
 			}
 			s.keys = append(s.keys, shards...)
 		}
@@ -56,10 +60,10 @@ func (t *trip) newSource(now passage.Arrangement, next *passage.Arrangement, who
 	s.keys = slices.Compact(s.keys)
 	if len(s.keys) > maxQueried {
 		s.keys = nil
-		return s, nil
+		return nil
 	}
 	s.total = min(s.total, max(len(s.keys), 1))
-	return s, nil
+	return nil
 }
 
 // page returns the next page of a segment.
