@@ -68,6 +68,9 @@ type change struct {
 
 func (c *change) run(ctx context.Context) (*View, error) {
 	b := c.book
+	if _, err := c.follow(c.from.Record, c.clock.now()); err != nil { // before anything is sent
+		return nil, b.errorf("%w", err)
+	}
 	replaced, lost, err := b.control.Replace(ctx, recordKey, c.from.Record.Generation, c.attempt)
 	switch {
 	case replaced:
