@@ -147,27 +147,33 @@ func TestMove(t *testing.T) {
 		if want := First(from, time.UnixMilli(first.At), mover.by); !first.Equal(want) || time.Since(time.UnixMilli(first.At)).Abs() > 2*jitter {
 			t.Errorf("got %+v, want %+v", first, want)
 		}
-		for i, s := range []struct {
-			then   forward.Stage
-			next   *Arrangement
-			others bool // whether processes with the new layout, and with the old one, are let in
-		}{{split, &to, true}, {closed, nil, true}, {settling, nil, true}, {deads, nil, true}, {clean, nil, true}} {
-			v := advance(t, mover, s.then, s.next)
-			if v.Record.Generation != int64(i)+2 || v.Record.Stage != s.then || v.Record.Why != "a test" {
-				t.Errorf("got %+v, want %s", v.Record, describe(s.then))
+		next := &to
+		for i, then := range []forward.Stage{split, closed, settling, deads, clean} {
+			v := advance(t, mover, then, next)
+			next = nil
+			if v.Record.Generation != int64(i)+2 || v.Record.Stage != then || v.Record.Why != "a test" {
+				t.Errorf("got %+v, want %s", v.Record, describe(then))
 			}
 			for _, own := range []Arrangement{from, to} {
 				if got := view(t, newBook(client, own)); !got.Record.Equal(v.Record) {
-					t.Errorf("%s: another process with %s got %+v, want %+v", describe(s.then), own, got.Record, v.Record)
+					t.Errorf("%s: another process with %s got %+v, want %+v", describe(then), own, got.Record, v.Record)
 				}
 			}
 		}
+		late := newBook(client, from)
+		view(t, late)
 		v, err := mover.Finish(t.Context(), view(t, mover))
 		if err != nil || v.Record.Former != nil || !v.Record.Now.Equal(to) {
 			t.Fatalf("got %+v, %v", v, err)
 		}
 		if _, err := newBook(client, from).View(t.Context()); !errors.Is(err, charter.ErrIncompatible) || !strings.Contains(err.Error(), "16 shards") || !strings.Contains(err.Error(), "4 shards") {
 			t.Errorf("a process with the old layout got %v, want ErrIncompatible", err)
+		}
+		time.Sleep(renewAfter)
+		for range 2 {
+			if v, err := late.View(t.Context()); !errors.Is(err, charter.ErrIncompatible) {
+				t.Errorf("a process that runs with the old layout got %v, %v, want ErrIncompatible", v, err)
+			}
 		}
 	})
 }
