@@ -59,6 +59,7 @@ type Book struct {
 	last   answer        // of the read with the number landed, under turn
 
 	changing chan struct{} // has an element while somebody changes the record
+	changes  atomic.Int64  // how many changes were begun
 
 	mu   sync.Mutex
 	seen *View // the newest that was read; a later one must not be older

@@ -375,6 +375,34 @@ func TestRenewSharesLaterReads(t *testing.T) {
 	})
 }
 
+// A read that took place before a change, and is answered after it, does not undo what the process knows.
+func TestOlderAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := faulty.On(t, start(t), nil)
+		b := newBook(client, calculated(4))
+		first := view(t, b)
+		client.Delay(func(r faulty.Request) time.Duration {
+			if r.Operation == "GetItem" {
+				return 10 * time.Second // it arrives after half of it
+			}
+			return 0
+		})
+		var all sync.WaitGroup
+		var renewed *View
+		all.Go(func() { renewed, _ = b.Renew(t.Context(), first) })
+		time.Sleep(7 * time.Second)
+		to := calculated(16)
+		v, err := b.Advance(t.Context(), first, split, &to, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+		if renewed != v || view(t, b) != v {
+			t.Errorf("got %+v, and %+v is used, want %+v", renewed, view(t, b), v)
+		}
+	})
+}
+
 // The record of an older table, or none, is refused, also by a process that could go on for a while.
 func TestLostRecord(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -52,7 +52,7 @@ func (f *fleet) saw(t *testing.T, v *View) {
 // Processes use a record and move on with it while a fifth of their requests goes wrong. One of them at a time stores a stage, everybody
 // sees the same ones, and whoever renews sees what was stored before.
 func TestFleet(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range uint64(3) {
 		synctest.Test(t, func(t *testing.T) { runFleet(t, seed) })
 	}
 }
@@ -62,7 +62,7 @@ func runFleet(t *testing.T, seed uint64) {
 	client := faulty.On(t, start(t), faulty.Random(random, 20, faulty.LostAnswer, faulty.LostRequest, faulty.Throttled, faulty.Late, faulty.BrokeDown))
 	client.Delay(faulty.UpTo(rand.New(rand.NewPCG(seed, 2)), 3*time.Second))
 	f := &fleet{random: rand.New(rand.NewPCG(seed, 3)), won: map[int64]*View{}, known: map[int64]Record{}}
-	until := time.Now().Add(24 * time.Hour)
+	until := time.Now().Add(16 * time.Hour)
 	var all sync.WaitGroup
 	for range 3 {
 		b := newBook(client, calculated(4))
@@ -76,8 +76,8 @@ func runFleet(t *testing.T, seed uint64) {
 		}
 	}
 	all.Wait()
-	if len(f.won) < 20 {
-		t.Errorf("seed %d: %d stages were stored, want at least 20", seed, len(f.won))
+	if len(f.won) < 10 {
+		t.Errorf("seed %d: %d stages were stored, want at least 10", seed, len(f.won))
 	}
 }
 
