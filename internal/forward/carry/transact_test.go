@@ -1,6 +1,7 @@
 package carry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -340,4 +341,68 @@ func TestTransactionsThatMakeNoSense(t *testing.T) {
 			t.Errorf("got %v, want a word about the client", err)
 		}
 	})
+}
+
+// A Delete of an absent id is a check that it is absent. If the id is created meanwhile, it is deleted after all. If it comes and goes all the
+// time, the transaction ends with a conflict.
+func TestTransactionWhoseItemComesAndGoes(t *testing.T) {
+	for _, c := range []struct {
+		changes, sent int
+		want          string
+	}{{0, 2, "<nil>"}, {1, 3, "<nil>"}, {2, 4, "<nil>"}, {100, maxRounds, "TransactionConflict None"}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t, nil)
+			actions := []Action{h.action(forward.Settled, "x", forward.OldFirst, deleteOf("x")), h.action(forward.Settled, "y", forward.OldFirst, putOf("y", 1))}
+			sent := 0
+			h.client.Decide(func(faulty.Request) faulty.Fault {
+				if sent++; sent > 1 && sent <= c.changes+1 {
+					if sent%2 == 0 {
+						h.store("a", "x", 5, "")
+					} else if _, err := h.client.Direct.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("items"), Key: key("a", "x")}); err != nil {
+						t.Error(err)
+					}
+				}
+				return faulty.None
+			})
+			if got := codes(h.carrier.Transact(t.Context(), actions)); got != c.want || sent != c.sent {
+				t.Errorf("%d changes: got %s after %d transactions, want %s after %d", c.changes, got, sent, c.want, c.sent)
+			}
+			if done := c.want == "<nil>"; done != (h.stored("a", "y") != nil) || done && h.stored("a", "x") != nil {
+				t.Errorf("%d changes: the items are %v and %v", c.changes, h.stored("a", "x"), h.stored("a", "y"))
+			}
+		})
+	}
+}
+
+// An answer that comes after DynamoDB has forgotten the token may be that of a second transaction.
+func TestTransactionWhoseTokenIsForgotten(t *testing.T) {
+	for _, c := range []struct {
+		late time.Duration
+		lost bool
+	}{{time.Minute, false}, {11 * time.Minute, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t, nil)
+			h.carrier.Client = &slowly{Client: h.client.Client, late: c.late}
+			err := h.carrier.Transact(t.Context(), []Action{h.action(forward.Settled, "x", forward.OldFirst, putOf("x", 1))})
+			if _, lost := errors.AsType[*LostError](err); lost != c.lost || err != nil != c.lost {
+				t.Errorf("%v late: got %v, want lost %v", c.late, err, c.lost)
+			}
+		})
+	}
+}
+
+// slowly loses the first answer to a transaction, and is late with the others.
+type slowly struct {
+	*dynamodb.Client
+	late time.Duration
+	sent int
+}
+
+func (s *slowly) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	out, err := s.Client.TransactWriteItems(ctx, in, o...)
+	if s.sent++; s.sent == 1 {
+		return nil, errLost
+	}
+	time.Sleep(s.late)
+	return out, err
 }
