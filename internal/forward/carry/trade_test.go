@@ -130,6 +130,8 @@ func (x *town) valueOf(ctx context.Context, c *Carrier, l ledger, id string) (in
 // mostStale is how often an operation may be stale, in a test.
 const mostStale = 200
 
+var errStuck = errors.New("stale all the time")
+
 // fresh runs what needs a ledger, with a newer one for as long as it is stale.
 func (x *town) fresh(known *ledger, run func(ledger) error) error {
 	for range mostStale {
@@ -141,7 +143,7 @@ func (x *town) fresh(known *ledger, run func(ledger) error) error {
 		}
 		*known = x.read()
 	}
-	return fmt.Errorf("stale %d times", mostStale)
+	return errStuck
 }
 
 // deal is a process that trades until a time. Now and then it sleeps for long, or is killed.
