@@ -136,12 +136,12 @@ func (u *User) Absent() *User {
 	condition := "attribute_not_exists(" + name + ")"
 	return &User{
 		table: u.table, kind: forward.Create, condition: condition, ofNothing: true, creates: true,
-		check: &types.ConditionCheck{Key: u.key(), ConditionExpression: &condition, ExpressionAttributeNames: map[string]string{name: u.table.partition}},
+		check: &types.ConditionCheck{Key: u.Key(), ConditionExpression: &condition, ExpressionAttributeNames: map[string]string{name: u.table.partition}},
 	}
 }
 
-// key returns the key that the user has given, with whatever else a Put has.
-func (u *User) key() Item {
+// Key returns the key that the user has given, with whatever else a Put has.
+func (u *User) Key() Item {
 	switch {
 	case u.get != nil:
 		return u.get.Key
