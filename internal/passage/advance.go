@@ -85,7 +85,7 @@ func (c *change) run(ctx context.Context) (*View, error) {
 	stored, failed := b.Renew(ctx, nil)
 	switch {
 	case failed != nil:
-		return nil, errors.Join(failed, err)
+		return nil, fmt.Errorf("it is not known whether the next stage of the move is stored: %w", errors.Join(failed, err))
 	case slices.ContainsFunc(c.sent, func(sent *View) bool { return sent.Record.Equal(stored.Record) }):
 		return stored, nil
 	case err == nil || stored.Record.Generation > c.from.Record.Generation:

@@ -52,7 +52,7 @@ func (f *fleet) saw(t *testing.T, v *View) {
 // Processes use a record and move on with it while a fifth of their requests goes wrong. One of them at a time stores a stage, everybody
 // sees the same ones, and whoever renews sees what was stored before.
 func TestFleet(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		synctest.Test(t, func(t *testing.T) { runFleet(t, seed) })
 	}
 }
@@ -70,14 +70,14 @@ func runFleet(t *testing.T, seed uint64) {
 			all.Go(func() {
 				for time.Now().Before(until) {
 					f.live(t, b)
-					time.Sleep(time.Duration(f.draw(600)) * time.Second)
+					time.Sleep(time.Duration(f.draw(1200)) * time.Second)
 				}
 			})
 		}
 	}
 	all.Wait()
-	if len(f.won) < 10 {
-		t.Errorf("seed %d: %d stages were stored, want at least 10", seed, len(f.won))
+	if len(f.won) < 8 {
+		t.Errorf("seed %d: %d stages were stored, want at least 8", seed, len(f.won))
 	}
 }
 
