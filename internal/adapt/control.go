@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -62,13 +63,14 @@ func (c *Control) key(k layout.ControlKey) Item {
 	return key
 }
 
-// get reads a control item: nil if there is none.
-func (c *Control) get(ctx context.Context, k layout.ControlKey, strong bool) (Item, error) {
+// get reads a control item: nil if there is none. Each attempt has the options.
+func (c *Control) get(ctx context.Context, k layout.ControlKey, strong bool, options ...func(*dynamodb.Options)) (Item, error) {
+	options = append(slices.Clip(options), dispatch.Once)
 	in := &dynamodb.GetItemInput{TableName: &c.Table, ConsistentRead: aws.Bool(strong), ReturnConsumedCapacity: meter.Of(ctx).Wanted()}
 	var out *dynamodb.GetItemOutput
 	_, err := c.Reads.Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
 		in.Key = c.key(k)
-		out, err = c.Client.GetItem(ctx, in, dispatch.Once)
+		out, err = c.Client.GetItem(ctx, in, options...)
 		return err
 	}})
 	if err != nil {
@@ -79,13 +81,13 @@ func (c *Control) get(ctx context.Context, k layout.ControlKey, strong bool) (It
 }
 
 // probe reads a control item, and finds out of which type the table's sort key is.
-func (c *Control) probe(ctx context.Context, k layout.ControlKey) (Item, error) {
+func (c *Control) probe(ctx context.Context, k layout.ControlKey, options ...func(*dynamodb.Options)) (Item, error) {
 	var first error
 	for i := range sortKeys {
 		if i > 0 {
 			c.sort.Store(int32(i))
 		}
-		item, err := c.get(ctx, k, true)
+		item, err := c.get(ctx, k, true, options...)
 		if err == nil || !dispatch.Invalid(err) {
 			return item, err
 		}

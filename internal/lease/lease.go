@@ -29,13 +29,18 @@ const (
 	// Wait is how long to wait after a change, by the signatures of the one who waits, until no request that was built on what
 	// was there before can take effect. A read of before was signed at most Lateness after the change. Requests with it were
 	// signed within Term, and took effect within Lateness. The change itself and the end of the wait are known by their own
-	// signatures only, each off by Lateness. The last minute is for the time between a stamp in a request and its signature.
-	Wait = Term + 4*Lateness + time.Minute
+	// signatures only, each off by Lateness. The rest, Slack, is for the time between a stamp in a request and its signature.
+	Wait = Term + 4*Lateness + Slack
+	// Slack is how far the time that a request carries may be before its signature: see Near.
+	Slack = time.Minute
 )
 
 var (
 	// ErrOver is wrapped when a request would have been signed after its lease. It was not sent: read anew, and begin again.
 	ErrOver = errors.New("what the request is built on was read too long ago")
+	// ErrOff is wrapped when a request would have been signed with another time than the one that it carries. It was not sent: take
+	// the time of a new signature, and begin again.
+	ErrOff = errors.New("the request is not signed at the time that it carries")
 	// ErrUnsigned is wrapped when a request was not signed here, so that nothing bounds when it takes effect.
 	ErrUnsigned = errors.New("the client does not sign its requests, or does not pass on options")
 )
@@ -86,6 +91,20 @@ func (l Lease) Bind(o *dynamodb.Options) {
 		}
 		return nil
 	}))
+}
+
+// Near is an option for one request that carries the time at. If it would be signed before that, or more than Slack after it, it fails
+// with ErrOff and is not sent. Signatures have whole seconds.
+func Near(at time.Time) func(*dynamodb.Options) {
+	return func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, after("heatsink: carry the time of the signature", func(signed time.Time) error {
+			if signed.Before(at.Truncate(time.Second)) || signed.After(at.Add(Slack)) {
+				return &dispatch.NotSentError{Err: fmt.Errorf("%w: signed at %s, and it carries %s",
+					ErrOff, signed.Format(time.RFC3339), at.UTC().Format(time.RFC3339))}
+			}
+			return nil
+		}))
+	}
 }
 
 // Over reports whether a lease has ended by this machine's clock. It saves a request that Bind would refuse.

@@ -1,8 +1,31 @@
 package passage
 
-import "github.com/heatsink-go/heatsink/internal/forward"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
 
-// Record says where the items of a collection are.
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/lease"
+	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/internal/quote"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// The errors that wrap these say what was given, what is wrong with it and what to do.
+var (
+	// ErrRecord is wrapped when a record contradicts itself, or is not one.
+	ErrRecord = errors.New("invalid passage")
+	// ErrStage is wrapped when a record cannot go on to a stage.
+	ErrStage = errors.New("the move cannot go on to this stage")
+	// ErrEarly is wrapped when requests of an earlier stage may still arrive, so that the next one has to wait.
+	ErrEarly = errors.New("too early for the next stage")
+)
+
+// Record says where the items of a collection are. It does not change.
 type Record struct {
 	// Generation counts the changes, from 1. Copies carry it.
 	Generation int64
@@ -13,12 +36,221 @@ type Record struct {
 	Now  Arrangement
 	Next *Arrangement
 
-	// Former is where items were before the last move. Processes may still be configured with it, until somebody finishes the move.
+	// Former is another layout that processes may still be configured with, without Widths: the one from before the last move, or the one
+	// that items were to move to if they went back. It stays until somebody finishes the move. It is nil if the layout is the same as now.
 	Former *Arrangement
 
 	// At is when the stage began, by the signature of the request that stored it, in milliseconds since 1970.
 	At int64
 
-	// Why and By tell people about the last change. No decision depends on them.
+	// Why and By tell people about the last change. No decision depends on them, except that a process knows its own change by By.
 	Why, By string
+}
+
+// First returns the record of a collection that has never moved.
+func First(now Arrangement, at time.Time, by string) Record {
+	return Record{Generation: 1, Now: now.plain(), At: at.UnixMilli(), Why: "the first process of the collection", By: ledger.Audit(by)}
+}
+
+// Equal reports whether two records are the same.
+func (r Record) Equal(other Record) bool {
+	return r.Generation == other.Generation && r.Stage == other.Stage && r.Now.Equal(other.Now) && equal(r.Next, other.Next) &&
+		equal(r.Former, other.Former) && r.At == other.At && r.Why == other.Why && r.By == other.By
+}
+
+func equal(a, b *Arrangement) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
+
+// Moving reports whether an id may have two homes.
+func (r Record) Moving() bool { return r.Stage.Phase != forward.Settled }
+
+// Check returns an error if a key cannot be used: see Arrangement.Check. During a move that counts for both arrangements, and no
+// key may be another key's shard in the other one. The error wraps layout.ErrKey.
+func (r Record) Check(key string) error {
+	if err := r.Now.Check(key); err != nil || r.Next == nil {
+		return err
+	}
+	if err := r.Next.Check(key); err != nil {
+		return err
+	}
+	return clash(key, r.Now.Layout.Format, r.Next.Layout.Format)
+}
+
+// clash returns an error if a key has a shard that is also a shard of another key in the other format. With the prefixes "#SHARD#"
+// and "#", for example, A#SHARD#7 is shard 7 of the key A, and of the key A#SHARD.
+func clash(key string, a, b layout.Format) error {
+	long, short := a.WithDefaults().ShardPrefix, b.WithDefaults().ShardPrefix
+	if len(long) < len(short) {
+		long, short = short, long
+	}
+	between, ok := strings.CutSuffix(long, short)
+	if !ok || between == "" || !strings.HasSuffix(key, between) {
+		return nil
+	}
+	return fmt.Errorf("%w %s: it ends in %s, and the collection moves between the shard prefixes %s and %s, so that its shards would be those of %s: "+
+		"choose another key, or another prefix to move to", layout.ErrKey, quote.Text(key), quote.Text(between), quote.Text(long), quote.Text(short),
+		quote.Text(strings.TrimSuffix(key, between)))
+}
+
+// maxTime is the last millisecond of the year 9999.
+const maxTime = 253402300799999
+
+// Validate reports everything that is wrong with a record. The error wraps ErrRecord.
+func (r Record) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if r.Generation < 1 {
+		fault("generation %d: it counts from 1", r.Generation)
+	}
+	if _, ok := stageName(r.Stage); !ok {
+		fault("stage %s: it is none of a move", describe(r.Stage))
+	}
+	if r.At < 1 || r.At > maxTime {
+		fault("the stage began at %d: want milliseconds since 1970, up to the year 9999", r.At)
+	}
+	for _, text := range []string{r.Why, r.By} {
+		if len(text) > ledger.MaxAudit || !utf8.ValidString(text) {
+			fault("why or by is %s: want valid UTF-8 of at most %d bytes", quote.Text(text), ledger.MaxAudit)
+		}
+	}
+	faults = append(faults, r.arrangementFaults()...)
+	if faults != nil {
+		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(faults...))
+	}
+	return nil
+}
+
+func (r Record) arrangementFaults() (faults []error) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if err := r.Now.Validate(); err != nil {
+		fault("where items are: %w", err)
+	}
+	switch {
+	case r.Next == nil && (r.Moving() || r.Stage.Trace == forward.Returned):
+		fault("stage %s without an arrangement that items move to", describe(r.Stage))
+	case r.Next == nil:
+	case !r.Moving() && r.Stage.Trace != forward.Returned:
+		fault("stage %s with an arrangement that items move to: want none", describe(r.Stage))
+	default:
+		if err := checkMove(r.Now, *r.Next); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	switch {
+	case r.Former == nil:
+	case r.Next != nil:
+		fault("stage %s with a layout of an earlier move: want none while items move", describe(r.Stage))
+	case len(r.Former.Widths) > 0:
+		fault("the layout of an earlier move has %d keys with their own number of shards: want none", len(r.Former.Widths))
+	case r.Now.SameLayout(r.Former.Layout):
+		fault("the layout of an earlier move is the one of now, %s: want none", r.Former)
+	default:
+		if err := r.Former.Validate(); err != nil {
+			fault("the layout of an earlier move: %w", err)
+		}
+	}
+	return faults
+}
+
+// checkMove returns an error if items cannot move from one arrangement to another. It does not look at single keys.
+func checkMove(now, next Arrangement) error {
+	if err := next.Validate(); err != nil {
+		return fmt.Errorf("where items move to: %w", err)
+	}
+	switch {
+	case now.Equal(next):
+		return fmt.Errorf("items move from %s to the same arrangement: want another one", now)
+	case now.Layout.Strategy != next.Layout.Strategy:
+		return fmt.Errorf("items move from %s to %s: want the same strategy, because a process finds items by it", now, next)
+	}
+	return nil
+}
+
+// Waited reports whether no request that was built on an earlier stage can arrive any more, by a signature of the one who asks.
+func (r Record) Waited(stamp time.Time) bool {
+	return stamp.Sub(time.UnixMilli(r.At)) >= lease.Wait
+}
+
+// none leaves out no rule.
+var none forward.Breaks
+
+// Enter returns the record of the stage that follows. next is where items move to from then on: it is for Split alone. at is when the
+// request that stores the record is signed. The error wraps ErrStage, ErrEarly or ErrRecord.
+func (r Record) Enter(then forward.Stage, next *Arrangement, at time.Time) (Record, error) {
+	n := r
+	_, follows, ok := r.Stage.Next(r.Waited(at), &none)
+	switch {
+	case r.Stage.Phase == forward.Split && then == forward.Stage{Phase: forward.Back}: // at any time
+	case follows != then:
+		return Record{}, fmt.Errorf("%w: generation %d is %s, and %s does not follow on it: want %s", ErrStage, r.Generation, describe(r.Stage), describe(then), describe(follows))
+	case !ok:
+		return Record{}, fmt.Errorf("%w: generation %d is %s since %s, and %s may follow from %s on", ErrEarly, r.Generation, describe(r.Stage),
+			moment(r.At), describe(then), moment(r.At+lease.Wait.Milliseconds()))
+	}
+	if (next != nil) != (then.Phase == forward.Split) {
+		return Record{}, fmt.Errorf("%w: %s begins, and where items move to is %v: want it for %s alone", ErrStage, describe(then), next, describe(forward.Stage{Phase: forward.Split}))
+	}
+	switch {
+	case then.Phase == forward.Split:
+		if r.Former != nil && !next.SameLayout(r.Former.Layout) {
+			return Record{}, fmt.Errorf("%w: the last move is not finished, and processes may still be configured with its layout, %s: "+
+				"configure all processes with %s and finish that move first", ErrStage, r.Former, r.Now)
+		}
+		if err := checkMove(r.Now, *next); err != nil {
+			return Record{}, fmt.Errorf("%w: %w", ErrStage, err)
+		}
+		plain := next.plain()
+		n.Next, n.Former = &plain, nil
+	case then.Trace == forward.Deads:
+		n.Now, n.Next, n.Former = *r.Next, nil, former(r.Now, *r.Next)
+	case r.Stage.Trace == forward.Returned:
+		n.Next, n.Former = nil, former(*r.Next, r.Now)
+	}
+	n.Stage = then
+	return n.changed(at)
+}
+
+// former returns the layout of an arrangement as Record.Former has it, with items in another one now.
+func former(a, now Arrangement) *Arrangement {
+	if now.SameLayout(a.Layout) {
+		return nil
+	}
+	return &Arrangement{Layout: a.Layout}
+}
+
+// Finish returns the record without Former. The error wraps ErrStage or ErrRecord.
+func (r Record) Finish(at time.Time) (Record, error) {
+	if r.Stage != (forward.Stage{}) || r.Former == nil {
+		return Record{}, fmt.Errorf("%w: generation %d is %s, with no layout of a move that has ended: there is nothing to finish, or not yet", ErrStage, r.Generation, describe(r.Stage))
+	}
+	n := r
+	n.Former = nil
+	return n.changed(at)
+}
+
+// changed returns a record as the next generation.
+func (r Record) changed(at time.Time) (Record, error) {
+	if r.Generation == math.MaxInt64 {
+		return Record{}, fmt.Errorf("%w: generation %d is the last", ErrStage, r.Generation)
+	}
+	r.Generation++
+	r.At = at.UnixMilli()
+	return r, r.Validate()
+}
+
+// moment shows a time of a record.
+func moment(milliseconds int64) string {
+	return time.UnixMilli(milliseconds).UTC().Format(time.RFC3339)
+}
+
+// describe returns a stage for people.
+func describe(s forward.Stage) string {
+	if name, ok := stageName(s); ok {
+		return name
+	}
+	return fmt.Sprintf("%v with the trace %d", s.Phase, s.Trace)
 }

@@ -1,0 +1,320 @@
+package passage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/adapt"
+	"github.com/heatsink-go/heatsink/internal/charter"
+	"github.com/heatsink-go/heatsink/internal/lease"
+	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+const (
+	// renewAfter is the age from which one of those who use a view reads the record again.
+	renewAfter = lease.Term / 2
+	// retryAfter is how long nobody tries to renew a view again after that has failed.
+	retryAfter = 5 * time.Second
+)
+
+// recordKey is the key of the record. Control adds the collection.
+var recordKey = layout.ControlKey{Role: layout.RolePassage}
+
+// Options are what a Book is made with.
+type Options struct {
+	Control *adapt.Control
+	// Own is what the process is configured with. Its layout must be one that the record has. The first process of a collection stores
+	// it as the place where items are.
+	Own Arrangement
+	// Logger takes what is not worth an error. Nil: nothing is logged.
+	Logger *slog.Logger
+}
+
+// Book is what a process knows of the record of its collection. It is safe for concurrent use. Nothing runs in the background: what is
+// due is sent beside an operation of the caller.
+type Book struct {
+	control *adapt.Control
+	own     Arrangement
+	logger  *slog.Logger
+	by      string // who this process is; no other book has the same
+
+	view     atomic.Pointer[View] // nil: there is none that may be used
+	renewing sync.Mutex           // held by the one who renews a view that still lasts
+
+	sent   atomic.Int64  // how many reads were begun
+	landed atomic.Int64  // the number of the last read that others may share
+	turn   chan struct{} // has an element while somebody reads
+	last   answer        // of the read with the number landed, under turn
+
+	changing chan struct{} // has an element while somebody changes the record
+
+	mu   sync.Mutex
+	seen *View // the newest that was read; a later one must not be older
+}
+
+// answer is what a read of the record came to.
+type answer struct {
+	view  *View
+	stamp time.Time // of its signature
+	err   error
+}
+
+// View is what a process may rely on, as long as its lease lasts. It does not change.
+type View struct {
+	Record Record
+
+	lease lease.Lease
+	stamp time.Time // the signature of the request that has shown the record
+	began time.Time // when that was sent, by this machine's clock
+
+	retry atomic.Int64 // the age, in nanoseconds, before which nobody tries again to renew it
+}
+
+// Lease returns how long requests may be signed that are built on the view.
+func (v *View) Lease() lease.Lease { return v.lease }
+
+// Waited reports whether no request that was built on an earlier stage can arrive any more. stamp is a signature of the one who asks:
+// see Book.Stamp.
+func (v *View) Waited(stamp time.Time) bool { return v.Record.Waited(stamp) }
+
+// age is how long ago the view was read. This clock may differ from that of signatures, and may stop while the machine sleeps: the
+// lease decides.
+func (v *View) age() time.Duration { return time.Since(v.began) }
+
+// now returns the time by the clock of signatures, as far as the view knows, in whole seconds as signatures have it.
+func (v *View) now() time.Time {
+	return v.stamp.Add(wall(time.Now()).Sub(wall(v.began))).Truncate(time.Second)
+}
+
+// wall returns a time without the reading of a clock that stops while the machine sleeps.
+func wall(t time.Time) time.Time { return t.Round(0) }
+
+// books counts the books of this process. Two of them must not store equal records in the same moment, because each would take the
+// other's for its own.
+var books atomic.Int64
+
+// NewBook returns a book that knows nothing. It sends nothing.
+func NewBook(o Options) *Book {
+	host, _ := os.Hostname() // "" is as good a name as any
+	b := &Book{
+		control: o.Control, own: o.Own, logger: o.Logger, by: fmt.Sprintf("%.60s/%d/%d", host, os.Getpid(), books.Add(1)),
+		turn: make(chan struct{}, 1), changing: make(chan struct{}, 1),
+	}
+	if b.logger == nil {
+		b.logger = slog.New(slog.DiscardHandler)
+	}
+	return b
+}
+
+// View returns what the process may rely on now. That is mostly known already. Otherwise it costs a strong read of 1 RCU, which all who
+// wait share. The first one of a collection stores the record.
+//
+// The error wraps adapt.ErrLedger if the record cannot be read, is damaged or was lost. It wraps charter.ErrIncompatible if this process
+// is configured with a layout that the record does not have, ledger.ErrNewer if it needs a newer version of heatsink, and
+// lease.ErrUnsigned if the client does not sign.
+func (b *Book) View(ctx context.Context) (*View, error) {
+	v := b.view.Load()
+	if v == nil {
+		return b.await(ctx)
+	}
+	switch age := v.age(); {
+	case age < renewAfter:
+		return v, nil
+	case age < lease.Term:
+		return b.renew(ctx, v, age)
+	}
+	return b.await(ctx)
+}
+
+// Renew returns a newer view than the one that an operation has found to be out of date, by a mark in an item or by its lease. It
+// sends a strong read, or shares one that is sent after the call, unless a later generation is known already. The view has the same
+// record if that has not changed. Errors are those of View.
+func (b *Book) Renew(ctx context.Context, seen *View) (*View, error) {
+	if v := b.view.Load(); v != nil && seen != nil && v.Record.Generation > seen.Record.Generation && v.age() < renewAfter {
+		return v, nil
+	}
+	a := b.read(ctx, b.sent.Load())
+	return a.view, a.err
+}
+
+// Stamp returns the time of a signature that is made after the call, for Waited. It costs a strong read.
+func (b *Book) Stamp(ctx context.Context) (time.Time, error) {
+	a := b.read(ctx, b.sent.Load())
+	return a.stamp, a.err
+}
+
+// renew reads the record again while a view still lasts. One caller does, and the others go on with what they have.
+func (b *Book) renew(ctx context.Context, v *View, age time.Duration) (*View, error) {
+	if int64(age) < v.retry.Load() || !b.renewing.TryLock() {
+		return v, nil
+	}
+	defer b.renewing.Unlock()
+	if newer := b.view.Load(); newer != nil && newer != v {
+		return newer, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, lease.Term-age)
+	defer cancel()
+	a := b.read(bounded, b.landed.Load())
+	switch {
+	case a.err == nil:
+		return a.view, nil
+	case b.view.Load() == nil: // the record refuses this process
+		return nil, a.err
+	case v.age() >= lease.Term:
+		return b.await(ctx)
+	}
+	b.logger.DebugContext(ctx, "the record of a movable collection cannot be read again yet", "table", b.control.Table, "collection", b.control.Collection, "error", a.err)
+	v.retry.Store(int64(v.age() + retryAfter))
+	return v, nil
+}
+
+// await returns a view that lasts. All who wait for one share what the first of them reads.
+func (b *Book) await(ctx context.Context) (*View, error) {
+	a := b.read(ctx, b.landed.Load())
+	return a.view, a.err
+}
+
+// read reads the record, or shares the answer of a read with a number above known. One read is under way at a time.
+func (b *Book) read(ctx context.Context, known int64) answer {
+	select {
+	case b.turn <- struct{}{}:
+	case <-ctx.Done():
+		return answer{err: ctx.Err()}
+	}
+	defer func() { <-b.turn }()
+	if b.landed.Load() > known && (b.last.err != nil || b.last.view.age() < renewAfter) {
+		return b.last
+	}
+	n := b.sent.Add(1)
+	a, refused := b.fetch(ctx)
+	if refused { // nobody goes on with what is known
+		b.view.Store(nil)
+	}
+	if a.err != nil && ctx.Err() != nil {
+		return a // others are not to suffer from this context
+	}
+	b.last = a
+	b.landed.Store(n)
+	return a
+}
+
+// fetch reads the record with a request of its own, and stores the first one if there is none. refused says that the record, or the
+// client, is the reason of the error, and not a request.
+func (b *Book) fetch(ctx context.Context) (a answer, refused bool) {
+	if err := b.own.Validate(); err != nil {
+		return answer{err: b.errorf("the layout of this process: %w", err)}, true
+	}
+	for range 2 {
+		seen, began := b.newest(), time.Now()
+		var stamp lease.Stamp
+		values, stored, err := b.control.Read(ctx, recordKey, stamp.Note)
+		signed, unsigned := stamp.Time()
+		switch {
+		case errors.Is(err, lease.ErrUnsigned), err == nil && unsigned != nil:
+			return answer{err: b.errorf("a movable collection needs a client that signs its requests and passes on their options, "+
+				"such as one of dynamodb.NewFromConfig with credentials: %w", lease.ErrUnsigned)}, true
+		case err != nil && errors.Is(err, ledger.ErrRecord): // its attributes cannot be of a record
+			return answer{err: b.errorf("%w: %w", adapt.ErrLedger, err)}, true
+		case err != nil:
+			return answer{err: b.notRead(ctx, err)}, false
+		case !stored && seen != nil:
+			return answer{err: b.errorf("%w: %w: the record is gone, and it had generation %d: restore it from a backup of the same time as the items",
+				adapt.ErrLedger, ledger.ErrLost, seen.Record.Generation)}, true
+		case stored:
+			v := &View{stamp: signed, began: began}
+			v.lease, _ = lease.New(&stamp) // it was signed
+			if v.Record, err = b.judge(values, seen); err != nil {
+				return answer{err: err}, true
+			}
+			return answer{view: b.install(v), stamp: signed}, false
+		}
+		if err := b.create(ctx, signed, began); err != nil {
+			return answer{err: b.notRead(ctx, err)}, false
+		}
+	}
+	return answer{err: b.errorf("%w: the record is gone as soon as it is stored: find out who deletes control items", adapt.ErrLedger)}, false
+}
+
+// create stores the first record. Somebody else may be faster.
+func (b *Book) create(ctx context.Context, signed, began time.Time) error {
+	clock := &View{stamp: signed, began: began}
+	_, err := b.control.Create(ctx, recordKey, func() (adapt.Attempt, error) {
+		at := clock.now()
+		return adapt.Attempt{Values: First(b.own, at, b.by).Encode(), Options: []func(*dynamodb.Options){lease.Near(at)}}, nil
+	})
+	return err
+}
+
+// judge returns the record that was read, if this process may use it. seen is what it knew before it asked.
+func (b *Book) judge(values []ledger.Value, seen *View) (Record, error) {
+	r, err := Parse(values)
+	switch {
+	case errors.Is(err, ledger.ErrNewer):
+		return Record{}, b.errorf("%w", err)
+	case err != nil:
+		return Record{}, b.errorf("%w: %w", adapt.ErrLedger, err)
+	case seen == nil:
+	case r.Generation < seen.Record.Generation:
+		return Record{}, b.errorf("%w: %w: the record has generation %d, and this process has seen %d: if an older table was restored, "+
+			"stop all processes of the collection and start them again", adapt.ErrLedger, ledger.ErrLost, r.Generation, seen.Record.Generation)
+	case r.Generation == seen.Record.Generation && !r.Equal(seen.Record):
+		return Record{}, b.errorf("%w: %w: the record has generation %d as this process has seen it, and says something else: somebody has replaced it; "+
+			"stop all processes of the collection and start them again", adapt.ErrLedger, ledger.ErrLost, r.Generation)
+	case r.Generation == seen.Record.Generation:
+		r = seen.Record // with the same arrangements in memory
+	}
+	return r, b.checkOwn(r)
+}
+
+// checkOwn returns an error if the record does not have the layout that this process is configured with.
+func (b *Book) checkOwn(r Record) error {
+	if r.Now.SameLayout(b.own.Layout) || r.Next != nil && r.Next.SameLayout(b.own.Layout) || r.Former != nil && r.Former.SameLayout(b.own.Layout) {
+		return nil
+	}
+	recorded := r.Now.String()
+	if r.Next != nil {
+		recorded += fmt.Sprintf(", and since generation %d they move to %s", r.Generation, r.Next)
+	}
+	return b.errorf("%w: Options.Layout of this process is %q, but the items are under %s: set Options.Layout to that, or move the items with \"heatsink move\"",
+		charter.ErrIncompatible, b.own.Layout.String(), recorded)
+}
+
+// newest returns the newest view that was read, nil if there is none.
+func (b *Book) newest() *View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seen
+}
+
+// install makes a view the one that is used, unless there is a newer one by now. It returns the one that is used.
+func (b *Book) install(v *View) *View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.seen; s != nil && (s.Record.Generation > v.Record.Generation || s.Record.Generation == v.Record.Generation && s.began.After(v.began)) {
+		v = s
+	}
+	b.seen = v
+	b.view.Store(v)
+	return v
+}
+
+// notRead returns the error of a request. The caller's own context is no fault of the record.
+func (b *Book) notRead(ctx context.Context, err error) error {
+	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
+		return err
+	}
+	return b.errorf("%w: the record of where items are cannot be read: %w", adapt.ErrLedger, err)
+}
+
+func (b *Book) errorf(format string, args ...any) error {
+	return fmt.Errorf("collection %q of table %s: %w", b.control.Collection, b.control.Table, fmt.Errorf(format, args...))
+}
