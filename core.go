@@ -18,6 +18,8 @@ type core struct {
 	versions *version.Keeper // the versions of items
 	ttl      expiry.TTL      // the time to live of items
 
+	whereabouts whereabouts // of the items of a movable collection, else nil
+
 	sender       *sender
 	finder       *finder
 	writer       *writer
