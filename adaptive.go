@@ -116,9 +116,9 @@ var (
 
 // checkAdaptive reports what is wrong with Adaptive, Recorded and what goes with them.
 func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
-	if o.Adaptive == nil && !o.Recorded {
+	if !o.recorded() {
 		if o.Name != "" || o.ControlTable != "" {
-			wrong("Name is %q and ControlTable %q, but neither Adaptive nor Recorded is set, which need them: leave them out", o.Name, o.ControlTable)
+			wrong("Name is %q and ControlTable %q, but neither Adaptive nor Movable nor Recorded is set, which need them: leave them out", o.Name, o.ControlTable)
 		}
 		return
 	}
@@ -164,13 +164,16 @@ func (o *Options) checkAdaptive(wrong func(format string, args ...any)) {
 	}
 }
 
+// recorded reports whether the collection has a charter.
+func (o *Options) recorded() bool { return o.Adaptive != nil || o.Movable || o.Recorded }
+
 // collectionName returns the name of the collection in its control items.
 func (o *Options) collectionName() string { return cmp.Or(o.Name, o.Index.Name, "table") }
 
-// newBook returns what a process knows of the collection's ledgers and its charter: nil if it has neither.
-func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint64) uint64) (*adapt.Book, error) {
-	if o.Adaptive == nil && !o.Recorded {
-		return nil, nil
+// newControl returns the control items of the collection, nil if it has none.
+func newControl(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint64) uint64) *adapt.Control {
+	if !o.recorded() {
+		return nil
 	}
 	retry := dispatch.Retry(o.Retry)
 	control := &adapt.Control{
@@ -179,6 +182,14 @@ func newBook(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint
 	}
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, controlTableKey, ""
+	}
+	return control
+}
+
+// newBook returns what a process knows of the collection's ledgers and its charter: nil if it has neither.
+func newBook(client Client, o *Options, control *adapt.Control, draw func(n uint64) uint64) (*adapt.Book, error) {
+	if control == nil {
+		return nil, nil
 	}
 	written, err := o.charter()
 	if err != nil {
@@ -230,6 +241,7 @@ func (o *Options) charter() (charter.Charter, error) {
 	c := charter.Charter{
 		Layout: o.Layout, Older: o.Older, ShardBy: o.ShardBy,
 		PartitionKey: o.PartitionKey, SortKey: o.SortKey, Index: charter.Index(o.Index), VersionAttribute: o.Version,
+		Movable: o.Movable,
 	}
 	if o.ControlTable != "" {
 		c.Table = o.Table

@@ -77,6 +77,9 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	if items == 0 {
 		return nil
 	}
+	if w.movable != nil {
+		return w.movable.batchPut(ctx, items, encode)
+	}
 	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender, watcher: w.watcher}
 	b.place(ctx, items, encode)
 	sound := slices.DeleteFunc(slices.Clone(b.items), func(e *batchItem) bool { return e.err != nil })

@@ -27,7 +27,11 @@ func batchGet[T any](ctx context.Context, c *core, likes []T) ([]T, error) {
 		raw, err := encode(c, like)
 		all[i] = c.finder.newLookup(ctx, raw, err)
 	}
-	c.finder.lookUp(ctx, all)
+	if c.movable != nil {
+		c.movable.lookUp(ctx, c.finder, all)
+	} else {
+		c.finder.lookUp(ctx, all)
+	}
 	items, errs := make([]T, len(likes)), make([]error, len(likes))
 	for i, l := range all {
 		errs[i] = l.err
@@ -49,7 +53,7 @@ func (f *finder) newLookup(ctx context.Context, like Item, err error) *lookup {
 	if l.err == nil {
 		l.getting, l.err = f.newGet(ctx, like, nil)
 	}
-	if l.err == nil {
+	if l.err == nil && f.movable == nil {
 		l.err = l.locate(ctx)
 	}
 	return l
@@ -127,15 +131,15 @@ func (l *lookup) take(ctx context.Context) {
 
 // fetchAll reads the keys of one request. Those that it cannot read have an error then. DynamoDB rejects a request for one bad
 // key and does not say which: it is found out by halves.
-func (f *finder) fetchAll(ctx context.Context, wanted []*sought, in *dynamodb.GetItemInput) {
-	unread, err := f.fetch(ctx, wanted, f.schema.KeyText, in)
+func (f *finder) fetchAll(ctx context.Context, wanted []*sought, in *dynamodb.GetItemInput, bind ...func(*dynamodb.Options)) {
+	unread, err := f.fetch(ctx, wanted, f.schema.KeyText, in, bind...)
 	failed, ok := err.(*ShardError)
 	switch {
 	case !ok:
 	case len(unread) > 1 && dispatch.Invalid(failed.Err):
 		half := len(unread) / 2
-		f.fetchAll(ctx, unread[:half], in)
-		f.fetchAll(ctx, unread[half:], in)
+		f.fetchAll(ctx, unread[:half], in, bind...)
+		f.fetchAll(ctx, unread[half:], in, bind...)
 	default:
 		for _, s := range unread {
 			own := *failed

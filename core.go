@@ -21,6 +21,7 @@ type core struct {
 	whereabouts whereabouts // of the items of a movable collection, else nil
 
 	sender       *sender
+	movable      *movable // nil if items stay where they are
 	finder       *finder
 	writer       *writer
 	transactions *transactions
@@ -44,7 +45,8 @@ func newCore(client Client, options Options) (*core, error) {
 	c.readers = dispatch.NewLimiter(options.MaxConcurrency)
 	retry := dispatch.Retry(options.Retry)
 	var err error
-	if c.book, err = newBook(client, &options, c.readers, c.chooser.Uint64N); err != nil {
+	control := newControl(client, &options, c.readers, c.chooser.Uint64N)
+	if c.book, err = newBook(client, &options, control, c.chooser.Uint64N); err != nil {
 		return nil, err
 	}
 	c.schema = options.schema(c.book)
@@ -54,12 +56,15 @@ func newCore(client Client, options Options) (*core, error) {
 		reads:  dispatch.New(retry, c.readers, c.chooser.Uint64N),
 		writes: dispatch.New(retry, nil, c.chooser.Uint64N),
 	}
+	if c.movable, err = newMovable(client, &options, control, c.book, c.schema, c.sender); err != nil {
+		return nil, err
+	}
 	placer := place.NewPlacer(c.schema, c.chooser)
 	if options.Adaptive != nil {
 		c.ledgers = c.book
 	}
-	c.finder = &finder{schema: c.schema, ledgers: c.ledgers, versions: c.versions, ttl: c.ttl, sender: c.sender}
-	c.writer = &writer{schema: c.schema, watcher: &watcher{c.ledgers, c.schema}, placer: placer, versions: c.versions, ttl: c.ttl, finder: c.finder, sender: c.sender}
-	c.transactions = &transactions{schema: c.schema, placer: placer, versions: c.versions, ttl: c.ttl, table: options.Table}
+	c.finder = &finder{schema: c.schema, movable: c.movable, ledgers: c.ledgers, versions: c.versions, ttl: c.ttl, sender: c.sender}
+	c.writer = &writer{schema: c.schema, movable: c.movable, watcher: &watcher{c.ledgers, c.schema}, placer: placer, versions: c.versions, ttl: c.ttl, finder: c.finder, sender: c.sender}
+	c.transactions = &transactions{schema: c.schema, movable: c.movable, placer: placer, versions: c.versions, ttl: c.ttl, table: options.Table}
 	return c, nil
 }

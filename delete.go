@@ -22,6 +22,9 @@ import (
 //
 // A delete is idempotent, unless the caller asks for the old item or sets a condition: see update.
 func (w *writer) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (Written[Item], error) {
+	if w.movable != nil {
+		return w.movable.delete(ctx, like, edits)
+	}
 	return w.change(ctx, like, func(at *located) (Item, *types.ConsumedCapacity, error) {
 		for _, copied := range slices.Backward(at.hidden) {
 			in := &dynamodb.DeleteItemInput{TableName: &w.sender.table, Key: w.schema.KeyAt(at.key, copied)}
@@ -89,7 +92,7 @@ func (w *writer) bury(ctx context.Context, at place.Home, in *dynamodb.DeleteIte
 // time, and those with the same key one after another, as each takes one copy of a random layout.
 func batchDelete(ctx context.Context, w *writer, likes int, encode func(i int) (Item, error)) error {
 	all := make([]*batchItem, likes)
-	var together, apart keyGroups
+	var together, apart keyGroups[*batchItem]
 	for i := range all {
 		e := &batchItem{position: i}
 		all[i] = e
@@ -128,13 +131,13 @@ func batchDelete(ctx context.Context, w *writer, likes int, encode func(i int) (
 }
 
 // keyGroups are items of a batch in groups of the same key, in the order of the batch.
-type keyGroups struct {
-	groups [][]*batchItem
+type keyGroups[E any] struct {
+	groups [][]E
 	byKey  map[string]int
 }
 
 // add adds an item under its key. It is ErrItem if that is none.
-func (g *keyGroups) add(schema *place.Schema, key Item, e *batchItem) error {
+func (g *keyGroups[E]) add(schema *place.Schema, key Item, e E) error {
 	name, ok := schema.KeyText(key)
 	if !ok {
 		return errBadKey
@@ -154,7 +157,7 @@ func (g *keyGroups) add(schema *place.Schema, key Item, e *batchItem) error {
 // onlyPlace reports whether one DeleteItem is all that it takes to delete an item, and says of which key.
 func (w *writer) onlyPlace(ctx context.Context, e *batchItem) (bool, error) {
 	key, err := w.schema.KeyOf(e.item)
-	if err != nil || w.versions.Keeps() {
+	if err != nil || w.versions.Keeps() || w.movable != nil {
 		return false, err
 	}
 	if w.schema.Index != "" {

@@ -24,6 +24,7 @@ import (
 // finder reads single items, which may be in several shards.
 type finder struct {
 	schema   *place.Schema
+	movable  *movable    // nil if items stay where they are
 	ledgers  *adapt.Book // nil without ledgers
 	versions *version.Keeper
 	ttl      expiry.TTL
@@ -36,6 +37,9 @@ const maxBatchGet = 100
 // get reads the item that has the key of like. If the item may be in several shards, it returns the copy that counts.
 // With ErrTooNarrow it returns the item as well.
 func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
+	if f.movable != nil {
+		return f.movable.get(ctx, like, edits)
+	}
 	g, err := f.newGet(ctx, like, edits)
 	if err != nil {
 		return nil, err
@@ -74,7 +78,7 @@ func (f *finder) get(ctx context.Context, like Item, edits []func(*dynamodb.GetI
 
 // getMerged reads what all shards have under the key of like, and merges it.
 func (f *finder) getMerged(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
-	if f.schema.Index != "" {
+	if f.schema.Index != "" || f.movable != nil {
 		return f.get(ctx, like, edits)
 	}
 	g, err := f.newGet(ctx, like, edits)
@@ -289,8 +293,8 @@ func (f *finder) shardKeyIn(item Item) (string, bool) {
 }
 
 // fetch reads as many keys as one BatchGetItem takes, and fills in their items. nameOf returns the name of a key or an item.
-// With an error it returns the keys that were not read; the others were.
-func (f *finder) fetch(ctx context.Context, wanted []*sought, nameOf func(Item) (string, bool), in *dynamodb.GetItemInput) ([]*sought, error) {
+// With an error it returns the keys that were not read; the others were. bind are options of each request.
+func (f *finder) fetch(ctx context.Context, wanted []*sought, nameOf func(Item) (string, bool), in *dynamodb.GetItemInput, bind ...func(*dynamodb.Options)) ([]*sought, error) {
 	named := make(map[string]*sought, len(wanted))
 	for _, s := range wanted {
 		named[s.name] = s
@@ -318,7 +322,7 @@ func (f *finder) fetch(ctx context.Context, wanted []*sought, nameOf func(Item) 
 				AttributesToGet:          in.AttributesToGet,
 			}},
 			ReturnConsumedCapacity: in.ReturnConsumedCapacity,
-		}, dispatch.Once)
+		}, append(bind, dispatch.Once)...)
 		if err != nil {
 			return err
 		}

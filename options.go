@@ -71,9 +71,24 @@ type Options struct {
 	// BareZero. Default: widths do not change by themselves.
 	Adaptive *Adaptive
 
+	// Movable lets the items of a Calculated layout be moved to another one while programs use them: more shards or fewer, of all
+	// keys or of one, another format or another hash. Package move and heatsink move do that; docs/moving.md has the steps. Each
+	// Get, Put, Update, Delete and transaction acts on the one item with its key, before, during and after a move, and so do
+	// conditions.
+	//
+	// Where items are stands in the collection's record, a control item, which each process reads once a minute, for 1 RCU. Layout
+	// must be the one in the record, or the one before or after: a process need not be restarted for a move. Every write has a
+	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
+	// heatsink.
+	//
+	// All programs that write to the table must set Movable before the first move. The client must sign its requests, as the
+	// SDK's does. A sort key is required. Open refuses Movable together with an Index, whose items move without it, and with
+	// Adaptive, Widths, Older, Version, TTL, OnePerShard, ShardBy and buckets. A movable collection is always recorded.
+	Movable bool
+
 	// Recorded writes the layout down in the table, in the collection's charter. A process that opens the collection with a
 	// layout that contradicts it gets ErrCharter from its first operation, instead of missing items. The charter is read once a
-	// minute, for 1 RCU. A collection with Adaptive is always recorded.
+	// minute, for 1 RCU. A collection with Adaptive or Movable is always recorded.
 	Recorded bool
 
 	// Name is the name of the collection in its control items, which tells collections of one table apart: 1 to 64 letters,
@@ -312,6 +327,7 @@ func (o Options) validate() error {
 	}
 	o.checkVersion(wrong)
 	o.checkAdaptive(wrong)
+	o.checkMovable(wrong)
 	if o.TTLAfter != 0 && o.TTL == "" {
 		wrong("TTLAfter is %v, but TTL is empty: name the time-to-live attribute", o.TTLAfter)
 	}

@@ -17,6 +17,7 @@ import (
 // writer writes single items: each to its place, and none twice.
 type writer struct {
 	schema   *place.Schema
+	movable  *movable // nil if items stay where they are
 	watcher  *watcher
 	placer   *place.Placer
 	versions *version.Keeper
@@ -35,6 +36,9 @@ type writer struct {
 // wrote, or because of an equal item from another writer. Only a version can tell them apart. Second, a retry would
 // return the new item as the old one, so a Put that returns the old item is not retried.
 func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (done Written[Item], err error) {
+	if w.movable != nil {
+		return w.movable.put(ctx, item, edits)
+	}
 	in := &dynamodb.PutItemInput{TableName: &w.sender.table, Item: w.ttl.Give(item)}
 	if len(edits) > 0 {
 		in.Item = w.schema.WithKeyOf(item, in.Item) // a copy, for edits to change

@@ -17,6 +17,7 @@ import (
 // transactions builds the parts of callers' own transactions. It sends nothing.
 type transactions struct {
 	schema   *place.Schema
+	movable  *movable // nil if items stay where they are
 	placer   *place.Placer
 	versions *version.Keeper
 	ttl      expiry.TTL

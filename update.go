@@ -29,6 +29,9 @@ import (
 // idempotent; the caller asks for old values, which only the first attempt can see; or the condition fails the second
 // time, possibly because of the first attempt.
 func (w *writer) update(ctx context.Context, like Item, edits []func(*dynamodb.UpdateItemInput)) (Written[Item], error) {
+	if w.movable != nil {
+		return w.movable.update(ctx, like, edits)
+	}
 	return w.change(ctx, like, func(at *located) (Item, *types.ConsumedCapacity, error) {
 		in := &dynamodb.UpdateItemInput{TableName: &w.sender.table, Key: maps.Clone(at.key)}
 		for _, edit := range edits {

@@ -56,6 +56,12 @@ type Options struct {
 	// Default: one second.
 	TTLInterval time.Duration
 
+	// Signatures makes the engine check that requests are signed by its own
+	// clients, and within the last quarter of an hour, as DynamoDB does. The
+	// end of a move relies on that: see heatsink.Options.Movable. Default:
+	// nobody looks.
+	Signatures bool
+
 	// Physics makes partitions throttle. Default: the engine counts and reports
 	// capacity, and throttles nothing.
 	Physics *Physics
@@ -96,10 +102,14 @@ func New(options Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)
 	}
+	how := wire.Options{Unsigned: true, Region: options.Region, Logger: options.Logger}
+	if options.Signatures {
+		how.Credentials = &wire.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}
+	}
 	return &DB{
 		engine: e,
 		handler: services{
-			tables:  wire.NewHandler(e, wire.Options{Unsigned: true, Region: options.Region, Logger: options.Logger}),
+			tables:  wire.NewHandler(e, how),
 			metrics: wire.NewCloudWatchHandler(e),
 		},
 		guard:  guard,

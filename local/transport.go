@@ -18,9 +18,11 @@ const endpoint = "http://" + endpointHost
 // the name. The handler answers to it: somebody may put a transport before it.
 const endpointHost = "dynamodb.local.heatsink"
 
-// credentials satisfy the clients, which sign every request; nobody looks.
+// The clients sign every request with these. Nobody looks unless Options.Signatures is set.
+const accessKey, secretKey = "local", "local"
+
 var credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-	return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local", Source: "heatsink/local"}, nil
+	return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey, Source: "heatsink/local"}, nil
 })
 
 // transport is an HTTP client that calls the handler instead of connecting to

@@ -18,8 +18,12 @@ const Version = 1
 // NeedLedger is the need of collections whose keys have ledgers: a process that ignores them misses shards.
 const NeedLedger = "ledger"
 
+// NeedMove is the need of movable collections: their items are where another record says, and carry marks while they move. A process
+// that ignores it loses writes.
+const NeedMove = "move"
+
 // known are the needs that this version of heatsink fulfils.
-var known = []string{NeedLedger}
+var known = []string{NeedLedger, NeedMove}
 
 // The errors that wrap these say what was given, what is wrong with it and what to do.
 var (
@@ -69,8 +73,12 @@ type Charter struct {
 	// Widths is who decides how many shards a key has. Layout.Shards is 0 unless it is Fixed.
 	Widths Widths
 
-	// Layout maps keys to shard keys.
+	// Layout maps keys to shard keys. In a movable collection it is one that processes may be configured with: package passage has the one
+	// that items are under.
 	Layout layout.Layout
+
+	// Movable says that the items may move to another layout while they are used. It is stored as a need.
+	Movable bool
 
 	// Older are the layouts that are read as well.
 	Older []layout.Layout
@@ -116,7 +124,10 @@ type Index struct{ Name, PartitionKey, SortKey, ShardAttribute string }
 func New(c Charter) (Charter, error) {
 	c.Needs = nil
 	if c.Widths == Adaptive {
-		c.Needs = []string{NeedLedger}
+		c.Needs = append(c.Needs, NeedLedger)
+	}
+	if c.Movable {
+		c.Needs = append(c.Needs, NeedMove)
 	}
 	if c.Widths != Fixed {
 		c.Layout.Shards = 0
@@ -184,6 +195,13 @@ func (c *Charter) checkNeeds(fault func(format string, args ...any)) {
 	}
 	if c.Widths == Adaptive && !slices.Contains(c.Needs, NeedLedger) {
 		fault("the widths are adaptive, but the needs are %q: want %q among them", c.Needs, NeedLedger)
+	}
+	if c.Movable != slices.Contains(c.Needs, NeedMove) {
+		fault("whether the collection is movable is %v, but the needs are %q: want %q among them if it is", c.Movable, c.Needs, NeedMove)
+	}
+	if c.Movable && (c.Widths != Fixed || c.Older != nil || c.Layout.Bucket != layout.NoBucket) {
+		fault("the collection is movable, but its widths are %s, its bucket is %s and it has %d older layouts: want fixed widths, no bucket and none",
+			c.Widths, c.Layout.Bucket, len(c.Older))
 	}
 }
 

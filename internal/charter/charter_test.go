@@ -222,6 +222,9 @@ func drawCharter(t *rapid.T) Charter {
 	if rapid.Bool().Draw(t, "frozen") {
 		c.Frozen = Freeze{On: true, Why: rapid.String().Draw(t, "why"), By: name.Draw(t, "frozen by"), At: rapid.Int64().Draw(t, "frozen at")}
 	}
+	if rapid.IntRange(0, 3).Draw(t, "movable") == 0 {
+		c.Movable, c.Widths, c.Layout.Bucket, c.Older = true, Fixed, layout.NoBucket, nil
+	}
 	c, err := New(c)
 	if err != nil {
 		t.Fatal(err)

@@ -24,13 +24,20 @@ const otherCollection = "use the same name in all processes; if these are two co
 // Settings that have no effect may differ: the hash of a Random layout, the event time without buckets, the format of keys
 // that are stored as they are. By and At may differ as well.
 //
+// The layouts of two charters of a movable collection may differ: package passage has the record that decides.
+//
 // This process may read more Older layouts than the stored charter lists, because nobody writes to them: it misses nothing,
 // and a rollout that adds one begins like this. It must not read fewer, or it would miss items. They must have the same
 // order, because Get returns the copy of the first layout that has the item.
 func Compare(mine, stored Charter) error {
 	c := comparison{mine: mine, stored: stored}
-	c.widths()
-	c.layouts()
+	c.movable()
+	if stored.Movable { // its items are where another record says
+		c.same("ShardBy", fmt.Sprintf("%q", mine.ShardBy), fmt.Sprintf("%q", stored.ShardBy), "an item would have another shard")
+	} else {
+		c.widths()
+		c.layouts()
+	}
 	c.older()
 	c.attributes()
 	if c.differences == nil {
@@ -66,10 +73,20 @@ func (c *comparison) named(field, mine, stored, advice string) {
 	}
 }
 
+// movable compares whether items may move.
+func (c *comparison) movable() {
+	switch mine, stored := c.mine.Movable, c.stored.Movable; {
+	case mine && !stored:
+		c.differ("Movable", "on", "off", "processes without it do not know that items move, and would lose writes; turn it on in all processes")
+	case stored && !mine:
+		c.differ("Movable", "off", "on", "a process without it does not know where items have moved to, and would lose writes; turn it on in this process")
+	}
+}
+
 func (c *comparison) widths() {
 	mine, stored := c.mine.widths(), c.stored.widths()
 	if mine == stored {
-		if !slices.Equal(c.mine.Needs, c.stored.Needs) {
+		if c.mine.Movable == c.stored.Movable && !slices.Equal(c.mine.Needs, c.stored.Needs) {
 			c.differ("what a process needs to know", fmt.Sprintf("%q", c.mine.Needs), fmt.Sprintf("%q", c.stored.Needs), "use the same version of heatsink in all processes")
 		}
 		return

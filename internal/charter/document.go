@@ -29,6 +29,7 @@ type document struct {
 	SortKey      string          `json:"sort_key,omitempty"`
 	Index        *documentIndex  `json:"index,omitempty"`
 	Version      string          `json:"version_attribute,omitempty"`
+	Movable      bool            `json:"movable,omitempty"`
 	By           string          `json:"by,omitempty"`
 	At           *time.Time      `json:"at,omitempty"`
 	Frozen       *documentFreeze `json:"frozen,omitempty"`
@@ -55,7 +56,7 @@ func (c Charter) MarshalJSON() ([]byte, error) {
 	d := document{
 		Widths: c.widths(), Strategy: c.Layout.Strategy, Hash: c.Layout.Hash, Format: c.Layout.Format, Bucket: c.Layout.Bucket,
 		Older: olderList(c.Older), ShardBy: append([]string{}, c.ShardBy...), EventTime: c.EventTime.Attribute, EventUnit: c.EventTime.Unit,
-		Table: c.Table, PartitionKey: c.PartitionKey, SortKey: c.SortKey, Version: c.VersionAttribute, By: c.By,
+		Table: c.Table, PartitionKey: c.PartitionKey, SortKey: c.SortKey, Version: c.VersionAttribute, Movable: c.Movable, By: c.By,
 	}
 	if c.Index != (Index{}) {
 		index := documentIndex(c.Index)
@@ -100,7 +101,7 @@ func ParseDocument(text []byte) (Charter, error) {
 	c := Charter{
 		Layout:  layout.Layout{Strategy: d.Strategy, Hash: d.Hash, Format: d.Format, Bucket: d.Bucket},
 		ShardBy: d.ShardBy, EventTime: EventTime{d.EventTime, d.EventUnit},
-		Table: d.Table, PartitionKey: d.PartitionKey, SortKey: d.SortKey, VersionAttribute: d.Version,
+		Table: d.Table, PartitionKey: d.PartitionKey, SortKey: d.SortKey, VersionAttribute: d.Version, Movable: d.Movable,
 	}
 	if d.Index != nil {
 		c.Index = Index(*d.Index)
@@ -139,6 +140,7 @@ func Changes(before, after Charter) (lines []string) {
 		{"partition_key", quote.Text(before.PartitionKey), quote.Text(after.PartitionKey)},
 		{"sort_key", quote.Text(before.SortKey), quote.Text(after.SortKey)},
 		{"index", fmt.Sprintf("%q", before.Index), fmt.Sprintf("%q", after.Index)},
+		{"movable", fmt.Sprint(before.Movable), fmt.Sprint(after.Movable)},
 		{"version_attribute", quote.Text(before.VersionAttribute), quote.Text(after.VersionAttribute)},
 	} {
 		if f.before != f.after {
@@ -159,6 +161,9 @@ func Missed(before, after Charter) (warnings []string) {
 	own := plain(before.Layout)
 	own.Bucket = layout.NoBucket
 	switch {
+	case before.Movable && after.Movable: // the record of package passage has the layout
+	case before.Movable:
+		warnings = append(warnings, "items may have moved to another layout than that of the charter, so that they are not read any more")
 	case before.Layout.Bucket != after.Layout.Bucket:
 		warnings = append(warnings, "the bucket changes, so that items in the buckets of before are not read any more")
 	case before.Widths == Adaptive && after.Widths != Adaptive:

@@ -29,12 +29,16 @@ func TestStoredChartersStayReadable(t *testing.T) {
 			ShardBy: []string{"sk"}, EventTime: EventTime{"at", UnixMilliseconds}, PartitionKey: "pk", SortKey: "sk", By: "host-1/4711", At: 1767323045000,
 		}},
 		"v1-fixed.json": {Want: full()},
+		"v1-movable.json": {Want: Charter{
+			Needs: []string{NeedMove}, Movable: true, Layout: layout.Layout{Shards: 16, Strategy: layout.Calculated}, ShardBy: []string{"sk"},
+			PartitionKey: "pk", SortKey: "sk", By: "host-1/4711", At: 1767323045000,
+		}},
 		"v1-index.json": {Want: Charter{
 			Widths: ByProgram, Layout: layout.Layout{Strategy: layout.Calculated}, ShardBy: []string{"id"}, PartitionKey: "id",
 			Index: Index{"byStatus", "status", "seen", "shard"}, VersionAttribute: "ver",
 		}},
 		"v2-version.json":   {Err: ErrNewer, Says: "written by a newer version of heatsink: it has version 2, and this process understands 1: upgrade heatsink in this process"},
-		"v1-need.json":      {Err: ErrNewer, Says: `it needs ["compact"], and this process knows ["ledger"]: upgrade heatsink in this process`},
+		"v1-need.json":      {Err: ErrNewer, Says: `it needs ["compact"], and this process knows ["ledger" "move"]: upgrade heatsink in this process`},
 		"v1-attribute.json": {Err: ErrCharter, Says: `unknown attribute "_hs_mirrors": upgrade heatsink in this process if a newer version wrote it, else remove it`},
 		"v1-widths.json":    {Err: ErrCharter, Says: `_hs_widths is "by the moon": want adaptive, by the program, or a number such as fixed 16`},
 	}, golden.Format[Charter, ledger.Value]{Parse: Parse, Encode: Charter.Encode, Equal: func(a, b Charter) bool { return reflect.DeepEqual(a, b) }})

@@ -162,7 +162,7 @@ func (o Operation[C]) one() Request[C] {
 	}
 	switch {
 	case o.Kind.reads():
-		return Request[C]{Home: home}
+		return Request[C]{Home: home, Eventual: o.Phase == Settled}
 	case o.Phase == Settling && !o.breaks.SettlingReal:
 		return Request[C]{Home: home, Act: o.write(Write, Kill)}
 	}

@@ -7,7 +7,7 @@ type Act uint8
 
 // The acts. Each is one request with a condition, which returns the item if the condition fails.
 const (
-	// Read reads the item with strong consistency.
+	// Read reads the item with strong consistency, unless it is Eventual.
 	Read Act = iota
 	// Write does what the user asks for, if the item has not moved on. An absent item and a dead one are the same to the user.
 	Write
@@ -62,6 +62,9 @@ type Request[C any] struct {
 	Content C // of Copy and Return
 	// Generation is that of the ledger: a Copy carries it, and a WriteOwn knows of copies up to it.
 	Generation uint64
+	// Eventual allows a Read of an operation to be eventually consistent, if its user wants no more. Only the home of a settled key is
+	// read so: a replica that lags behind shows an earlier item or a mark, which a strong read then explains.
+	Eventual bool
 }
 
 // Answer is what became of a request.

@@ -24,6 +24,9 @@ const (
 	renewAfter = lease.Term / 2
 	// retryAfter is how long nobody tries to renew a view again after that has failed.
 	retryAfter = 5 * time.Second
+	// jitter is more than what the clock of signatures jumps by itself. The SDK corrects it by the time that each answer carries, which has
+	// whole seconds.
+	jitter = 5 * time.Second
 )
 
 // recordKey is the key of the record. Control adds the collection.
@@ -83,16 +86,17 @@ type View struct {
 func (v *View) Lease() lease.Lease { return v.lease }
 
 // Waited reports whether no request that was built on an earlier stage can arrive any more. stamp is a signature of the one who asks:
-// see Book.Stamp.
-func (v *View) Waited(stamp time.Time) bool { return v.Record.Waited(stamp) }
+// see Book.Stamp. Advance agrees from then on.
+func (v *View) Waited(stamp time.Time) bool { return v.Record.Waited(stamp.Add(-2 * jitter)) }
 
 // age is how long ago the view was read. This clock may differ from that of signatures, and may stop while the machine sleeps: the
 // lease decides.
 func (v *View) age() time.Duration { return time.Since(v.began) }
 
-// now returns the time by the clock of signatures, as far as the view knows, in whole seconds as signatures have it.
+// now returns the time by the clock of signatures, as far as the view knows, or a little earlier. It is what a request carries, so it must
+// not be after the signature. See lease.Near.
 func (v *View) now() time.Time {
-	return v.stamp.Add(wall(time.Now()).Sub(wall(v.began))).Truncate(time.Second)
+	return v.stamp.Add(wall(time.Now()).Sub(wall(v.began)) - jitter).Truncate(time.Second)
 }
 
 // wall returns a time without the reading of a clock that stops while the machine sleeps.

@@ -40,7 +40,8 @@ type Record struct {
 	// that items were to move to if they went back. It stays until somebody finishes the move. It is nil if the layout is the same as now.
 	Former *Arrangement
 
-	// At is when the stage began, by the signature of the request that stored it, in milliseconds since 1970.
+	// At is when the stage began, in milliseconds since 1970. It is at most lease.Slack before the signature of the request that stored it,
+	// and not after it.
 	At int64
 
 	// Why and By tell people about the last change. No decision depends on them, except that a process knows its own change by By.
@@ -170,16 +171,15 @@ func checkMove(now, next Arrangement) error {
 	return nil
 }
 
-// Waited reports whether no request that was built on an earlier stage can arrive any more, by a signature of the one who asks.
-func (r Record) Waited(stamp time.Time) bool {
-	return stamp.Sub(time.UnixMilli(r.At)) >= lease.Wait
-}
+// Waited reports whether no request that was built on an earlier stage can arrive any more. at is not after a signature of the one who
+// asks.
+func (r Record) Waited(at time.Time) bool { return at.Sub(time.UnixMilli(r.At)) >= lease.Wait }
 
 // none leaves out no rule.
 var none forward.Breaks
 
-// Enter returns the record of the stage that follows. next is where items move to from then on: it is for Split alone. at is when the
-// request that stores the record is signed. The error wraps ErrStage, ErrEarly or ErrRecord.
+// Enter returns the record of the stage that follows. next is where items move to from then on: it is for Split alone. at becomes
+// At. The error wraps ErrStage, ErrEarly or ErrRecord.
 func (r Record) Enter(then forward.Stage, next *Arrangement, at time.Time) (Record, error) {
 	n := r
 	_, follows, ok := r.Stage.Next(r.Waited(at), &none)

@@ -187,6 +187,24 @@ func appendFirst(shards []int, n int) []int {
 	return shards
 }
 
+// HomeIn returns the only home of an item in a Calculated layout that is given, whatever layout the collection has. like has the
+// logical key.
+func (s *Schema) HomeIn(l layout.Layout, like Item) (Home, error) {
+	text, ok := like[s.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok || text.Value == "" {
+		return Home{}, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, s.PartitionKey, attribute.Describe(like[s.PartitionKey]))
+	}
+	k, shard := Key{Text: text.Value}, 0
+	if l.Shards > 1 {
+		id, err := idOf(like, s.ShardBy)
+		if err != nil {
+			return Home{}, err
+		}
+		shard = l.Shard(id)
+	}
+	return homeIn(l, &k, shard)
+}
+
 // onlyHome returns the only home of an item. If there are several, it returns ErrScattered with the reason why.
 func (s *Schema) onlyHome(ctx context.Context, like Item, why string) (Home, error) {
 	homes, err := s.Homes(ctx, like, false)

@@ -46,7 +46,9 @@ type Place struct {
 // Result is what an operation has come to.
 type Result struct {
 	Outcome forward.Outcome // Found, Missing, Done or Refused
-	Content express.Item    // of a read
+	// Home is where the item was found or written. If there is none, it is where the last request went.
+	Home    forward.Home
+	Content express.Item // of a read
 	// Returned is what the user's ReturnValues ask for, without marks.
 	Returned express.Item
 	// Refused is what DynamoDB would have answered to a write that is Refused; nil if that is a success.
@@ -57,38 +59,67 @@ type Result struct {
 var none forward.Breaks
 
 // Operate runs one operation of a user on an id. Each request of it is tried again as the dispatchers allow. After a lost answer the
-// user's own write is tried again only if it is repeatable: otherwise the error says that the write may have happened.
+// user's own write is tried again only if it is repeatable. If no answer then shows what became of it, the error is a LostError. The user's
+// Get is eventually consistent if it asks for no more and the id is settled.
 func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first forward.First, repeatable bool) (Result, error) {
 	machine := forward.NewOperation[express.Item](u.Kind(), at.Phase, first, &none)
 	machine.Generation = at.Generation
+	var lost error // of the user's own write
 	for {
 		r := machine.Next()
-		user := users(r.Act)
 		asked := u
-		if !user {
+		if !users(r.Act) && u.Kind() != forward.Get {
 			asked = nil
 		}
-		request, err := at.Homes.Express(r, asked)
+		answer, returned, err := c.ask(ctx, at, r, asked, !repeatable, &lost)
 		if err != nil {
-			return Result{}, err
-		}
-		answer, returned, err := c.send(ctx, at.Lease, request, user && !repeatable, user)
-		if err != nil {
-			return Result{}, err
+			return Result{}, lostBefore(lost, err)
 		}
 		machine = machine.Take(answer)
+		result := Result{Outcome: machine.Outcome, Home: r.Home}
 		switch machine.Outcome {
 		case forward.Running:
+			continue
 		case forward.Stale:
-			return Result{}, fmt.Errorf("%w: %v found the item %v", ErrStale, at.Phase, answer.Slot.State)
+			return Result{}, lostBefore(lost, staleAt(at, answer))
 		case forward.Refused:
-			return Result{Outcome: forward.Refused, Refused: u.Refused(answer)}, nil
+			result.Refused = u.Refused(answer)
+			if lost != nil && result.Refused != nil {
+				return Result{}, &LostError{fmt.Errorf("%w; the repeated request was refused: %v", lost, result.Refused)}
+			}
 		case forward.Done:
-			return Result{Outcome: forward.Done, Returned: request.Returned(returned)}, nil
-		default:
-			return Result{Outcome: machine.Outcome, Content: machine.Content}, nil
+			result.Returned = returned
+		case forward.Found:
+			result.Content = machine.Content
+			if answer.Slot.Content == nil { // the home that was read before has it
+				result.Home = r.Home.Other()
+			}
 		}
+		return result, nil
 	}
+}
+
+// staleAt returns the error for a mark that the phase cannot have.
+func staleAt(at Place, a forward.Answer[express.Item]) error {
+	return fmt.Errorf("%w: %v found the item %v", ErrStale, at.Phase, a.Slot.State)
+}
+
+// ask sends a request of an operation. u is nil if it is neither the user's write nor a read for the user. returned is what the user gets of it.
+func (c *Carrier) ask(ctx context.Context, at Place, r forward.Request[express.Item], u *express.User, atMostOnce bool, lost *error) (forward.Answer[express.Item], express.Item, error) {
+	request, err := at.Homes.Express(r, u)
+	if err != nil {
+		return forward.Answer[express.Item]{}, nil, err
+	}
+	var mine *error
+	if users(r.Act) {
+		mine = lost
+	}
+	answer, returned, err := c.send(ctx, at.Lease, request, atMostOnce, mine)
+	if err == nil && request.Eventual() && answer.Slot.State.Forwarded() {
+		r.Eventual = false // the replica may only lag behind the end of a move
+		return c.ask(ctx, at, r, u, atMostOnce, lost)
+	}
+	return answer, request.Returned(returned), err
 }
 
 // users reports whether an act is the user's own.
@@ -109,7 +140,7 @@ func (c *Carrier) Move(ctx context.Context, at Place) error {
 			return err
 		}
 		if machine = machine.Take(answer); machine.Stale {
-			return fmt.Errorf("%w: %v found the item %v", ErrStale, at.Phase, answer.Slot.State)
+			return staleAt(at, answer)
 		}
 	}
 	return nil
@@ -121,27 +152,31 @@ func (c *Carrier) Act(ctx context.Context, at Place, r forward.Request[express.I
 	if err != nil {
 		return forward.Answer[express.Item]{}, err
 	}
-	answer, _, err := c.send(ctx, at.Lease, request, false, false)
+	answer, _, err := c.send(ctx, at.Lease, request, false, nil)
 	return answer, err
 }
 
-// send sends a request within a lease, and returns its answer and the attributes that came with it. After a lost answer it is not sent
-// again if it may be applied only once. Only what the user has written cannot be begun again as if nothing had happened.
-func (c *Carrier) send(ctx context.Context, l lease.Lease, r express.Request, atMostOnce, user bool) (a forward.Answer[express.Item], returned express.Item, err error) {
+// send sends a request within a lease, and returns its answer and the attributes that came with it. lost is not nil for what the user has
+// written: it gets the error of the first attempt whose answer was lost. After that the request is not sent again if it may be applied only
+// once.
+func (c *Carrier) send(ctx context.Context, l lease.Lease, r express.Request, atMostOnce bool, lost *error) (a forward.Answer[express.Item], returned express.Item, err error) {
 	by := c.Writes
 	if r.Get != nil {
 		by = c.Reads
 	}
-	lost, over := false, false
+	over := false
 	_, err = by.Do(ctx, dispatch.Request{
 		Send: func(ctx context.Context, _ int) (err error) {
 			returned, err = c.once(ctx, l, r)
-			lost, over = lost || dispatch.Judge(err) == dispatch.Unknown, errors.Is(err, lease.ErrOver)
+			if lost != nil && *lost == nil && dispatch.Judge(err) == dispatch.Unknown {
+				*lost = err
+			}
+			over = errors.Is(err, lease.ErrOver)
 			return err
 		},
-		Again: func(v dispatch.Verdict) bool { return !over && (v.Harmless() || !atMostOnce) },
+		Again: func(v dispatch.Verdict) bool { return !over && (v.Harmless() || lost == nil || !atMostOnce) },
 	})
-	if over && !(lost && user) {
+	if over {
 		return a, nil, fmt.Errorf("%w: %w", ErrStale, err)
 	}
 	a, err = r.Answer(returned, err)

@@ -36,6 +36,9 @@
 //
 // # Cost
 //
+// Reads are strongly consistent, whatever the user's Get asks for. The exception is forward.Request.Eventual, which machines set for
+// settled keys: such a Read is eventually consistent, at half the price, if the user's ConsistentRead is not true.
+//
 // A request costs what it costs without marks, in capacity units and in number. Its condition grows by 100 bytes at most, of the 4 KB
 // that DynamoDB takes. A Delete of a new home writes a small item in place of deleting one. A frozen item grows by what its copy will
 // have more, some 30 bytes: one that is larger than 400 KB then cannot be frozen, and stays where it is.

@@ -37,7 +37,7 @@ type Request struct {
 
 // Express returns a request for DynamoDB that does to the item what forward.Apply says. The user is needed for Write, WriteExisting, Kill
 // and WriteOwn. With a Read it may be the user's Get, whose projection holds then, or nil for the whole item. Content that is read with a
-// projection must not be copied.
+// projection must not be copied. An Eventual Read is eventually consistent if the user's Get is.
 func (h Homes) Express(r forward.Request[Item], u *User) (Request, error) {
 	key, other := h.Old, h.New
 	if r.Home == forward.New {
@@ -50,7 +50,7 @@ func (h Homes) Express(r forward.Request[Item], u *User) (Request, error) {
 	g := e.guard
 	switch r.Act {
 	case forward.Read:
-		e.read(u)
+		e.read(u, r.Eventual)
 	case forward.Write, forward.WriteExisting, forward.Kill, forward.WriteOwn:
 		e.user(u, r)
 	case forward.PutStub:
@@ -78,6 +78,9 @@ func (h Homes) Express(r forward.Request[Item], u *User) (Request, error) {
 	}
 	return e.Request, nil
 }
+
+// Eventual reports whether the request is an eventually consistent read.
+func (r Request) Eventual() bool { return r.Get != nil && !aws.ToBool(r.Get.ConsistentRead) }
 
 // check refuses what no request can be made of. Only a mistake of the caller can be wrong here.
 func (h Homes) check(a forward.Act, key, other Item, u *User) error {
@@ -145,12 +148,13 @@ func (e *expression) mark(as types.AttributeValue) {
 }
 
 // read reads the item, with its marks.
-func (e *expression) read(u *User) {
+func (e *expression) read(u *User, eventual bool) {
 	in := &dynamodb.GetItemInput{}
 	if u != nil {
 		*in = *u.get
 	}
-	in.TableName, in.Key, in.ConsistentRead = &e.table.name, e.key, aws.Bool(true)
+	strong := u == nil || !eventual || aws.ToBool(in.ConsistentRead)
+	in.TableName, in.Key, in.ConsistentRead = &e.table.name, e.key, &strong
 	e.Get = in
 	need := []string{e.table.partition, forwarded, dead}
 	switch {

@@ -1,0 +1,335 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/adapt"
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/forward/carry"
+	"github.com/heatsink-go/heatsink/internal/forward/express"
+	"github.com/heatsink-go/heatsink/internal/lease"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// movable does the operations on single items of a collection whose items may move: see Options.Movable. Where an item is depends
+// on the collection's record, which every operation looks at first.
+type movable struct {
+	ready   func(context.Context) error // whether the charter agrees
+	book    *passage.Book
+	carrier *carry.Carrier
+	schema  *place.Schema
+	table   express.Table
+	sender  *sender
+	first   atomic.Uint32 // the home that is asked first while items move: where the last item was
+}
+
+// checkMovable reports what is wrong with Options.Movable and what goes with it.
+func (o *Options) checkMovable(wrong func(format string, args ...any)) {
+	if !o.Movable {
+		return
+	}
+	refuse := func(given bool, format string, args ...any) {
+		if given {
+			wrong("Movable is set, but "+format, args...)
+		}
+	}
+	refuse(o.Index.Name != "", "index %q lists the items, whose place in the table never changes: leave Movable out; heatsink move moves what an index lists", o.Index.Name)
+	refuse(o.Adaptive != nil, "Adaptive decides how many shards a key has: leave one of the two out")
+	refuse(o.Widths != nil, "Widths decides how many shards a key has, and the record does: leave Widths out")
+	refuse(len(o.Older) > 0, "there are Older layouts, whose items would be found in several places: move them first, or leave Movable out")
+	refuse(o.Version != "", "Version %q is set, and the versions of an item are not compared across its homes: leave one of the two out", o.Version)
+	refuse(o.TTL != "", "TTL %q is set, and DynamoDB would delete what a move relies on: leave one of the two out", o.TTL)
+	refuse(o.SortKey == "", "there is no SortKey, which tells the items of a key apart: leave Movable out")
+	refuse(o.OnePerShard, "OnePerShard is set, and such an item belongs to its shard: leave one of the two out")
+	refuse(len(o.ShardBy) > 0 && !slices.Equal(o.ShardBy, []string{o.SortKey}), "ShardBy is %q, and an item is found by its sort key: leave ShardBy out", o.ShardBy)
+	refuse(o.Layout.Bucket != layout.NoBucket, "the layout has a bucket for every %v, and reads merge the two homes of a key by sort key alone: leave one of the two out", o.Layout.Bucket)
+	refuse(o.Layout.Strategy != layout.Calculated, "the layout is %v, and items are found by id in a Calculated one: set Layout.Strategy to layout.Calculated", o.Layout.Strategy)
+}
+
+// newMovable returns the operations of a movable collection, nil if it is none. The error wraps ErrOptions.
+func newMovable(client Client, o *Options, control *adapt.Control, charter *adapt.Book, schema *place.Schema, s *sender) (*movable, error) {
+	if !o.Movable {
+		return nil, nil
+	}
+	table, err := express.NewTable(o.Table, o.PartitionKey, o.SortKey)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready}
+	m.carrier = &carry.Carrier{Client: client, Reads: s.reads, Writes: s.writes}
+	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: o.Logger})
+	return m, nil
+}
+
+// view returns what the record says, if the charter allows this process to use the collection.
+func (m *movable) view(ctx context.Context) (*passage.View, error) {
+	if err := m.ready(ctx); err != nil {
+		return nil, err
+	}
+	return m.book.View(ctx)
+}
+
+// at returns where an item is, or moves from and to, by what the process knows of the record, with its two homes. They are the same
+// if the item does not move. key is the item's key in the table with the logical partition key.
+func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, error) {
+	r := &v.Record
+	at := carry.Place{Phase: r.Stage.Phase, Generation: uint64(r.Generation), Lease: v.Lease()}
+	old, err := m.homeIn(r.Now, key)
+	homes := [2]place.Home{old, old}
+	if err == nil && at.Phase != forward.Settled {
+		homes[forward.New], err = m.homeIn(*r.Next, key)
+	}
+	if err != nil {
+		return at, homes, err
+	}
+	if homes[forward.Old] == homes[forward.New] {
+		at.Phase = forward.Settled
+	}
+	at.Homes = express.Homes{Table: m.table, Old: m.schema.KeyAt(key, homes[forward.Old]), New: m.schema.KeyAt(key, homes[forward.New])}
+	return at, homes, nil
+}
+
+// homeIn returns the home of an item in an arrangement.
+func (m *movable) homeIn(in passage.Arrangement, key Item) (place.Home, error) {
+	logical, ok := key[m.schema.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok {
+		return place.Home{}, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, m.schema.PartitionKey, attribute.Describe(key[m.schema.PartitionKey]))
+	}
+	if err := in.Check(logical.Value); err != nil {
+		return place.Home{}, fmt.Errorf("%w: %w", ErrItem, err)
+	}
+	return m.schema.HomeIn(in.For(logical.Value), key)
+}
+
+// staleTimes is how often an operation begins again. A record changes once an hour, so that the last of them means damage.
+const staleTimes = 5
+
+// operate runs an operation on the item with this key, and returns where the item is.
+func (m *movable) operate(ctx context.Context, operation string, key Item, u *express.User, repeatable bool) (carry.Result, place.Home, error) {
+	v, err := m.view(ctx)
+	var stale error
+	for range staleTimes {
+		if err != nil {
+			return carry.Result{}, place.Home{}, err
+		}
+		at, homes, err := m.at(v, key)
+		if err != nil {
+			return carry.Result{}, place.Home{}, err
+		}
+		result, err := m.carrier.Operate(ctx, at, u, forward.First(m.first.Load()), repeatable)
+		if errors.Is(err, carry.ErrStale) {
+			stale = err
+			if v, err = m.book.Renew(ctx, v); err != nil {
+				return result, homes[forward.Old], err
+			}
+			continue
+		}
+		if err != nil {
+			return result, homes[forward.Old], m.failure(operation, homes[forward.Old], err)
+		}
+		if at.Phase != forward.Settled { // the next item has probably moved if this one has
+			m.first.Store(uint32(result.Home))
+		}
+		return result, homes[result.Home], m.failure(operation, homes[result.Home], result.Refused)
+	}
+	return carry.Result{}, place.Home{}, fmt.Errorf("%w: %s of key %s in table %s: %w, but the collection's record does not say so: run heatsink move --verify",
+		ErrLedger, operation, attribute.DescribeKey(key, m.schema.PartitionKey), m.sender.table, stale)
+}
+
+// failure returns the error of a request in the library's terms, nil for nil.
+func (m *movable) failure(operation string, home place.Home, err error) error {
+	if err == nil {
+		return nil
+	}
+	if lost, ok := errors.AsType[*carry.LostError](err); ok {
+		err = &UnknownOutcomeError{lost.Err}
+	}
+	return m.sender.failure(&request{operation: operation, Home: home}, 1, err)
+}
+
+// put is writer.put.
+func (m *movable) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (Written[Item], error) {
+	in := &dynamodb.PutItemInput{TableName: &m.sender.table, Item: m.schema.WithKeyOf(item, item)}
+	for _, edit := range edits {
+		edit(in)
+	}
+	in.TableName, in.Item = &m.sender.table, m.schema.WithKeyOf(item, in.Item)
+	u, err := m.table.Put(in)
+	return m.write(ctx, "PutItem", item, u, err, !wantsOld(in.ReturnValues))
+}
+
+// update is writer.update. It creates an item that is not there, as DynamoDB does.
+func (m *movable) update(ctx context.Context, like Item, edits []func(*dynamodb.UpdateItemInput)) (Written[Item], error) {
+	key, err := m.schema.KeyOf(like)
+	if err != nil {
+		return Written[Item]{}, err
+	}
+	in := &dynamodb.UpdateItemInput{TableName: &m.sender.table, Key: maps.Clone(key)}
+	for _, edit := range edits {
+		edit(in)
+	}
+	in.TableName, in.Key = &m.sender.table, key
+	u, err := m.table.Update(in)
+	return m.write(ctx, "UpdateItem", like, u, err, idempotent(in) && !wantsOld(in.ReturnValues))
+}
+
+// delete is writer.delete. Deleting an item that is not there succeeds, as in DynamoDB.
+func (m *movable) delete(ctx context.Context, like Item, edits []func(*dynamodb.DeleteItemInput)) (Written[Item], error) {
+	key, err := m.schema.KeyOf(like)
+	if err != nil {
+		return Written[Item]{}, err
+	}
+	in := &dynamodb.DeleteItemInput{TableName: &m.sender.table, Key: maps.Clone(key)}
+	for _, edit := range edits {
+		edit(in)
+	}
+	in.TableName, in.Key = &m.sender.table, key
+	u, err := m.table.Delete(in)
+	return m.write(ctx, "DeleteItem", like, u, err, !wantsOld(in.ReturnValues))
+}
+
+// write runs the user's write, if it was not refused, on the item with the key of like.
+func (m *movable) write(ctx context.Context, operation string, like Item, u *express.User, refused error, repeatable bool) (Written[Item], error) {
+	if refused != nil {
+		return Written[Item]{}, fmt.Errorf("%w: %w", ErrItem, refused)
+	}
+	key, err := m.schema.KeyOf(like)
+	if err != nil {
+		return Written[Item]{}, err
+	}
+	result, home, err := m.operate(ctx, operation, key, u, repeatable)
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		m.schema.RestoreLike(failed.Item, like)
+	}
+	if err != nil {
+		return Written[Item]{}, err
+	}
+	m.schema.RestoreLike(result.Returned, like)
+	return Written[Item]{ShardKey: home.ShardKey, Shard: home.Shard, Attributes: result.Returned}, nil
+}
+
+// get is finder.get.
+func (m *movable) get(ctx context.Context, like Item, edits []func(*dynamodb.GetItemInput)) (Item, error) {
+	key, err := m.schema.KeyOf(like)
+	if err != nil {
+		return nil, err
+	}
+	in := &dynamodb.GetItemInput{TableName: &m.sender.table, Key: maps.Clone(key)}
+	for _, edit := range edits {
+		edit(in)
+	}
+	in.TableName, in.Key = &m.sender.table, key
+	u, err := m.table.Get(in)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrItem, err)
+	}
+	result, _, err := m.operate(ctx, "GetItem", key, u, true)
+	switch {
+	case err != nil:
+		return nil, err
+	case result.Outcome != forward.Found:
+		return nil, ErrNotFound
+	}
+	m.schema.RestoreLike(result.Content, like)
+	return result.Content, nil
+}
+
+// batchPut puts items one by one, a few at a time: a BatchWriteItem has no conditions. Of items with the same key it puts the last.
+func (m *movable) batchPut(ctx context.Context, items int, encode func(i int) (Item, error)) error {
+	var groups keyGroups[int]
+	errs := make([]error, items)
+	encoded := make([]Item, items)
+	for i := range errs {
+		if encoded[i], errs[i] = encode(i); errs[i] == nil {
+			errs[i] = groups.add(m.schema, encoded[i], i)
+		}
+	}
+	inParallel(len(groups.groups), func(i int) {
+		same := groups.groups[i]
+		_, err := m.put(ctx, encoded[same[len(same)-1]], nil)
+		for _, position := range same {
+			errs[position] = err
+		}
+	})
+	return batchError("BatchPut", errs)
+}
+
+// lookUp reads items as get does. Those that do not move are read many at a time. An item with a mark is read again by itself.
+func (m *movable) lookUp(ctx context.Context, f *finder, all []*lookup) {
+	v, err := m.view(ctx)
+	var groups keyGroups[*lookup]
+	for _, l := range all {
+		if l.err == nil {
+			l.err = err
+		}
+		if l.err == nil {
+			l.err = groups.add(m.schema, l.key, l)
+		}
+	}
+	var settled []*sought
+	var apart []*lookup
+	for _, same := range groups.groups {
+		one := same[0]
+		at, homes, err := m.at(v, one.key)
+		switch {
+		case err != nil:
+			one.err = err
+		case at.Phase == forward.Settled:
+			name, _ := m.schema.KeyText(at.Homes.Old) // it is as good a key as the logical one
+			s := &sought{key: at.Homes.Old, home: homes[forward.Old], name: name}
+			one.wanted = []*sought{s}
+			settled = append(settled, s)
+		default:
+			apart = append(apart, one)
+		}
+	}
+	requests := slices.Collect(slices.Chunk(settled, maxBatchGet))
+	if len(requests) > 0 {
+		in := groups.groups[0][0].in // all are the same, but for the key
+		inParallel(len(requests), func(i int) { f.fetchAll(ctx, requests[i], in, v.Lease().Bind) })
+	}
+	for _, same := range groups.groups {
+		if one := same[0]; len(one.wanted) > 0 && !m.take(one) {
+			apart = append(apart, one)
+		}
+	}
+	inParallel(len(apart), func(i int) { apart[i].item, apart[i].err = m.get(ctx, apart[i].like, nil) })
+	for _, same := range groups.groups {
+		for _, l := range same[1:] {
+			l.item, l.err = maps.Clone(same[0].item), same[0].err
+		}
+	}
+}
+
+// take takes what was read of an item. It is false if that does not tell.
+func (m *movable) take(l *lookup) bool {
+	s := l.wanted[0]
+	if s.err != nil {
+		l.err = s.err
+		return !errors.Is(s.err, lease.ErrOver)
+	}
+	slot, err := m.table.Slot(s.item)
+	switch {
+	case err != nil:
+		l.err = err
+	case slot.State.Forwarded():
+		return false
+	case slot.State != forward.Live:
+		l.err = ErrNotFound
+	default:
+		l.item = slot.Content
+		m.schema.RestoreLike(l.item, l.like)
+	}
+	return true
+}
