@@ -30,7 +30,7 @@ func (c *core) checked(ctx context.Context, q Query) (*reading, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	err := c.whereabouts.marks().CheckQuery(&dynamodb.QueryInput{
+	err := c.movable.table.CheckQuery(&dynamodb.QueryInput{
 		FilterExpression: &q.Filter, ProjectionExpression: &q.Projection,
 		ExpressionAttributeNames: q.Names, ExpressionAttributeValues: q.Values,
 	})
@@ -139,7 +139,7 @@ func (r *reading) send(ctx context.Context, what *request, once func(context.Con
 
 // leased makes one attempt of a request within a lease. If it was not made, stop says why.
 func (r *reading) leased(ctx context.Context, once func(context.Context, ...func(*dynamodb.Options)) error) (stop, err error) {
-	view, stop := r.core.whereabouts.View(ctx)
+	view, stop := r.core.movable.book.View(ctx)
 	for range 3 {
 		if stop != nil {
 			return stop, nil
@@ -150,7 +150,7 @@ func (r *reading) leased(ctx context.Context, once func(context.Context, ...func
 		if err = once(ctx, dispatch.Once, view.Lease().Bind); !errors.Is(err, lease.ErrOver) {
 			return nil, err
 		}
-		view, stop = r.core.whereabouts.Renew(ctx, view) // the clocks of this machine disagree
+		view, stop = r.core.movable.book.Renew(ctx, view) // the clocks of this machine disagree
 	}
 	return fmt.Errorf("query %s key %q: each lease on the record of the move is over as soon as it is read: check this machine's clock: %w",
 		r.core.options.Table, r.query.Key, err), nil
@@ -160,7 +160,7 @@ func (r *reading) leased(ctx context.Context, once func(context.Context, ...func
 func (s *shard) meet(e *entry, page *gather.Page[found]) (bool, error) {
 	r, f := s.read, &e.Value
 	f.role = r.course.role(s.key, sortOf(*e))
-	slot, err := r.core.whereabouts.marks().Take(f.item)
+	slot, err := r.core.movable.table.Take(f.item)
 	if err != nil {
 		return false, err
 	}

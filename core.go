@@ -18,8 +18,6 @@ type core struct {
 	versions *version.Keeper // the versions of items
 	ttl      expiry.TTL      // the time to live of items
 
-	whereabouts whereabouts // of the items of a movable collection, else nil
-
 	sender       *sender
 	movable      *movable // nil if items stay where they are
 	finder       *finder

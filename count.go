@@ -10,7 +10,7 @@ import (
 
 // planRead is Collection.Plan.
 func planRead(ctx context.Context, c *core, q Query) (Plan, error) {
-	if c.whereabouts != nil {
+	if c.movable != nil {
 		return planTracked(ctx, c, q)
 	}
 	r, err := c.prepare(ctx, q)
@@ -30,7 +30,7 @@ func planRead(ctx context.Context, c *core, q Query) (Plan, error) {
 
 // countItems is Collection.Count.
 func countItems(ctx context.Context, c *core, q Query) (int, error) {
-	if c.whereabouts != nil {
+	if c.movable != nil {
 		return countTracked(ctx, c, q)
 	}
 	r, err := c.prepare(ctx, q.unprojected())
@@ -74,7 +74,7 @@ func countSome(ctx context.Context, r *reading) (n int, err error) {
 
 // countShards is Collection.Distribution.
 func countShards(ctx context.Context, c *core, q Query) (layout.Evenness, error) {
-	if c.whereabouts != nil {
+	if c.movable != nil {
 		return distributionTracked(ctx, c, q)
 	}
 	r, err := c.prepare(ctx, q.unprojected())

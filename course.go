@@ -1,33 +1,17 @@
 package heatsink
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/forward"
-	"github.com/heatsink-go/heatsink/internal/forward/express"
 	"github.com/heatsink-go/heatsink/internal/pagetoken"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 )
-
-// whereabouts tells reads of many items where the items of a movable collection are.
-type whereabouts interface {
-	// View returns what this process may use now, and Renew what the record says after the call began: see passage.Book.
-	View(context.Context) (*passage.View, error)
-	Renew(ctx context.Context, used *passage.View) (*passage.View, error)
-
-	// find reads the item with a sort key by its id, with strong consistency. It is whole, without marks, and has its stored partition
-	// key. It is nil if there is none.
-	find(ctx context.Context, key string, sort types.AttributeValue) (Item, error)
-
-	// marks reads the marks in items.
-	marks() express.Table
-}
 
 // course is where the items of one key are, by one generation of the record. If all items have one home, it is old, and the phase is
 // Settled.

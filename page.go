@@ -13,7 +13,7 @@ import (
 
 // readPage is Collection.Page for raw items.
 func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], error) {
-	if c.whereabouts != nil {
+	if c.movable != nil {
 		return pageTracked(ctx, c, q, token)
 	}
 	r, err := c.prepare(ctx, q)
@@ -120,7 +120,7 @@ func fingerprintsOf(r *reading) pagetoken.Fingerprints {
 		Key: q.Key, Filter: q.Filter, Projection: q.Projection, Reverse: q.Reverse, Expired: q.IncludeExpired,
 		Interval: r.interval, Names: q.Names, Values: q.Values,
 	}
-	if r.core.whereabouts != nil { // a token outlives every layout
+	if r.core.movable != nil { // a token outlives every layout
 		query.Layout, query.FirstSuffix = layout.Layout{}, ""
 	}
 	return query.Fingerprints()

@@ -136,7 +136,7 @@ var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // queryRows is Collection.Query for raw items.
 func queryRows(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
-	if c.whereabouts != nil {
+	if c.movable != nil {
 		return queryTracked(ctx, c, q)
 	}
 	return func(yield func(row, error) bool) {

@@ -98,7 +98,7 @@ func (r *reading) check() error {
 		return wrong("Sample is %d, want 0 or more", q.Sample)
 	case q.Sample > 0 && len(o.Older) > 0:
 		return wrong("Sample is %d, but the collection has Older layouts, whose shards hold an unknown part of the items: leave Sample out", q.Sample)
-	case q.Sample > 0 && r.core.whereabouts != nil:
+	case q.Sample > 0 && r.core.movable != nil:
 		return wrong("Sample is %d, but the collection is Movable, so that an item may be in either of two shards: leave Sample out", q.Sample)
 	case q.Sort.op != sortkey.Everything && o.Index.Name != "" && o.Index.SortKey == "":
 		return wrong("Sort is set, but index %s has no sort key: leave Sort out, or name the sort key as Options.Index.SortKey", o.Index.Name)

@@ -46,7 +46,7 @@ type tracking struct {
 
 // newTracking begins a read, behind a sort key if it is given.
 func newTracking(ctx context.Context, base *reading, behind *sortkey.Value, light bool) (*tracking, error) {
-	view, err := base.core.whereabouts.View(ctx)
+	view, err := base.core.movable.view(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -173,38 +173,28 @@ type encounter struct {
 func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, err error) {
 	for {
 		met, ok, err := m.meet()
-		var resolved forward.Resolved[*entry]
+		var e *entry
 		if err == nil && ok {
-			resolved, err = m.resolve(ctx, &met)
+			e, shardKey, err = m.resolve(ctx, &met)
 		}
 		switch {
 		case errors.Is(err, errMoved):
 			if err := m.goOnNow(ctx); err != nil {
 				return row{}, "", false, err
 			}
-			continue
 		case err != nil:
 			return row{}, "", false, m.explained(m.gathering, err)
 		case !ok:
 			return row{}, "", false, nil
-		}
-		m.last = &met.sort
-		if resolved.Outcome != forward.Found || resolved.Content.Value.dropped {
+		case e == nil || e.Value.dropped:
+			m.last = &met.sort
 			m.Uncount()
-			continue
+		default:
+			m.last = &met.sort
+			m.returned++
+			return m.read.row(*e), shardKey, true, nil
 		}
-		m.returned++
-		e := *resolved.Content
-		return m.read.row(e), m.homeOf(resolved.Home, met.sort), true, nil
 	}
-}
-
-// homeOf returns the shard key of a home of an id.
-func (m *tracking) homeOf(h forward.Home, sort sortkey.Value) string {
-	if h == forward.New {
-		return m.read.course.moved.of(sort)
-	}
-	return m.read.course.old.of(sort)
 }
 
 // meet takes all entries of the next id from the merge. Only the last of them counts towards the limit.
@@ -241,39 +231,51 @@ func (m *tracking) shardKey() string {
 	return c.moved.keys[at.Shard()]
 }
 
-// resolve decides what an id is. It returns errMoved if only a newer generation of the record may tell.
-func (m *tracking) resolve(ctx context.Context, met *encounter) (forward.Resolved[*entry], error) {
+// resolve decides what an id is, and returns its item with the shard that has it. The item is nil if there is none. The error is
+// errMoved if only a newer generation of the record can tell.
+func (m *tracking) resolve(ctx context.Context, met *encounter) (e *entry, shardKey string, err error) {
 	c := m.read.course
-	var resolved forward.Resolved[*entry]
+	is := forward.Resolved[*entry]{Outcome: forward.Missing}
 	switch {
 	case met.only != nil:
-		resolved = forward.Resolve(forward.Settled, seen(met.only), forward.Seen[*entry]{})
+		is = forward.Resolve(forward.Settled, seen(met.only), forward.Seen[*entry]{})
 	case met.old != nil || met.moved != nil:
 		old, moved := seen(met.old), seen(met.moved)
 		old.Covered, moved.Covered = m.covers(c.old.of(met.sort)), m.covers(c.moved.of(met.sort))
-		resolved = forward.Resolve(c.phase, old, moved)
-	default:
-		resolved.Outcome = forward.Missing
+		is = forward.Resolve(c.phase, old, moved)
 	}
-	if resolved.Outcome == forward.Stale || len(met.strays) > 0 {
-		newer, err := m.core.whereabouts.Renew(ctx, m.view)
-		if err != nil {
-			return resolved, err
-		}
-		if newer.Record.Generation != c.generation {
-			return resolved, errMoved
-		}
-		// The record explains nothing. An eventually consistent read may have seen what was there before the last stage.
-		for _, shardKey := range met.strays {
-			if err := m.checkStray(ctx, shardKey, met.sort); err != nil {
-				return resolved, err
-			}
+	if is.Outcome == forward.Stale || len(met.strays) > 0 {
+		if err := m.unexplained(ctx, met); err != nil {
+			return nil, "", err
 		}
 	}
-	if resolved.Outcome == forward.Found || resolved.Outcome == forward.Missing {
-		return resolved, nil
+	switch {
+	case is.Outcome == forward.Missing:
+		return nil, "", nil
+	case is.Outcome == forward.Found && is.Home == forward.New:
+		return is.Content, c.moved.of(met.sort), nil
+	case is.Outcome == forward.Found:
+		return is.Content, c.old.of(met.sort), nil
 	}
 	return m.follow(ctx, met.sort)
+}
+
+// unexplained looks for what may explain a mark or an item that the stage cannot have. That is a newer generation of the record, or an
+// eventually consistent read that has seen what was there before the last stage.
+func (m *tracking) unexplained(ctx context.Context, met *encounter) error {
+	newer, err := m.core.movable.book.Renew(ctx, m.view)
+	if err != nil {
+		return err
+	}
+	if newer.Record.Generation != m.read.course.generation {
+		return errMoved
+	}
+	for _, shardKey := range met.strays {
+		if err := m.checkStray(ctx, shardKey, met.sort); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seen returns what was seen in a home.
@@ -297,29 +299,23 @@ func (m *tracking) covers(shardKey string) bool {
 }
 
 // follow reads an id on its own, with strong consistency.
-func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (resolved forward.Resolved[*entry], err error) {
-	resolved.Outcome = forward.Missing
-	r := m.read
-	item, err := m.core.whereabouts.find(ctx, r.query.Key, sort.Attribute())
+func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (*entry, string, error) {
+	r, keys := m.read, &m.core.schema.Keys
+	item, home, err := m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
 	if err != nil || item == nil {
-		return resolved, err
+		return nil, "", err
 	}
 	by := r.sift
 	if by == nil { // DynamoDB evaluates the filter in this course
 		if by, err = r.newSift(m.light); err != nil {
-			return resolved, err
+			return nil, "", err
 		}
 	}
 	keeps, err := by.Keeps(item)
 	if err != nil || !keeps {
-		return resolved, err
+		return nil, "", err
 	}
-	if key, ok := item[m.core.schema.PartitionKey].(*types.AttributeValueMemberS); ok && r.course.phase != forward.Settled && key.Value == r.course.moved.of(sort) {
-		resolved.Home = forward.New
-	}
-	e := entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}
-	resolved.Outcome, resolved.Content = forward.Found, &e
-	return resolved, nil
+	return &entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, nil
 }
 
 // checkStray refuses an item that is still in a shard where no id of it belongs.
@@ -338,7 +334,7 @@ func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey
 		return err
 	}
 	meter.Read(ctx, 0, out.ConsumedCapacity)
-	slot, err := m.core.whereabouts.marks().Take(out.Item)
+	slot, err := m.core.movable.table.Take(out.Item)
 	if err != nil || slot.State != forward.Live {
 		return err
 	}
@@ -349,7 +345,7 @@ func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey
 
 // goOnNow goes on with what the process knows by now.
 func (m *tracking) goOnNow(ctx context.Context) error {
-	view, err := m.core.whereabouts.View(ctx)
+	view, err := m.core.movable.book.View(ctx)
 	if err != nil {
 		return err
 	}
@@ -497,7 +493,7 @@ func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	view, err := c.whereabouts.View(ctx)
+	view, err := c.movable.view(ctx)
 	if err != nil {
 		return Plan{}, err
 	}
