@@ -31,6 +31,8 @@ var quick = []Scenario{
 	{Processes: []string{"upsert:b>a", "put:b", "get"}, Movers: 1},
 	{Processes: []string{"create:a", "get"}, Movers: 1, Returns: 1},
 	{Item: "p", Processes: []string{"update:a", "get"}, Movers: 1, Returns: 1},
+	{Processes: []string{"create:a", "list"}, Movers: 1, Returns: 1},
+	{Item: "p", Processes: []string{"put:a;delete", "list"}, Movers: 1, Returns: 1},
 	{Item: "p", Processes: []string{"delete;create:a", "get"}, Movers: 1, Moves: 2},
 	{Item: "p", Processes: []string{"remove", "scan;scan"}, Movers: 1, Late: 1},
 	{Processes: []string{"append:a", "remove", "scan"}, Movers: 1},
