@@ -173,6 +173,8 @@ func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*t
 // TransactUpdate is TransactPut for an Update. A transaction cannot look for an item. TransactUpdate, TransactDelete and
 // TransactCheck therefore return ErrScattered if the item may be in several places. An item has one place with a
 // Calculated layout without BareZero, Older layouts or Widths.
+//
+// Parts of a movable collection are for a Transaction, which finds the items while they move.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
 	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
 }

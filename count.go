@@ -10,6 +10,9 @@ import (
 
 // planRead is Collection.Plan.
 func planRead(ctx context.Context, c *core, q Query) (Plan, error) {
+	if c.movable != nil {
+		return planTracked(ctx, c, q)
+	}
 	r, err := c.prepare(ctx, q)
 	if err != nil {
 		return Plan{}, err
@@ -27,6 +30,9 @@ func planRead(ctx context.Context, c *core, q Query) (Plan, error) {
 
 // countItems is Collection.Count.
 func countItems(ctx context.Context, c *core, q Query) (int, error) {
+	if c.movable != nil {
+		return countTracked(ctx, c, q)
+	}
 	r, err := c.prepare(ctx, q.unprojected())
 	if err != nil {
 		return 0, err
@@ -68,6 +74,9 @@ func countSome(ctx context.Context, r *reading) (n int, err error) {
 
 // countShards is Collection.Distribution.
 func countShards(ctx context.Context, c *core, q Query) (layout.Evenness, error) {
+	if c.movable != nil {
+		return distributionTracked(ctx, c, q)
+	}
 	r, err := c.prepare(ctx, q.unprojected())
 	if err != nil {
 		return layout.Evenness{}, err

@@ -112,7 +112,7 @@ func TestUnreadableEventTimes(t *testing.T) {
 		c := openItems(t, client, Options{Layout: layout.Layout{Bucket: test.bucket}, EventTime: EventTime{Attribute: "at"}})
 		for _, projection := range []string{"", "n"} {
 			q := Query{Key: "k", From: firstDay.Add(time.Hour), To: firstDay.Add(23 * time.Hour), Projection: projection}
-			good, bad := sift(t, c.Query(context.Background(), q))
+			good, bad := sorted(t, c.Query(context.Background(), q))
 			if len(good) != len(test.good) || !slices.Equal(bad, test.bad) {
 				t.Errorf("%v: got %v and %v, want %v and %v", test.bucket, good, bad, test.good, test.bad)
 			}
@@ -132,8 +132,8 @@ func TestUnreadableEventTimes(t *testing.T) {
 	}
 }
 
-// sift returns the sort keys of a sequence's items, and of those that could not be decoded.
-func sift(t *testing.T, sequence func(func(Item, error) bool)) (good, bad []string) {
+// sorted returns the sort keys of a sequence's items, and of those that could not be decoded.
+func sorted(t *testing.T, sequence func(func(Item, error) bool)) (good, bad []string) {
 	t.Helper()
 	for item, err := range sequence {
 		failed, ok := errors.AsType[*DecodeError](err)

@@ -20,6 +20,9 @@ func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() 
 	if q.Limit != 0 {
 		return total, fmt.Errorf("%w: Limit is %d, but a fold reads all items: leave Limit out", ErrQuery, q.Limit)
 	}
+	if c.core.movable != nil {
+		return foldTracked(ctx, c.core, q, zero, add, merge)
+	}
 	r, err := c.core.prepare(ctx, q)
 	if err != nil {
 		return total, err

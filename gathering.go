@@ -296,8 +296,17 @@ func (r *reading) checkRequests(ctx context.Context) error {
 		return nil
 	}
 	n, err := scope{r}.shardCount(ctx, most)
-	if err != nil || n <= most {
+	if err != nil {
 		return err
+	}
+	return r.checkShards(n)
+}
+
+// checkShards refuses a read of everything in so many shards if they take too many requests.
+func (r *reading) checkShards(n int) error {
+	most := r.maxRequests()
+	if most < 0 || n <= most {
+		return nil
 	}
 	q, o := &r.query, &r.core.options
 	return fmt.Errorf("%w: %w: query %s key %q: %s has %d shards, which take at least one request each, but MaxRequests is %d: %s", ErrQuery, ErrTooManyRequests,

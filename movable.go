@@ -286,6 +286,18 @@ func (m *movable) get(ctx context.Context, like Item, edits []func(*dynamodb.Get
 	return result.Content, nil
 }
 
+// find reads the whole item with a key with strong consistency, and returns where it is. It has its stored partition key. It is nil if
+// there is none.
+func (m *movable) find(ctx context.Context, key Item) (Item, place.Home, error) {
+	strong := true
+	u, err := m.table.Get(&dynamodb.GetItemInput{TableName: &m.sender.table, Key: key, ConsistentRead: &strong})
+	if err != nil {
+		return nil, place.Home{}, err
+	}
+	result, home, err := m.operate(ctx, "GetItem", key, u, true)
+	return result.Content, home, err
+}
+
 // batchPut puts items one by one, a few at a time: a BatchWriteItem has no conditions. Of items with the same key it puts the last.
 func (m *movable) batchPut(ctx context.Context, items int, encode func(i int) (Item, error)) error {
 	var groups keyGroups[int]

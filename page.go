@@ -13,6 +13,9 @@ import (
 
 // readPage is Collection.Page for raw items.
 func readPage(ctx context.Context, c *core, q Query, token string) (Page[row], error) {
+	if c.movable != nil {
+		return pageTracked(ctx, c, q, token)
+	}
 	r, err := c.prepare(ctx, q)
 	if err != nil {
 		return Page[row]{}, err
@@ -116,6 +119,9 @@ func fingerprintsOf(r *reading) pagetoken.Fingerprints {
 		ShardAttribute: s.ShardAttribute, Layout: s.Layout, FirstSuffix: s.FirstSuffix(), Older: s.Older,
 		Key: q.Key, Filter: q.Filter, Projection: q.Projection, Reverse: q.Reverse, Expired: q.IncludeExpired,
 		Interval: r.interval, Names: q.Names, Values: q.Values,
+	}
+	if r.core.movable != nil { // a token outlives every layout
+		query.Layout, query.FirstSuffix = layout.Layout{}, ""
 	}
 	return query.Fingerprints()
 }

@@ -136,6 +136,9 @@ var placeholders = regexp.MustCompile(`#[A-Za-z0-9_]+`)
 
 // queryRows is Collection.Query for raw items.
 func queryRows(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
+	if c.movable != nil {
+		return queryTracked(ctx, c, q)
+	}
 	return func(yield func(row, error) bool) {
 		r, err := c.prepare(ctx, q)
 		if err != nil {

@@ -16,8 +16,10 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/forward/express"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/internal/sift"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/internal/version"
 	"github.com/heatsink-go/heatsink/layout"
@@ -40,6 +42,9 @@ type reading struct {
 	projection *string
 	added      []string // attributes that only heatsink asked for
 	light      bool     // items come without the caller's attributes, so their sizes do not represent other reads
+
+	course *course    // where items are, in a movable collection, else nil
+	sift   *sift.Sift // the filter and the projection, if this process evaluates them
 }
 
 // prepare checks a query and converts it to a reading.
@@ -52,23 +57,29 @@ func (c *core) prepare(ctx context.Context, q Query) (*reading, error) {
 	if r.interval, err = q.Sort.interval(c.options.Encode); err != nil {
 		return nil, err
 	}
-	r.names = maps.Clone(q.Names)
-	if r.names == nil {
-		r.names = make(map[string]string, 4)
-	}
-	r.names["#hs_pk"] = c.schema.PartitionKey
-	if c.schema.ShardAttribute != "" {
-		r.names["#hs_sh"] = c.schema.ShardAttribute
-	}
-	r.values = maps.Clone(q.Values)
-	if r.values == nil {
-		r.values = make(Item, 4)
-	}
+	r.copyPlaceholders()
 	r.addFilter()
 	if err := r.addProjection(); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// copyPlaceholders makes the caller's names and values part of all requests, and adds those of the key.
+func (r *reading) copyPlaceholders() {
+	schema := r.core.schema
+	r.names = maps.Clone(r.query.Names)
+	if r.names == nil {
+		r.names = make(map[string]string, 4)
+	}
+	r.names["#hs_pk"] = schema.PartitionKey
+	if schema.ShardAttribute != "" {
+		r.names["#hs_sh"] = schema.ShardAttribute
+	}
+	r.values = maps.Clone(r.query.Values)
+	if r.values == nil {
+		r.values = make(Item, 4)
+	}
 }
 
 func (r *reading) check() error {
@@ -87,6 +98,8 @@ func (r *reading) check() error {
 		return wrong("Sample is %d, want 0 or more", q.Sample)
 	case q.Sample > 0 && len(o.Older) > 0:
 		return wrong("Sample is %d, but the collection has Older layouts, whose shards hold an unknown part of the items: leave Sample out", q.Sample)
+	case q.Sample > 0 && r.core.movable != nil:
+		return wrong("Sample is %d, but the collection is Movable, so that an item may be in either of two shards: leave Sample out", q.Sample)
 	case q.Sort.op != sortkey.Everything && o.Index.Name != "" && o.Index.SortKey == "":
 		return wrong("Sort is set, but index %s has no sort key: leave Sort out, or name the sort key as Options.Index.SortKey", o.Index.Name)
 	case q.Sort.op != sortkey.Everything && o.Index.Name == "" && o.SortKey == "":
@@ -218,6 +231,9 @@ func (r *reading) needed() []string {
 	}
 	if s.Stamped {
 		needed = append(needed, ledger.StampName)
+	}
+	if r.course != nil {
+		needed = append(needed, express.Marks()[:2]...)
 	}
 	return needed
 }

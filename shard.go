@@ -15,6 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/pagetoken"
@@ -27,6 +28,11 @@ type found struct {
 	item Item
 	kind attr.Kind // of the sort key
 	bad  error     // what is wrong with the item itself
+
+	// In a movable collection.
+	state   forward.State // of the item in its shard
+	role    role          // of the shard
+	dropped bool          // the caller's filter drops the item
 }
 
 // entry is a found item with its sort key and its size in memory.
@@ -211,8 +217,8 @@ func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 	r, c := s.read, s.read.core
 	var out *dynamodb.QueryOutput
 	query := &request{operation: "Query", Home: place.Home{ShardKey: s.key, Shard: s.ordinal.Shard()}}
-	err := c.sender.read(ctx, query, func(ctx context.Context, _ int) (err error) {
-		out, err = c.sender.client.Query(ctx, in, dispatch.Once)
+	err := r.send(ctx, query, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
+		out, err = c.sender.client.Query(ctx, in, options...)
 		if dispatch.TooFast(err) {
 			r.throttled.Store(true)
 		}
@@ -259,6 +265,15 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 				return true, nil
 			}
 			if side < 0 || s.skips && sort == s.skip {
+				continue
+			}
+		}
+		if r.course != nil {
+			here, err := s.meet(&e, page)
+			if err != nil {
+				return false, err
+			}
+			if !here {
 				continue
 			}
 		}

@@ -72,8 +72,8 @@ func NewOperation[C any](k Kind, p Phase, f First, b *Breaks) Operation[C] {
 		}
 	case k == Append && p.both():
 		o.step = stepMoved // nobody else creates the item
-	case p == Back && k == Get && f == NewFirst:
-		o.step, o.home = stepFirst, New // what is live there is current
+	case p == Back && (k == Get || k == List) && f == NewFirst:
+		o.step, o.home = stepFirst, New
 	case p == Back && k.reads():
 		o.step, o.home = stepFirst, Old
 	case !p.both():
@@ -275,6 +275,8 @@ func (o Operation[C]) readBoth(s Slot[C]) Operation[C] {
 	switch {
 	case moved.State != Absent:
 		return o.decided(moved)
+	case old.State == Leaving || old.State == Left:
+		return o.end(Stale) // no old home has such a mark in this phase
 	case old.State == Frozen && o.breaks.FrozenAbsent:
 		return o.end(Missing)
 	case old.State != Stub || o.home == Old || o.breaks.NoFollow:
@@ -295,8 +297,11 @@ func (o Operation[C]) decided(s Slot[C]) Operation[C] {
 // readBack reads an id whose old home decides, unless it says that the item has moved on.
 func (o Operation[C]) readBack(s Slot[C]) Operation[C] {
 	switch {
+	case o.step == stepFirst && o.home == New && o.Kind == List:
+		o.step, o.saw = stepSecond, s
+		return o
 	case o.step == stepFirst && o.home == New && s.State == Live:
-		return o.found(s)
+		return o.found(s) // what is live there is current
 	case o.step == stepFirst && o.home == New:
 		o.home = Old
 		return o
@@ -305,10 +310,26 @@ func (o Operation[C]) readBack(s Slot[C]) Operation[C] {
 	case o.step == stepFirst:
 		o.step, o.saw = stepSecond, s
 		return o
-	case s.State == Absent:
-		return o.found(o.saw) // the content is still where it was frozen
+	case o.step == stepThird || o.home == Old:
+		return o.decidedBack(o.saw, s)
+	case !s.State.Forwarded():
+		return o.found(s)
+	case s.State == Stub && o.saw.State == Absent && !o.breaks.NoFollow:
+		o.step, o.saw = stepThird, s // the new home was read before the stub was
+		return o
 	}
-	return o.found(s)
+	return o.decidedBack(s, o.saw)
+}
+
+// decidedBack ends a read of an id whose old home says that the item has moved on.
+func (o Operation[C]) decidedBack(old, moved Slot[C]) Operation[C] {
+	switch {
+	case old.State == Leaving || old.State == Left, moved.State == Frozen || moved.State == Stub:
+		return o.end(Stale) // no home has such a mark in this phase
+	case moved.State == Absent:
+		return o.found(old) // the content is still where it was frozen
+	}
+	return o.found(moved)
 }
 
 // tookNew takes the answer of the new home that was asked first.

@@ -100,6 +100,18 @@ func (g *Gather[V]) Ready() (bool, error) {
 	}
 }
 
+// Equal reports whether the next entry has the same sort value as the one that Next returned last. It waits for nothing, because
+// Next has waited until every other shard has an entry to compare with, or has no more. A shard must not have a sort value twice.
+func (g *Gather[V]) Equal() bool {
+	return g.last != nil && !g.merge.empty() && g.merge.first().first().Sort == g.last.last
+}
+
+// Uncount makes the entry that Next returned last not count towards the limit, nor as returned. Call it at most once for an entry.
+func (g *Gather[V]) Uncount() { g.sizing.untake() }
+
+// Sent returns the number of fetches so far, including hedged ones.
+func (g *Gather[V]) Sent() int { return g.requests.sent }
+
 // Place is the origin of an entry.
 type Place struct {
 	Stage   int
@@ -209,7 +221,7 @@ func (g *Gather[V]) deliver(answer result[V]) error {
 	} else {
 		cu.take(answer.page)
 		r.memory.held += answer.page.Size
-		r.history.passing.saw(g.config.Filter, answer.page.Scanned, len(answer.page.Entries))
+		r.history.passing.saw(g.config.Filter, answer.page.Scanned, len(answer.page.Entries)-answer.page.Dropped)
 		if cu.stage != nil && !cu.done {
 			cu.stage.large = true
 		}

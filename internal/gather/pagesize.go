@@ -138,3 +138,11 @@ func (s *sizing) took() {
 		s.want--
 	}
 }
+
+// untake takes back the last took.
+func (s *sizing) untake() {
+	s.returned--
+	if s.limited {
+		s.want++
+	}
+}

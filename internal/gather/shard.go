@@ -29,6 +29,10 @@ type Page[V any] struct {
 	Scanned int        // the number of entries read, before the filter
 	Next    Shard[V]   // the rest of the shard; nil at its end
 
+	// Dropped is the number of entries that the reader will drop, as far as the fetch can tell. It is for History: they count as
+	// entries that the filter has dropped.
+	Dropped int
+
 	// Weight is the memory of all entries that were read, before the filter. Leave it zero if they do not represent other
 	// reads.
 	Weight Weight

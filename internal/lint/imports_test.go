@@ -41,6 +41,7 @@ var mayImport = imports{
 	"internal/attribute/attributetest": {},
 	"internal/place":                   {"layout", "internal/ledger", "internal/attr", "internal/attribute", "internal/quote", "internal/expr/compose"}, // sends nothing
 	"internal/expiry":                  {"internal/attr"},
+	"internal/sift":                    {"internal/attr", "internal/attribute", "internal/expr"},
 	"internal/version":                 {"internal/place", "internal/expiry", "internal/attr", "internal/attribute", "internal/dispatch", "internal/expr", "internal/expr/compose", "internal/expr/outline", "internal/meter"},
 	"internal/schema":                  {".", "internal/dispatch"},
 	"internal/direct":                  {".", "internal/dispatch", "internal/meter"},

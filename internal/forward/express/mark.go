@@ -3,6 +3,7 @@ package express
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,15 +29,31 @@ const (
 	back    = "y" // begins the two
 )
 
+// marks are the attributes that mark items.
+var marks = [...]string{forwarded, dead, moved}
+
 // Marks returns the attributes that mark items. Reads need the first two, in projections as well.
-func Marks() []string { return []string{forwarded, dead, moved} }
+func Marks() []string { return slices.Clone(marks[:]) }
 
 // isMark reports whether an attribute is a mark.
 func isMark(name string) bool { return name == forwarded || name == dead || name == moved }
 
 // Slot returns what a home has, by the item that was read there. An item without attributes is absent, so a read must not project the
 // key away. It returns ErrStored if heatsink would not have written the item.
-func (t Table) Slot(item Item) (forward.Slot[Item], error) {
+func (t Table) Slot(item Item) (forward.Slot[Item], error) { return t.slot(item, unmarked) }
+
+// Take is Slot for a read of many items, which owns them: it removes the marks from the item itself, and makes no copy.
+func (t Table) Take(item Item) (forward.Slot[Item], error) {
+	return t.slot(item, func(own Item) Item {
+		for _, name := range marks {
+			delete(own, name)
+		}
+		return own
+	})
+}
+
+// slot returns what a home has. content removes the marks from an item.
+func (t Table) slot(item Item, content func(Item) Item) (forward.Slot[Item], error) {
 	if len(item) == 0 {
 		return forward.Slot[Item]{}, nil
 	}
@@ -53,7 +70,7 @@ func (t Table) Slot(item Item) (forward.Slot[Item], error) {
 		}
 		return s, nil
 	}
-	s.Content = unmarked(item)
+	s.Content = content(item)
 	return s, nil
 }
 
@@ -95,7 +112,7 @@ func (t Table) odd(item Item, what string) error {
 // unmarked returns an item without its marks. It is nil if nothing is left.
 func unmarked(item Item) Item {
 	own := maps.Clone(item)
-	for _, name := range Marks() {
+	for _, name := range marks {
 		delete(own, name)
 	}
 	if len(own) == 0 {

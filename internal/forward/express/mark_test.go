@@ -2,6 +2,7 @@ package express
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -48,6 +49,35 @@ func TestItemsOfAKeyOnly(t *testing.T) {
 		if has := len(s.Content) == 2; err != nil || s.State != want || has != (want != forward.Stub && want != forward.Left) {
 			t.Errorf("%q: got %s, %v, want %v", mark, showSlot(s), err, want)
 		}
+	}
+}
+
+// Take says the same as Slot, of the item itself: its marks are gone, and there is no copy.
+func TestTakeIsSlotWithoutACopy(t *testing.T) {
+	yes := &types.AttributeValueMemberBOOL{Value: true}
+	for name, marks := range map[string]Item{
+		"live": {}, "copied": {moved: number(7)}, "frozen": {forwarded: text("z--")}, "leaving": {forwarded: text("y1")},
+		"stub": {forwarded: text("s")}, "dead": {dead: yes}, "odd": {forwarded: text("q")},
+	} {
+		item := Item{"pk": text("k"), "sk": text("id")}
+		if name != "stub" && name != "dead" {
+			item["a"] = text("x")
+		}
+		maps.Copy(item, marks)
+		want, failed := tab.Slot(item)
+		got, err := tab.Take(item)
+		if (err == nil) != (failed == nil) || got.State != want.State || !attribute.Same(got.Content, want.Content) {
+			t.Errorf("%s: got %s, %v, want %s, %v", name, showSlot(got), err, showSlot(want), failed)
+		}
+		if got.Content == nil {
+			continue
+		}
+		if got.Content["new"] = yes; item["new"] == nil || len(item) != 4 {
+			t.Errorf("%s: got a copy, or marks are left: %s", name, show(item))
+		}
+	}
+	if got, err := tab.Take(nil); got.State != forward.Absent || err != nil {
+		t.Errorf("nothing: got %s, %v", showSlot(got), err)
 	}
 }
 

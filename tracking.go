@@ -1,0 +1,522 @@
+package heatsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/gather"
+	"github.com/heatsink-go/heatsink/internal/meter"
+	"github.com/heatsink-go/heatsink/internal/pagetoken"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// tracking is an ordered read of a movable collection, whose items may move while it reads. Each id is read as a Get reads it. The read
+// knows one generation of the record at a time. When it learns of another, it goes on behind the last id that is decided. The caller
+// must close it.
+type tracking struct {
+	core  *core
+	light bool     // see reading.along
+	base  *reading // without a course
+	view  *passage.View
+
+	*gathering
+	shards []string // the shard keys of all courses so far, each once
+
+	last     *sortkey.Value // of the last id that is decided
+	returned int
+	before   int // returned before this course began
+	sent     int // requests of earlier courses
+
+	lost         []*ShardError // of earlier courses
+	of, complete int           // as GatherError has them
+}
+
+// newTracking begins a read, behind a sort key if it is given.
+func newTracking(ctx context.Context, base *reading, behind *sortkey.Value, light bool) (*tracking, error) {
+	view, err := base.core.movable.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &tracking{core: base.core, light: light, base: base, view: view, last: behind}
+	return m, m.open(ctx)
+}
+
+// Close ends the requests in flight.
+func (m *tracking) Close() {
+	if m.gathering != nil {
+		m.gathering.Close()
+	}
+}
+
+// open begins to read along the course of the view.
+func (m *tracking) open(ctx context.Context) error {
+	course, err := newCourse(&m.view.Record, m.base.query.Key)
+	if err != nil {
+		return err
+	}
+	r, err := m.base.along(course, m.light)
+	if err != nil {
+		return err
+	}
+	shards := course.shards(r)
+	for _, s := range shards {
+		if m.last != nil {
+			s.left = s.left.From(*m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
+			s.skip, s.skips = *m.last, true
+			s.done = s.left.Empty()
+		}
+		if !slices.Contains(m.shards, s.key) {
+			m.shards = append(m.shards, s.key)
+		}
+	}
+	if r.query.Limit == 0 {
+		if err := r.checkShards(len(shards)); err != nil {
+			return err
+		}
+	}
+	config := r.config(ctx)
+	if config.Limit > 0 {
+		config.Limit -= m.returned
+	}
+	if course.phase != forward.Settled {
+		config.Filter = "moving " + config.Filter // stubs and the dead count as what a filter drops
+	}
+	g := &gathering{read: r, buckets: []time.Time{{}}}
+	if config.MaxRequests > 0 {
+		if config.MaxRequests -= m.sent; config.MaxRequests <= 0 {
+			return g.exceeded(&gather.AllowanceError{Sent: m.sent, Returned: m.returned, More: len(shards)})
+		}
+	}
+	g.Gather, err = gather.New(ctx, config, gather.Stages[found]{
+		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) { return sources(shards), nil },
+	})
+	if err != nil {
+		return m.explained(g, err)
+	}
+	m.gathering, m.before = g, m.returned
+	return nil
+}
+
+// goOn goes on along the course of a newer view.
+func (m *tracking) goOn(ctx context.Context, view *passage.View) error {
+	m.gathering.Close()
+	m.sent += m.Sent()
+	if missing := m.Missing(); missing != nil {
+		m.addLost(missing)
+	}
+	m.gathering, m.view = nil, view
+	return m.open(ctx)
+}
+
+// addLost remembers the shards that an earlier course is missing.
+func (m *tracking) addLost(missing *gather.MissingError) {
+	failed := gatherError(missing)
+	if m.lost == nil {
+		m.complete = m.before + failed.Complete
+	}
+	m.of = max(m.of, failed.Of)
+	for _, s := range failed.Shards {
+		if !slices.ContainsFunc(m.lost, func(known *ShardError) bool { return known.ShardKey == s.ShardKey }) {
+			m.lost = append(m.lost, s)
+		}
+	}
+}
+
+// missed returns the error of a partial read, joined with the reason for an early end if there is one. It returns nil if no shard is
+// missing. Call it at the end.
+func (m *tracking) missed(short error) error {
+	if missing := m.Missing(); missing != nil {
+		m.addLost(missing)
+	}
+	if m.lost == nil {
+		return nil
+	}
+	failed := &GatherError{Shards: m.lost, Of: m.of, Complete: m.complete}
+	if short != nil {
+		return errors.Join(failed, short)
+	}
+	return failed
+}
+
+// explained converts an error of the read to the library's terms.
+func (m *tracking) explained(g *gathering, err error) error {
+	if e, ok := err.(*gather.AllowanceError); ok {
+		all := *e
+		all.Sent += m.sent
+		all.Returned = m.returned
+		err = &all
+	}
+	return g.explain(err)
+}
+
+// encounter is what a read has met of one id.
+type encounter struct {
+	sort             sortkey.Value
+	only, old, moved *entry
+	strays           []string // the shards that have a live item of the id, and should not
+}
+
+// Next returns the next item, and the key of its shard. ok is false at the end.
+func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, err error) {
+	for {
+		met, ok, err := m.meet()
+		var e *entry
+		if err == nil && ok {
+			e, shardKey, err = m.resolve(ctx, &met)
+		}
+		switch {
+		case errors.Is(err, errMoved):
+			if err := m.goOnNow(ctx); err != nil {
+				return row{}, "", false, err
+			}
+		case err != nil:
+			return row{}, "", false, m.explained(m.gathering, err)
+		case !ok:
+			return row{}, "", false, nil
+		case e == nil || e.Value.dropped:
+			m.last = &met.sort
+			m.Uncount()
+		default:
+			m.last = &met.sort
+			m.returned++
+			return m.read.row(*e), shardKey, true, nil
+		}
+	}
+}
+
+// meet takes all entries of the next id from the merge. Only the last of them counts towards the limit.
+func (m *tracking) meet() (met encounter, ok bool, err error) {
+	for again := true; again; again = m.Equal() {
+		if ok {
+			m.Uncount()
+		}
+		var e entry
+		if e, ok, err = m.Gather.Next(); err != nil || !ok {
+			return met, ok, err
+		}
+		met.sort = sortOf(e)
+		switch e.Value.role {
+		case onlyHome:
+			met.only = &e
+		case oldHome:
+			met.old = &e
+		case newHome:
+			met.moved = &e
+		default:
+			met.strays = append(met.strays, m.shardKey())
+		}
+	}
+	return met, true, nil
+}
+
+// shardKey returns the shard of the last entry.
+func (m *tracking) shardKey() string {
+	at, c := pagetoken.Ordinal(m.Place().Ordinal), m.read.course
+	if at.Layout() == 0 {
+		return c.old.keys[at.Shard()]
+	}
+	return c.moved.keys[at.Shard()]
+}
+
+// resolve decides what an id is, and returns its item with the shard that has it. The item is nil if there is none. The error is
+// errMoved if only a newer generation of the record can tell.
+func (m *tracking) resolve(ctx context.Context, met *encounter) (e *entry, shardKey string, err error) {
+	c := m.read.course
+	is := forward.Resolved[*entry]{Outcome: forward.Missing}
+	switch {
+	case met.only != nil:
+		is = forward.Resolve(forward.Settled, seen(met.only), forward.Seen[*entry]{})
+	case met.old != nil || met.moved != nil:
+		old, moved := seen(met.old), seen(met.moved)
+		old.Covered, moved.Covered = m.covers(c.old.of(met.sort)), m.covers(c.moved.of(met.sort))
+		is = forward.Resolve(c.phase, old, moved)
+	}
+	if is.Outcome == forward.Stale || len(met.strays) > 0 {
+		if err := m.unexplained(ctx, met); err != nil {
+			return nil, "", err
+		}
+	}
+	switch {
+	case is.Outcome == forward.Missing:
+		return nil, "", nil
+	case is.Outcome == forward.Found && is.Home == forward.New:
+		return is.Content, c.moved.of(met.sort), nil
+	case is.Outcome == forward.Found:
+		return is.Content, c.old.of(met.sort), nil
+	}
+	return m.follow(ctx, met.sort)
+}
+
+// unexplained looks for what may explain a mark or an item that the stage cannot have. That is a newer generation of the record, or an
+// eventually consistent read that has seen what was there before the last stage.
+func (m *tracking) unexplained(ctx context.Context, met *encounter) error {
+	newer, err := m.core.movable.book.Renew(ctx, m.view)
+	if err != nil {
+		return err
+	}
+	if newer.Record.Generation != m.read.course.generation {
+		return errMoved
+	}
+	for _, shardKey := range met.strays {
+		if err := m.checkStray(ctx, shardKey, met.sort); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seen returns what was seen in a home.
+func seen(e *entry) forward.Seen[*entry] {
+	if e == nil {
+		return forward.Seen[*entry]{}
+	}
+	return forward.Seen[*entry]{Slot: forward.Slot[*entry]{State: e.Value.state, Content: e}, Covered: true}
+}
+
+// covers reports whether the read includes a shard. A partial read lacks some.
+func (m *tracking) covers(shardKey string) bool {
+	if !m.read.query.Partial {
+		return true
+	}
+	missing := m.Missing()
+	return missing == nil || !slices.ContainsFunc(missing.Shards, func(err error) bool {
+		failed, ok := errors.AsType[*ShardError](err)
+		return ok && failed.ShardKey == shardKey
+	})
+}
+
+// follow reads an id on its own, with strong consistency.
+func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (*entry, string, error) {
+	r, keys := m.read, &m.core.schema.Keys
+	item, home, err := m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+	if err != nil || item == nil {
+		return nil, "", err
+	}
+	by := r.sift
+	if by == nil { // DynamoDB evaluates the filter in this course
+		if by, err = r.newSift(m.light); err != nil {
+			return nil, "", err
+		}
+	}
+	keeps, err := by.Keeps(item)
+	if err != nil || !keeps {
+		return nil, "", err
+	}
+	return &entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, nil
+}
+
+// checkStray refuses an item that is still in a shard where no id of it belongs.
+func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey.Value) error {
+	keys, r := &m.core.schema.Keys, m.read
+	in := &dynamodb.GetItemInput{
+		TableName: &m.core.options.Table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: r.meters.Wanted(),
+		Key: Item{keys.PartitionKey: &types.AttributeValueMemberS{Value: shardKey}, keys.SortKey: sort.Attribute()},
+	}
+	var out *dynamodb.GetItemOutput
+	err := r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: shardKey}}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
+		out, err = m.core.sender.client.GetItem(ctx, in, options...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	meter.Read(ctx, 0, out.ConsumedCapacity)
+	slot, err := m.core.movable.table.Take(out.Item)
+	if err != nil || slot.State != forward.Live {
+		return err
+	}
+	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
+		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
+		ErrOptions, m.core.options.Table, r.query.Key, attribute.Describe(sort.Attribute()), shardKey, r.course.old.of(sort))
+}
+
+// goOnNow goes on with what the process knows by now.
+func (m *tracking) goOnNow(ctx context.Context) error {
+	view, err := m.core.movable.book.View(ctx)
+	if err != nil {
+		return err
+	}
+	return m.goOn(ctx, view)
+}
+
+// queryTracked is queryRows for a movable collection.
+func queryTracked(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		err := eachTracked(ctx, c, q, false, func(w row, _ string) error {
+			if !yield(w, nil) {
+				return errLeft
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errLeft) {
+			yield(row{}, err)
+		}
+	}
+}
+
+// errLeft ends a read that its caller has left.
+var errLeft = errors.New("the loop has ended")
+
+// eachTracked reads the items that a query selects, in order. An error of visit ends it.
+func eachTracked(ctx context.Context, c *core, q Query, light bool, visit func(w row, shardKey string) error) error {
+	base, err := c.checked(ctx, q)
+	if err != nil {
+		return err
+	}
+	m, err := newTracking(ctx, base, nil, light)
+	if err != nil {
+		return err
+	}
+	return m.each(ctx, visit)
+}
+
+// each visits the rest of the items, and closes the read.
+func (m *tracking) each(ctx context.Context, visit func(w row, shardKey string) error) error {
+	defer m.Close()
+	for {
+		w, shardKey, ok, err := m.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return m.missed(nil)
+		}
+		if err := visit(w, shardKey); err != nil {
+			return err
+		}
+	}
+}
+
+// pageTracked is readPage for a movable collection. A position there is a sort key alone: it holds in every layout.
+func pageTracked(ctx context.Context, c *core, q Query, token string) (page Page[row], err error) {
+	base, err := c.checked(ctx, q)
+	if err != nil {
+		return page, err
+	}
+	if q.Limit == 0 {
+		return page, errNoLimit
+	}
+	var behind *sortkey.Value
+	if token != "" {
+		if behind, err = sortKeyOf(base, token); err != nil {
+			return page, err
+		}
+	}
+	m, err := newTracking(ctx, base, behind, false)
+	if err != nil {
+		return page, err
+	}
+	defer m.Close()
+	var short error // why the page has fewer items than its limit
+	for len(page.Items) < q.Limit && short == nil {
+		w, _, ok, err := m.Next(ctx)
+		switch {
+		case err != nil && len(page.Items) > 0 && errors.Is(err, ErrTooManyRequests):
+			short = err
+		case err != nil:
+			return Page[row]{}, err
+		case !ok:
+			return page, m.missed(nil)
+		default:
+			page.Items = append(page.Items, w)
+		}
+	}
+	missed := m.missed(short)
+	if missed == nil && (short != nil || m.More()) {
+		at := pagetoken.Position{Width: 1, Sort: *m.last}
+		page.Next = at.Token(fingerprintsOf(base), c.options.TokenKeys)
+	}
+	return page, missed // without Next: one position cannot record how far each missing shard was read
+}
+
+// sortKeyOf returns the sort key that a token of a movable collection holds. Errors wrap ErrToken.
+func sortKeyOf(r *reading, token string) (*sortkey.Value, error) {
+	p, err := pagetoken.Parse(token, fingerprintsOf(r), r.core.options.TokenKeys)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrToken, err)
+	case p.Width != 1 || p.Ordinal != 0 || p.Older != nil || !p.Bucket.IsZero():
+		return nil, fmt.Errorf("%w: it does not come from a movable collection: begin with the first page", ErrToken)
+	}
+	return &p.Sort, checkItem(r, p, 1)
+}
+
+// countTracked is countItems for a movable collection. It reads the items' keys and marks, for the same units as a count.
+func countTracked(ctx context.Context, c *core, q Query) (n int, err error) {
+	err = eachTracked(ctx, c, q.unprojected(), true, func(row, string) error {
+		n++
+		return nil
+	})
+	return n, err
+}
+
+// distributionTracked is countShards for a movable collection. Where items move, it has the shards that they move from and to.
+func distributionTracked(ctx context.Context, c *core, q Query) (layout.Evenness, error) {
+	base, err := c.checked(ctx, q.unprojected())
+	if err != nil {
+		return layout.Evenness{}, err
+	}
+	m, err := newTracking(ctx, base, nil, true)
+	if err != nil {
+		return layout.Evenness{}, err
+	}
+	in := map[string]int{}
+	if err := m.each(ctx, func(_ row, shardKey string) error {
+		in[shardKey]++
+		return nil
+	}); err != nil {
+		return layout.Evenness{}, err
+	}
+	counts := make([]int, len(m.shards))
+	for i, key := range m.shards {
+		counts[i] = in[key]
+	}
+	return layout.NewEvenness(counts), nil
+}
+
+// planTracked is planRead for a movable collection.
+func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
+	base, err := c.checked(ctx, q)
+	if err != nil {
+		return Plan{}, err
+	}
+	view, err := c.movable.view(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
+	course, err := newCourse(&view.Record, q.Key)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{Buckets: 1, Shards: len(course.shards(base))}, nil
+}
+
+// foldTracked is Fold for a movable collection. It reads in order, in one part, so that no item is added twice when the read goes on in
+// another stage of a move.
+func foldTracked[T, A any](ctx context.Context, c *core, q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {
+	sum := zero()
+	err := eachTracked(ctx, c, q, false, func(w row, _ string) error {
+		item, err := decodeRow[T](w)
+		if err == nil {
+			sum = add(sum, item)
+		}
+		return err
+	})
+	if err != nil && !q.Partial {
+		return zero(), err
+	}
+	return merge(zero(), sum), err
+}
