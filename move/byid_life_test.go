@@ -314,11 +314,121 @@ func TestOldWritersByID(t *testing.T) {
 // watched is a client that tells of pages.
 type watched struct {
 	move.Client
-	scanned func()
+	scanned, read func() // may be nil
+}
+
+func (w watched) GetItem(ctx context.Context, in *dynamodb.GetItemInput, with ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if w.read != nil {
+		w.read()
+	}
+	return w.Client.GetItem(ctx, in, with...)
 }
 
 func (w watched) Scan(ctx context.Context, in *dynamodb.ScanInput, with ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	out, err := w.Client.Scan(ctx, in, with...)
-	w.scanned()
+	if w.scanned != nil {
+		w.scanned()
+	}
 	return out, err
+}
+
+// A mover that waits notices that another one goes back, whether it sees that at once or wakes up when it is over.
+func TestRunNoticesTheWayBack(t *testing.T) {
+	for _, asleep := range []time.Duration{0, 5 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			x := found(t)
+			x.fill(x.program(four), 40)
+			o := move.Options{Collection: users(four), To: eight, Wait: true}
+			var waiting sync.WaitGroup
+			waiting.Go(func() {
+				client := watched{Client: x.client, read: func() {
+					if time.Since(epoch) > 10*time.Minute && time.Since(epoch) < asleep {
+						time.Sleep(asleep) // the machine is suspended
+					}
+				}}
+				m, err := move.New(client, o)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := m.Run(t.Context()); !errors.Is(err, move.ErrStage) || !strings.Contains(err.Error(), "back") {
+					t.Errorf("asleep for %v: %v, want ErrStage", asleep, err)
+				}
+			})
+			time.Sleep(20 * time.Minute)
+			if result, err := x.mover(o).Back(t.Context()); err != nil || !result.Done {
+				t.Errorf("%+v, %v", result, err)
+			}
+			waiting.Wait()
+			x.check(four)
+		})
+	}
+}
+
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when bubbles begin
+
+// Slow rates make an item wait for longer than what the mover knows may be used. It still moves everything.
+func TestSlowMoveByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(bare), 60)
+		end := x.start(bare)
+		result, err := x.mover(move.Options{Collection: users(bare), To: eight, WCU: 1, RCU: 1, Wait: true}).Run(t.Context())
+		if err != nil || !result.Done || result.Moved < 60 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		end()
+		x.check(eight)
+		if got := result.WriteUnits / result.Took.Seconds(); got > 1 {
+			t.Errorf("%v write units per second, want 1 at most", got)
+		}
+	})
+}
+
+// Control items in a table of their own, and ids that are numbers.
+func TestMoveByIDOfNumbers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t, func(in *dynamodb.CreateTableInput) {
+			in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN
+		})
+		_, err := x.client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+			TableName: aws.String("control"), BillingMode: types.BillingModePayPerRequest,
+			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS}},
+			KeySchema:            []types.KeySchemaElement{key("pk", types.KeyTypeHash)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := users(four)
+		with.ControlTable, with.Name = "control", "people"
+		c, err := heatsink.Open[heatsink.Item](x.client, with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 60 {
+			if _, err := c.Put(t.Context(), heatsink.Item{"pk": text("ACTIVE"), "sk": number(fmt.Sprint(i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		o := move.Options{Collection: with, To: eight, WCU: 15, RCU: 15, Segments: 2}
+		if _, err := x.mover(o).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		o.Wait = true
+		result, err := x.mover(o).Run(t.Context())
+		if err != nil || !result.Done || !result.Resumed {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		report, err := x.mover(o).Verify(t.Context())
+		if err != nil || report.Right != 60 || report.Damaged() != 0 || report.Scanned != 60 {
+			t.Errorf("%+v, %v", report, err)
+		}
+		for i := range 60 {
+			if _, err := c.Get(t.Context(), heatsink.Item{"pk": text("ACTIVE"), "sk": number(fmt.Sprint(i))}); err != nil {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+	})
 }

@@ -33,7 +33,8 @@ const (
 // inspection is a strong pass over a movable collection that changes nothing.
 type inspection struct {
 	*trip
-	seed maphash.Seed
+	seed   maphash.Seed
+	schema *place.Schema
 
 	mu     sync.Mutex
 	record passage.Record
@@ -51,13 +52,13 @@ func (m *byID) verify(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	t := m.newTrip(table)
-	i := &inspection{trip: t, seed: maphash.MakeSeed()}
+	o := &t.options.Collection
+	i := &inspection{trip: t, seed: maphash.MakeSeed(), schema: newAtlas(o.PartitionKey, o.SortKey, passage.Arrangement{}, nil).schema}
 	v, _, err := m.current(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	i.know(v)
-	o := &t.options.Collection
 	source, err := t.newSource(v.Record.Now, nil, true)
 	if err != nil {
 		return Report{}, err
@@ -147,9 +148,9 @@ func (i *inspection) suspect(at located, state forward.State, odd error, item pl
 		return state != forward.Live
 	case state == forward.Live && r.Stage.Phase == forward.Settled:
 		return at.spot == atOld && r.Next == nil || at.spot == atNew && r.Next != nil
-	case state == forward.Live:
+	case state == forward.Live, state == forward.Dead && at.spot == atNew && r.Stage.Phase != forward.Settled:
 		both := i.twice(at, item)
-		return both || at.spot == atOld && r.Stage.Phase == forward.Settling || at.spot == atNew && r.Stage.Phase == forward.Back
+		return both || at.spot == atOld && r.Stage.Phase == forward.Settling || at.spot == atNew && r.Stage.Phase == forward.Back && state == forward.Live
 	case state == forward.Frozen && (r.Stage.Phase == forward.Split || r.Stage.Phase == forward.Closed):
 		return at.spot != atOld
 	}
@@ -177,7 +178,7 @@ func (i *inspection) twice(at located, item place.Item) bool {
 func (i *inspection) hash(at located, item place.Item) uint64 {
 	o := &i.options.Collection
 	key := cmp.Or(at.key, storedKey(item, o.PartitionKey))
-	text, _ := i.atlas.schema.KeyText(place.Item{o.PartitionKey: text(key), o.SortKey: item[o.SortKey]})
+	text, _ := i.schema.KeyText(place.Item{o.PartitionKey: text(key), o.SortKey: item[o.SortKey]})
 	return maphash.String(i.seed, text)
 }
 
@@ -199,32 +200,17 @@ func (i *inspection) tellOf(at located, item place.Item) bool {
 // examine reads the homes of an item again, and reports what is wrong with them. It judges only what it has read while the record stayed
 // the same, and gives an id that a program may just be creating some time.
 func (i *inspection) examine(ctx context.Context, item place.Item) error {
-	o := &i.options.Collection
-	for n := 0; ; n++ {
-		v, err := i.book.Renew(ctx, nil)
+	lost, late := 0, 0
+	for {
+		v, err := i.book.View(ctx)
 		if err != nil {
 			return err
 		}
-		atlas := i.know(v)
-		stored, err := i.get(ctx, v, located{old: storedKey(item, o.PartitionKey), new: storedKey(item, o.PartitionKey)}, item, forward.Old)
-		if overdue(err) && n < leaseTimes {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		d := diagnosis{record: v.Record, item: stored}
-		if len(stored) > 0 {
-			slot, odd := i.byID.table.Slot(stored)
-			d.odd = odd
-			d.at = atlas.find(stored, slot.State)
-			d.here = slot.State
-			if d.at.old != d.at.new && odd == nil {
-				err = i.homes(ctx, v, &d)
+		d, err := i.look(ctx, v, item)
+		if overdue(err) {
+			if late++; late < leaseTimes {
+				continue
 			}
-		}
-		if overdue(err) && n < leaseTimes {
-			continue
 		}
 		if err != nil {
 			return err
@@ -239,25 +225,60 @@ func (i *inspection) examine(ctx context.Context, item place.Item) error {
 			return err
 		case again.Record.Generation != v.Record.Generation:
 			continue
-		case kind == kindLost && n == 0, kind == kindLost && n == 1:
+		case kind == kindLost && lost < 2:
+			lost++
 			if err := dispatch.Sleep(ctx, settleTime); err != nil {
 				return err
 			}
 			continue
 		}
-		first := i.tellOf(d.at, item)
-		i.work.mu.Lock()
-		defer i.work.mu.Unlock()
-		if d.here == forward.Live && (d.at.spot == atOld || d.at.spot == atNew || d.at.spot == atBoth) {
-			i.report.Right--
-		}
-		if !first {
-			return nil
-		}
-		i.report.find(i.finding(kind, d.at, item, why))
-		i.report.tell(kind)
+		i.blame(kind, why, d, item)
 		return nil
 	}
+}
+
+// blame reports what is wrong with an item, once for each id.
+func (i *inspection) blame(kind, why string, d *diagnosis, item place.Item) {
+	first := i.tellOf(d.at, item)
+	i.work.mu.Lock()
+	defer i.work.mu.Unlock()
+	if d.here == forward.Live && (d.at.spot == atOld || d.at.spot == atNew || d.at.spot == atBoth) {
+		i.report.Right--
+	}
+	if first {
+		i.report.find(i.finding(kind, d.at, item, why))
+		i.report.tell(kind)
+	}
+}
+
+// look reads what lies where an item was found and, if the id has two homes, what both have. One read is enough for most of those that
+// have moved on.
+func (i *inspection) look(ctx context.Context, v *passage.View, item place.Item) (*diagnosis, error) {
+	atlas := i.know(v)
+	d := &diagnosis{record: v.Record, item: item}
+	slot, odd := i.byID.table.Slot(item)
+	at := atlas.find(item, slot.State)
+	if phase := v.Record.Stage.Phase; odd == nil && at.spot == atOld && slot.State == forward.Stub && phase != forward.Settled && phase != forward.Back {
+		there, err := i.get(ctx, v, at, item, forward.New)
+		if err != nil {
+			return nil, err
+		}
+		if slot, odd := i.byID.table.Slot(there); odd == nil && (slot.State == forward.Live || slot.State == forward.Dead) {
+			d.item = nil
+			return d, nil
+		}
+	}
+	pk := storedKey(item, i.options.Collection.PartitionKey)
+	var err error
+	if d.item, err = i.get(ctx, v, located{old: pk, new: pk}, item, forward.Old); err != nil || len(d.item) == 0 {
+		return d, err
+	}
+	slot, d.odd = i.byID.table.Slot(d.item)
+	d.at, d.here = atlas.find(d.item, slot.State), slot.State
+	if d.at.old != d.at.new && d.odd == nil {
+		err = i.homes(ctx, v, d)
+	}
+	return d, err
 }
 
 // homes reads both homes: the new one, the old one, and the new one again. So a move between two reads is not taken for a second item.
@@ -339,6 +360,9 @@ func (d *diagnosis) kind() (kind, why string) {
 		return kindLeftover, fmt.Sprintf("it is %v, and its id has one home only", d.here)
 	case d.first == forward.Live && d.old == forward.Live && d.new == forward.Live:
 		return kindDoubled, fmt.Sprintf("it is live in both homes, %q and %q: find out which one is right, and delete the other", d.at.old, d.at.new)
+	}
+	if phase != forward.Settled && d.first == forward.Dead && d.old == forward.Live && d.new == forward.Dead {
+		return kindStranded, "it is live in its old home, but its new one says that it was deleted, so nobody finds it: a program that ignores the record has written it"
 	}
 	switch phase {
 	case forward.Settled:

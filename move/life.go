@@ -22,6 +22,7 @@ import (
 const (
 	lookEvery  = time.Minute
 	leastPause = 5 * time.Second
+	maxPasses  = 10 // of one chore
 )
 
 // unchecked is what to say where stages cannot end.
@@ -155,19 +156,19 @@ func (l *life) live(ctx context.Context) error {
 		l.show(v)
 		moving := stageOf(&v.Record).Moving()
 		began = began || moving
-		if moving || !began { // another mover may have changed the course
-			if err := l.admits(&v.Record, l.back); err != nil {
-				return err
-			}
+		if err := l.onCourse(v, began && !moving); err != nil {
+			return err
 		}
 		over, waits, err := l.step(ctx, v, waited)
 		switch {
 		case errors.Is(err, errWentOn), errors.Is(err, passage.ErrChanged):
 			continue // somebody else was faster
-		case err != nil:
-			return err
+		case errors.Is(err, passage.ErrEarly): // by the clock of another signature
+			waits, err = true, nil
 		}
 		switch {
+		case err != nil:
+			return err
 		case over:
 			l.done()
 			return errors.Join(l.stranded(), l.newCheckpoint(v, forward.Nothing).remove(ctx))
@@ -179,6 +180,18 @@ func (l *life) live(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// onCourse returns an error if another mover has changed the course. ended says that a move is over that this run has seen.
+func (l *life) onCourse(v *passage.View, ended bool) error {
+	if !ended {
+		return l.admits(&v.Record, l.back)
+	}
+	to, err := l.target(v.Record.Now)
+	if err == nil && !l.back && to != nil && !to.Equal(v.Record.Now) {
+		err = fmt.Errorf("%w: somebody has taken the items back meanwhile, or elsewhere: they are under %s", ErrStage, Arrangement(v.Record.Now))
+	}
+	return err
 }
 
 // stranded returns an error if the run has met items that nobody will find any more.
@@ -315,7 +328,7 @@ func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, er
 // pass does a chore for all items, from a checkpoint if there is one of this stage. One that went on from a checkpoint is followed by one
 // from the beginning, unless the stage is split: that only begins to move items.
 func (l *life) pass(ctx context.Context, v *passage.View, chore forward.Chore) error {
-	for {
+	for n := 0; ; n++ {
 		r, resumed, err := l.round(ctx, v, chore, true)
 		if err != nil {
 			return err
@@ -331,7 +344,7 @@ func (l *life) pass(ctx context.Context, v *passage.View, chore forward.Chore) e
 			return nil
 		}
 		switch {
-		case r.left > 0:
+		case r.left > 0 || n >= maxPasses:
 			return fmt.Errorf("%s could not be changed, because others changed them all the time: run the move again", figure.Count(r.left, "item"))
 		case !resumed && (chore != forward.ReturnAll || r.found == 0):
 			return nil
