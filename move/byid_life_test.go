@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -314,7 +315,14 @@ func TestOldWritersByID(t *testing.T) {
 // watched is a client that tells of pages.
 type watched struct {
 	move.Client
-	scanned, read func() // may be nil
+	scanned, read, update func() // may be nil
+}
+
+func (w watched) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, with ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if w.update != nil {
+		w.update()
+	}
+	return w.Client.UpdateItem(ctx, in, with...)
 }
 
 func (w watched) GetItem(ctx context.Context, in *dynamodb.GetItemInput, with ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
@@ -430,5 +438,129 @@ func TestMoveByIDOfNumbers(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
+	})
+}
+
+// What a mover has left frozen is moved by the next one.
+func TestMoveByIDGoesOnWithFrozenItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		c := x.program(four)
+		x.fill(c, 40)
+		id := moving(t, 1)
+		stop := errors.New("the mover is killed")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		o := move.Options{Collection: users(four), To: eight, Segments: 1}
+		killed, err := move.New(killer{x.client, id, func() { cancel(stop) }}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := killed.Run(ctx); !errors.Is(err, stop) && !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v, want that it was killed", err)
+		}
+		frozen := 0
+		for _, item := range x.stored() {
+			if item["_hs_f"] != nil && item["value"] != nil {
+				frozen++
+			}
+		}
+		if frozen == 0 {
+			t.Fatal("nothing is frozen: the test shows nothing")
+		}
+		if got, err := c.Get(t.Context(), user{Key: "ACTIVE", ID: id}); err != nil || got.Value != 1 {
+			t.Errorf("the frozen item is %+v, %v", got, err)
+		}
+		o.Wait = true
+		if result, err := x.mover(o).Run(t.Context()); err != nil || !result.Done {
+			t.Errorf("%+v, %v", result, err)
+		}
+		x.check(eight)
+	})
+}
+
+// killer is a client whose process is killed when it is about to copy an item.
+type killer struct {
+	move.Client
+	id   string
+	kill func()
+}
+
+func (k killer) PutItem(ctx context.Context, in *dynamodb.PutItemInput, with ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if v, ok := in.Item["sk"].(*types.AttributeValueMemberS); ok && v.Value == k.id && in.Item["_hs_m"] != nil {
+		k.kill()
+		return nil, ctx.Err()
+	}
+	return k.Client.PutItem(ctx, in, with...)
+}
+
+// A mover that sleeps in the middle of a pass until items move the other way does not touch them when it wakes up.
+func TestMoveByIDOfASleeper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(four), 100)
+		there := move.Options{Collection: users(four), To: eight, Segments: 1}
+		passes := 0
+		sleeper, err := move.New(watched{Client: x.client, scanned: func() {
+			if passes++; passes == 3 { // the forecast, the census, and the first page of the move
+				time.Sleep(10 * time.Hour)
+			}
+		}}, there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asleep sync.WaitGroup
+		asleep.Go(func() {
+			result, err := sleeper.Run(t.Context())
+			if !errors.Is(err, move.ErrStage) && !errors.Is(err, heatsink.ErrCharter) || result.Moved != 0 {
+				t.Errorf("the sleeper: %+v, %v", result, err)
+			}
+		})
+		time.Sleep(time.Minute)
+		there.Wait = true
+		m := x.mover(there)
+		if result, err := m.Run(t.Context()); err != nil || !result.Done || result.Moved == 0 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		if err := m.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		back := move.Options{Collection: users(eight), To: four}
+		if result, err := x.mover(back).Run(t.Context()); err != nil || result.Stage.Name != "split" || result.Moved == 0 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		asleep.Wait()
+		report, err := x.mover(back).Verify(t.Context())
+		if err != nil || report.Damaged() != 0 {
+			t.Errorf("%+v, %v", report, err)
+		}
+		back.Wait = true
+		if result, err := x.mover(back).Run(t.Context()); err != nil || !result.Done {
+			t.Errorf("%+v, %v", result, err)
+		}
+		x.check(four)
+	})
+}
+
+// A machine that is suspended before each request does not take an item for a damaged one.
+func TestMoveByIDOfASlowMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(bare), 2)
+		var slow atomic.Int32
+		with := users(bare)
+		with.Retry.Timeout = 2 * time.Minute
+		m, err := move.New(watched{Client: x.client, update: func() {
+			if slow.Add(1) <= 20 {
+				time.Sleep(61 * time.Second)
+			}
+		}}, move.Options{Collection: with, To: eight, Wait: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err := m.Run(t.Context()); err != nil || !result.Done || slow.Load() < 20 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		x.check(eight)
 	})
 }

@@ -166,6 +166,26 @@ func (x *town) live(ctx context.Context, c *heatsink.Collection[user], number in
 	}
 }
 
+// deleteLater deletes ten of the users that nobody else touches, some time from now, and ten more later.
+func (x *town) deleteLater(c *heatsink.Collection[user], when ...time.Duration) *sync.WaitGroup {
+	var all sync.WaitGroup
+	for n, after := range when {
+		all.Go(func() {
+			time.Sleep(after)
+			for i := 10 * n; i < 10*n+10; i++ {
+				u := user{Key: x.keys[i%len(x.keys)], ID: fmt.Sprintf("u%04d", i)}
+				if _, err := c.Delete(context.Background(), u); err != nil {
+					x.t.Error(err)
+				}
+				x.mu.Lock()
+				delete(x.want, [2]string{u.Key, u.ID})
+				x.mu.Unlock()
+			}
+		})
+	}
+	return &all
+}
+
 // start lets programs live, with the given layouts, and returns what ends them.
 func (x *town) start(with ...layout.Layout) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -257,6 +277,7 @@ func TestMoveByID(t *testing.T) {
 				x := found(t)
 				x.fill(x.program(test.from), 200)
 				end := x.start(test.from, test.from, test.from)
+				deleting := x.deleteLater(x.program(test.from), 30*time.Minute, 90*time.Minute, 160*time.Minute)
 				m := x.mover(move.Options{Collection: users(test.from), To: test.to, Wait: true})
 				began := time.Now()
 				result, err := m.Run(t.Context())
@@ -267,6 +288,7 @@ func TestMoveByID(t *testing.T) {
 					t.Errorf("it took %v, want three waits of 62 minutes and little more", took)
 				}
 				time.Sleep(5 * time.Minute)
+				deleting.Wait()
 				end()
 				x.check(test.to)
 				report, err := m.Verify(t.Context())
