@@ -18,6 +18,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -222,7 +223,7 @@ func TestMoveSingleKeysByID(t *testing.T) {
 			x.put(c, user{Key: "LARGE", ID: fmt.Sprint("l", i), Value: 1, Text: strings.Repeat("x", 4000)})
 		}
 		end := x.start(bare, bare)
-		m := x.mover(move.Options{Collection: users(bare), Widths: map[string]int{"ACTIVE": 8}, Wait: true})
+		m := x.mover(move.Options{Collection: users(bare), Widths: map[string]int{"ACTIVE": 8}, Segments: 3, Wait: true})
 		forecast, err := m.Plan(t.Context())
 		if err != nil || !forecast.Exact || forecast.Moves < 25 || forecast.Moves > 60 || forecast.ReadUnits > 300 {
 			t.Errorf("forecast %+v, %v, want about 7/8 of 40 moves and few reads", forecast, err)
@@ -232,15 +233,14 @@ func TestMoveSingleKeysByID(t *testing.T) {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		end()
-		shards := map[string]int{}
-		for _, item := range x.stored() {
-			shards[item["pk"].(*types.AttributeValueMemberS).Value]++
-			if item["_hs_f"] != nil || item["_hs_d"] != nil {
-				t.Errorf("marks are left: %v", item)
-			}
-		}
+		shards := x.shards()
 		if shards["ACTIVE#SHARD_7"] == 0 || shards["ACTIVE"] > shards["IDLE"]/2 || shards["LARGE"] != 200 || shards["IDLE#SHARD_7"] != 0 {
 			t.Errorf("items are in %v, want eight shards of ACTIVE alone", shards)
+		}
+		result, err = x.mover(move.Options{Collection: users(bare), Widths: map[string]int{"ACTIVE": 2}, Segments: 3, Wait: true}).Run(t.Context())
+		shards = x.shards()
+		if err != nil || !result.Done || shards["ACTIVE"] == 0 || shards["ACTIVE#SHARD_1"] == 0 || result.Passes != 5 || len(shards) != 5+2 { // and two control items
+			t.Errorf("%+v, %v: items are in %v, want two shards of ACTIVE", result, err, shards)
 		}
 		for id, value := range x.want {
 			got, err := c.Get(t.Context(), user{Key: id[0], ID: id[1]})
@@ -249,6 +249,19 @@ func TestMoveSingleKeysByID(t *testing.T) {
 			}
 		}
 	})
+}
+
+// shards returns how many items each partition key has. None may have marks.
+func (x *town) shards() map[string]int {
+	x.t.Helper()
+	shards := map[string]int{}
+	for _, item := range x.stored() {
+		shards[item["pk"].(*types.AttributeValueMemberS).Value]++
+		if item["_hs_f"] != nil || item["_hs_d"] != nil {
+			x.t.Errorf("marks are left: %v", item)
+		}
+	}
+	return shards
 }
 
 // A mover whose requests are throttled, lost and answered late moves everything all the same.
@@ -315,7 +328,7 @@ func TestOldWritersByID(t *testing.T) {
 // watched is a client that tells of pages.
 type watched struct {
 	move.Client
-	scanned, read, update func() // may be nil
+	scanning, scanned, read, update func() // may be nil
 }
 
 func (w watched) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, with ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
@@ -333,6 +346,9 @@ func (w watched) GetItem(ctx context.Context, in *dynamodb.GetItemInput, with ..
 }
 
 func (w watched) Scan(ctx context.Context, in *dynamodb.ScanInput, with ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if w.scanning != nil {
+		w.scanning()
+	}
 	out, err := w.Client.Scan(ctx, in, with...)
 	if w.scanned != nil {
 		w.scanned()
@@ -562,5 +578,175 @@ func TestMoveByIDOfASlowMachine(t *testing.T) {
 			t.Errorf("%+v, %v", result, err)
 		}
 		x.check(eight)
+	})
+}
+
+// A pass that went on from a checkpoint is never the last one of a stage: what the checkpoint has left out is found.
+func TestMoveByIDTrustsNoCheckpoint(t *testing.T) {
+	for name, test := range map[string]struct {
+		before string // the mover is killed when it stores this stage
+		plant  func(id string) heatsink.Item
+	}{
+		"closed":   {"settling", func(id string) heatsink.Item { return heatsink.Item{"value": number("5")} }},
+		"settling": {"settled, deads", func(id string) heatsink.Item { return heatsink.Item{"_hs_f": text("s")} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := found(t)
+				x.fill(x.program(four), 40)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				o := move.Options{Collection: users(four), To: eight, Segments: 2, Wait: true}
+				killed, err := move.New(stageKiller{x.client, test.before, cancel}, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := killed.Run(ctx); !errors.Is(err, context.Canceled) {
+					t.Fatalf("got %v, want that it was killed", err)
+				}
+				id := moving(t, 40)
+				item := test.plant(id)
+				item["pk"], item["sk"] = text(homeOf(t, four, "ACTIVE", id)), text(id)
+				x.raw(item)
+				result, err := x.mover(o).Run(t.Context())
+				if err != nil || !result.Done || !result.Resumed {
+					t.Errorf("%+v, %v", result, err)
+				}
+				if item["value"] != nil {
+					x.want[[2]string{"ACTIVE", id}] = 5
+				}
+				x.check(eight)
+			})
+		})
+	}
+}
+
+// stageKiller is a client whose process is killed when it is about to store a stage.
+type stageKiller struct {
+	move.Client
+	stage string
+	kill  func()
+}
+
+func (k stageKiller) PutItem(ctx context.Context, in *dynamodb.PutItemInput, with ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if v, ok := in.Item["_hs_st"].(*types.AttributeValueMemberS); ok && v.Value == k.stage {
+		k.kill()
+		return nil, ctx.Err()
+	}
+	return k.Client.PutItem(ctx, in, with...)
+}
+
+// Keys that only the present layout takes are right when a move is over, although the layout of before would refuse them, or take them for
+// shards of another key.
+func TestVerifyOfNewKeysAfterAMove(t *testing.T) {
+	plain := layout.Layout{Shards: 4, Strategy: layout.Calculated, Format: layout.PlainNumber()}
+	for _, to := range []layout.Layout{eight, bare} {
+		synctest.Test(t, func(t *testing.T) {
+			x := found(t)
+			c := x.program(plain)
+			x.fill(c, 20)
+			fresh := user{Key: fmt.Sprint("TENANT#", plain.Shard("a")), ID: "a", Value: 2}
+			if _, err := c.Put(t.Context(), fresh); err == nil {
+				t.Fatal("the layout of before takes the key: the test shows nothing")
+			}
+			o := move.Options{Collection: users(plain), To: to, Wait: true}
+			if result, err := x.mover(o).Run(t.Context()); err != nil || !result.Done {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			x.put(c, fresh)
+			report, err := x.mover(o).Verify(t.Context())
+			if err != nil || report.Right != 21 || report.Damaged() != 0 {
+				t.Errorf("to %v: %+v, %v", to, report, err)
+			}
+		})
+	}
+}
+
+// A move that begins while a verification reads is not taken for damage.
+func TestVerifyWhileAMoveBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(four), 40)
+		began := false
+		m, err := move.New(watched{Client: x.client, scanning: func() {
+			if !began {
+				began = true
+				x.lead("split")
+			}
+		}}, move.Options{Collection: users(four), To: eight, Segments: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := m.Verify(t.Context())
+		if err != nil || report.Damaged() != 0 || !began {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
+}
+
+// An item that a program has written to an old home when the move began, before it knew of it, is no item of an old writer.
+func TestLateWritersByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(four), 40)
+		x.lead("split")
+		id := moving(t, 40)
+		x.raw(heatsink.Item{"pk": text(homeOf(t, four, "ACTIVE", id)), "sk": text(id), "value": number("5")})
+		x.want[[2]string{"ACTIVE", id}] = 5
+		result, err := x.mover(move.Options{Collection: users(four), To: eight, Segments: 2, Wait: true}).Run(t.Context())
+		if err != nil || !result.Done || result.Late != 0 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		x.check(eight)
+	})
+}
+
+// Damage that a move meets while it is split keeps it split, run after run, so that there is a way back.
+func TestDamageKeepsAMoveSplit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(four), 40)
+		o := move.Options{Collection: users(four), To: eight, Segments: 1}
+		id, scans := moving(t, 40), 0
+		m, err := move.New(watched{Client: x.client, scanned: func() {
+			if scans++; scans == 2 { // behind the census
+				x.raw(heatsink.Item{"pk": text(fmt.Sprint("ACTIVE#SHARD_", (four.Shard(id)+1)%4)), "sk": text(id), "value": number("5")})
+			}
+		}}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			result, err := m.Run(t.Context())
+			if !errors.Is(err, move.ErrDamage) || result.Stage.Name != "split" {
+				t.Errorf("%+v, %v, want ErrDamage", result, err)
+			}
+			time.Sleep(time.Hour)
+		}
+		o.Wait = true
+		if result, err := x.mover(o).Back(t.Context()); err != nil || !result.Done {
+			t.Errorf("%+v, %v", result, err)
+		}
+	})
+}
+
+// An id that a program is just creating has a stub and nothing else for a moment, and is not reported.
+func TestVerifyWaitsForIDsThatAreCreated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(four), 40)
+		m := x.lead("split")
+		id := moving(t, 40)
+		x.raw(heatsink.Item{"pk": text(homeOf(t, four, "ACTIVE", id)), "sk": text(id), "_hs_f": text("s")})
+		var creating sync.WaitGroup
+		creating.Go(func() {
+			time.Sleep(3 * time.Second)
+			x.raw(heatsink.Item{"pk": text(homeOf(t, eight, "ACTIVE", id)), "sk": text(id), "value": number("1")})
+		})
+		report, err := m.Verify(t.Context())
+		if err != nil || report.Damaged() != 0 {
+			t.Errorf("%+v, %v", report, err)
+		}
+		creating.Wait()
 	})
 }

@@ -32,8 +32,9 @@ const unchecked = "this server does not check when requests were signed (DynamoD
 // life is one Run or Back: it takes the collection from stage to stage, as far as that is possible.
 type life struct {
 	*trip
-	back bool
-	kept []Finding // items that the run has left behind
+	back   bool
+	passed int64     // the generation of a split stage whose items this run has moved
+	kept   []Finding // items that the run has left behind
 }
 
 // travel runs a life, and returns what it did.
@@ -259,8 +260,14 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		_, err = l.book.Advance(ctx, v, forward.Stage{Phase: forward.Back}, nil, "the move goes back")
 		return false, false, err
 	case r.Stage.Phase == forward.Split: // items move at once, and what is left moves when it is closed
-		if err := l.pass(ctx, v, forward.MoveAll); err != nil || waits {
-			return false, waits, err
+		if l.passed != r.Generation {
+			if err := l.pass(ctx, v, forward.MoveAll); err != nil {
+				return false, false, err
+			}
+			l.passed = r.Generation
+		}
+		if waits {
+			return false, true, nil
 		}
 		checks, err := l.checks(ctx)
 		if err != nil || !checks {
@@ -332,6 +339,9 @@ func (l *life) pass(ctx context.Context, v *passage.View, chore forward.Chore) e
 		r, resumed, err := l.round(ctx, v, chore, true)
 		if err != nil {
 			return err
+		}
+		if resumed && v.Record.Stage.Phase == forward.Split && r.pass.through() {
+			return nil // an earlier run has moved all items
 		}
 		if err := r.run(ctx); err != nil {
 			return err

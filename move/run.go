@@ -277,6 +277,11 @@ type pass struct {
 	saved time.Time
 }
 
+// through reports whether all segments have been read.
+func (p *pass) through() bool {
+	return !slices.ContainsFunc(p.segments, func(s *segment) bool { return !s.done })
+}
+
 // read reads a segment to its end.
 func (p *pass) read(ctx context.Context, s *segment) error {
 	for !s.done {
