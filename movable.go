@@ -85,31 +85,29 @@ func (m *movable) view(ctx context.Context) (*passage.View, error) {
 func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, error) {
 	r := &v.Record
 	at := carry.Place{Phase: r.Stage.Phase, Generation: uint64(r.Generation), Lease: v.Lease()}
-	old, err := m.homeIn(r.Now, key)
-	homes := [2]place.Home{old, old}
-	if err == nil && at.Phase != forward.Settled {
-		homes[forward.New], err = m.homeIn(*r.Next, key)
+	var homes [2]place.Home
+	logical, ok := key[m.schema.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok {
+		return at, homes, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, m.schema.PartitionKey, attribute.Describe(key[m.schema.PartitionKey]))
 	}
+	err := r.Check(logical.Value)
 	if err != nil {
+		return at, homes, fmt.Errorf("%w: %w", ErrItem, err)
+	}
+	if homes[forward.Old], err = m.schema.HomeIn(r.Now.For(logical.Value), key); err != nil {
 		return at, homes, err
+	}
+	homes[forward.New] = homes[forward.Old]
+	if at.Phase != forward.Settled {
+		if homes[forward.New], err = m.schema.HomeIn(r.Next.For(logical.Value), key); err != nil {
+			return at, homes, err
+		}
 	}
 	if homes[forward.Old] == homes[forward.New] {
 		at.Phase = forward.Settled
 	}
 	at.Homes = express.Homes{Table: m.table, Old: m.schema.KeyAt(key, homes[forward.Old]), New: m.schema.KeyAt(key, homes[forward.New])}
 	return at, homes, nil
-}
-
-// homeIn returns the home of an item in an arrangement.
-func (m *movable) homeIn(in passage.Arrangement, key Item) (place.Home, error) {
-	logical, ok := key[m.schema.PartitionKey].(*types.AttributeValueMemberS)
-	if !ok {
-		return place.Home{}, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, m.schema.PartitionKey, attribute.Describe(key[m.schema.PartitionKey]))
-	}
-	if err := in.Check(logical.Value); err != nil {
-		return place.Home{}, fmt.Errorf("%w: %w", ErrItem, err)
-	}
-	return m.schema.HomeIn(in.For(logical.Value), key)
 }
 
 // locate returns the keys under which an item may be stored, the new home first.
