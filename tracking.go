@@ -114,18 +114,15 @@ func (m *tracking) open(ctx context.Context) error {
 func (m *tracking) goOn(ctx context.Context, view *passage.View) error {
 	m.gathering.Close()
 	m.sent += m.Sent()
-	if missing := m.Missing(); missing != nil {
-		m.addLost(missing)
-	}
+	m.collectLost()
 	m.gathering, m.view = nil, view
 	return m.open(ctx)
 }
 
-// addLost remembers the shards that an earlier course is missing.
-func (m *tracking) addLost(missing *gather.MissingError) {
-	failed := gatherError(missing)
-	if m.lost == nil {
-		m.complete = m.before + failed.Complete
+// addLost remembers the shards that a course is missing, and how many items were returned before.
+func (m *tracking) addLost(failed *GatherError) {
+	if m.lost == nil || failed.Complete < m.complete {
+		m.complete = failed.Complete
 	}
 	m.of = max(m.of, failed.Of)
 	for _, s := range failed.Shards {
@@ -135,12 +132,19 @@ func (m *tracking) addLost(missing *gather.MissingError) {
 	}
 }
 
+// collectLost remembers the shards that the present course is missing.
+func (m *tracking) collectLost() {
+	if missing := m.Missing(); missing != nil {
+		failed := gatherError(missing)
+		failed.Complete += m.before
+		m.addLost(failed)
+	}
+}
+
 // missed returns the error of a partial read, joined with the reason for an early end if there is one. It returns nil if no shard is
 // missing. Call it at the end.
 func (m *tracking) missed(short error) error {
-	if missing := m.Missing(); missing != nil {
-		m.addLost(missing)
-	}
+	m.collectLost()
 	if m.lost == nil {
 		return nil
 	}
@@ -302,6 +306,10 @@ func (m *tracking) covers(shardKey string) bool {
 func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (*entry, string, error) {
 	r, keys := m.read, &m.core.schema.Keys
 	item, home, err := m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+	if failed, ok := errors.AsType[*ShardError](err); ok && r.query.Partial && lost(failed) {
+		m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
+		return nil, "", nil
+	}
 	if err != nil || item == nil {
 		return nil, "", err
 	}
