@@ -302,12 +302,20 @@ func (m *tracking) covers(shardKey string) bool {
 	})
 }
 
+// coversID reports whether the read includes all homes of an id.
+func (m *tracking) coversID(sort sortkey.Value) bool {
+	c := m.read.course
+	return m.covers(c.old.of(sort)) && (c.phase == forward.Settled || m.covers(c.moved.of(sort)))
+}
+
 // follow reads an id on its own, with strong consistency.
 func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (*entry, string, error) {
 	r, keys := m.read, &m.core.schema.Keys
 	item, home, err := m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
 	if failed, ok := errors.AsType[*ShardError](err); ok && r.query.Partial && lost(failed) {
-		m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
+		if m.coversID(sort) { // else it is known which shard is missing
+			m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
+		}
 		return nil, "", nil
 	}
 	if err != nil || item == nil {
