@@ -173,6 +173,8 @@ func (c *Collection[T]) TransactPut(ctx context.Context, item T, edit ...func(*t
 // TransactUpdate is TransactPut for an Update. A transaction cannot look for an item. TransactUpdate, TransactDelete and
 // TransactCheck therefore return ErrScattered if the item may be in several places. An item has one place with a
 // Calculated layout without BareZero, Older layouts or Widths.
+//
+// Parts of a movable collection are for a Transaction, which finds the items while they move.
 func (c *Collection[T]) TransactUpdate(ctx context.Context, like T, edit ...func(*types.Update)) (types.TransactWriteItem, error) {
 	return encoded(c.core, like, func(raw Item) (types.TransactWriteItem, error) { return c.core.transactions.update(ctx, raw, edit) })
 }
@@ -253,7 +255,7 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 // Decode converts a stored item to a T with its logical key, and returns where it was stored. It is the inverse of Put,
 // for items from a stream, a scan or an export. Decode also understands shards of wider layouts. If this collection does
 // not read the shard, Decode returns the item, its place and an error that wraps ErrTooNarrow. It calls Widths without a
-// deadline. A control item and a tombstone are ErrNotFound.
+// deadline. A control item and a tombstone are ErrNotFound, and so is what a move has left behind in a movable collection.
 func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 	raw, place, err := decodeStored(c.core, stored)
 	if raw == nil {
@@ -272,9 +274,15 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 
 // Locate returns the keys of the table under which the item with the key of like may be stored. It sends no request. A
 // Calculated layout has one such key, and any other layout has one for every shard. BareZero, Older layouts and narrower
-// Widths add theirs. With Adaptive, there are more if other processes have made the key wider.
+// Widths add theirs. With Adaptive, there are more if other processes have made the key wider. With Movable, there are two while
+// the item moves, and Locate reads the collection's record if it was not read for a while.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
-	return encoded(c.core, like, func(raw Item) ([]Item, error) { return c.core.schema.EveryKey(ctx, raw) })
+	return encoded(c.core, like, func(raw Item) ([]Item, error) {
+		if c.core.movable != nil {
+			return c.core.movable.locate(ctx, raw)
+		}
+		return c.core.schema.EveryKey(ctx, raw)
+	})
 }
 
 // Plan returns how many buckets and shards q will read, without reading them. It ignores q.MaxRequests. With Adaptive, it reads

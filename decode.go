@@ -14,6 +14,9 @@ import (
 // decodeStored is Collection.Decode for raw items.
 func decodeStored(c *core, stored Item) (Item, layout.Place, error) {
 	key, _ := stored[c.options.PartitionKey].(*types.AttributeValueMemberS)
+	if c.movable != nil {
+		return c.movable.decode(stored)
+	}
 	if c.versions.Buried(stored) || key != nil && layout.IsControl(key.Value) {
 		return nil, layout.Place{}, ErrNotFound
 	}

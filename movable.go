@@ -85,13 +85,23 @@ func (m *movable) view(ctx context.Context) (*passage.View, error) {
 func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, error) {
 	r := &v.Record
 	at := carry.Place{Phase: r.Stage.Phase, Generation: uint64(r.Generation), Lease: v.Lease()}
-	old, err := m.homeIn(r.Now, key)
-	homes := [2]place.Home{old, old}
-	if err == nil && at.Phase != forward.Settled {
-		homes[forward.New], err = m.homeIn(*r.Next, key)
+	var homes [2]place.Home
+	logical, ok := key[m.schema.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok {
+		return at, homes, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, m.schema.PartitionKey, attribute.Describe(key[m.schema.PartitionKey]))
 	}
+	err := r.Check(logical.Value)
 	if err != nil {
+		return at, homes, fmt.Errorf("%w: %w", ErrItem, err)
+	}
+	if homes[forward.Old], err = m.schema.HomeIn(r.Now.For(logical.Value), key); err != nil {
 		return at, homes, err
+	}
+	homes[forward.New] = homes[forward.Old]
+	if at.Phase != forward.Settled {
+		if homes[forward.New], err = m.schema.HomeIn(r.Next.For(logical.Value), key); err != nil {
+			return at, homes, err
+		}
 	}
 	if homes[forward.Old] == homes[forward.New] {
 		at.Phase = forward.Settled
@@ -100,16 +110,45 @@ func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, err
 	return at, homes, nil
 }
 
-// homeIn returns the home of an item in an arrangement.
-func (m *movable) homeIn(in passage.Arrangement, key Item) (place.Home, error) {
-	logical, ok := key[m.schema.PartitionKey].(*types.AttributeValueMemberS)
-	if !ok {
-		return place.Home{}, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, m.schema.PartitionKey, attribute.Describe(key[m.schema.PartitionKey]))
+// locate returns the keys under which an item may be stored, the new home first.
+func (m *movable) locate(ctx context.Context, like Item) ([]Item, error) {
+	key, err := m.schema.KeyOf(like)
+	if err != nil {
+		return nil, err
 	}
-	if err := in.Check(logical.Value); err != nil {
-		return place.Home{}, fmt.Errorf("%w: %w", ErrItem, err)
+	v, err := m.view(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return m.schema.HomeIn(in.For(logical.Value), key)
+	at, _, err := m.at(v, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case at.Phase == forward.Settled:
+		return []Item{at.Homes.Old}, nil
+	case at.Phase == forward.Settling:
+		return []Item{at.Homes.New}, nil
+	}
+	return []Item{at.Homes.New, at.Homes.Old}, nil
+}
+
+// decode is decodeStored. It knows the layouts that the record had when it was last read, and the process's own before that.
+func (m *movable) decode(stored Item) (Item, layout.Place, error) {
+	if key, ok := stored[m.schema.PartitionKey].(*types.AttributeValueMemberS); ok && layout.IsControl(key.Value) {
+		return nil, layout.Place{}, ErrNotFound
+	}
+	slot, err := m.table.Slot(stored)
+	switch {
+	case err != nil:
+		return nil, layout.Place{}, fmt.Errorf("%w: %w", ErrItem, err)
+	case slot.Content == nil:
+		return nil, layout.Place{}, ErrNotFound
+	}
+	parse := *m.schema
+	if known := m.book.Layouts(); len(known) > 0 {
+		parse.Layout, parse.Older = known[0], known[1:]
+	}
+	return parse.Decode(context.Background(), slot.Content)
 }
 
 // staleTimes is how often an operation begins again. A record changes once an hour, so that the last of them means damage.

@@ -2,14 +2,19 @@ package heatsink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/forward/carry"
+	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/version"
 )
@@ -34,6 +39,10 @@ func (t *transactions) put(ctx context.Context, item Item, edits []func(*types.P
 		edit(put)
 	}
 	put.TableName, put.Item = &t.table, t.schema.WithKeyOf(item, put.Item)
+	if t.movable != nil {
+		put.TableName = nil // see Transaction
+		return types.TransactWriteItem{Put: put}, nil
+	}
 	p, err := t.placer.Place(ctx, put.Item, put.ConditionExpression != nil)
 	if err != nil {
 		return part, err
@@ -90,6 +99,9 @@ func partFor[P any](ctx context.Context, t *transactions, like Item, edits []fun
 		edit(part)
 	}
 	*table, *own = &t.table, key
+	if t.movable != nil {
+		*table = nil // see Transaction
+	}
 	return part, nil
 }
 
@@ -107,5 +119,125 @@ func (t *transactions) key(ctx context.Context, like Item) (Item, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
+	if t.movable != nil {
+		return t.schema.KeyOf(like)
+	}
 	return t.schema.OnlyKey(ctx, like, "a transaction cannot look for the item: send the write by itself")
+}
+
+// Transaction is a transaction with items of movable collections, whose places only heatsink knows. It is one TransactWriteItems, and
+// may have parts of other collections and other tables as well:
+//
+//	take, err := accounts.TransactUpdate(ctx, Account{ID: "a"}, …)
+//	give, err := accounts.TransactUpdate(ctx, Account{ID: "b"}, …)
+//	var t heatsink.Transaction
+//	t.Add(accounts, take, give)
+//	err = t.Write(ctx)
+//
+// A part of a movable collection names no table, so that the SDK refuses to send it by itself. The zero Transaction has no parts.
+type Transaction struct {
+	parts []transactPart
+}
+
+type transactPart struct {
+	of   *movable // nil if the part is sent as it is
+	part types.TransactWriteItem
+}
+
+// Transacted is a Collection of any type.
+type Transacted interface{ transacted() *core }
+
+func (c *Collection[T]) transacted() *core { return c.core }
+
+// Add adds parts: of a collection, from its TransactPut, TransactUpdate, TransactDelete or TransactCheck, or of no collection if of is
+// nil.
+func (t *Transaction) Add(of Transacted, parts ...types.TransactWriteItem) {
+	var m *movable
+	if of != nil {
+		m = of.transacted().movable
+	}
+	for _, part := range parts {
+		t.parts = append(t.parts, transactPart{m, part})
+	}
+}
+
+// Write does what all parts say, or nothing. While nothing moves that is one request. While items move, a part may take up to three
+// single requests before.
+//
+// A transaction that DynamoDB cancels is a TransactionCanceledException of the SDK. Its CancellationReasons are in the order of the parts,
+// and their items have logical keys. Conflicts and throttles are retried. If an answer is lost and no later one shows what became
+// of the transaction, the error is an *UnknownOutcomeError. Without a part of a movable collection it is ErrOptions: send the parts with
+// the SDK then.
+func (t *Transaction) Write(ctx context.Context) error {
+	first := slices.IndexFunc(t.parts, func(p transactPart) bool { return p.of != nil })
+	if first < 0 {
+		return fmt.Errorf("%w: none of the transaction's %d parts is of a movable collection: send them with TransactWriteItems", ErrOptions, len(t.parts))
+	}
+	views := map[*movable]*passage.View{}
+	for range staleTimes {
+		actions, err := t.actions(ctx, views)
+		if err != nil {
+			return err
+		}
+		err = t.parts[first].of.carrier.Transact(ctx, actions)
+		if !errors.Is(err, carry.ErrStale) {
+			return t.outcome(err)
+		}
+		for m, v := range views {
+			if views[m], err = m.book.Renew(ctx, v); err != nil {
+				return err
+			}
+		}
+	}
+	return fmt.Errorf("%w: transaction of %d parts: an item has a mark that the collection's record does not explain: run heatsink move --verify", ErrLedger, len(t.parts))
+}
+
+// actions returns the parts by what is known of where their items are. It fills in views.
+func (t *Transaction) actions(ctx context.Context, views map[*movable]*passage.View) ([]carry.Action, error) {
+	actions := make([]carry.Action, len(t.parts))
+	for i, p := range t.parts {
+		if p.of == nil {
+			actions[i].Other = p.part
+			continue
+		}
+		user, err := p.of.table.Part(p.part)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w: %w", i, ErrItem, err)
+		}
+		if views[p.of] == nil {
+			if views[p.of], err = p.of.view(ctx); err != nil {
+				return nil, err
+			}
+		}
+		key, err := p.of.schema.KeyOf(user.Key())
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		at, _, err := p.of.at(views[p.of], key)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		actions[i] = carry.Action{At: at, User: user, First: forward.First(p.of.first.Load())}
+	}
+	return actions, nil
+}
+
+// outcome returns the error of a transaction in the library's terms, with logical keys.
+func (t *Transaction) outcome(err error) error {
+	if lost, ok := errors.AsType[*carry.LostError](err); ok {
+		return &UnknownOutcomeError{lost.Err}
+	}
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok || len(canceled.CancellationReasons) != len(t.parts) {
+		return err
+	}
+	for i, p := range t.parts {
+		if p.of == nil {
+			continue
+		}
+		if user, bad := p.of.table.Part(p.part); bad == nil {
+			p.of.schema.RestoreLike(canceled.CancellationReasons[i].Item, user.Key())
+		}
+	}
+	return err
 }

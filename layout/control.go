@@ -132,7 +132,7 @@ func ParseControlKey(text string) (ControlKey, error) {
 		return ControlKey{}, keyError(text, fmt.Sprintf("it is not of a control item, which begins with %q", ControlPrefix))
 	}
 	if len(rest) < 2 || rest[1:2] != controlMark {
-		return ControlKey{}, keyError(text, fmt.Sprintf("behind %q there must be L, H, S, C or M and %q", ControlPrefix, controlMark))
+		return ControlKey{}, keyError(text, fmt.Sprintf("behind %q there must be L, H, S, C, M or P and %q", ControlPrefix, controlMark))
 	}
 	k := ControlKey{Role: Role(rest[0]), Collection: rest[2:]}
 	if !k.Role.whole() {

@@ -19,6 +19,7 @@ func TestControlKeysAreSpeltAsStored(t *testing.T) {
 		"_hs#L#o###":                         {Role: layout.RoleLedger, Collection: "o", Key: "#"},
 		"_hs#C#orders":                       {Role: layout.RoleCharter, Collection: "orders"},
 		"_hs#M#orders":                       {Role: layout.RoleMove, Collection: "orders"},
+		"_hs#P#orders":                       {Role: layout.RolePassage, Collection: "orders"},
 	} {
 		got, err := layout.ParseControlKey(text)
 		if err != nil || got != want {
@@ -35,7 +36,7 @@ func TestControlKeysParseToThemselves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[a-c#_\-é]{0,12}`), rapid.String())
 		k := layout.ControlKey{
-			Role:       rapid.SampledFrom([]layout.Role{layout.RoleLedger, layout.RoleHeat, layout.RoleSpare, layout.RoleCharter, layout.RoleMove, 'x', '#', 0, 0xe9}).Draw(t, "role"),
+			Role:       rapid.SampledFrom([]layout.Role{layout.RoleLedger, layout.RoleHeat, layout.RoleSpare, layout.RoleCharter, layout.RoleMove, layout.RolePassage, 'x', '#', 0, 0xe9}).Draw(t, "role"),
 			Collection: rapid.OneOf(rapid.StringMatching(`[A-Za-z0-9_.\-]{1,64}`), text).Draw(t, "collection"),
 		}
 		if rapid.Bool().Draw(t, "keyed") {

@@ -83,13 +83,17 @@ func (b *Book) Ready(ctx context.Context) error {
 	return nil
 }
 
-// errUnsupported is wrapped when the table is of a kind whose ledgers would go wrong.
-var errUnsupported = fmt.Errorf("%w: the table does not support adaptive layouts", ErrLedger)
+// errUnsupported is wrapped when the table is of a kind whose ledgers, or whose moves, would go wrong.
+var errUnsupported = fmt.Errorf("%w: the table does not support layouts that change", ErrLedger)
 
 // checkTable refuses global tables: a conditional write in one region does not see those of others. A process that may not
 // describe the table cannot know.
 func (b *Book) checkTable(ctx context.Context) error {
-	if !b.options.Adaptive || b.options.Describe == nil {
+	option := "Options.Adaptive"
+	if b.options.Charter.Movable {
+		option = "Options.Movable"
+	}
+	if !b.options.Adaptive && !b.options.Charter.Movable || b.options.Describe == nil {
 		return nil
 	}
 	for _, name := range slices.Compact([]string{b.control.Table, b.options.Data}) {
@@ -100,7 +104,7 @@ func (b *Book) checkTable(ctx context.Context) error {
 		}
 		if n := len(table.Replicas); n > 0 {
 			return fmt.Errorf("%w: table %s is a global table with %d replicas, and a conditional write in one region does not see those of others: "+
-				"leave Options.Adaptive out", errUnsupported, name, n)
+				"leave %s out", errUnsupported, name, n, option)
 		}
 	}
 	return nil

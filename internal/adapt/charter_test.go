@@ -333,8 +333,8 @@ func TestCharterThatCannotBeReadAfterARefusal(t *testing.T) {
 	})
 }
 
-// An adaptive collection refuses a global table. It asks before its first use, and not again. A process that may not describe
-// the table goes on, and so does a collection without ledgers.
+// An adaptive or movable collection refuses a global table. It asks before its first use, and not again. A process that may not describe
+// the table goes on, and so does a collection whose layout stays.
 func TestGlobalTablesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := start(t)
@@ -366,6 +366,11 @@ func TestGlobalTablesAreRefused(t *testing.T) {
 		err := newBook(t, client, describe).Ready(t.Context())
 		if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "global table with 2 replicas") {
 			t.Errorf("a global table: got %v, want ErrLedger that says so", err)
+		}
+		moves := with(func(c *charter.Charter) { c.Movable = true })
+		err = newBook(t, client, describe, static(4), moves).Ready(t.Context())
+		if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "leave Options.Movable out") {
+			t.Errorf("a global table of a movable collection: got %v, want ErrLedger that says so", err)
 		}
 		other := func(o *Options) { o.Control.Collection = "fixed" }
 		if err := newBook(t, client, describe, static(4), other).Ready(t.Context()); err != nil {

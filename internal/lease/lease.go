@@ -82,6 +82,14 @@ func New(read *Stamp) (Lease, error) {
 	return Lease{at.Add(Term)}, err
 }
 
+// Earlier returns the one of two leases that ends first, for a request that is built on both.
+func (l Lease) Earlier(m Lease) Lease {
+	if m.until.Before(l.until) {
+		return m
+	}
+	return l
+}
+
 // Bind is an option for one request. If it would be signed after the lease, it fails with ErrOver and is not sent.
 func (l Lease) Bind(o *dynamodb.Options) {
 	o.APIOptions = append(o.APIOptions, after("heatsink: keep the lease", func(signed time.Time) error {

@@ -185,3 +185,11 @@ func TestUnsigned(t *testing.T) {
 		t.Errorf("got %v and %d requests, want ErrUnsigned and none", err, way.sent)
 	}
 }
+
+// A request that is built on two reads has the lease that ends first.
+func TestEarlier(t *testing.T) {
+	first, second := Lease{time.Unix(10, 0)}, Lease{time.Unix(20, 0)}
+	if first.Earlier(second) != first || second.Earlier(first) != first || first.Earlier(first) != first {
+		t.Error("want the lease that ends first")
+	}
+}

@@ -3,6 +3,7 @@ package passage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -41,7 +42,9 @@ func (b *Book) change(ctx context.Context, v *View, why string, follow func(Reco
 		return nil, ctx.Err()
 	}
 	defer func() { <-b.changing }()
-	c := change{book: b, from: v, clock: v, why: ledger.Audit(why), follow: follow}
+	// Two changes of this process may be equal otherwise, and each would take the other for its own.
+	by := fmt.Sprintf("%s/%d", b.by, b.changes.Add(1))
+	c := change{book: b, from: v, clock: v, why: ledger.Audit(why), by: ledger.Audit(by), follow: follow}
 	changed, err := c.run(ctx)
 	if errors.Is(err, lease.ErrOff) { // the clocks have changed since the view was read
 		fresh, failed := b.Renew(ctx, nil)
@@ -60,6 +63,7 @@ type change struct {
 	from   *View // what it follows on
 	clock  *View // whose clock it takes
 	why    string
+	by     string // no other change has the same
 	follow func(Record, time.Time) (Record, error)
 
 	sent []*View      // one for each attempt, with the record as it would be stored
@@ -68,6 +72,9 @@ type change struct {
 
 func (c *change) run(ctx context.Context) (*View, error) {
 	b := c.book
+	if _, err := c.follow(c.from.Record, c.clock.now()); err != nil { // before anything is sent
+		return nil, b.errorf("%w", err)
+	}
 	replaced, lost, err := b.control.Replace(ctx, recordKey, c.from.Record.Generation, c.attempt)
 	switch {
 	case replaced:
@@ -78,7 +85,7 @@ func (c *change) run(ctx context.Context) (*View, error) {
 	stored, failed := b.Renew(ctx, nil)
 	switch {
 	case failed != nil:
-		return nil, errors.Join(failed, err)
+		return nil, fmt.Errorf("it is not known whether the next stage of the move is stored: %w", errors.Join(failed, err))
 	case slices.ContainsFunc(c.sent, func(sent *View) bool { return sent.Record.Equal(stored.Record) }):
 		return stored, nil
 	case err == nil || stored.Record.Generation > c.from.Record.Generation:
@@ -95,7 +102,7 @@ func (c *change) attempt() (adapt.Attempt, error) {
 	if v.Record, err = c.follow(c.from.Record, at); err != nil {
 		return adapt.Attempt{}, err
 	}
-	v.Record.Why, v.Record.By = c.why, ledger.Audit(c.book.by)
+	v.Record.Why, v.Record.By = c.why, c.by
 	c.sent, c.last = append(c.sent, v), &lease.Stamp{}
 	return adapt.Attempt{Values: v.Record.Encode(), Options: []func(*dynamodb.Options){lease.Near(at), c.last.Note}}, nil
 }

@@ -21,7 +21,7 @@ import (
 
 const (
 	// renewAfter is the age from which one of those who use a view reads the record again.
-	renewAfter = lease.Term / 2
+	renewAfter = lease.Term * 3 / 4
 	// retryAfter is how long nobody tries to renew a view again after that has failed.
 	retryAfter = 5 * time.Second
 	// jitter is more than what the clock of signatures jumps by itself. The SDK corrects it by the time that each answer carries, which has
@@ -59,6 +59,7 @@ type Book struct {
 	last   answer        // of the read with the number landed, under turn
 
 	changing chan struct{} // has an element while somebody changes the record
+	changes  atomic.Int64  // how many changes were begun
 
 	mu   sync.Mutex
 	seen *View // the newest that was read; a later one must not be older
@@ -229,7 +230,7 @@ func (b *Book) fetch(ctx context.Context) (a answer, refused bool) {
 		case err != nil && errors.Is(err, ledger.ErrRecord): // its attributes cannot be of a record
 			return answer{err: b.errorf("%w: %w", adapt.ErrLedger, err)}, true
 		case err != nil:
-			return answer{err: b.notRead(ctx, err)}, false
+			return answer{err: b.unusable(ctx, "read", err)}, false
 		case !stored && seen != nil:
 			return answer{err: b.errorf("%w: %w: the record is gone, and it had generation %d: restore it from a backup of the same time as the items",
 				adapt.ErrLedger, ledger.ErrLost, seen.Record.Generation)}, true
@@ -242,7 +243,7 @@ func (b *Book) fetch(ctx context.Context) (a answer, refused bool) {
 			return answer{view: b.install(v), stamp: signed}, false
 		}
 		if err := b.create(ctx, signed, began); err != nil {
-			return answer{err: b.notRead(ctx, err)}, false
+			return answer{err: b.unusable(ctx, "written", err)}, false
 		}
 	}
 	return answer{err: b.errorf("%w: the record is gone as soon as it is stored: find out who deletes control items", adapt.ErrLedger)}, false
@@ -292,6 +293,25 @@ func (b *Book) checkOwn(r Record) error {
 		charter.ErrIncompatible, b.own.Layout.String(), recorded)
 }
 
+// Layouts returns the layouts that the record had when it was last read, each with as many shards as a key may have, for those who
+// read stored keys. There are none if it was not read yet.
+func (b *Book) Layouts() (all []layout.Layout) {
+	v := b.newest()
+	if v == nil {
+		return nil
+	}
+	for _, a := range []*Arrangement{&v.Record.Now, v.Record.Next, v.Record.Former} {
+		switch {
+		case a == nil:
+		case a.Layout.Shards == 0 && len(a.Widths) == 0:
+			all = append(all, a.Layout)
+		default:
+			all = append(all, a.Layout.WithShards(layout.MaxShards))
+		}
+	}
+	return all
+}
+
 // newest returns the newest view that was read, nil if there is none.
 func (b *Book) newest() *View {
 	b.mu.Lock()
@@ -311,12 +331,12 @@ func (b *Book) install(v *View) *View {
 	return v
 }
 
-// notRead returns the error of a request. The caller's own context is no fault of the record.
-func (b *Book) notRead(ctx context.Context, err error) error {
+// unusable returns the error of a request for the record, which could not be done. The caller's own context is no fault of the record.
+func (b *Book) unusable(ctx context.Context, done string, err error) error {
 	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
 		return err
 	}
-	return b.errorf("%w: the record of where items are cannot be read: %w", adapt.ErrLedger, err)
+	return b.errorf("%w: the record of where items are cannot be %s: %w", adapt.ErrLedger, done, err)
 }
 
 func (b *Book) errorf(format string, args ...any) error {

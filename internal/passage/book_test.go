@@ -147,27 +147,33 @@ func TestMove(t *testing.T) {
 		if want := First(from, time.UnixMilli(first.At), mover.by); !first.Equal(want) || time.Since(time.UnixMilli(first.At)).Abs() > 2*jitter {
 			t.Errorf("got %+v, want %+v", first, want)
 		}
-		for i, s := range []struct {
-			then   forward.Stage
-			next   *Arrangement
-			others bool // whether processes with the new layout, and with the old one, are let in
-		}{{split, &to, true}, {closed, nil, true}, {settling, nil, true}, {deads, nil, true}, {clean, nil, true}} {
-			v := advance(t, mover, s.then, s.next)
-			if v.Record.Generation != int64(i)+2 || v.Record.Stage != s.then || v.Record.Why != "a test" {
-				t.Errorf("got %+v, want %s", v.Record, describe(s.then))
+		next := &to
+		for i, then := range []forward.Stage{split, closed, settling, deads, clean} {
+			v := advance(t, mover, then, next)
+			next = nil
+			if v.Record.Generation != int64(i)+2 || v.Record.Stage != then || v.Record.Why != "a test" {
+				t.Errorf("got %+v, want %s", v.Record, describe(then))
 			}
 			for _, own := range []Arrangement{from, to} {
 				if got := view(t, newBook(client, own)); !got.Record.Equal(v.Record) {
-					t.Errorf("%s: another process with %s got %+v, want %+v", describe(s.then), own, got.Record, v.Record)
+					t.Errorf("%s: another process with %s got %+v, want %+v", describe(then), own, got.Record, v.Record)
 				}
 			}
 		}
+		late := newBook(client, from)
+		view(t, late)
 		v, err := mover.Finish(t.Context(), view(t, mover))
 		if err != nil || v.Record.Former != nil || !v.Record.Now.Equal(to) {
 			t.Fatalf("got %+v, %v", v, err)
 		}
 		if _, err := newBook(client, from).View(t.Context()); !errors.Is(err, charter.ErrIncompatible) || !strings.Contains(err.Error(), "16 shards") || !strings.Contains(err.Error(), "4 shards") {
 			t.Errorf("a process with the old layout got %v, want ErrIncompatible", err)
+		}
+		time.Sleep(renewAfter)
+		for range 2 {
+			if v, err := late.View(t.Context()); !errors.Is(err, charter.ErrIncompatible) {
+				t.Errorf("a process that runs with the old layout got %v, %v, want ErrIncompatible", v, err)
+			}
 		}
 	})
 }
@@ -365,6 +371,34 @@ func TestRenewSharesLaterReads(t *testing.T) {
 		all.Wait()
 		if n := client.Count("GetItem") - reads; n != 2 {
 			t.Errorf("%d requests, want 2", n)
+		}
+	})
+}
+
+// A read that took place before a change, and is answered after it, does not undo what the process knows.
+func TestOlderAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := faulty.On(t, start(t), nil)
+		b := newBook(client, calculated(4))
+		first := view(t, b)
+		client.Delay(func(r faulty.Request) time.Duration {
+			if r.Operation == "GetItem" {
+				return 10 * time.Second // it arrives after half of it
+			}
+			return 0
+		})
+		var all sync.WaitGroup
+		var renewed *View
+		all.Go(func() { renewed, _ = b.Renew(t.Context(), first) })
+		time.Sleep(7 * time.Second)
+		to := calculated(16)
+		v, err := b.Advance(t.Context(), first, split, &to, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+		if renewed != v || view(t, b) != v {
+			t.Errorf("got %+v, and %+v is used, want %+v", renewed, view(t, b), v)
 		}
 	})
 }

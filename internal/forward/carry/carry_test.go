@@ -275,18 +275,13 @@ func (x *town) live(process int, until time.Time) {
 		}
 		began := time.Now()
 		var r Result
-		for {
-			if known.lease.Over(time.Now()) && x.draw(2) == 0 { // else the signature tells
-				known = x.read()
-			}
-			r, err = c.Operate(context.Background(), x.place(known, id), u, forward.First(x.draw(3)), false)
-			if !errors.Is(err, ErrStale) {
-				break
-			}
-			known = x.read()
-		}
-		if err != nil && x.wait > 0 && !errors.Is(err, errLost) && !strings.Contains(err.Error(), "Signature expired") {
+		err = x.fresh(&known, func(l ledger) (err error) {
+			r, err = c.Operate(context.Background(), x.place(l, id), u, forward.First(x.draw(3)), false)
+			return err
+		})
+		if err != nil && !errors.Is(err, errLost) && !strings.Contains(err.Error(), "Signature expired") && (x.wait > 0 || !errors.Is(err, express.ErrStored) && !errors.Is(err, errStuck)) {
 			x.t.Errorf("%+v of %s: %v", w, id, err)
+			return
 		}
 		o := outcome{unknown: err != nil, refused: r.Outcome == forward.Refused && r.Refused != nil}
 		if v, ok := r.Content["v"].(*types.AttributeValueMemberN); ok {

@@ -22,7 +22,8 @@ type Scenario struct {
 	Item string
 	// Processes are the operations of each process, one after another: "put:a;get". The kinds are get, list, put:a, transact:a,
 	// create:a, update:a, upsert:a, swap:a>b and delete. A condition on the item that is there is upsert:a>b and delete:a>. The items
-	// of a list have append:a, remove and scan.
+	// of a list have append:a, remove and scan. Of transactions are transact:a, which is a put, and tcreate:a, tupsert:a, tswap:a>b and
+	// tdelete. Of a transaction are also the checks has:a>, which wants that value, and hasno, which wants no item.
 	Processes []string
 	// Movers run at the same time. Returns of them go back as soon as they can.
 	Movers, Returns int
@@ -94,8 +95,10 @@ type process struct {
 	next       uint8 // the operation
 	running    bool
 	committing bool
-	slot       uint8 // where it commits
-	generation uint8 // of the ledger that it uses
+	slot       uint8               // where it commits
+	then       forward.Slot[value] // what it commits
+	absent     bool                // a Delete has become a check that there is no item
+	generation uint8               // of the ledger that it uses
 	machine    forward.Operation[value]
 }
 
@@ -135,6 +138,8 @@ var kinds = map[string]forward.Kind{
 	"get": forward.Get, "list": forward.List, "put": forward.Put, "transact": forward.Put, "create": forward.Create,
 	"update": forward.Update, "upsert": forward.Upsert, "swap": forward.Swap, "delete": forward.Delete,
 	"append": forward.Append, "remove": forward.Remove, "scan": forward.Scan,
+	"tcreate": forward.Create, "tupsert": forward.Upsert, "tswap": forward.Swap, "tdelete": forward.Delete,
+	"has": forward.Swap, "hasno": forward.Create,
 }
 
 func (w *world) parse(word string) (operation, error) {
@@ -143,7 +148,8 @@ func (w *world) parse(word string) (operation, error) {
 	if !ok {
 		return operation{}, fmt.Errorf("unknown operation %q", word)
 	}
-	o := operation{kind: kind, text: text, transact: name == "transact"}
+	o := operation{kind: kind, text: text, check: name == "has" || name == "hasno"}
+	o.transact = o.check || name == "transact" || name[0] == 't'
 	w.list = w.list || kind == forward.Append || kind == forward.Remove || kind == forward.Scan
 	if from, to, ok := strings.Cut(text, ">"); ok {
 		o.from, o.text = w.monitor.value(from), to
@@ -309,8 +315,7 @@ func (w *world) send(s state, r forward.Request[value], operation int8, generati
 		return out
 	}
 	l := late{used: true, request: r, slot: slot, operation: -1, generation: generation}
-	users := r.Act == forward.Write || r.Act == forward.WriteExisting || r.Act == forward.Kill || r.Act == forward.WriteOwn
-	if users {
+	if users(r.Act) {
 		l.operation = operation
 	}
 	for i := range t.late {
@@ -323,7 +328,7 @@ func (w *world) send(s state, r forward.Request[value], operation int8, generati
 		}
 	}
 	t.budget--
-	if users { // it is an operation of its own, which never returns
+	if users(r.Act) { // it is an operation of its own, which never returns
 		t.pending |= 1 << (len(w.monitor.operations) + int(operation))
 		t.orders = w.monitor.call(t.orders, t.pending)
 	}
@@ -378,7 +383,7 @@ func (w *world) begin(s state, i int, generation uint8) (out []state) {
 		}
 	}
 	for _, f := range orders {
-		p.generation, p.machine = generation, forward.NewOperation[value](kind, phase, f, &w.Breaks)
+		p.generation, p.absent, p.machine = generation, false, forward.NewOperation[value](kind, phase, f, &w.Breaks)
 		if w.list { // else no request depends on it
 			p.machine.Generation = uint64(generation)
 		}
@@ -391,34 +396,93 @@ func (w *world) begin(s state, i int, generation uint8) (out []state) {
 func (w *world) request(s state, i int) (out []state) {
 	p := s.processes[i]
 	o := w.of[i][p.next]
-	r := p.machine.Next()
-	for _, x := range w.send(s, r, int8(o), p.generation) {
-		t := x.state
+	if w.monitor.operations[o].transact {
+		return w.part(s, i)
+	}
+	for _, x := range w.send(s, p.machine.Next(), int8(o), p.generation) {
+		out = append(out, w.took(x.state, i, p.machine.Take(x.answer)))
+	}
+	return out
+}
+
+// took goes on with the machine of an operation, or ends it.
+func (w *world) took(s state, i int, m forward.Operation[value]) state {
+	s.processes[i].machine = m
+	if m.Outcome != forward.Running && m.Outcome != forward.Stale {
+		return w.ended(s, i, resultOf(m))
+	}
+	return s
+}
+
+// part sends the next request of an operation that is part of a transaction. The transaction itself checks and locks now, and takes effect
+// later. It has no late duplicate, because its token is known.
+func (w *world) part(s state, i int) (out []state) {
+	p := s.processes[i]
+	o := w.of[i][p.next]
+	op, r := w.monitor.operations[o], p.machine.Next()
+	if !users(r.Act) {
+		for _, x := range w.send(s, r, int8(o), p.generation) {
+			out = append(out, w.tookPart(x.state, i, x.answer)...)
+		}
+		return out
+	}
+	slot := s.slotOf(r.Home, p.generation)
+	if s.locked[slot] {
+		return nil
+	}
+	u := w.monitor.user(op)
+	if p.absent {
+		u = forward.User[value]{Kind: forward.Create, Write: u.Write}
+	}
+	before := s.slots[slot]
+	then, ok := forward.Apply(r, u, before, &w.Breaks)
+	if !ok {
+		return w.tookPart(s, i, forward.Answer[value]{Slot: before})
+	}
+	if op.check || p.absent {
+		then = before
+	}
+	s.locked[slot] = true
+	q := &s.processes[i]
+	q.committing, q.slot, q.then = true, slot, then
+	return []state{s}
+}
+
+// tookPart takes an answer. A Delete of an absent item becomes a check that it is absent, and that a Delete again.
+func (w *world) tookPart(s state, i int, a forward.Answer[value]) (out []state) {
+	p := s.processes[i]
+	m := p.machine.Take(a)
+	op := w.monitor.operations[w.of[i][p.next]]
+	if m.Outcome != forward.Refused || op.kind != forward.Delete || op.from != 0 {
+		return []state{w.took(s, i, m)}
+	}
+	kind := forward.Delete
+	if !p.absent {
+		kind = forward.Create
+	}
+	phase := s.stages[p.generation].Phase
+	for _, f := range []forward.First{forward.OldFirst, forward.NewFirst} {
+		t := s
 		q := &t.processes[i]
-		if w.monitor.operations[o].transact && x.answer.Done && (r.Act == forward.Write || r.Act == forward.WriteExisting) {
-			slot := s.slotOf(r.Home, p.generation)
-			if t.budget == s.budget { // it is checked and locked now, and takes effect later
-				t.slots, t.locked[slot] = s.slots, true
-				q.committing, q.slot = true, slot
-				out = append(out, t)
-			}
-			continue
-		}
-		q.machine = p.machine.Take(x.answer)
-		if q.machine.Outcome != forward.Running && q.machine.Outcome != forward.Stale {
-			t = w.ended(t, i, resultOf(q.machine))
-		}
+		q.absent, q.machine = !p.absent, forward.NewOperation[value](kind, phase, f, &w.Breaks)
 		out = append(out, t)
 	}
 	return out
 }
 
-// commit lets a transaction take effect.
+// users reports whether an act is the user's own.
+func users(a forward.Act) bool {
+	return a == forward.Write || a == forward.WriteExisting || a == forward.Kill || a == forward.WriteOwn
+}
+
+// commit lets a transaction take effect. That is the moment at which all of its parts do.
 func (w *world) commit(s state, i int) state {
 	p := &s.processes[i]
-	o := w.monitor.operations[w.of[i][p.next]]
-	s.slots[p.slot] = forward.Slot[value]{State: forward.Live, Content: w.monitor.value(o.text)}
-	s.locked[p.slot] = false
+	s.slots[p.slot], s.locked[p.slot] = p.then, false
+	s.orders = w.monitor.now(s.orders, s.pending, w.of[i][p.next])
+	if p.absent {
+		return w.ended(s, i, refused)
+	}
 	return w.ended(s, i, done)
 }
 

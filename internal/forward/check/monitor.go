@@ -25,6 +25,7 @@ type operation struct {
 	text     string // what it writes
 	from     value  // a condition: the value that an item must have, if not 0
 	transact bool
+	check    bool // part of a transaction that changes nothing
 }
 
 // monitor knows what one item would answer. It follows all orders of the operations that explain the answers so far. An order is a
@@ -66,6 +67,12 @@ func (m *monitor) begin(v value) string {
 
 // answer returns what an operation answers for a value, and what it makes of it.
 func (m *monitor) answer(o operation, v value) (value, result) {
+	if o.check {
+		if v == o.from {
+			return v, done
+		}
+		return v, refused
+	}
 	switch o.kind {
 	case forward.Get, forward.List, forward.Scan:
 		return v, read | v
@@ -144,6 +151,17 @@ func (m *monitor) call(orders string, pending uint32) string {
 	}
 	m.called[asked] = join(all)
 	return m.called[asked]
+}
+
+// now returns the orders in which a pending operation has its turn at this moment, not before.
+func (m *monitor) now(orders string, pending uint32, i int) string {
+	all := map[string]bool{}
+	for order := range slices.Chunk([]byte(orders), m.size()) {
+		if order[1+i] == 0 {
+			all[string(order)] = true
+		}
+	}
+	return m.call(join(all), pending)
 }
 
 // returned returns the orders in which an operation has had a result. There is none if the answer was wrong.

@@ -99,7 +99,7 @@ func (h Homes) check(a forward.Act, key, other Item, u *User) error {
 		return fmt.Errorf("%v: the user's request is none of its kind: give the one that the machine was made for", a)
 	case u != nil && u.table != h.Table:
 		return fmt.Errorf("%v: the user's request is for table %q, the homes are in %q", a, u.table.name, h.Table.name)
-	case u != nil && !h.Table.sameID(u.key(), key):
+	case u != nil && !h.Table.sameID(u.Key(), key):
 		return fmt.Errorf("%v: the user's request and the homes have different %q: give those of one id", a, h.Table.sort)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
@@ -40,6 +41,9 @@ func NewTable(name, partition, sort string) (Table, error) {
 	return Table{name, partition, sort}, nil
 }
 
+// Name returns the name of the table.
+func (t Table) Name() string { return t.name }
+
 // checkKey refuses what is no key of the table. The partition key may be any text or bytes, for shards have suffixes.
 func (t Table) checkKey(what string, key Item) error {
 	want := 1
@@ -54,6 +58,26 @@ func (t Table) checkKey(what string, key Item) error {
 	}
 	return fmt.Errorf("%s: the key has %d attributes, and %q is %s: want %d, which is a string or a binary %q%s",
 		what, len(key), t.partition, attribute.Describe(key[t.partition]), want, t.partition, t.andSort())
+}
+
+// Same returns a text that is the same for two items, or keys, if and only if both have the same key in this table. name is the table
+// that the item is in, or its ARN. ok is false if that is another table, or if the item has no key.
+func (t Table) Same(name string, item Item) (text string, ok bool) {
+	if name[strings.LastIndexByte(name, '/')+1:] != t.name {
+		return "", false
+	}
+	var key []byte
+	for _, part := range []string{t.partition, t.sort} {
+		if part == "" {
+			break
+		}
+		v, err := attribute.Canonical(item[part])
+		if err != nil {
+			return "", false
+		}
+		key = attr.AppendKey(key, v)
+	}
+	return t.name + "\x00" + string(key), true
 }
 
 // andSort returns the sort key for an error.

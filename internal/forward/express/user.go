@@ -91,7 +91,7 @@ func (t Table) Delete(in *dynamodb.DeleteItemInput) (*User, error) {
 // Part checks one action of a transaction. The kind of a ConditionCheck is that of a change with its condition.
 //
 // A transaction is cancelled where a single request would be refused, also if that is a success for the user: a Delete of an absent
-// item. Refused tells which actions to leave out then. The caller has to check instead that there still is no item.
+// item. Refused tells which actions to leave out then. The caller has to check instead that there still is no item, see Absent.
 func (t Table) Part(in types.TransactWriteItem) (*User, error) {
 	switch {
 	case in.Put != nil:
@@ -129,8 +129,19 @@ func (t Table) Part(in types.TransactWriteItem) (*User, error) {
 	return nil, fmt.Errorf("transaction: %w: an action has none of Put, Update, Delete and ConditionCheck: give one", ErrRequest)
 }
 
-// key returns the key that the user has given, with whatever else a Put has.
-func (u *User) key() Item {
+// Absent returns the action of a transaction that takes the place of a Delete, or of an Update that only removes, if there is no item: it
+// checks that there is none.
+func (u *User) Absent() *User {
+	const name = "#p"
+	condition := "attribute_not_exists(" + name + ")"
+	return &User{
+		table: u.table, kind: forward.Create, condition: condition, ofNothing: true, creates: true,
+		check: &types.ConditionCheck{Key: u.Key(), ConditionExpression: &condition, ExpressionAttributeNames: map[string]string{name: u.table.partition}},
+	}
+}
+
+// Key returns the key that the user has given, with whatever else a Put has.
+func (u *User) Key() Item {
 	switch {
 	case u.get != nil:
 		return u.get.Key

@@ -1,0 +1,205 @@
+package passage
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// wide is an arrangement in which single keys have more shards.
+func wide(shards int, widths map[string]int) Arrangement {
+	return Arrangement{layout.Layout{Shards: shards, Strategy: layout.Calculated, Format: layout.Format{BareZero: true}}, widths}
+}
+
+func TestArrangementRefuses(t *testing.T) {
+	many := map[string]int{}
+	for i := range MaxWidths + 1 {
+		many[fmt.Sprint("k", i)] = 2
+	}
+	for name, c := range map[string]struct {
+		a    Arrangement
+		says string
+	}{
+		"a layout that is wrong":    {calculated(layout.MaxShards + 1), "Layout.Shards"},
+		"a bucket":                  {Arrangement{Layout: layout.Layout{Bucket: layout.Day}}, "buckets by day"},
+		"no bare key":               {Arrangement{calculated(4).Layout, map[string]int{"a": 2}}, "without BareZero"},
+		"no shard":                  {wide(0, map[string]int{"a": 0}), `key "a" has 0 shards`},
+		"too many shards":           {wide(0, map[string]int{"a": layout.MaxShards + 1}), "65537 shards"},
+		"a key that is a shard":     {wide(0, map[string]int{"a#SHARD_1": 2}), "ends like a shard"},
+		"an empty key":              {wide(0, map[string]int{"": 2}), "empty"},
+		"a key of control items":    {wide(0, map[string]int{"_hs#x": 2}), "heatsink's own"},
+		"a key that is not UTF-8":   {wide(0, map[string]int{"\xff": 2}), "UTF-8"},
+		"too many keys":             {wide(0, many), "101 keys"},
+		"too many bytes":            {wide(0, map[string]int{strings.Repeat("x", MaxText): 2}), "bytes as text"},
+		"a key without a long name": {wide(0, map[string]int{strings.Repeat("x", 2045): 10}), "partition key has at most"},
+	} {
+		if err := c.a.Validate(); !errors.Is(err, ErrArrangement) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+func TestArrangementTakes(t *testing.T) {
+	for name, a := range map[string]Arrangement{
+		"nothing sharded":           {},
+		"random":                    {Layout: layout.Layout{Shards: 16}},
+		"single keys":               wide(0, map[string]int{"a": 3, "b": layout.MaxShards}),
+		"single keys, and the rest": wide(16, map[string]int{"a": 1, "b": 100}),
+	} {
+		if err := a.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFor(t *testing.T) {
+	for _, c := range []struct {
+		a    Arrangement
+		key  string
+		want int
+	}{
+		{calculated(4), "a", 4},
+		{Arrangement{}, "a", 0},
+		{wide(0, map[string]int{"a": 3}), "a", 3},
+		{wide(0, map[string]int{"a": 3}), "b", 1},
+		{wide(16, map[string]int{"a": 3}), "b", 16},
+	} {
+		if got := c.a.For(c.key); got != c.a.Layout.WithShards(c.want) {
+			t.Errorf("%v of %s: got %v, want %d shards", c.a, c.key, got, c.want)
+		}
+	}
+}
+
+func TestCheckKey(t *testing.T) {
+	for _, c := range []struct {
+		a   Arrangement
+		key string
+		ok  bool
+	}{
+		{calculated(4), "a", true},
+		{calculated(4), "a#SHARD_99", false},
+		{Arrangement{}, "a#SHARD_1", false}, // it would be a shard once the collection has moved
+		{calculated(4), "_hs#C#orders", false},
+		{calculated(4), "", false},
+		{calculated(4), strings.Repeat("k", 2048-len("#SHARD_3")), true},
+		{calculated(4), strings.Repeat("k", 2048-len("#SHARD_3")+1), false},
+		{calculated(11), strings.Repeat("k", 2048-len("#SHARD_3")), false},
+		{Arrangement{}, strings.Repeat("k", 2048), true},
+		{Arrangement{}, strings.Repeat("k", 2049), false},
+		{wide(0, map[string]int{"a": 4}), strings.Repeat("k", 2048), true},
+	} {
+		if err := c.a.Check(c.key); (err == nil) != c.ok || err != nil && !errors.Is(err, layout.ErrKey) {
+			t.Errorf("%v: %.20q of %d bytes: got %v, want it taken: %v", c.a, c.key, len(c.key), err, c.ok)
+		}
+	}
+}
+
+// What has no effect on where items are does not make arrangements differ.
+func TestSame(t *testing.T) {
+	base := calculated(4)
+	written := base
+	written.Layout.Format = written.Layout.Format.WithDefaults()
+	hourly := base
+	hourly.Layout.Format.BucketPrefix, hourly.Layout.Format.HourMark = "/", "-"
+	for name, c := range map[string]struct {
+		a, b        Arrangement
+		equal, same bool
+	}{
+		"itself":               {base, base, true, true},
+		"defaults written out": {base, written, true, true},
+		"marks of buckets":     {base, hourly, true, true},
+		"the hash of a random layout": {
+			Arrangement{Layout: layout.Layout{Shards: 4}}, Arrangement{Layout: layout.Layout{Shards: 4, Hash: layout.FNV}}, true, true,
+		},
+		"the hash of a calculated one": {base, Arrangement{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated, Hash: layout.FNV}}, false, false},
+		"shards":                       {base, calculated(5), false, false},
+		"the number of all keys":       {wide(4, nil), wide(4, map[string]int{"a": 4}), true, true},
+		"one shard where there is no":  {wide(0, nil), wide(0, map[string]int{"a": 1}), true, true},
+		"a single key":                 {wide(4, nil), wide(4, map[string]int{"a": 5}), false, true},
+		"the format of bare keys":      {Arrangement{}, Arrangement{Layout: layout.Layout{Format: layout.PlainNumber()}}, false, true},
+	} {
+		if got := c.a.Equal(c.b); got != c.equal || c.b.Equal(c.a) != got {
+			t.Errorf("%s: equal is %v, want %v", name, got, c.equal)
+		}
+		if got := c.a.SameLayout(c.b.Layout); got != c.same || c.b.SameLayout(c.a.Layout) != got {
+			t.Errorf("%s: the same layout is %v, want %v", name, got, c.same)
+		}
+		if (c.a.text() == c.b.text()) != c.equal {
+			t.Errorf("%s: stored as %s and %s", name, c.a.text(), c.b.text())
+		}
+	}
+}
+
+// drawArrangement draws one that is valid.
+func drawArrangement(t *rapid.T) Arrangement {
+	a := Arrangement{Layout: layout.Layout{
+		Shards:   rapid.SampledFrom([]int{0, 1, 2, 16, layout.MaxShards}).Draw(t, "shards"),
+		Strategy: layout.Calculated,
+		Hash:     rapid.SampledFrom([]layout.Hash{layout.XXHash, layout.FNV, layout.Product}).Draw(t, "hash"),
+		Format:   rapid.SampledFrom([]layout.Format{{}, {BareZero: true}, layout.PlainNumber(), {ShardPrefix: " \"s<>\u2028", First: 1, Width: 3, BareZero: true}}).Draw(t, "format"),
+	}}
+	if a.Layout.Format.BareZero {
+		a.Widths = rapid.MapOfN(rapid.StringMatching(`[a-zé"\\<]{1,8}`), rapid.IntRange(1, 200), 0, 5).Draw(t, "widths")
+	}
+	return a
+}
+
+func TestArrangementIsReadAsWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := drawArrangement(t)
+		if err := a.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseArrangement(a.text())
+		if err != nil || !got.Equal(a) || got.text() != a.text() {
+			t.Fatalf("%s: got %+v, %v, want %+v", a.text(), got, err, a)
+		}
+		for _, key := range []string{"a", "b", "other"} {
+			if got.For(key).Template() != a.For(key).Template() && a.Layout.Shards > 0 {
+				t.Fatalf("%s: key %s is under %v, want %v", a.text(), key, got.For(key), a.For(key))
+			}
+		}
+	})
+}
+
+func TestParseArrangementRefuses(t *testing.T) {
+	base := wide(4, map[string]int{"a": 5}).text()
+	if _, err := parseArrangement(base); err != nil {
+		t.Fatal(err)
+	}
+	replace := func(old, by string) string {
+		if !strings.Contains(base, old) {
+			t.Fatalf("%s has no %s", base, old)
+		}
+		return strings.Replace(base, old, by, 1)
+	}
+	for name, text := range map[string]string{
+		"nothing":                  "",
+		"null":                     "null",
+		"two values":               base + base,
+		"a space":                  base + " ",
+		"an unknown field":         replace(`"shards":4`, `"shards":4,"bucket":"day"`),
+		"a field twice":            replace(`"shards":4`, `"shards":9,"shards":4`),
+		"another case":             replace(`"shards"`, `"Shards"`),
+		"a missing field":          replace(`"shards":4,`, ""),
+		"another order":            replace(`"strategy":"calculated","shards":4`, `"shards":4,"strategy":"calculated"`),
+		"an unknown strategy":      replace("calculated", "magic"),
+		"an unknown hash":          replace("xxhash", "sha3"),
+		"another form of a number": replace(`"shards":4`, `"shards":4.0`),
+		"a bucket in the format":   replace("{key}", "{key}#{bucket}"),
+		"no format":                replace("{key}[#SHARD_{shard}]", "x"),
+		"a key twice":              replace(`"a":5`, `"a":6,"a":5`),
+		"a key with no effect":     replace(`"a":5`, `"a":4`),
+		"widths that are empty":    replace(`{"a":5}`, "{}"),
+		"a negative number":        replace(`"a":5`, `"a":-5`),
+	} {
+		if a, err := parseArrangement(text); !errors.Is(err, ErrArrangement) {
+			t.Errorf("%s: %s: got %+v, %v, want ErrArrangement", name, text, a, err)
+		}
+	}
+}
