@@ -328,7 +328,7 @@ func TestTrackedRefuses(t *testing.T) {
 		ctx := context.Background()
 		for _, stage := range stagesOfAMove[:2] {
 			for want, q := range map[string]Query{
-				"Sample is 2, but the collection is Movable":       {Key: "k", Sample: 2},
+				"Sample is 2, but the collection is Movable": {Key: "k", Sample: 2},
 				"marks items":                                      {Key: "k", Filter: "attribute_exists(#x)", Names: map[string]string{"#x": "_hs_f"}},
 				"with which heatsink marks":                        {Key: "k", Projection: "_hs_m"},
 				"unused in expressions":                            {Key: "k", Filter: "n = :n", Values: ov(":n", 1, ":m", 2)},
