@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -404,6 +405,20 @@ func TestTrackedTokens(t *testing.T) {
 		if err != nil || foreign.Next == "" {
 			t.Fatal(foreign, err)
 		}
+		// A key that had one shard was in the order of sort keys, too.
+		bare := collection(t, f.client, Options{Table: "items", PartitionKey: "pk", SortKey: "sk"})
+		load(t, f.client, "items", []Item{ov("pk", "j", "sk", "03"), ov("pk", "j", "sk", "04")})
+		if _, err := other.Put(ctx, ov("pk", "j", "sk", "05")); err != nil {
+			t.Fatal(err)
+		}
+		one := Query{Key: "j", Limit: 1}
+		before, err := bare.Page(ctx, one, "")
+		if err != nil || before.Next == "" {
+			t.Fatal(before, err)
+		}
+		if got, err := other.Page(ctx, one, before.Next); err != nil || len(got.Items) != 1 || str(got.Items[0], "sk") != "05" {
+			t.Errorf("a token from before: %v, %v, want item 05", got.Items, err)
+		}
 		for name, token := range map[string]string{"of a collection that does not move": foreign.Next, "damaged": page.Next + "x"} {
 			if _, err := other.Page(ctx, q, token); !errors.Is(err, ErrToken) {
 				t.Errorf("a token %s: got %v, want ErrToken", name, err)
@@ -442,6 +457,108 @@ func TestCourseHasTheHomesOfItems(t *testing.T) {
 					t.Errorf("%v: %v is in %q, want %q", l, sort, got, want.ShardKey)
 				}
 			}
+		}
+	}
+}
+
+// While movers move everything to another layout and back again, stage by stage, every read returns every item once. Requests take up to
+// some seconds, and reads keep little in memory, so that they go on through several requests and stages.
+func TestReadsBesideMovers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const items = 30
+		f := newConvoy(t, items, func(o *Options) { o.Layout, o.ReadMemory = layout.Layout{Strategy: layout.Calculated, Shards: 3}, 1 })
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		random := rand.New(rand.NewPCG(1, 2))
+		var mu sync.Mutex
+		f.seen.delay = func(string, int) time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Duration(random.IntN(40_000)) * time.Millisecond
+		}
+		var readers sync.WaitGroup
+		reads, generations := 0, map[int64]bool{}
+		for i := range 6 {
+			q := Query{Key: "k", Reverse: i%2 == 1, Consistent: i%3 == 0}
+			if i > 3 {
+				q.Filter, q.Values, q.Projection = "n >= :n", ov(":n", 0), "sk"
+			}
+			readers.Go(func() {
+				for ctx.Err() == nil {
+					got, err := all(context.Background(), f.tested, q, "sk")
+					slices.Sort(got)
+					if err != nil || len(got) != items || len(slices.Compact(got)) != items {
+						t.Errorf("%+v: %d items, %v: %v", q, len(got), err, got)
+						stop()
+						return
+					}
+					mu.Lock()
+					reads++
+					generations[f.tested.core.movable.generation(ctx)] = true
+					mu.Unlock()
+				}
+			})
+		}
+		enter := func(stage forward.Stage, next *layout.Layout) {
+			time.Sleep(63 * time.Minute)
+			f.enter(stage, next)
+			for i := range items {
+				time.Sleep(2 * time.Second)
+				f.move("k", fmt.Sprintf("%02d", i))
+			}
+		}
+		eight := layout.Layout{Strategy: layout.Calculated, Shards: 8}
+		enter(forward.Stage{Phase: forward.Split}, &oneShard)
+		for _, stage := range []forward.Stage{{Phase: forward.Back}, {Trace: forward.Returned}, {}} {
+			f.enter(stage, nil)
+			time.Sleep(63 * time.Minute)
+			f.moveAll(items)
+		}
+		f.finish()
+		for _, stage := range stagesOfAMove {
+			if stage.Trace == forward.Deads { // what settling leaves
+				for i := range items {
+					f.drop(ov("pk", "k", "sk", fmt.Sprintf("%02d", i)))
+				}
+			}
+			enter(stage, map[bool]*layout.Layout{true: &eight}[stage.Phase == forward.Split])
+		}
+		stop()
+		readers.Wait()
+		if reads < 100 || len(generations) < 8 {
+			t.Errorf("%d reads in %d generations, want more", reads, len(generations))
+		}
+	})
+}
+
+// finish finishes a move.
+func (f convoy) finish() {
+	f.t.Helper()
+	book := f.c.core.movable.book
+	v, err := book.Renew(context.Background(), nil)
+	if err == nil {
+		_, err = book.Finish(context.Background(), v)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// drop drops the stub of an id that has moved.
+func (f convoy) drop(key Item) {
+	f.t.Helper()
+	m := f.c.core.movable
+	v, err := m.book.Renew(context.Background(), nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	at, _, err := m.at(v, key)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if at.Phase == forward.Settling {
+		if _, err := m.carrier.Act(context.Background(), at, forward.Request[Item]{Act: forward.DropStub}); err != nil {
+			f.t.Fatal(err)
 		}
 	}
 }
