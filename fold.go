@@ -13,6 +13,9 @@ import (
 // order. Fold then merges the values of the shards in order. Shards are read in parallel, so add is called from several
 // goroutines, each with a value of its own.
 //
+// In a collection with Movable, Fold reads items in the order of Query and adds them in one goroutine. So no item is added twice when
+// items go on to another stage of their move.
+//
 // Fold, CountBy and Top always read all items: they refuse q.Limit with ErrQuery, and end with a *DecodeError if an item
 // cannot be decoded. To include such items, use As with Item.
 func Fold[T, A any](ctx context.Context, c *Collection[T], q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/gather"
@@ -35,7 +36,8 @@ type tracking struct {
 	*gathering
 	shards []string // the shard keys of all courses so far, each once
 
-	last     *sortkey.Value // of the last id that is decided
+	met      encounter     // the last id
+	last     sortkey.Value // of the last id that is decided; its kind is 0 before the first
 	returned int
 	before   int // returned before this course began
 	sent     int // requests of earlier courses
@@ -50,7 +52,10 @@ func newTracking(ctx context.Context, base *reading, behind *sortkey.Value, ligh
 	if err != nil {
 		return nil, err
 	}
-	m := &tracking{core: base.core, light: light, base: base, view: view, last: behind}
+	m := &tracking{core: base.core, light: light, base: base, view: view}
+	if behind != nil {
+		m.last = *behind
+	}
 	return m, m.open(ctx)
 }
 
@@ -73,9 +78,9 @@ func (m *tracking) open(ctx context.Context) error {
 	}
 	shards := course.shards(r)
 	for _, s := range shards {
-		if m.last != nil {
-			s.left = s.left.From(*m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
-			s.skip, s.skips = *m.last, true
+		if m.last.Kind != attr.Invalid {
+			s.left = s.left.From(m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
+			s.skip, s.skips = m.last, true
 			s.done = s.left.Empty()
 		}
 		if !slices.Contains(m.shards, s.key) {
@@ -114,18 +119,15 @@ func (m *tracking) open(ctx context.Context) error {
 func (m *tracking) goOn(ctx context.Context, view *passage.View) error {
 	m.gathering.Close()
 	m.sent += m.Sent()
-	if missing := m.Missing(); missing != nil {
-		m.addLost(missing)
-	}
+	m.collectLost()
 	m.gathering, m.view = nil, view
 	return m.open(ctx)
 }
 
-// addLost remembers the shards that an earlier course is missing.
-func (m *tracking) addLost(missing *gather.MissingError) {
-	failed := gatherError(missing)
-	if m.lost == nil {
-		m.complete = m.before + failed.Complete
+// addLost remembers the shards that a course is missing, and how many items were returned before.
+func (m *tracking) addLost(failed *GatherError) {
+	if m.lost == nil || failed.Complete < m.complete {
+		m.complete = failed.Complete
 	}
 	m.of = max(m.of, failed.Of)
 	for _, s := range failed.Shards {
@@ -135,12 +137,19 @@ func (m *tracking) addLost(missing *gather.MissingError) {
 	}
 }
 
+// collectLost remembers the shards that the present course is missing.
+func (m *tracking) collectLost() {
+	if missing := m.Missing(); missing != nil {
+		failed := gatherError(missing)
+		failed.Complete += m.before
+		m.addLost(failed)
+	}
+}
+
 // missed returns the error of a partial read, joined with the reason for an early end if there is one. It returns nil if no shard is
 // missing. Call it at the end.
 func (m *tracking) missed(short error) error {
-	if missing := m.Missing(); missing != nil {
-		m.addLost(missing)
-	}
+	m.collectLost()
 	if m.lost == nil {
 		return nil
 	}
@@ -164,18 +173,21 @@ func (m *tracking) explained(g *gathering, err error) error {
 
 // encounter is what a read has met of one id.
 type encounter struct {
-	sort             sortkey.Value
-	only, old, moved *entry
-	strays           []string // the shards that have a live item of the id, and should not
+	sort   sortkey.Value
+	at     [2]entry // by forward.Home
+	seen   [2]bool
+	only   bool     // the old home is the only one
+	strays []string // the shards that have a live item of the id, and should not
 }
 
 // Next returns the next item, and the key of its shard. ok is false at the end.
 func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, err error) {
 	for {
-		met, ok, err := m.meet()
-		var e *entry
+		ok, err := m.meet()
+		var e entry
+		var there bool
 		if err == nil && ok {
-			e, shardKey, err = m.resolve(ctx, &met)
+			e, shardKey, there, err = m.resolve(ctx)
 		}
 		switch {
 		case errors.Is(err, errMoved):
@@ -186,40 +198,48 @@ func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, e
 			return row{}, "", false, m.explained(m.gathering, err)
 		case !ok:
 			return row{}, "", false, nil
-		case e == nil || e.Value.dropped:
-			m.last = &met.sort
+		case !there || e.Value.dropped:
+			m.last = m.met.sort
 			m.Uncount()
 		default:
-			m.last = &met.sort
+			m.last = m.met.sort
 			m.returned++
-			return m.read.row(*e), shardKey, true, nil
+			return m.read.row(e), shardKey, true, nil
 		}
 	}
 }
 
 // meet takes all entries of the next id from the merge. Only the last of them counts towards the limit.
-func (m *tracking) meet() (met encounter, ok bool, err error) {
+func (m *tracking) meet() (ok bool, err error) {
+	met := &m.met
+	*met = encounter{strays: met.strays[:0]}
 	for again := true; again; again = m.Equal() {
 		if ok {
 			m.Uncount()
 		}
 		var e entry
 		if e, ok, err = m.Gather.Next(); err != nil || !ok {
-			return met, ok, err
+			return ok, err
 		}
 		met.sort = sortOf(e)
+		home := forward.Old
 		switch e.Value.role {
 		case onlyHome:
-			met.only = &e
-		case oldHome:
-			met.old = &e
+			met.only = true
 		case newHome:
-			met.moved = &e
-		default:
+			home = forward.New
+		case noHome:
 			met.strays = append(met.strays, m.shardKey())
+			continue
 		}
+		met.at[home], met.seen[home] = e, true
 	}
-	return met, true, nil
+	return true, nil
+}
+
+// see returns what was seen in a home.
+func (met *encounter) see(h forward.Home) forward.Seen[struct{}] {
+	return forward.Seen[struct{}]{Slot: forward.Slot[struct{}]{State: met.at[h].Value.state}, Covered: met.seen[h]}
 }
 
 // shardKey returns the shard of the last entry.
@@ -231,38 +251,38 @@ func (m *tracking) shardKey() string {
 	return c.moved.keys[at.Shard()]
 }
 
-// resolve decides what an id is, and returns its item with the shard that has it. The item is nil if there is none. The error is
-// errMoved if only a newer generation of the record can tell.
-func (m *tracking) resolve(ctx context.Context, met *encounter) (e *entry, shardKey string, err error) {
-	c := m.read.course
-	is := forward.Resolved[*entry]{Outcome: forward.Missing}
+// resolve decides what the id that was met is, and returns its item with the shard that has it. there is false if there is none. The
+// error is errMoved if only a newer generation of the record can tell.
+func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there bool, err error) {
+	met, c := &m.met, m.read.course
+	is := forward.Resolved[struct{}]{Outcome: forward.Missing}
 	switch {
-	case met.only != nil:
-		is = forward.Resolve(forward.Settled, seen(met.only), forward.Seen[*entry]{})
-	case met.old != nil || met.moved != nil:
-		old, moved := seen(met.old), seen(met.moved)
+	case met.only:
+		is = forward.Resolve(forward.Settled, met.see(forward.Old), forward.Seen[struct{}]{})
+	case met.seen[forward.Old] || met.seen[forward.New]:
+		old, moved := met.see(forward.Old), met.see(forward.New)
 		old.Covered, moved.Covered = m.covers(c.old.of(met.sort)), m.covers(c.moved.of(met.sort))
 		is = forward.Resolve(c.phase, old, moved)
 	}
 	if is.Outcome == forward.Stale || len(met.strays) > 0 {
-		if err := m.unexplained(ctx, met); err != nil {
-			return nil, "", err
+		if err := m.unexplained(ctx); err != nil {
+			return e, "", false, err
 		}
 	}
 	switch {
 	case is.Outcome == forward.Missing:
-		return nil, "", nil
+		return e, "", false, nil
 	case is.Outcome == forward.Found && is.Home == forward.New:
-		return is.Content, c.moved.of(met.sort), nil
+		return met.at[forward.New], c.moved.of(met.sort), true, nil
 	case is.Outcome == forward.Found:
-		return is.Content, c.old.of(met.sort), nil
+		return met.at[forward.Old], c.old.of(met.sort), true, nil
 	}
 	return m.follow(ctx, met.sort)
 }
 
 // unexplained looks for what may explain a mark or an item that the stage cannot have. That is a newer generation of the record, or an
 // eventually consistent read that has seen what was there before the last stage.
-func (m *tracking) unexplained(ctx context.Context, met *encounter) error {
+func (m *tracking) unexplained(ctx context.Context) error {
 	newer, err := m.core.movable.book.Renew(ctx, m.view)
 	if err != nil {
 		return err
@@ -270,20 +290,12 @@ func (m *tracking) unexplained(ctx context.Context, met *encounter) error {
 	if newer.Record.Generation != m.read.course.generation {
 		return errMoved
 	}
-	for _, shardKey := range met.strays {
-		if err := m.checkStray(ctx, shardKey, met.sort); err != nil {
+	for _, shardKey := range m.met.strays {
+		if err := m.checkStray(ctx, shardKey, m.met.sort); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// seen returns what was seen in a home.
-func seen(e *entry) forward.Seen[*entry] {
-	if e == nil {
-		return forward.Seen[*entry]{}
-	}
-	return forward.Seen[*entry]{Slot: forward.Slot[*entry]{State: e.Value.state, Content: e}, Covered: true}
 }
 
 // covers reports whether the read includes a shard. A partial read lacks some.
@@ -298,24 +310,36 @@ func (m *tracking) covers(shardKey string) bool {
 	})
 }
 
+// coversID reports whether the read includes all homes of an id.
+func (m *tracking) coversID(sort sortkey.Value) bool {
+	c := m.read.course
+	return m.covers(c.old.of(sort)) && (c.phase == forward.Settled || m.covers(c.moved.of(sort)))
+}
+
 // follow reads an id on its own, with strong consistency.
-func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (*entry, string, error) {
+func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, shardKey string, there bool, err error) {
 	r, keys := m.read, &m.core.schema.Keys
 	item, home, err := m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+	if failed, ok := errors.AsType[*ShardError](err); ok && r.query.Partial && lost(failed) {
+		if m.coversID(sort) { // else it is known which shard is missing
+			m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
+		}
+		return e, "", false, nil
+	}
 	if err != nil || item == nil {
-		return nil, "", err
+		return e, "", false, err
 	}
 	by := r.sift
 	if by == nil { // DynamoDB evaluates the filter in this course
 		if by, err = r.newSift(m.light); err != nil {
-			return nil, "", err
+			return e, "", false, err
 		}
 	}
 	keeps, err := by.Keeps(item)
 	if err != nil || !keeps {
-		return nil, "", err
+		return e, "", false, err
 	}
-	return &entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, nil
+	return entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, true, nil
 }
 
 // checkStray refuses an item that is still in a shard where no id of it belongs.
@@ -436,7 +460,7 @@ func pageTracked(ctx context.Context, c *core, q Query, token string) (page Page
 	}
 	missed := m.missed(short)
 	if missed == nil && (short != nil || m.More()) {
-		at := pagetoken.Position{Width: 1, Sort: *m.last}
+		at := pagetoken.Position{Width: 1, Sort: m.last}
 		page.Next = at.Token(fingerprintsOf(base), c.options.TokenKeys)
 	}
 	return page, missed // without Next: one position cannot record how far each missing shard was read
