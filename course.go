@@ -109,15 +109,15 @@ func (c *course) role(shardKey string, sort sortkey.Value) role {
 	return noHome
 }
 
-// roleInList returns what a shard is to the items of a list.
+// roleInList returns what a shard is to the items of a list. A shard of both layouts is a new home: its items stay, and others come.
 func (c *course) roleInList(shardKey string) role {
-	switch before, after := slices.Contains(c.old.keys, shardKey), slices.Contains(c.moved.keys, shardKey); {
-	case c.phase == forward.Settled || before && after:
+	switch {
+	case c.phase == forward.Settled:
 		return onlyHome
-	case before:
-		return oldHome
+	case slices.Contains(c.moved.keys, shardKey):
+		return newHome
 	}
-	return newHome
+	return oldHome
 }
 
 // shards returns the shards to read, each once: those of the old homes, then those that only new homes have.

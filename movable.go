@@ -32,7 +32,7 @@ type movable struct {
 	table   express.Table
 	sender  *sender
 	chooser *place.Chooser
-	list    bool // items are appended and never found by id
+	list    bool          // items are appended and never found by id
 	first   atomic.Uint32 // the home that is asked first while items move: where the last item was
 }
 
@@ -113,6 +113,9 @@ func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, err
 
 // locate returns the keys under which an item may be stored, the new home first.
 func (m *movable) locate(ctx context.Context, like Item) ([]Item, error) {
+	if err := m.checkList("locate"); err != nil {
+		return nil, err
+	}
 	key, err := m.schema.KeyOf(like)
 	if err != nil {
 		return nil, err
@@ -364,6 +367,9 @@ func (m *movable) delete(ctx context.Context, like Item, edits []func(*dynamodb.
 
 // write runs the user's write, if it was not refused, on the item with the key of like.
 func (m *movable) write(ctx context.Context, operation string, like Item, u *express.User, refused error, repeatable bool) (Written[Item], error) {
+	if err := m.checkList(operation); err != nil {
+		return Written[Item]{}, err
+	}
 	if refused != nil {
 		return Written[Item]{}, fmt.Errorf("%w: %w", ErrItem, refused)
 	}
@@ -443,6 +449,9 @@ func (m *movable) batchPut(ctx context.Context, items int, encode func(i int) (I
 // lookUp reads items as get does. Those that do not move are read many at a time. An item with a mark is read again by itself.
 func (m *movable) lookUp(ctx context.Context, f *finder, all []*lookup) {
 	v, err := m.view(ctx)
+	if refused := m.checkList("BatchGet"); refused != nil {
+		err = refused
+	}
 	var groups keyGroups[*lookup]
 	for _, l := range all {
 		if l.err == nil {

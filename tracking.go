@@ -176,8 +176,10 @@ type encounter struct {
 	sort   sortkey.Value
 	at     [2]entry // by forward.Home
 	seen   [2]bool
-	only   bool     // the old home is the only one
-	strays []string // the shards that have a live item of the id, and should not
+	in     [2]string // the shards of these
+	only   bool      // the old home is the only one
+	twice  [2]string // two shards with an item of this sort key, in a list, where no two may have one
+	strays []string  // the shards that have a live item of the id, and should not
 }
 
 // Next returns the next item, and the key of its shard. ok is false at the end.
@@ -222,17 +224,20 @@ func (m *tracking) meet() (ok bool, err error) {
 			return ok, err
 		}
 		met.sort = sortOf(e)
-		home := forward.Old
+		home, shardKey := forward.Old, m.shardKey()
 		switch e.Value.role {
 		case onlyHome:
 			met.only = true
 		case newHome:
 			home = forward.New
 		case noHome:
-			met.strays = append(met.strays, m.shardKey())
+			met.strays = append(met.strays, shardKey)
 			continue
 		}
-		met.at[home], met.seen[home] = e, true
+		if met.seen[home] {
+			met.twice = [2]string{met.in[home], shardKey}
+		}
+		met.at[home], met.seen[home], met.in[home] = e, true, shardKey
 	}
 	return true, nil
 }
@@ -255,13 +260,16 @@ func (m *tracking) shardKey() string {
 // error is errMoved if only a newer generation of the record can tell.
 func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there bool, err error) {
 	met, c := &m.met, m.read.course
+	if met.twice != [2]string{} {
+		return e, "", false, m.doubled()
+	}
 	is := forward.Resolved[struct{}]{Outcome: forward.Missing}
 	switch {
 	case met.only:
 		is = forward.Resolve(forward.Settled, met.see(forward.Old), forward.Seen[struct{}]{})
 	case met.seen[forward.Old] || met.seen[forward.New]:
 		old, moved := met.see(forward.Old), met.see(forward.New)
-		old.Covered, moved.Covered = m.covers(c.old.of(met.sort)), m.covers(c.moved.of(met.sort))
+		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(c.moved.of(met.sort))
 		is = forward.Resolve(c.phase, old, moved)
 	}
 	if is.Outcome == forward.Stale || len(met.strays) > 0 {
@@ -273,11 +281,18 @@ func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there
 	case is.Outcome == forward.Missing:
 		return e, "", false, nil
 	case is.Outcome == forward.Found && is.Home == forward.New:
-		return met.at[forward.New], c.moved.of(met.sort), true, nil
+		return met.at[forward.New], met.in[forward.New], true, nil
 	case is.Outcome == forward.Found:
-		return met.at[forward.Old], c.old.of(met.sort), true, nil
+		return met.at[forward.Old], met.in[forward.Old], true, nil
 	}
 	return m.follow(ctx, met.sort)
+}
+
+// doubled is the error for two items of a list with one sort key. Whoever goes on would take one of them for a copy of the other.
+func (m *tracking) doubled() error {
+	return fmt.Errorf("%w: query %s key %q: shards %q and %q have an item with the sort key %s each, but the items of a movable list need "+
+		"sort keys of their own: put one of them again with another sort key, and delete it", ErrOptions, m.core.options.Table, m.read.query.Key,
+		m.met.twice[0], m.met.twice[1], attribute.Describe(m.met.sort.Attribute()))
 }
 
 // unexplained looks for what may explain a mark or an item that the stage cannot have. That is a newer generation of the record, or an
@@ -313,13 +328,27 @@ func (m *tracking) covers(shardKey string) bool {
 // coversID reports whether the read includes all homes of an id.
 func (m *tracking) coversID(sort sortkey.Value) bool {
 	c := m.read.course
-	return m.covers(c.old.of(sort)) && (c.phase == forward.Settled || m.covers(c.moved.of(sort)))
+	return m.coversOld(sort) && (c.phase == forward.Settled || m.covers(c.moved.of(sort)))
+}
+
+// coversOld reports whether the read includes the old home of an id. In a list that may be any.
+func (m *tracking) coversOld(sort sortkey.Value) bool {
+	if !m.read.course.list() {
+		return m.covers(m.read.course.old.of(sort))
+	}
+	return !slices.ContainsFunc(m.read.course.old.keys, func(key string) bool { return !m.covers(key) })
 }
 
 // follow reads an id on its own, with strong consistency.
 func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, shardKey string, there bool, err error) {
 	r, keys := m.read, &m.core.schema.Keys
-	item, home, err := m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+	var item Item
+	var home place.Home
+	if r.course.list() {
+		item, home, err = m.followInList(ctx, sort)
+	} else {
+		item, home, err = m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+	}
 	if failed, ok := errors.AsType[*ShardError](err); ok && r.query.Partial && lost(failed) {
 		if m.coversID(sort) { // else it is known which shard is missing
 			m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
@@ -342,29 +371,45 @@ func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, sha
 	return entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, true, nil
 }
 
+// followInList reads an item of a list where a stub says that it has moved to.
+func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, place.Home, error) {
+	home := place.Home{ShardKey: m.read.course.moved.of(sort)}
+	slot, err := m.readOne(ctx, home.ShardKey, sort)
+	if err == nil && slot.State != forward.Live {
+		err = fmt.Errorf("%w: query %s key %q: the item with the sort key %s has moved to shard %q, but is not there: run heatsink move --verify",
+			ErrLedger, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), home.ShardKey)
+	}
+	return slot.Content, home, err
+}
+
 // checkStray refuses an item that is still in a shard where no id of it belongs.
 func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey.Value) error {
+	slot, err := m.readOne(ctx, shardKey, sort)
+	if err != nil || slot.State != forward.Live {
+		return err
+	}
+	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
+		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
+		ErrOptions, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), shardKey, m.read.course.old.of(sort))
+}
+
+// readOne reads what a shard has of an id, with strong consistency.
+func (m *tracking) readOne(ctx context.Context, shardKey string, sort sortkey.Value) (slot forward.Slot[Item], err error) {
 	keys, r := &m.core.schema.Keys, m.read
 	in := &dynamodb.GetItemInput{
 		TableName: &m.core.options.Table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: r.meters.Wanted(),
 		Key: Item{keys.PartitionKey: &types.AttributeValueMemberS{Value: shardKey}, keys.SortKey: sort.Attribute()},
 	}
 	var out *dynamodb.GetItemOutput
-	err := r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: shardKey}}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
+	err = r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: shardKey}}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
 		out, err = m.core.sender.client.GetItem(ctx, in, options...)
 		return err
 	})
 	if err != nil {
-		return err
+		return slot, err
 	}
 	meter.Read(ctx, 0, out.ConsumedCapacity)
-	slot, err := m.core.movable.table.Take(out.Item)
-	if err != nil || slot.State != forward.Live {
-		return err
-	}
-	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
-		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
-		ErrOptions, m.core.options.Table, r.query.Key, attribute.Describe(sort.Attribute()), shardKey, r.course.old.of(sort))
+	return m.core.movable.table.Take(out.Item)
 }
 
 // goOnNow goes on with what the process knows by now.
