@@ -77,7 +77,11 @@ func batchPut(ctx context.Context, w *writer, items int, encode func(i int) (Ite
 	if items == 0 {
 		return nil
 	}
-	if w.movable != nil {
+	switch {
+	case w.movable == nil:
+	case w.movable.list:
+		return w.movable.appendItems(ctx, w, items, encode)
+	default:
 		return w.movable.batchPut(ctx, items, encode)
 	}
 	b := &batch{schema: w.schema, placer: w.placer, ttl: w.ttl, sender: w.sender, watcher: w.watcher}

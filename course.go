@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -81,8 +82,15 @@ const (
 	noHome // the item should not be here
 )
 
+// list reports whether an item may be in any shard, as it is appended. A move takes it from a shard that only the old layout has, to
+// the one that its sort key determines.
+func (c *course) list() bool { return c.old.layout.Strategy == layout.Random }
+
 // role returns what a shard is to an id.
 func (c *course) role(shardKey string, sort sortkey.Value) role {
+	if c.list() {
+		return c.roleInList(shardKey)
+	}
 	old := c.old.of(sort)
 	if c.phase == forward.Settled {
 		if shardKey == old {
@@ -99,6 +107,17 @@ func (c *course) role(shardKey string, sort sortkey.Value) role {
 		return newHome
 	}
 	return noHome
+}
+
+// roleInList returns what a shard is to the items of a list.
+func (c *course) roleInList(shardKey string) role {
+	switch before, after := slices.Contains(c.old.keys, shardKey), slices.Contains(c.moved.keys, shardKey); {
+	case c.phase == forward.Settled || before && after:
+		return onlyHome
+	case before:
+		return oldHome
+	}
+	return newHome
 }
 
 // shards returns the shards to read, each once: those of the old homes, then those that only new homes have.

@@ -31,6 +31,8 @@ type movable struct {
 	schema  *place.Schema
 	table   express.Table
 	sender  *sender
+	chooser *place.Chooser
+	list    bool // items are appended and never found by id
 	first   atomic.Uint32 // the home that is asked first while items move: where the last item was
 }
 
@@ -54,11 +56,10 @@ func (o *Options) checkMovable(wrong func(format string, args ...any)) {
 	refuse(o.OnePerShard, "OnePerShard is set, and such an item belongs to its shard: leave one of the two out")
 	refuse(len(o.ShardBy) > 0 && !slices.Equal(o.ShardBy, []string{o.SortKey}), "ShardBy is %q, and an item is found by its sort key: leave ShardBy out", o.ShardBy)
 	refuse(o.Layout.Bucket != layout.NoBucket, "the layout has a bucket for every %v, and reads merge the two homes of a key by sort key alone: leave one of the two out", o.Layout.Bucket)
-	refuse(o.Layout.Strategy != layout.Calculated, "the layout is %v, and items are found by id in a Calculated one: set Layout.Strategy to layout.Calculated", o.Layout.Strategy)
 }
 
 // newMovable returns the operations of a movable collection, nil if it is none. The error wraps ErrOptions.
-func newMovable(client Client, o *Options, control *adapt.Control, charter *adapt.Book, schema *place.Schema, s *sender) (*movable, error) {
+func newMovable(client Client, o *Options, control *adapt.Control, charter *adapt.Book, schema *place.Schema, s *sender, chooser *place.Chooser) (*movable, error) {
 	if !o.Movable {
 		return nil, nil
 	}
@@ -66,7 +67,7 @@ func newMovable(client Client, o *Options, control *adapt.Control, charter *adap
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
-	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready}
+	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready, chooser: chooser, list: o.Layout.Strategy == layout.Random}
 	m.carrier = &carry.Carrier{Client: client, Reads: s.reads, Writes: s.writes}
 	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: o.Logger})
 	return m, nil
@@ -156,6 +157,9 @@ const staleTimes = 5
 
 // operate runs an operation on the item with this key, and returns where the item is.
 func (m *movable) operate(ctx context.Context, operation string, key Item, u *express.User, repeatable bool) (carry.Result, place.Home, error) {
+	if err := m.checkList(operation); err != nil {
+		return carry.Result{}, place.Home{}, err
+	}
 	v, err := m.view(ctx)
 	var stale error
 	for range staleTimes {
@@ -195,6 +199,126 @@ func (m *movable) failure(operation string, home place.Home, err error) error {
 		err = &UnknownOutcomeError{lost.Err}
 	}
 	return m.sender.failure(&request{operation: operation, Home: home}, 1, err)
+}
+
+// checkList refuses what an append-only list does not have.
+func (m *movable) checkList(operation string) error {
+	if !m.list {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: the collection is Movable and its layout is Random, so that items are appended and listed only: "+
+		"set Layout.Strategy to layout.Calculated for items that are found by id", ErrOptions, operation)
+}
+
+// appendItem is writer.put for a list. w is the writer of the collection.
+func (m *movable) appendItem(ctx context.Context, w *writer, item Item, edits []func(*dynamodb.PutItemInput)) (done Written[Item], err error) {
+	v, err := m.view(ctx)
+	for range staleTimes {
+		if err == nil {
+			err = m.checkKey(v, item)
+		}
+		if err != nil {
+			return done, err
+		}
+		done, err = m.appender(w, v).put(ctx, item, edits)
+		if !notSigned(err) {
+			return done, err
+		}
+		v, err = m.book.Renew(ctx, v)
+	}
+	return done, err
+}
+
+// appendItems is batchPut for a list.
+func (m *movable) appendItems(ctx context.Context, w *writer, items int, encode func(i int) (Item, error)) error {
+	errs, left := make([]error, items), make([]int, items)
+	for i := range left {
+		left[i] = i
+	}
+	v, err := m.view(ctx)
+	for range staleTimes {
+		if err != nil || len(left) == 0 {
+			break
+		}
+		failed := batchPut(ctx, m.appender(w, v), len(left), func(i int) (Item, error) {
+			item, err := encode(left[i])
+			if err == nil {
+				err = m.checkKey(v, item)
+			}
+			return item, err
+		})
+		var again []int
+		for _, i := range left {
+			errs[i] = nil
+		}
+		if batch, ok := errors.AsType[*BatchError](failed); ok {
+			for _, f := range batch.Failed {
+				errs[left[f.Position]] = f.Err
+				if notSigned(f.Err) {
+					again = append(again, left[f.Position])
+				}
+			}
+		}
+		if left = again; len(left) > 0 {
+			v, err = m.book.Renew(ctx, v)
+		}
+	}
+	if err != nil {
+		for _, i := range left {
+			errs[i] = err
+		}
+	}
+	return batchError("BatchPut", errs)
+}
+
+// notSigned reports whether nothing was written because the lease was over.
+func notSigned(err error) bool {
+	_, unknown := errors.AsType[*UnknownOutcomeError](err)
+	return errors.Is(err, lease.ErrOver) && !unknown
+}
+
+// checkKey refuses an item whose key one of the arrangements refuses.
+func (m *movable) checkKey(v *passage.View, item Item) error {
+	if key, ok := item[m.schema.PartitionKey].(*types.AttributeValueMemberS); ok {
+		if err := v.Record.Check(key.Value); err != nil {
+			return fmt.Errorf("%w: %w", ErrItem, err)
+		}
+	}
+	return nil
+}
+
+// appender returns the writer of the shards that take new items, within the lease of a view. Nobody else puts an item with the same sort
+// key, and no item of a list ever changes. So a put needs no condition: where it comes too late, it writes what is there already.
+func (m *movable) appender(w *writer, v *passage.View) *writer {
+	in := v.Record.Now
+	switch v.Record.Stage.Phase {
+	case forward.Split, forward.Closed, forward.Settling:
+		in = *v.Record.Next
+	}
+	schema, sender, own := *m.schema, *w.sender, *w
+	schema.Layout = in.Layout
+	if len(in.Widths) > 0 {
+		schema.Widths = in
+	}
+	sender.client = leased{sender.client, v.Lease()}
+	own.schema, own.sender, own.movable = &schema, &sender, nil
+	own.placer = place.NewPlacer(&schema, m.chooser)
+	own.watcher = &watcher{schema: &schema}
+	return &own
+}
+
+// leased is a client whose writes of a list are bound by a lease.
+type leased struct {
+	Client
+	lease lease.Lease
+}
+
+func (c leased) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return c.Client.PutItem(ctx, in, append(o, c.lease.Bind)...)
+}
+
+func (c leased) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	return c.Client.BatchWriteItem(ctx, in, append(o, c.lease.Bind)...)
 }
 
 // put is writer.put.
