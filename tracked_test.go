@@ -562,3 +562,24 @@ func (f convoy) drop(key Item) {
 		}
 	}
 }
+
+// An item that moves between the read of its new home and that of its old one is in neither as it was read. The stub says so.
+func TestItemThatMovesBetweenTwoRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newConvoy(t, 10)
+		f.enter(forward.Stage{Phase: forward.Split}, &sixteen)
+		f.seen.delay = func(shardKey string, _ int) time.Duration {
+			return map[bool]time.Duration{true: 10 * time.Second}[shardKey == "k"]
+		}
+		var moves sync.WaitGroup
+		moves.Go(func() {
+			time.Sleep(5 * time.Second)
+			f.moveAll(10)
+		})
+		got, err := all(context.Background(), f.tested, Query{Key: "k", Filter: "n < :n", Values: ov(":n", 9), Projection: "sk"}, "sk")
+		moves.Wait()
+		if len(got) != 9 || err != nil {
+			t.Errorf("got %v, %v, want nine items", got, err)
+		}
+	})
+}
