@@ -25,7 +25,7 @@ func (m *Mover) ready(ctx context.Context, table *types.TableDescription) error 
 	o := &m.options.Collection
 	name := collectionName(&m.options)
 	stored, found, err := m.charterOf(ctx, table, o.ControlTable, name)
-	recorded := o.Recorded || o.Adaptive != nil
+	recorded := o.Recorded || o.Adaptive != nil || o.Movable
 	switch {
 	case err != nil:
 		return fmt.Errorf("charter of collection %q: %w", name, err)
@@ -37,7 +37,7 @@ func (m *Mover) ready(ctx context.Context, table *types.TableDescription) error 
 			return err
 		}
 	}
-	if o.Name != "" && o.Name != o.Index.Name {
+	if o.Name != "" && o.Name != o.Index.Name && !o.Movable {
 		if err := m.meet(ctx, table, o.ControlTable, o.Index.Name); err != nil {
 			return err
 		}

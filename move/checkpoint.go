@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -28,6 +30,11 @@ type checkpoint struct {
 	what   string   // the fingerprint of the move
 	names  []string // the key attributes of the data's table
 	kinds  []types.ScalarAttributeType
+	shards bool // positions may be the beginning of a shard: a partition key alone
+
+	// trail are the keys that a pass has to look at, nil for all. The record does not tell any more which keys have moved when only their
+	// marks are left.
+	trail []string
 }
 
 // The attributes of a checkpoint.
@@ -36,6 +43,7 @@ const (
 	nameMove     = "_hs_move"
 	nameSegments = "_hs_segments"
 	nameAt       = "_hs_at"
+	nameTrail    = "_hs_keys"
 
 	checkpointVersion = 1
 )
@@ -90,7 +98,7 @@ func collectionName(o *Options) string {
 	if o.Collection.Name != "" {
 		return o.Collection.Name
 	}
-	return o.Collection.Index.Name
+	return cmp.Or(o.Collection.Index.Name, "table")
 }
 
 func kindOfAttribute(table *types.TableDescription, name string) types.ScalarAttributeType {
@@ -120,6 +128,20 @@ func fingerprint(o *Options) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
+// fingerprintByID is fingerprint for a chore at one generation of a movable collection's record: its checkpoint says nothing of another.
+func fingerprintByID(o *Options, generation int64, chore forward.Chore) string {
+	c := &o.Collection
+	sum := sha256.New()
+	if c.ControlTable != "" {
+		fmt.Fprintf(sum, "%q ", c.Table)
+	}
+	fmt.Fprintf(sum, "by id %q %q %d %d %d", c.PartitionKey, c.SortKey, generation, chore, o.Segments)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// ofAnother says that a checkpoint is not used.
+const ofAnother = "it is of another move"
+
 // load returns the segments of a stored checkpoint of the same move. It returns nil if there is none, and why a stored one is
 // not used.
 func (c *checkpoint) load(ctx context.Context, segments int) (all []*segment, ignored string, err error) {
@@ -138,12 +160,19 @@ func (c *checkpoint) load(ctx context.Context, segments int) (all []*segment, ig
 		return nil, "", nil
 	}
 	if what, _ := out.Item[nameMove].(*types.AttributeValueMemberS); what == nil || what.Value != c.what {
-		return nil, "it is of another move", nil
+		return nil, ofAnother, nil
 	}
 	if v, _ := out.Item[nameVersion].(*types.AttributeValueMemberN); v == nil || v.Value != strconv.Itoa(checkpointVersion) {
 		return nil, "another version of heatsink wrote it", nil
 	}
+	c.trail = nil
+	if keys, ok := out.Item[nameTrail].(*types.AttributeValueMemberSS); ok && c.shards {
+		c.trail = keys.Value
+	}
 	list, _ := out.Item[nameSegments].(*types.AttributeValueMemberL)
+	if list != nil && len(list.Value) == 0 {
+		return nil, "", nil // it is there for its trail, or a pass has ended
+	}
 	if list == nil || len(list.Value) != segments {
 		return nil, fmt.Sprintf("it does not have %d segments", segments), nil
 	}
@@ -178,10 +207,14 @@ func (c *checkpoint) segment(i int, v types.AttributeValue) *segment {
 	case nil:
 		return s
 	case *types.AttributeValueMemberM:
-		if len(key.Value) != len(c.names) {
+		names := c.names
+		if c.shards && len(key.Value) == 1 {
+			names = names[:1]
+		}
+		if len(key.Value) != len(names) {
 			return nil
 		}
-		for i, name := range c.names {
+		for i, name := range names {
 			if scalar(key.Value[name]) != c.kinds[i] {
 				return nil
 			}
@@ -226,6 +259,9 @@ func (c *checkpoint) save(ctx context.Context, all []segment) error {
 		nameMove:     &types.AttributeValueMemberS{Value: c.what},
 		nameSegments: &types.AttributeValueMemberL{Value: list},
 		nameAt:       &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().UnixMilli(), 10)},
+	}
+	if len(c.trail) > 0 {
+		item[nameTrail] = &types.AttributeValueMemberSS{Value: c.trail}
 	}
 	maps.Copy(item, c.key)
 	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: item}, dispatch.Once)

@@ -61,9 +61,14 @@ func keysOf(schema []types.KeySchemaElement) (names []string) {
 func (t *tariff) update(item, set place.Item) (table, index float64) {
 	after := maps.Clone(item)
 	maps.Copy(after, set)
-	table = max(writeUnits(item), writeUnits(after))
+	return t.change(item, after)
+}
+
+// change returns what it costs to make one item of another. Either is nil if there is none.
+func (t *tariff) change(before, after place.Item) (table, index float64) {
+	table = max(writeUnits(before), writeUnits(after))
 	for _, x := range t.indexes {
-		was, is := x.entry(item), x.entry(after)
+		was, is := x.entry(before), x.entry(after)
 		switch {
 		case was == nil && is == nil:
 		case was == nil:

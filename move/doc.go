@@ -1,5 +1,7 @@
 // Package move moves the items of a collection to another layout while programs read and write them. It is for
-// collections that an index lists (heatsink.Options.Index).
+// collections that an index lists (heatsink.Options.Index), and for movable ones (heatsink.Options.Movable).
+//
+// # Items that an index lists
 //
 // Such a table has each item once, under its own id. Only the attribute that is the index's partition key is spread.
 // So a move is one conditional update of each item:
@@ -23,5 +25,21 @@
 // Before a move starts, all programs must write the present layout and read the older ones: see docs/moving.md. To go
 // back, swap the two layouts, in the programs first and in the mover then.
 //
-// A table whose own key is spread has its items under other keys in each layout. Moving these is not supported.
+// # Items found by id
+//
+// A movable collection has its items under other keys in each layout. An item is marked as moved on, copied to its new home, and
+// stripped in its old one, in three conditional requests. Programs with heatsink.Options.Movable know what the marks mean. The move goes
+// through stages that the collection's record tells to all of them, and three of these last an hour: see [Stage].
+//
+//	mover, err := move.New(client, move.Options{
+//		Collection: heatsink.Options{
+//			Table: "users", PartitionKey: "pk", SortKey: "sk", Movable: true,
+//			Layout: layout.Layout{Strategy: layout.Calculated}, // as the programs have it: the key itself
+//		},
+//		To: layout.Layout{Shards: 16, Strategy: layout.Calculated},
+//	})
+//	result, err := mover.Run(ctx)
+//	// result.Stage says how far it is, and when to run it again
+//
+// [Mover.Back] takes a move that is split back, and [Mover.Finish] ends the time in which programs may have the layout of before.
 package move

@@ -21,6 +21,7 @@ type Mover struct {
 	judge      *judge
 	names      []string // the attributes that decide about the place of each item
 	read       []string // the attributes that are read of each item
+	byID       *byID    // nil if an index lists the items
 
 	mu       sync.Mutex
 	forecast *Forecast // of the last Plan
@@ -40,6 +41,10 @@ func New(client Client, options Options) (*Mover, error) {
 		return nil, err
 	}
 	m := &Mover{client: timed{client, o.Collection.Retry.Timeout}, options: o, collection: c}
+	if o.Collection.Index.Name == "" {
+		m.byID, err = newByID(m)
+		return m, err
+	}
 	var widths place.Ledgers
 	if o.Collection.Adaptive != nil {
 		widths = &ledgers{} // which each work reads by itself

@@ -21,12 +21,13 @@ type Client interface {
 	heatsink.Scanner
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	DescribeContinuousBackups(context.Context, *dynamodb.DescribeContinuousBackupsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContinuousBackupsOutput, error)
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
 // Errors of a move. Others are those of package heatsink and of the SDK.
 var (
-	// ErrUnsupported is wrapped when the collection cannot be moved: it has no Index, the index's partition key is not a
-	// string, or its table is a global table.
+	// ErrUnsupported is wrapped when the collection cannot be moved: it has neither an Index nor Movable, the partition key that is spread is
+	// not a string, or its table is a global table. Movable collections have more reasons: see docs/moving.md.
 	ErrUnsupported = errors.New("move not supported")
 
 	// ErrOldWriters is wrapped when items keep appearing in old places although they were moved: some program still writes an
@@ -37,13 +38,30 @@ var (
 	// explain differently, or because DynamoDB refuses to change them. It is also wrapped when the move stops because DynamoDB
 	// refuses 1,000 items.
 	ErrDamage = errors.New("items are in places that no layout explains")
+
+	// ErrStage is wrapped when the stage of a movable collection's move does not allow what was asked for: a move to somewhere else while one
+	// is in progress, going back from a move that is closed, or finishing one that is not over. The error says what is in progress.
+	ErrStage = errors.New("the stage of the move does not allow it")
 )
 
 // Options say what is moved, and how fast.
 type Options struct {
-	// Collection is the collection as all programs open it now: its Layout, Widths or Adaptive is where items are moved to. Its
-	// Index is required. Its Retry.Timeout limits each request of the mover, by default to 30 s.
+	// Collection is the collection as all programs open it now. It has an Index or Movable. With an Index, its Layout, Widths or Adaptive is
+	// where items are moved to. With Movable, they are where the collection's record says, and move to To. Its Retry.Timeout limits each
+	// request of the mover, by default to 30 s.
 	Collection heatsink.Options
+
+	// To is the layout that the items of a movable collection are moved to. For keys without shards it is
+	// layout.Layout{Strategy: layout.Calculated}. Default: the present layout if there are Widths, or what is in progress.
+	To layout.Layout
+
+	// Widths gives single keys of a movable collection their own number of shards. Without To, only the items of these keys move, and only
+	// their shards are read.
+	Widths map[string]int
+
+	// Wait makes Run and Back wait until the stages of a move may end, which takes an hour for each of three. Default: they go as far as
+	// they can, and say in Result.Stage when to go on.
+	Wait bool
 
 	// From are the layouts that items are moved from. A layout in time buckets is allowed here. Default: Collection.Older.
 	From []layout.Layout
@@ -97,13 +115,18 @@ func (o Options) withDefaults() Options {
 
 // validate returns everything that is wrong at once, except for what heatsink.Open finds.
 func (o *Options) validate() error {
-	if o.Collection.Index.Name == "" {
-		return fmt.Errorf("%w: collection of table %q has no Index, so its items would have to change the table's own key: "+
-			"only a collection that an Index lists can be moved; name it in Options.Collection.Index", ErrUnsupported, o.Collection.Table)
+	if o.Collection.Index.Name == "" && !o.Collection.Movable {
+		return fmt.Errorf("%w: collection of table %q has neither an Index nor Movable, so its programs would not find items whose own key changes: "+
+			"name the index in Options.Collection.Index, or set Movable in all programs and in Options.Collection", ErrUnsupported, o.Collection.Table)
 	}
 	var errs []error
 	wrong := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{heatsink.ErrOptions}, args...)...))
+	}
+	if o.Collection.Movable {
+		o.validateMovable(wrong)
+	} else {
+		o.validateListed(wrong)
 	}
 	for _, r := range []struct {
 		name  string
@@ -115,6 +138,38 @@ func (o *Options) validate() error {
 	}
 	if o.Segments < 1 || o.Segments > maxSegments {
 		wrong("Segments is %d, want 1 to %d", o.Segments, maxSegments)
+	}
+	return errors.Join(errs...)
+}
+
+// validateMovable reports what is wrong with the options of a movable collection.
+func (o *Options) validateMovable(wrong func(format string, args ...any)) {
+	if len(o.From) > 0 {
+		wrong("From is set, but the record of a movable collection says where its items are: leave From out")
+	}
+	if o.Key != "" || o.Prefix != "" {
+		wrong("Key is %q and Prefix is %q, but a movable collection moves as a whole: leave them out; to move single keys, name them in Widths", o.Key, o.Prefix)
+	}
+	if err := o.To.Validate(); err != nil {
+		wrong("To: %w", err)
+	}
+	if o.To != (layout.Layout{}) && o.To.Strategy != layout.Calculated {
+		wrong("To is %q, and items are found by id in a Calculated layout: set To.Strategy to layout.Calculated", o.To.String())
+	}
+	if o.To.Bucket != layout.NoBucket {
+		wrong("To has a bucket for every %v, and items are found by id alone: leave the bucket out", o.To.Bucket)
+	}
+	for key, n := range o.Widths {
+		if n < 1 || n > layout.MaxShards {
+			wrong("Widths has %d shards for key %q, want 1 to %d", n, key, layout.MaxShards)
+		}
+	}
+}
+
+// validateListed reports what is wrong with the options of a collection that an index lists.
+func (o *Options) validateListed(wrong func(format string, args ...any)) {
+	if o.To != (layout.Layout{}) || len(o.Widths) > 0 || o.Wait {
+		wrong("To, Widths or Wait is set, which are for movable collections: items that an index lists move to Collection.Layout, and nothing has to wait")
 	}
 	if o.Key != "" && o.Prefix != "" {
 		wrong("Key is %q and Prefix is %q: set only one of them", o.Key, o.Prefix)
@@ -130,5 +185,4 @@ func (o *Options) validate() error {
 			wrong("From[%d] is the layout that the collection has now (%s): name the layout that it had before", i, l)
 		}
 	}
-	return errors.Join(errs...)
 }

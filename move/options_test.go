@@ -28,7 +28,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		is   error
 		want string
 	}{
-		"table's own key": {func(o *move.Options) { o.Collection.Index, o.Collection.SortKey = heatsink.Index{}, "sk" }, move.ErrUnsupported, "only a collection that an Index lists can be moved"},
+		"table's own key": {func(o *move.Options) { o.Collection.Index, o.Collection.SortKey = heatsink.Index{}, "sk" }, move.ErrUnsupported, "neither an Index nor Movable"},
 		"no layout":       {func(o *move.Options) { o.Collection.Older = nil }, heatsink.ErrOptions, "there is no layout to move from"},
 		"the same layout": {func(o *move.Options) { o.From = []layout.Layout{sixteen} }, heatsink.ErrOptions, "From[0] is the layout that the collection has now"},
 		"bad layout":      {func(o *move.Options) { o.From = []layout.Layout{{Shards: -1}} }, layout.ErrInvalid, "From[0]"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -38,6 +39,9 @@ func (m *Mover) Plan(ctx context.Context) (Forecast, error) {
 }
 
 func (m *Mover) plan(ctx context.Context) (Forecast, error) {
+	if m.byID != nil {
+		return m.byID.plan(ctx)
+	}
 	table, err := m.describe(ctx)
 	if err != nil {
 		return Forecast{}, err
@@ -80,7 +84,11 @@ func (s *sample) exact() bool { return s.read == s.of }
 // sample reads random segments. Their number follows from how many items the table has by its description, which may be six
 // hours old: where a segment turns out to be too large, there are more segments in the next attempt.
 func (m *Mover) sample(ctx context.Context, table *types.TableDescription) (*sample, error) {
-	work := m.newWork(table)
+	return m.sampleWith(ctx, m.newWork(table))
+}
+
+func (m *Mover) sampleWith(ctx context.Context, work *work) (*sample, error) {
+	table := work.table
 	total := int(min(max(aws.ToInt64(table.ItemCount)/segmentItems, 1), maxTotal))
 	if aws.ToInt64(table.ItemCount) <= enoughItems {
 		total = 1
@@ -153,10 +161,20 @@ func (s *sample) page(ctx context.Context, work *work, part *segment, total int,
 	if err != nil {
 		return err
 	}
-	seen := time.Now()
 	s.units += capacity(out.ConsumedCapacity)
 	s.report.Scanned += int64(len(out.Items))
-	for _, item := range out.Items { // first, so that all suspects of the page are known
+	weigh := weighListed
+	if work.weigh != nil {
+		weigh = work.weigh
+	}
+	part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
+	return weigh(ctx, work, s, out.Items, tariff)
+}
+
+// weighListed adds items that an index lists to a sample.
+func weighListed(ctx context.Context, work *work, s *sample, items []place.Item, tariff *tariff) error {
+	seen := time.Now()
+	for _, item := range items { // first, so that all suspects of the page are known
 		if err := work.look(ctx, item); err != nil {
 			return err
 		}
@@ -164,7 +182,7 @@ func (s *sample) page(ctx context.Context, work *work, part *segment, total int,
 			return err
 		}
 	}
-	for _, item := range out.Items {
+	for _, item := range items {
 		s.bytes += float64(sizeOf(item))
 		v, ok, err := work.judged(ctx, item, seen)
 		if err != nil {
@@ -181,7 +199,6 @@ func (s *sample) page(ctx context.Context, work *work, part *segment, total int,
 			s.index += index
 		}
 	}
-	part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
 	return nil
 }
 
@@ -306,15 +323,10 @@ func (m *Mover) recovery(ctx context.Context) string {
 // describe returns the table, and refuses one that is not what the options say.
 func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 	o := &m.options.Collection
-	var out *dynamodb.DescribeTableOutput
-	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
-		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Table}, dispatch.Once)
-		return err
-	}})
+	t, err := m.describeTable(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("DescribeTable: %w", err)
+		return nil, err
 	}
-	t := out.Table
 	if len(t.Replicas) > 0 {
 		return nil, fmt.Errorf("%w: it is a global table with %s; a replica's write replaces the whole item, so the move could undo writes of other regions",
 			ErrUnsupported, figure.Count(len(t.Replicas), "replica"))
@@ -346,6 +358,19 @@ func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 		return t, m.ready(ctx, t)
 	}
 	return nil, fmt.Errorf("the table has no index %q: name one of its global secondary indexes", o.Index.Name)
+}
+
+// describeTable returns the table as it is.
+func (m *Mover) describeTable(ctx context.Context) (*types.TableDescription, error) {
+	var out *dynamodb.DescribeTableOutput
+	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
+		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.options.Collection.Table}, dispatch.Once)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("DescribeTable: %w", err)
+	}
+	return out.Table, nil
 }
 
 func equal(a, b []string) bool { return fmt.Sprintf("%q", a) == fmt.Sprintf("%q", b) }

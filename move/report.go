@@ -27,18 +27,53 @@ type Report struct {
 	// A mover never changes them. Items that are Right either way are not counted.
 	Ambiguous int64 `json:"ambiguous"`
 
+	// Items of movable collections, which are found by their ids, and may be in one of two homes while they move.
+	Waiting  int64 `json:"waiting,omitempty"`  // of Right, items that have yet to move
+	Doubled  int64 `json:"doubled,omitempty"`  // live in both homes
+	Stranded int64 `json:"stranded,omitempty"` // live in a home that nobody reads any more
+	Lost     int64 `json:"lost,omitempty"`     // ids whose old home says that they have moved on, and whose new home has nothing
+	Marks    int64 `json:"marks,omitempty"`    // items with marks that heatsink does not write, or not at this stage
+	Leftover int64 `json:"leftover,omitempty"` // marks of a move that is over
+	Blocked  int64 `json:"blocked,omitempty"`  // items under keys that the new layout refuses, in its places, or that DynamoDB does not let change
+
 	// Findings are the first items of each kind but Right and Narrower, 10 of each. Those that the first pass of a Run moved
 	// are not among them.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
 // Damaged returns the number of items that are neither Right nor Narrower.
-func (r Report) Damaged() int64 { return r.Old + r.Misplaced + r.Beyond + r.Unexplained + r.Ambiguous }
+func (r Report) Damaged() int64 {
+	return r.Old + r.Misplaced + r.Beyond + r.Unexplained + r.Ambiguous + r.Doubled + r.Stranded + r.Lost + r.Marks + r.Leftover + r.Blocked
+}
+
+// tell counts an item of a movable collection by the kind of its finding.
+func (r *Report) tell(kind string) {
+	switch kind {
+	case kindDoubled:
+		r.Doubled++
+	case kindStranded:
+		r.Stranded++
+	case kindLost:
+		r.Lost++
+	case kindMarks:
+		r.Marks++
+	case kindLeftover:
+		r.Leftover++
+	case kindRefused, kindOccupied:
+		r.Blocked++
+	case misplaced.String():
+		r.Misplaced++
+	case unexplained.String():
+		r.Unexplained++
+	}
+}
 
 // Finding is an item that is not where the present layout has it.
 type Finding struct {
-	Kind   string `json:"kind"` // old, misplaced, beyond, unexplained, ambiguous, or refused for an item that could not be changed
-	Key    string `json:"key"`  // the item's key in the table
+	// Kind is old, misplaced, beyond, unexplained, ambiguous, or refused for an item that could not be changed. Movable collections also
+	// have doubled, stranded, lost, marks, leftover and occupied.
+	Kind   string `json:"kind"`
+	Key    string `json:"key"` // the item's key in the table
 	Stored string `json:"stored"`
 	Want   string `json:"want,omitempty"` // "" if nothing says where it belongs
 	Why    string `json:"why,omitempty"`
@@ -116,6 +151,12 @@ type Forecast struct {
 	Dollars     float64       `json:"dollars"`     // on demand, at Options.Prices
 	Duration    time.Duration `json:"nanoseconds"` // at Options.RCU and Options.WCU
 
+	// Of movable collections:
+	Blocked int64         `json:"blocked,omitempty"`         // items that keep the move from beginning: see Findings
+	Passes  int           `json:"passes,omitempty"`          // passes that are left; ReadUnits has them all
+	Waits   time.Duration `json:"waitNanoseconds,omitempty"` // how long the stages have to last beside Duration, at least, from now on
+	Stage   Stage         `json:"stage,omitzero"`
+
 	// PointInTimeRecovery is "on", "off", or "unknown" if nobody may ask or the engine does not tell.
 	PointInTimeRecovery string `json:"pointInTimeRecovery"`
 
@@ -146,6 +187,12 @@ type Result struct {
 	Took       time.Duration `json:"nanoseconds"`
 
 	Forecast Forecast `json:"forecast"` // what was expected
+
+	// Of movable collections:
+	Stage   Stage  `json:"stage,omitzero"`    // how far the move has come; Stage.Until is when to go on
+	Done    bool   `json:"done,omitempty"`    // the move is over, and nothing is left of it
+	Dropped int64  `json:"dropped,omitempty"` // marks that were removed
+	Rests   string `json:"rests,omitempty"`   // why the move cannot go on from its split stage, which may last for ever; "" if it can
 }
 
 // Progress is how far a Run or Verify is.
@@ -162,6 +209,9 @@ type Progress struct {
 	WCU        float64       `json:"wcu"`
 	Elapsed    time.Duration `json:"elapsedNanoseconds"`
 	Left       time.Duration `json:"leftNanoseconds"` // of this pass, about; 0 if unknown
+
+	Stage string    `json:"stage,omitempty"` // of a movable collection
+	Until time.Time `json:"until,omitzero"`  // what the mover waits for; zero if it works
 }
 
 // Share returns how much of the pass is done, from 0 to 1.

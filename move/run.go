@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
@@ -36,6 +38,11 @@ const (
 // that DynamoDB refuses to change; all others have been moved.
 //
 // Each pass reads the whole table. Each moved item costs a write of the item and, in each index whose key changes, two of its entry.
+//
+// A movable collection goes from stage to stage, and Run does what is to be done at the present one: see [Stage]. It begins the move if
+// there is none, after a strong pass that finds nothing in the way. It returns without an error when the move is over (Result.Done), or
+// when the stage has to last longer (Result.Stage.Until): then run it again, or set Options.Wait. Each moved item of k KB costs 3k+1
+// write units and 2 read units for each 4 KB, beside five strong passes.
 func (m *Mover) Run(ctx context.Context) (Result, error) {
 	result, err := m.run(ctx)
 	if err != nil {
@@ -45,6 +52,9 @@ func (m *Mover) Run(ctx context.Context) (Result, error) {
 }
 
 func (m *Mover) run(ctx context.Context) (Result, error) {
+	if m.byID != nil {
+		return m.byID.travel(ctx, false)
+	}
 	m.mu.Lock()
 	forecast := m.forecast
 	m.mu.Unlock()
@@ -142,6 +152,9 @@ func (w *work) damage() error {
 
 // Verify reads the whole table with strong consistency, and reports which items are not where the present layout has them. It
 // changes nothing. Programs may write meanwhile: an item that exists all the time is seen once.
+//
+// For a movable collection, it reports which items are not as the present stage has them. It reads both homes of what seems wrong again
+// before it says so. While a move is in progress, each item that has moved costs about 3 more read units.
 func (m *Mover) Verify(ctx context.Context) (Report, error) {
 	report, err := m.verify(ctx)
 	if err != nil {
@@ -150,7 +163,47 @@ func (m *Mover) Verify(ctx context.Context) (Report, error) {
 	return report, nil
 }
 
+// Back takes a movable collection whose move is split back to where its items were. It works as Run does: in steps, with waits between
+// them. From a move that is closed or later, there is no way back but another move. Errors wrap ErrStage, or are those of Run.
+func (m *Mover) Back(ctx context.Context) (Result, error) {
+	if m.byID == nil {
+		return Result{}, fmt.Errorf("go back with table %s: %w: an index lists the items: swap Layout and Older in the programs, and run a move", m.options.Collection.Table, ErrUnsupported)
+	}
+	result, err := m.byID.travel(ctx, true)
+	if err != nil {
+		return result, fmt.Errorf("go back with table %s: %w", m.options.Collection.Table, err)
+	}
+	return result, nil
+}
+
+// Finish ends the time after a move in which programs may be configured with the layout of before. Those that are get
+// heatsink.ErrCharter from then on. The next move to another layout needs it. The error wraps ErrStage if no move has ended.
+func (m *Mover) Finish(ctx context.Context) error {
+	if m.byID == nil {
+		return fmt.Errorf("finish the move of table %s: %w: an index lists the items, so there is nothing to finish", m.options.Collection.Table, ErrUnsupported)
+	}
+	if err := m.byID.finish(ctx); err != nil {
+		return fmt.Errorf("finish the move of table %s: %w", m.options.Collection.Table, err)
+	}
+	return nil
+}
+
+// Stage returns how far the move of a movable collection has come. It costs a strong read or two.
+func (m *Mover) Stage(ctx context.Context) (Stage, error) {
+	if m.byID == nil {
+		return Stage{}, fmt.Errorf("stage of table %s: %w: an index lists the items, which move without stages", m.options.Collection.Table, ErrUnsupported)
+	}
+	s, err := m.byID.stage(ctx)
+	if err != nil {
+		return s, fmt.Errorf("stage of table %s: %w", m.options.Collection.Table, err)
+	}
+	return s, nil
+}
+
 func (m *Mover) verify(ctx context.Context) (Report, error) {
+	if m.byID != nil {
+		return m.byID.verify(ctx)
+	}
 	table, err := m.describe(ctx)
 	if err != nil {
 		return Report{}, err
@@ -166,12 +219,24 @@ func (m *Mover) verify(ctx context.Context) (Report, error) {
 // doPass reads all segments at the same time, and moves what has to be moved. It returns how many items it had to leave to the
 // next pass.
 func (w *work) doPass(ctx context.Context, segments []*segment, mode scanMode, moving bool, c *checkpoint) (left int64, err error) {
-	p := &pass{work: w, segments: segments, mode: mode, moving: moving, checkpoint: c, saved: time.Now()}
+	p := &pass{work: w, segments: segments, mode: mode, moving: moving, checkpoint: c, keys: w.judge.present.TableKey}
+	p.fetch = func(ctx context.Context, s *segment) (*dynamodb.ScanOutput, error) {
+		return p.scan(ctx, s, len(p.segments), p.mode)
+	}
+	p.handle = p.take
+	err = p.run(ctx)
+	return p.left, err
+}
+
+// run reads all segments at the same time.
+func (p *pass) run(ctx context.Context) error {
+	w := p.work
+	p.saved = time.Now()
 	w.mu.Lock()
 	w.pass++
 	w.result.Passes = w.pass
 	w.report, w.passFrom, w.skipped = &Report{}, time.Now(), 0
-	for _, s := range segments {
+	for _, s := range p.segments {
 		w.skipped += s.scanned
 	}
 	w.result.Refused = 0
@@ -180,7 +245,7 @@ func (w *work) doPass(ctx context.Context, segments []*segment, mode scanMode, m
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
-	for _, s := range segments {
+	for _, s := range p.segments {
 		all.Go(func() {
 			if err := p.read(ctx, s); err != nil {
 				cancel(err)
@@ -188,11 +253,11 @@ func (w *work) doPass(ctx context.Context, segments []*segment, mode scanMode, m
 		})
 	}
 	all.Wait()
-	err = context.Cause(ctx)
-	if c != nil {
+	err := context.Cause(ctx)
+	if p.checkpoint != nil {
 		p.saveLast(ctx)
 	}
-	return p.left, err
+	return err
 }
 
 // pass is one pass over the table.
@@ -202,6 +267,10 @@ type pass struct {
 	mode       scanMode
 	moving     bool
 	checkpoint *checkpoint
+	keys       []string // the table's key attributes
+
+	fetch  func(context.Context, *segment) (*dynamodb.ScanOutput, error) // the next page of a segment
+	handle func(context.Context, []place.Item) error
 
 	left  int64 // under work.mu, as the segments
 	turn  sync.Mutex
@@ -211,13 +280,13 @@ type pass struct {
 // read reads a segment to its end.
 func (p *pass) read(ctx context.Context, s *segment) error {
 	for !s.done {
-		out, err := p.scan(ctx, s, len(p.segments), p.mode)
+		out, err := p.fetch(ctx, s)
 		if err != nil && s.start != nil && p.checkpoint != nil && dispatch.Invalid(err) { // the checkpoint has a key of its own making
 			p.options.Logger.WarnContext(ctx, "the checkpoint is not used for a segment, because DynamoDB refuses its key", "segment", s.number, "error", err)
 			p.mu.Lock()
 			s.start = nil
 			p.mu.Unlock()
-			out, err = p.scan(ctx, s, len(p.segments), p.mode)
+			out, err = p.fetch(ctx, s)
 		}
 		if err != nil {
 			return err
@@ -228,12 +297,12 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 		p.report.Scanned += passed
 		p.mu.Unlock()
 		for some := range slices.Chunk(out.Items, chunk) {
-			if err := p.take(ctx, some); err != nil {
+			if err := p.handle(ctx, some); err != nil {
 				return err
 			}
 			p.mu.Lock()
 			s.scanned += int64(len(some))
-			s.start = attribute.Pick(some[len(some)-1], p.judge.present.TableKey) // a scan can go on behind any item
+			s.start = attribute.Pick(some[len(some)-1], p.keys) // a scan can go on behind any item
 			p.mu.Unlock()
 			p.save(ctx)
 		}
@@ -389,7 +458,7 @@ func (w *work) progress() Progress {
 	p := Progress{
 		Pass: w.pass, Scanned: w.report.Scanned + w.skipped, Moved: w.result.Moved, Late: w.result.Late,
 		ReadUnits: w.result.ReadUnits, WriteUnits: w.result.WriteUnits, Throttles: w.throttles.Load(),
-		RCU: w.reads.now(), WCU: w.writes.now(), Elapsed: time.Since(w.began),
+		RCU: w.reads.now(), WCU: w.writes.now(), Elapsed: time.Since(w.began), Stage: w.result.Stage.Name, Until: w.until,
 	}
 	p.Of = max(w.of, p.Scanned)
 	if w.report.Scanned > 0 {

@@ -58,3 +58,11 @@ func (t timed) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInpu
 func (t timed) DescribeContinuousBackups(ctx context.Context, in *dynamodb.DescribeContinuousBackupsInput, with ...func(*dynamodb.Options)) (*dynamodb.DescribeContinuousBackupsOutput, error) {
 	return within(ctx, t, t.Client.DescribeContinuousBackups, in, with)
 }
+
+func (t timed) Query(ctx context.Context, in *dynamodb.QueryInput, with ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return within(ctx, t, t.Client.Query, in, with)
+}
+
+func (t timed) DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTimeToLiveInput, with ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
+	return within(ctx, t, t.Client.DescribeTimeToLive, in, with)
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/lease"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/internal/place"
 )
@@ -48,6 +49,9 @@ type work struct {
 	began  time.Time
 	of     int64 // items in the table, about
 
+	// weigh adds items to a sample. Nil: as items that an index lists.
+	weigh func(context.Context, *work, *sample, []place.Item, *tariff) error
+
 	throttles atomic.Int64
 
 	mu       sync.Mutex
@@ -55,8 +59,9 @@ type work struct {
 	pass     int
 	report   *Report
 	passFrom time.Time
-	skipped  int64   // items of the pass that were read before it began, by the checkpoint
-	perMove  float64 // write units, on average
+	skipped  int64     // items of the pass that were read before it began, by the checkpoint
+	perMove  float64   // write units, on average
+	until    time.Time // what is waited for; zero if nothing is
 }
 
 func (m *Mover) newWork(table *types.TableDescription) *work {
@@ -122,6 +127,9 @@ func (w *work) send(ctx context.Context, b *brake, estimate float64, do func(con
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if errors.Is(err, lease.ErrOver) { // another attempt would be as late
+			return err
 		}
 		stalled := false
 		switch { // the units stay taken, so that attempts do not exceed the rate either

@@ -1,30 +1,29 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/move"
 )
 
-// mover moves the items of a table that an index lists.
+// mover moves the items of a table: those that an index lists, or those of a movable collection.
 type mover struct {
 	account
+	connect func(context.Context) (clients, error)
+
 	table, index, name, controlTable string
 
 	from      []string
@@ -40,20 +39,35 @@ type mover struct {
 	verify   bool
 	yes      bool
 	json     bool
+
+	byID moveByID
 }
 
 func newMove() *cobra.Command {
-	var m mover
-	cmd := &cobra.Command{
-		Use:   "move TABLE --index INDEX --from LAYOUT --to LAYOUT",
-		Short: "Move the items that an index lists to another layout, while programs use them",
-		Long: `Move the items of a table that a global index lists to another layout: from one key to
-shards, to another number of shards, another spelling, another hash, or time buckets. The
-table has each item once, under its own id, so a move is one conditional update of each item.
-Programs go on to read and write. docs/moving.md has the steps.
+	m := &mover{}
+	m.connect = m.clients
+	return m.command()
+}
 
-The programs come first: all of them must write the new layout and read the old one, with
-Options.Older. move notices items that appear in old places behind it, and says so.
+func (m *mover) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "move TABLE [--index INDEX --from LAYOUT] --to LAYOUT",
+		Short: "Move items to another layout, while programs use them",
+		Long: `Move the items of a table to another layout: from one key to shards, to another number of
+shards, another spelling, another hash. Programs go on to read and write. docs/moving.md has
+the steps. There are two kinds of moves.
+
+Items that a global index lists (--index): the table has each item once, under its own id, so
+a move is one conditional update of each item. Time buckets are possible, too. The programs
+come first: all of them must write the new layout and read the old one, with Options.Older.
+move notices items that appear in old places behind it, and says so.
+
+Items that are found by id in a table whose own key is spread (Options.Movable): all programs
+have Movable set, and nothing else changes in them. The move goes through stages, and three of
+them last an hour: split, closed, settling, sweeping, settled. Run the same command again when
+it says so, or let it --wait. --stage shows where it stands. --keys moves single keys only.
+While it is split, --back takes the items back. --finish ends the time in which programs may
+have the layout of before.
 
 move first prints what it will do: items, read and write units of the table and its indexes,
 dollars, and the time. --dry-run stops there. It asks before it starts if the table has no
@@ -71,11 +85,13 @@ A LAYOUT is "unsharded", or a number of shards with what differs from the defaul
 If the collection has a charter (Options.Recorded or Adaptive), the charter is the layout to
 move to: leave --to out. --from is then by default what the charter calls older.
 
-To go back, swap --from and --to, in the programs first. --verify moves nothing: it reads the
-table with strong consistency, and reports every item that is not where the layout has it.
+To go back with an index, swap --from and --to, in the programs first. --verify moves nothing:
+it reads the table with strong consistency, and reports every item that is not where the
+layout has it.
 
 The exit code is 1 if --verify finds such items, if some are left that no layout explains, and
-if programs still write an old layout. It is 2 if the command could not do its work.
+if programs still write an old layout. It is 2 if the command could not do its work. It is 0 if
+a move of items found by id has to wait for its next stage: "done" in the JSON tells.
 
 With --json, stdout has one object for each line: {"forecast": …}, {"progress": …} about once a
 second, and {"result": …} or {"report": …} at the end. These two have "complete", and "error" with
@@ -85,7 +101,10 @@ the reason if it is false. "listed" is the number of items that --key or --prefi
   heatsink move orders --index byStatus --from unsharded --to 16 --key OPEN
   heatsink move orders --index byStatus --from unsharded --to 16 --verify
   heatsink move orders --index byStatus --from 16 --to unsharded
-  heatsink move orders --index byStatus --endpoint http://127.0.0.1:8000 --yes`,
+  heatsink move orders --index byStatus --endpoint http://127.0.0.1:8000 --yes
+  heatsink move users --to 16 --wait
+  heatsink move users --keys STATUS#ACTIVE=16
+  heatsink move users --stage`,
 		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.table = args[0]
@@ -94,6 +113,7 @@ the reason if it is false. "listed" is the number of items that --key or --prefi
 	}
 	f := cmd.Flags()
 	m.flags(f)
+	m.byID.flags(f)
 	f.StringVar(&m.index, "index", "", "global index that lists the items (default: the only one that the table has)")
 	f.StringArrayVar(&m.from, "from", nil, "layout that items have now; may be repeated (default: the older layouts of the charter)")
 	f.StringVar(&m.to, "to", "", "layout that items will have (default: that of the charter)")
@@ -131,7 +151,7 @@ func (m *mover) run(cmd *cobra.Command) error {
 		}
 	}
 	ctx := cmd.Context()
-	c, err := m.clients(ctx)
+	c, err := m.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -149,6 +169,9 @@ func (m *mover) run(cmd *cobra.Command) error {
 	mover, err := move.New(c.tables, options)
 	if err != nil {
 		return err
+	}
+	if options.Collection.Movable {
+		return m.runByID(cmd, c, mover, options, &out)
 	}
 	if m.verify {
 		return m.check(ctx, mover, &out)
@@ -205,24 +228,7 @@ func (m *mover) ask(ctx context.Context, in io.Reader, screen *screen, f move.Fo
 	if f.PointInTimeRecovery != "off" {
 		why = "nothing says whether the table has point-in-time recovery (dynamodb:DescribeContinuousBackups)"
 	}
-	if file, ok := in.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
-		return fmt.Errorf("%s: turn it on, or add --yes to go on without", why)
-	}
-	fmt.Fprintf(screen.out, "%s. Go on? [y/N] ", why)
-	answer := make(chan string, 1)
-	go func() { // the process ends before it does, if nobody answers
-		line, _ := bufio.NewReader(in).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case text := <-answer:
-		if text != "y" && text != "yes" {
-			return errors.New("nothing was moved")
-		}
-		return nil
-	}
+	return confirm(ctx, in, screen, why, "turn it on, or add --yes to go on without")
 }
 
 // options returns what is to be moved: from the flags, the table's description and the charter.
@@ -230,6 +236,14 @@ func (m *mover) options(ctx context.Context, c clients) (move.Options, error) {
 	described, err := c.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.table})
 	if err != nil {
 		return move.Options{}, fmt.Errorf("describe table %s: %w", m.table, err)
+	}
+	if m.index == "" {
+		if o, found, err := m.movable(ctx, c, described.Table); err != nil || found {
+			return o, err
+		}
+	}
+	if err := m.byID.unused(); err != nil {
+		return move.Options{}, err
 	}
 	index, err := m.chooseIndex(described.Table)
 	if err != nil {
@@ -294,7 +308,7 @@ func (m *mover) chooseIndex(table *types.TableDescription) (heatsink.Index, erro
 	}
 	switch {
 	case len(names) == 0:
-		return heatsink.Index{}, fmt.Errorf("%w: table %s has no global index, so its own keys would have to be moved: only items that an index lists can be", move.ErrUnsupported, m.table)
+		return heatsink.Index{}, fmt.Errorf("%w: table %s has no global index, and no movable collection: set Options.Movable in all programs and start them, before its own keys can be moved; give --name if Options.Name is set", move.ErrUnsupported, m.table)
 	case m.index == "":
 		return heatsink.Index{}, fmt.Errorf("table %s has the indexes %s: choose one with --index", m.table, strings.Join(names, ", "))
 	}
@@ -323,7 +337,7 @@ func (m *mover) chartered(c charter.Charter, index heatsink.Index) (heatsink.Opt
 	case m.to != "" || len(m.shardBy) > 0 || m.eventTime != "":
 		return o, errors.New("the collection has a charter, which says how items are laid out: leave --to, --shard-by and --event-time out; see heatsink ledger charter")
 	case o.Index.Name == "":
-		return o, fmt.Errorf("%w: the charter says that the table's own key is spread: only items that an index lists can be moved; give --index and --name", move.ErrUnsupported)
+		return o, fmt.Errorf("%w: the charter says that the table's own key is spread, without Options.Movable: set it in all programs, or give --index and --name", move.ErrUnsupported)
 	case o.Index != index:
 		return o, fmt.Errorf("the charter is of index %s with the keys %q, %q: choose it with --index", o.Index.Name, o.Index.PartitionKey, o.Index.SortKey)
 	case c.Widths == charter.ByProgram:

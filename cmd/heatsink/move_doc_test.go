@@ -10,12 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -86,7 +88,7 @@ func TestMovingGuide(t *testing.T) {
 	ran := 0
 	for line := range strings.Lines(page) {
 		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "heatsink move ") {
+		if !strings.HasPrefix(line, "heatsink move orders ") {
 			continue
 		}
 		ran++
@@ -136,4 +138,31 @@ func TestMovingGuide(t *testing.T) {
 	if !slices.Equal(allowed, sent) {
 		t.Errorf("the policy allows %q, and the commands send %q", allowed, sent)
 	}
+}
+
+// The commands for items found by id work in their order, in virtual time, and end with a move that is over and finished.
+func TestMovingGuideByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 50, local.Options{Signatures: true})
+		ran := 0
+		for line := range strings.Lines(movingPage(t)) {
+			args, ok := strings.CutPrefix(strings.TrimSpace(line), "heatsink move users ")
+			if !ok {
+				continue
+			}
+			ran++
+			if _, _, err := u.run(strings.Fields(args)...); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+		if ran != 5 {
+			t.Errorf("%d commands were found, want 5", ran)
+		}
+		c := u.open(layout.Layout{Shards: 16, Strategy: layout.Calculated})
+		for i := range 50 {
+			if _, err := c.Get(t.Context(), u.user(i)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

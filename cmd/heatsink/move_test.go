@@ -287,7 +287,7 @@ func TestMoveFlags(t *testing.T) {
 		{[]string{"--from", "unsharded", "--to", "16", "--segments", "0"}, "--segments 0: nothing would be read"},
 		{[]string{"--from", "unsharded", "--to", "16", "--key", "OPEN#SHARD_3"}, "name the logical key"},
 		{[]string{"--from", "unsharded", "--to", "16", "--dry-run", "--verify"}, "leave one of them out"},
-		{[]string{"--from", "unsharded", "--to", "16", "--endpoint", bare.URL}, "only items that an index lists"},
+		{[]string{"--from", "unsharded", "--to", "16", "--endpoint", bare.URL}, "no movable collection"},
 	} {
 		_, stderr, code := command(t, append([]string{"move", "orders", "--endpoint", s.endpoint}, test.args...)...)
 		if code != 2 || !strings.Contains(stderr, test.want) {

@@ -82,6 +82,10 @@ func (o *moveOutput) progress(p move.Progress) {
 		o.line("progress", p)
 		return
 	}
+	if !p.Until.IsZero() {
+		o.screen.live(fmt.Sprintf("%s: waiting until %s, %s left", p.Stage, clock(p.Until), timeText(max(time.Until(p.Until), 0))))
+		return
+	}
 	text := fmt.Sprintf("pass %d: %.1f %% of %s, %s moved, %s RCU and %s WCU/s at most", p.Pass, 100*p.Share(), figure.Count(p.Of, "item"),
 		figure.Thousands(p.Moved), figure.Thousands(p.RCU), figure.Thousands(p.WCU))
 	if p.Throttles > 0 {
@@ -113,6 +117,8 @@ func endingOf(err error) ending {
 func (o *moveOutput) nothing(m *mover) {
 	switch {
 	case o.json != nil: // listed is 0
+	case m.byID.used:
+		o.results.say("the collection has no item")
 	case m.key != "":
 		o.results.say("no item matches --key %s: the index lists none under this logical key", printable(quote.Text(m.key)))
 	case m.prefix != "":
@@ -179,6 +185,12 @@ func (o *moveOutput) report(r move.Report, err error) {
 		{r.Beyond, "in a shard that readers do not read"},
 		{r.Unexplained, "under a key that no layout explains"},
 		{r.Ambiguous, "under a key that may be of two logical keys"},
+		{r.Waiting, "of these, still in old homes, from which they move"},
+		{r.Doubled, "in both homes"},
+		{r.Stranded, "in a home that nobody reads"},
+		{r.Lost, "moved on, but not there"},
+		{r.Marks, "with marks that nobody explains"},
+		{r.Leftover, "left over from a move that has ended"},
 	} {
 		if row.n > 0 {
 			s.say("  %12s  %s", figure.Thousands(row.n), row.text)

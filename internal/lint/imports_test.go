@@ -34,8 +34,11 @@ var mayImport = imports{
 	"session":     {".", "layout", "internal/schema", "internal/direct", "internal/dispatch"},
 	"eventlog":    {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/ledger"},
 
-	"layout":                           {"internal/quote"},
-	"move":                             {".", "layout", "plan", "internal/adapt", "internal/attribute", "internal/charter", "internal/dispatch", "internal/figure", "internal/ledger", "internal/place", "internal/quote"},
+	"layout": {"internal/quote"},
+	"move": {
+		".", "layout", "plan", "internal/adapt", "internal/attribute", "internal/charter", "internal/dispatch", "internal/figure", "internal/forward", "internal/forward/carry",
+		"internal/forward/express", "internal/lease", "internal/ledger", "internal/meter", "internal/passage", "internal/place", "internal/quote",
+	},
 	"internal/quote":                   {},
 	"internal/attribute":               {"internal/attr", "internal/quote"},
 	"internal/attribute/attributetest": {},

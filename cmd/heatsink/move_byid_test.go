@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/local"
+	"github.com/heatsink-go/heatsink/move"
+)
+
+// userTable is a table of users found by id, and the command that moves them, in virtual time.
+type userTable struct {
+	t      *testing.T
+	client *dynamodb.Client
+}
+
+var unspread = layout.Layout{Strategy: layout.Calculated}
+
+func newUserTable(t *testing.T, items int, how local.Options) *userTable {
+	t.Helper()
+	db, err := local.New(how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	u := &userTable{t: t, client: db.Client()}
+	_, err = u.client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("users"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: "S"}, {AttributeName: aws.String("sk"), AttributeType: "S"}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: "HASH"}, {AttributeName: aws.String("sk"), KeyType: "RANGE"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := u.open(unspread)
+	for i := range items {
+		if _, err := c.Put(t.Context(), u.user(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return u
+}
+
+func (u *userTable) user(i int) heatsink.Item {
+	return heatsink.Item{
+		"pk": &types.AttributeValueMemberS{Value: []string{"STATUS#ACTIVE", "STATUS#IDLE"}[i%2]}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("user-%04d", i)},
+		"name": &types.AttributeValueMemberS{Value: "Ada"},
+	}
+}
+
+func (u *userTable) open(with layout.Layout) *heatsink.Collection[heatsink.Item] {
+	u.t.Helper()
+	c, err := heatsink.Open[heatsink.Item](u.client, heatsink.Options{Table: "users", PartitionKey: "pk", SortKey: "sk", Movable: true, Layout: with})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return c
+}
+
+// run runs heatsink move users with arguments.
+func (u *userTable) run(args ...string) (stdout, stderr string, err error) {
+	m := &mover{connect: func(context.Context) (clients, error) { return clients{tables: u.client}, nil }}
+	cmd := m.command()
+	var out, screen bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&screen)
+	cmd.SetIn(strings.NewReader(""))
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(append([]string{"users"}, args...))
+	err = cmd.ExecuteContext(context.Background())
+	return out.String(), screen.String(), err
+}
+
+// want runs the command, and wants texts in what it prints.
+func (u *userTable) want(args string, all ...string) {
+	u.t.Helper()
+	stdout, _, err := u.run(strings.Fields(args)...)
+	if err != nil {
+		u.t.Errorf("move users %s: %v", args, err)
+	}
+	contains(u.t, stdout, all...)
+}
+
+// refused runs the command, and wants texts in its error.
+func (u *userTable) refused(args string, all ...string) error {
+	u.t.Helper()
+	_, _, err := u.run(strings.Fields(args)...)
+	if err == nil {
+		u.t.Errorf("move users %s: no error, want one with %q", args, all)
+		return nil
+	}
+	contains(u.t, err.Error(), all...)
+	return err
+}
+
+// The whole way of a move by id, as an operator sees it: stage by stage, each with what comes next.
+func TestMoveByIDStageByStage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 100, local.Options{Signatures: true})
+		u.want("--stage", "table users is settled, generation 1", "items    not sharded: {key}", "means    nothing moves")
+		u.want("--to 16 --dry-run", "move of table users, items found by id", "from       not sharded", "to         calculated by xxhash over 16 shards", "stage      settled: nothing moves",
+			"100 moves of 10", "400 units, of which 0 are of indexes", "units, in 5 passes", "of work at 1,000 write", "waits      3h6m", "point-in-time recovery is unknown")
+		u.refused("--to 16", "add --yes")
+		u.refused("--finish --yes", "nothing to finish")
+		u.refused("--back", "nothing moves")
+		u.want("--to 16 --yes", "100 items moved and 0 marks removed", "writes   300 units", "stage    split since", "next     closed at 2000-01-01 01:0", "in 1h2m", "the same command goes on then")
+		u.want("--stage", "table users is split, generation 2", "move to  calculated by xxhash over 16 shards", "next     closed at", "noted    heatsink move: split, by ")
+		u.refused("--to 8 --yes", "a move to calculated by xxhash over 16 shards", "is in progress")
+		u.refused("--finish --yes", "the move is not over")
+		time.Sleep(63 * time.Minute)
+		u.want("--stage", "next     closed: the same command goes on")
+		u.want("--to 16", "stage    settling since", "next     sweeping at", "0 items moved")
+		u.refused("--back", "goes back only while it is split")
+		u.want("--verify", "100  where the layout has them")
+		time.Sleep(63 * time.Minute)
+		u.want("--to 16", "100 marks removed", "stage    sweeping since", "next     settled at")
+		time.Sleep(63 * time.Minute)
+		u.want("--to 16", "the move is over: every item is under calculated by xxhash over 16 shards", "Options.Layout", "--finish")
+		u.want("--stage", "former   programs may still have not sharded", "until --finish")
+		u.refused("--finish", "programs whose Options.Layout is still not sharded", "add --yes")
+		u.want("--finish --yes", "the move is finished: programs must have calculated by xxhash over 16 shards")
+		if _, err := u.open(unspread).Get(t.Context(), u.user(1)); !errors.Is(err, heatsink.ErrCharter) {
+			t.Errorf("a program with the layout of before: %v, want ErrCharter", err)
+		}
+		u.want("--verify", "100  where the layout has them")
+		stdout, _, err := u.run("--verify", "--json")
+		var last struct {
+			Report struct {
+				move.Report
+				Complete bool
+			}
+		}
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		if json.Unmarshal([]byte(lines[len(lines)-1]), &last) != nil || err != nil || !last.Report.Complete || last.Report.Right != 100 {
+			t.Errorf("%s: %v", stdout, err)
+		}
+	})
+}
+
+// --wait takes a move through all stages, with JSON for machines, and --keys moves one key.
+func TestMoveByIDWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 100, local.Options{Signatures: true})
+		stdout, _, err := u.run("--keys", "STATUS#ACTIVE=8", "--wait", "--yes", "--json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last struct {
+			Result struct {
+				Done, Complete bool
+				Moved          int
+				Stage          struct {
+					Stage string
+					Now   struct{ Widths map[string]int }
+				}
+			}
+		}
+		waits := 0
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		for _, line := range lines {
+			var one struct {
+				Progress struct {
+					Stage string
+					Until time.Time
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &one); err != nil {
+				t.Fatal(err)
+			}
+			if one.Progress.Stage == "split" && !one.Progress.Until.IsZero() {
+				waits++
+			}
+		}
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+			t.Fatal(err)
+		}
+		r := last.Result
+		if !r.Done || !r.Complete || r.Moved < 30 || r.Moved > 50 || r.Stage.Stage != "settled" || r.Stage.Now.Widths["STATUS#ACTIVE"] != 8 || waits < 3000 {
+			t.Errorf("%+v, %d lines of a wait", r, waits)
+		}
+		u.want("--stage", `"STATUS#ACTIVE" over 8`)
+		u.want("--verify", "100  where the layout has them")
+	})
+}
+
+// --back takes a move back, and says what comes next.
+func TestMoveByIDBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 40, local.Options{Signatures: true})
+		u.want("--to 16 --yes", "stage    split")
+		u.want("--back", "stage    back since", "next     returned at", "the same command goes on with --back then")
+		u.refused("--to 16", "on their way back", "--back")
+		u.want("--back --wait", "40 items moved", "the move is over: every item is under not sharded")
+		u.want("--verify", "40  where the layout has them")
+	})
+}
+
+// A server that does not check signatures is said to be one.
+func TestMoveByIDRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 10, local.Options{})
+		u.want("--to 16 --yes --wait", "10 items moved", "rests    this server does not check when requests were signed (DynamoDB Local, DAX, some proxies): the move rests in its split phase: reads and writes are right, new ids cost one more write")
+	})
+}
+
+// What contradicts itself is refused, with what to do.
+func TestMoveByIDRefusesFlags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 10, local.Options{Signatures: true})
+		for args, want := range map[string]string{
+			"--stage --verify":         "--stage and --verify: choose one",
+			"--back --finish":          "choose one of them",
+			"--to 16 --from unsharded": "--from: the items of a movable collection are where its record says",
+			"--to 16 --key A":          "--keys moves single keys",
+			"--to x":                   `--to "x"`,
+			"--keys A":                 "want KEY=SHARDS",
+			"--keys A=x":               `"x" is no number of shards`,
+			"--keys A=0":               "want 1 to",
+			"--keys A=2,A=3":           `gives "A" twice`,
+			"":                         "name a layout",
+			"--name other --to 16":     "has no global index, and no movable collection",
+			"--name other --stage":     "--stage is for items that are found by id",
+		} {
+			u.refused(args, want)
+		}
+		damage := heatsink.Item{"pk": &types.AttributeValueMemberS{Value: "A#SHARD_3"}, "sk": &types.AttributeValueMemberS{Value: "x"}}
+		if _, err := u.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("users"), Item: damage}); err != nil {
+			t.Fatal(err)
+		}
+		u.want("--to 16 --dry-run", "1 item would keep the move from beginning", "occupied")
+		u.refused("--to 16 --yes", "the move has not begun")
+		if err := u.refused("--verify", "not where the layout has them"); !errors.As(err, new(*badNews)) {
+			t.Errorf("got %v, want bad news", err)
+		}
+	})
+}

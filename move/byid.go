@@ -1,0 +1,148 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/adapt"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/forward/carry"
+	"github.com/heatsink-go/heatsink/internal/forward/express"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// byID moves the items of a movable collection, whose own keys are spread and who are found by their ids.
+type byID struct {
+	mover   *Mover
+	table   express.Table
+	control *adapt.Control
+	book    *passage.Book
+}
+
+// newByID returns the mover of a movable collection. It sends nothing.
+func newByID(m *Mover) (*byID, error) {
+	o := &m.options.Collection
+	table, err := express.NewTable(o.Table, o.PartitionKey, o.SortKey)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", heatsink.ErrOptions, err)
+	}
+	control := &adapt.Control{
+		Client: m.client, Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: collectionName(&m.options),
+		Reads: dispatch.New(dispatch.Retry{}, nil, nil), Writes: dispatch.New(dispatch.Retry{}, nil, nil),
+	}
+	if o.ControlTable != "" {
+		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
+	}
+	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: m.options.Logger})
+	return &byID{mover: m, table: table, control: control, book: book}, nil
+}
+
+// target returns where items are to be moved, given where they are. It is nil if the options do not say.
+func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
+	o := &m.mover.options
+	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths)}
+	switch {
+	case o.To != (layout.Layout{}):
+	case len(o.Widths) == 0:
+		return nil, nil
+	default: // only these keys
+		to = passage.Arrangement{Layout: now.Layout, Widths: maps.Clone(now.Widths)}
+		if to.Widths == nil {
+			to.Widths = map[string]int{}
+		}
+		maps.Copy(to.Widths, o.Widths)
+		if to.Layout.Shards == 0 {
+			to.Layout.Format.BareZero = true // other keys stay as they are
+		}
+		if !to.Layout.Format.BareZero {
+			return nil, fmt.Errorf("%w: Widths gives single keys their own number of shards, but the present layout is %q, whose format is without BareZero: "+
+				"name a layout with BareZero in To as well, to which all keys move", heatsink.ErrOptions, now.Layout.String())
+		}
+	}
+	if err := to.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: the layout to move to: %w", heatsink.ErrOptions, err)
+	}
+	return &to, nil
+}
+
+// onlyWidths returns the keys whose number of shards differs between two arrangements, and whether nothing else does.
+func onlyWidths(a, b passage.Arrangement) (keys []string, only bool) {
+	none := func(a passage.Arrangement) layout.Layout { return passage.Arrangement{Layout: a.Layout}.For("") }
+	if !samePlaces(none(a), none(b)) {
+		return nil, false
+	}
+	all := slices.Concat(slices.Collect(maps.Keys(a.Widths)), slices.Collect(maps.Keys(b.Widths)))
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return slices.DeleteFunc(all, func(key string) bool { return samePlaces(a.For(key), b.For(key)) }), true
+}
+
+// samePlaces reports whether two layouts put each item of a key into the same place, and refuse the same keys.
+func samePlaces(x, y layout.Layout) bool {
+	x.Format, y.Format = x.Format.WithDefaults(), y.Format.WithDefaults()
+	bare := func(l layout.Layout) bool { return l.Shards == 0 || l.Shards == 1 && l.Format.BareZero }
+	if bare(x) && bare(y) { // keys are stored as they are
+		x.Shards, y.Shards, x.Hash, y.Hash = 0, 0, 0, 0
+		x.Format.BareZero, y.Format.BareZero = false, false
+	}
+	return x == y
+}
+
+// trip is one Plan, Run, Back or Verify of a movable collection under way.
+type trip struct {
+	*work
+	*byID
+	carrier *carry.Carrier
+	rests   bool // the server does not check when requests were signed
+}
+
+// newTrip returns a trip over a described table.
+func (m *byID) newTrip(table *types.TableDescription) *trip {
+	t := &trip{work: m.mover.newWork(table), byID: m}
+	once := dispatch.Retry{Attempts: 1} // the trip itself decides how fast it tries again
+	t.carrier = &carry.Carrier{Client: &tally{Client: m.mover.client, add: t.addIndex}, Reads: dispatch.New(once, nil, nil), Writes: dispatch.New(once, nil, nil)}
+	return t
+}
+
+// addIndex adds write units of indexes to the result.
+func (t *trip) addIndex(units float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.result.IndexUnits += units
+}
+
+// placeOf returns an item's homes as the record has them.
+func (m *byID) placeOf(v *passage.View, at located, item place.Item) carry.Place {
+	o := &m.mover.options.Collection
+	key := func(partition string) place.Item {
+		return place.Item{o.PartitionKey: text(partition), o.SortKey: item[o.SortKey]}
+	}
+	p := carry.Place{
+		Homes: express.Homes{Table: m.table, Old: key(at.old), New: key(at.new)},
+		Phase: v.Record.Stage.Phase, Generation: uint64(v.Record.Generation), Lease: v.Lease(),
+	}
+	if at.old == at.new {
+		p.Phase = forward.Settled
+	}
+	return p
+}
+
+// current returns what the record says now, by a read that is sent after the call, and whether no request of an earlier stage can arrive any more.
+func (m *byID) current(ctx context.Context) (v *passage.View, waited bool, err error) {
+	stamp, err := m.book.Stamp(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if v, err = m.book.View(ctx); err != nil {
+		return nil, false, err
+	}
+	return v, v.Waited(stamp), nil
+}

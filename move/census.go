@@ -1,0 +1,142 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/quote"
+)
+
+// The kinds of findings of movable collections.
+const (
+	kindRefused  = "refused"  // the new layout takes no such key, or DynamoDB no such change
+	kindOccupied = "occupied" // an item lies where another one is to move to
+	kindMarks    = "marks"    // marks that the record does not explain
+	kindStranded = "stranded" // in a home that nobody reads
+	kindDoubled  = "doubled"  // in both homes
+	kindLost     = "lost"     // the other home should have it, and has nothing
+	kindLeftover = "leftover" // a mark of a move that has ended
+)
+
+// census looks at all items before a move begins, with strong consistency. It refuses the move if an item could not be moved, or would
+// be taken for another one.
+type census struct {
+	*trip
+	now, both *atlas
+	counts    map[string]int64 // under work.mu
+}
+
+// census returns an error if the move must not begin.
+func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangement) error {
+	o := &t.options.Collection
+	c := t.newCensus(v.Record.Now, to)
+	source, err := t.newSource(v.Record.Now, to, false)
+	if err != nil {
+		return err
+	}
+	p := &pass{work: t.work, segments: newSegments(source.total), mode: scanStrong, keys: []string{o.PartitionKey, o.SortKey}, fetch: source.page, handle: c.take}
+	if err := p.run(ctx); err != nil {
+		return err
+	}
+	return c.verdict()
+}
+
+func (t *trip) newCensus(now passage.Arrangement, to *passage.Arrangement) *census {
+	o := &t.options.Collection
+	return &census{
+		trip: t, counts: map[string]int64{},
+		now: newAtlas(o.PartitionKey, o.SortKey, now, nil), both: newAtlas(o.PartitionKey, o.SortKey, now, to),
+	}
+}
+
+func (c *census) take(_ context.Context, items []place.Item) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, item := range items {
+		c.report.Scanned++
+		kind, at, why := c.judge(item)
+		switch {
+		case at.spot == atControl:
+			continue
+		case kind == "" && at.spot == atUnknown:
+			c.report.Unexplained++
+			continue
+		}
+		c.report.Listed++
+		if kind == "" {
+			c.report.Right++
+			continue
+		}
+		c.counts[kind]++
+		c.report.find(c.finding(kind, at, item, why))
+		c.report.tell(kind)
+	}
+	return nil
+}
+
+// judge returns what stands in the way of a move, "" if the item does not.
+func (c *census) judge(item place.Item) (kind string, at located, why string) {
+	slot, odd := c.byID.table.Slot(item)
+	now, both := c.now.locate(item), c.both.locate(item)
+	switch {
+	case now.spot == atControl:
+		return "", now, ""
+	case odd != nil:
+		return kindMarks, now, odd.Error()
+	case now.spot == atBoth && slot.State != forward.Live:
+		return kindMarks, now, fmt.Sprintf("it is %v, although nothing moves: delete it, or see what Verify says", slot.State)
+	case now.spot == atBoth && both.key != now.key:
+		return kindRefused, now, fmt.Sprintf("%v; choose another Format for To", c.both.takes(now.key))
+	case now.spot == astray:
+		return misplaced.String(), now, now.why + ": put it there, or delete it"
+	case now.spot == atUnknown && (both.spot == atNew || both.spot == astray):
+		return kindOccupied, both, fmt.Sprintf("it lies in a shard of key %s in the new layout, but is not one of the collection: choose another Format for To, or delete it", quote.Text(both.key))
+	}
+	return "", now, ""
+}
+
+// finding describes an item.
+func (m *byID) finding(kind string, at located, item place.Item, why string) Finding {
+	o := &m.mover.options.Collection
+	f := Finding{Kind: kind, Key: o.SortKey + " " + attribute.DescribeKey(item, o.SortKey), Why: why, Want: at.new}
+	if v, ok := item[o.PartitionKey].(*types.AttributeValueMemberS); ok {
+		f.Stored = v.Value
+	}
+	return f
+}
+
+// verdict returns an error with examples if something stands in the way.
+func (c *census) verdict() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parts []string
+	for _, kind := range []string{kindRefused, kindOccupied, misplaced.String(), kindMarks} {
+		n := c.counts[kind]
+		if n == 0 {
+			continue
+		}
+		text := figure.Count(n, "item")
+		for _, f := range c.report.Findings {
+			if f.Kind == kind {
+				text += fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why)
+				break
+			}
+		}
+		parts = append(parts, text)
+	}
+	switch {
+	case len(parts) == 0:
+		return nil
+	case c.counts[kindRefused]+c.counts[kindOccupied] > 0:
+		return fmt.Errorf("%w: the move has not begun, because of %s", ErrUnsupported, strings.Join(parts, "; and "))
+	}
+	return fmt.Errorf("%w: the move has not begun, because of %s", ErrDamage, strings.Join(parts, "; and "))
+}

@@ -1,0 +1,219 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/lease"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
+)
+
+// plan says what is left of a move, or what a new one takes.
+func (m *byID) plan(ctx context.Context) (Forecast, error) {
+	table, err := m.admit(ctx)
+	if err != nil {
+		return Forecast{}, err
+	}
+	v, _, err := m.current(ctx)
+	if err != nil {
+		return Forecast{}, err
+	}
+	to := v.Record.Next
+	if to == nil {
+		if to, err = m.target(v.Record.Now); err != nil {
+			return Forecast{}, err
+		}
+	}
+	t := m.newTrip(table)
+	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
+	if to != nil && v.Record.Stage == (forward.Stage{}) {
+		a.census = t.newCensus(v.Record.Now, to)
+	}
+	if to == nil || v.Record.Now.Equal(*to) { // of a move that has come to its end
+		a.to, a.atlas = nil, atlasOf(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, &v.Record)
+	}
+	s, source, err := a.sample(ctx, table)
+	if err != nil {
+		return Forecast{}, err
+	}
+	f := m.mover.infer(table, s)
+	a.complete(&f, s, source, table)
+	f.PointInTimeRecovery = m.mover.recovery(ctx)
+	return f, nil
+}
+
+// appraisal finds out what a move takes.
+type appraisal struct {
+	*trip
+	record  passage.Record
+	to      *passage.Arrangement // nil if no item has to move any more
+	atlas   *atlas
+	census  *census // of a move that has not begun; nil otherwise
+	blocked int64
+
+	reads float64 // of looking at each item that moves, in the sample
+}
+
+// sample looks at some items: of the whole table, or of the keys that move.
+func (a *appraisal) sample(ctx context.Context, table *types.TableDescription) (*sample, *source, error) {
+	source, err := a.newSource(a.record.Now, a.to, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.work.weigh = a.weigh
+	if source.keys == nil {
+		s, err := a.mover.sampleWith(ctx, a.work)
+		return s, source, err
+	}
+	s := &sample{of: 1, first: true}
+	tariff := newTariff(table)
+	for n := range source.total {
+		part := &segment{number: n}
+		for !part.done && s.report.Scanned < enoughItems {
+			out, err := source.page(ctx, part)
+			if err != nil {
+				return nil, nil, err
+			}
+			part.start, part.done = out.LastEvaluatedKey, len(out.LastEvaluatedKey) == 0
+			s.units += capacity(out.ConsumedCapacity)
+			s.report.Scanned += int64(len(out.Items))
+			if err := a.weigh(ctx, a.work, s, out.Items, tariff); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !part.done {
+			return s, source, nil
+		}
+	}
+	s.read = 1
+	return s, source, nil
+}
+
+// weigh adds items to the sample.
+func (a *appraisal) weigh(_ context.Context, _ *work, s *sample, items []place.Item, tariff *tariff) error {
+	for _, item := range items {
+		s.bytes += float64(sizeOf(item))
+		slot, odd := a.byID.table.Slot(item)
+		at := a.atlas.find(item, slot.State)
+		if a.census != nil && a.to != nil {
+			if kind, at, why := a.census.judge(item); kind != "" {
+				a.blocked++
+				s.report.find(a.finding(kind, at, item, why))
+				continue
+			}
+		}
+		switch {
+		case at.spot == atControl:
+			continue
+		case odd != nil:
+			s.report.find(a.finding(kindMarks, at, item, odd.Error()))
+		case at.spot == atUnknown:
+			s.report.Unexplained++
+			s.report.find(a.finding(unexplained.String(), at, item, at.why))
+			continue
+		case at.spot == astray:
+			s.report.Misplaced++
+		}
+		s.report.Listed++
+		var table, index float64
+		switch live := slot.State == forward.Live || slot.State == forward.Frozen; {
+		case a.to != nil && at.spot == atOld && live && a.record.Stage.Phase != forward.Settling && a.record.Stage.Phase != forward.Back:
+			table, index = a.cost(item, at, tariff)
+		case at.spot == atNew && slot.State == forward.Live && a.record.Stage.Phase == forward.Back:
+			table = 2*writeUnits(item) + 1 // it is marked, and put back, and in the end its mark goes
+		default:
+			s.report.Right++
+			continue
+		}
+		s.report.Old++
+		s.moves++
+		s.table += table
+		s.index += index
+		a.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
+	}
+	return nil
+}
+
+// cost returns the write units of moving an item: it is frozen, copied and stripped, and in the end its stub goes.
+func (a *appraisal) cost(item place.Item, at located, tariff *tariff) (table, index float64) {
+	o := &a.options.Collection
+	key := place.Item{o.PartitionKey: item[o.PartitionKey], o.SortKey: item[o.SortKey]}
+	frozen, copied, stub := maps.Clone(item), maps.Clone(item), maps.Clone(key)
+	frozen["_hs_f"], stub["_hs_f"] = text("z"), text("s")
+	copied[o.PartitionKey], copied["_hs_m"] = text(at.new), &types.AttributeValueMemberN{Value: "1"}
+	for _, change := range [][2]place.Item{{item, frozen}, {nil, copied}, {frozen, stub}, {stub, nil}} {
+		t, i := tariff.change(change[0], change[1])
+		table += t
+		index += i
+	}
+	return table, index
+}
+
+// complete adds what only moves of a table's own keys have.
+func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *types.TableDescription) {
+	scale := float64(f.Items) / float64(max(s.report.Scanned, 1))
+	once := source.once(f.Items, float64(f.Bytes))
+	passes := map[forward.Stage]float64{
+		{}:                        5, // the census, one to move, one when it is closed, and two that clean up
+		{Phase: forward.Split}:    4,
+		{Phase: forward.Closed}:   3,
+		{Phase: forward.Settling}: 2,
+		{Phase: forward.Back}:     2,
+	}[a.record.Stage]
+	if a.to == nil && a.record.Stage == (forward.Stage{}) {
+		passes = 0
+	}
+	if passes == 0 && a.record.Stage != (forward.Stage{}) {
+		passes = 1
+	}
+	f.ReadUnits = passes*once + a.reads*scale
+	f.Passes = int(passes)
+	f.Dollars = dollars(a.options.Prices, f.ReadUnits, f.WriteUnits)
+	seconds := max(passes*once/a.options.RCU, f.WriteUnits/a.options.WCU)
+	f.Duration = time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))
+	f.Waits = a.waits()
+	f.Blocked = int64(math.Round(float64(a.blocked) * scale))
+	f.Findings = s.report.Findings
+	f.Stage = stageOf(&a.record)
+	f.Notes = nil
+	switch {
+	case s.exact():
+	case source.keys != nil:
+		f.Notes = append(f.Notes, fmt.Sprintf("the keys have more than the %s that were read, and nothing tells how many: the figures are those of all %s of the table, at most",
+			figure.Count(s.report.Scanned, "item"), figure.Count(aws.ToInt64(table.ItemCount), "item")))
+	case s.first:
+		f.Notes = append(f.Notes, fmt.Sprintf("most items are under few partition keys, so a random sample is not like the whole: the figures are those of the first %s, "+
+			"for the %s that the table's description counts", figure.Count(s.report.Scanned, "item"), figure.Count(aws.ToInt64(table.ItemCount), "item")))
+	}
+	if table.BillingModeSummary == nil || table.BillingModeSummary.BillingMode == types.BillingModeProvisioned {
+		f.Notes = append(f.Notes, "the table has provisioned capacity: the move uses what is paid for already, and the dollars are those of an on-demand table")
+	}
+	if n := len(table.GlobalSecondaryIndexes); n > 0 && f.Moves > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s may show an item twice, or miss it, for the moment between its two homes: drop entries that have the attribute _hs_f or _hs_d", figure.Count(n, "index")))
+	}
+	if f.Stage.Former != nil && a.census != nil && a.to != nil {
+		f.Notes = append(f.Notes, "the last move is not finished: finish it before the next one")
+	}
+}
+
+// waits returns how long the stages of a move have to last, at least, from now on.
+func (a *appraisal) waits() time.Duration {
+	stages := map[string]int{stageSettled: 3, stageSplit: 3, stageClosed: 2, stageSettling: 2, stageSweeping: 1, stageBack: 2, stageReturned: 1}[stageOf(&a.record).Name]
+	if a.to == nil && stageOf(&a.record).Name == stageSettled {
+		return 0
+	}
+	waits := time.Duration(stages) * lease.Wait
+	if until := stageOf(&a.record).Until; !until.IsZero() {
+		waits -= min(max(lease.Wait-time.Until(until), 0), lease.Wait)
+	}
+	return waits
+}

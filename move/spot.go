@@ -1,0 +1,176 @@
+package move
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/quote"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// spot is where an item of a movable collection lies, by its key in the table alone.
+type spot uint8
+
+const (
+	atOld     spot = iota // in its old home, and its new one is another
+	atNew                 // in its new home, and its old one is another
+	atBoth                // in its old home, which is its new one as well
+	astray                // in a shard of one of the arrangements, but not in that of its id
+	atControl             // it is a control item
+	atUnknown             // no arrangement explains its key
+)
+
+var spotNames = [...]string{"old home", "new home", "only home", "astray", "control item", "unknown"}
+
+func (s spot) String() string { return spotNames[s] }
+
+// located is what the key of an item says.
+type located struct {
+	spot
+	key      string // the logical key, "" if it is unknown
+	old, new string // the partition keys of the id's homes, "" if they are unknown
+	why      string // for people, of astray and atUnknown
+}
+
+// atlas tells where items lie, given where they were and where they move to. It sends nothing, and does not change.
+type atlas struct {
+	schema *place.Schema
+	now    passage.Arrangement
+	next   *passage.Arrangement // nil if nothing moves
+
+	// own is set if nothing moves at present: then it tells where items are, and the two arrangements tell what is left of a move.
+	own *atlas
+}
+
+// newAtlas returns an atlas of a table with a partition key and a sort key.
+func newAtlas(partition, sort string, now passage.Arrangement, next *passage.Arrangement) *atlas {
+	schema := place.New(place.Schema{Keys: place.Keys{PartitionKey: partition, SortKey: sort}})
+	return &atlas{schema: schema, now: now, next: next}
+}
+
+// atlasOf returns where items lie at a stage of a collection.
+func atlasOf(partition, sort string, r *passage.Record) *atlas {
+	switch {
+	case r.Stage.Phase != forward.Settled:
+		return newAtlas(partition, sort, r.Now, r.Next)
+	case r.Next == nil && r.Former == nil:
+		return newAtlas(partition, sort, r.Now, nil)
+	}
+	t := newAtlas(partition, sort, r.Now, r.Next)
+	if r.Next == nil {
+		t = newAtlas(partition, sort, *r.Former, &r.Now)
+	}
+	t.own = newAtlas(partition, sort, r.Now, nil)
+	return t
+}
+
+// find tells where an item lies that is in a state. Keys of a collection where nothing moves need not be ones that a move has taken.
+func (t *atlas) find(item place.Item, state forward.State) located {
+	if t.own == nil {
+		return t.locate(item)
+	}
+	at := t.own.locate(item)
+	if at.spot == atControl || at.spot == atBoth && !state.Forwarded() {
+		return at
+	}
+	if left := t.locate(item); left.spot == atOld || left.spot == atNew {
+		return left
+	}
+	return at
+}
+
+// spreads reports whether some key of an arrangement has a suffix.
+func spreads(a passage.Arrangement) bool { return a.Layout.Shards > 0 || len(a.Widths) > 0 }
+
+// keyIn returns the logical key of a stored one in an arrangement, or why it has none. A shard beyond those of the key counts as well.
+func keyIn(a passage.Arrangement, stored string) (string, error) {
+	l := a.Layout
+	if spreads(a) {
+		l.Shards = layout.MaxShards
+	}
+	at, err := l.Parse(stored)
+	return at.Key, err
+}
+
+// home returns the partition key of an id in an arrangement. like has the logical key.
+func (t *atlas) home(a passage.Arrangement, key string, like place.Item) (string, error) {
+	s := *t.schema
+	s.Layout = a.For(key)
+	homes, err := s.Homes(context.Background(), like, false)
+	if err != nil {
+		return "", err
+	}
+	return homes[0].ShardKey, nil
+}
+
+// homes returns the partition keys of an item's homes, by its logical key. They are the same if nothing moves.
+func (t *atlas) homes(key string, item place.Item) (old, new string, err error) {
+	like := place.Item{t.schema.PartitionKey: text(key), t.schema.SortKey: item[t.schema.SortKey]}
+	if old, err = t.home(t.now, key, like); err != nil || t.next == nil {
+		return old, old, err
+	}
+	new, err = t.home(*t.next, key, like)
+	return old, new, err
+}
+
+// locate tells where an item lies. A stored key is of one logical key at most, because a key counts only if both arrangements take it.
+func (t *atlas) locate(item place.Item) (at located) {
+	stored, ok := item[t.schema.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok {
+		return located{spot: atUnknown, why: fmt.Sprintf("attribute %q is %s, want a string", t.schema.PartitionKey, attribute.Describe(item[t.schema.PartitionKey]))}
+	}
+	if layout.IsControl(stored.Value) {
+		return located{spot: atControl}
+	}
+	arrangements := []passage.Arrangement{t.now}
+	if t.next != nil {
+		arrangements = append(arrangements, *t.next)
+	}
+	var why error
+	for _, a := range arrangements {
+		key, err := keyIn(a, stored.Value)
+		if err == nil {
+			err = t.takes(key)
+		}
+		if err == nil {
+			return t.place(key, stored.Value, item)
+		}
+		why = cmp.Or(why, err)
+	}
+	return located{spot: atUnknown, why: why.Error()}
+}
+
+// takes returns why a key cannot be one of the collection's, nil if programs take it.
+func (t *atlas) takes(key string) error { return passage.Record{Now: t.now, Next: t.next}.Check(key) }
+
+// place tells where an item of a key lies.
+func (t *atlas) place(key, stored string, item place.Item) located {
+	old, new, err := t.homes(key, item)
+	at := located{key: key, old: old, new: new}
+	switch {
+	case err != nil:
+		at.spot, at.why = atUnknown, err.Error()
+	case stored == old && stored == new:
+		at.spot = atBoth
+	case stored == old:
+		at.spot = atOld
+	case stored == new:
+		at.spot = atNew
+	default:
+		at.spot = astray
+		at.why = fmt.Sprintf("an item of key %s with this %s belongs to %s", quote.Text(key), t.schema.SortKey, quote.Text(old))
+		if old != new {
+			at.why += " or, when it has moved, to " + quote.Text(new)
+		}
+	}
+	return at
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
