@@ -243,7 +243,7 @@ func TestAdaptiveOptions(t *testing.T) {
 			t.Errorf("got %v, want ErrOptions with %q", err, want)
 		}
 	}
-	for want, o := range map[string]Options{"leave them out": {Name: "orders"}, "neither Adaptive nor Recorded": {ControlTable: "control"}} {
+	for want, o := range map[string]Options{"leave them out": {Name: "orders"}, "neither Adaptive nor Movable nor Recorded": {ControlTable: "control"}} {
 		o.Table, o.PartitionKey, o.SortKey = "items", "pk", "sk"
 		if _, err := Open[Item](&dynamodb.Client{}, o); !errors.Is(err, ErrOptions) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("got %v, want ErrOptions with %q", err, want)

@@ -225,6 +225,9 @@ func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] 
 // table, the key attributes, Bucket, Older or the format of shard keys change. If fewer shards are read than when the
 // token was issued, the error also wraps ErrTooNarrow, because items would be missing.
 //
+// With Movable, a token stays valid in every stage of a move and after it, for processes with either layout. Tokens of a collection that
+// was not Movable yet are refused, unless the key had one shard without a suffix.
+//
 // With q.Partial, Page may return both a page without Next and a GatherError. Page leaves out items that cannot be
 // decoded. Its error then wraps a *DecodeError for each of them. The page still has its other items, and its Next
 // continues after them.
@@ -296,12 +299,13 @@ func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) {
 //
 // Count reads items only where it must compare their event times with From and To. That is without buckets, in Older
 // layouts, and in buckets that From or To cut. With q.Limit, Count stops at the limit and reads the keys of about as many
-// items as a Query with that Limit.
+// items as a Query with that Limit. With Movable, Count reads the keys of all items, which costs the same units.
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) {
 	return countItems(ctx, c.core, q)
 }
 
-// Distribution counts the items of every shard that q reads, and measures how evenly they are spread.
+// Distribution counts the items of every shard that q reads, and measures how evenly they are spread. While the items of a collection
+// with Movable move, these are the shards that they move from and to.
 func (c *Collection[T]) Distribution(ctx context.Context, q Query) (layout.Evenness, error) {
 	if err := q.whole("a distribution compares all shards: leave Sample out"); err != nil {
 		return layout.Evenness{}, err

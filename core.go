@@ -54,7 +54,7 @@ func newCore(client Client, options Options) (*core, error) {
 		reads:  dispatch.New(retry, c.readers, c.chooser.Uint64N),
 		writes: dispatch.New(retry, nil, c.chooser.Uint64N),
 	}
-	if c.movable, err = newMovable(client, &options, control, c.book, c.schema, c.sender); err != nil {
+	if c.movable, err = newMovable(client, &options, control, c.book, c.schema, c.sender, c.chooser); err != nil {
 		return nil, err
 	}
 	placer := place.NewPlacer(c.schema, c.chooser)

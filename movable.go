@@ -31,34 +31,13 @@ type movable struct {
 	schema  *place.Schema
 	table   express.Table
 	sender  *sender
+	chooser *place.Chooser
+	list    bool          // items are appended and never found by id
 	first   atomic.Uint32 // the home that is asked first while items move: where the last item was
 }
 
-// checkMovable reports what is wrong with Options.Movable and what goes with it.
-func (o *Options) checkMovable(wrong func(format string, args ...any)) {
-	if !o.Movable {
-		return
-	}
-	refuse := func(given bool, format string, args ...any) {
-		if given {
-			wrong("Movable is set, but "+format, args...)
-		}
-	}
-	refuse(o.Index.Name != "", "index %q lists the items, whose place in the table never changes: leave Movable out; heatsink move moves what an index lists", o.Index.Name)
-	refuse(o.Adaptive != nil, "Adaptive decides how many shards a key has: leave one of the two out")
-	refuse(o.Widths != nil, "Widths decides how many shards a key has, and the record does: leave Widths out")
-	refuse(len(o.Older) > 0, "there are Older layouts, whose items would be found in several places: move them first, or leave Movable out")
-	refuse(o.Version != "", "Version %q is set, and the versions of an item are not compared across its homes: leave one of the two out", o.Version)
-	refuse(o.TTL != "", "TTL %q is set, and DynamoDB would delete what a move relies on: leave one of the two out", o.TTL)
-	refuse(o.SortKey == "", "there is no SortKey, which tells the items of a key apart: leave Movable out")
-	refuse(o.OnePerShard, "OnePerShard is set, and such an item belongs to its shard: leave one of the two out")
-	refuse(len(o.ShardBy) > 0 && !slices.Equal(o.ShardBy, []string{o.SortKey}), "ShardBy is %q, and an item is found by its sort key: leave ShardBy out", o.ShardBy)
-	refuse(o.Layout.Bucket != layout.NoBucket, "the layout has a bucket for every %v, and reads merge the two homes of a key by sort key alone: leave one of the two out", o.Layout.Bucket)
-	refuse(o.Layout.Strategy != layout.Calculated, "the layout is %v, and items are found by id in a Calculated one: set Layout.Strategy to layout.Calculated", o.Layout.Strategy)
-}
-
 // newMovable returns the operations of a movable collection, nil if it is none. The error wraps ErrOptions.
-func newMovable(client Client, o *Options, control *adapt.Control, charter *adapt.Book, schema *place.Schema, s *sender) (*movable, error) {
+func newMovable(client Client, o *Options, control *adapt.Control, charter *adapt.Book, schema *place.Schema, s *sender, chooser *place.Chooser) (*movable, error) {
 	if !o.Movable {
 		return nil, nil
 	}
@@ -66,7 +45,7 @@ func newMovable(client Client, o *Options, control *adapt.Control, charter *adap
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
-	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready}
+	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready, chooser: chooser, list: o.Layout.Strategy == layout.Random}
 	m.carrier = &carry.Carrier{Client: client, Reads: s.reads, Writes: s.writes}
 	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: o.Logger})
 	return m, nil
@@ -85,13 +64,23 @@ func (m *movable) view(ctx context.Context) (*passage.View, error) {
 func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, error) {
 	r := &v.Record
 	at := carry.Place{Phase: r.Stage.Phase, Generation: uint64(r.Generation), Lease: v.Lease()}
-	old, err := m.homeIn(r.Now, key)
-	homes := [2]place.Home{old, old}
-	if err == nil && at.Phase != forward.Settled {
-		homes[forward.New], err = m.homeIn(*r.Next, key)
+	var homes [2]place.Home
+	logical, ok := key[m.schema.PartitionKey].(*types.AttributeValueMemberS)
+	if !ok {
+		return at, homes, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, m.schema.PartitionKey, attribute.Describe(key[m.schema.PartitionKey]))
 	}
+	err := r.Check(logical.Value)
 	if err != nil {
+		return at, homes, fmt.Errorf("%w: %w", ErrItem, err)
+	}
+	if homes[forward.Old], err = m.schema.HomeIn(r.Now.For(logical.Value), key); err != nil {
 		return at, homes, err
+	}
+	homes[forward.New] = homes[forward.Old]
+	if at.Phase != forward.Settled {
+		if homes[forward.New], err = m.schema.HomeIn(r.Next.For(logical.Value), key); err != nil {
+			return at, homes, err
+		}
 	}
 	if homes[forward.Old] == homes[forward.New] {
 		at.Phase = forward.Settled
@@ -100,20 +89,11 @@ func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, err
 	return at, homes, nil
 }
 
-// homeIn returns the home of an item in an arrangement.
-func (m *movable) homeIn(in passage.Arrangement, key Item) (place.Home, error) {
-	logical, ok := key[m.schema.PartitionKey].(*types.AttributeValueMemberS)
-	if !ok {
-		return place.Home{}, fmt.Errorf("%w: partition key %q is %s, want a non-empty string", ErrItem, m.schema.PartitionKey, attribute.Describe(key[m.schema.PartitionKey]))
-	}
-	if err := in.Check(logical.Value); err != nil {
-		return place.Home{}, fmt.Errorf("%w: %w", ErrItem, err)
-	}
-	return m.schema.HomeIn(in.For(logical.Value), key)
-}
-
 // locate returns the keys under which an item may be stored, the new home first.
 func (m *movable) locate(ctx context.Context, like Item) ([]Item, error) {
+	if err := m.checkList("locate"); err != nil {
+		return nil, err
+	}
 	key, err := m.schema.KeyOf(like)
 	if err != nil {
 		return nil, err
@@ -158,6 +138,9 @@ const staleTimes = 5
 
 // operate runs an operation on the item with this key, and returns where the item is.
 func (m *movable) operate(ctx context.Context, operation string, key Item, u *express.User, repeatable bool) (carry.Result, place.Home, error) {
+	if err := m.checkList(operation); err != nil {
+		return carry.Result{}, place.Home{}, err
+	}
 	v, err := m.view(ctx)
 	var stale error
 	for range staleTimes {
@@ -197,6 +180,126 @@ func (m *movable) failure(operation string, home place.Home, err error) error {
 		err = &UnknownOutcomeError{lost.Err}
 	}
 	return m.sender.failure(&request{operation: operation, Home: home}, 1, err)
+}
+
+// checkList refuses what an append-only list does not have.
+func (m *movable) checkList(operation string) error {
+	if !m.list {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: the collection is Movable and its layout is Random, so that items are appended and listed only: "+
+		"set Layout.Strategy to layout.Calculated for items that are found by id", ErrOptions, operation)
+}
+
+// appendItem is writer.put for a list. w is the writer of the collection.
+func (m *movable) appendItem(ctx context.Context, w *writer, item Item, edits []func(*dynamodb.PutItemInput)) (done Written[Item], err error) {
+	v, err := m.view(ctx)
+	for range staleTimes {
+		if err == nil {
+			err = m.checkKey(v, item)
+		}
+		if err != nil {
+			return done, err
+		}
+		done, err = m.appender(w, v).put(ctx, item, edits)
+		if !notSigned(err) {
+			return done, err
+		}
+		v, err = m.book.Renew(ctx, v)
+	}
+	return done, err
+}
+
+// appendItems is batchPut for a list.
+func (m *movable) appendItems(ctx context.Context, w *writer, items int, encode func(i int) (Item, error)) error {
+	errs, left := make([]error, items), make([]int, items)
+	for i := range left {
+		left[i] = i
+	}
+	v, err := m.view(ctx)
+	for range staleTimes {
+		if err != nil || len(left) == 0 {
+			break
+		}
+		failed := batchPut(ctx, m.appender(w, v), len(left), func(i int) (Item, error) {
+			item, err := encode(left[i])
+			if err == nil {
+				err = m.checkKey(v, item)
+			}
+			return item, err
+		})
+		var again []int
+		for _, i := range left {
+			errs[i] = nil
+		}
+		if batch, ok := errors.AsType[*BatchError](failed); ok {
+			for _, f := range batch.Failed {
+				errs[left[f.Position]] = f.Err
+				if notSigned(f.Err) {
+					again = append(again, left[f.Position])
+				}
+			}
+		}
+		if left = again; len(left) > 0 {
+			v, err = m.book.Renew(ctx, v)
+		}
+	}
+	if err != nil {
+		for _, i := range left {
+			errs[i] = err
+		}
+	}
+	return batchError("BatchPut", errs)
+}
+
+// notSigned reports whether nothing was written because the lease was over.
+func notSigned(err error) bool {
+	_, unknown := errors.AsType[*UnknownOutcomeError](err)
+	return errors.Is(err, lease.ErrOver) && !unknown
+}
+
+// checkKey refuses an item whose key one of the arrangements refuses.
+func (m *movable) checkKey(v *passage.View, item Item) error {
+	if key, ok := item[m.schema.PartitionKey].(*types.AttributeValueMemberS); ok {
+		if err := v.Record.Check(key.Value); err != nil {
+			return fmt.Errorf("%w: %w", ErrItem, err)
+		}
+	}
+	return nil
+}
+
+// appender returns the writer of the shards that take new items, within the lease of a view. Nobody else puts an item with the same sort
+// key, and no item of a list ever changes. So a put needs no condition: where it comes too late, it writes what is there already.
+func (m *movable) appender(w *writer, v *passage.View) *writer {
+	in := v.Record.Now
+	switch v.Record.Stage.Phase {
+	case forward.Split, forward.Closed, forward.Settling:
+		in = *v.Record.Next
+	}
+	schema, sender, own := *m.schema, *w.sender, *w
+	schema.Layout = in.Layout
+	if len(in.Widths) > 0 {
+		schema.Widths = in
+	}
+	sender.client = leased{sender.client, v.Lease()}
+	own.schema, own.sender, own.movable = &schema, &sender, nil
+	own.placer = place.NewPlacer(&schema, m.chooser)
+	own.watcher = &watcher{schema: &schema}
+	return &own
+}
+
+// leased is a client whose writes of a list are bound by a lease.
+type leased struct {
+	Client
+	lease lease.Lease
+}
+
+func (c leased) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return c.Client.PutItem(ctx, in, append(o, c.lease.Bind)...)
+}
+
+func (c leased) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	return c.Client.BatchWriteItem(ctx, in, append(o, c.lease.Bind)...)
 }
 
 // put is writer.put.
@@ -242,6 +345,9 @@ func (m *movable) delete(ctx context.Context, like Item, edits []func(*dynamodb.
 
 // write runs the user's write, if it was not refused, on the item with the key of like.
 func (m *movable) write(ctx context.Context, operation string, like Item, u *express.User, refused error, repeatable bool) (Written[Item], error) {
+	if err := m.checkList(operation); err != nil {
+		return Written[Item]{}, err
+	}
 	if refused != nil {
 		return Written[Item]{}, fmt.Errorf("%w: %w", ErrItem, refused)
 	}
@@ -321,6 +427,9 @@ func (m *movable) batchPut(ctx context.Context, items int, encode func(i int) (I
 // lookUp reads items as get does. Those that do not move are read many at a time. An item with a mark is read again by itself.
 func (m *movable) lookUp(ctx context.Context, f *finder, all []*lookup) {
 	v, err := m.view(ctx)
+	if refused := m.checkList("BatchGet"); refused != nil {
+		err = refused
+	}
 	var groups keyGroups[*lookup]
 	for _, l := range all {
 		if l.err == nil {

@@ -237,7 +237,6 @@ func TestMovableRefuses(t *testing.T) {
 		"no SortKey":         func(o *Options) { o.SortKey = "" },
 		"ShardBy is":         func(o *Options) { o.ShardBy = []string{"other"} },
 		"a bucket for every": func(o *Options) { o.Layout.Bucket, o.EventTime.Attribute = layout.Day, "at" },
-		"the layout is":      func(o *Options) { o.Layout.Strategy = layout.Random },
 		"index \"i\" lists":  func(o *Options) { o.Index = Index{Name: "i", PartitionKey: "ipk"} },
 	} {
 		db := local.Start(t)

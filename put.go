@@ -36,7 +36,11 @@ type writer struct {
 // wrote, or because of an equal item from another writer. Only a version can tell them apart. Second, a retry would
 // return the new item as the old one, so a Put that returns the old item is not retried.
 func (w *writer) put(ctx context.Context, item Item, edits []func(*dynamodb.PutItemInput)) (done Written[Item], err error) {
-	if w.movable != nil {
+	switch {
+	case w.movable == nil:
+	case w.movable.list:
+		return w.movable.appendItem(ctx, w, item, edits)
+	default:
 		return w.movable.put(ctx, item, edits)
 	}
 	in := &dynamodb.PutItemInput{TableName: &w.sender.table, Item: w.ttl.Give(item)}

@@ -36,7 +36,7 @@ type Query struct {
 	// To estimate the whole, multiply the result by Plan's Shards without Sample, and divide it by Plan's Shards with it.
 	// The estimate holds only if shards hold about the same number of items. They do not after a key has grown, nor with
 	// BareZero over formerly unsharded items. Page and Distribution refuse a sample with ErrQuery. So does any read of a
-	// collection with Older layouts.
+	// collection with Older layouts or Movable.
 	Sample int
 
 	// Filter and Projection are DynamoDB expressions, with their Names and Values. A filter saves no capacity.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/gather"
@@ -35,7 +36,8 @@ type tracking struct {
 	*gathering
 	shards []string // the shard keys of all courses so far, each once
 
-	last     *sortkey.Value // of the last id that is decided
+	met      encounter     // the last id
+	last     sortkey.Value // of the last id that is decided; its kind is 0 before the first
 	returned int
 	before   int // returned before this course began
 	sent     int // requests of earlier courses
@@ -50,7 +52,10 @@ func newTracking(ctx context.Context, base *reading, behind *sortkey.Value, ligh
 	if err != nil {
 		return nil, err
 	}
-	m := &tracking{core: base.core, light: light, base: base, view: view, last: behind}
+	m := &tracking{core: base.core, light: light, base: base, view: view}
+	if behind != nil {
+		m.last = *behind
+	}
 	return m, m.open(ctx)
 }
 
@@ -63,19 +68,19 @@ func (m *tracking) Close() {
 
 // open begins to read along the course of the view.
 func (m *tracking) open(ctx context.Context) error {
-	course, err := newCourse(&m.view.Record, m.base.query.Key)
+	course, err := passage.NewCourse(&m.view.Record, m.base.query.Key)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrQuery, err)
 	}
 	r, err := m.base.along(course, m.light)
 	if err != nil {
 		return err
 	}
-	shards := course.shards(r)
+	shards := shardsAlong(course, r)
 	for _, s := range shards {
-		if m.last != nil {
-			s.left = s.left.From(*m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
-			s.skip, s.skips = *m.last, true
+		if m.last.Kind != attr.Invalid {
+			s.left = s.left.From(m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
+			s.skip, s.skips = m.last, true
 			s.done = s.left.Empty()
 		}
 		if !slices.Contains(m.shards, s.key) {
@@ -91,7 +96,7 @@ func (m *tracking) open(ctx context.Context) error {
 	if config.Limit > 0 {
 		config.Limit -= m.returned
 	}
-	if course.phase != forward.Settled {
+	if course.Phase != forward.Settled {
 		config.Filter = "moving " + config.Filter // stubs and the dead count as what a filter drops
 	}
 	g := &gathering{read: r, buckets: []time.Time{{}}}
@@ -110,22 +115,38 @@ func (m *tracking) open(ctx context.Context) error {
 	return nil
 }
 
+// shardsAlong returns the shards to read along a course, each once: those of the old homes, then those that only new homes have.
+func shardsAlong(c *passage.Course, r *reading) []*shard {
+	list := make([]*shard, 0, len(c.Old.Keys)+len(c.New.Keys))
+	seen := make(map[string]bool, cap(list))
+	for nth, h := range []passage.Shards{c.Old, c.New} {
+		for n, key := range h.Keys {
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			list = append(list, &shard{
+				read: r, ordinal: pagetoken.NewOrdinal(nth, n), key: key, left: r.interval,
+				partition: &types.AttributeValueMemberS{Value: key},
+			})
+		}
+	}
+	return list
+}
+
 // goOn goes on along the course of a newer view.
 func (m *tracking) goOn(ctx context.Context, view *passage.View) error {
 	m.gathering.Close()
 	m.sent += m.Sent()
-	if missing := m.Missing(); missing != nil {
-		m.addLost(missing)
-	}
+	m.collectLost()
 	m.gathering, m.view = nil, view
 	return m.open(ctx)
 }
 
-// addLost remembers the shards that an earlier course is missing.
-func (m *tracking) addLost(missing *gather.MissingError) {
-	failed := gatherError(missing)
-	if m.lost == nil {
-		m.complete = m.before + failed.Complete
+// addLost remembers the shards that a course is missing, and how many items were returned before.
+func (m *tracking) addLost(failed *GatherError) {
+	if m.lost == nil || failed.Complete < m.complete {
+		m.complete = failed.Complete
 	}
 	m.of = max(m.of, failed.Of)
 	for _, s := range failed.Shards {
@@ -135,12 +156,19 @@ func (m *tracking) addLost(missing *gather.MissingError) {
 	}
 }
 
+// collectLost remembers the shards that the present course is missing.
+func (m *tracking) collectLost() {
+	if missing := m.Missing(); missing != nil {
+		failed := gatherError(missing)
+		failed.Complete += m.before
+		m.addLost(failed)
+	}
+}
+
 // missed returns the error of a partial read, joined with the reason for an early end if there is one. It returns nil if no shard is
 // missing. Call it at the end.
 func (m *tracking) missed(short error) error {
-	if missing := m.Missing(); missing != nil {
-		m.addLost(missing)
-	}
+	m.collectLost()
 	if m.lost == nil {
 		return nil
 	}
@@ -162,20 +190,28 @@ func (m *tracking) explained(g *gathering, err error) error {
 	return g.explain(err)
 }
 
+// errMoved ends the requests of a read that knows an older generation of the record than this process does by now.
+var errMoved = errors.New("the items of the collection have gone on to another stage of their move")
+
 // encounter is what a read has met of one id.
 type encounter struct {
-	sort             sortkey.Value
-	only, old, moved *entry
-	strays           []string // the shards that have a live item of the id, and should not
+	sort   sortkey.Value
+	at     [2]entry // by forward.Home
+	seen   [2]bool
+	in     [2]string // the shards of these
+	only   bool      // the old home is the only one
+	twice  [2]string // two shards with an item of this sort key, in a list, where no two may have one
+	strays []string  // the shards that have a live item of the id, and should not
 }
 
 // Next returns the next item, and the key of its shard. ok is false at the end.
 func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, err error) {
 	for {
-		met, ok, err := m.meet()
-		var e *entry
+		ok, err := m.meet()
+		var e entry
+		var there bool
 		if err == nil && ok {
-			e, shardKey, err = m.resolve(ctx, &met)
+			e, shardKey, there, err = m.resolve(ctx)
 		}
 		switch {
 		case errors.Is(err, errMoved):
@@ -186,104 +222,117 @@ func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, e
 			return row{}, "", false, m.explained(m.gathering, err)
 		case !ok:
 			return row{}, "", false, nil
-		case e == nil || e.Value.dropped:
-			m.last = &met.sort
+		case !there || e.Value.dropped:
+			m.last = m.met.sort
 			m.Uncount()
 		default:
-			m.last = &met.sort
+			m.last = m.met.sort
 			m.returned++
-			return m.read.row(*e), shardKey, true, nil
+			return m.read.row(e), shardKey, true, nil
 		}
 	}
 }
 
 // meet takes all entries of the next id from the merge. Only the last of them counts towards the limit.
-func (m *tracking) meet() (met encounter, ok bool, err error) {
+func (m *tracking) meet() (ok bool, err error) {
+	met := &m.met
+	*met = encounter{strays: met.strays[:0]}
 	for again := true; again; again = m.Equal() {
 		if ok {
 			m.Uncount()
 		}
 		var e entry
 		if e, ok, err = m.Gather.Next(); err != nil || !ok {
-			return met, ok, err
+			return ok, err
 		}
 		met.sort = sortOf(e)
+		home, shardKey := forward.Old, m.shardKey()
 		switch e.Value.role {
-		case onlyHome:
-			met.only = &e
-		case oldHome:
-			met.old = &e
-		case newHome:
-			met.moved = &e
-		default:
-			met.strays = append(met.strays, m.shardKey())
+		case passage.OnlyHome:
+			met.only = true
+		case passage.NewHome:
+			home = forward.New
+		case passage.NoHome:
+			met.strays = append(met.strays, shardKey)
+			continue
 		}
+		if met.seen[home] {
+			met.twice = [2]string{met.in[home], shardKey}
+		}
+		met.at[home], met.seen[home], met.in[home] = e, true, shardKey
 	}
-	return met, true, nil
+	return true, nil
+}
+
+// see returns what was seen in a home.
+func (met *encounter) see(h forward.Home) forward.Seen[struct{}] {
+	return forward.Seen[struct{}]{Slot: forward.Slot[struct{}]{State: met.at[h].Value.state}, Covered: met.seen[h]}
 }
 
 // shardKey returns the shard of the last entry.
 func (m *tracking) shardKey() string {
 	at, c := pagetoken.Ordinal(m.Place().Ordinal), m.read.course
 	if at.Layout() == 0 {
-		return c.old.keys[at.Shard()]
+		return c.Old.Keys[at.Shard()]
 	}
-	return c.moved.keys[at.Shard()]
+	return c.New.Keys[at.Shard()]
 }
 
-// resolve decides what an id is, and returns its item with the shard that has it. The item is nil if there is none. The error is
-// errMoved if only a newer generation of the record can tell.
-func (m *tracking) resolve(ctx context.Context, met *encounter) (e *entry, shardKey string, err error) {
-	c := m.read.course
-	is := forward.Resolved[*entry]{Outcome: forward.Missing}
+// resolve decides what the id that was met is, and returns its item with the shard that has it. there is false if there is none. The
+// error is errMoved if only a newer generation of the record can tell.
+func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there bool, err error) {
+	met, c := &m.met, m.read.course
+	if met.twice != [2]string{} {
+		return e, "", false, m.doubled()
+	}
+	is := forward.Resolved[struct{}]{Outcome: forward.Missing}
 	switch {
-	case met.only != nil:
-		is = forward.Resolve(forward.Settled, seen(met.only), forward.Seen[*entry]{})
-	case met.old != nil || met.moved != nil:
-		old, moved := seen(met.old), seen(met.moved)
-		old.Covered, moved.Covered = m.covers(c.old.of(met.sort)), m.covers(c.moved.of(met.sort))
-		is = forward.Resolve(c.phase, old, moved)
+	case met.only:
+		is = forward.Resolve(forward.Settled, met.see(forward.Old), forward.Seen[struct{}]{})
+	case met.seen[forward.Old] || met.seen[forward.New]:
+		old, moved := met.see(forward.Old), met.see(forward.New)
+		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(c.New.Home(met.sort.Written()))
+		is = forward.Resolve(c.Phase, old, moved)
 	}
 	if is.Outcome == forward.Stale || len(met.strays) > 0 {
-		if err := m.unexplained(ctx, met); err != nil {
-			return nil, "", err
+		if err := m.unexplained(ctx); err != nil {
+			return e, "", false, err
 		}
 	}
 	switch {
 	case is.Outcome == forward.Missing:
-		return nil, "", nil
+		return e, "", false, nil
 	case is.Outcome == forward.Found && is.Home == forward.New:
-		return is.Content, c.moved.of(met.sort), nil
+		return met.at[forward.New], met.in[forward.New], true, nil
 	case is.Outcome == forward.Found:
-		return is.Content, c.old.of(met.sort), nil
+		return met.at[forward.Old], met.in[forward.Old], true, nil
 	}
 	return m.follow(ctx, met.sort)
 }
 
+// doubled is the error for two items of a list with one sort key. Whoever goes on would take one of them for a copy of the other.
+func (m *tracking) doubled() error {
+	return fmt.Errorf("%w: query %s key %q: shards %q and %q have an item with the sort key %s each, but the items of a movable list need "+
+		"sort keys of their own: put one of them again with another sort key, and delete it", ErrOptions, m.core.options.Table, m.read.query.Key,
+		m.met.twice[0], m.met.twice[1], attribute.Describe(m.met.sort.Attribute()))
+}
+
 // unexplained looks for what may explain a mark or an item that the stage cannot have. That is a newer generation of the record, or an
 // eventually consistent read that has seen what was there before the last stage.
-func (m *tracking) unexplained(ctx context.Context, met *encounter) error {
+func (m *tracking) unexplained(ctx context.Context) error {
 	newer, err := m.core.movable.book.Renew(ctx, m.view)
 	if err != nil {
 		return err
 	}
-	if newer.Record.Generation != m.read.course.generation {
+	if newer.Record.Generation != m.read.course.Generation {
 		return errMoved
 	}
-	for _, shardKey := range met.strays {
-		if err := m.checkStray(ctx, shardKey, met.sort); err != nil {
+	for _, shardKey := range m.met.strays {
+		if err := m.checkStray(ctx, shardKey, m.met.sort); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// seen returns what was seen in a home.
-func seen(e *entry) forward.Seen[*entry] {
-	if e == nil {
-		return forward.Seen[*entry]{}
-	}
-	return forward.Seen[*entry]{Slot: forward.Slot[*entry]{State: e.Value.state, Content: e}, Covered: true}
 }
 
 // covers reports whether the read includes a shard. A partial read lacks some.
@@ -298,49 +347,91 @@ func (m *tracking) covers(shardKey string) bool {
 	})
 }
 
+// coversID reports whether the read includes all homes of an id.
+func (m *tracking) coversID(sort sortkey.Value) bool {
+	c := m.read.course
+	return m.coversOld(sort) && (c.Phase == forward.Settled || m.covers(c.New.Home(sort.Written())))
+}
+
+// coversOld reports whether the read includes the old home of an id. In a list that may be any.
+func (m *tracking) coversOld(sort sortkey.Value) bool {
+	if !m.read.course.List() {
+		return m.covers(m.read.course.Old.Home(sort.Written()))
+	}
+	return !slices.ContainsFunc(m.read.course.Old.Keys, func(key string) bool { return !m.covers(key) })
+}
+
 // follow reads an id on its own, with strong consistency.
-func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (*entry, string, error) {
+func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, shardKey string, there bool, err error) {
 	r, keys := m.read, &m.core.schema.Keys
-	item, home, err := m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+	var item Item
+	var home place.Home
+	if r.course.List() {
+		item, home, err = m.followInList(ctx, sort)
+	} else {
+		item, home, err = m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+	}
+	if failed, ok := errors.AsType[*ShardError](err); ok && r.query.Partial && lost(failed) {
+		if m.coversID(sort) { // else it is known which shard is missing
+			m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
+		}
+		return e, "", false, nil
+	}
 	if err != nil || item == nil {
-		return nil, "", err
+		return e, "", false, err
 	}
 	by := r.sift
 	if by == nil { // DynamoDB evaluates the filter in this course
 		if by, err = r.newSift(m.light); err != nil {
-			return nil, "", err
+			return e, "", false, err
 		}
 	}
 	keeps, err := by.Keeps(item)
 	if err != nil || !keeps {
-		return nil, "", err
+		return e, "", false, err
 	}
-	return &entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, nil
+	return entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, true, nil
+}
+
+// followInList reads an item of a list where a stub says that it has moved to.
+func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, place.Home, error) {
+	home := place.Home{ShardKey: m.read.course.New.Home(sort.Written())}
+	slot, err := m.readOne(ctx, home.ShardKey, sort)
+	if err == nil && slot.State != forward.Live {
+		err = fmt.Errorf("%w: query %s key %q: the item with the sort key %s has moved to shard %q, but is not there: run heatsink move --verify",
+			ErrLedger, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), home.ShardKey)
+	}
+	return slot.Content, home, err
 }
 
 // checkStray refuses an item that is still in a shard where no id of it belongs.
 func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey.Value) error {
+	slot, err := m.readOne(ctx, shardKey, sort)
+	if err != nil || slot.State != forward.Live {
+		return err
+	}
+	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
+		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
+		ErrOptions, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), shardKey, m.read.course.Old.Home(sort.Written()))
+}
+
+// readOne reads what a shard has of an id, with strong consistency.
+func (m *tracking) readOne(ctx context.Context, shardKey string, sort sortkey.Value) (slot forward.Slot[Item], err error) {
 	keys, r := &m.core.schema.Keys, m.read
 	in := &dynamodb.GetItemInput{
 		TableName: &m.core.options.Table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: r.meters.Wanted(),
 		Key: Item{keys.PartitionKey: &types.AttributeValueMemberS{Value: shardKey}, keys.SortKey: sort.Attribute()},
 	}
 	var out *dynamodb.GetItemOutput
-	err := r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: shardKey}}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
+	err = r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: shardKey}}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
 		out, err = m.core.sender.client.GetItem(ctx, in, options...)
 		return err
 	})
 	if err != nil {
-		return err
+		return slot, err
 	}
 	meter.Read(ctx, 0, out.ConsumedCapacity)
-	slot, err := m.core.movable.table.Take(out.Item)
-	if err != nil || slot.State != forward.Live {
-		return err
-	}
-	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
-		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
-		ErrOptions, m.core.options.Table, r.query.Key, attribute.Describe(sort.Attribute()), shardKey, r.course.old.of(sort))
+	return m.core.movable.table.Take(out.Item)
 }
 
 // goOnNow goes on with what the process knows by now.
@@ -436,7 +527,7 @@ func pageTracked(ctx context.Context, c *core, q Query, token string) (page Page
 	}
 	missed := m.missed(short)
 	if missed == nil && (short != nil || m.More()) {
-		at := pagetoken.Position{Width: 1, Sort: *m.last}
+		at := pagetoken.Position{Width: 1, Sort: m.last}
 		page.Next = at.Token(fingerprintsOf(base), c.options.TokenKeys)
 	}
 	return page, missed // without Next: one position cannot record how far each missing shard was read
@@ -497,11 +588,11 @@ func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	course, err := newCourse(&view.Record, q.Key)
+	course, err := passage.NewCourse(&view.Record, q.Key)
 	if err != nil {
-		return Plan{}, err
+		return Plan{}, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
-	return Plan{Buckets: 1, Shards: len(course.shards(base))}, nil
+	return Plan{Buckets: 1, Shards: len(shardsAlong(course, base))}, nil
 }
 
 // foldTracked is Fold for a movable collection. It reads in order, in one part, so that no item is added twice when the read goes on in

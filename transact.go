@@ -108,6 +108,9 @@ func partFor[P any](ctx context.Context, t *transactions, like Item, edits []fun
 // check refuses transactions in a collection with versions. A part that is built before another write has an older
 // version, so DynamoDB would cancel it without a reason that the caller could see.
 func (t *transactions) check() error {
+	if t.movable != nil {
+		return t.movable.checkList("a transaction")
+	}
 	if !t.versions.Keeps() {
 		return nil
 	}

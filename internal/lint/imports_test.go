@@ -26,7 +26,7 @@ const everything = "*"
 // architecture: make it here, where it is seen. Test files are free, so that the library's examples can run on local.
 var mayImport = imports{
 	// The library, and the recipes on top of it.
-	".":           {"layout", "internal/adapt", "internal/charter", "internal/ledger", "internal/place", "internal/expiry", "internal/version", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr/compose", "internal/forward", "internal/forward/carry", "internal/forward/express", "internal/gather", "internal/lease", "internal/meter", "internal/pagetoken", "internal/passage", "internal/sortkey"},
+	".":           {"layout", "internal/adapt", "internal/charter", "internal/ledger", "internal/place", "internal/expiry", "internal/version", "internal/attribute", "internal/attr", "internal/dispatch", "internal/expr/compose", "internal/forward", "internal/forward/carry", "internal/forward/express", "internal/gather", "internal/lease", "internal/meter", "internal/pagetoken", "internal/passage", "internal/sift", "internal/sortkey"},
 	"cache":       {},
 	"counter":     {".", "layout", "cache", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},
 	"leaderboard": {".", "layout", "internal/schema", "internal/direct", "internal/dispatch", "internal/meter"},

@@ -2,6 +2,7 @@ package passage
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,12 @@ func (a Arrangement) For(key string) layout.Layout {
 		return a.Layout.WithShards(n)
 	}
 	return a.Layout.WithShards(max(a.Layout.Shards, 1))
+}
+
+// Width returns the number of shards of a key, as layout.Widths has it.
+func (a Arrangement) Width(_ context.Context, key string, _ time.Time) (layout.Width, error) {
+	n := max(a.For(key).Shards, 1)
+	return layout.Width{Write: n, Read: n}, nil
 }
 
 // Validate reports everything that is wrong with an arrangement. The error wraps ErrArrangement.

@@ -21,7 +21,7 @@ import (
 
 const (
 	// renewAfter is the age from which one of those who use a view reads the record again.
-	renewAfter = lease.Term / 2
+	renewAfter = lease.Term * 3 / 4
 	// retryAfter is how long nobody tries to renew a view again after that has failed.
 	retryAfter = 5 * time.Second
 	// jitter is more than what the clock of signatures jumps by itself. The SDK corrects it by the time that each answer carries, which has
