@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -123,14 +124,9 @@ func (c *census) verdict() error {
 		if n == 0 {
 			continue
 		}
-		text := figure.Count(n, "item")
-		for _, f := range c.report.Findings {
-			if f.Kind == kind {
-				text += fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why)
-				break
-			}
-		}
-		parts = append(parts, text)
+		i := slices.IndexFunc(c.report.Findings, func(f Finding) bool { return f.Kind == kind })
+		f := c.report.Findings[i] // the first of a kind is always one
+		parts = append(parts, fmt.Sprintf("%s, such as the one with %s, stored as %s: %s", figure.Count(n, "item"), f.Key, quote.Text(f.Stored), f.Why))
 	}
 	switch {
 	case len(parts) == 0:
