@@ -76,7 +76,7 @@ type Options struct {
 	// Get, Put, Update, Delete and transaction acts on the one item with its key, before, during and after a move, and so do
 	// conditions.
 	//
-	// Where items are stands in the collection's record, a control item, which each process reads once a minute, for 1 RCU. Layout
+	// Where items are stands in the collection's record, a control item, which each process reads about once a minute, for 1 RCU. Layout
 	// must be the one in the record, or the one before or after: a process need not be restarted for a move. Every write has a
 	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
 	// heatsink.
