@@ -18,6 +18,8 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 	stage := stageOf(r)
 	toward := func(a *passage.Arrangement) string { return Arrangement(*a).String() }
 	switch {
+	case back && r.List():
+		return fmt.Errorf("%w: %w", ErrStage, passage.ErrListBack)
 	case r.Former != nil && !stage.Moving() && to != nil && !to.Equal(r.Now) && !to.SameLayout(r.Former.Layout):
 		return fmt.Errorf("%w: the last move is not finished, and programs may still have its layout, %s: set Options.Layout to %s in all programs, and Finish that move (--finish)",
 			ErrStage, toward(r.Former), toward(&r.Now))

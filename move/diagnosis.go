@@ -16,6 +16,7 @@ type diagnosis struct {
 	at     located
 	here   forward.State // of item
 
+	twin            string        // of a list: another shard with an item of this sort key, "" if there is none
 	first, old, new forward.State // of the homes: the new one was read before the old one and behind it
 }
 
@@ -31,6 +32,8 @@ func (d *diagnosis) kind() (kind, why string) {
 		return unexplained.String(), d.at.why
 	case d.at.spot == astray:
 		return misplaced.String(), d.at.why
+	case d.record.List():
+		return d.inList()
 	case d.at.spot == atBoth && d.here == forward.Live:
 		return "", ""
 	case d.at.spot == atBoth && d.here == forward.Dead && d.record.Stage.Trace == forward.Deads:

@@ -158,7 +158,7 @@ func (l *life) waitFor(until time.Time) {
 // last longer.
 func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, waits bool, err error) {
 	r := &v.Record
-	chore, then, waits := follows(r.Stage, waited)
+	chore, then, waits := follows(r, waited)
 	switch {
 	case r.Stage == forward.Stage{}:
 		return l.begin(ctx, v)
@@ -189,6 +189,7 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		}
 	case waits:
 		return false, true, nil
+	case chore == forward.DropDeads && r.List(): // nothing is deleted from a list
 	case chore == forward.MoveAll:
 		if err := l.moveRest(ctx, v); err != nil {
 			return false, false, err
@@ -198,7 +199,7 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 			return false, false, err
 		}
 	}
-	if then.Trace == forward.Deads {
+	if then.Trace == forward.Deads && !r.List() {
 		l.leaveTrail(ctx, v)
 	}
 	name, _ := nameOfStage(then)
