@@ -23,6 +23,7 @@ const (
 	lookEvery  = time.Minute
 	leastPause = 5 * time.Second
 	maxPasses  = 10 // of one chore
+	probes     = 8  // of whether the server checks signatures, until it has answered
 )
 
 // unchecked is what to say where stages cannot end.
@@ -32,8 +33,9 @@ const unchecked = "this server does not check when requests were signed (DynamoD
 // life is one Run or Back: it takes the collection from stage to stage, as far as that is possible.
 type life struct {
 	*trip
-	back bool
-	kept []Finding // items that the run has left behind
+	back  bool
+	known bool      // the server checks when requests were signed
+	kept  []Finding // items that the run has left behind
 }
 
 // travel runs a life, and returns what it did.
@@ -259,13 +261,19 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		_, err = l.book.Advance(ctx, v, forward.Stage{Phase: forward.Back}, nil, "the move goes back")
 		return false, false, err
 	case r.Stage.Phase == forward.Split: // items move at once, and what is left moves when it is closed
-		if err := l.pass(ctx, v, forward.MoveAll); err != nil || waits {
-			return false, waits, err
+		if err := l.pass(ctx, v, forward.MoveAll); err != nil {
+			return false, false, err
 		}
-		checks, err := l.checks(ctx)
+		if waits && l.known {
+			return false, true, nil
+		}
+		checks, err := l.checks(ctx) // not after the wait alone: nobody is to wait an hour for a stage that cannot end
 		if err != nil || !checks {
 			l.rest(!checks && err == nil)
 			return false, true, err
+		}
+		if l.known = true; waits {
+			return false, true, nil
 		}
 	case waits:
 		return false, true, nil
@@ -433,10 +441,10 @@ func (l *life) round(ctx context.Context, v *passage.View, chore forward.Chore, 
 }
 
 // newCheckpointKey returns the key of the checkpoint in the data's table: some key that a read may have.
-func (l *life) newCheckpointKey() place.Item {
-	o := l.options
+func (t *trip) newCheckpointKey() place.Item {
+	o := t.options
 	o.Collection.ControlTable = ""
-	return newCheckpoint(l.client, &o, l.work.table).key
+	return newCheckpoint(t.client, &o, t.work.table).key
 }
 
 // newCheckpoint returns the checkpoint of a chore at a stage.
@@ -470,11 +478,18 @@ func (r *round) blocked() error {
 }
 
 // checks reports whether the server checks when requests were signed. If it does not, no stage can be known to be over.
-func (l *life) checks(ctx context.Context) (bool, error) {
-	o := &l.options.Collection
-	checks, err := lease.Probe(ctx, l.client, &dynamodb.GetItemInput{TableName: &o.Table, Key: l.newCheckpointKey()})
-	if err != nil {
-		return false, fmt.Errorf("find out whether the server checks signatures: %w", err)
+func (t *trip) checks(ctx context.Context) (bool, error) {
+	o := &t.options.Collection
+	for n := 1; ; n++ {
+		checks, err := lease.Probe(ctx, t.client, &dynamodb.GetItemInput{TableName: &o.Table, Key: t.newCheckpointKey()})
+		switch {
+		case err == nil:
+			return checks, nil
+		case errors.Is(err, lease.ErrUnsigned), n == probes:
+			return false, fmt.Errorf("find out whether the server checks signatures: %w", err)
+		}
+		if err := dispatch.Sleep(ctx, time.Duration(n)*time.Second); err != nil { // a lost answer says nothing
+			return false, err
+		}
 	}
-	return checks, nil
 }
