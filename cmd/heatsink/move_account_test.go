@@ -135,6 +135,19 @@ func (w *attempts) take(e fleetEvent) {
 	}
 }
 
+// unfinished reports whether a program may have been killed while it created an item, so that it has left a mark and nothing else.
+func (a *fleetAccount) unfinished(id string) bool {
+	if t := a.own[id]; t != nil {
+		now := *t
+		return now.pending != 0 && now.absent()
+	}
+	if b := a.sums[id]; b != nil {
+		return b.acked == 0 && b.begun > 0
+	}
+	w := a.writes[id]
+	return w != nil && w.latest == 0 && len(w.begun[1]) > 0
+}
+
 // compare returns what is wrong with the items that are there at the end.
 func (a *fleetAccount) compare(found map[string]heatsink.Item, statics int) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
