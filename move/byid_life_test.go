@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -194,9 +195,17 @@ func TestMoveByIDRestsWithoutSignatures(t *testing.T) {
 		x.fill(x.program(bare), 50)
 		end := x.start(bare, bare)
 		m := x.mover(move.Options{Collection: users(bare), To: eight, Wait: true})
+		forecast, err := m.Plan(t.Context())
+		if err != nil || !slices.ContainsFunc(forecast.Notes, func(note string) bool { return strings.Contains(note, "it can neither end nor go back") }) {
+			t.Errorf("got the notes %q, %v: want one that the move cannot end here", forecast.Notes, err)
+		}
+		began := time.Now()
 		result, err := m.Run(t.Context())
 		if err != nil || result.Done || result.Stage.Name != "split" || !strings.Contains(result.Rests, "does not check when requests were signed") || result.Moved < 50 {
 			t.Errorf("%+v, %v", result, err)
+		}
+		if took := time.Since(began); took > time.Minute { // it said so after an hour in which nothing could come of it
+			t.Errorf("the run took %v", took)
 		}
 		if _, err := m.Back(t.Context()); !errors.Is(err, move.ErrStage) {
 			t.Errorf("going back: %v, want ErrStage", err)

@@ -22,6 +22,7 @@ const (
 	lookEvery  = time.Minute
 	leastPause = 5 * time.Second
 	maxPasses  = 10 // of one chore
+	probes     = 8  // of whether the server checks signatures, until it has answered
 )
 
 // unchecked is what to say where stages cannot end.
@@ -247,10 +248,10 @@ func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, er
 }
 
 // checks reports whether the server checks when requests were signed. If it does not, no stage can be known to be over.
-func (l *life) checks(ctx context.Context) (checks bool, err error) {
-	in := &dynamodb.GetItemInput{TableName: &l.options.Collection.Table, Key: l.newCheckpointKey()}
-	err = l.send(ctx, l.reads, 2, func(ctx context.Context) (_ *types.ConsumedCapacity, err error) { // a read, and one that is refused
-		checks, err = lease.Probe(ctx, l.client, in)
+func (t *trip) checks(ctx context.Context) (checks bool, err error) {
+	in := &dynamodb.GetItemInput{TableName: &t.options.Collection.Table, Key: t.newCheckpointKey()}
+	err = t.send(ctx, t.reads, 2, func(ctx context.Context) (_ *types.ConsumedCapacity, err error) { // a read, and one that is refused
+		checks, err = lease.Probe(ctx, t.client, in)
 		return nil, err
 	})
 	if err != nil {

@@ -123,10 +123,10 @@ func (l *life) round(ctx context.Context, v *passage.View, chore forward.Chore, 
 }
 
 // newCheckpointKey returns the key of the checkpoint in the data's table: some key that a read may have.
-func (l *life) newCheckpointKey() place.Item {
-	o := l.options
+func (t *trip) newCheckpointKey() place.Item {
+	o := t.options
 	o.Collection.ControlTable = ""
-	return newCheckpoint(l.client, &o, l.work.table).key
+	return newCheckpoint(t.client, &o, t.work.table).key
 }
 
 // newCheckpoint returns the checkpoint of a chore at a stage.
