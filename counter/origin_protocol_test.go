@@ -292,8 +292,8 @@ func (w adopting) key() string {
 var adoptions = map[string]adoption{
 	"importers": {older: 3, importers: 2, lost: 2},
 	"counting":  {older: 2, adds: 2, importers: 1, folds: true, reader: true},
-	"reader":    {older: 2, adds: 1, importers: 2, lost: 1, reader: true},
-	"reset":     {older: 2, adds: 1, importers: 1, resets: true, reader: true},
+	"reader":    {older: 2, adds: 1, importers: 1, lost: 1, reader: true},
+	"reset":     {older: 1, adds: 1, importers: 1, resets: true, reader: true},
 	"folded":    {older: 1, adds: 1, importers: 1, folds: true, resets: true},
 }
 
