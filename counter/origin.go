@@ -155,3 +155,13 @@ func (s *store) readOrigin(ctx context.Context, key string) answer {
 	}
 	return answer{origin: n}
 }
+
+// Origin returns Options.Origin with its defaults, and with a Key in any case. It is nil if there is none.
+func (c *Counter) Origin() *Origin {
+	if c.options.Origin == nil {
+		return nil
+	}
+	g := *c.options.Origin
+	g.Key = c.options.Origin.item
+	return &g
+}
