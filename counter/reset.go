@@ -12,7 +12,8 @@ import (
 var errOvertaken = errors.New("other processes have changed the counter since")
 
 // Reset sets a counter to zero and returns its value before. A concurrent Add is either in the returned value or still
-// in the counter: it is never lost, and never in both. Concurrent resets each return a part of the value.
+// in the counter: it is never lost, and never in both. Concurrent resets each return a part of the value. With an Origin,
+// the attribute is part of the value, and stays as it is: what it has now is taken off the counter.
 //
 // If the error is a heatsink.UnknownOutcomeError, an answer was lost, and the counter may or may not be reset.
 //
@@ -88,8 +89,7 @@ func (z resetting) step(r request, a answer) resetting {
 		// Others have raised the version more than once, and the first of them may have been this reset.
 		z.ended, z.unknown = true, true
 	default: // the version went to somebody else, so this reset cannot happen any more
-		known := reading{shards: z.reading.shards, version: a.base.version, width: a.base.width, known: true}
-		return resetting{reading: known, token: z.token}
+		return resetting{reading: z.reading.after(a.base, 0), token: z.token}
 	}
 	return z
 }

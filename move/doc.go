@@ -42,4 +42,8 @@
 //	// result.Stage says how far it is, and when to run it again
 //
 // [Mover.Back] takes a move that is split back, and [Mover.Finish] ends the time in which programs may have the layout of before.
+//
+// # Counters that were attributes
+//
+// [Counters] imports the counters of a table that are attributes of its items into those of package counter.
 package move
