@@ -22,7 +22,7 @@ const (
 	kindOccupied = "occupied" // an item lies where another one is to move to
 	kindMarks    = "marks"    // marks that the record does not explain
 	kindStranded = "stranded" // in a home that nobody reads
-	kindDoubled  = "doubled"  // in both homes
+	kindDoubled  = "doubled"  // in both homes, or one of two items of a list with one sort key
 	kindLost     = "lost"     // the other home should have it, and has nothing
 	kindLeftover = "leftover" // a mark of a move that has ended
 )
@@ -124,9 +124,12 @@ func (c *census) verdict() error {
 		if n == 0 {
 			continue
 		}
-		i := slices.IndexFunc(c.report.Findings, func(f Finding) bool { return f.Kind == kind })
-		f := c.report.Findings[i] // the first of a kind is always one
-		parts = append(parts, fmt.Sprintf("%s, such as the one with %s, stored as %s: %s", figure.Count(n, "item"), f.Key, quote.Text(f.Stored), f.Why))
+		text := figure.Count(n, "item")
+		if i := slices.IndexFunc(c.report.Findings, func(f Finding) bool { return f.Kind == kind }); i >= 0 {
+			f := c.report.Findings[i]
+			text += fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why)
+		}
+		parts = append(parts, text)
 	}
 	switch {
 	case len(parts) == 0:
