@@ -17,6 +17,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/carry"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
+	"github.com/heatsink-go/heatsink/internal/lease"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
@@ -199,8 +200,8 @@ func TestMovableListRefuses(t *testing.T) {
 				t.Errorf("%s: got %v, want ErrOptions", name, err)
 			}
 		}
-		for _, shard := range []string{"k#SHARD_1", "k#SHARD_2"} {
-			if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("items"), Item: ov("pk", shard, "sk", "same")}); err != nil {
+		for i, shard := range []string{"k#SHARD_1", "k#SHARD_2"} {
+			if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("items"), Item: ov("pk", shard, "sk", "same", "v", i)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -307,4 +308,51 @@ func TestMovableListTwins(t *testing.T) {
 			store(8, "_hs_f", "s")
 		}
 	})
+}
+
+// TestMovableListPutsAgain shows that a put of a list may be repeated, and that one which is never sent in time is an error.
+func TestMovableListPutsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, client := openMovable(t, func(o *Options) { o.Layout = layout.Layout{Shards: 8} })
+		ctx := context.Background()
+		for range 5 {
+			if _, err := c.Put(ctx, ov("pk", "k", "sk", "a")); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.BatchPut(ctx, []Item{ov("pk", "k", "sk", "b"), ov("pk", "k", "sk", "c")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := sortsOf(c, Query{Key: "k"}); err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
+			t.Errorf("got %q, %v", got, err)
+		}
+		_, err := c.Put(ctx, ov("pk", "k", "sk", "a"), func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(pk)") })
+		if !errors.Is(err, ErrScattered) {
+			t.Errorf("a condition: got %v, want ErrScattered", err)
+		}
+
+		late, err := Open[Item](slowWrites{client}, movables(func(o *Options) { o.Layout = layout.Layout{Shards: 8} }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := late.Put(ctx, ov("pk", "k", "sk", "late")); !errors.Is(err, lease.ErrOver) {
+			t.Errorf("a put that is always signed too late: got %v", err)
+		}
+		if err := late.BatchPut(ctx, []Item{ov("pk", "k", "sk", "late")}); !errors.Is(err, lease.ErrOver) {
+			t.Errorf("a batch that is always signed too late: got %v", err)
+		}
+	})
+}
+
+// slowWrites is a client that takes two minutes before it signs a write.
+type slowWrites struct{ *dynamodb.Client }
+
+func (c slowWrites) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	time.Sleep(2 * time.Minute)
+	return c.Client.PutItem(ctx, in, o...)
+}
+
+func (c slowWrites) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	time.Sleep(2 * time.Minute)
+	return c.Client.BatchWriteItem(ctx, in, o...)
 }

@@ -256,12 +256,38 @@ func (m *tracking) meet() (ok bool, err error) {
 			met.strays = append(met.strays, shardKey)
 			continue
 		}
-		if met.seen[home] {
-			met.twice = [2]string{met.in[home], shardKey}
+		if met.seen[home] && !m.another(home, &e, shardKey) {
+			continue
 		}
 		met.at[home], met.seen[home], met.in[home] = e, true, shardKey
 	}
+	if old, moved := &met.at[forward.Old], &met.at[forward.New]; met.seen[forward.Old] && met.seen[forward.New] && m.differ(old, moved) {
+		met.twice = met.in
+	}
 	return true, nil
+}
+
+// another takes a second entry of a home, which only a list has. It reports whether that replaces the first. What a stub is for is in
+// another shard.
+func (m *tracking) another(home forward.Home, e *entry, shardKey string) bool {
+	met := &m.met
+	switch {
+	case e.Value.state == forward.Stub:
+		return false
+	case met.at[home].Value.state == forward.Stub:
+		return true
+	case m.differ(&met.at[home], e):
+		met.twice = [2]string{met.in[home], shardKey}
+	}
+	return false
+}
+
+// differ reports whether two entries of a list are two items with one sort key, and not one item that is stored twice: a put was repeated,
+// or the item moves.
+func (m *tracking) differ(a, b *entry) bool {
+	content := func(e *entry) bool { return e.Value.state == forward.Live || e.Value.state == forward.Frozen }
+	return m.read.course.List() && content(a) && content(b) &&
+		(a.Value.dropped != b.Value.dropped || !m.core.movable.table.SameContent(a.Value.item, b.Value.item))
 }
 
 // see returns what was seen in a home.
@@ -313,7 +339,7 @@ func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there
 // doubled is the error for two items of a list with one sort key. Whoever goes on would take one of them for a copy of the other.
 func (m *tracking) doubled() error {
 	return fmt.Errorf("%w: query %s key %q: shards %q and %q have an item with the sort key %s each, but the items of a movable list need "+
-		"sort keys of their own: put one of them again with another sort key, and delete it", ErrOptions, m.core.options.Table, m.read.query.Key,
+		"sort keys of their own: put one of them again with another sort key, and delete it from its shard with the SDK", ErrOptions, m.core.options.Table, m.read.query.Key,
 		m.met.twice[0], m.met.twice[1], attribute.Describe(m.met.sort.Attribute()))
 }
 
