@@ -342,6 +342,9 @@ func (f *fleet) pursue(args ...string) move.Result {
 				return r
 			}
 		}
+		if args[0] == "--back" && strings.Contains(p.stderr.String(), "nothing moves") { // a mover that was killed, or the other one, had come to the end
+			return move.Result{Done: true}
+		}
 		if p.cmd.ProcessState.Exited() && !disturbed {
 			f.Fatalf("heatsink move %s: %v\n%s%s", strings.Join(args, " "), p.cmd.ProcessState, &p.stdout, &p.stderr)
 		}
