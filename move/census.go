@@ -123,14 +123,15 @@ func (c *census) verdict() error {
 		if n == 0 {
 			continue
 		}
-		text := figure.Count(n, "item")
+		var text strings.Builder
+		text.WriteString(figure.Count(n, "item"))
 		for _, f := range c.report.Findings {
 			if f.Kind == kind {
-				text += fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why)
+				text.WriteString(fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why))
 				break
 			}
 		}
-		parts = append(parts, text)
+		parts = append(parts, text.String())
 	}
 	switch {
 	case len(parts) == 0:

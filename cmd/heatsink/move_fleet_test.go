@@ -44,7 +44,7 @@ func TestMoveFleet(t *testing.T) {
 		{to: "unsharded"},
 		{keys: "A=8"},
 		{to: "3", back: true},
-		{to: "16"},
+		{to: "7"},
 	}
 	for i := 0; i == 0 || f.kills < f.wanted; i++ {
 		f.move(moves[i%len(moves)])
