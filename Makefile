@@ -22,6 +22,7 @@ CHECKS   ?= 20000
 INPUTS   ?= 10000000
 SOAK     ?= 5m
 SEEDS    ?= 100000
+KILLS    ?= 500
 ONLY     ?=
 PEERS    := .peers
 
@@ -132,13 +133,15 @@ proof-adaptive: ## measure that shards follow the load of their keys and nothing
 	@go run ./internal/proof/adaptive -only '$(ONLY)'
 
 .PHONY: soak
-soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, SOAK=5m of everything at once on the engine
+soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves
 	$(call heading,simulator of ledgers with $(SEEDS) seeds)
 	@go test ./internal/ledger/sim -run TestNothingIsMissed -seeds $(SEEDS) -timeout 0
 	$(call heading,all interleavings of the long scenarios of moves)
 	@go test ./internal/forward/check -run TestOneItem -full -v -timeout 0
 	$(call heading,everything at once for $(SOAK))
 	@HEATSINK_SOAK=$(SOAK) go test ./local -run Soak -race -timeout 0
+	$(call heading,processes that use items while they move with $(KILLS) kills)
+	@HEATSINK_KILLS=$(KILLS) go test ./cmd/heatsink -run TestMoveFleet -v -timeout 0
 
 .PHONY: proof-structure
 proof-structure: ## measure how the source is built: files, methods, exported names, clones, and the ways of a Put and a Query

@@ -167,8 +167,22 @@ func (m *movable) operate(ctx context.Context, operation string, key Item, u *ex
 		}
 		return result, homes[result.Home], m.failure(operation, homes[result.Home], result.Refused)
 	}
-	return carry.Result{}, place.Home{}, fmt.Errorf("%w: %s of key %s in table %s: %w, but the collection's record does not say so: run heatsink move --verify",
-		ErrLedger, operation, attribute.DescribeKey(key, m.schema.PartitionKey), m.sender.table, stale)
+	return carry.Result{}, place.Home{}, m.unexplained(fmt.Sprintf("%s of key %s", operation, attribute.DescribeKey(key, m.schema.PartitionKey)), stale)
+}
+
+// unexplained is the error of an operation that was stale each time that it began again.
+func (m *movable) unexplained(operation string, stale error) error {
+	if errors.Is(stale, lease.ErrOver) {
+		return fmt.Errorf("%s in table %s: it takes longer than the minute for which the collection's record may be used, each of %d times: "+
+			"do less at a time, or find out what is slow, or whose clock is wrong: %w", operation, m.sender.table, staleTimes, stale)
+	}
+	return fmt.Errorf("%w: %s in table %s: %w, but the collection's record does not say so: run heatsink move --verify", ErrLedger, operation, m.sender.table, stale)
+}
+
+// partOf returns what parts of transactions have as their table: a name that none can have, and that tells collections apart.
+func (m *movable) partOf() *string {
+	name := m.sender.table + ": a movable collection, whose parts heatsink.Transaction sends"
+	return &name
 }
 
 // failure returns the error of a request in the library's terms, nil for nil.

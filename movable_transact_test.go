@@ -120,17 +120,26 @@ func TestMovablePartsAreNotSentAlone(t *testing.T) {
 		if err := twice.Write(ctx); err == nil || !strings.Contains(err.Error(), "multiple operations on one item") {
 			t.Errorf("two parts on one item: %v", err)
 		}
+		other, err := Open[Item](client, movables(func(o *Options) { o.Table, o.Name = "others", "others" }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wrong Transaction
+		wrong.Add(other, put)
+		if err := wrong.Write(ctx); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "add a part with the collection that has made it") {
+			t.Errorf("a part of another collection: %v", err)
+		}
 		fixed, err := Open[Item](local.Start(t).Client(), Options{Table: "items", PartitionKey: "pk", SortKey: "sk"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := fixed.TransactPut(ctx, ov("pk", "other", "sk", "a"))
+		plain, err := fixed.TransactPut(ctx, ov("pk", "other", "sk", "a"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var both Transaction
 		both.Add(c, put)
-		both.Add(fixed, other)
+		both.Add(fixed, plain)
 		if err := both.Write(ctx); err != nil {
 			t.Error(err)
 		}

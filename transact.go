@@ -40,7 +40,7 @@ func (t *transactions) put(ctx context.Context, item Item, edits []func(*types.P
 	}
 	put.TableName, put.Item = &t.table, t.schema.WithKeyOf(item, put.Item)
 	if t.movable != nil {
-		put.TableName = nil // see Transaction
+		put.TableName = t.movable.partOf() // see Transaction
 		return types.TransactWriteItem{Put: put}, nil
 	}
 	p, err := t.placer.Place(ctx, put.Item, put.ConditionExpression != nil)
@@ -100,7 +100,7 @@ func partFor[P any](ctx context.Context, t *transactions, like Item, edits []fun
 	}
 	*table, *own = &t.table, key
 	if t.movable != nil {
-		*table = nil // see Transaction
+		*table = t.movable.partOf() // see Transaction
 	}
 	return part, nil
 }
@@ -137,7 +137,8 @@ func (t *transactions) key(ctx context.Context, like Item) (Item, error) {
 //	t.Add(accounts, take, give)
 //	err = t.Write(ctx)
 //
-// A part of a movable collection names no table, so that the SDK refuses to send it by itself. The zero Transaction has no parts.
+// A part of a movable collection names no table that could be, so that DynamoDB refuses it if it is sent by itself. The zero Transaction
+// has no parts.
 type Transaction struct {
 	parts []transactPart
 }
@@ -177,6 +178,7 @@ func (t *Transaction) Write(ctx context.Context) error {
 		return fmt.Errorf("%w: none of the transaction's %d parts is of a movable collection: send them with TransactWriteItems", ErrOptions, len(t.parts))
 	}
 	views := map[*movable]*passage.View{}
+	var stale error
 	for range staleTimes {
 		actions, err := t.actions(ctx, views)
 		if err != nil {
@@ -186,13 +188,29 @@ func (t *Transaction) Write(ctx context.Context) error {
 		if !errors.Is(err, carry.ErrStale) {
 			return t.outcome(err)
 		}
+		stale = err
 		for m, v := range views {
 			if views[m], err = m.book.Renew(ctx, v); err != nil {
 				return err
 			}
 		}
 	}
-	return fmt.Errorf("%w: transaction of %d parts: an item has a mark that the collection's record does not explain: run heatsink move --verify", ErrLedger, len(t.parts))
+	return t.parts[first].of.unexplained(fmt.Sprintf("transaction of %d parts", len(t.parts)), stale)
+}
+
+// tableOf returns the table of a part.
+func tableOf(part types.TransactWriteItem) string {
+	switch {
+	case part.Put != nil:
+		return aws.ToString(part.Put.TableName)
+	case part.Update != nil:
+		return aws.ToString(part.Update.TableName)
+	case part.Delete != nil:
+		return aws.ToString(part.Delete.TableName)
+	case part.ConditionCheck != nil:
+		return aws.ToString(part.ConditionCheck.TableName)
+	}
+	return ""
 }
 
 // actions returns the parts by what is known of where their items are. It fills in views.
@@ -202,6 +220,10 @@ func (t *Transaction) actions(ctx context.Context, views map[*movable]*passage.V
 		if p.of == nil {
 			actions[i].Other = p.part
 			continue
+		}
+		if name := tableOf(p.part); name != *p.of.partOf() {
+			return nil, fmt.Errorf("%w: part %d of the transaction is for %q, but was added with a collection of table %q: add a part with the collection that has made it",
+				ErrOptions, i, name, p.of.sender.table)
 		}
 		user, err := p.of.table.Part(p.part)
 		if err != nil {

@@ -219,6 +219,49 @@ func TestMoveByIDRestsWithoutSignatures(t *testing.T) {
 	})
 }
 
+// meanwhile is a client that lets something else happen before its first Scan.
+type meanwhile struct {
+	move.Client
+	once sync.Once
+	do   func()
+}
+
+func (m *meanwhile) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	m.once.Do(m.do)
+	return m.Client.Scan(ctx, in, o...)
+}
+
+// A mover on the way back is told that the move is over if another one ends it during its forecast. It was told that nothing moves.
+func TestBackEndsDuringAForecast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(bare), 20)
+		first := x.mover(move.Options{Collection: users(bare), To: eight})
+		if _, err := first.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, stage := range []string{"back", "returned"} {
+			result, err := first.Back(t.Context())
+			if err != nil || result.Stage.Name != stage {
+				t.Fatalf("%+v, %v, want the stage %s", result, err, stage)
+			}
+			time.Sleep(63 * time.Minute)
+		}
+		client := &meanwhile{Client: x.client, do: func() {
+			if result, err := first.Back(t.Context()); err != nil || !result.Done {
+				t.Errorf("%+v, %v", result, err)
+			}
+		}}
+		second, err := move.New(client, move.Options{Collection: users(bare)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err := second.Back(t.Context()); err != nil || !result.Done {
+			t.Errorf("the second mover: %+v, %v, want that the move is over", result, err)
+		}
+	})
+}
+
 // Only the keys that are named move, and only their shards are read.
 func TestMoveSingleKeysByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

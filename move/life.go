@@ -74,7 +74,7 @@ func (m *byID) travel(ctx context.Context, back bool) (Result, error) {
 
 // live goes from stage to stage until the move is over, or has to wait.
 func (l *life) live(ctx context.Context) error {
-	began := false // something moves, or has moved since this run began
+	began := l.result.Stage.Moving() // something moves, or has moved since this run began, perhaps during its forecast
 	for {
 		v, waited, err := l.current(ctx)
 		if err != nil {

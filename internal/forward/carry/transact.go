@@ -1,11 +1,13 @@
 package carry
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -40,6 +42,8 @@ const (
 	// maxRounds bounds how often a transaction is sent anew because its items have moved, or were created and deleted meanwhile. A move
 	// takes three rounds at most.
 	maxRounds = 16
+	// maxPreparing is how many ids of a transaction are prepared at a time.
+	maxPreparing = 16
 	// tokenTerm is how long an answer shows that a transaction happened once: DynamoDB remembers its token for ten minutes.
 	tokenTerm = 9 * time.Minute
 )
@@ -234,29 +238,40 @@ func (m *member) take(a forward.Answer[express.Item]) error {
 	return nil
 }
 
-// prepare sends single requests until each id lacks the user's action only, or until one ends the transaction.
+// prepare sends single requests until each id lacks the user's action only, or until one ends the transaction. Those of several ids are
+// sent at the same time: they have one lease for all.
 func (t *transaction) prepare(ctx context.Context) error {
+	errs := make([]error, len(t.members))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, maxPreparing)
 	for i := range t.members {
-		m := &t.members[i]
-		if m.User == nil {
+		if t.members[i].User == nil {
 			continue
 		}
-		r := m.machine.Next()
-		for ; !users(r.Act); r = m.machine.Next() {
-			answer, _, err := t.carrier.ask(ctx, m.At, r, nil, false, nil)
-			if err == nil {
-				err = m.take(answer)
-			}
-			if err != nil || m.reason.Code != nil {
-				return err
-			}
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = t.members[i].prepare(ctx, t.carrier)
+		})
+	}
+	all.Wait()
+	return cmp.Or(errs...)
+}
+
+// prepare sends the single requests of one id.
+func (m *member) prepare(ctx context.Context, c *Carrier) (err error) {
+	r := m.machine.Next()
+	for ; !users(r.Act); r = m.machine.Next() {
+		answer, _, err := c.ask(ctx, m.At, r, nil, false, nil)
+		if err == nil {
+			err = m.take(answer)
 		}
-		var err error
-		if m.request, err = m.At.Homes.Express(r, m.asked); err != nil {
+		if err != nil || m.reason.Code != nil {
 			return err
 		}
 	}
-	return nil
+	m.request, err = m.At.Homes.Express(r, m.asked)
+	return err
 }
 
 // send sends the transaction, again with the same token if that may help.
