@@ -129,7 +129,7 @@ func (c *census) verdict() error {
 			f := c.report.Findings[i]
 			text += fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why)
 		}
-		parts = append(parts, text.String())
+		parts = append(parts, text)
 	}
 	switch {
 	case len(parts) == 0:
