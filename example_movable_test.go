@@ -2,6 +2,7 @@ package heatsink_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/counter"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/move"
@@ -206,6 +208,97 @@ func ExampleOptions_adoptedList() {
 	// Output:
 	// 2026-11-16T10:00:00.000002Z <nil>
 	// 2026-11-16T10:00:00.000001Z <nil>
+}
+
+// A list may also move, with a random layout.
+func ExampleOptions_movableList() {
+	ctx := context.Background()
+	db := engineWith(ctx, "views")
+	defer db.Close()
+	client := db.Client()
+	views, err := heatsink.Open[ViewAt](client, heatsink.Options{
+		Table: "views", PartitionKey: "pk", SortKey: "sk",
+		Movable: true, Layout: layout.Layout{}, // a list: items are appended, and never found by id
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = views.Put(ctx, ViewAt{Page: "PAGE#home", At: "2026-11-16T10:00:00Z"})
+	fmt.Println(err)
+	_, err = views.Get(ctx, ViewAt{Page: "PAGE#home", At: "2026-11-16T10:00:00Z"})
+	fmt.Println(errors.Is(err, heatsink.ErrOptions))
+	// Output:
+	// <nil>
+	// true
+}
+
+// viewWithSDK is a program that counts in an attribute.
+func viewWithSDK(ctx context.Context, client *dynamodb.Client) error {
+	_, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String("posts"),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "POST#7"},
+			"sk": &types.AttributeValueMemberS{Value: "META"},
+		},
+		UpdateExpression:          aws.String("ADD #views :one"),
+		ExpressionAttributeNames:  map[string]string{"#views": "views"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
+	})
+	return err
+}
+
+// A counter that was an attribute is counted on beside older programs, and taken over in the end.
+func ExampleOptions_counterOfBefore() {
+	ctx := context.Background()
+	db := engineWith(ctx, "posts")
+	defer db.Close()
+	client := db.Client()
+	for range 3 {
+		if err := viewWithSDK(ctx, client); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	options := counter.Options{
+		Table:  "counters",
+		Origin: &counter.Origin{Table: "posts", PartitionKey: "pk", SortKey: "sk", SortValue: "META", Attribute: "views"},
+	}
+	if err := counter.Setup(ctx, client, options); err != nil {
+		log.Fatal(err)
+	}
+	views, err := counter.Open(client, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := views.Add(ctx, "POST#7", 1); err != nil {
+		log.Fatal(err)
+	}
+	if err := viewWithSDK(ctx, client); err != nil { // an older program goes on
+		log.Fatal(err)
+	}
+	fmt.Println(views.Total(ctx, "POST#7"))
+	if err := views.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	imports, err := move.NewCounters(client, move.CounterOptions{Counter: options})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := imports.Run(ctx)
+	fmt.Println(result.Moved, "imported", err)
+
+	options.Origin = nil
+	alone, err := counter.Open(client, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer alone.Close(ctx)
+	fmt.Println(alone.Total(ctx, "POST#7"))
+	// Output:
+	// 5 <nil>
+	// 1 imported <nil>
+	// 5 <nil>
 }
 
 // An OrderByID is stored by its id, and listed by its status.

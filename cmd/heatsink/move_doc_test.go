@@ -209,3 +209,49 @@ func TestMovingGuideByID(t *testing.T) {
 		one.want("--keys STATUS#ACTIVE=16 --yes", "stage    split")
 	})
 }
+
+// The commands for a list work in their order.
+func TestMovingGuideOfAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Signatures: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		u := &userTable{t: t, client: db.Client()}
+		c, err := heatsink.Open[heatsink.Item](u.client, heatsink.Options{Table: "views", PartitionKey: "pk", SortKey: "sk", Movable: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			if _, err := c.Put(t.Context(), u.user(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ran := 0
+		for line := range strings.Lines(movingPage(t)) {
+			text, ok := strings.CutPrefix(strings.TrimSpace(line), "heatsink move views ")
+			if !ok {
+				continue
+			}
+			ran++
+			var args []string
+			for i, part := range strings.Split(text, `"`) {
+				if i%2 == 1 {
+					args = append(args, part)
+				} else {
+					args = append(args, strings.Fields(part)...)
+				}
+			}
+			if _, _, err := u.runOn("views", args...); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+		if n, err := c.Count(t.Context(), heatsink.Query{Key: "STATUS#IDLE"}); ran != 2 || n != 50 || err != nil {
+			t.Errorf("%d commands, %d items, want 2 and 50: %v", ran, n, err)
+		}
+	})
+}
