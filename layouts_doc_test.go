@@ -2,6 +2,7 @@ package heatsink
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -29,7 +31,7 @@ func TestLayoutTable(t *testing.T) {
 	for _, strategy := range []layout.Strategy{layout.Random, layout.Calculated} {
 		for _, format := range []string{"suffix", "BareZero"} {
 			for _, past := range []string{"unsharded", "4 shards"} {
-				for _, declared := range []string{"no", "Older", "Widths"} {
+				for _, declared := range []string{"no", "Older", "Widths", "Movable"} {
 					name := strings.Join([]string{strategy.String(), format, past, declared}, ", ")
 					row, ok := rows[name]
 					if !ok {
@@ -122,8 +124,30 @@ func newPast(t *testing.T, client *dynamodb.Client, key string, strategy layout.
 	case "Widths":
 		options.Widths = layout.Width{Write: 16, Read: 16}
 	}
+	if declared == "Movable" {
+		then.Strategy = strategy
+		s.items = openItems(t, client, Options{Layout: then, Rand: rand.NewPCG(3, 4), Movable: true, Name: fmt.Sprintf("m%x", sha256.Sum256([]byte(key)))[:64]})
+		s.moveHalf(now)
+		return s
+	}
 	s.items = openItems(t, client, options)
 	return s
+}
+
+// moveHalf begins a move of the items to a layout, and stops in the middle of it.
+func (s *past) moveHalf(to layout.Layout) {
+	s.Helper()
+	m := mover{s.T, s.items}
+	m.enter(forward.Stage{Phase: forward.Split}, &to)
+	if to.Strategy == layout.Random {
+		moveList(s.T, s.items, s.client, s.key, 2, true)
+		return
+	}
+	for i, id := range s.ids {
+		if i%2 == 0 {
+			m.move(s.key, id)
+		}
+	}
 }
 
 func (s *past) item(id string, n int) Item { return ov("pk", s.key, "sk", id, "n", n) }
@@ -193,6 +217,8 @@ func (s *past) expect(err error, word string) string {
 		return "not found"
 	case errors.Is(err, ErrScattered):
 		return "ErrScattered"
+	case errors.Is(err, ErrOptions):
+		return "ErrOptions"
 	case errors.As(err, new(*types.ConditionalCheckFailedException)):
 		return "exists"
 	}
@@ -212,5 +238,7 @@ func (s *past) copies(id string) []Item {
 	if err != nil {
 		s.Fatal(err)
 	}
-	return out.Responses["items"]
+	return slices.DeleteFunc(out.Responses["items"], func(item map[string]types.AttributeValue) bool {
+		return item["_hs_f"] != nil || item["_hs_d"] != nil // marks of a move, which no operation returns
+	})
 }

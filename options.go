@@ -76,15 +76,16 @@ type Options struct {
 	// Get, Put, Update, Delete and transaction acts on the one item with its key, before, during and after a move, and so do
 	// conditions.
 	//
-	// Where items are stands in the collection's record, a control item, which each process reads about once a minute, for 1 RCU. Layout
+	// With a Random layout, the items are a list: they are put once and read by Query, and operations by id are refused. Each item of
+	// a key then needs a sort key of its own.
+	//
+	// Where items are stands in the collection's record, a control item. A process that uses the collection reads it every 45 seconds, for
+	// 1 RCU, and the charter once a minute, for another one. Layout
 	// must be the one in the record, or the one before or after: a process need not be restarted for a move. Every write has a
 	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
 	// heatsink.
 	//
-	// With a Random layout, the collection is an append-only list: see docs/moving.md. Items are put and listed, and each has a sort key
-	// of its own. Get, Update, Delete and transactions are refused.
-	//
-	// All programs that write to the table must set Movable before the first move. The client must sign its requests, as the
+	// All programs that read or write the table must set Movable before the first move. The client must sign its requests, as the
 	// SDK's does. A sort key is required. Open refuses Movable together with an Index, whose items move without it, and with
 	// Adaptive, Widths, Older, Version, TTL, OnePerShard, ShardBy and buckets. A movable collection is always recorded.
 	Movable bool

@@ -72,6 +72,11 @@ func (u *userTable) open(with layout.Layout) *heatsink.Collection[heatsink.Item]
 
 // run runs heatsink move users with arguments.
 func (u *userTable) run(args ...string) (stdout, stderr string, err error) {
+	return u.runOn("users", args...)
+}
+
+// runOn runs heatsink move for a table.
+func (u *userTable) runOn(table string, args ...string) (stdout, stderr string, err error) {
 	m := &mover{connect: func(context.Context) (clients, error) { return clients{tables: u.client}, nil }}
 	cmd := m.command()
 	var out, screen bytes.Buffer
@@ -79,7 +84,7 @@ func (u *userTable) run(args ...string) (stdout, stderr string, err error) {
 	cmd.SetErr(&screen)
 	cmd.SetIn(strings.NewReader(""))
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(append([]string{"users"}, args...))
+	cmd.SetArgs(append([]string{table}, args...))
 	err = cmd.ExecuteContext(context.Background())
 	return out.String(), screen.String(), err
 }

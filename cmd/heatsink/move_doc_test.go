@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
-	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -116,53 +117,141 @@ func TestMovingGuide(t *testing.T) {
 	if ran != 4 {
 		t.Errorf("%d commands were found, want 4", ran)
 	}
-	var policy struct {
-		Statement []struct{ Action []string }
-	}
-	_, text, _ := strings.Cut(page, "```json\n")
-	text, _, _ = strings.Cut(text, "```")
-	if err := json.Unmarshal([]byte(text), &policy); err != nil {
-		t.Fatal(err)
-	}
-	var allowed, sent []string
-	for _, st := range policy.Statement {
-		for _, action := range st.Action {
-			allowed = append(allowed, strings.TrimPrefix(action, "dynamodb:"))
-		}
-	}
-	for operation := range s.sent {
-		sent = append(sent, operation)
-	}
-	slices.Sort(allowed)
-	slices.Sort(sent)
+	allowed, sent := policyOf(t, "### IAM, for a listing", 1), slices.Sorted(maps.Keys(s.sent))
 	if !slices.Equal(allowed, sent) {
 		t.Errorf("the policy allows %q, and the commands send %q", allowed, sent)
 	}
 }
 
-// The commands for items found by id work in their order, in virtual time, and end with a move that is over and finished.
+// policyOf returns the actions of the nth policy behind a heading of docs/moving.md.
+func policyOf(t *testing.T, heading string, nth int) (actions []string) {
+	t.Helper()
+	_, page, ok := strings.Cut(movingPage(t), "\n"+heading+"\n")
+	if !ok {
+		t.Fatalf("docs/moving.md has no heading %q", heading)
+	}
+	var policy struct {
+		Statement []struct{ Action []string }
+	}
+	parts := strings.Split(page, "```json\n")
+	text, _, _ := strings.Cut(parts[min(nth, len(parts)-1)], "```")
+	if err := json.Unmarshal([]byte(text), &policy); err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range policy.Statement {
+		for _, action := range st.Action {
+			actions = append(actions, strings.TrimPrefix(action, "dynamodb:"))
+		}
+	}
+	slices.Sort(actions)
+	return actions
+}
+
+// The commands for items found by id work in their order, in virtual time, and end with a move that is over, finished and taken back. They
+// print what the page shows, and send what its policy allows.
 func TestMovingGuideByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUserTable(t, 50, local.Options{Signatures: true})
+		page, sent := movingPage(t), map[string]bool{}
+		watched := func() *userTable {
+			u := newUserTable(t, 1000, local.Options{Signatures: true})
+			watch := faulty.On(t, u.client, nil)
+			u.client = watch.Client
+			t.Cleanup(func() {
+				for _, r := range watch.Requests() {
+					sent[r.Operation] = true
+				}
+				allowed, want := policyOf(t, "### IAM, by id", 2), slices.Sorted(maps.Keys(sent))
+				if !slices.Equal(allowed, want) {
+					t.Errorf("the policy allows %q, and the commands send %q", allowed, want)
+				}
+			})
+			return u
+		}
+		one := watched() // all but the way back from split and a single key
 		ran := 0
-		for line := range strings.Lines(movingPage(t)) {
+		for line := range strings.Lines(page) {
 			args, ok := strings.CutPrefix(strings.TrimSpace(line), "heatsink move users ")
 			if !ok {
 				continue
 			}
 			ran++
-			if _, _, err := u.run(strings.Fields(args)...); err != nil {
+			u := one
+			if strings.Contains(args, "--back") {
+				u = newUserTable(t, 100, local.Options{Signatures: true})
+				u.want("--to 16 --yes", "stage    split")
+			}
+			stdout, _, err := u.run(strings.Fields(args)...)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			if strings.Contains(args, "--dry-run") {
+				for shown := range strings.Lines(stdout) {
+					shown, _, _ = strings.Cut(shown, " items, ") // control items name their process, so that their size differs
+					if !strings.Contains(page, strings.TrimSpace(shown)) {
+						t.Errorf("%s prints %q, which the page does not show", args, strings.TrimSpace(shown))
+					}
+				}
+			}
+			if strings.Contains(args, "--wait") {
+				u.want("--stage", "is settled")
+			}
+		}
+		if ran != 8 {
+			t.Errorf("%d commands were found, want 8", ran)
+		}
+		c := one.open(unspread)
+		for i := range 50 {
+			if _, err := c.Get(t.Context(), one.user(i)); err != nil {
+				t.Error(err)
+			}
+		}
+		one.want("--finish --yes", "the move is finished")
+		one.want("--keys STATUS#ACTIVE=16 --yes", "stage    split")
+	})
+}
+
+// The commands for a list work in their order.
+func TestMovingGuideOfAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Signatures: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		u := &userTable{t: t, client: db.Client()}
+		c, err := heatsink.Open[heatsink.Item](u.client, heatsink.Options{Table: "views", PartitionKey: "pk", SortKey: "sk", Movable: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			if _, err := c.Put(t.Context(), u.user(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ran := 0
+		for line := range strings.Lines(movingPage(t)) {
+			text, ok := strings.CutPrefix(strings.TrimSpace(line), "heatsink move views ")
+			if !ok {
+				continue
+			}
+			ran++
+			var args []string
+			for i, part := range strings.Split(text, `"`) {
+				if i%2 == 1 {
+					args = append(args, part)
+				} else {
+					args = append(args, strings.Fields(part)...)
+				}
+			}
+			if _, _, err := u.runOn("views", args...); err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}
 		}
-		if ran != 5 {
-			t.Errorf("%d commands were found, want 5", ran)
-		}
-		c := u.open(layout.Layout{Shards: 16, Strategy: layout.Calculated})
-		for i := range 50 {
-			if _, err := c.Get(t.Context(), u.user(i)); err != nil {
-				t.Error(err)
-			}
+		if n, err := c.Count(t.Context(), heatsink.Query{Key: "STATUS#IDLE"}); ran != 2 || n != 50 || err != nil {
+			t.Errorf("%d commands, %d items, want 2 and 50: %v", ran, n, err)
 		}
 	})
 }
