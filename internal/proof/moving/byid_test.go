@@ -125,7 +125,7 @@ func (y *tally) now() (started, acked int) {
 func (p *process) pick(random *rand.Rand) *cell {
 	n := len(p.cells)
 	if random.IntN(2) == 0 {
-		n = min(n, 200)
+		n = min(max(n/20, 10), 200)
 	}
 	return p.cells[random.IntN(n)]
 }
@@ -160,19 +160,24 @@ func (p *process) get(c *cell) (value int, ok bool) {
 	var item heatsink.Item
 	err := p.call(func() (err error) {
 		item, err = p.c.Get(p.ctx, like(c.name), strong)
-		return err
+		return ignoreMissing(err)
 	})
-	switch {
-	case errors.Is(err, heatsink.ErrNotFound):
-	case err != nil:
+	if err != nil {
 		p.abandon(r)
 		p.killed("get", c.name, err)
 		return 0, false
-	default:
-		value = valueOf(item)
 	}
 	p.checked()
+	value = valueOf(item)
 	return value, p.saw(r, value)
+}
+
+// ignoreMissing makes an item that is not there no error.
+func ignoreMissing(err error) error {
+	if errors.Is(err, heatsink.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 func conditionFailed(err error) bool {

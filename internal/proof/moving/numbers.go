@@ -21,8 +21,8 @@ const (
 	idProcesses  = 4
 	keys         = 10 // logical keys
 	slowly       = 0.01 // of that rate while the mover waits
-	quietFor     = 2 * time.Minute // that users are measured without a mover
-	listEvery    = 10 * time.Second
+	fullQuiet    = 2 * time.Minute // that users are measured without a mover
+	fullEvery    = 10 * time.Second // between two lists of a reader
 	listSlowly   = 10 * time.Minute
 	sharedIDs    = 20 // ids that all processes add to
 	shortestMove = 3 * 62 * time.Minute

@@ -245,6 +245,43 @@ func (o *oracle) listed(s *survey, all []shown) (strangers int) {
 	return strangers
 }
 
+// listedIf ends a survey of a listing that is eventually consistent, of the ids whose values are wanted. An id may be missing once, if it
+// was not missing before. It returns those that are.
+func (o *oracle) listedIf(s *survey, all []shown, wanted func(value int) bool, before map[int]bool) (missing map[int]bool) {
+	o.forget(s)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	got := make(map[int]bool, len(all))
+	for _, item := range all {
+		c := o.byName[name{s.key, item.id}]
+		switch {
+		case c == nil:
+			o.faults.note(&o.faults.Stale, "a list has %q, which nobody has written", item.id)
+		case got[c.number]:
+			o.faults.note(&o.faults.Doubled, "a list has %q twice", item.id)
+		default:
+			got[c.number] = true
+		}
+	}
+	missing = map[int]bool{}
+	for i, c := range o.cells {
+		may := s.since[i]
+		if i < len(s.may) {
+			may = slices.Concat(s.may[i], may)
+		}
+		switch unwanted := slices.ContainsFunc(may, func(v int) bool { return !wanted(v) }); {
+		case got[i] && !slices.ContainsFunc(may, wanted):
+			o.judge(c, may[0], may, "a list that should not have it")
+		case got[i] || unwanted:
+		case before[i]:
+			o.judge(c, 0, may, "a second list in a row")
+		default:
+			missing[i] = true
+		}
+	}
+	return missing
+}
+
 // fail counts an operation that has failed.
 func (o *oracle) fail(format string, args ...any) {
 	o.mu.Lock()

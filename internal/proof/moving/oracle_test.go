@@ -35,6 +35,27 @@ func TestOracle(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v: %s", title, got, test.want, o.faults.First)
 		}
 	}
+	for title, test := range map[string]struct {
+		first, second []shown
+		want          faults
+	}{
+		"both have it":         {[]shown{{"a", 2}}, []shown{{"a", 2}}, faults{}},
+		"it is missing once":   {nil, []shown{{"a", 2}}, faults{}},
+		"it is missing twice":  {nil, nil, faults{Lost: 1}},
+		"it is there twice":    {[]shown{{"a", 2}, {"a", 2}}, []shown{{"a", 2}}, faults{Doubled: 1}},
+		"one that is unwanted": {[]shown{{"a", 2}, {"b", 3}}, []shown{{"a", 2}}, faults{Stale: 1}},
+	} {
+		o := newOracle()
+		o.add(a, 2)
+		o.add(b, 3)
+		even := func(v int) bool { return v%2 == 0 }
+		missing := o.listedIf(o.survey("k"), test.first, even, nil)
+		o.listedIf(o.survey("k"), test.second, even, missing)
+		got := o.faults
+		if got.First = ""; got != test.want {
+			t.Errorf("%s: got %+v, want %+v: %s", title, got, test.want, o.faults.First)
+		}
+	}
 	o := newOracle()
 	if c := o.add(a, 1); !o.claim(c) || o.claim(c) {
 		t.Error("an id has no writer, or two")

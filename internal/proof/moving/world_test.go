@@ -26,6 +26,8 @@ var (
 	items      = flag.Int("items", 400, "in the table when the move begins")
 	rate       = flag.Float64("rate", 20, "calls of users a second while items move")
 	wcu        = flag.Float64("wcu", 50, "write units a second of the mover")
+	quietly    = flag.Duration("quiet", 20*time.Second, "how long users are measured without a mover")
+	every      = flag.Duration("every", 2*time.Second, "the time between two lists of a reader while items move")
 	resultFile = flag.String("result", "", "a file for the result, as JSON")
 )
 
@@ -173,7 +175,7 @@ func (w *world) lister(list func(random *rand.Rand)) {
 	w.sums.Unlock()
 	w.users.Go(func() {
 		for {
-			pause := listEvery
+			pause := *every
 			if w.stage.Load() == waiting {
 				pause = listSlowly
 			}
@@ -193,7 +195,7 @@ func (w *world) stop() {
 
 // quiet measures the users without a mover.
 func (w *world) quiet() {
-	time.Sleep(quietFor)
+	time.Sleep(*quietly)
 	w.stage.Store(moving)
 }
 
@@ -228,7 +230,7 @@ func (w *world) move(o move.Options) *move.Mover {
 	result := w.run(ctx, m)
 	if half && !result.Done {
 		w.stage.Store(halfway)
-		time.Sleep(quietFor)
+		time.Sleep(*quietly)
 		w.stage.Store(moving)
 		half = false
 		result = w.run(w.ctx, m)
