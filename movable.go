@@ -36,28 +36,6 @@ type movable struct {
 	first   atomic.Uint32 // the home that is asked first while items move: where the last item was
 }
 
-// checkMovable reports what is wrong with Options.Movable and what goes with it.
-func (o *Options) checkMovable(wrong func(format string, args ...any)) {
-	if !o.Movable {
-		return
-	}
-	refuse := func(given bool, format string, args ...any) {
-		if given {
-			wrong("Movable is set, but "+format, args...)
-		}
-	}
-	refuse(o.Index.Name != "", "index %q lists the items, whose place in the table never changes: leave Movable out; heatsink move moves what an index lists", o.Index.Name)
-	refuse(o.Adaptive != nil, "Adaptive decides how many shards a key has: leave one of the two out")
-	refuse(o.Widths != nil, "Widths decides how many shards a key has, and the record does: leave Widths out")
-	refuse(len(o.Older) > 0, "there are Older layouts, whose items would be found in several places: move them first, or leave Movable out")
-	refuse(o.Version != "", "Version %q is set, and the versions of an item are not compared across its homes: leave one of the two out", o.Version)
-	refuse(o.TTL != "", "TTL %q is set, and DynamoDB would delete what a move relies on: leave one of the two out", o.TTL)
-	refuse(o.SortKey == "", "there is no SortKey, which tells the items of a key apart: leave Movable out")
-	refuse(o.OnePerShard, "OnePerShard is set, and such an item belongs to its shard: leave one of the two out")
-	refuse(len(o.ShardBy) > 0 && !slices.Equal(o.ShardBy, []string{o.SortKey}), "ShardBy is %q, and an item is found by its sort key: leave ShardBy out", o.ShardBy)
-	refuse(o.Layout.Bucket != layout.NoBucket, "the layout has a bucket for every %v, and reads merge the two homes of a key by sort key alone: leave one of the two out", o.Layout.Bucket)
-}
-
 // newMovable returns the operations of a movable collection, nil if it is none. The error wraps ErrOptions.
 func newMovable(client Client, o *Options, control *adapt.Control, charter *adapt.Book, schema *place.Schema, s *sender, chooser *place.Chooser) (*movable, error) {
 	if !o.Movable {

@@ -17,6 +17,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/carry"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
+	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -30,12 +31,12 @@ func moveList(t *testing.T, c *Collection[Item], client *dynamodb.Client, key st
 	if err != nil {
 		t.Fatal(err)
 	}
-	course, err := newCourse(&v.Record, key)
+	course, err := passage.NewCourse(&v.Record, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, shardKey := range course.old.keys {
-		if course.roleInList(shardKey) != oldHome {
+	for _, shardKey := range course.Old.Keys {
+		if course.Role(shardKey, "") != passage.OldHome {
 			continue
 		}
 		out, err := client.Query(ctx, &dynamodb.QueryInput{

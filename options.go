@@ -76,7 +76,7 @@ type Options struct {
 	// Get, Put, Update, Delete and transaction acts on the one item with its key, before, during and after a move, and so do
 	// conditions.
 	//
-	// Where items are stands in the collection's record, a control item, which each process reads once a minute, for 1 RCU. Layout
+	// Where items are stands in the collection's record, a control item, which each process reads about once a minute, for 1 RCU. Layout
 	// must be the one in the record, or the one before or after: a process need not be restarted for a move. Every write has a
 	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
 	// heatsink.
@@ -387,6 +387,28 @@ func (o *Options) checkRoles(wrong func(format string, args ...any)) {
 			wrong("%s %q is in ShardBy, but heatsink overwrites it, so the shard cannot be calculated from it: name another attribute", own.name, own.attribute)
 		}
 	}
+}
+
+// checkMovable reports what is wrong with Options.Movable and what goes with it.
+func (o *Options) checkMovable(wrong func(format string, args ...any)) {
+	if !o.Movable {
+		return
+	}
+	refuse := func(given bool, format string, args ...any) {
+		if given {
+			wrong("Movable is set, but "+format, args...)
+		}
+	}
+	refuse(o.Index.Name != "", "index %q lists the items, whose place in the table never changes: leave Movable out; heatsink move moves what an index lists", o.Index.Name)
+	refuse(o.Adaptive != nil, "Adaptive decides how many shards a key has: leave one of the two out")
+	refuse(o.Widths != nil, "Widths decides how many shards a key has, and the record does: leave Widths out")
+	refuse(len(o.Older) > 0, "there are Older layouts, whose items would be found in several places: move them first, or leave Movable out")
+	refuse(o.Version != "", "Version %q is set, and the versions of an item are not compared across its homes: leave one of the two out", o.Version)
+	refuse(o.TTL != "", "TTL %q is set, and DynamoDB would delete what a move relies on: leave one of the two out", o.TTL)
+	refuse(o.SortKey == "", "there is no SortKey, which tells the items of a key apart: leave Movable out")
+	refuse(o.OnePerShard, "OnePerShard is set, and such an item belongs to its shard: leave one of the two out")
+	refuse(len(o.ShardBy) > 0 && !slices.Equal(o.ShardBy, []string{o.SortKey}), "ShardBy is %q, and an item is found by its sort key: leave ShardBy out", o.ShardBy)
+	refuse(o.Layout.Bucket != layout.NoBucket, "the layout has a bucket for every %v, and reads merge the two homes of a key by sort key alone: leave one of the two out", o.Layout.Bucket)
 }
 
 // varies reports whether keys have widths of their own.

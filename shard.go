@@ -19,6 +19,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/internal/pagetoken"
+	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 )
@@ -31,7 +32,7 @@ type found struct {
 
 	// In a movable collection.
 	state   forward.State // of the item in its shard
-	role    role          // of the shard
+	role    passage.Role  // of the shard
 	dropped bool          // the caller's filter drops the item
 }
 
@@ -293,6 +294,40 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 		page.Size += e.Size
 	}
 	return false, nil
+}
+
+// meet takes what the shard has of an id. It reports false if that says nothing about any item.
+func (s *shard) meet(e *entry, page *gather.Page[found]) (bool, error) {
+	r, f := s.read, &e.Value
+	f.role = r.course.Role(s.key, sortOf(*e).Written())
+	slot, err := r.core.movable.table.Take(f.item)
+	if err != nil {
+		return false, err
+	}
+	f.state, f.item = slot.State, slot.Content
+	switch {
+	case f.role == passage.OnlyHome && f.state == forward.Dead:
+		return false, nil
+	case f.role == passage.NoHome && f.state != forward.Live:
+		return false, nil // left by a move from or to here
+	case f.item == nil:
+		page.Dropped++
+		return true, nil
+	}
+	if r.sift == nil {
+		return true, nil
+	}
+	keeps, err := r.sift.Keeps(f.item)
+	if err != nil {
+		return false, fmt.Errorf("query %s shard %q: %w", r.core.options.Table, s.key, err)
+	}
+	if f.dropped = !keeps; f.dropped {
+		page.Dropped++
+		f.item = nil
+		return true, nil
+	}
+	f.item = r.sift.Project(f.item)
+	return true, nil
 }
 
 // inTime reports whether the item's time is in the query's range. If its time is invalid, or missing where every item

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -435,7 +436,7 @@ func TestCourseHasTheHomesOfItems(t *testing.T) {
 	db := local.Start(t)
 	for _, l := range trackedLayouts {
 		c := collection(t, db.Client(), movables(func(o *Options) { o.Layout = l }))
-		h, err := newHomes(l, "k")
+		course, err := passage.NewCourse(&passage.Record{Now: passage.Arrangement{Layout: l}}, "k")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -453,7 +454,7 @@ func TestCourseHasTheHomesOfItems(t *testing.T) {
 					t.Fatal(err)
 				}
 				e.Sort, e.Value.kind = value.Text, value.Kind
-				if got := h.of(sortOf(e)); got != want.ShardKey {
+				if got := course.Old.Home(sortOf(e).Written()); got != want.ShardKey {
 					t.Errorf("%v: %v is in %q, want %q", l, sort, got, want.ShardKey)
 				}
 			}

@@ -68,15 +68,15 @@ func (m *tracking) Close() {
 
 // open begins to read along the course of the view.
 func (m *tracking) open(ctx context.Context) error {
-	course, err := newCourse(&m.view.Record, m.base.query.Key)
+	course, err := passage.NewCourse(&m.view.Record, m.base.query.Key)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrQuery, err)
 	}
 	r, err := m.base.along(course, m.light)
 	if err != nil {
 		return err
 	}
-	shards := course.shards(r)
+	shards := shardsAlong(course, r)
 	for _, s := range shards {
 		if m.last.Kind != attr.Invalid {
 			s.left = s.left.From(m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
@@ -96,7 +96,7 @@ func (m *tracking) open(ctx context.Context) error {
 	if config.Limit > 0 {
 		config.Limit -= m.returned
 	}
-	if course.phase != forward.Settled {
+	if course.Phase != forward.Settled {
 		config.Filter = "moving " + config.Filter // stubs and the dead count as what a filter drops
 	}
 	g := &gathering{read: r, buckets: []time.Time{{}}}
@@ -113,6 +113,25 @@ func (m *tracking) open(ctx context.Context) error {
 	}
 	m.gathering, m.before = g, m.returned
 	return nil
+}
+
+// shardsAlong returns the shards to read along a course, each once: those of the old homes, then those that only new homes have.
+func shardsAlong(c *passage.Course, r *reading) []*shard {
+	list := make([]*shard, 0, len(c.Old.Keys)+len(c.New.Keys))
+	seen := make(map[string]bool, cap(list))
+	for nth, h := range []passage.Shards{c.Old, c.New} {
+		for n, key := range h.Keys {
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			list = append(list, &shard{
+				read: r, ordinal: pagetoken.NewOrdinal(nth, n), key: key, left: r.interval,
+				partition: &types.AttributeValueMemberS{Value: key},
+			})
+		}
+	}
+	return list
 }
 
 // goOn goes on along the course of a newer view.
@@ -171,6 +190,9 @@ func (m *tracking) explained(g *gathering, err error) error {
 	return g.explain(err)
 }
 
+// errMoved ends the requests of a read that knows an older generation of the record than this process does by now.
+var errMoved = errors.New("the items of the collection have gone on to another stage of their move")
+
 // encounter is what a read has met of one id.
 type encounter struct {
 	sort   sortkey.Value
@@ -226,11 +248,11 @@ func (m *tracking) meet() (ok bool, err error) {
 		met.sort = sortOf(e)
 		home, shardKey := forward.Old, m.shardKey()
 		switch e.Value.role {
-		case onlyHome:
+		case passage.OnlyHome:
 			met.only = true
-		case newHome:
+		case passage.NewHome:
 			home = forward.New
-		case noHome:
+		case passage.NoHome:
 			met.strays = append(met.strays, shardKey)
 			continue
 		}
@@ -251,9 +273,9 @@ func (met *encounter) see(h forward.Home) forward.Seen[struct{}] {
 func (m *tracking) shardKey() string {
 	at, c := pagetoken.Ordinal(m.Place().Ordinal), m.read.course
 	if at.Layout() == 0 {
-		return c.old.keys[at.Shard()]
+		return c.Old.Keys[at.Shard()]
 	}
-	return c.moved.keys[at.Shard()]
+	return c.New.Keys[at.Shard()]
 }
 
 // resolve decides what the id that was met is, and returns its item with the shard that has it. there is false if there is none. The
@@ -269,8 +291,8 @@ func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there
 		is = forward.Resolve(forward.Settled, met.see(forward.Old), forward.Seen[struct{}]{})
 	case met.seen[forward.Old] || met.seen[forward.New]:
 		old, moved := met.see(forward.Old), met.see(forward.New)
-		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(c.moved.of(met.sort))
-		is = forward.Resolve(c.phase, old, moved)
+		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(c.New.Home(met.sort.Written()))
+		is = forward.Resolve(c.Phase, old, moved)
 	}
 	if is.Outcome == forward.Stale || len(met.strays) > 0 {
 		if err := m.unexplained(ctx); err != nil {
@@ -302,7 +324,7 @@ func (m *tracking) unexplained(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if newer.Record.Generation != m.read.course.generation {
+	if newer.Record.Generation != m.read.course.Generation {
 		return errMoved
 	}
 	for _, shardKey := range m.met.strays {
@@ -328,15 +350,15 @@ func (m *tracking) covers(shardKey string) bool {
 // coversID reports whether the read includes all homes of an id.
 func (m *tracking) coversID(sort sortkey.Value) bool {
 	c := m.read.course
-	return m.coversOld(sort) && (c.phase == forward.Settled || m.covers(c.moved.of(sort)))
+	return m.coversOld(sort) && (c.Phase == forward.Settled || m.covers(c.New.Home(sort.Written())))
 }
 
 // coversOld reports whether the read includes the old home of an id. In a list that may be any.
 func (m *tracking) coversOld(sort sortkey.Value) bool {
-	if !m.read.course.list() {
-		return m.covers(m.read.course.old.of(sort))
+	if !m.read.course.List() {
+		return m.covers(m.read.course.Old.Home(sort.Written()))
 	}
-	return !slices.ContainsFunc(m.read.course.old.keys, func(key string) bool { return !m.covers(key) })
+	return !slices.ContainsFunc(m.read.course.Old.Keys, func(key string) bool { return !m.covers(key) })
 }
 
 // follow reads an id on its own, with strong consistency.
@@ -344,7 +366,7 @@ func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, sha
 	r, keys := m.read, &m.core.schema.Keys
 	var item Item
 	var home place.Home
-	if r.course.list() {
+	if r.course.List() {
 		item, home, err = m.followInList(ctx, sort)
 	} else {
 		item, home, err = m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
@@ -373,7 +395,7 @@ func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, sha
 
 // followInList reads an item of a list where a stub says that it has moved to.
 func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, place.Home, error) {
-	home := place.Home{ShardKey: m.read.course.moved.of(sort)}
+	home := place.Home{ShardKey: m.read.course.New.Home(sort.Written())}
 	slot, err := m.readOne(ctx, home.ShardKey, sort)
 	if err == nil && slot.State != forward.Live {
 		err = fmt.Errorf("%w: query %s key %q: the item with the sort key %s has moved to shard %q, but is not there: run heatsink move --verify",
@@ -390,7 +412,7 @@ func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey
 	}
 	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
 		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
-		ErrOptions, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), shardKey, m.read.course.old.of(sort))
+		ErrOptions, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), shardKey, m.read.course.Old.Home(sort.Written()))
 }
 
 // readOne reads what a shard has of an id, with strong consistency.
@@ -566,11 +588,11 @@ func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	course, err := newCourse(&view.Record, q.Key)
+	course, err := passage.NewCourse(&view.Record, q.Key)
 	if err != nil {
-		return Plan{}, err
+		return Plan{}, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
-	return Plan{Buckets: 1, Shards: len(course.shards(base))}, nil
+	return Plan{Buckets: 1, Shards: len(shardsAlong(course, base))}, nil
 }
 
 // foldTracked is Fold for a movable collection. It reads in order, in one part, so that no item is added twice when the read goes on in

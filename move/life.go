@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
@@ -259,13 +260,16 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		_, err = l.book.Advance(ctx, v, forward.Stage{Phase: forward.Back}, nil, "the move goes back")
 		return false, false, err
 	case r.Stage.Phase == forward.Split: // items move at once, and what is left moves when it is closed
-		if err := l.pass(ctx, v, forward.MoveAll); err != nil || waits {
-			return false, waits, err
+		if err := l.pass(ctx, v, forward.MoveAll); err != nil {
+			return false, false, err
 		}
 		checks, err := l.checks(ctx)
-		if err != nil || !checks {
+		if err != nil || !checks { // whoever waits an hour is told before
 			l.rest(!checks && err == nil)
 			return false, true, err
+		}
+		if waits {
+			return false, true, nil
 		}
 	case waits:
 		return false, true, nil
@@ -470,9 +474,12 @@ func (r *round) blocked() error {
 }
 
 // checks reports whether the server checks when requests were signed. If it does not, no stage can be known to be over.
-func (l *life) checks(ctx context.Context) (bool, error) {
-	o := &l.options.Collection
-	checks, err := lease.Probe(ctx, l.client, &dynamodb.GetItemInput{TableName: &o.Table, Key: l.newCheckpointKey()})
+func (l *life) checks(ctx context.Context) (checks bool, err error) {
+	in := &dynamodb.GetItemInput{TableName: &l.options.Collection.Table, Key: l.newCheckpointKey()}
+	err = l.send(ctx, l.reads, 2, func(ctx context.Context) (_ *types.ConsumedCapacity, err error) { // a read, and one that is refused
+		checks, err = lease.Probe(ctx, l.client, in)
+		return nil, err
+	})
 	if err != nil {
 		return false, fmt.Errorf("find out whether the server checks signatures: %w", err)
 	}
