@@ -271,11 +271,7 @@ func (m *movable) checkKey(v *passage.View, item Item) error {
 // appender returns the writer of the shards that take new items, within the lease of a view. Nobody else puts an item with the same sort
 // key, and no item of a list ever changes. So a put needs no condition: where it comes too late, it writes what is there already.
 func (m *movable) appender(w *writer, v *passage.View) *writer {
-	in := v.Record.Now
-	switch v.Record.Stage.Phase {
-	case forward.Split, forward.Closed, forward.Settling:
-		in = *v.Record.Next
-	}
+	in := appendsTo(&v.Record)
 	schema, sender, own := *m.schema, *w.sender, *w
 	schema.Layout = in.Layout
 	if len(in.Widths) > 0 {
@@ -286,6 +282,22 @@ func (m *movable) appender(w *writer, v *passage.View) *writer {
 	own.placer = place.NewPlacer(&schema, m.chooser)
 	own.watcher = &watcher{schema: &schema}
 	return &own
+}
+
+// appendsTo returns the arrangement whose shards take the new items of a list. While a move is split, some processes still read the old
+// shards alone, so that only these take items. Of a list that becomes narrower, some of them stay, and take all.
+func appendsTo(r *passage.Record) passage.Arrangement {
+	switch r.Stage.Phase {
+	case forward.Closed, forward.Settling:
+		return *r.Next
+	case forward.Split:
+		narrower := r.Now
+		narrower.Layout.Shards = r.Next.Layout.Shards
+		if 0 < narrower.Layout.Shards && narrower.Layout.Shards < r.Now.Layout.Shards && len(r.Now.Widths) == 0 && narrower.Equal(*r.Next) {
+			return narrower
+		}
+	}
+	return r.Now
 }
 
 // leased is a client whose writes of a list are bound by a lease.

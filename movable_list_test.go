@@ -209,3 +209,58 @@ func TestMovableListRefuses(t *testing.T) {
 		}
 	})
 }
+
+// TestMovableListKnowsNoDelay appends with a process that knows the newest stage, and reads with one that learned of the stage before a
+// moment ago. A strong read lists what was acknowledged before it.
+func TestMovableListKnowsNoDelay(t *testing.T) {
+	hashed, err := layout.ParseFormat("{key}|{shard}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, layouts := range map[string][2]layout.Layout{
+		"grow":   {{}, {Shards: 8}},
+		"more":   {{Shards: 4}, {Shards: 16}},
+		"shrink": {{Shards: 16}, {Shards: 4}},
+		"format": {{Shards: 4}, {Shards: 4, Format: hashed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, client := openMovable(t, func(o *Options) { o.Layout = layouts[0] })
+				ctx, m, appended := context.Background(), mover{t, c}, 0
+				for _, stage := range stagesOfAMove {
+					late, err := Open[Item](client, movables(func(o *Options) { o.Layout = layouts[0] }))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := sortsOf(late, Query{Key: "k"}); err != nil {
+						t.Fatal(err)
+					}
+					if stage.Phase == forward.Settling {
+						moveList(t, c, client, "k", 1, true)
+					}
+					var next *layout.Layout
+					if stage.Phase == forward.Split {
+						next = &layouts[1]
+					}
+					m.enter(stage, next)
+					for range 20 {
+						if _, err := c.Put(ctx, ov("pk", "k", "sk", fmt.Sprintf("%05d", appended))); err != nil {
+							t.Fatal(err)
+						}
+						appended++
+						if _, err := late.Put(ctx, ov("pk", "k", "sk", fmt.Sprintf("%05d", appended))); err != nil {
+							t.Fatal(err)
+						}
+						appended++
+					}
+					for name, reader := range map[string]*Collection[Item]{"the process of the stage before": late, "the process of this stage": c} {
+						if got, err := sortsOf(reader, Query{Key: "k", Consistent: true}); err != nil || len(got) != appended {
+							t.Fatalf("%v: %s lists %d items, want %d: %v", stage, name, len(got), appended, err)
+						}
+					}
+					time.Sleep(63 * time.Minute)
+				}
+			})
+		})
+	}
+}

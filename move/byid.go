@@ -49,6 +49,9 @@ func newByID(m *Mover) (*byID, error) {
 func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 	o := &m.mover.options
 	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths)}
+	if o.To.Shards == 0 { // then the strategy has no effect, but programs know by it how items are found
+		to.Layout.Strategy = now.Layout.Strategy
+	}
 	switch {
 	case o.To != (layout.Layout{}):
 	case len(o.Widths) == 0:

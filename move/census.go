@@ -96,7 +96,7 @@ func (c *census) judge(item place.Item) (kind string, at located, why string) {
 	case now.spot == atBoth && both.key != now.key:
 		return kindRefused, now, fmt.Sprintf("%v; choose another Format for To", c.both.takes(now.key))
 	case now.spot == astray:
-		return misplaced.String(), now, now.why + ": put it there, or delete it"
+		return misplaced.String(), now, now.why + ": " + now.remedy
 	case now.spot == atUnknown && (both.spot == atNew || both.spot == astray):
 		return kindOccupied, both, fmt.Sprintf("it lies in a shard of key %s in the new layout, but is not one of the collection: choose another Format for To, or delete it", quote.Text(both.key))
 	}

@@ -118,9 +118,13 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 		case at.spot == atOld:
 			return state == forward.Live || state == forward.Frozen
 		case at.spot == astray && state == forward.Live:
-			r.stick(misplaced.String(), at, item, at.why+": put it there, or delete it")
+			r.stick(misplaced.String(), at, item, at.why+": "+at.remedy)
 		case at.spot == atUnknown && state == forward.Live && r.before.locate(item).spot == atBoth:
-			r.stick(kindRefused, at, item, at.why+": the new layout takes no such key, so the item cannot move; go back, and choose another Format")
+			remedy := "go back, and choose another Format"
+			if r.record.List() {
+				remedy = "append it under another key, and delete it"
+			}
+			r.stick(kindRefused, at, item, at.why+": the new layout takes no such key, so the item cannot move; "+remedy)
 		}
 	case forward.ReturnAll:
 		return at.spot == atOld && state.Forwarded()
@@ -173,8 +177,14 @@ func (r *round) do(ctx context.Context, at located, item place.Item) error {
 		}
 		stalled := false
 		verdict := dispatch.Judge(err)
+		clash, clashes := errors.AsType[*carry.ClashError](err)
 		switch {
 		case overdue(err):
+		case clashes:
+			r.settled(false)
+			r.stick(kindDoubled, at, item, fmt.Sprintf("%v, but the items of a list need sort keys of their own: append one of them through the collection "+
+				"with another sort key, and delete it where it is", clash))
+			return nil
 		case errors.Is(err, carry.ErrStale):
 			fresh, renewed := r.book.Renew(ctx, v)
 			switch {
@@ -242,6 +252,9 @@ func (r *round) once(ctx context.Context, at located, item place.Item) (*passage
 	reads := 0.0
 	if r.chore == forward.MoveAll || r.chore == forward.ReturnAll {
 		reads = 2
+		if r.record.List() {
+			reads = 3
+		}
 	} else {
 		writes = 1
 	}
@@ -289,6 +302,9 @@ func (r *round) act(ctx context.Context, v *passage.View, at located, item place
 	case forward.DropBacks:
 		request.Home, request.Act = forward.New, forward.DropBack
 	default:
+		if r.record.List() {
+			return true, r.carrier.MoveListed(ctx, where)
+		}
 		return true, r.carrier.Move(ctx, where)
 	}
 	answer, err := r.carrier.Act(ctx, where, request)

@@ -139,6 +139,9 @@ func (a *appraisal) weigh(_ context.Context, _ *work, s *sample, items []place.I
 		s.table += table
 		s.index += index
 		a.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
+		if a.record.List() {
+			a.reads++ // the new home, before
+		}
 	}
 	return nil
 }
@@ -175,6 +178,9 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	if passes == 0 && a.record.Stage != (forward.Stage{}) {
 		passes = 1
 	}
+	if a.record.List() && passes > 0 { // nothing is deleted from a list, so one pass is not made
+		passes--
+	}
 	f.ReadUnits = passes*once + a.reads*scale
 	f.Passes = int(passes)
 	f.Dollars = dollars(a.options.Prices, f.ReadUnits, f.WriteUnits)
@@ -210,6 +216,9 @@ func (a *appraisal) waits() time.Duration {
 	stages := map[string]int{stageSettled: 3, stageSplit: 3, stageClosed: 2, stageSettling: 2, stageSweeping: 1, stageBack: 2, stageReturned: 1}[stageOf(&a.record).Name]
 	if a.to == nil && stageOf(&a.record).Name == stageSettled {
 		return 0
+	}
+	if name := stageOf(&a.record).Name; a.record.List() && (name == stageSettled || name == stageSplit || name == stageClosed) {
+		stages++ // it waits when it is closed as well
 	}
 	waits := time.Duration(stages) * lease.Wait
 	if until := stageOf(&a.record).Until; !until.IsZero() {

@@ -81,6 +81,8 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 	stage := stageOf(r)
 	toward := func(a *passage.Arrangement) string { return Arrangement(*a).String() }
 	switch {
+	case back && r.List():
+		return fmt.Errorf("%w: %w", ErrStage, passage.ErrListBack)
 	case r.Former != nil && !stage.Moving() && to != nil && !to.Equal(r.Now) && !to.SameLayout(r.Former.Layout):
 		return fmt.Errorf("%w: the last move is not finished, and programs may still have its layout, %s: set Options.Layout to %s in all programs, and Finish that move (--finish)",
 			ErrStage, toward(r.Former), toward(&r.Now))
@@ -245,7 +247,7 @@ func (l *life) waitFor(until time.Time) {
 // last longer.
 func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, waits bool, err error) {
 	r := &v.Record
-	chore, then, waits := follows(r.Stage, waited)
+	chore, then, waits := follows(r, waited)
 	switch {
 	case r.Stage == forward.Stage{}:
 		return l.begin(ctx, v)
@@ -273,6 +275,7 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		}
 	case waits:
 		return false, true, nil
+	case chore == forward.DropDeads && r.List(): // nothing is deleted from a list
 	case chore == forward.MoveAll:
 		if err := l.moveRest(ctx, v); err != nil {
 			return false, false, err
@@ -282,7 +285,7 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 			return false, false, err
 		}
 	}
-	if then.Trace == forward.Deads {
+	if then.Trace == forward.Deads && !r.List() {
 		l.leaveTrail(ctx, v)
 	}
 	name, _ := nameOfStage(then)

@@ -51,8 +51,8 @@ type Options struct {
 	// request of the mover, by default to 30 s.
 	Collection heatsink.Options
 
-	// To is the layout that the items of a movable collection are moved to. For keys without shards it is
-	// layout.Layout{Strategy: layout.Calculated}. Default: the present layout if there are Widths, or what is in progress.
+	// To is the layout that the items of a movable collection are moved to, with the same Strategy. For keys without shards it is
+	// layout.Layout{Strategy: layout.Calculated}, also for a list. Default: the present layout if there are Widths, or what is in progress.
 	To layout.Layout
 
 	// Widths gives single keys of a movable collection their own number of shards. Without To, only the items of these keys move, and only
@@ -153,7 +153,12 @@ func (o *Options) validateMovable(wrong func(format string, args ...any)) {
 	if err := o.To.Validate(); err != nil {
 		wrong("To: %w", err)
 	}
-	if o.To != (layout.Layout{}) && o.To.Strategy != layout.Calculated {
+	switch list := o.Collection.Layout.Strategy == layout.Random; {
+	case o.To.Shards == 0, o.To.Strategy == o.Collection.Layout.Strategy:
+	case list:
+		wrong("To is %q, but Options.Collection.Layout is Random, so that the collection is a list: set To.Strategy to layout.Random. "+
+			"If programs find items by id, set Collection.Layout.Strategy to layout.Calculated, as they have it", o.To.String())
+	default:
 		wrong("To is %q, and items are found by id in a Calculated layout: set To.Strategy to layout.Calculated", o.To.String())
 	}
 	if o.To.Bucket != layout.NoBucket {

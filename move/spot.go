@@ -21,7 +21,7 @@ type spot uint8
 const (
 	atOld     spot = iota // in its old home, and its new one is another
 	atNew                 // in its new home, and its old one is another
-	atBoth                // in its old home, which is its new one as well
+	atBoth                // in its old home, which is its new one as well; in a list, in a shard that stays
 	astray                // in a shard of one of the arrangements, but not in that of its id
 	atControl             // it is a control item
 	atUnknown             // no arrangement explains its key
@@ -37,6 +37,7 @@ type located struct {
 	key      string // the logical key, "" if it is unknown
 	old, new string // the partition keys of the id's homes, "" if they are unknown
 	why      string // for people, of astray and atUnknown
+	remedy   string // what to do with it, of astray
 }
 
 // atlas tells where items lie, given where they were and where they move to. It sends nothing, and does not change.
@@ -44,6 +45,7 @@ type atlas struct {
 	schema *place.Schema
 	now    passage.Arrangement
 	next   *passage.Arrangement // nil if nothing moves
+	list   bool                 // an item may be in any shard
 
 	// own is set if nothing moves at present: then it tells where items are, and the two arrangements tell what is left of a move.
 	own *atlas
@@ -52,7 +54,7 @@ type atlas struct {
 // newAtlas returns an atlas of a table with a partition key and a sort key.
 func newAtlas(partition, sort string, now passage.Arrangement, next *passage.Arrangement) *atlas {
 	schema := place.New(place.Schema{Keys: place.Keys{PartitionKey: partition, SortKey: sort}})
-	return &atlas{schema: schema, now: now, next: next}
+	return &atlas{schema: schema, now: now, next: next, list: now.Layout.Strategy == layout.Random}
 }
 
 // atlasOf returns where items lie at a stage of a collection.
@@ -139,7 +141,10 @@ func (t *atlas) locate(item place.Item) (at located) {
 		if err == nil {
 			err = t.takes(key)
 		}
-		if err == nil {
+		switch {
+		case err == nil && t.list:
+			return t.placeInList(key, stored.Value, item)
+		case err == nil:
 			return t.place(key, stored.Value, item)
 		}
 		why = cmp.Or(why, err)
@@ -164,13 +169,46 @@ func (t *atlas) place(key, stored string, item place.Item) located {
 	case stored == new:
 		at.spot = atNew
 	default:
-		at.spot = astray
+		at.spot, at.remedy = astray, "put it there, or delete it"
 		at.why = fmt.Sprintf("an item of key %s with this %s belongs to %s", quote.Text(key), t.schema.SortKey, quote.Text(old))
 		if old != new {
 			at.why += " or, when it has moved, to " + quote.Text(new)
 		}
 	}
 	return at
+}
+
+// placeInList tells where an item of a list lies. It moves if its shard is none of the new ones, to the shard that its sort key
+// determines. An item that does not move has one home, which is where it is.
+func (t *atlas) placeInList(key, stored string, item place.Item) located {
+	at := located{key: key, old: stored, new: stored}
+	before := hasShard(t.now.For(key), key, stored)
+	after := before
+	if t.next != nil {
+		after = hasShard(t.next.For(key), key, stored)
+	}
+	switch {
+	case before && after:
+		at.spot = atBoth
+	case after:
+		at.spot = atNew
+	case before:
+		home, err := t.schema.HomeIn(t.next.For(key), place.Item{t.schema.PartitionKey: text(key), t.schema.SortKey: item[t.schema.SortKey]})
+		at.spot, at.new = atOld, home.ShardKey
+		if err != nil {
+			return located{spot: atUnknown, key: key, why: err.Error()}
+		}
+	default:
+		at.spot, at.remedy = astray, "append it through the collection, and delete it here"
+		at.why = fmt.Sprintf("key %s has no such shard, so nobody reads it", quote.Text(key))
+	}
+	return at
+}
+
+// hasShard reports whether a stored key is one of the shards that a key has in its layout.
+func hasShard(l layout.Layout, key, stored string) bool {
+	at, err := l.Parse(stored)
+	return err == nil && at.Key == key && at.Shard < max(l.Shards, 1)
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

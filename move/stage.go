@@ -93,7 +93,10 @@ func stageOf(r *passage.Record) Stage {
 	if r.Former != nil {
 		s.Former = new(Arrangement(*r.Former))
 	}
-	_, then, waits := follows(r.Stage, false)
+	_, then, waits := follows(r, false)
+	if r.List() && r.Stage.Phase == forward.Closed {
+		s.Does = "new items are appended to the new shards; requests that append to old ones may still arrive, and the last items move then"
+	}
 	if s.Name != stageSettled {
 		s.Then, _ = nameOfStage(then)
 	}
@@ -103,13 +106,11 @@ func stageOf(r *passage.Record) Stage {
 	return s
 }
 
-// follows returns what is to be done at a stage, and the stage behind it. waits says that it must wait before that.
-func follows(s forward.Stage, waited bool) (chore forward.Chore, then forward.Stage, waits bool) {
-	chore, then, ok := s.Next(waited, &noBreaks)
+// follows returns what is to be done at the stage of a record, and the stage behind it. waits says that it must wait before that.
+func follows(r *passage.Record, waited bool) (chore forward.Chore, then forward.Stage, waits bool) {
+	chore, then, ok := r.Follows(waited)
 	return chore, then, !ok
 }
-
-var noBreaks forward.Breaks // of the protocol's rules
 
 // Moving reports whether a move is under way, there or back.
 func (s Stage) Moving() bool { return s.Name != stageSettled }

@@ -40,11 +40,13 @@ const (
 	ReturnNothing
 	// DropBack deletes an item that is marked as on its way back.
 	DropBack
+	// Thaw makes a frozen item live again. Only a ListMove does that: see there.
+	Thaw
 )
 
 var actNames = [...]string{
 	"read", "write", "write existing", "kill", "write own", "put stub", "freeze", "copy", "strip", "drop stub", "drop dead",
-	"freeze back", "mark back", "return", "return nothing", "drop back",
+	"freeze back", "mark back", "return", "return nothing", "drop back", "thaw",
 }
 
 // String returns the act in lower case.
@@ -172,6 +174,8 @@ func apply[C any](r Request[C], u User[C], s Slot[C], b *Breaks) (Slot[C], bool)
 		return Slot[C]{}, s.State == Frozen || s.State == Stub || b.ReturnOver
 	case DropBack:
 		return Slot[C]{}, s.State == Leaving || s.State == Left
+	case Thaw:
+		return Slot[C]{State: Live, Content: s.Content, Copied: s.Copied}, s.State == Frozen
 	}
 	return s, false
 }

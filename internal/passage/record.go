@@ -21,6 +21,9 @@ var (
 	ErrRecord = errors.New("invalid passage")
 	// ErrStage is wrapped when a record cannot go on to a stage.
 	ErrStage = errors.New("the move cannot go on to this stage")
+	// ErrListBack is why a list does not go back, and what to do instead.
+	ErrListBack = errors.New("a list does not go back: an item may be in any shard, so nothing tells an item of a new shard that has to go back " +
+		"from one that was appended there: stop the mover, which leaves all items readable; or let the move end, finish it, and move the list to the other layout")
 	// ErrEarly is wrapped when requests of an earlier stage may still arrive, so that the next one has to wait.
 	ErrEarly = errors.New("too early for the next stage")
 )
@@ -178,12 +181,31 @@ func (r Record) Waited(at time.Time) bool { return at.Sub(time.UnixMilli(r.At)) 
 // none leaves out no rule.
 var none forward.Breaks
 
+// List reports whether the collection is an append-only list: its items may be in any shard, and are never found by id.
+func (r Record) List() bool { return r.Now.Layout.Strategy == layout.Random }
+
+// Follows returns what is to be done at the stage of the record, and the stage that may follow: see forward.Stage.Next. ok is false if that
+// has to wait.
+//
+// A list that is closed has to wait as well. An item that is appended leaves no stub elsewhere. So a process may append to a new shard
+// only when everybody reads these shards, which is so from Closed on. Then the old shards may be left only when no append of Split can
+// arrive there any more.
+func (r Record) Follows(waited bool) (c forward.Chore, then forward.Stage, ok bool) {
+	c, then, ok = r.Stage.Next(waited, &none)
+	if r.List() && r.Stage.Phase == forward.Closed {
+		ok = waited
+	}
+	return c, then, ok
+}
+
 // Enter returns the record of the stage that follows. next is where items move to from then on: it is for Split alone. at becomes
 // At. The error wraps ErrStage, ErrEarly or ErrRecord.
 func (r Record) Enter(then forward.Stage, next *Arrangement, at time.Time) (Record, error) {
 	n := r
-	_, follows, ok := r.Stage.Next(r.Waited(at), &none)
+	_, follows, ok := r.Follows(r.Waited(at))
 	switch {
+	case then.Phase == forward.Back && r.List():
+		return Record{}, fmt.Errorf("%w: generation %d is %s, and %w", ErrStage, r.Generation, describe(r.Stage), ErrListBack)
 	case r.Stage.Phase == forward.Split && then == forward.Stage{Phase: forward.Back}: // at any time
 	case follows != then:
 		return Record{}, fmt.Errorf("%w: generation %d is %s, and %s does not follow on it: want %s", ErrStage, r.Generation, describe(r.Stage), describe(then), describe(follows))

@@ -116,6 +116,32 @@ func TestEnter(t *testing.T) {
 	}
 }
 
+// A list waits at one stage more, and does not go back.
+func TestEnterOfAList(t *testing.T) {
+	r, to := First(Arrangement{Layout: layout.Layout{Shards: 16}}, t0, "host"), Arrangement{Layout: layout.Layout{Shards: 4}}
+	next := &to
+	for _, then := range []forward.Stage{split, closed, settling, deads, clean} {
+		if then != split {
+			if n, err := r.Enter(then, nil, time.UnixMilli(r.At).Add(lease.Wait-time.Millisecond)); !errors.Is(err, ErrEarly) {
+				t.Errorf("%v too early: got %+v, %v, want ErrEarly", then, n, err)
+			}
+		}
+		if r.Stage == split {
+			if _, err := r.Enter(back, nil, t0.Add(lease.Wait)); !errors.Is(err, ErrStage) || !errors.Is(err, ErrListBack) {
+				t.Errorf("back: got %v, want ErrListBack", err)
+			}
+		}
+		var err error
+		if r, err = r.Enter(then, next, time.UnixMilli(r.At).Add(lease.Wait)); err != nil {
+			t.Fatal(err)
+		}
+		next = nil
+	}
+	if !r.Now.Equal(to) {
+		t.Errorf("it is %v, want %v", r.Now, to)
+	}
+}
+
 // Where items are changes once in a move, and what processes may be configured with does not become less before it is finished.
 func TestEnterKeepsLayouts(t *testing.T) {
 	from, to := calculated(4), wide(16, map[string]int{"a": 2})

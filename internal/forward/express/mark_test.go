@@ -85,7 +85,7 @@ func TestTakeIsSlotWithoutACopy(t *testing.T) {
 func TestOddItemsStay(t *testing.T) {
 	b := newBench(t)
 	for _, act := range []forward.Act{
-		forward.PutStub, forward.MarkBack, forward.DropDead, forward.Copy, forward.Freeze, forward.FreezeBack, forward.DropBack,
+		forward.PutStub, forward.MarkBack, forward.DropDead, forward.Copy, forward.Freeze, forward.FreezeBack, forward.DropBack, forward.Thaw,
 	} {
 		h := b.homes()
 		odd := Item{"pk": h.Old["pk"], "sk": h.Old["sk"], "a": text("x"), forwarded: text("z"), dead: &types.AttributeValueMemberBOOL{Value: true}}

@@ -50,7 +50,7 @@ func TestRequestsDoWhatApplySays(t *testing.T) {
 	b := newBench(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h := b.homes()
-		act := forward.Act(rapid.IntRange(0, int(forward.DropBack)).Draw(t, "act"))
+		act := forward.Act(rapid.IntRange(0, int(forward.Thaw)).Draw(t, "act"))
 		if rapid.Bool().Draw(t, "user's act") {
 			act = rapid.SampledFrom(usersActs).Draw(t, "which")
 		}

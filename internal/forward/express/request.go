@@ -75,6 +75,8 @@ func (h Homes) Express(r forward.Request[Item], u *User) (Request, error) {
 		e.drop(g.begins(frozen) + " OR " + g.is(stub))
 	case forward.DropBack:
 		e.drop(g.begins(back))
+	case forward.Thaw:
+		e.thaw()
 	}
 	return e.Request, nil
 }
@@ -91,7 +93,7 @@ func (h Homes) check(a forward.Act, key, other Item, u *User) error {
 	}
 	users := a == forward.Write || a == forward.WriteExisting || a == forward.Kill || a == forward.WriteOwn
 	switch {
-	case a > forward.DropBack:
+	case a > forward.Thaw:
 		return fmt.Errorf("%v: there is no such act", a)
 	case !h.Table.sameID(key, other):
 		return fmt.Errorf("%v: the keys of the two homes have different %q: give those of one id", a, h.Table.sort)
@@ -143,6 +145,16 @@ func (e *expression) mark(as types.AttributeValue) {
 	e.Update = &dynamodb.UpdateItemInput{
 		TableName: &e.table.name, Key: e.key, UpdateExpression: aws.String("SET " + g.name(forwarded) + " = " + value),
 		ConditionExpression: &condition, ReturnValues: types.ReturnValueAllNew,
+		ExpressionAttributeNames: g.names, ExpressionAttributeValues: g.values, ReturnValuesOnConditionCheckFailure: allOld,
+	}
+}
+
+// thaw makes a frozen item live again.
+func (e *expression) thaw() {
+	g := e.guard
+	condition := g.begins(frozen) + " AND " + g.hasNo(dead)
+	e.Update = &dynamodb.UpdateItemInput{
+		TableName: &e.table.name, Key: e.key, UpdateExpression: aws.String("REMOVE " + g.name(forwarded)), ConditionExpression: &condition,
 		ExpressionAttributeNames: g.names, ExpressionAttributeValues: g.values, ReturnValuesOnConditionCheckFailure: allOld,
 	}
 }

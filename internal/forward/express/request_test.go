@@ -148,7 +148,7 @@ func TestMistakesOfTheCaller(t *testing.T) {
 		"no sort key":           {with(func(h *Homes) { h.Old = Item{"pk": text("k")} }), forward.Freeze, nil, "1 attributes"},
 		"more than a key":       {with(func(h *Homes) { h.Old = Item{"pk": text("k"), "sk": text("id"), "a": text("x")} }), forward.Freeze, nil, "3 attributes"},
 		"a number as partition": {with(func(h *Homes) { h.Old = Item{"pk": number(1), "sk": text("id")} }), forward.Freeze, nil, `"pk" is the number`},
-		"an unknown act":        {h, forward.DropBack + 1, nil, "no such act"},
+		"an unknown act":        {h, forward.Thaw + 1, nil, "no such act"},
 	} {
 		if _, err := c.homes.Express(forward.Request[Item]{Act: c.act}, c.user); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)

@@ -3,6 +3,7 @@ package express
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -43,6 +44,23 @@ func NewTable(name, partition, sort string) (Table, error) {
 
 // Name returns the name of the table.
 func (t Table) Name() string { return t.name }
+
+// Show returns a key for people.
+func (t Table) Show(key Item) string {
+	text := t.partition + " " + attribute.DescribeKey(key, t.partition)
+	if t.sort != "" {
+		text += ", " + t.sort + " " + attribute.DescribeKey(key, t.sort)
+	}
+	return text
+}
+
+// SameContent reports whether two contents are those of one item, whose partition key depends on where it is stored.
+func (t Table) SameContent(a, b Item) bool {
+	a, b = maps.Clone(a), maps.Clone(b)
+	delete(a, t.partition)
+	delete(b, t.partition)
+	return attribute.Same(a, b)
+}
 
 // checkKey refuses what is no key of the table. The partition key may be any text or bytes, for shards have suffixes.
 func (t Table) checkKey(what string, key Item) error {
