@@ -158,7 +158,7 @@ func (p *process) killed(what string, at name, err error) bool {
 func (p *process) get(c *cell) (value int, ok bool) {
 	r := p.read(c)
 	var item heatsink.Item
-	err := p.call(func() (err error) {
+	err := p.call("get", func() (err error) {
 		item, err = p.c.Get(p.ctx, like(c.name), strong)
 		return ignoreMissing(err)
 	})
@@ -242,7 +242,7 @@ func (p *process) change(random *rand.Rand, c *cell) {
 // write sends a write to an id, and notes what became of it.
 func (p *process) write(what string, c *cell, value int, send func(value int) error) error {
 	p.begin(c, value)
-	err := p.call(func() error { return send(value) })
+	err := p.call(what, func() error { return send(value) })
 	p.end(c, p.outcome(what, c.name, err))
 	return err
 }
@@ -295,7 +295,7 @@ func (p *process) transfer(random *rand.Rand, from *cell, was int) {
 	}
 	p.begin(from, was-3)
 	p.begin(to, had+3)
-	err := p.call(func() error { return t.Write(p.ctx) })
+	err := p.call("transaction", func() error { return t.Write(p.ctx) })
 	_, canceled := errors.AsType[*types.TransactionCanceledException](err)
 	became := done
 	switch there := was != 0 && had != 0; {
@@ -319,7 +319,7 @@ func (p *process) share(random *rand.Rand) {
 	if random.IntN(2) == 0 {
 		_, least := y.now()
 		var item heatsink.Item
-		err := p.call(func() (err error) {
+		err := p.call("get", func() (err error) {
 			item, err = p.c.Get(p.ctx, like(y.name), strong)
 			return err
 		})
@@ -336,7 +336,7 @@ func (p *process) share(random *rand.Rand) {
 		return
 	}
 	y.start()
-	err := p.call(func() error {
+	err := p.call("update", func() error {
 		_, err := p.c.Update(p.ctx, like(y.name), add(1))
 		return err
 	})

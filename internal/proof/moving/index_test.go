@@ -145,7 +145,7 @@ func (p *shop) act(random *rand.Rand) {
 func (p *shop) get(c *cell) (value int, ok bool) {
 	r := p.read(c)
 	var item heatsink.Item
-	err := p.call(func() (err error) {
+	err := p.call("get", func() (err error) {
 		item, err = p.c.Get(p.ctx, heatsink.Item{"id": text(c.id)}, strong)
 		return ignoreMissing(err)
 	})

@@ -36,7 +36,7 @@ func TestKills(t *testing.T) {
 		m := k.mover(k.now)
 		w.checkIDs(m, k.now)
 		r = k.killsResult
-		r.shapeResult = w.sum()
+		r.shapeResult, r.Lost = w.sum(), w.unknowns
 	})
 	writeResult(t, r)
 	if !r.Faults.none() || r.Damaged != 0 || r.Left != 0 {

@@ -7,25 +7,44 @@ import (
 
 // shapeResult is what the move of one shape came to.
 type shapeResult struct {
-	Items    int     `json:"items"`    // when the move began
-	Moved    int64   `json:"moved"`    // by the mover
-	Calls    int     `json:"calls"`    // of users
-	Reads    int     `json:"reads"`    // of single items, each compared with the last acknowledged write
-	Lists    int     `json:"lists"`    // reads of all items of a key
-	Listed   int     `json:"listed"`   // items in them
-	Faults   faults  `json:"faults"`   // of reads, of lists, and of the whole table at the end
-	Damaged  int64   `json:"damaged"`  // what Verify finds in the end
-	Left     int     `json:"left"`     // stored items with marks, or that nobody has written, in the end
-	Before   waits   `json:"before"`   // of users' calls, without a mover
-	Moving   waits   `json:"moving"`   // while items move
-	Halfway  waits   `json:"halfway"`  // while half of the items have moved, and there is no mover
-	Waiting  waits   `json:"waiting"`  // while the mover waits for its next stage
-	Reading  float64 `json:"reading"`  // read units of the mover
-	Writing  float64 `json:"writing"`  // write units of the mover
-	Forecast units   `json:"forecast"` // what it had said before
-	Virtual  float64 `json:"virtual"`  // seconds of the move, in virtual time
-	Wrong    string  `json:"wrong,omitempty"`
+	Items    int     `json:"items"`         // when the move began
+	Moved    int64   `json:"moved"`         // by the mover
+	Calls    int     `json:"calls"`         // of users
+	Reads    int     `json:"reads"`         // of single items, each compared with the last acknowledged write
+	Lists    int     `json:"lists"`         // reads of all items of a key
+	Listed   int     `json:"listed"`        // items in them
+	Faults   faults  `json:"faults"`        // of reads, of lists, and of the whole table at the end
+	Damaged  int64   `json:"damaged"`       // what Verify finds in the end
+	Left     int     `json:"left"`          // stored items with marks, or that nobody has written, in the end
+	Reading  float64 `json:"reading"`       // read units of the mover
+	Writing  float64 `json:"writing"`       // write units of the mover
+	Forecast units   `json:"forecast"`      // what it had said before
+	Virtual  float64 `json:"virtual"`       // seconds of the move, in virtual time
 	CPU      float64 `json:"cpu,omitempty"` // seconds
+
+	times                  // of users' calls
+	Kinds map[string]times `json:"kinds"` // of calls of a kind
+}
+
+// The stages of a run.
+const (
+	before  = iota // there is no mover
+	moving         // items move
+	halfway        // half of the items have moved, and there is no mover
+	waiting        // the mover waits for an hour to go by
+	stages
+)
+
+// times says how long calls took, by stage.
+type times struct {
+	Before  waits `json:"before"`
+	Moving  waits `json:"moving"`
+	Halfway waits `json:"halfway"`
+	Waiting waits `json:"waiting"`
+}
+
+func timesOf(all *[stages]spread) times {
+	return times{all[before].waits(), all[moving].waits(), all[halfway].waits(), all[waiting].waits()}
 }
 
 // units are those of a forecast.

@@ -47,15 +47,6 @@ func writeResult(t *testing.T, result any) {
 	}
 }
 
-// stage of a run, for the times that calls take.
-const (
-	before  = iota // there is no mover
-	moving         // items move
-	waiting        // the mover waits for an hour to go by
-	halfway        // half of the items have moved, and there is no mover
-	stages
-)
-
 // world is one table and everybody who uses it, in the virtual time of a bubble.
 type world struct {
 	*testing.T
@@ -68,10 +59,12 @@ type world struct {
 	users  sync.WaitGroup
 
 	sums   sync.Mutex
-	spread [stages]spread
+	spread map[string]*[stages]spread // by the kind of call
 	result shapeResult
 	counts map[string]*tally
 	last   int // the last value that was written
+
+	unknowns int // calls of killed clients
 }
 
 func newWorld(t *testing.T) *world {
@@ -82,10 +75,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = db.Close() })
 	w := &world{
 		T: t, oracle: newOracle(), db: db, ctx: context.Background(), random: rand.New(rand.NewPCG(*seed, 1)), ending: make(chan struct{}),
-		counts: map[string]*tally{},
-	}
-	for i := range w.spread {
-		w.spread[i] = spread{}
+		counts: map[string]*tally{}, spread: map[string]*[stages]spread{},
 	}
 	return w
 }
@@ -112,15 +102,23 @@ func (w *world) value() int {
 	return w.last
 }
 
-// call notes how long a call of a user took.
-func (w *world) call(f func() error) error {
+// call notes how long a call of a user took, by its kind.
+func (w *world) call(kind string, f func() error) error {
 	stage, began := w.stage.Load(), time.Now()
 	err := f()
 	w.sums.Lock()
 	defer w.sums.Unlock()
 	w.result.Calls++
+	if errors.Is(err, context.Canceled) {
+		w.unknowns++
+	}
 	if err == nil || !errors.Is(err, context.Canceled) {
-		w.spread[stage][time.Since(began)]++
+		of := w.spread[kind]
+		if of == nil {
+			of = &[stages]spread{{}, {}, {}, {}}
+			w.spread[kind] = of
+		}
+		of[stage][time.Since(began)]++
 	}
 	return err
 }
@@ -146,7 +144,7 @@ func (w *world) sleep(d time.Duration) bool {
 func (w *world) pace(random *rand.Rand, processes int) bool {
 	perSecond := *rate
 	if w.stage.Load() == waiting {
-		perSecond = *rate*slowly
+		perSecond = *rate * slowly
 	}
 	return w.sleep(time.Duration(random.ExpFloat64() * float64(time.Second) * float64(processes) / perSecond))
 }
@@ -263,8 +261,17 @@ func (w *world) wrong(format string, args ...any) {
 // sum returns what the run came to.
 func (w *world) sum() shapeResult {
 	w.result.Faults = w.faults
-	w.result.Before, w.result.Moving = w.spread[before].waits(), w.spread[moving].waits()
-	w.result.Waiting, w.result.Halfway = w.spread[waiting].waits(), w.spread[halfway].waits()
+	all := [stages]spread{{}, {}, {}, {}}
+	w.result.Kinds = map[string]times{}
+	for kind, of := range w.spread {
+		w.result.Kinds[kind] = timesOf(of)
+		for i := range of {
+			for d, n := range of[i] {
+				all[i][d] += n
+			}
+		}
+	}
+	w.result.times = timesOf(&all)
 	return w.result
 }
 
