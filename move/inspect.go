@@ -39,7 +39,7 @@ type inspection struct {
 	mu     sync.Mutex
 	record passage.Record
 	atlas  *atlas
-	seen   [2]*bitmap      // ids that are live in old homes and in new ones
+	seen   [2]*bitmap      // ids that are live in old homes and in new ones; of a list, the first has all
 	told   map[uint64]bool // hashes of ids that were reported: one with two homes is met twice
 }
 
@@ -142,6 +142,8 @@ func (i *inspection) suspect(at located, state forward.State, odd error, item pl
 	switch {
 	case at.spot == atControl:
 		return false
+	case r.List():
+		return i.suspectInList(at, state, odd, item, r)
 	case odd != nil, at.spot == astray, at.spot == atUnknown:
 		return true
 	case at.spot == atBoth:
@@ -275,7 +277,13 @@ func (i *inspection) look(ctx context.Context, v *passage.View, item place.Item)
 	}
 	slot, d.odd = i.byID.table.Slot(d.item)
 	d.at, d.here = atlas.find(d.item, slot.State), slot.State
-	if d.at.old != d.at.new && d.odd == nil {
+	switch content := d.here == forward.Live || d.here == forward.Frozen; {
+	case d.odd != nil:
+	case d.at.spot == atUnknown || d.at.spot == astray: // no shard of it is known, or none that counts
+	case v.Record.List() && content:
+		err = i.twin(ctx, v, d)
+	}
+	if d.at.old != d.at.new && d.odd == nil && err == nil {
 		err = i.homes(ctx, v, d)
 	}
 	return d, err
@@ -337,6 +345,7 @@ type diagnosis struct {
 	at     located
 	here   forward.State // of item
 
+	twin            string        // of a list: another shard with an item of this sort key, "" if there is none
 	first, old, new forward.State // of the homes: the new one was read before the old one and behind it
 }
 
@@ -352,6 +361,8 @@ func (d *diagnosis) kind() (kind, why string) {
 		return unexplained.String(), d.at.why
 	case d.at.spot == astray:
 		return misplaced.String(), d.at.why
+	case d.record.List():
+		return d.inList()
 	case d.at.spot == atBoth && d.here == forward.Live:
 		return "", ""
 	case d.at.spot == atBoth && d.here == forward.Dead && d.record.Stage.Trace == forward.Deads:
