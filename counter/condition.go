@@ -90,8 +90,16 @@ func (s *store) updateBase(ctx context.Context, key string, r request) answer {
 		x.update = fmt.Sprintf("ADD %s, %s %s SET %s = %s",
 			x.sum(r.sum), x.name(attrVersion), x.number(1), x.name(attrReset), x.value(text(r.token)))
 		x.condition = x.version(r.version)
+	case importBase:
+		imports := x.name(attrImports)
+		x.update = fmt.Sprintf("SET %s = %s, %s = %s",
+			x.name(attrImported), x.value(number(r.imported)), imports, x.number(r.imports+1))
+		x.condition = fmt.Sprintf("attribute_not_exists(%s)", imports)
+		if r.imports > 0 {
+			x.condition = fmt.Sprintf("%s = %s", imports, x.number(r.imports))
+		}
 	}
-	_, err := s.items.Update(ctx, s.baseKey(key), r.operation == raiseBase, x.apply(types.ReturnValueNone))
+	_, err := s.items.Update(ctx, s.baseKey(key), r.operation == raiseBase || r.operation == importBase, x.apply(types.ReturnValueNone))
 	a, stored := judge(err)
 	if a.outcome != refused {
 		return a

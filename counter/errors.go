@@ -26,6 +26,9 @@ var (
 	// ErrCorrupt is wrapped if an item was not written by this package.
 	ErrCorrupt = errors.New("the item was not written by package counter")
 
+	// ErrOrigin is wrapped if the attribute of Options.Origin is no whole number, or is gone after it was imported.
+	ErrOrigin = errors.New("the attribute of before cannot be counted")
+
 	// ErrTable is wrapped by Setup if the table does not have the required key.
 	ErrTable = schema.ErrMismatch
 )

@@ -9,6 +9,7 @@ import (
 type View struct {
 	Total  int64   // as Total returns it
 	Base   int64   // the part of it that was folded
+	Before int64   // the part of it from before: the attribute of Options.Origin, or what was imported from it
 	Folded int     // number of folded slots that are still remembered
 	Shards []Shard // all shards that may have slots
 }
@@ -34,7 +35,7 @@ type Slot struct {
 // Inspect returns the parts of a counter, shard by shard. A shard that nobody has written to has no slots and a total
 // of 0. Inspect costs as much as Total.
 func (c *Counter) Inspect(ctx context.Context, key string) (View, error) {
-	g, err := c.read(c.metered(ctx), key)
+	g, err := c.read(c.metered(ctx), c.begin(key), key)
 	if err != nil {
 		return View{}, err
 	}
@@ -43,6 +44,9 @@ func (c *Counter) Inspect(ctx context.Context, key string) (View, error) {
 		return View{}, err
 	}
 	if view.Base, err = c.int64(key, g.base.sum.value()); err != nil {
+		return View{}, err
+	}
+	if view.Before, err = c.int64(key, g.earlier()); err != nil {
 		return View{}, err
 	}
 	for i := range view.Shards {

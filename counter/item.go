@@ -31,11 +31,14 @@ const (
 	attrLevel    = "level"
 	attrWidth    = "width"
 	attrReset    = "reset"
+	attrImported = "imported"
+	attrImports  = "imports"
 )
 
 // ownAttributes are all of them: none can be a key of the table.
 var ownAttributes = []string{
 	attrUp, attrDown, attrAdds, attrSeq, attrAt, attrFrozen, attrIncluded, attrVersion, attrLevel, attrWidth, attrReset,
+	attrImported, attrImports,
 }
 
 func (s *store) baseKey(key string) heatsink.Item {
@@ -81,6 +84,9 @@ func decodeBase(item heatsink.Item) (base, error) {
 		version: d.int64(attrVersion),
 		level:   level(d.int64(attrLevel)),
 		width:   int(d.int64(attrWidth)),
+
+		imported: d.wide(attrImported),
+		imports:  d.int64(attrImports),
 	}
 	if out.width < 0 || out.width > maxShards {
 		d.wrong("its width is %d", out.width)

@@ -69,7 +69,7 @@ func TestLateCopiesAreNotCounted(t *testing.T) {
 // foldAt removes what is old for a process whose clock shows now.
 func foldAt(t *testing.T, c *Counter, key string, now time.Time) {
 	t.Helper()
-	g, err := c.read(t.Context(), key)
+	g, err := c.read(t.Context(), c.begin(key), key)
 	if err != nil {
 		t.Fatal(err)
 	}

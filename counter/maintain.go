@@ -36,7 +36,9 @@ func (c *Counter) Fold(ctx context.Context, key string) (Folded, error) {
 }
 
 func (c *Counter) fold(ctx context.Context, key string) (Folded, error) {
-	g, err := c.read(ctx, key)
+	begun := c.begin(key)
+	begun.beside = false // only slots are of interest
+	g, err := c.read(ctx, begun, key)
 	if err != nil {
 		return Folded{}, err
 	}

@@ -10,8 +10,9 @@ import (
 // model is a counter's items and what requests do to them, as DynamoDB's conditions have it. TestStoreIsTheModel holds
 // the real expressions to it. A model is never changed: requests return another.
 type model struct {
-	slots map[slotID]slot
-	base  base
+	slots  map[slotID]slot
+	base   base
+	origin *wide // the attribute that older programs change; nil if there is none
 }
 
 // rules are the rules of the protocol that are enforced by conditions; those that are set are broken.
@@ -25,6 +26,7 @@ type rules struct {
 	sweepIsSilent   bool // taking names out of the base does not raise the version
 	resetIsSilent   bool // nor does a reset
 	resetUnguarded  bool // a reset does not look at the version
+	importUnguarded bool // an import does not look at the number of imports
 }
 
 func (m model) apply(broken rules, now int64, r request) (model, answer) {
@@ -41,12 +43,17 @@ func (m model) apply(broken rules, now int64, r request) (model, answer) {
 		return m, a
 	case readAtOnce:
 		a := answer{base: m.base}
+		if r.origin {
+			a.origin = m.origin
+		}
 		for _, id := range r.ids {
 			if s, ok := m.slots[id]; ok {
 				a.slots = append(a.slots, s)
 			}
 		}
 		return m, a
+	case readOrigin:
+		return m, answer{origin: m.origin}
 	case openSlot, flushSlot, freezeSlot, deleteSlot:
 		return m.applySlot(broken, now, r)
 	}
@@ -124,6 +131,11 @@ func (m model) applyBase(broken rules, r request) (model, answer) {
 		if !broken.resetIsSilent {
 			b.version++
 		}
+	case importBase:
+		if b.imports != r.imports && !broken.importUnguarded {
+			return m, refuse
+		}
+		b.imported, b.imports = r.imported, r.imports+1
 	}
 	m.base = b
 	return m, answer{}
@@ -145,10 +157,20 @@ func (m model) without(id slotID) model {
 	return m
 }
 
+// older returns the model after an older program has added to the attribute.
+func (m model) older(delta int64) model {
+	n := wideOf(delta)
+	if m.origin != nil {
+		n = n.plus(*m.origin)
+	}
+	m.origin = &n
+	return m
+}
+
 // truth is what the counter is.
 func (m model) truth() int64 {
 	slots := slices.Collect(maps.Values(m.slots))
-	n, _ := reading{slots: slots, base: m.base}.total().value().int64()
+	n, _ := reading{slots: slots, base: m.base, origin: m.origin}.total().value().int64()
 	return n
 }
 

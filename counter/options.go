@@ -65,6 +65,10 @@ type Options struct {
 	// MaxConcurrency is the largest number of concurrent flushes of this process. Default: 64.
 	MaxConcurrency int
 
+	// Origin is where the counts of before are, as long as older programs change them, and until they are imported.
+	// Default: there are none.
+	Origin *Origin
+
 	// Cache configures Cached.
 	Cache cache.Options
 
@@ -109,6 +113,9 @@ func (o Options) withDefaults() Options {
 	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, 64)
 	o.Retry.Timeout = cmp.Or(o.Retry.Timeout, defaultTimeout)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Origin != nil {
+		o.Origin = o.Origin.withDefaults(&o)
+	}
 	return o
 }
 
@@ -151,6 +158,9 @@ func (o Options) validate() error {
 	}
 	if o.MaxCounters < 0 || o.MaxConcurrency < 0 {
 		wrong("MaxCounters and MaxConcurrency are %d and %d, want 0 or more", o.MaxCounters, o.MaxConcurrency)
+	}
+	if o.Origin != nil {
+		o.Origin.validate(&o, wrong)
 	}
 	return errors.Join(errs...)
 }

@@ -19,6 +19,8 @@ const (
 	deleteSlot                  // delete a slot that is frozen
 	unlistIDs                   // take ids out of those included, and raise the version
 	resetBase                   // add to the base's sum and raise the version, unless it has another version
+	readOrigin                  // read the attribute that has the counts of before
+	importBase                  // set what the base has of that attribute, unless it has another number of imports
 )
 
 // request is one request to DynamoDB about one counter.
@@ -33,6 +35,9 @@ type request struct {
 	level     level // raiseBase
 	width     int   // listSlots, raiseBase
 	token     string
+	origin    bool  // readAtOnce: that attribute, too
+	imports   int64 // importBase: the number that the base must have
+	imported  wide
 }
 
 // outcome is what became of a request.
@@ -53,7 +58,9 @@ type answer struct {
 	// lost is set if it is refused, and an earlier attempt at it had an unknown outcome.
 	lost bool
 
-	base  base   // readBase, readAtOnce; what stood against it if raiseBase, includeIDs or resetBase is refused
+	base  base   // readBase, readAtOnce; what stood against a write of the base that is refused
 	slot  *slot  // freezeSlot; what stood against it if flushSlot or deleteSlot is refused, nil if there is no such slot
 	slots []slot // listSlots, readAtOnce
+
+	origin *wide // readOrigin, readAtOnce: nil if there is no such attribute
 }

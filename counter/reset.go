@@ -88,8 +88,7 @@ func (z resetting) step(r request, a answer) resetting {
 		// Others have raised the version more than once, and the first of them may have been this reset.
 		z.ended, z.unknown = true, true
 	default: // the version went to somebody else, so this reset cannot happen any more
-		known := reading{shards: z.reading.shards, version: a.base.version, width: a.base.width, known: true}
-		return resetting{reading: known, token: z.token}
+		return resetting{reading: z.reading.after(a.base, 0), token: z.token}
 	}
 	return z
 }

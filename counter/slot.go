@@ -40,6 +40,8 @@ type base struct {
 	level    level
 	width    int    // how many shards may have slots
 	reset    string // what the last reset was called
+	imported wide   // the counts of before, as they were at the last import
+	imports  int64  // how many there were
 }
 
 // set is a set of slot names. It is never changed, so copies may share it.

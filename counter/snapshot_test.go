@@ -27,6 +27,7 @@ func (w writes) requests() []request {
 type looking struct {
 	model    model
 	done     [2]int // requests that each writer has sent
+	older    int    // Adds of the older program
 	fold     fold
 	folding  bool
 	sweep    sweep
@@ -40,7 +41,10 @@ type lookout struct {
 	level   level
 	writers [2][]request
 	folds   slotID
-	trusts  bool // the reader believes the transaction, whatever slots there are
+	trusts  bool    // the reader believes the transaction, whatever slots there are
+	older   []int64 // what an older program adds to the attribute of the origin
+	hasty   bool    // with an origin, the reader takes the value of one reading
+	newest  bool    // with an origin, the reader takes its value in the second of two readings
 }
 
 func (l lookout) successors(w looking, next func(looking)) {
@@ -55,6 +59,12 @@ func (l lookout) successors(w looking, next func(looking)) {
 			n.done[i]++
 			move(n)
 		}
+	}
+	if w.older < len(l.older) {
+		n := w
+		n.model = w.model.older(l.older[w.older])
+		n.older++
+		move(n)
 	}
 	if _, there := w.model.slots[l.folds]; there && !w.folding {
 		n := w
@@ -81,7 +91,7 @@ func (l lookout) successors(w looking, next func(looking)) {
 func (l lookout) look(w looking, next func(looking)) {
 	if !w.begun {
 		w.begun, w.held = true, 1<<(8+w.model.truth())
-		w.snapshot = snapshot{reading: reading{shards: 2}}
+		w.snapshot = snapshot{reading: reading{shards: 2, beside: len(l.older) > 0}}
 	}
 	r, more := w.snapshot.next()
 	if !more || w.snapshot.reading.tries > 2 {
@@ -100,7 +110,16 @@ func (l lookout) look(w looking, next func(looking)) {
 		})
 		return
 	}
+	before := w.snapshot.previous
 	w.snapshot = w.snapshot.step(r, a)
+	switch {
+	case r.operation != readOrigin:
+	case l.hasty:
+		g := w.snapshot.previous
+		w.snapshot = w.snapshot.is(g.total())
+	case l.newest && w.snapshot.ended && before.same(w.snapshot.reading):
+		w.snapshot = w.snapshot.is(w.snapshot.reading.total())
+	}
 	if l.trusts && r.operation == readAtOnce {
 		w.snapshot = w.snapshot.is(w.snapshot.atOnce.total())
 	}
@@ -156,7 +175,7 @@ func (l lookout) explore() (fault string, states, exact, between int) {
 func (w looking) key() string {
 	k := make(stateKey, 0, 256)
 	k.model(w.model)
-	k.numbers(int64(w.done[0]), int64(w.done[1]), int64(w.held), int64(w.snapshot.collects))
+	k.numbers(int64(w.done[0]), int64(w.done[1]), int64(w.older), int64(w.held), int64(w.snapshot.collects))
 	k.numbers(int64(w.listing.read))
 	k.slots(w.listing.slots)
 	k.downs(reading{slots: w.listing.slots})
@@ -198,6 +217,8 @@ func TestSnapshotIsAValueThatWas(t *testing.T) {
 		"up and down": {level: signed, writers: [2][]request{upThenDown.requests(), downThenUp.requests()}},
 		"folded":      {level: signed, writers: [2][]request{up.requests(), onesB.requests()}, folds: "0-a"},
 		"ones":        {level: ones, writers: [2][]request{onesA.requests(), onesB.requests()}, folds: "0-a"},
+		"older":       {level: ones, writers: [2][]request{up.requests(), onesB.requests()}, older: []int64{2}},
+		"older, down": {level: signed, writers: [2][]request{upThenDown.requests()}, older: []int64{2, -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fault, states, exact, between := l.explore()
@@ -217,6 +238,12 @@ func TestSnapshotNeedsEachOfItsRules(t *testing.T) {
 		"the level is known before": {level: ones, writers: [2][]request{downThenUp.requests(), onesA.requests()}},
 		"slots that a transaction does not know": {
 			level: signed, writers: [2][]request{upThenDown.requests(), downThenUp.requests()}, trusts: true,
+		},
+		"one reading is not enough with an origin": {
+			level: ones, writers: [2][]request{up.requests(), onesB.requests()}, older: []int64{2, -2}, hasty: true,
+		},
+		"the moment is that of the first reading's origin": {
+			level: signed, writers: [2][]request{upThenDown.requests()}, older: []int64{2}, newest: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

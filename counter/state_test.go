@@ -75,7 +75,7 @@ func (k *stateKey) slots(all []slot) {
 }
 
 func (k *stateKey) base(b base) {
-	k.numbers(int64(b.sum.up.lo), b.version, int64(b.width))
+	k.numbers(int64(b.sum.up.lo), b.version, int64(b.width), int64(b.imported.lo), b.imports)
 	k.ids(slices.Sorted(maps.Keys(b.included))...)
 	*k = append(*k, b.reset...)
 }
@@ -85,17 +85,26 @@ func (k *stateKey) model(m model) {
 		k.slots([]slot{m.slots[id]})
 	}
 	k.base(m.base)
+	k.origin(m.origin)
+}
+
+func (k *stateKey) origin(n *wide) {
+	k.flags(n != nil)
+	if n != nil {
+		k.numbers(int64(n.lo))
+	}
 }
 
 func (k *stateKey) reading(g reading) {
-	k.flags(g.known, g.listed, g.ended)
+	k.flags(g.known, g.listed, g.based, g.ended)
+	k.origin(g.origin)
 	k.numbers(g.version, int64(g.width))
 	k.slots(g.slots)
 	k.base(g.base)
 }
 
 func (k *stateKey) request(r request) {
-	k.numbers(int64(r.operation), r.total.up, r.seq, r.version, int64(r.sum.up.lo), int64(r.width))
+	k.numbers(int64(r.operation), r.total.up, r.seq, r.version, int64(r.sum.up.lo), int64(r.width), r.imports, int64(r.imported.lo))
 	k.ids(r.id)
 	k.ids(r.ids...)
 	*k = append(*k, r.token...)
@@ -116,7 +125,7 @@ type step struct {
 
 func (s step) String() string {
 	name := [...]string{
-		"read base", "list", "read at once", "raise", "open", "flush", "freeze", "include", "delete", "unlist", "reset",
+		"read base", "list", "read at once", "raise", "open", "flush", "freeze", "include", "delete", "unlist", "reset", "read origin", "import",
 	}[s.request.operation]
 	r := s.request
 	return fmt.Sprintf("%s: %s %s%v, total %d, seq %d, version %d%s", s.who, name, r.id, r.ids, r.total.up, r.seq, r.version, s.how)

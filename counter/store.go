@@ -24,6 +24,7 @@ type store struct {
 	options Options // with defaults
 	layout  layout.Layout
 	items   *direct.Table
+	origin  *direct.Table        // nil if there is none
 	once    *dispatch.Dispatcher // of requests that are not repeated
 	weak    bool                 // reads are eventually consistent, at half the price
 }
@@ -35,9 +36,13 @@ func newStore(client Client, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
+	origin, err := openOrigin(client, &o)
+	if err != nil {
+		return nil, err
+	}
 	spread := layout.Layout{Shards: maxShards, Format: o.Format}
 	once := dispatch.New(dispatch.Retry{Attempts: 1, Timeout: o.Retry.Timeout}, nil, nil)
-	return &store{client: client, options: o, layout: spread, items: items, once: once}, nil
+	return &store{client: client, options: o, layout: spread, items: items, origin: origin, once: once}, nil
 }
 
 // check reports what is wrong with the key of a counter. The error wraps layout.ErrKey.
@@ -65,7 +70,9 @@ func (s *store) do(ctx context.Context, key string, r request) answer {
 	case listSlots:
 		return s.listSlots(ctx, key, r.width)
 	case readAtOnce:
-		return s.readAtOnce(ctx, key, r.ids)
+		return s.readAtOnce(ctx, key, r)
+	case readOrigin:
+		return s.readOrigin(ctx, key)
 	case openSlot, flushSlot, freezeSlot:
 		return s.updateSlot(ctx, key, r)
 	case deleteSlot:
@@ -153,10 +160,10 @@ func (s *store) listShard(ctx context.Context, key string, shard int) ([]slot, e
 	return slots, nil
 }
 
-// readAtOnce reads the base and slots in a transaction. It is sent once: there are other ways to go on without it.
-func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer {
+// readAtOnce reads the base and slots, and the origin if that is wanted, in a transaction. It is sent once: there are other ways to go on without it.
+func (s *store) readAtOnce(ctx context.Context, key string, r request) answer {
 	keys := []heatsink.Item{s.baseKey(key)}
-	for _, id := range ids {
+	for _, id := range r.ids {
 		slotKey, err := s.slotKey(key, id)
 		if err != nil {
 			return failure(err)
@@ -166,6 +173,11 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 	in := &dynamodb.TransactGetItemsInput{}
 	for _, key := range keys {
 		get := &types.Get{TableName: &s.options.Table, Key: key}
+		in.TransactItems = append(in.TransactItems, types.TransactGetItem{Get: get})
+	}
+	g := s.options.Origin
+	if r.origin {
+		get := &types.Get{TableName: &g.Table, Key: g.item(key)}
 		in.TransactItems = append(in.TransactItems, types.TransactGetItem{Get: get})
 	}
 	meter.Ask(ctx, &in.ReturnConsumedCapacity)
@@ -182,8 +194,8 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 			}
 		}
 		meter.ReadAll(ctx, found, out.ConsumedCapacity)
-		if len(out.Responses) != len(keys) {
-			err = fmt.Errorf("got %d responses for %d items", len(out.Responses), len(keys))
+		if len(out.Responses) != len(in.TransactItems) {
+			err = fmt.Errorf("got %d responses for %d items", len(out.Responses), len(in.TransactItems))
 		}
 	}
 	if err != nil {
@@ -193,7 +205,12 @@ func (s *store) readAtOnce(ctx context.Context, key string, ids []slotID) answer
 	if a.base, err = decodeBase(out.Responses[0].Item); err != nil {
 		return failure(err)
 	}
-	for _, response := range out.Responses[1:] {
+	if r.origin {
+		if a.origin, err = g.decode(g.item(key), out.Responses[len(keys)].Item); err != nil {
+			return failure(err)
+		}
+	}
+	for _, response := range out.Responses[1:len(keys)] {
 		if response.Item == nil {
 			continue // gone
 		}

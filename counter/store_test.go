@@ -26,7 +26,8 @@ func TestStoreIsTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		enginetest.DropTable(t, client, "counters")
-		s, err := newStore(client, Options{Table: "counters"}.withDefaults())
+		origin := &Origin{SortValue: "META", Attribute: "views"}
+		s, err := newStore(client, Options{Table: "counters", Origin: origin}.withDefaults())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +37,11 @@ func TestStoreIsTheModel(t *testing.T) {
 			key := fmt.Sprintf("counter-%d", run)
 			var m model
 			for range rapid.IntRange(1, 20).Draw(rt, "steps") {
+				if rapid.IntRange(0, 9).Draw(rt, "older") == 0 {
+					delta := rapid.Int64Range(-2, 2).Draw(rt, "delta")
+					m = m.older(delta)
+					addOlder(t, client, key, delta)
+				}
 				r := drawRequest(rt, m)
 				var want answer
 				m, want = m.apply(rules{}, 1, r)
@@ -56,7 +62,7 @@ func drawRequest(t *rapid.T, m model) request {
 	id := rapid.SampledFrom([]slotID{"0-a", "0-b", "1-c", "3-d"})
 	small := rapid.Int64Range(0, 3)
 	r := request{
-		operation: operation(rapid.IntRange(0, int(resetBase)).Draw(t, "operation")),
+		operation: operation(rapid.IntRange(0, int(importBase)).Draw(t, "operation")),
 		id:        id.Draw(t, "id"),
 		total:     amount{small.Draw(t, "up"), small.Draw(t, "down"), small.Draw(t, "adds")},
 		seq:       small.Draw(t, "seq"),
@@ -65,6 +71,9 @@ func drawRequest(t *rapid.T, m model) request {
 		level:     level(small.Draw(t, "level")),
 		width:     int(small.Draw(t, "width")) + 1,
 		token:     rapid.SampledFrom([]string{"x", "y"}).Draw(t, "token"),
+		origin:    rapid.Bool().Draw(t, "origin"),
+		imports:   max(0, m.base.imports-small.Draw(t, "old imports")),
+		imported:  wideOf(rapid.Int64Range(-3, 3).Draw(t, "imported")),
 	}
 	r.sum = sumOf(r.total)
 	if r.operation == resetBase {
@@ -77,7 +86,10 @@ func drawRequest(t *rapid.T, m model) request {
 func showAnswer(a answer) string {
 	show := func(s slot) string { return fmt.Sprint(s.id, s.total, s.seq, s.frozen != 0) }
 	parts := []string{fmt.Sprint(a.outcome, a.lost, a.base.sum, slices.Sorted(maps.Keys(a.base.included)),
-		a.base.version, a.base.level, a.base.width, a.base.reset)}
+		a.base.version, a.base.level, a.base.width, a.base.reset, a.base.imported, a.base.imports)}
+	if a.origin != nil {
+		parts = append(parts, "origin", a.origin.String())
+	}
 	if a.slot != nil {
 		parts = append(parts, "slot", show(*a.slot))
 	}

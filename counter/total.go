@@ -20,13 +20,13 @@ type Reading struct {
 // Total returns the value of a counter. The value includes every Add that was acknowledged before the call, and no Add
 // that began after it returned. A counter without any Add is 0.
 //
-// If all Adds are of 1, the value is that of a single moment. Otherwise it may be a value that the counter never had,
+// If all Adds are of 1 and there is no Origin, the value is that of a single moment. Otherwise it may be a value that the counter never had,
 // because Total may include the second of two Adds and not the first. Use Read to avoid that.
 //
 // Total costs one strongly consistent Query per shard and one GetItem. With four shards that is 5 read units, plus one
-// for about every 40 processes that add.
+// for about every 40 processes that add. With an Origin it costs one more GetItem of that item.
 func (c *Counter) Total(ctx context.Context, key string) (int64, error) {
-	g, err := c.read(c.metered(ctx), key)
+	g, err := c.read(c.metered(ctx), c.begin(key), key)
 	if err != nil {
 		return 0, err
 	}
@@ -46,7 +46,7 @@ func (c *Counter) Cached(ctx context.Context, key string) (int64, error) {
 // Read returns the value of a counter at one moment between the call and its return. If the counter changes too fast
 // for that, Read returns the bounds of the value.
 //
-// If all Adds ever were of 1, Read costs as much as Total. Otherwise it costs twice as much if the counter does not
+// If all Adds ever were of 1 and there is no Origin, Read costs as much as Total. Otherwise it costs twice as much if the counter does not
 // change meanwhile. If it does change, Read costs four times as much, plus a transaction of two read units per slot if
 // there are fewer than 100 slots.
 func (c *Counter) Read(ctx context.Context, key string) (Reading, error) {
@@ -80,12 +80,11 @@ func (c *Counter) Read(ctx context.Context, key string) (Reading, error) {
 	return Reading{Lo: lo, Hi: hi, Exact: p.exact}, nil
 }
 
-// read reads a counter once.
-func (c *Counter) read(ctx context.Context, key string) (reading, error) {
+// read ends a reading of a counter.
+func (c *Counter) read(ctx context.Context, g reading, key string) (reading, error) {
 	if err := c.ready(key); err != nil {
 		return reading{}, err
 	}
-	g := c.begin(key)
 	for {
 		r, more := g.next()
 		if !more {
@@ -113,7 +112,7 @@ func (c *Counter) begin(key string) reading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v, known := c.views[key]
-	return reading{shards: c.options.Shards, version: v.version, width: v.width, known: known}
+	return reading{shards: c.options.Shards, version: v.version, width: v.width, known: known, beside: c.options.Origin != nil}
 }
 
 // remember keeps what is needed of a base, for as many counters as there may be entries.

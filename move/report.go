@@ -36,6 +36,8 @@ type Report struct {
 	Leftover int64 `json:"leftover,omitempty"` // marks of a move that is over
 	Blocked  int64 `json:"blocked,omitempty"`  // items under keys that the new layout refuses, in its places, or that DynamoDB does not let change
 
+	Others int64 `json:"others,omitempty"` // with Counters, items that have the attribute and are of no counter
+
 	// Findings are the first items of each kind but Right and Narrower, 10 of each. Those that the first pass of a Run moved
 	// are not among them.
 	Findings []Finding `json:"findings,omitempty"`
@@ -71,7 +73,7 @@ func (r *Report) tell(kind string) {
 // Finding is an item that is not where the present layout has it.
 type Finding struct {
 	// Kind is old, misplaced, beyond, unexplained, ambiguous, or refused for an item that could not be changed. Movable collections also
-	// have doubled, stranded, lost, marks, leftover and occupied.
+	// have doubled, stranded, lost, marks, leftover and occupied. Counters have missing, late, refused and unexplained.
 	Kind   string `json:"kind"`
 	Key    string `json:"key"` // the item's key in the table
 	Stored string `json:"stored"`

@@ -40,7 +40,8 @@ type mover struct {
 	yes      bool
 	json     bool
 
-	byID moveByID
+	byID    moveByID
+	counter moveCounter
 }
 
 func newMove() *cobra.Command {
@@ -55,7 +56,7 @@ func (m *mover) command() *cobra.Command {
 		Short: "Move items to another layout, while programs use them",
 		Long: `Move the items of a table to another layout: from one key to shards, to another number of
 shards, another spelling, another hash. Programs go on to read and write. docs/moving.md has
-the steps. There are two kinds of moves.
+the steps. There are two kinds of moves, and counters.
 
 Items that a global index lists (--index): the table has each item once, under its own id, so
 a move is one conditional update of each item. Time buckets are possible, too. The programs
@@ -68,6 +69,10 @@ them last an hour: split, closed, settling, sweeping, settled. Run the same comm
 it says so, or let it --wait. --stage shows where it stands. --keys moves single keys only.
 While it is split, --back takes the items back. --finish ends the time in which programs may
 have the layout of before.
+
+Counters are a third kind (--counter): a number attribute that programs change with ADD is
+imported into the counters of package counter. All programs that read must have
+counter.Options.Origin first. docs/recipes/counter.md has the steps.
 
 move first prints what it will do: items, read and write units of the table and its indexes,
 dollars, and the time. --dry-run stops there. It asks before it starts if the table has no
@@ -104,7 +109,9 @@ the reason if it is false. "listed" is the number of items that --key or --prefi
   heatsink move orders --index byStatus --endpoint http://127.0.0.1:8000 --yes
   heatsink move users --to 16 --wait
   heatsink move users --keys STATUS#ACTIVE=16
-  heatsink move users --stage`,
+  heatsink move users --stage
+  heatsink move posts --counter views --sort-value META --counters counters
+  heatsink move posts --counter views --sort-value META --counters counters --verify`,
 		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.table = args[0]
@@ -114,6 +121,7 @@ the reason if it is false. "listed" is the number of items that --key or --prefi
 	f := cmd.Flags()
 	m.flags(f)
 	m.byID.flags(f)
+	m.counter.flags(f)
 	f.StringVar(&m.index, "index", "", "global index that lists the items (default: the only one that the table has)")
 	f.StringArrayVar(&m.from, "from", nil, "layout that items have now; may be repeated (default: the older layouts of the charter)")
 	f.StringVar(&m.to, "to", "", "layout that items will have (default: that of the charter)")
@@ -149,6 +157,11 @@ func (m *mover) run(cmd *cobra.Command) error {
 		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 			return fmt.Errorf("--%s is empty: leave it out to move all keys", name)
 		}
+	}
+	if counters, err := m.counter.given(cmd.Flags()); err != nil {
+		return err
+	} else if counters {
+		return m.runCounters(cmd)
 	}
 	ctx := cmd.Context()
 	c, err := m.connect(ctx)

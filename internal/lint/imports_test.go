@@ -36,7 +36,7 @@ var mayImport = imports{
 
 	"layout": {"internal/quote"},
 	"move": {
-		".", "layout", "plan", "internal/adapt", "internal/attribute", "internal/charter", "internal/dispatch", "internal/figure", "internal/forward", "internal/forward/carry",
+		".", "counter", "layout", "plan", "internal/adapt", "internal/attribute", "internal/charter", "internal/dispatch", "internal/figure", "internal/forward", "internal/forward/carry",
 		"internal/forward/express", "internal/lease", "internal/ledger", "internal/meter", "internal/passage", "internal/place", "internal/quote",
 	},
 	"internal/quote":                   {},
