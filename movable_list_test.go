@@ -264,3 +264,47 @@ func TestMovableListKnowsNoDelay(t *testing.T) {
 		})
 	}
 }
+
+// TestMovableListTwins reads two items with one sort key, one of which is where the other would move to. They are not taken for one. What
+// is stored twice because it is on its way is.
+func TestMovableListTwins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, client := openMovable(t, func(o *Options) { o.Layout = layout.Layout{Shards: 16} })
+		if _, err := sortsOf(c, Query{Key: "k"}); err != nil {
+			t.Fatal(err)
+		}
+		to := layout.Layout{Shards: 4}
+		mover{t, c}.enter(forward.Stage{Phase: forward.Split}, &to)
+		store := func(shard int, more ...any) {
+			t.Helper()
+			item := ov(append([]any{"pk", fmt.Sprint("k#SHARD_", shard), "sk", "twin"}, more...)...)
+			if _, err := client.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("items"), Item: item}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		home := to.Shard("twin")
+		store(home, "v", 1)
+		store(8, "_hs_f", "s")
+		store(9, "_hs_f", "s")
+		for _, mark := range []string{"z", ""} {
+			if got, err := sortsOf(c, Query{Key: "k", Consistent: true}); err != nil || len(got) != 1 {
+				t.Errorf("two stubs and their item: %v, %v", got, err)
+			}
+			for value, says := range map[int]string{1: "", 2: fmt.Sprintf(`"k#SHARD_8" and "k#SHARD_%d"`, home)} {
+				if mark == "" {
+					store(8, "v", value)
+				} else {
+					store(8, "v", value, "_hs_f", mark)
+				}
+				if _, err := client.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("items"), Key: ov("pk", "k#SHARD_9", "sk", "twin")}); err != nil {
+					t.Fatal(err)
+				}
+				got, err := sortsOf(c, Query{Key: "k", Consistent: true})
+				if says == "" && (err != nil || len(got) != 1) || says != "" && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), says)) {
+					t.Errorf("mark %q, value %d: got %v, %v, want %q", mark, value, got, err, says)
+				}
+			}
+			store(8, "_hs_f", "s")
+		}
+	})
+}

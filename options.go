@@ -81,6 +81,9 @@ type Options struct {
 	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
 	// heatsink.
 	//
+	// With a Random layout, the collection is an append-only list: see docs/moving.md. Items are put and listed, and each has a sort key
+	// of its own. Get, Update, Delete and transactions are refused.
+	//
 	// All programs that write to the table must set Movable before the first move. The client must sign its requests, as the
 	// SDK's does. A sort key is required. Open refuses Movable together with an Index, whose items move without it, and with
 	// Adaptive, Widths, Older, Version, TTL, OnePerShard, ShardBy and buckets. A movable collection is always recorded.

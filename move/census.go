@@ -21,7 +21,7 @@ const (
 	kindOccupied = "occupied" // an item lies where another one is to move to
 	kindMarks    = "marks"    // marks that the record does not explain
 	kindStranded = "stranded" // in a home that nobody reads
-	kindDoubled  = "doubled"  // in both homes
+	kindDoubled  = "doubled"  // in both homes, or one of two items of a list with one sort key
 	kindLost     = "lost"     // the other home should have it, and has nothing
 	kindLeftover = "leftover" // a mark of a move that has ended
 )

@@ -41,5 +41,8 @@
 //	result, err := mover.Run(ctx)
 //	// result.Stage says how far it is, and when to run it again
 //
+// A list (Movable and a Random layout) moves in the same way. Items in shards that the new layout has as well stay where they are. It waits
+// while it is closed as well, so that four stages last an hour, and it does not go back.
+//
 // [Mover.Back] takes a move that is split back, and [Mover.Finish] ends the time in which programs may have the layout of before.
 package move

@@ -111,7 +111,7 @@ func (l *ledger) start(pause time.Duration, with ...layout.Layout) (end func()) 
 		})
 		all.Go(func() {
 			for ctx.Err() == nil {
-				time.Sleep(time.Duration(wait.Int64N(int64(2 * pause))))
+				time.Sleep(time.Duration(wait.Int64N(int64(8 * pause))))
 				if !l.read(reader, l.x.keys[wait.IntN(len(l.x.keys))]) {
 					return
 				}
@@ -183,7 +183,7 @@ func TestMoveList(t *testing.T) {
 				end := l.start(90*time.Second, test.from, test.from, test.from)
 				m := x.mover(move.Options{Collection: users(test.from), To: to, Wait: true})
 				forecast, err := m.Plan(t.Context())
-				if err != nil || forecast.Moves < test.moves[0]-1000 || forecast.Moves > test.moves[1] || forecast.Waits != 4*62*time.Minute || forecast.Passes != 4 {
+				if err != nil || forecast.Moves+forecast.MovesMargin < test.moves[0] || forecast.Moves-forecast.MovesMargin > test.moves[1] || forecast.Waits != 4*62*time.Minute || forecast.Passes != 4 {
 					t.Errorf("forecast %+v, %v", forecast, err)
 				}
 				began := time.Now()
@@ -207,7 +207,7 @@ func TestMoveList(t *testing.T) {
 				for _, key := range x.keys {
 					l.read(late, key)
 				}
-				if l.reads.Load() < 300 || l.appends.Load() < 10_500 {
+				if l.reads.Load() < 60 || l.appends.Load() < 10_500 {
 					t.Errorf("%d reads, %d appends: too few to mean anything", l.reads.Load(), l.appends.Load())
 				}
 				t.Logf("%d appended, %d exact reads, %d moved (forecast %d), %d marks dropped, %.0f write and %.0f read units (forecast %.0f and %.0f), in %v: %v",
@@ -219,7 +219,7 @@ func TestMoveList(t *testing.T) {
 
 // A mover of a list that is killed at any moment goes on, and two at once do no harm.
 func TestMoveListGoesOnAfterKills(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		synctest.Test(t, func(t *testing.T) {
 			x := found(t)
 			l := newLedger(x)
@@ -438,4 +438,106 @@ func (r rendezvous) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput
 		}
 	}
 	return out, err
+}
+
+// A list does not go back, and says why.
+func TestListDoesNotGoBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		l := newLedger(x)
+		l.append(x.program(listSixteen), 40)
+		m := l.lead("split")
+		if _, err := m.Back(t.Context()); !errors.Is(err, move.ErrStage) || !strings.Contains(err.Error(), "a list does not go back") || !strings.Contains(err.Error(), "let the move end") {
+			t.Errorf("going back: %v, want ErrStage", err)
+		}
+		if stage, err := m.Stage(t.Context()); err != nil || stage.Name != "split" {
+			t.Errorf("stage %+v, %v", stage, err)
+		}
+	})
+}
+
+// Verify finds damage of every kind in a list, and nothing else.
+func TestVerifyFindsPlantedDamageInLists(t *testing.T) {
+	marked := func(item heatsink.Item, mark string) heatsink.Item {
+		item["_hs_f"] = text(mark)
+		return item
+	}
+	stub := func(shard int, id string) heatsink.Item {
+		item := marked(entry(shard, id, "1"), "s")
+		delete(item, "value")
+		return item
+	}
+	home := listFour.Shard("odd")
+	other := (home + 1) % 4
+	for stage, all := range map[string]map[string][]heatsink.Item{
+		"split": {
+			"misplaced":   {entry(16, "odd", "1")},
+			"unexplained": {{"pk": text("CONFIG"), "sk": text("odd")}},
+			"marks":       {marked(entry(other, "odd", "1"), "z")},
+			"lost":        {stub(9, "odd")},
+			"doubled":     {entry(9, "odd", "1"), marked(entry(10, "odd", "2"), "z")},
+			"":            {entry(9, "odd", "1"), marked(entry(10, "odd", "1"), "z"), entry(home, "odd", "1"), stub(11, "odd")},
+		},
+		"settling": {
+			"stranded": {entry(9, "odd", "1")},
+			"lost":     {marked(entry(9, "odd", "1"), "z")},
+			"doubled":  {entry(other, "odd", "1"), entry(home, "odd", "1")},
+			"":         {stub(9, "odd"), entry(home, "odd", "1")},
+		},
+		"sweeping": {
+			"stranded": {entry(9, "odd", "1")},
+			"leftover": {stub(9, "odd")},
+			"doubled":  {entry(other, "odd", "1"), entry(home, "odd", "1")},
+			"":         {entry(other, "odd", "1")},
+		},
+	} {
+		for kind, items := range all {
+			t.Run(stage+" "+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					x := found(t)
+					l := newLedger(x)
+					l.append(x.program(listSixteen), 40)
+					m := l.lead(stage)
+					report, err := m.Verify(t.Context())
+					if err != nil || report.Damaged() != 0 || report.Right != 40 {
+						t.Fatalf("before the damage: %+v, %v", report, err)
+					}
+					for _, item := range items {
+						x.raw(item)
+					}
+					report, err = m.Verify(t.Context())
+					kinds := map[string]int{}
+					for _, f := range report.Findings {
+						kinds[f.Kind]++
+						if !strings.Contains(f.Key, "odd") {
+							t.Errorf("found %+v", f)
+						}
+					}
+					if err != nil || kind != "" && (report.Damaged() != 1 || kinds[kind] != 1) || kind == "" && report.Damaged() != 0 {
+						t.Errorf("got %+v, %v, want one %q", report, err, kind)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What is no list cannot become one, and the other way round.
+func TestMoveListRefusesStrategies(t *testing.T) {
+	x := struct{ move.Client }{}
+	for name, test := range map[string]struct {
+		from, to layout.Layout
+		says     string
+	}{
+		"a list to ids":         {listFour, eight, "is a list"},
+		"ids to a list":         {four, listSixteen, "Calculated"},
+		"a list to a list":      {listFour, listSixteen, ""},
+		"a list to no shards":   {listFour, bare, ""},
+		"a list to no shards 2": {listFour, layout.Layout{Format: layout.SharpNumber()}, ""},
+	} {
+		_, err := move.New(x, move.Options{Collection: users(test.from), To: test.to})
+		if test.says == "" && err != nil || test.says != "" && (!errors.Is(err, heatsink.ErrOptions) || !strings.Contains(err.Error(), test.says)) {
+			t.Errorf("%s: %v, want that it says %q", name, err, test.says)
+		}
+	}
 }

@@ -155,6 +155,20 @@ func (s *sample) margin(scale float64, counted bool) float64 {
 	return 1.96 * scale * math.Sqrt(k*sum/(k-1)*unread)
 }
 
+// sizeMargin returns how far off the number of items in the table may be that the sample points to. It is large if segments differ much,
+// because the items are under some ten or hundred partition keys. Twice the margin of 95 % allows for samples that end with a large segment.
+func (s *sample) sizeMargin(scale float64) float64 {
+	k := float64(len(s.parts))
+	if s.exact() || k < 2 {
+		return 0
+	}
+	mean, sum := float64(s.report.Scanned)/k, 0.0
+	for _, p := range s.parts {
+		sum += (float64(p.items) - mean) * (float64(p.items) - mean)
+	}
+	return 2 * 1.96 * scale * math.Sqrt(k*sum/(k-1)*(1-k/float64(s.of)))
+}
+
 // page adds a page to the sample.
 func (s *sample) page(ctx context.Context, work *work, part *segment, total int, tariff *tariff) error {
 	out, err := work.scan(ctx, part, total, scanWhole)
@@ -240,7 +254,7 @@ func (m *Mover) infer(table *types.TableDescription, s *sample) Forecast {
 		scale = all / float64(max(s.report.Scanned, 1))
 		f.Notes = append(f.Notes, fmt.Sprintf("most items are under few partition keys of the table, so a random sample is not like the whole: the figures are those of the first %s, "+
 			"for the %s that the table's description counts", figure.Count(s.report.Scanned, "item"), figure.Count(aws.ToInt64(table.ItemCount), "item")))
-	case described > 0 && math.Abs(seen-described) < 0.2*described:
+	case described > 0 && math.Abs(seen-described) < max(0.2*described, s.sizeMargin(scale)):
 		counted = true
 		scale = described / float64(max(s.report.Scanned, 1)) // the description is exact, and the sample is not
 	default:

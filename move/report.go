@@ -29,7 +29,7 @@ type Report struct {
 
 	// Items of movable collections, which are found by their ids, and may be in one of two homes while they move.
 	Waiting  int64 `json:"waiting,omitempty"`  // of Right, items that have yet to move
-	Doubled  int64 `json:"doubled,omitempty"`  // live in both homes
+	Doubled  int64 `json:"doubled,omitempty"`  // live in both homes, or one of two items of a list with one sort key
 	Stranded int64 `json:"stranded,omitempty"` // live in a home that nobody reads any more
 	Lost     int64 `json:"lost,omitempty"`     // ids whose old home says that they have moved on, and whose new home has nothing
 	Marks    int64 `json:"marks,omitempty"`    // items with marks that heatsink does not write, or not at this stage

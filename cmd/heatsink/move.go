@@ -68,7 +68,8 @@ have Movable set, and nothing else changes in them. The move goes through stages
 them last an hour: split, closed, settling, sweeping, settled. Run the same command again when
 it says so, or let it --wait. --stage shows where it stands. --keys moves single keys only.
 While it is split, --back takes the items back. --finish ends the time in which programs may
-have the layout of before.
+have the layout of before. An append-only list (Movable and a random layout) moves in the same
+way: it waits while it is closed as well, and does not go back.
 
 Counters are a third kind (--counter): a number attribute that programs change with ADD is
 imported into the counters of package counter. All programs that read must have
@@ -85,7 +86,7 @@ goes on from a checkpoint in the table. Two movers at once do no harm. It keeps 
 A LAYOUT is "unsharded", or a number of shards with what differs from the default:
   16                                  calculated by xxhash, spelt {key}#SHARD_{shard}
   "8 fnv {key}#{shard}"               another hash and spelling
-  "random 4"                          an old layout whose shards were drawn
+  "random 4"                          shards that were drawn; a list has it without the word
   "4 per day"                         4 shards for each day; needs --event-time
 If the collection has a charter (Options.Recorded or Adaptive), the charter is the layout to
 move to: leave --to out. --from is then by default what the charter calls older.

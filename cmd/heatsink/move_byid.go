@@ -102,8 +102,11 @@ func (m *mover) movable(ctx context.Context, c clients, table *types.TableDescri
 		if o.To, err = parseLayoutFlag(m.to); err != nil {
 			return o, true, fmt.Errorf("--to %q: %w", m.to, err)
 		}
-		if o.To.Shards == 0 {
+		switch {
+		case o.To.Shards == 0:
 			o.To.Strategy = layout.Calculated // which has no effect without shards, and says that it was given
+		case !namesStrategy(m.to): // a list stays one
+			o.To.Strategy = written.Layout.Strategy
 		}
 		if len(o.Widths) > 0 {
 			o.To.Format.BareZero = true

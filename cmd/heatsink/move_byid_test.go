@@ -247,3 +247,43 @@ func TestMoveByIDRefusesFlags(t *testing.T) {
 		}
 	})
 }
+
+// A list moves as well. Its layouts need no strategy, and it does not go back.
+func TestMoveListByCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Signatures: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		u := &userTable{t: t, client: db.Client()}
+		if err := db.CreateTable(t.Context(), "users", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		var items []heatsink.Item
+		for i := range 160 {
+			items = append(items, u.user(i))
+		}
+		if err := u.open(layout.Layout{Shards: 16}).BatchPut(t.Context(), items); err != nil {
+			t.Fatal(err)
+		}
+		u.want("--to 4 --dry-run", "move of table users, an append-only list", "from       random over 16 shards", "to         random over 4 shards", "units, in 4 passes", "waits      4h8m")
+		u.refused("--to 4 --back", "a list does not go back", "let the move end")
+		u.refused("--to {key}#{shard}", "no number of shards")
+		if _, _, err := u.run("--to", "4 calculated", "--yes"); err == nil || !strings.Contains(err.Error(), "is a list") {
+			t.Errorf("another strategy: %v", err)
+		}
+		u.want("--to 4 --yes", "stage    split since")
+		u.refused("--back", "a list does not go back")
+		u.want("--to 4 --wait", "the move is over: every item is under random over 4 shards")
+		u.want("--finish --yes", "programs must have random over 4 shards")
+		u.want("--to unsharded --wait --yes", "160 items moved", "the move is over: every item is under not sharded")
+		u.want("--finish --yes", "programs must have not sharded")
+		u.want("--to 8 --wait --yes", "160 items moved", "the move is over: every item is under random over 8 shards")
+		u.want("--verify", "160  where the layout has them")
+		n, err := u.open(layout.Layout{Shards: 8}).Count(t.Context(), heatsink.Query{Key: "STATUS#ACTIVE", Consistent: true})
+		if err != nil || n != 80 {
+			t.Errorf("%d items, want 80: %v", n, err)
+		}
+	})
+}

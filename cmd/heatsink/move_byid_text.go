@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 	prices "github.com/heatsink-go/heatsink/plan"
 )
@@ -60,7 +61,11 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 	if f.Exact {
 		exact = ""
 	}
-	s.say("%s", s.bold(fmt.Sprintf("move of table %s, items found by id", printable(m.table))))
+	what := "items found by id"
+	if options.Collection.Layout.Strategy == layout.Random {
+		what = "an append-only list"
+	}
+	s.say("%s", s.bold(fmt.Sprintf("move of table %s, %s", printable(m.table), what)))
 	s.say("  from       %s", printable(f.Stage.Now.String()))
 	switch {
 	case f.Stage.Next != nil:

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,6 +66,12 @@ func parseLayoutFlag(text string) (layout.Layout, error) {
 		l.Strategy = layout.Random
 	}
 	return l, l.Validate()
+}
+
+// namesStrategy reports whether a layout of a flag has a strategy in it.
+func namesStrategy(text string) bool {
+	var s layout.Strategy
+	return slices.ContainsFunc(strings.Fields(text), func(word string) bool { return s.UnmarshalText([]byte(word)) == nil })
 }
 
 // parseEventTime reads NAME, NAME=seconds or NAME=milliseconds.
