@@ -256,7 +256,7 @@ func (m *tracking) meet() (ok bool, err error) {
 			met.strays = append(met.strays, shardKey)
 			continue
 		}
-		if met.seen[home] {
+		if met.seen[home] && (e.Value.state != forward.Stub || met.at[home].Value.state != forward.Stub) { // two stubs are of one item
 			met.twice = [2]string{met.in[home], shardKey}
 		}
 		met.at[home], met.seen[home], met.in[home] = e, true, shardKey
@@ -282,6 +282,9 @@ func (m *tracking) shardKey() string {
 // error is errMoved if only a newer generation of the record can tell.
 func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there bool, err error) {
 	met, c := &m.met, m.read.course
+	if c.List() && met.seen[forward.Old] && met.seen[forward.New] && m.differ(met.at[forward.Old].Value, met.at[forward.New].Value) {
+		met.twice = met.in
+	}
 	if met.twice != [2]string{} {
 		return e, "", false, m.doubled()
 	}
@@ -308,6 +311,12 @@ func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there
 		return met.at[forward.Old], met.in[forward.Old], true, nil
 	}
 	return m.follow(ctx, met.sort)
+}
+
+// differ reports whether what two shards of a list have is not one item on its way, as far as the read fetches it.
+func (m *tracking) differ(old, moved found) bool {
+	content := func(f found) bool { return f.state == forward.Live || f.state == forward.Frozen }
+	return content(old) && content(moved) && (old.dropped != moved.dropped || !m.core.movable.table.SameContent(old.item, moved.item))
 }
 
 // doubled is the error for two items of a list with one sort key. Whoever goes on would take one of them for a copy of the other.
