@@ -28,7 +28,7 @@ func TestKills(t *testing.T) {
 		}
 		for k.Movers < *killsAsked || k.clients() < *killsAsked || k.Backs == 0 || k.Moves == 0 {
 			k.one(w.random.IntN(3) == 0)
-			if t.Failed() {
+			if !w.right() {
 				break
 			}
 		}
@@ -145,6 +145,10 @@ func (k *kills) one(back bool) {
 		if back && !returning && killed > turn && stage.Name == "split" {
 			returning = true
 		}
+		if returning && !stage.Moving() { // it was killed when all was done
+			k.ended(m, to, true)
+			return
+		}
 		run := m.Run
 		if returning {
 			run = m.Back
@@ -184,9 +188,6 @@ func (k *kills) ended(m *move.Mover, to layout.Layout, back bool) {
 	report, err := m.Verify(k.ctx)
 	if err != nil || report.Damaged() != 0 {
 		k.wrong("verified behind a move (back: %t): %+v, %v", back, report, err)
-	}
-	if back {
-		return
 	}
 	k.stage.Store(waiting)
 	time.Sleep(30 * time.Minute) // until clients have been started with the layout

@@ -254,8 +254,15 @@ func (w *world) run(ctx context.Context, m *move.Mover) move.Result {
 
 // wrong notes the first thing that went wrong beside reads.
 func (w *world) wrong(format string, args ...any) {
-	w.Errorf(format, args...)
+	w.Logf(format, args...)
 	w.fail(format, args...)
+}
+
+// right reports whether nothing is wrong so far.
+func (w *world) right() bool {
+	w.oracle.mu.Lock()
+	defer w.oracle.mu.Unlock()
+	return w.faults.none()
 }
 
 // sum returns what the run came to.
