@@ -70,42 +70,54 @@ func (k *kills) client() {
 	k.sums.Lock()
 	random := rand.New(rand.NewPCG(k.random.Uint64(), 0))
 	k.sums.Unlock()
-	for {
-		ctx, kill := context.WithCancel(k.ctx)
-		p := &process{k.world, k.open(movable(k.layout())), ctx}
-		life := time.Duration(random.ExpFloat64() * float64(clientLife))
-		if k.stage.Load() == waiting {
-			life *= waitingLife
-		}
-		until := time.After(life)
-		var calls sync.WaitGroup
-		for alive := true; alive; {
-			select {
-			case <-k.ending:
-				calls.Wait()
-				kill()
-				return
-			case <-until:
-				alive = false
-			case <-time.After(k.gap(random)):
-				own := rand.New(rand.NewPCG(random.Uint64(), 0))
-				calls.Go(func() {
-					if own.IntN(30) == 0 {
-						p.list(own)
-					} else {
-						p.act(own)
-					}
-				})
-				if random.IntN(4) == 0 { // so that it is killed in the middle of calls
-					time.Sleep(time.Duration(random.Int64N(int64(20 * time.Millisecond))))
-				}
+	for k.life(random) {
+	}
+}
+
+// life is one process of a client, until it is killed, or started again with another layout. It reports whether another one follows.
+func (k *kills) life(random *rand.Rand) bool {
+	with := k.layout()
+	ctx, kill := context.WithCancel(k.ctx)
+	defer kill()
+	p := &process{k.world, k.open(movable(with)), ctx}
+	long := time.Duration(random.ExpFloat64() * float64(clientLife))
+	if k.stage.Load() == waiting {
+		long *= waitingLife
+	}
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	call := func() {
+		own := rand.New(rand.NewPCG(random.Uint64(), 0))
+		calls.Go(func() {
+			if own.IntN(30) == 0 {
+				p.list(own)
+			} else {
+				p.act(own)
 			}
+		})
+	}
+	for until := time.After(long); ; {
+		select {
+		case <-k.ending:
+			calls.Wait()
+			return false
+		case <-until:
+			for range 3 { // it is killed in the middle of calls
+				call()
+			}
+			time.Sleep(time.Duration(random.Int64N(int64(4 * latency))))
+			kill()
+			k.own.Lock()
+			k.Clients++
+			k.own.Unlock()
+			return true
+		case <-time.After(k.gap(random)):
+			if with != k.layout() {
+				calls.Wait()
+				return true
+			}
+			call()
 		}
-		kill()
-		calls.Wait()
-		k.own.Lock()
-		k.Clients++
-		k.own.Unlock()
 	}
 }
 

@@ -55,6 +55,7 @@ var scenarios = []scenario.Scenario[*proof]{
 	{Name: "damage", Title: "verify finds damage of every kind, and none in a healthy table", Run: damage},
 	{Name: "kills", Title: "movers and clients that are killed, and moves that turn back", Run: showKills},
 	{Name: "index", Title: "a listing by status, from the bare status to 16 shards", Run: shapes["index"].show},
+	{Name: "count", Title: "counters that are attributes, to counters of package counter", Run: shapes["count"].show},
 	{Name: "id", Title: "items found by id, from the bare key to 16 shards", Run: shapes["id"].show},
 	{Name: "list", Title: "lists that are appended to, from one shard to 8 of another spelling", Run: shapes["list"].show},
 }

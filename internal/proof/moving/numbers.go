@@ -14,19 +14,20 @@ const (
 	listRequests = 5.0 // and those of lists
 
 	// Full sizes.
-	idItems     = 100_000
-	indexItems  = 100_000
-	listItems   = 1_000_000
-	countItems  = 100_000
-	killItems   = 400
-	fullRate    = 200.0  // calls of users a second while items move
-	fullWCU     = 1000.0 // of the mover
-	listWCU     = 4000.0
-	idProcesses = 4
-	keys        = 10               // logical keys
-	slowly      = 0.01             // of that rate while the mover waits
-	fullQuiet   = 2 * time.Minute  // that users are measured without a mover
-	fullEvery   = 10 * time.Second // between two lists of a reader
-	listSlowly  = 10 * time.Minute
-	sharedIDs   = 20 // ids that all processes add to
+	idItems          = 100_000
+	indexItems       = 100_000
+	listItems        = 1_000_000
+	countItems       = 100_000
+	killItems        = 400
+	fullRate         = 200.0  // calls of users a second while items move
+	fullWCU          = 1000.0 // of the mover
+	listWCU          = 4000.0
+	idProcesses      = 4
+	keys             = 10               // logical keys
+	slowly           = 0.01             // of that rate while the mover waits
+	fullQuiet        = 2 * time.Minute  // that users are measured without a mover
+	fullEvery        = 10 * time.Second // between two lists of a reader
+	listSlowly       = 10 * time.Minute
+	counterProcesses = 3
+	sharedIDs        = 20 // ids that all processes add to
 )
