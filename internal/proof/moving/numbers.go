@@ -21,6 +21,7 @@ const (
 	killItems        = 400
 	fullRate         = 200.0  // calls of users a second while items move
 	fullWCU          = 1000.0 // of the mover
+	listRate         = 50.0   // each reads a page of up to nine shards, in several requests
 	listWCU          = 4000.0
 	idProcesses      = 4
 	keys             = 10               // logical keys

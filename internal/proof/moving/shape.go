@@ -15,6 +15,7 @@ type shape struct {
 	test  string // which moves it
 	items int    // of the full size
 	wcu   float64
+	rate  float64 // calls of users a second while items move
 
 	// requests is the number of requests that the p99 of a call may last while items move. 0: it may last mostSlow times as long as without a
 	// mover. Items that are found by id are in one of two homes then, so that a call may have to ask both.
@@ -22,10 +23,10 @@ type shape struct {
 }
 
 var shapes = map[string]shape{
-	"index": {name: "index", test: "TestIndex", items: indexItems, wcu: fullWCU},
-	"id":    {name: "id", test: "TestByID", items: idItems, wcu: fullWCU, requests: idRequests},
-	"count": {name: "count", test: "TestCounter", items: countItems, wcu: fullWCU},
-	"list":  {name: "list", test: "TestList", items: listItems, wcu: listWCU, requests: listRequests},
+	"index": {name: "index", test: "TestIndex", items: indexItems, wcu: fullWCU, rate: fullRate},
+	"id":    {name: "id", test: "TestByID", items: idItems, wcu: fullWCU, rate: fullRate, requests: idRequests},
+	"count": {name: "count", test: "TestCounter", items: countItems, wcu: fullWCU, rate: fullRate},
+	"list":  {name: "list", test: "TestList", items: listItems, wcu: listWCU, rate: listRate, requests: listRequests},
 }
 
 // show moves a shape, and notes its figures.
@@ -35,7 +36,7 @@ func (s shape) show(ctx context.Context, p *proof) error {
 		items = p.items
 	}
 	var r shapeResult
-	cpu, err := p.bubble(ctx, &r, s.test, "-items", fmt.Sprint(items), "-rate", fmt.Sprint(fullRate), "-wcu", fmt.Sprint(s.wcu),
+	cpu, err := p.bubble(ctx, &r, s.test, "-items", fmt.Sprint(items), "-rate", fmt.Sprint(s.rate), "-wcu", fmt.Sprint(s.wcu),
 		"-quiet", fullQuiet.String(), "-every", fullEvery.String())
 	if err != nil {
 		return err
