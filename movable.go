@@ -193,19 +193,18 @@ func (m *movable) checkList(operation string) error {
 
 // appendItem is writer.put for a list. w is the writer of the collection.
 func (m *movable) appendItem(ctx context.Context, w *writer, item Item, edits []func(*dynamodb.PutItemInput)) (done Written[Item], err error) {
-	v, err := m.view(ctx)
+	v, unread := m.view(ctx)
 	for range staleTimes {
-		if err == nil {
-			err = m.checkKey(v, item)
+		if unread != nil {
+			return done, unread
 		}
-		if err != nil {
+		if err = m.checkKey(v, item); err != nil {
 			return done, err
 		}
-		done, err = m.appender(w, v).put(ctx, item, edits)
-		if !notSigned(err) {
+		if done, err = m.appender(w, v).put(ctx, item, edits); !notSigned(err) {
 			return done, err
 		}
-		v, err = m.book.Renew(ctx, v)
+		v, unread = m.book.Renew(ctx, v)
 	}
 	return done, err
 }
@@ -273,7 +272,7 @@ func (m *movable) checkKey(v *passage.View, item Item) error {
 func (m *movable) appender(w *writer, v *passage.View) *writer {
 	in := appendsTo(&v.Record)
 	schema, sender, own := *m.schema, *w.sender, *w
-	schema.Layout = in.Layout
+	schema.Layout, schema.Hashed = in.Layout, true
 	if len(in.Widths) > 0 {
 		schema.Widths = in
 	}

@@ -35,6 +35,12 @@
 // one read unit each. The first Add of a process to a counter takes two more requests, and giving the counter up takes
 // three. The file docs/recipes/counter.md lists all costs.
 //
+// # From an attribute
+//
+// A counter may have begun as an attribute of an item, to which programs ADD. With Options.Origin, Total is the attribute
+// and everything that was added with this package, so older and newer programs may count at the same time. Import stores
+// the attribute's value in the counter, and then Origin can be left out. Package move imports all counters of a table.
+//
 // # Shards do not adapt
 //
 // Counter has no Options.Adaptive, and gains nothing from it. Each process writes its own slot, about twenty times per second

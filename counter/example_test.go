@@ -7,6 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/counter"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -142,4 +147,64 @@ func openViews() *counter.Counter {
 		panic(err)
 	}
 	return views
+}
+
+// Views were counted in an attribute of each post. Older programs still do that, and everything is counted.
+func ExampleOrigin() {
+	ctx := context.Background()
+	db, err := local.New(local.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	client := db.Client()
+	options := counter.Options{Table: "app", Origin: &counter.Origin{SortValue: "META", Attribute: "views"}}
+	if err := counter.Setup(ctx, client, options); err != nil {
+		panic(err)
+	}
+	older := func(views string) { // what programs have done up to now
+		_, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String("app"),
+			Key: heatsink.Item{
+				"pk": &types.AttributeValueMemberS{Value: "POST#1"}, "sk": &types.AttributeValueMemberS{Value: "META"},
+			},
+			UpdateExpression:          aws.String("ADD #views :n"),
+			ExpressionAttributeNames:  map[string]string{"#views": "views"},
+			ExpressionAttributeValues: heatsink.Item{":n": &types.AttributeValueMemberN{Value: views}},
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+	older("1000")
+
+	views, err := counter.Open(client, options) // 1. programs with the origin
+	if err != nil {
+		panic(err)
+	}
+	if err := views.Add(ctx, "POST#1", 1); err != nil {
+		panic(err)
+	}
+	older("10") // some are not deployed yet
+	fmt.Println(views.Total(ctx, "POST#1"))
+
+	imported, err := views.Import(ctx, "POST#1") // 2. no older program is left; move.Counters does it for all counters
+	fmt.Println(imported.Value, err)
+	check, err := views.VerifyImport(ctx, "POST#1") // 3.
+	fmt.Println(check.Equal(), err)
+	if err := views.Close(ctx); err != nil {
+		panic(err)
+	}
+
+	views, err = counter.Open(client, counter.Options{Table: "app"}) // 4. without the origin
+	if err != nil {
+		panic(err)
+	}
+	defer views.Close(ctx)
+	fmt.Println(views.Total(ctx, "POST#1"))
+	// Output:
+	// 1011 <nil>
+	// 1010 <nil>
+	// true <nil>
+	// 1011 <nil>
 }

@@ -14,7 +14,7 @@ var errNoOrigin = fmt.Errorf("%w: Options.Origin is nil: it says where the count
 type Imported struct {
 	Value   int64 // what was imported; 0 if nothing was
 	Done    bool  // something was imported
-	Changed bool  // by this Import
+	Changed bool  // by this Import; false if the answer was lost
 }
 
 // Import stores the value of the attribute of Options.Origin in the counter, in place of what was imported before. It

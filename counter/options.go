@@ -65,8 +65,8 @@ type Options struct {
 	// MaxConcurrency is the largest number of concurrent flushes of this process. Default: 64.
 	MaxConcurrency int
 
-	// Origin is where the counts of before are, as long as older programs change them, and until they are imported.
-	// Default: there are none.
+	// Origin is where the counts of before are, for a counter that began as an attribute of an item. Set it in all
+	// processes until these counts are imported; without it, only what was imported is counted. Default: there are none.
 	Origin *Origin
 
 	// Cache configures Cached.

@@ -12,7 +12,8 @@ import (
 var errOvertaken = errors.New("other processes have changed the counter since")
 
 // Reset sets a counter to zero and returns its value before. A concurrent Add is either in the returned value or still
-// in the counter: it is never lost, and never in both. Concurrent resets each return a part of the value.
+// in the counter: it is never lost, and never in both. Concurrent resets each return a part of the value. With an Origin,
+// the attribute is part of the value, and stays as it is: what it has now is taken off the counter.
 //
 // If the error is a heatsink.UnknownOutcomeError, an answer was lost, and the counter may or may not be reset.
 //

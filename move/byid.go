@@ -104,7 +104,6 @@ type trip struct {
 	*work
 	*byID
 	carrier *carry.Carrier
-	rests   bool // the server does not check when requests were signed
 }
 
 // newTrip returns a trip over a described table.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -195,9 +195,17 @@ func TestMoveByIDRestsWithoutSignatures(t *testing.T) {
 		x.fill(x.program(bare), 50)
 		end := x.start(bare, bare)
 		m := x.mover(move.Options{Collection: users(bare), To: eight, Wait: true})
+		forecast, err := m.Plan(t.Context())
+		if err != nil || !slices.ContainsFunc(forecast.Notes, func(note string) bool { return strings.Contains(note, "it can neither end nor go back") }) {
+			t.Errorf("got the notes %q, %v: want one that the move cannot end here", forecast.Notes, err)
+		}
+		began := time.Now()
 		result, err := m.Run(t.Context())
 		if err != nil || result.Done || result.Stage.Name != "split" || !strings.Contains(result.Rests, "does not check when requests were signed") || result.Moved < 50 {
 			t.Errorf("%+v, %v", result, err)
+		}
+		if took := time.Since(began); took > time.Minute { // it said so after an hour in which nothing could come of it
+			t.Errorf("the run took %v", took)
 		}
 		if _, err := m.Back(t.Context()); !errors.Is(err, move.ErrStage) {
 			t.Errorf("going back: %v, want ErrStage", err)
@@ -222,7 +230,7 @@ func TestMoveSingleKeysByID(t *testing.T) {
 			x.put(c, user{Key: "LARGE", ID: fmt.Sprint("l", i), Value: 1, Text: strings.Repeat("x", 4000)})
 		}
 		end := x.start(bare, bare)
-		m := x.mover(move.Options{Collection: users(bare), Widths: map[string]int{"ACTIVE": 8}, Wait: true})
+		m := x.mover(move.Options{Collection: users(bare), Widths: map[string]int{"ACTIVE": 8}, Segments: 3, Wait: true})
 		forecast, err := m.Plan(t.Context())
 		if err != nil || !forecast.Exact || forecast.Moves < 25 || forecast.Moves > 60 || forecast.ReadUnits > 300 {
 			t.Errorf("forecast %+v, %v, want about 7/8 of 40 moves and few reads", forecast, err)
@@ -232,15 +240,14 @@ func TestMoveSingleKeysByID(t *testing.T) {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		end()
-		shards := map[string]int{}
-		for _, item := range x.stored() {
-			shards[item["pk"].(*types.AttributeValueMemberS).Value]++
-			if item["_hs_f"] != nil || item["_hs_d"] != nil {
-				t.Errorf("marks are left: %v", item)
-			}
-		}
+		shards := x.shards()
 		if shards["ACTIVE#SHARD_7"] == 0 || shards["ACTIVE"] > shards["IDLE"]/2 || shards["LARGE"] != 200 || shards["IDLE#SHARD_7"] != 0 {
 			t.Errorf("items are in %v, want eight shards of ACTIVE alone", shards)
+		}
+		result, err = x.mover(move.Options{Collection: users(bare), Widths: map[string]int{"ACTIVE": 2}, Segments: 3, Wait: true}).Run(t.Context())
+		shards = x.shards()
+		if err != nil || !result.Done || shards["ACTIVE"] == 0 || shards["ACTIVE#SHARD_1"] == 0 || result.Passes != 5 || len(shards) != 5+2 { // and two control items
+			t.Errorf("%+v, %v: items are in %v, want two shards of ACTIVE", result, err, shards)
 		}
 		for id, value := range x.want {
 			got, err := c.Get(t.Context(), user{Key: id[0], ID: id[1]})
@@ -249,6 +256,19 @@ func TestMoveSingleKeysByID(t *testing.T) {
 			}
 		}
 	})
+}
+
+// shards returns how many items each partition key has. None may have marks.
+func (x *town) shards() map[string]int {
+	x.t.Helper()
+	shards := map[string]int{}
+	for _, item := range x.stored() {
+		shards[item["pk"].(*types.AttributeValueMemberS).Value]++
+		if item["_hs_f"] != nil || item["_hs_d"] != nil {
+			x.t.Errorf("marks are left: %v", item)
+		}
+	}
+	return shards
 }
 
 // A mover whose requests are throttled, lost and answered late moves everything all the same.
@@ -315,7 +335,7 @@ func TestOldWritersByID(t *testing.T) {
 // watched is a client that tells of pages.
 type watched struct {
 	move.Client
-	scanned, read, update func() // may be nil
+	scanning, scanned, read, update func() // may be nil
 }
 
 func (w watched) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, with ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
@@ -333,6 +353,9 @@ func (w watched) GetItem(ctx context.Context, in *dynamodb.GetItemInput, with ..
 }
 
 func (w watched) Scan(ctx context.Context, in *dynamodb.ScanInput, with ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if w.scanning != nil {
+		w.scanning()
+	}
 	out, err := w.Client.Scan(ctx, in, with...)
 	if w.scanned != nil {
 		w.scanned()
@@ -438,129 +461,5 @@ func TestMoveByIDOfNumbers(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
-	})
-}
-
-// What a mover has left frozen is moved by the next one.
-func TestMoveByIDGoesOnWithFrozenItems(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := found(t)
-		c := x.program(four)
-		x.fill(c, 40)
-		id := moving(t, 1)
-		stop := errors.New("the mover is killed")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		defer cancel(nil)
-		o := move.Options{Collection: users(four), To: eight, Segments: 1}
-		killed, err := move.New(killer{x.client, id, func() { cancel(stop) }}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := killed.Run(ctx); !errors.Is(err, stop) && !errors.Is(err, context.Canceled) {
-			t.Fatalf("got %v, want that it was killed", err)
-		}
-		frozen := 0
-		for _, item := range x.stored() {
-			if item["_hs_f"] != nil && item["value"] != nil {
-				frozen++
-			}
-		}
-		if frozen == 0 {
-			t.Fatal("nothing is frozen: the test shows nothing")
-		}
-		if got, err := c.Get(t.Context(), user{Key: "ACTIVE", ID: id}); err != nil || got.Value != 1 {
-			t.Errorf("the frozen item is %+v, %v", got, err)
-		}
-		o.Wait = true
-		if result, err := x.mover(o).Run(t.Context()); err != nil || !result.Done {
-			t.Errorf("%+v, %v", result, err)
-		}
-		x.check(eight)
-	})
-}
-
-// killer is a client whose process is killed when it is about to copy an item.
-type killer struct {
-	move.Client
-	id   string
-	kill func()
-}
-
-func (k killer) PutItem(ctx context.Context, in *dynamodb.PutItemInput, with ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if v, ok := in.Item["sk"].(*types.AttributeValueMemberS); ok && v.Value == k.id && in.Item["_hs_m"] != nil {
-		k.kill()
-		return nil, ctx.Err()
-	}
-	return k.Client.PutItem(ctx, in, with...)
-}
-
-// A mover that sleeps in the middle of a pass until items move the other way does not touch them when it wakes up.
-func TestMoveByIDOfASleeper(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := found(t)
-		x.fill(x.program(four), 100)
-		there := move.Options{Collection: users(four), To: eight, Segments: 1}
-		passes := 0
-		sleeper, err := move.New(watched{Client: x.client, scanned: func() {
-			if passes++; passes == 3 { // the forecast, the census, and the first page of the move
-				time.Sleep(10 * time.Hour)
-			}
-		}}, there)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var asleep sync.WaitGroup
-		asleep.Go(func() {
-			result, err := sleeper.Run(t.Context())
-			if !errors.Is(err, move.ErrStage) && !errors.Is(err, heatsink.ErrCharter) || result.Moved != 0 {
-				t.Errorf("the sleeper: %+v, %v", result, err)
-			}
-		})
-		time.Sleep(time.Minute)
-		there.Wait = true
-		m := x.mover(there)
-		if result, err := m.Run(t.Context()); err != nil || !result.Done || result.Moved == 0 {
-			t.Fatalf("%+v, %v", result, err)
-		}
-		if err := m.Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		back := move.Options{Collection: users(eight), To: four}
-		if result, err := x.mover(back).Run(t.Context()); err != nil || result.Stage.Name != "split" || result.Moved == 0 {
-			t.Fatalf("%+v, %v", result, err)
-		}
-		asleep.Wait()
-		report, err := x.mover(back).Verify(t.Context())
-		if err != nil || report.Damaged() != 0 {
-			t.Errorf("%+v, %v", report, err)
-		}
-		back.Wait = true
-		if result, err := x.mover(back).Run(t.Context()); err != nil || !result.Done {
-			t.Errorf("%+v, %v", result, err)
-		}
-		x.check(four)
-	})
-}
-
-// A machine that is suspended before each request does not take an item for a damaged one.
-func TestMoveByIDOfASlowMachine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := found(t)
-		x.fill(x.program(bare), 2)
-		var slow atomic.Int32
-		with := users(bare)
-		with.Retry.Timeout = 2 * time.Minute
-		m, err := move.New(watched{Client: x.client, update: func() {
-			if slow.Add(1) <= 20 {
-				time.Sleep(61 * time.Second)
-			}
-		}}, move.Options{Collection: with, To: eight, Wait: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if result, err := m.Run(t.Context()); err != nil || !result.Done || slow.Load() < 20 {
-			t.Errorf("%+v, %v", result, err)
-		}
-		x.check(eight)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -127,6 +128,9 @@ func (x *town) live(ctx context.Context, c *heatsink.Collection[user], number in
 			x.t.Errorf("program %d after %d operations: %v is %+v, %v, want %d, %t", number, n, at, got, failed, want, there)
 			return
 		}
+		if n%8 == 0 && !x.lists(c, at[0], number) {
+			return
+		}
 		switch random.IntN(4) {
 		case 0:
 			next = number*1_000_000 + n
@@ -164,6 +168,37 @@ func (x *town) live(ctx context.Context, c *heatsink.Collection[user], number in
 		}
 		x.mu.Unlock()
 	}
+}
+
+// lists reports whether a listing of a key has the program's own users, each once, in order.
+func (x *town) lists(c *heatsink.Collection[user], key string, number int) bool {
+	own := fmt.Sprintf("p%d-", number)
+	x.mu.Lock()
+	want := map[string]int{}
+	for id, value := range x.want {
+		if id[0] == key && strings.HasPrefix(id[1], own) {
+			want[id[1]] = value
+		}
+	}
+	x.mu.Unlock()
+	last := ""
+	for u, err := range c.Query(context.Background(), heatsink.Query{Key: key, Sort: heatsink.BeginsWith(own), Consistent: true}) {
+		if err != nil {
+			x.t.Errorf("program %d lists %s: %v", number, key, err)
+			return false
+		}
+		if value, there := want[u.ID]; !there || value != u.Value || u.ID <= last {
+			x.t.Errorf("program %d lists %+v behind %s, want %d, %t", number, u, last, value, there)
+			return false
+		}
+		last = u.ID
+		delete(want, u.ID)
+	}
+	if len(want) > 0 {
+		x.t.Errorf("program %d lists %s without %v", number, key, want)
+		return false
+	}
+	return true
 }
 
 // deleteLater deletes ten of the users that nobody else touches, some time from now, and ten more later.

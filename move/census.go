@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -124,11 +125,9 @@ func (c *census) verdict() error {
 			continue
 		}
 		text := figure.Count(n, "item")
-		for _, f := range c.report.Findings {
-			if f.Kind == kind {
-				text += fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why)
-				break
-			}
+		if i := slices.IndexFunc(c.report.Findings, func(f Finding) bool { return f.Kind == kind }); i >= 0 {
+			f := c.report.Findings[i]
+			text += fmt.Sprintf(", such as the one with %s, stored as %s: %s", f.Key, quote.Text(f.Stored), f.Why)
 		}
 		parts = append(parts, text)
 	}

@@ -45,4 +45,8 @@
 // while it is closed as well, so that four stages last an hour, and it does not go back.
 //
 // [Mover.Back] takes a move that is split back, and [Mover.Finish] ends the time in which programs may have the layout of before.
+//
+// # Counters that were attributes
+//
+// [Counters] imports the counters of a table that are attributes of its items into those of package counter.
 package move

@@ -48,6 +48,15 @@ func (m *byID) plan(ctx context.Context) (Forecast, error) {
 	f := m.mover.infer(table, s)
 	a.complete(&f, s, source, table)
 	f.PointInTimeRecovery = m.mover.recovery(ctx)
+	if phase := v.Record.Stage.Phase; a.to != nil && (phase == forward.Settled || phase == forward.Split) {
+		checks, err := t.checks(ctx)
+		if err != nil {
+			return Forecast{}, err
+		}
+		if !checks { // before it begins: there is no way back from it
+			f.Notes = append(f.Notes, unchecked+"; it can neither end nor go back")
+		}
+	}
 	return f, nil
 }
 

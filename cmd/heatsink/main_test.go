@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -20,6 +21,11 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}()
 		main()
+	}
+	if told := os.Getenv(asMember); told != "" {
+		err := runMember(told)
+		fmt.Fprintln(os.Stderr, "member:", err)
+		os.Exit(1)
 	}
 	// The user's own settings are not the tests'.
 	os.Unsetenv(accessKeyEnv)

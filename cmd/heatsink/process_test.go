@@ -26,11 +26,17 @@ type process struct {
 // launch starts a server on a directory and does not wait for it to be up.
 func launch(t *testing.T, dir string) *process {
 	t.Helper()
+	return launchAt(t, "127.0.0.1:0", dir)
+}
+
+// launchAt is launch at an address, with more flags.
+func launchAt(t *testing.T, address, dir string, flags ...string) *process {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.Command(self, "serve", "--addr", "127.0.0.1:0", "--data", dir), banner: make(chan string, 1)}
+	p := &process{cmd: exec.Command(self, append([]string{"serve", "--addr", address, "--data", dir}, flags...)...), banner: make(chan string, 1)}
 	p.cmd.Env = append(os.Environ(), asCommand+"=1", "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	p.cmd.Stderr = &p.stderr
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {

@@ -24,7 +24,9 @@ const otherCollection = "use the same name in all processes; if these are two co
 // Settings that have no effect may differ: the hash of a Random layout, the event time without buckets, the format of keys
 // that are stored as they are. By and At may differ as well.
 //
-// The layouts of two charters of a movable collection may differ: package passage has the record that decides.
+// The layouts of two charters of a movable collection may differ: package passage has the record that decides. A process whose items may
+// move agrees with others that do not know of moves, as long as the charter is theirs: a rollout begins like this. Nothing moves before
+// the charter is rewritten.
 //
 // This process may read more Older layouts than the stored charter lists, because nobody writes to them: it misses nothing,
 // and a rollout that adds one begins like this. It must not read fewer, or it would miss items. They must have the same
@@ -75,10 +77,7 @@ func (c *comparison) named(field, mine, stored, advice string) {
 
 // movable compares whether items may move.
 func (c *comparison) movable() {
-	switch mine, stored := c.mine.Movable, c.stored.Movable; {
-	case mine && !stored:
-		c.differ("Movable", "on", "off", "processes without it do not know that items move, and would lose writes; turn it on in all processes")
-	case stored && !mine:
+	if c.stored.Movable && !c.mine.Movable {
 		c.differ("Movable", "off", "on", "a process without it does not know where items have moved to, and would lose writes; turn it on in this process")
 	}
 }

@@ -40,8 +40,8 @@ func TestCompareMovable(t *testing.T) {
 		}), base, nil},
 		{"another sort key", edited(t, movable(), func(c *Charter) { c.SortKey = "seq" }), base, []string{"SortKey", "ShardBy"}},
 		{"this process does not move", fixed, base, []string{"Movable is off in this process and on in the charter", "turn it on in this process"}},
-		{"the others do not move", base, fixed, []string{"Movable is on in this process and off in the charter", "turn it on in all processes"}},
-		{"the others do not move, and have another layout", edited(t, movable(), func(c *Charter) { c.Layout.Shards = 4 }), fixed, []string{"Movable is on", "Layout.Shards to 16"}},
+		{"the others do not move yet", base, fixed, nil},
+		{"the others do not move, and have another layout", edited(t, movable(), func(c *Charter) { c.Layout.Shards = 4 }), fixed, []string{"Layout.Shards to 16"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := Compare(c.mine, c.stored)

@@ -43,11 +43,11 @@ func (s *shelf) has(content int) bool {
 }
 
 func (s *shelf) key() string {
-	text := fmt.Sprint(s.old, s.moved, s.dups)
+	all := []any{s.old, s.moved, s.dups}
 	for _, m := range s.moves {
-		text += fmt.Sprint(m.Over, m.Clash, m.Stale, m.step, m.content)
+		all = append(all, m.Over, m.Clash, m.Stale, m.step, m.content)
 	}
-	return text
+	return fmt.Sprint(all...)
 }
 
 // Three moves of two items with one sort key, in all interleavings, with late duplicates of the appends: no content is ever lost, a clash

@@ -2,6 +2,7 @@ package place
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	"github.com/heatsink-go/heatsink/layout"
@@ -36,6 +37,9 @@ func (p *Placer) Place(ctx context.Context, item Item, conditional bool) (*Place
 	if err := p.schema.checkListed(item); err != nil {
 		return nil, err
 	}
+	if conditional && p.schema.Hashed {
+		return nil, fmt.Errorf("%w: the item with %s may be in any shard of a list whose items move, but a condition checks only one: leave the condition out", ErrScattered, p.schema.nameOf(item))
+	}
 	at, err := p.placeLike(ctx, item)
 	if err == nil && conditional && p.schema.Index == "" {
 		_, err = p.schema.onlyHome(ctx, item, "a condition checks only one: leave the condition out, or store items by a key of their own, with an Index")
@@ -69,7 +73,7 @@ func (p *Placer) placeLike(ctx context.Context, item Item) (*Placement, error) {
 	switch {
 	case at.Width.Write == 1:
 		return at, p.move(at, 0)
-	case s.Layout.Strategy == layout.Calculated:
+	case s.Layout.Strategy == layout.Calculated || s.Hashed:
 		id, err := idOf(item, s.ShardBy)
 		if err != nil {
 			return nil, err

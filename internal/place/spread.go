@@ -17,6 +17,10 @@ type Spread struct {
 	Older  []layout.Layout
 	Widths layout.Widths // nil means Layout.Shards
 
+	// Hashed says that a Random layout puts an item into the shard that its id determines, so that a repeated put replaces it. It may be
+	// in any other shard all the same.
+	Hashed bool
+
 	// Ledgers say how wide keys are that change by themselves; nil if no key does. Widths is nil then.
 	Ledgers Ledgers
 	// Ready returns an error if the collection must not be used as it is configured; nil if nobody has to be asked.
