@@ -13,7 +13,7 @@ import (
 	"github.com/heatsink-go/heatsink/move"
 )
 
-var killsAsked = flag.Int("kills", 8, "how many movers and how many clients are killed")
+var killsAsked = flag.Int("kills", 4, "how many movers and how many clients are killed")
 
 // Movers and clients are killed at random moments of moves there and back, and others go on.
 func TestKills(t *testing.T) {
@@ -24,7 +24,8 @@ func TestKills(t *testing.T) {
 		k := &kills{world: w, now: bare}
 		w.stage.Store(moving)
 		for range idProcesses {
-			w.users.Go(k.client)
+			random := rand.New(rand.NewPCG(w.random.Uint64(), 0))
+			w.users.Go(func() { k.client(random) })
 		}
 		for k.Movers < *killsAsked || k.clients() < *killsAsked || k.Backs == 0 || k.Moves == 0 {
 			k.one(w.random.IntN(3) == 0)
@@ -66,10 +67,7 @@ func (k *kills) layout() layout.Layout {
 }
 
 // client is a program that is killed and started again.
-func (k *kills) client() {
-	k.sums.Lock()
-	random := rand.New(rand.NewPCG(k.random.Uint64(), 0))
-	k.sums.Unlock()
+func (k *kills) client(random *rand.Rand) {
 	for k.life(random) {
 	}
 }

@@ -9,7 +9,7 @@ const (
 	mostOff   = 0.10                 // how far the mover's units may be from its forecast
 	mostKills = 100                  // of movers and of clients
 
-	leastMoved   = 0.9 // of the items; the others are moved by users, who write them
+	leastMoved   = 0.8 // of the items; the others are moved by users, who write them
 	idRequests   = 3.0 // what users' p99 may last while items move that are found by id
 	listRequests = 5.0 // and those of lists
 
