@@ -23,6 +23,7 @@ INPUTS   ?= 10000000
 SOAK     ?= 5m
 SEEDS    ?= 100000
 KILLS    ?= 500
+MOVES    ?= 20
 ONLY     ?=
 PEERS    := .peers
 
@@ -132,12 +133,21 @@ proof-server: ## measure that the server stays up, bounded and closed (an hour: 
 proof-adaptive: ## measure that shards follow the load of their keys and nothing is missed (15 minutes: ONLY=step,roll)
 	@go run ./internal/proof/adaptive -only '$(ONLY)'
 
+.PHONY: proof-moving
+proof-moving: ## measure that items move under load and nothing is lost, doubled or stale (25 minutes: ONLY=id,kills)
+	@go run ./internal/proof/moving -only '$(ONLY)'
+
 .PHONY: soak
-soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves
+soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves
 	$(call heading,simulator of ledgers with $(SEEDS) seeds)
 	@go test ./internal/ledger/sim -run TestNothingIsMissed -seeds $(SEEDS) -timeout 0
 	$(call heading,all interleavings of the long scenarios of moves)
 	@go test ./internal/forward/check -run TestOneItem -full -v -timeout 0
+	$(call heading,moves under load with $(MOVES) seeds)
+	@go test -c -o moving.test ./internal/proof/moving
+	@trap 'rm -f moving.test' EXIT; for seed in $$(seq 1 $(MOVES)); do echo "seed $$seed"; \
+		./moving.test -test.run 'TestByID|TestIndex|TestList' -test.timeout 0 -seed $$seed -items 3000 -rate 100 -wcu 200; \
+		./moving.test -test.run TestKills -test.timeout 0 -seed $$seed -kills 50; done
 	$(call heading,everything at once for $(SOAK))
 	@HEATSINK_SOAK=$(SOAK) go test ./local -run Soak -race -timeout 0
 	$(call heading,processes that use items while they move with $(KILLS) kills)

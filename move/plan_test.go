@@ -44,6 +44,37 @@ func TestForecastOfASkewedTable(t *testing.T) {
 	}
 }
 
+// Items under some partition keys of the table are forecast by what the description counts, whichever of the keys a sample meets.
+func TestForecastOfSomeKeys(t *testing.T) {
+	client := start(t, func(in *dynamodb.CreateTableInput) {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String("n"), AttributeType: "N"})
+		in.KeySchema = append(in.KeySchema, key("n", types.KeyTypeRange))
+	}).Client()
+	const items = 20_000
+	for i := 0; i < items; i += 25 {
+		var writes []types.WriteRequest
+		for j := i; j < i+25; j++ {
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: heatsink.Item{
+				"id": text(fmt.Sprint("key", j%10)), "n": number(fmt.Sprint(j)), "status": text("OPEN"), "created": text("2026"),
+			}}})
+		}
+		if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"orders": writes}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := move.Options{Collection: collection(sixteen, layout.Layout{}), RCU: 1e6}
+	o.Collection.SortKey = "n"
+	for range 8 { // samples
+		f, err := mover(t, client, o).Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Items != items || f.Moves != items || f.WriteUnits != 3*items {
+			t.Errorf("forecast %+v, want %d items", f, items)
+		}
+	}
+}
+
 // The forecast names other indexes whose entries change as well.
 func TestForecastNamesOtherIndexes(t *testing.T) {
 	client := start(t, func(in *dynamodb.CreateTableInput) {

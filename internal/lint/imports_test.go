@@ -115,6 +115,7 @@ var mayImport = imports{
 	// What shows the project's figures.
 	"internal/proof/adaptive":      {everything},
 	"internal/proof/library":       {everything},
+	"internal/proof/moving":        {everything},
 	"internal/proof/scenario":      {"internal/proof/verdict"},
 	"internal/proof/server":        {everything},
 	"internal/proof/structure":     {}, // reads the source, and builds the way
