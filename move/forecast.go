@@ -37,6 +37,11 @@ func (m *byID) plan(ctx context.Context) (Forecast, error) {
 	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
 	if to != nil && v.Record.Stage == (forward.Stage{}) {
 		a.census = t.newCensus(v.Record.Now, to)
+		if a.census.all && !v.Record.Now.Equal(*to) {
+			if err := t.rivals(ctx); err != nil {
+				return Forecast{}, err
+			}
+		}
 	}
 	if to == nil || v.Record.Now.Equal(*to) { // of a move that has come to its end
 		a.to, a.atlas = nil, atlasOf(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, &v.Record)
@@ -108,7 +113,12 @@ func (a *appraisal) sample(ctx context.Context, table *types.TableDescription) (
 }
 
 // weigh adds items to the sample.
-func (a *appraisal) weigh(_ context.Context, _ *work, s *sample, items []place.Item, tariff *tariff) error {
+func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place.Item, tariff *tariff) error {
+	if a.census != nil && a.to != nil {
+		if err := a.census.rivalsAmong(ctx, items); err != nil {
+			return err
+		}
+	}
 	for _, item := range items {
 		s.bytes += float64(sizeOf(item))
 		slot, odd := a.byID.table.Slot(item)
