@@ -306,23 +306,23 @@ func (i *inspection) homes(ctx context.Context, v *passage.View, d *diagnosis) e
 }
 
 // get reads what a home has, with strong consistency and within the rate.
-func (i *inspection) get(ctx context.Context, v *passage.View, at located, item place.Item, home forward.Home) (place.Item, error) {
-	where := i.placeOf(v, at, item)
+func (t *trip) get(ctx context.Context, v *passage.View, at located, item place.Item, home forward.Home) (place.Item, error) {
+	where := t.placeOf(v, at, item)
 	request, err := where.Homes.Express(forward.Request[express.Item]{Home: home}, nil)
 	if err != nil {
 		return nil, err
 	}
 	var got place.Item
-	err = i.send(ctx, i.reads, 1, func(ctx context.Context) (*types.ConsumedCapacity, error) {
+	err = t.send(ctx, t.reads, 1, func(ctx context.Context) (*types.ConsumedCapacity, error) {
 		request.Get.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-		out, err := i.client.GetItem(ctx, request.Get, dispatch.Once, where.Lease.Bind)
+		out, err := t.client.GetItem(ctx, request.Get, dispatch.Once, where.Lease.Bind)
 		if err != nil {
 			return nil, err
 		}
 		got = out.Item
-		i.work.mu.Lock()
-		defer i.work.mu.Unlock()
-		i.result.ReadUnits += capacity(out.ConsumedCapacity)
+		t.work.mu.Lock()
+		defer t.work.mu.Unlock()
+		t.result.ReadUnits += capacity(out.ConsumedCapacity)
 		return out.ConsumedCapacity, nil
 	})
 	return got, err

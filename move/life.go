@@ -32,9 +32,10 @@ const unchecked = "this server does not check when requests were signed (DynamoD
 // life is one Run or Back: it takes the collection from stage to stage, as far as that is possible.
 type life struct {
 	*trip
-	back   bool
-	passed int64     // the generation of a split stage whose items this run has moved
-	kept   []Finding // items that the run has left behind
+	back     bool
+	surveyed int64     // the generation of a split stage in which this run has found nothing that is in the way
+	passed   int64     // the generation of a split stage whose items this run has moved
+	kept     []Finding // items that the run has left behind
 }
 
 // travel runs a life, and returns what it did.
@@ -175,6 +176,9 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		return false, false, err
 	case r.Stage.Phase == forward.Split: // items move at once, and what is left moves when it is closed
 		if l.passed != r.Generation {
+			if err := l.survey(ctx, v); err != nil {
+				return false, false, err
+			}
 			if err := l.pass(ctx, v, forward.MoveAll); err != nil {
 				return false, false, err
 			}
@@ -240,8 +244,8 @@ func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, er
 	case l.back, to == nil, to.Equal(v.Record.Now):
 		return true, false, nil
 	}
-	if err := l.census(ctx, v, to); err != nil {
-		return false, false, err
+	if err := l.census(ctx, v, to); err != nil { // a mover that was faster has moved items meanwhile
+		return false, false, l.unlessChanged(ctx, v, err)
 	}
 	_, err = l.book.Advance(ctx, v, forward.Stage{Phase: forward.Split}, to, "heatsink move: split")
 	return false, false, err
