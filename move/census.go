@@ -23,7 +23,7 @@ const (
 	kindMarks    = "marks"    // marks that the record does not explain
 	kindStranded = "stranded" // in a home that nobody reads
 	kindDoubled  = "doubled"  // in both homes
-	kindLost     = "lost"     // the other home should have it, and has nothing
+	kindLost     = "lost"     // the content is only where nobody reads it
 	kindLeftover = "leftover" // a mark of a move that has ended
 )
 

@@ -45,13 +45,9 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 	r.atlas = atlasOf(o.PartitionKey, o.SortKey, &v.Record)
 	r.wary = chore == forward.MoveAll && !v.Record.List() && refusesMore(v.Record.Now, *v.Record.Next)
 	r.before = newAtlas(o.PartitionKey, o.SortKey, v.Record.Now, nil)
-	from, to := v.Record.Now, v.Record.Next
-	if to == nil && v.Record.Former != nil {
-		from, to = *v.Record.Former, &v.Record.Now
-	}
-	source, err := t.newSource(from, to, false)
-	if err == nil && to == nil && c != nil && c.trail != nil {
-		err = source.only(c.trail, from)
+	source, err := t.newSource(v.Record.Now, v.Record.Next, false)
+	if err == nil && v.Record.Next == nil && c != nil && c.trail != nil { // Former does not tell which keys have moved: it has no Widths
+		err = source.only(c.trail, v.Record.Now)
 	}
 	if err != nil {
 		return nil, err
