@@ -23,7 +23,7 @@ const (
 	kindMarks    = "marks"    // marks that the record does not explain
 	kindStranded = "stranded" // in a home that nobody reads
 	kindDoubled  = "doubled"  // in both homes, or one of two items of a list with one sort key
-	kindLost     = "lost"     // the other home should have it, and has nothing
+	kindLost     = "lost"     // the content is only where nobody reads it
 	kindLeftover = "leftover" // a mark of a move that has ended
 )
 
@@ -32,6 +32,7 @@ const (
 type census struct {
 	*trip
 	now, both *atlas
+	all       bool             // all keys move, so that other collections must not have any
 	counts    map[string]int64 // under work.mu
 }
 
@@ -39,6 +40,11 @@ type census struct {
 func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangement) error {
 	o := &t.options.Collection
 	c := t.newCensus(v.Record.Now, to)
+	if c.all {
+		if err := t.rivals(ctx); err != nil {
+			return err
+		}
+	}
 	source, err := t.newSource(v.Record.Now, to, false)
 	if err != nil {
 		return err
@@ -52,13 +58,17 @@ func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangem
 
 func (t *trip) newCensus(now passage.Arrangement, to *passage.Arrangement) *census {
 	o := &t.options.Collection
+	_, only := onlyWidths(now, *to)
 	return &census{
-		trip: t, counts: map[string]int64{},
+		trip: t, all: !only, counts: map[string]int64{},
 		now: newAtlas(o.PartitionKey, o.SortKey, now, nil), both: newAtlas(o.PartitionKey, o.SortKey, now, to),
 	}
 }
 
-func (c *census) take(_ context.Context, items []place.Item) error {
+func (c *census) take(ctx context.Context, items []place.Item) error {
+	if err := c.rivalsAmong(ctx, items); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, item := range items {
@@ -79,6 +89,19 @@ func (c *census) take(_ context.Context, items []place.Item) error {
 		c.counts[kind]++
 		c.report.find(c.finding(kind, at, item, why))
 		c.report.tell(kind)
+	}
+	return nil
+}
+
+// rivalsAmong refuses a move of all keys if there is the charter of another collection among some items.
+func (c *census) rivalsAmong(ctx context.Context, items []place.Item) error {
+	if !c.all {
+		return nil
+	}
+	for _, item := range items {
+		if err := c.rivalIn(ctx, item); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func collectionName(o *Options) string {
 	if o.Collection.Name != "" {
 		return o.Collection.Name
 	}
-	return cmp.Or(o.Collection.Index.Name, "table")
+	return cmp.Or(o.Collection.Index.Name, defaultName)
 }
 
 func kindOfAttribute(table *types.TableDescription, name string) types.ScalarAttributeType {

@@ -30,6 +30,7 @@ type round struct {
 	record passage.Record // of the stage
 	atlas  *atlas
 	before *atlas // of where items were alone
+	wary   bool   // a new home may have an item that no move has put there: see occupied
 
 	// Under work.mu:
 	found int64 // items that there was something to do for
@@ -42,14 +43,11 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 	r := &round{trip: t, chore: chore, record: v.Record}
 	o := &t.options.Collection
 	r.atlas = atlasOf(o.PartitionKey, o.SortKey, &v.Record)
+	r.wary = chore == forward.MoveAll && !v.Record.List() && refusesMore(v.Record.Now, *v.Record.Next)
 	r.before = newAtlas(o.PartitionKey, o.SortKey, v.Record.Now, nil)
-	from, to := v.Record.Now, v.Record.Next
-	if to == nil && v.Record.Former != nil {
-		from, to = *v.Record.Former, &v.Record.Now
-	}
-	source, err := t.newSource(from, to, false)
-	if err == nil && to == nil && c != nil && c.trail != nil {
-		err = source.only(c.trail, from)
+	source, err := t.newSource(v.Record.Now, v.Record.Next, false)
+	if err == nil && v.Record.Next == nil && c != nil && c.trail != nil { // Former does not tell which keys have moved: it has no Widths
+		err = source.only(c.trail, v.Record.Now)
 	}
 	if err != nil {
 		return nil, err
@@ -177,9 +175,14 @@ func (r *round) do(ctx context.Context, at located, item place.Item) error {
 		}
 		stalled := false
 		verdict := dispatch.Judge(err)
+		occupied, foreign := errors.AsType[*occupiedError](err)
 		clash, clashes := errors.AsType[*carry.ClashError](err)
 		switch {
 		case overdue(err):
+		case foreign:
+			r.settled(false)
+			r.stick(kindOccupied, at, item, occupied.Error())
+			return nil
 		case clashes:
 			r.settled(false)
 			r.stick(kindDoubled, at, item, fmt.Sprintf("%v, but the items of a list need sort keys of their own: append one of them through the collection "+
@@ -252,7 +255,7 @@ func (r *round) once(ctx context.Context, at located, item place.Item) (*passage
 	reads := 0.0
 	if r.chore == forward.MoveAll || r.chore == forward.ReturnAll {
 		reads = 2
-		if r.record.List() {
+		if r.record.List() || r.wary {
 			reads = 3
 		}
 	} else {
@@ -304,6 +307,11 @@ func (r *round) act(ctx context.Context, v *passage.View, at located, item place
 	default:
 		if r.record.List() {
 			return true, r.carrier.MoveListed(ctx, where)
+		}
+		if slot, _ := r.byID.table.Slot(item); r.wary && slot.State == forward.Live {
+			if err := r.occupied(ctx, where, at); err != nil {
+				return false, err
+			}
 		}
 		return true, r.carrier.Move(ctx, where)
 	}

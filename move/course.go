@@ -93,6 +93,20 @@ func (m *byID) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.book.Finish(ctx, v)
+	if _, err = m.book.Finish(ctx, v); err != nil && m.finished(ctx, v) {
+		return nil // the answer was lost
+	}
 	return err
+}
+
+// finished reports whether the record of a view is finished now. A mover that is configured with the former layout may not use that
+// record, but it may know this.
+func (m *byID) finished(ctx context.Context, v *passage.View) bool {
+	own := passage.Arrangement{Layout: v.Record.Now.Layout}
+	now, err := passage.NewBook(passage.Options{Control: m.control, Own: own, Logger: m.mover.options.Logger}).View(ctx)
+	if err != nil {
+		return false
+	}
+	r := &now.Record
+	return r.Generation == v.Record.Generation+1 && r.Stage == (forward.Stage{}) && r.Former == nil && r.Now.Equal(v.Record.Now)
 }

@@ -62,8 +62,6 @@ func (d *diagnosis) kind() (kind, why string) {
 		}
 	}
 	switch {
-	case d.old == forward.Stub && d.new == forward.Absent:
-		return kindLost, "its old home says that it has moved on, but the new one has nothing: another program has deleted it, or a program was stopped while it created this id"
 	case d.old == forward.Dead || d.old == forward.Leaving || d.old == forward.Left || d.new == forward.Frozen || d.new == forward.Stub:
 		return kindMarks, fmt.Sprintf("its homes are %v and %v, which no stage of a move has", d.old, d.new)
 	case phase != forward.Back && (d.new == forward.Leaving || d.new == forward.Left):

@@ -23,10 +23,25 @@ func (m *byID) plan(ctx context.Context) (Forecast, error) {
 	if err != nil {
 		return Forecast{}, err
 	}
-	v, _, err := m.current(ctx)
-	if err != nil {
-		return Forecast{}, err
+	for {
+		v, _, err := m.current(ctx)
+		if err != nil {
+			return Forecast{}, err
+		}
+		f, err := m.planAt(ctx, table, v)
+		if err != nil || f.Blocked == 0 {
+			return f, err
+		}
+		now, _, err := m.current(ctx)
+		if err != nil || now.Record.Generation == v.Record.Generation {
+			return f, err
+		} // else what seemed to be in the way may be what another mover does
 	}
+}
+
+// planAt is plan by one view of the record.
+func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *passage.View) (Forecast, error) {
+	var err error
 	to := v.Record.Next
 	if to == nil {
 		if to, err = m.target(v.Record.Now); err != nil {
@@ -37,6 +52,11 @@ func (m *byID) plan(ctx context.Context) (Forecast, error) {
 	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
 	if to != nil && v.Record.Stage == (forward.Stage{}) {
 		a.census = t.newCensus(v.Record.Now, to)
+		if a.census.all && !v.Record.Now.Equal(*to) {
+			if err := t.rivals(ctx); err != nil {
+				return Forecast{}, err
+			}
+		}
 	}
 	if to == nil || v.Record.Now.Equal(*to) { // of a move that has come to its end
 		a.to, a.atlas = nil, atlasOf(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, &v.Record)
@@ -108,7 +128,12 @@ func (a *appraisal) sample(ctx context.Context, table *types.TableDescription) (
 }
 
 // weigh adds items to the sample.
-func (a *appraisal) weigh(_ context.Context, _ *work, s *sample, items []place.Item, tariff *tariff) error {
+func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place.Item, tariff *tariff) error {
+	if a.census != nil && a.to != nil {
+		if err := a.census.rivalsAmong(ctx, items); err != nil {
+			return err
+		}
+	}
 	for _, item := range items {
 		s.bytes += float64(sizeOf(item))
 		slot, odd := a.byID.table.Slot(item)
@@ -148,7 +173,7 @@ func (a *appraisal) weigh(_ context.Context, _ *work, s *sample, items []place.I
 		s.table += table
 		s.index += index
 		a.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
-		if a.record.List() {
+		if a.record.List() || refusesMore(a.record.Now, *a.to) {
 			a.reads++ // the new home, before
 		}
 	}
@@ -190,11 +215,18 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	if a.record.List() && passes > 0 { // nothing is deleted from a list, so one pass is not made
 		passes--
 	}
+	survey := a.surveys()
+	if survey {
+		passes++
+	}
 	f.ReadUnits = passes*once + a.reads*scale
 	f.Passes = int(passes)
 	f.Dollars = dollars(a.options.Prices, f.ReadUnits, f.WriteUnits)
 	seconds := max(passes*once/a.options.RCU, f.WriteUnits/a.options.WCU)
 	f.Duration = time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))
+	if survey {
+		f.Duration += quietTime
+	}
 	f.Waits = a.waits()
 	f.Blocked = int64(math.Round(float64(a.blocked) * scale))
 	f.Findings = s.report.Findings
@@ -218,6 +250,12 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	if f.Stage.Former != nil && a.census != nil && a.to != nil {
 		f.Notes = append(f.Notes, "the last move is not finished: finish it before the next one")
 	}
+}
+
+// surveys reports whether a survey comes before the first item moves: see life.survey.
+func (a *appraisal) surveys() bool {
+	begins := a.record.Stage == forward.Stage{} || a.record.Stage.Phase == forward.Split && time.Since(time.UnixMilli(a.record.At)) < quietTime
+	return begins && a.to != nil && refusesMore(a.record.Now, *a.to)
 }
 
 // waits returns how long the stages of a move have to last, at least, from now on.

@@ -147,6 +147,8 @@ func (i *inspection) suspect(at located, state forward.State, odd error, item pl
 		return true
 	case at.spot == atBoth:
 		return state != forward.Live
+	case at.spot == atOld && state == forward.Stub && r.Stage.Phase != forward.Settled:
+		return false // its id is in the new home, or absent: an operation that creates nothing may leave a stub as well
 	case state == forward.Live && r.Stage.Phase == forward.Settled:
 		return at.spot == atOld && r.Next == nil || at.spot == atNew && r.Next != nil
 	case state == forward.Live, state == forward.Dead && at.spot == atNew && r.Stage.Phase != forward.Settled:
@@ -252,28 +254,16 @@ func (i *inspection) blame(kind, why string, d *diagnosis, item place.Item) {
 	}
 }
 
-// look reads what lies where an item was found and, if the id has two homes, what both have. One read is enough for most of those that
-// have moved on.
+// look reads what lies where an item was found and, if the id has two homes, what both have.
 func (i *inspection) look(ctx context.Context, v *passage.View, item place.Item) (*diagnosis, error) {
 	atlas := i.know(v)
 	d := &diagnosis{record: v.Record, item: item}
-	slot, odd := i.byID.table.Slot(item)
-	at := atlas.find(item, slot.State)
-	if phase := v.Record.Stage.Phase; odd == nil && at.spot == atOld && slot.State == forward.Stub && phase != forward.Settled && phase != forward.Back {
-		there, err := i.get(ctx, v, at, item, forward.New)
-		if err != nil {
-			return nil, err
-		}
-		if slot, odd := i.byID.table.Slot(there); odd == nil && (slot.State == forward.Live || slot.State == forward.Dead) {
-			d.item = nil
-			return d, nil
-		}
-	}
 	pk := storedKey(item, i.options.Collection.PartitionKey)
 	var err error
 	if d.item, err = i.get(ctx, v, located{old: pk, new: pk}, item, forward.Old); err != nil || len(d.item) == 0 {
 		return d, err
 	}
+	var slot forward.Slot[express.Item]
 	slot, d.odd = i.byID.table.Slot(d.item)
 	d.at, d.here = atlas.find(d.item, slot.State), slot.State
 	switch content := d.here == forward.Live || d.here == forward.Frozen; {
@@ -306,23 +296,23 @@ func (i *inspection) homes(ctx context.Context, v *passage.View, d *diagnosis) e
 }
 
 // get reads what a home has, with strong consistency and within the rate.
-func (i *inspection) get(ctx context.Context, v *passage.View, at located, item place.Item, home forward.Home) (place.Item, error) {
-	where := i.placeOf(v, at, item)
+func (t *trip) get(ctx context.Context, v *passage.View, at located, item place.Item, home forward.Home) (place.Item, error) {
+	where := t.placeOf(v, at, item)
 	request, err := where.Homes.Express(forward.Request[express.Item]{Home: home}, nil)
 	if err != nil {
 		return nil, err
 	}
 	var got place.Item
-	err = i.send(ctx, i.reads, 1, func(ctx context.Context) (*types.ConsumedCapacity, error) {
+	err = t.send(ctx, t.reads, 1, func(ctx context.Context) (*types.ConsumedCapacity, error) {
 		request.Get.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-		out, err := i.client.GetItem(ctx, request.Get, dispatch.Once, where.Lease.Bind)
+		out, err := t.client.GetItem(ctx, request.Get, dispatch.Once, where.Lease.Bind)
 		if err != nil {
 			return nil, err
 		}
 		got = out.Item
-		i.work.mu.Lock()
-		defer i.work.mu.Unlock()
-		i.result.ReadUnits += capacity(out.ConsumedCapacity)
+		t.work.mu.Lock()
+		defer t.work.mu.Unlock()
+		t.result.ReadUnits += capacity(out.ConsumedCapacity)
 		return out.ConsumedCapacity, nil
 	})
 	return got, err

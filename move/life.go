@@ -32,9 +32,10 @@ const unchecked = "this server does not check when requests were signed (DynamoD
 // life is one Run or Back: it takes the collection from stage to stage, as far as that is possible.
 type life struct {
 	*trip
-	back   bool
-	passed int64     // the generation of a split stage whose items this run has moved
-	kept   []Finding // items that the run has left behind
+	back     bool
+	surveyed int64     // the generation of a split stage in which this run has found nothing that is in the way
+	passed   int64     // the generation of a split stage whose items this run has moved
+	kept     []Finding // items that the run has left behind
 }
 
 // travel runs a life, and returns what it did.
@@ -171,10 +172,12 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		case !checks:
 			return false, false, fmt.Errorf("%w: %s; nor can it go back", ErrStage, unchecked)
 		}
-		_, err = l.book.Advance(ctx, v, forward.Stage{Phase: forward.Back}, nil, "the move goes back")
-		return false, false, err
+		return false, false, l.advance(ctx, v, forward.Stage{Phase: forward.Back}, nil, "the move goes back")
 	case r.Stage.Phase == forward.Split: // items move at once, and what is left moves when it is closed
 		if l.passed != r.Generation {
+			if err := l.survey(ctx, v); err != nil {
+				return false, false, err
+			}
 			if err := l.pass(ctx, v, forward.MoveAll); err != nil {
 				return false, false, err
 			}
@@ -204,8 +207,16 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		l.leaveTrail(ctx, v)
 	}
 	name, _ := nameOfStage(then)
-	_, err = l.book.Advance(ctx, v, then, nil, "heatsink move: "+name)
-	return false, false, err
+	return false, false, l.advance(ctx, v, then, nil, "heatsink move: "+name)
+}
+
+// advance enters the next stage, if the table is still one whose items can be moved: somebody may have changed it while the mover waited.
+func (l *life) advance(ctx context.Context, v *passage.View, then forward.Stage, next *passage.Arrangement, why string) error {
+	if _, err := l.admit(ctx); err != nil {
+		return fmt.Errorf("the move stays %s: %w", stageOf(&v.Record).Name, err)
+	}
+	_, err := l.book.Advance(ctx, v, then, next, why)
+	return err
 }
 
 // leaveTrail notes which keys have moved, if it is not all of them, for the pass behind the next change of the record. Without it, that
@@ -240,11 +251,10 @@ func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, er
 	case l.back, to == nil, to.Equal(v.Record.Now):
 		return true, false, nil
 	}
-	if err := l.census(ctx, v, to); err != nil {
-		return false, false, err
+	if err := l.census(ctx, v, to); err != nil { // a mover that was faster has moved items meanwhile
+		return false, false, l.unlessChanged(ctx, v, err)
 	}
-	_, err = l.book.Advance(ctx, v, forward.Stage{Phase: forward.Split}, to, "heatsink move: split")
-	return false, false, err
+	return false, false, l.advance(ctx, v, forward.Stage{Phase: forward.Split}, to, "heatsink move: split")
 }
 
 // checks reports whether the server checks when requests were signed. If it does not, no stage can be known to be over.

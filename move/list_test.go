@@ -183,8 +183,12 @@ func TestMoveList(t *testing.T) {
 				}
 				end := l.start(90*time.Second, test.from, test.from, test.from)
 				m := x.mover(move.Options{Collection: users(test.from), To: to, Wait: true})
+				passes := 4
+				if name == "to shards" || name == "to another format" { // some keys are refused from then on
+					passes = 5
+				}
 				forecast, err := m.Plan(t.Context())
-				if err != nil || forecast.Moves+forecast.MovesMargin < test.moves[0] || forecast.Moves-forecast.MovesMargin > test.moves[1] || forecast.Waits != 4*62*time.Minute || forecast.Passes != 4 {
+				if err != nil || forecast.Moves+forecast.MovesMargin < test.moves[0] || forecast.Moves-forecast.MovesMargin > test.moves[1] || forecast.Waits != 4*62*time.Minute || forecast.Passes != passes {
 					t.Errorf("forecast %+v, %v", forecast, err)
 				}
 				began := time.Now()

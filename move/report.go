@@ -31,7 +31,7 @@ type Report struct {
 	Waiting  int64 `json:"waiting,omitempty"`  // of Right, items that have yet to move
 	Doubled  int64 `json:"doubled,omitempty"`  // live in both homes, or one of two items of a list with one sort key
 	Stranded int64 `json:"stranded,omitempty"` // live in a home that nobody reads any more
-	Lost     int64 `json:"lost,omitempty"`     // ids whose old home says that they have moved on, and whose new home has nothing
+	Lost     int64 `json:"lost,omitempty"`     // ids whose content is only where nobody reads it
 	Marks    int64 `json:"marks,omitempty"`    // items with marks that heatsink does not write, or not at this stage
 	Leftover int64 `json:"leftover,omitempty"` // marks of a move that is over
 	Blocked  int64 `json:"blocked,omitempty"`  // items under keys that the new layout refuses, in its places, or that DynamoDB does not let change

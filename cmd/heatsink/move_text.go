@@ -188,7 +188,7 @@ func (o *moveOutput) report(r move.Report, err error) {
 		{r.Waiting, "of these, still in old homes, from which they move"},
 		{r.Doubled, "in both homes"},
 		{r.Stranded, "in a home that nobody reads"},
-		{r.Lost, "moved on, but not there"},
+		{r.Lost, "only where nobody reads them"},
 		{r.Marks, "with marks that nobody explains"},
 		{r.Leftover, "left over from a move that has ended"},
 	} {
