@@ -163,11 +163,11 @@ func TestMoveList(t *testing.T) {
 		batches  int      // of 100 items, before the move begins
 		moves    [2]int64 // at least and at most
 	}{
-		"to shards":         {listBare, listFour, 100, [2]int64{10_000, 14_000}},
-		"to more shards":    {listFour, listSixteen, 20, [2]int64{0, 0}},
-		"to fewer shards":   {listSixteen, listFour, 100, [2]int64{7_000, 8_000}},
-		"to another format": {listFour, listSharp, 20, [2]int64{2_000, 5_000}},
-		"to none":           {listFour, listBare, 20, [2]int64{2_000, 5_000}},
+		"to shards":         {listBare, listFour, 20, [2]int64{2_000, 5_000}},
+		"to more shards":    {listFour, listSixteen, 10, [2]int64{0, 0}},
+		"to fewer shards":   {listSixteen, listFour, 20, [2]int64{1_400, 3_500}},
+		"to another format": {listFour, listSharp, 10, [2]int64{1_000, 4_000}},
+		"to none":           {listFour, listBare, 10, [2]int64{1_000, 4_000}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -117,11 +117,11 @@ func TestMoveByIDStageByStage(t *testing.T) {
 		u := newUserTable(t, 100, local.Options{Signatures: true})
 		u.want("--stage", "table users is settled, generation 1", "items    not sharded: {key}", "means    nothing moves")
 		u.want("--to 16 --dry-run", "move of table users, items found by id", "from       not sharded", "to         calculated by xxhash over 16 shards", "stage      settled: nothing moves",
-			"100 moves of 10", "400 units, of which 0 are of indexes", "units, in 5 passes", "of work at 1,000 write", "waits      3h6m", "point-in-time recovery is unknown")
+			"100 moves of 10", "400 units, of which 0 are of indexes", "units, in 6 passes", "of work at 1,000 write", "waits      3h6m", "point-in-time recovery is unknown")
 		u.refused("--to 16", "add --yes")
 		u.refused("--finish --yes", "nothing to finish")
 		u.refused("--back", "nothing moves")
-		u.want("--to 16 --yes", "100 items moved and 0 marks removed", "writes   300 units", "stage    split since", "next     closed at 2000-01-01 01:0", "in 1h2m", "the same command goes on then")
+		u.want("--to 16 --yes", "100 items moved and 0 marks removed", "writes   300 units", "stage    split since", "next     closed at 2000-01-01 01:0", "in 1h1m", "the same command goes on then")
 		u.want("--stage", "table users is split, generation 2", "move to  calculated by xxhash over 16 shards", "next     closed at", "noted    heatsink move: split, by ")
 		u.refused("--to 8 --yes", "a move to calculated by xxhash over 16 shards", "is in progress")
 		u.refused("--finish --yes", "the move is not over")

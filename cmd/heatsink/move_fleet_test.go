@@ -106,7 +106,7 @@ const fleetMembers = 3
 func newFleet(t *testing.T) *fleet {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed) // moments of kills are not repeatable anyway
-	return &fleet{T: t, dir: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0)), now: "unsharded", members: make([]*fleetProcess, fleetMembers), killed: map[string]int{}}
+	return &fleet{T: t, dir: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0)), now: "4", members: make([]*fleetProcess, fleetMembers), killed: map[string]int{}}
 }
 
 // startServer starts the server, at the address that it had before.
