@@ -268,3 +268,42 @@ func TestForecastByID(t *testing.T) {
 		})
 	}
 }
+
+// A rollout of Movable begins on a recorded collection: programs with it and without it agree. Nothing moves before the charter says that
+// all have it.
+func TestMoveByIDWaitsForTheCharter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		ctx := t.Context()
+		before := users(bare)
+		before.Movable, before.Recorded = false, true
+		old, err := heatsink.Open[heatsink.Item](x.client, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := old.Count(ctx, heatsink.Query{Key: "ACTIVE"}); err != nil { // it writes the charter
+			t.Fatal(err)
+		}
+		next, err := heatsink.Open[heatsink.Item](x.client, users(bare))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := next.Count(ctx, heatsink.Query{Key: "ACTIVE"}); err != nil {
+			t.Errorf("a program with Movable beside one without: %v", err)
+		}
+		m := x.mover(move.Options{Collection: users(bare), To: eight})
+		if _, err := m.Run(ctx); !errors.Is(err, heatsink.ErrCharter) || !strings.Contains(err.Error(), "Ledgers.Rewrite") {
+			t.Errorf("a move while programs without Movable may run: %v", err)
+		}
+		if err := next.Ledgers().Rewrite(ctx); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := old.Count(ctx, heatsink.Query{Key: "ACTIVE"}); !errors.Is(err, heatsink.ErrCharter) {
+			t.Errorf("a program without Movable: got %v, want ErrCharter", err)
+		}
+		if _, err := m.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}

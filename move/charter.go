@@ -32,6 +32,9 @@ func (m *Mover) ready(ctx context.Context, table *types.TableDescription) error 
 	case !found && recorded:
 		return fmt.Errorf("%w: collection %q has none: set Options.Collection.Name as the programs have it, and start them before the move, because they write it",
 			heatsink.ErrCharter, name)
+	case found && o.Movable && !stored.Movable:
+		return fmt.Errorf("%w: the charter of collection %q is that of programs without Options.Movable, which would lose writes while items move: "+
+			"set Movable in all programs, rewrite the charter with Ledgers.Rewrite in one of them, and wait a minute", heatsink.ErrCharter, name)
 	case found && !recorded:
 		if err := m.agrees(name, stored); err != nil {
 			return err
