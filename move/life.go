@@ -27,7 +27,7 @@ const (
 
 // unchecked is what to say where stages cannot end.
 const unchecked = "this server does not check when requests were signed (DynamoDB Local, DAX, some proxies): the move rests in its split phase: " +
-	"reads and writes are right, new ids cost one more write"
+	"reads and writes are right, and new ids cost more writes"
 
 // life is one Run or Back: it takes the collection from stage to stage, as far as that is possible.
 type life struct {
