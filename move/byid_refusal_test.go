@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -304,6 +305,21 @@ func TestMoveByIDWaitsForTheCharter(t *testing.T) {
 		}
 		if _, err := m.Run(ctx); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A key that no item has is probably misspelt, and the plan says so.
+func TestForecastOfAMisspeltKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(bare), 10)
+		for key, want := range map[string]bool{"ACTVE": true, "ACTIVE": false} {
+			f, err := x.mover(move.Options{Collection: users(bare), Widths: map[string]int{key: 8}}).Plan(t.Context())
+			told := slices.ContainsFunc(f.Notes, func(note string) bool { return strings.Contains(note, "check how they are spelt") })
+			if err != nil || told != want {
+				t.Errorf("%s: notes %q, %v", key, f.Notes, err)
+			}
 		}
 	})
 }

@@ -67,6 +67,9 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 	}
 	f := m.mover.infer(table, s)
 	a.complete(&f, s, source, table)
+	if len(m.mover.options.Widths) > 0 && f.Listed == 0 {
+		f.Notes = append(f.Notes, "no item has one of the keys of Widths (--keys): check how they are spelt")
+	}
 	f.PointInTimeRecovery = m.mover.recovery(ctx)
 	if phase := v.Record.Stage.Phase; a.to != nil && (phase == forward.Settled || phase == forward.Split) {
 		checks, err := t.checks(ctx)

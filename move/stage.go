@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/forward"
-	"github.com/heatsink-go/heatsink/internal/lease"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
@@ -101,7 +100,7 @@ func stageOf(r *passage.Record) Stage {
 		s.Then, _ = nameOfStage(then)
 	}
 	if waits {
-		s.Until = s.Since.Add(lease.Wait)
+		s.Until = s.Since.Add(passage.Wait)
 	}
 	return s
 }

@@ -217,7 +217,7 @@ func TestMoveByIDBack(t *testing.T) {
 func TestMoveByIDRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 10, local.Options{})
-		u.want("--to 16 --yes --wait", "10 items moved", "rests    this server does not check when requests were signed (DynamoDB Local, DAX, some proxies): the move rests in its split phase: reads and writes are right, new ids cost one more write")
+		u.want("--to 16 --yes --wait", "10 items moved", "rests    this server does not check when requests were signed (DynamoDB Local, DAX, some proxies): the move rests in its split phase: reads and writes are right, and new ids cost more writes")
 	})
 }
 

@@ -105,7 +105,7 @@ func (o *moveOutput) resultByID(m *mover, r move.Result, err error) {
 		}{r, endingOf(err)})
 		return
 	}
-	if r.Stage.Name == "" {
+	if r.Stage.Name == "" || errors.Is(err, move.ErrStage) && r.Passes == 0 {
 		return // it did not begin
 	}
 	s := o.results

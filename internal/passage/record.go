@@ -174,6 +174,9 @@ func checkMove(now, next Arrangement) error {
 	return nil
 }
 
+// Wait is how long after its time a stage has surely lasted long enough for Book.Advance, for those who plan.
+const Wait = lease.Wait + 3*jitter
+
 // Waited reports whether no request that was built on an earlier stage can arrive any more. at is not after a signature of the one who
 // asks.
 func (r Record) Waited(at time.Time) bool { return at.Sub(time.UnixMilli(r.At)) >= lease.Wait }
