@@ -47,7 +47,7 @@ func newMovable(client Client, o *Options, control *adapt.Control, charter *adap
 	}
 	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready, chooser: chooser, list: o.Layout.Strategy == layout.Random}
 	m.carrier = &carry.Carrier{Client: client, Reads: s.reads, Writes: s.writes}
-	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: o.Logger})
+	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Moved: charter.Moved, Logger: o.Logger})
 	return m, nil
 }
 

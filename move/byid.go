@@ -41,7 +41,7 @@ func newByID(m *Mover) (*byID, error) {
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
 	}
-	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Logger: m.options.Logger})
+	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Moved: m.moved.Load, Logger: m.options.Logger})
 	return &byID{mover: m, table: table, control: control, book: book}, nil
 }
 

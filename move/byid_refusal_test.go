@@ -323,3 +323,31 @@ func TestForecastOfAMisspeltKey(t *testing.T) {
 		}
 	})
 }
+
+// A record that is deleted after a move is not made anew with the layout of a process: programs and movers that start then say that it is
+// lost.
+func TestDeletedRecordIsNotMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		ctx := t.Context()
+		x.fill(x.program(bare), 20)
+		m := x.mover(move.Options{Collection: users(bare), To: eight, Wait: true})
+		if _, err := m.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		key := heatsink.Item{"pk": &types.AttributeValueMemberS{Value: "_hs#P#table"}, "sk": &types.AttributeValueMemberS{Value: "-"}}
+		if out, err := x.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("users"), Key: key, ReturnValues: types.ReturnValueAllOld}); err != nil || out.Attributes == nil {
+			t.Fatal("the record is not where the test deletes it: ", err)
+		}
+		c, err := heatsink.Open[heatsink.Item](x.client, users(bare))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := c.Count(ctx, heatsink.Query{Key: "ACTIVE"}); !errors.Is(err, heatsink.ErrLedgerLost) {
+			t.Errorf("a program counts %d, %v, want ErrLedgerLost", n, err)
+		}
+		if _, err := x.mover(move.Options{Collection: users(bare), To: eight}).Run(ctx); !errors.Is(err, heatsink.ErrLedgerLost) {
+			t.Errorf("a mover: %v, want ErrLedgerLost", err)
+		}
+	})
+}

@@ -26,6 +26,7 @@ func (m *Mover) ready(ctx context.Context, table *types.TableDescription) error 
 	name := collectionName(&m.options)
 	stored, found, err := m.charterOf(ctx, table, o.ControlTable, name)
 	recorded := o.Recorded || o.Adaptive != nil || o.Movable
+	m.moved.Store(stored.Moved)
 	switch {
 	case err != nil:
 		return fmt.Errorf("charter of collection %q: %w", name, err)

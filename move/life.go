@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/forward"
@@ -254,7 +255,23 @@ func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, er
 	if err := l.census(ctx, v, to); err != nil { // a mover that was faster has moved items meanwhile
 		return false, false, l.unlessChanged(ctx, v, err)
 	}
+	if err := l.needRecord(ctx); err != nil {
+		return false, false, err
+	}
 	return false, false, l.advance(ctx, v, forward.Stage{Phase: forward.Split}, to, "heatsink move: split")
+}
+
+// needRecord writes into the charter that the record must be found from now on: who does not find it must not take the items for unmoved.
+func (l *life) needRecord(ctx context.Context) error {
+	written, found, err := l.control.Charter(ctx)
+	if err != nil || !found || written.Moved {
+		return err
+	}
+	written.Moved = true
+	if written, err = charter.New(written); err != nil {
+		return err
+	}
+	return l.control.Rewrite(ctx, written)
 }
 
 // checks reports whether the server checks when requests were signed. If it does not, no stage can be known to be over.

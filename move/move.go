@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/attribute"
@@ -22,6 +23,8 @@ type Mover struct {
 	names      []string // the attributes that decide about the place of each item
 	read       []string // the attributes that are read of each item
 	byID       *byID    // nil if an index lists the items
+
+	moved atomic.Bool // the charter says that items have moved
 
 	mu       sync.Mutex
 	forecast *Forecast // of the last Plan

@@ -56,6 +56,7 @@ type Book struct {
 	clock   clock
 	gate    gate
 	charter checked
+	moved   atomic.Bool // the charter says that items have moved
 
 	mu     sync.RWMutex
 	pages  map[Key]*page

@@ -144,6 +144,7 @@ func (b *Book) checkCharter(ctx context.Context) (stored charter.Charter, refuse
 		err = fmt.Errorf("%w: %w", ErrLedger, err)
 	}
 	if err == nil {
+		b.moved.Store(stored.Moved)
 		err = charter.Compare(mine, stored)
 	}
 	if err != nil {
@@ -151,6 +152,9 @@ func (b *Book) checkCharter(ctx context.Context) (stored charter.Charter, refuse
 	}
 	return stored, false, nil
 }
+
+// Moved reports whether the charter said, when it was last read, that items of the collection have moved.
+func (b *Book) Moved() bool { return b.moved.Load() }
 
 func (b *Book) charterNow() charter.Charter {
 	mine := b.options.Charter
@@ -199,8 +203,15 @@ func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
 		if err != nil {
 			return notUsable(ctx, err)
 		}
-		if _, err := c.parseCharter(item); item != nil && errors.Is(err, charter.ErrNewer) {
+		before, err := c.parseCharter(item)
+		if item != nil && errors.Is(err, charter.ErrNewer) {
 			return fmt.Errorf("collection %q of table %s: %w", c.Collection, c.Table, err)
+		}
+		if before.Moved && written.Movable && !written.Moved { // it stays true
+			written.Moved = true
+			if written, err = charter.New(written); err != nil {
+				return err
+			}
 		}
 		written.Frozen = charter.FreezeOf(texts(item))
 		done, err := c.replace(ctx, charterKey, written.Encode(), item)

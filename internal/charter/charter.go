@@ -22,8 +22,12 @@ const NeedLedger = "ledger"
 // that ignores it loses writes.
 const NeedMove = "move"
 
+// NeedMoved is the need of movable collections whose items have moved once, or are about to. A process that does not find the record of
+// where they are must not make one: it was lost.
+const NeedMoved = "moved"
+
 // known are the needs that this version of heatsink fulfils.
-var known = []string{NeedLedger, NeedMove}
+var known = []string{NeedLedger, NeedMove, NeedMoved}
 
 // The errors that wrap these say what was given, what is wrong with it and what to do.
 var (
@@ -80,6 +84,10 @@ type Charter struct {
 	// Movable says that the items may move to another layout while they are used. It is stored as a need.
 	Movable bool
 
+	// Moved says that a movable collection has a record of where its items are, which must be found. It is stored as a need, and no part
+	// of the layout: Compare does not look at it.
+	Moved bool
+
 	// Older are the layouts that are read as well.
 	Older []layout.Layout
 
@@ -128,6 +136,9 @@ func New(c Charter) (Charter, error) {
 	}
 	if c.Movable {
 		c.Needs = append(c.Needs, NeedMove)
+	}
+	if c.Moved {
+		c.Needs = append(c.Needs, NeedMoved)
 	}
 	if c.Widths != Fixed {
 		c.Layout.Shards = 0
@@ -198,6 +209,9 @@ func (c *Charter) checkNeeds(fault func(format string, args ...any)) {
 	}
 	if c.Movable != slices.Contains(c.Needs, NeedMove) {
 		fault("whether the collection is movable is %v, but the needs are %q: want %q among them if it is", c.Movable, c.Needs, NeedMove)
+	}
+	if c.Moved != slices.Contains(c.Needs, NeedMoved) || c.Moved && !c.Movable {
+		fault("whether items have moved is %v, but the needs are %q: want %q and %q among them if they have", c.Moved, c.Needs, NeedMove, NeedMoved)
 	}
 	if c.Movable && (c.Widths != Fixed || c.Older != nil || c.Layout.Bucket != layout.NoBucket) {
 		fault("the collection is movable, but its widths are %s, its bucket is %s and it has %d older layouts: want fixed widths, no bucket and none",

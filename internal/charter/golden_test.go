@@ -38,7 +38,7 @@ func TestStoredChartersStayReadable(t *testing.T) {
 			Index: Index{"byStatus", "status", "seen", "shard"}, VersionAttribute: "ver",
 		}},
 		"v2-version.json":   {Err: ErrNewer, Says: "written by a newer version of heatsink: it has version 2, and this process understands 1: upgrade heatsink in this process"},
-		"v1-need.json":      {Err: ErrNewer, Says: `it needs ["compact"], and this process knows ["ledger" "move"]: upgrade heatsink in this process`},
+		"v1-need.json":      {Err: ErrNewer, Says: `it needs ["compact"], and this process knows ["ledger" "move" "moved"]: upgrade heatsink in this process`},
 		"v1-attribute.json": {Err: ErrCharter, Says: `unknown attribute "_hs_mirrors": upgrade heatsink in this process if a newer version wrote it, else remove it`},
 		"v1-widths.json":    {Err: ErrCharter, Says: `_hs_widths is "by the moon": want adaptive, by the program, or a number such as fixed 16`},
 	}, golden.Format[Charter, ledger.Value]{Parse: Parse, Encode: Charter.Encode, Equal: func(a, b Charter) bool { return reflect.DeepEqual(a, b) }})

@@ -81,7 +81,7 @@ func Parse(values []ledger.Value) (Charter, error) {
 	if unknown := unknownNeeds(needs); unknown != nil { // before anything else, as the rest may be due to it
 		return Charter{}, fmt.Errorf("%w: it needs %q, and this process knows %q: upgrade heatsink in this process", ErrNewer, unknown, known)
 	}
-	c := Charter{Needs: needs, Movable: slices.Contains(needs, NeedMove)}
+	c := Charter{Needs: needs, Movable: slices.Contains(needs, NeedMove), Moved: slices.Contains(needs, NeedMoved)}
 	c.Widths, c.Layout.Shards = widths(f)
 	unmarshal(f, nameStrategy, &c.Layout.Strategy)
 	unmarshal(f, nameHash, &c.Layout.Hash)

@@ -59,7 +59,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a newer version", number("_hs_v", "2"), ErrNewer, "version 2, and this process understands 1: upgrade heatsink in this process"},
 		{"a newer version with other names", []ledger.Value{{Name: "_hs_v", Number: true, Text: "7"}, {Name: "_hs_x"}}, ErrNewer, "version 7"},
 		{"version 0", number("_hs_v", "0"), ErrCharter, "version 0"},
-		{"an unknown need", text("_hs_needs", `["compact","ledger"]`), ErrNewer, `it needs ["compact"], and this process knows ["ledger" "move"]: upgrade heatsink in this process`},
+		{"an unknown need", text("_hs_needs", `["compact","ledger"]`), ErrNewer, `it needs ["compact"], and this process knows ["ledger" "move" "moved"]: upgrade heatsink in this process`},
 		{"an unknown need and its attribute", with(text("_hs_needs", `["compact"]`), ledger.Value{Name: "_hs_compact"}), ErrNewer, "compact"},
 		{"needs twice", text("_hs_needs", `["ledger","ledger"]`), ErrCharter, "each once"},
 		{"needs that are no list", text("_hs_needs", "ledger"), ErrCharter, "want a list in JSON"},

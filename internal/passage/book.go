@@ -38,6 +38,8 @@ type Options struct {
 	// Own is what the process is configured with. Its layout must be one that the record has. The first process of a collection stores
 	// it as the place where items are.
 	Own Arrangement
+	// Moved reports whether items have moved already. Then a record that is not there was lost, and none is made. Nil: they have not.
+	Moved func() bool
 	// Logger takes what is not worth an error. Nil: nothing is logged.
 	Logger *slog.Logger
 }
@@ -47,6 +49,7 @@ type Options struct {
 type Book struct {
 	control *adapt.Control
 	own     Arrangement
+	moved   func() bool
 	logger  *slog.Logger
 	by      string // who this process is; no other book has the same
 
@@ -111,7 +114,7 @@ var books atomic.Int64
 func NewBook(o Options) *Book {
 	host, _ := os.Hostname() // "" is as good a name as any
 	b := &Book{
-		control: o.Control, own: o.Own, logger: o.Logger, by: fmt.Sprintf("%.60s/%d/%d", host, os.Getpid(), books.Add(1)),
+		control: o.Control, own: o.Own, moved: o.Moved, logger: o.Logger, by: fmt.Sprintf("%.60s/%d/%d", host, os.Getpid(), books.Add(1)),
 		turn: make(chan struct{}, 1), changing: make(chan struct{}, 1),
 	}
 	if b.logger == nil {
@@ -234,6 +237,9 @@ func (b *Book) fetch(ctx context.Context) (a answer, refused bool) {
 		case !stored && seen != nil:
 			return answer{err: b.errorf("%w: %w: the record is gone, and it had generation %d: restore it from a backup of the same time as the items",
 				adapt.ErrLedger, ledger.ErrLost, seen.Record.Generation)}, true
+		case !stored && b.moved != nil && b.moved():
+			return answer{err: b.errorf("%w: %w: there is no record of where items are, although the charter says that they have moved: "+
+				"restore it from a backup of the same time as the items", adapt.ErrLedger, ledger.ErrLost)}, true
 		case stored:
 			v := &View{stamp: signed, began: began}
 			v.lease, _ = lease.New(&stamp) // it was signed
