@@ -114,7 +114,12 @@ func TestHotKeysGrow(t *testing.T) {
 		if got := slices.Concat(made.reasons("cold"), made.reasons("warm")); len(got) > 0 {
 			t.Errorf("told %v of keys that are not hot", got)
 		}
-		last := made.all[len(made.all)-1]
+		var last Decision // that made the key grow; what comes after says that it is calm
+		for _, d := range made.all {
+			if d.Reason == "grow" {
+				last = d
+			}
+		}
 		if last.To != ledger.Width.Write || last.From < 1 || last.Rate < 3000 || !strings.Contains(log.String(), "it grows to") {
 			t.Errorf("told %+v, and logged %s", last, log.String())
 		}
