@@ -406,3 +406,18 @@ func (s *slowly) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	time.Sleep(s.late)
 	return out, err
 }
+
+// A transaction over two collections is signed within both leases, in whichever order its actions are.
+func TestTransactionWithinTheEarliestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, nil)
+		x := h.action(forward.Settled, "x", forward.OldFirst, putOf("x", 1))
+		time.Sleep(lease.Term + time.Second) // the lease of x is over
+		y := h.action(forward.Settled, "y", forward.OldFirst, putOf("y", 1))
+		for _, actions := range [][]Action{{x, y}, {y, x}} {
+			if err := h.carrier.Transact(t.Context(), actions); !errors.Is(err, ErrStale) {
+				t.Errorf("got %v, want ErrStale", err)
+			}
+		}
+	})
+}
