@@ -71,18 +71,24 @@ func moveList(t *testing.T, c *Collection[Item], client *dynamodb.Client, key st
 	return moved
 }
 
-// TestMovableList appends to a list and reads it at each stage of a move to more shards, to fewer, and to another format.
-func TestMovableList(t *testing.T) {
-	hashed, err := layout.ParseFormat("{key}|{shard}")
+// listMoves are layouts that lists move from and to.
+func listMoves(t *testing.T) map[string][2]layout.Layout {
+	t.Helper()
+	piped, err := layout.ParseFormat("{key}|{shard}")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, layouts := range map[string][2]layout.Layout{
+	return map[string][2]layout.Layout{
 		"grow":   {{}, {Shards: 8}},
 		"more":   {{Shards: 4}, {Shards: 16}},
 		"shrink": {{Shards: 16}, {Shards: 4}},
-		"format": {{Shards: 4}, {Shards: 4, Format: hashed}},
-	} {
+		"format": {{Shards: 4}, {Shards: 4, Format: piped}},
+	}
+}
+
+// TestMovableList appends to a list and reads it at each stage of a move to more shards, to fewer, and to another format.
+func TestMovableList(t *testing.T) {
+	for name, layouts := range listMoves(t) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c, client := openMovable(t, func(o *Options) { o.Layout = layouts[0] })
@@ -214,16 +220,7 @@ func TestMovableListRefuses(t *testing.T) {
 // TestMovableListKnowsNoDelay appends with a process that knows the newest stage, and reads with one that learned of the stage before a
 // moment ago. A strong read lists what was acknowledged before it.
 func TestMovableListKnowsNoDelay(t *testing.T) {
-	hashed, err := layout.ParseFormat("{key}|{shard}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, layouts := range map[string][2]layout.Layout{
-		"grow":   {{}, {Shards: 8}},
-		"more":   {{Shards: 4}, {Shards: 16}},
-		"shrink": {{Shards: 16}, {Shards: 4}},
-		"format": {{Shards: 4}, {Shards: 4, Format: hashed}},
-	} {
+	for name, layouts := range listMoves(t) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c, client := openMovable(t, func(o *Options) { o.Layout = layouts[0] })

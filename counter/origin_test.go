@@ -300,8 +300,8 @@ func TestImportThroughFaults(t *testing.T) {
 	}
 }
 
-// Older and newer programs count all the time, processes are killed, two importers run, everything over a bad network, and every
-// reader with the origin sees at least what was acknowledged and at most what was begun.
+// Older and newer programs count all the time, over a bad network. Processes are killed, and two importers run. Every reader with the
+// origin sees at least what was acknowledged, and at most what was begun.
 func TestAdoptionInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := aTable(t)

@@ -57,10 +57,7 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 		return
 	}
 	s, list := o.results, prices.USEast1()
-	exact := "about "
-	if f.Exact {
-		exact = ""
-	}
+	exact := aboutText(f)
 	what := "items found by id"
 	if options.Collection.Layout.Strategy == layout.Random {
 		what = "an append-only list"
@@ -99,10 +96,7 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 // resultByID shows what a run did, and what comes next.
 func (o *moveOutput) resultByID(m *mover, r move.Result, err error) {
 	if o.json != nil {
-		o.line("result", struct {
-			move.Result
-			ending
-		}{r, endingOf(err)})
+		o.resultLine(r, err)
 		return
 	}
 	if r.Stage.Name == "" || errors.Is(err, move.ErrStage) && r.Passes == 0 {

@@ -17,10 +17,7 @@ func (o *moveOutput) counterForecast(m *mover, options move.CounterOptions, f mo
 		return
 	}
 	s, list := o.results, prices.USEast1()
-	exact := "about "
-	if f.Exact {
-		exact = ""
-	}
+	exact := aboutText(f)
 	s.say("%s", s.bold(fmt.Sprintf("import of attribute %s of table %s into counters of table %s", printable(quote.Text(m.counter.attribute)), printable(m.table), printable(options.Counter.Table))))
 	s.say("  counters   %s%s, in %s of %s", exact, figure.Thousands(f.Moves), figure.Count(f.Items, "item"), bytesText(f.Bytes))
 	s.say("  writes     %s%s", exact, figure.Count(f.WriteUnits, "unit"))
@@ -40,10 +37,7 @@ func (o *moveOutput) counterForecast(m *mover, options move.CounterOptions, f mo
 // counterResult shows what an import did, and what comes next.
 func (o *moveOutput) counterResult(m *mover, r move.Result, err error) {
 	if o.json != nil {
-		o.line("result", struct {
-			move.Result
-			ending
-		}{r, endingOf(err)})
+		o.resultLine(r, err)
 		return
 	}
 	s := o.results
@@ -68,10 +62,7 @@ func (o *moveOutput) counterResult(m *mover, r move.Result, err error) {
 // counterReport shows what a comparison found.
 func (o *moveOutput) counterReport(m *mover, r move.Report, err error) {
 	if o.json != nil {
-		o.line("report", struct {
-			move.Report
-			ending
-		}{r, endingOf(err)})
+		o.reportLine(r, err)
 		return
 	}
 	s := o.results
@@ -79,19 +70,12 @@ func (o *moveOutput) counterReport(m *mover, r move.Report, err error) {
 		s.say("the verification is not through, and this is what it found up to then:")
 	}
 	s.say("%s read, %s", figure.Count(r.Scanned, "item"), figure.Count(r.Listed, "counter"))
-	for _, row := range []struct {
-		n    int64
-		text string
-	}{
+	o.tallies([]tally{
 		{r.Right, "imported, and equal to the attribute"},
 		{r.Old, "not imported, or counted in the attribute since"},
 		{r.Blocked, "that cannot be imported"},
 		{r.Others, "other items with such an attribute, under other sort keys"},
-	} {
-		if row.n > 0 {
-			s.say("  %12s  %s", figure.Thousands(row.n), row.text)
-		}
-	}
+	})
 	o.counterFindings(r.Findings)
 	o.noCounter(m, err == nil && r.Listed == 0)
 }

@@ -30,10 +30,7 @@ func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
 		return
 	}
 	s, list := o.results, prices.USEast1()
-	exact := "about "
-	if f.Exact {
-		exact = ""
-	}
+	exact := aboutText(f)
 	s.say("%s", s.bold(fmt.Sprintf("move of table %s, index %s", printable(m.table), printable(options.Collection.Index.Name))))
 	for _, l := range options.From {
 		s.say("  from       %s", printable(l.String()))
@@ -131,10 +128,7 @@ func (o *moveOutput) nothing(m *mover) {
 // result shows what a move did.
 func (o *moveOutput) result(r move.Result, err error) {
 	if o.json != nil {
-		o.line("result", struct {
-			move.Result
-			ending
-		}{r, endingOf(err)})
+		o.resultLine(r, err)
 		return
 	}
 	s := o.results
@@ -163,10 +157,7 @@ func (o *moveOutput) result(r move.Result, err error) {
 // report shows what a verification found.
 func (o *moveOutput) report(r move.Report, err error) {
 	if o.json != nil {
-		o.line("report", struct {
-			move.Report
-			ending
-		}{r, endingOf(err)})
+		o.reportLine(r, err)
 		return
 	}
 	if err != nil {
@@ -174,10 +165,7 @@ func (o *moveOutput) report(r move.Report, err error) {
 	}
 	s := o.results
 	s.say("%s read, %s listed", figure.Count(r.Scanned, "item"), figure.Thousands(r.Listed))
-	for _, row := range []struct {
-		n    int64
-		text string
-	}{
+	o.tallies([]tally{
 		{r.Right, "where the layout has them"},
 		{r.Narrower, "where the layout had them when their keys had fewer shards: readers find them"},
 		{r.Old, "in a place of an old layout"},
@@ -191,12 +179,47 @@ func (o *moveOutput) report(r move.Report, err error) {
 		{r.Lost, "only where nobody reads them"},
 		{r.Marks, "with marks that nobody explains"},
 		{r.Leftover, "left over from a move that has ended"},
-	} {
-		if row.n > 0 {
-			s.say("  %12s  %s", figure.Thousands(row.n), row.text)
+	})
+	o.findings(r.Findings)
+}
+
+// aboutText is what stands before a figure of a forecast.
+func aboutText(f move.Forecast) string {
+	if f.Exact {
+		return ""
+	}
+	return "about "
+}
+
+// resultLine shows a result, and how it ended, to a program.
+func (o *moveOutput) resultLine(r move.Result, err error) {
+	o.line("result", struct {
+		move.Result
+		ending
+	}{r, endingOf(err)})
+}
+
+// reportLine is resultLine for a report.
+func (o *moveOutput) reportLine(r move.Report, err error) {
+	o.line("report", struct {
+		move.Report
+		ending
+	}{r, endingOf(err)})
+}
+
+// tally is how many items there are of a kind.
+type tally struct {
+	n    int64
+	text string
+}
+
+// tallies shows those of which there are any.
+func (o *moveOutput) tallies(all []tally) {
+	for _, t := range all {
+		if t.n > 0 {
+			o.results.say("  %12s  %s", figure.Thousands(t.n), t.text)
 		}
 	}
-	o.findings(r.Findings)
 }
 
 func (o *moveOutput) findings(all []move.Finding) {

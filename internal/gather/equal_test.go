@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A reader that takes entries with equal sort values together, and drops some of these groups, gets as many groups as its limit says,
-// each with all of its entries, whatever the sizes of pages and memory.
+// A reader takes entries with equal sort values together, and drops some of these groups. It gets as many groups as its limit says. Each
+// has all of its entries, whatever the sizes of pages and memory.
 func TestEqualEntriesTogether(t *testing.T) {
 	dropped, pairs := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -194,8 +194,9 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// The wait is longer than the worst chain of signatures: the change is noted Lateness too early, the last read of before is signed Lateness
-// after it, its lease lasts a Term, the last request with it takes effect Lateness later, and who waits has a clock that is Lateness ahead.
+// The wait is longer than the worst chain of signatures. The change is noted Lateness too early. The last read of before is signed
+// Lateness after it, and its lease lasts a Term. The last request with it takes effect Lateness later. Who waits has a clock that is
+// Lateness ahead.
 func TestWaitIsLongEnough(t *testing.T) {
 	const worst = 15*time.Minute + 15*time.Minute + time.Minute + 15*time.Minute + 15*time.Minute
 	if Wait <= worst || Wait != 62*time.Minute {

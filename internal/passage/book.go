@@ -127,7 +127,7 @@ func NewBook(o Options) *Book {
 // wait share. The first one of a collection stores the record.
 //
 // The error wraps adapt.ErrLedger if the record cannot be read, is damaged or was lost. It wraps charter.ErrIncompatible if this process
-// is configured with a layout that the record does not have, ledger.ErrNewer if it needs a newer version of heatsink, and
+// is configured with a layout that the record does not have. It wraps ledger.ErrNewer if the record needs a newer version of heatsink, and
 // lease.ErrUnsigned if the client does not sign.
 func (b *Book) View(ctx context.Context) (*View, error) {
 	v := b.view.Load()

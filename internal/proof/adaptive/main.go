@@ -7,15 +7,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -31,7 +27,7 @@ func main() {
 			os.Exit(child(runServer(os.Args[2])))
 		}
 	}
-	p := &proof{Board: scenario.New(os.Stdout)}
+	p := &proof{Board: scenario.New(os.Stdout), bubble: scenario.Bubble{Package: "./internal/proof/adaptive"}}
 	p.Most = 100
 	only := flag.String("only", "", "scenarios to run, such as step,roll; none: all")
 	flag.IntVar(&p.seeds, "seeds", stepSeeds, "how many seeds the step runs")
@@ -59,7 +55,7 @@ type proof struct {
 	work      string // a directory for everything that is written
 	seeds     int
 	simulated int
-	tests     string // the built tests of this package, once there are any
+	bubble    scenario.Bubble
 
 	Seeds []stepResult `json:"seeds,omitempty"`
 	scenario.Board
@@ -84,66 +80,12 @@ func (p *proof) run(ctx context.Context, only string) bool {
 	p.Check(err == nil, "prepare: %v", err)
 	if err == nil {
 		defer os.RemoveAll(p.work)
+		p.bubble.Work = p.work
 		for _, s := range chosen {
 			scenario.Show(ctx, &p.Board, p, s)
 		}
 	}
 	return p.End(p.Out, p)
-}
-
-// figure notes a number that must hold.
-func (p *proof) figure(what, after, want string, holds bool) {
-	p.Note(scenario.Figure{What: what, After: after, Want: want, Holds: holds})
-	progress("  %s: %s", what, after)
-}
-
-// none notes a number of bad things of which there must be none, among so many.
-func (p *proof) none(what string, bad, of int) {
-	p.figure(what, fmt.Sprintf("%d of %d", bad, of), fmt.Sprintf("0 of %d", of), bad == 0 && of > 0)
-}
-
-// tell notes a number that nothing is asked of.
-func (p *proof) tell(what, after string) { p.figure(what, after, "", true) }
-
-// buildTests builds the tests of this package once: a bubble of testing/synctest needs a test.
-func (p *proof) buildTests(ctx context.Context) error {
-	if p.tests != "" {
-		return nil
-	}
-	file := filepath.Join(p.work, "adaptive.test")
-	out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", file, "./internal/proof/adaptive").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("go test -c ./internal/proof/adaptive: %w: %s", err, out)
-	}
-	p.tests = file
-	return nil
-}
-
-// bubble runs a test of this package and reads its result. It returns the CPU time that this took.
-func (p *proof) bubble(ctx context.Context, into any, test string, args ...string) (cpu time.Duration, err error) {
-	if err := p.buildTests(ctx); err != nil {
-		return 0, err
-	}
-	result, err := os.CreateTemp(p.work, "result-")
-	if err != nil {
-		return 0, err
-	}
-	file := result.Name()
-	if err := result.Close(); err != nil {
-		return 0, err
-	}
-	args = append([]string{"-test.run", "^" + test + "$", "-test.timeout", "60m", "-result", file}, args...)
-	cmd := exec.CommandContext(ctx, p.tests, args...)
-	cmd.Dir = p.work
-	out, failed := cmd.CombinedOutput()
-	if cmd.ProcessState != nil {
-		cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	}
-	text, err := os.ReadFile(file)
-	if err == nil && len(text) > 0 { // a test that fails may have a result, which says more
-		return cpu, json.Unmarshal(text, into)
-	}
-	return cpu, errors.Join(err, fmt.Errorf("%s %s: %w:\n%s", test, strings.Join(args, " "), failed, end(string(out))))
 }
 
 // sleep waits, or returns the context's error.

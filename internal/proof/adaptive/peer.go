@@ -52,7 +52,7 @@ func onPeer(ctx context.Context, p *proof) (err error) {
 	if err := a.readBack(ctx, operator, acks); err != nil {
 		return err
 	}
-	p.tell("the engine", fmt.Sprintf("dynoxide %s; keys grow from 1 to 32 shards, %d items acknowledged", peer.DynoxideVersion, a.acked))
+	p.Tell("the engine", fmt.Sprintf("dynoxide %s; keys grow from 1 to 32 shards, %d items acknowledged", peer.DynoxideVersion, a.acked))
 	p.accountOf("dynoxide: ", a)
 	return nil
 }

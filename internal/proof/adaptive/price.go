@@ -37,13 +37,13 @@ func price(ctx context.Context, p *proof) error {
 	if err != nil {
 		return err
 	}
-	p.figure(fmt.Sprintf("throughput of Puts of cold keys, of the bare SDK's, on a server that takes %v", coldService), fmt.Sprintf("%.3f", best), fmt.Sprintf(">= %.2f", coldPutRatio), best >= coldPutRatio)
-	p.tell(fmt.Sprintf("the median of %d pairs of rounds, in each measurement", priceRounds), strings.Join(spread, "; "))
+	p.Must(fmt.Sprintf("throughput of Puts of cold keys, of the bare SDK's, on a server that takes %v", coldService), fmt.Sprintf("%.3f", best), fmt.Sprintf(">= %.2f", coldPutRatio), best >= coldPutRatio)
+	p.Tell(fmt.Sprintf("the median of %d pairs of rounds, in each measurement", priceRounds), strings.Join(spread, "; "))
 	_, spread, err = priceOn(ctx, 0, 0)
 	if err != nil {
 		return err
 	}
-	p.tell("the same on a server that takes no time, so that processors are the limit", spread[0])
+	p.Tell("the same on a server that takes no time, so that processors are the limit", spread[0])
 	return nil
 }
 

@@ -84,11 +84,11 @@ func recordedRoll(ctx context.Context, p *proof, s *serving) error {
 	if err != nil {
 		return err
 	}
-	p.none("with Recorded: strong reads that miss an acknowledged item", sum(a.missed, strongKinds...), sum(a.reads, strongKinds...))
-	p.none("with Recorded: acknowledged items that are missing at the end", a.lost, a.acked)
-	p.figure("with Recorded: operations of the changed processes that got ErrCharter", fmt.Sprint(a.events[refusedEvent]), "more than 0, and no other error",
+	p.None("with Recorded: strong reads that miss an acknowledged item", sum(a.missed, strongKinds...), sum(a.reads, strongKinds...))
+	p.None("with Recorded: acknowledged items that are missing at the end", a.lost, a.acked)
+	p.Must("with Recorded: operations of the changed processes that got ErrCharter", fmt.Sprint(a.events[refusedEvent]), "more than 0, and no other error",
 		a.events[refusedEvent] > 0 && a.events[putError]+a.events[readError] == 0)
-	p.tell("with Recorded: what they are told", a.first[refusedEvent])
+	p.Tell("with Recorded: what they are told", a.first[refusedEvent])
 	return nil
 }
 
@@ -149,10 +149,10 @@ func adaptiveRoll(ctx context.Context, p *proof, s *serving) error {
 		widths = append(widths, fmt.Sprintf("%s %d", key, l.Width.Read))
 		wide = wide && l.Width.Read >= rollTo
 	}
-	p.figure("with Adaptive: how wide the keys are at the end", strings.Join(widths, ", "), fmt.Sprintf("all >= %d", rollTo), wide)
-	p.tell("with Adaptive: what happened", fmt.Sprintf("%d processes, %d killed, %d stopped for 1 to 4 s; %d growths by the law and %d by processes, beside those by hand",
+	p.Must("with Adaptive: how wide the keys are at the end", strings.Join(widths, ", "), fmt.Sprintf("all >= %d", rollTo), wide)
+	p.Tell("with Adaptive: what happened", fmt.Sprintf("%d processes, %d killed, %d stopped for 1 to 4 s; %d growths by the law and %d by processes, beside those by hand",
 		f.last, killed, stopped, a.grown["law"], a.grown["member"]))
-	p.figure("with Adaptive: processes that were killed, and that were stopped", fmt.Sprintf("%d, %d", killed, stopped), ">= 5 each", killed >= 5 && stopped >= 5)
+	p.Must("with Adaptive: processes that were killed, and that were stopped", fmt.Sprintf("%d, %d", killed, stopped), ">= 5 each", killed >= 5 && stopped >= 5)
 	p.accountOf("with Adaptive: ", a)
 	return nil
 }
@@ -160,22 +160,22 @@ func adaptiveRoll(ctx context.Context, p *proof, s *serving) error {
 // accountOf notes what became of an adaptive fleet.
 func (p *proof) accountOf(prefix string, a account) {
 	strong := sum(a.reads, strongKinds...)
-	p.figure(prefix+"strong reads that miss an acknowledged item", fmt.Sprintf("%d of %d", sum(a.missed, strongKinds...), strong), fmt.Sprintf("0 of %d", strong), strong > 0 && sum(a.missed, strongKinds...) == 0)
-	p.none(prefix+"causal reads that miss a write of their own process", a.missed[causalRead], a.reads[causalRead])
-	p.none(fmt.Sprintf("%seventual reads that miss an item acknowledged more than Keep (%v) before", prefix, fleetKeep), sum(a.missed, eventualRead, eventualPages), sum(a.reads, eventualRead, eventualPages))
-	p.none(prefix+"reads with an item twice or out of order", a.twice, sum(a.reads))
-	p.none(prefix+"acknowledged items that are missing at the end", a.lost, a.acked)
-	p.none(prefix+"items that are there twice at the end, or out of order", a.doubled+a.disorder, a.acked)
+	p.Must(prefix+"strong reads that miss an acknowledged item", fmt.Sprintf("%d of %d", sum(a.missed, strongKinds...), strong), fmt.Sprintf("0 of %d", strong), strong > 0 && sum(a.missed, strongKinds...) == 0)
+	p.None(prefix+"causal reads that miss a write of their own process", a.missed[causalRead], a.reads[causalRead])
+	p.None(fmt.Sprintf("%seventual reads that miss an item acknowledged more than Keep (%v) before", prefix, fleetKeep), sum(a.missed, eventualRead, eventualPages), sum(a.reads, eventualRead, eventualPages))
+	p.None(prefix+"reads with an item twice or out of order", a.twice, sum(a.reads))
+	p.None(prefix+"acknowledged items that are missing at the end", a.lost, a.acked)
+	p.None(prefix+"items that are there twice at the end, or out of order", a.doubled+a.disorder, a.acked)
 	failed := fmt.Sprintf("%d of %d", a.events[readError], sum(a.reads))
 	if a.events[readError] > 0 {
 		failed += ": " + a.first[readError]
 	}
-	p.figure(prefix+"reads and growths that failed", failed, "0", a.events[readError] == 0)
+	p.Must(prefix+"reads and growths that failed", failed, "0", a.events[readError] == 0)
 	unacked := fmt.Sprintf("%d of %d", a.events[putError], a.acked)
 	if a.events[putError] > 0 {
 		unacked += ": " + a.first[putError]
 	}
-	p.tell(prefix+"writes that returned an error", unacked)
+	p.Tell(prefix+"writes that returned an error", unacked)
 }
 
 // growAll makes keys wider by hand.

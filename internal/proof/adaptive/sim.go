@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
 var (
@@ -20,10 +22,10 @@ func simulate(ctx context.Context, p *proof) error {
 	out, err := goTest(ctx, "./internal/ledger/sim", "-v", "-run", "^TestNothingIsMissed$", "-seeds", fmt.Sprint(p.simulated))
 	found := seedsRun.FindStringSubmatch(out)
 	if found == nil {
-		return fmt.Errorf("TestNothingIsMissed: %w: %w: %s", errNoFigure, err, end(out))
+		return fmt.Errorf("TestNothingIsMissed: %w: %w: %s", errNoFigure, err, scenario.End(out))
 	}
-	p.figure("seeds without a fault", found[1], fmt.Sprintf(">= %d", p.simulated), err == nil && found[1] == fmt.Sprint(p.simulated))
-	p.tell("what the seeds did", found[2])
+	p.Must("seeds without a fault", found[1], fmt.Sprintf(">= %d", p.simulated), err == nil && found[1] == fmt.Sprint(p.simulated))
+	p.Tell("what the seeds did", found[2])
 
 	out, _ = goTest(ctx, "./internal/ledger/sim", "-v", "-run", "^TestEachRuleIsNeeded$") // which rules are not caught is told below
 	caught, rules, not := 0, 0, []string{}
@@ -35,7 +37,7 @@ func simulate(ctx context.Context, p *proof) error {
 		}
 	}
 	if rules == 0 {
-		return fmt.Errorf("TestEachRuleIsNeeded: %w: %s", errNoFigure, end(out))
+		return fmt.Errorf("TestEachRuleIsNeeded: %w: %s", errNoFigure, scenario.End(out))
 	}
 	most, name := 0, ""
 	for _, c := range caughtAfter.FindAllStringSubmatch(out, -1) {
@@ -47,8 +49,8 @@ func simulate(ctx context.Context, p *proof) error {
 	if len(not) > 0 {
 		after += ", not " + strings.Join(not, ", ")
 	}
-	p.figure("rules of the protocol without which the simulator finds a fault", after, fmt.Sprintf("%d of %d", rules, rules), caught == rules)
-	p.tell("the largest number of seeds that this took", fmt.Sprintf("%d, for %s", most, name))
+	p.Must("rules of the protocol without which the simulator finds a fault", after, fmt.Sprintf("%d of %d", rules, rules), caught == rules)
+	p.Tell("the largest number of seeds that this took", fmt.Sprintf("%d, for %s", most, name))
 	return nil
 }
 
@@ -57,10 +59,4 @@ func goTest(ctx context.Context, args ...string) (string, error) {
 	args = append([]string{"test", "-count=1", "-timeout", "60m"}, args...)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 	return string(out), err
-}
-
-// end returns the last lines of an output.
-func end(out string) string {
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }

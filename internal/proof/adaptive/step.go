@@ -37,7 +37,7 @@ func (r *stepResult) inTime() bool {
 
 // step runs the seeds, as many at a time as there are processors.
 func step(ctx context.Context, p *proof) error {
-	if err := p.buildTests(ctx); err != nil {
+	if err := p.bubble.Build(ctx); err != nil {
 		return err
 	}
 	p.Seeds = make([]stepResult, p.seeds)
@@ -81,22 +81,22 @@ func step(ctx context.Context, p *proof) error {
 			r.Acked, r.ReadBack.Missed, r.ReadBack.Twice, r.Strong.Pages+r.Eventual.Pages, r.Strong.Wrong+r.Eventual.Wrong)
 	}
 	w.Flush()
-	p.figure(fmt.Sprintf("seeds with width %d within %v, < %s throttled after %v, < %s after %v", stepWidth, stepWithin, percent(calmShare), calmAfter, percent(quietShare), quietAfter),
+	p.Must(fmt.Sprintf("seeds with width %d within %v, < %s throttled after %v, < %s after %v", stepWidth, stepWithin, percent(calmShare), calmAfter, percent(quietShare), quietAfter),
 		fmt.Sprintf("%d of %d", inTime, p.seeds), fmt.Sprintf(">= %d", p.seeds-stepMostMissed), inTime >= p.seeds-stepMostMissed)
-	p.tell(fmt.Sprintf("seconds until width %d, from the best seed to the worst", stepWidth), fmt.Sprintf("%.1f to %.1f", slices.Min(wide), slices.Max(wide)))
-	p.none("acknowledged items that are missing at the end", all.Missed, all.Items)
-	p.none("items that are there twice", all.Twice, all.Items)
-	p.none("items out of order, or that nobody wrote: reads of everything", all.Wrong, all.Pages)
-	p.none("strong pages, across the growth, that miss, repeat or misplace an item", paged.Wrong, paged.Pages)
-	p.none("eventual pages likewise, for items older than Keep", weak.Wrong, weak.Pages)
-	p.tell("CPU", fmt.Sprintf("%.0f s", cpu))
+	p.Tell(fmt.Sprintf("seconds until width %d, from the best seed to the worst", stepWidth), fmt.Sprintf("%.1f to %.1f", slices.Min(wide), slices.Max(wide)))
+	p.None("acknowledged items that are missing at the end", all.Missed, all.Items)
+	p.None("items that are there twice", all.Twice, all.Items)
+	p.None("items out of order, or that nobody wrote: reads of everything", all.Wrong, all.Pages)
+	p.None("strong pages, across the growth, that miss, repeat or misplace an item", paged.Wrong, paged.Pages)
+	p.None("eventual pages likewise, for items older than Keep", weak.Wrong, weak.Pages)
+	p.Tell("CPU", fmt.Sprintf("%.0f s", cpu))
 	return nil
 }
 
 // stepSeed runs one seed.
 func (p *proof) stepSeed(ctx context.Context, seed int) (r stepResult, err error) {
 	long := quietAfter + 15*time.Second
-	cpu, err := p.bubble(ctx, &r, "TestStep", "-seed", fmt.Sprint(seed), "-partitions", fmt.Sprint(stepPartitions), "-step", long.String())
+	cpu, err := p.bubble.Run(ctx, &r, "TestStep", "-seed", fmt.Sprint(seed), "-partitions", fmt.Sprint(stepPartitions), "-step", long.String())
 	r.CPU = cpu.Seconds()
 	return r, err
 }

@@ -375,11 +375,7 @@ func (p *process) list(random *rand.Rand) {
 
 // checkIDs compares everything that is stored with what was acknowledged.
 func (w *world) checkIDs(m *move.Mover, now layout.Layout) {
-	report, err := m.Verify(w.ctx)
-	if err != nil {
-		w.wrong("verify: %v", err)
-	}
-	w.result.Damaged = report.Damaged()
+	w.verify(m)
 	stored := map[string][]shown{}
 	w.scan(func(item heatsink.Item) {
 		pk, sk := textOf(item, "pk"), textOf(item, "sk")

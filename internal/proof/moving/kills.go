@@ -28,23 +28,23 @@ type killsResult struct {
 // showKills kills movers and clients.
 func showKills(ctx context.Context, p *proof) error {
 	r := &killsResult{}
-	cpu, err := p.bubble(ctx, r, "TestKills", "-items", fmt.Sprint(killItems), "-rate", "20", "-kills", fmt.Sprint(p.kills))
+	cpu, err := p.inBubble(ctx, r, "TestKills", "-items", fmt.Sprint(killItems), "-rate", "20", "-kills", fmt.Sprint(p.kills))
 	if err != nil {
 		return err
 	}
 	p.Kills = r
-	p.figure("movers that are killed in the middle of their work", fmt.Sprint(r.Movers), fmt.Sprintf(">= %d", p.kills), r.Movers >= p.kills)
-	p.figure("clients that are killed", fmt.Sprint(r.Clients), fmt.Sprintf(">= %d", p.kills), r.Clients >= p.kills)
-	p.figure("calls whose outcome a killed client did not learn", fmt.Sprint(r.Lost), "> 0", r.Lost > 0)
-	p.figure("moves to their end, and back from their middle", fmt.Sprintf("%d and %d", r.Moves, r.Backs), "> 0 each", r.Moves > 0 && r.Backs > 0)
-	p.none("reads that show something else than the last acknowledged write", r.Faults.Stale, r.Reads)
-	p.none("acknowledged items that a read or a list does not have", r.Faults.Lost, r.Reads+r.Listed)
-	p.none("items that a list has twice", r.Faults.Doubled, r.Listed)
-	p.none("calls and movers that fail for no reason, or ends of moves at which Verify finds damage", r.Faults.Errors, r.Calls)
-	p.none("items with marks, in wrong places, or that nobody has written, in the end", r.Left+int(r.Damaged), r.Items)
+	p.Must("movers that are killed in the middle of their work", fmt.Sprint(r.Movers), fmt.Sprintf(">= %d", p.kills), r.Movers >= p.kills)
+	p.Must("clients that are killed", fmt.Sprint(r.Clients), fmt.Sprintf(">= %d", p.kills), r.Clients >= p.kills)
+	p.Must("calls whose outcome a killed client did not learn", fmt.Sprint(r.Lost), "> 0", r.Lost > 0)
+	p.Must("moves to their end, and back from their middle", fmt.Sprintf("%d and %d", r.Moves, r.Backs), "> 0 each", r.Moves > 0 && r.Backs > 0)
+	p.None("reads that show something else than the last acknowledged write", r.Faults.Stale, r.Reads)
+	p.None("acknowledged items that a read or a list does not have", r.Faults.Lost, r.Reads+r.Listed)
+	p.None("items that a list has twice", r.Faults.Doubled, r.Listed)
+	p.None("calls and movers that fail for no reason, or ends of moves at which Verify finds damage", r.Faults.Errors, r.Calls)
+	p.None("items with marks, in wrong places, or that nobody has written, in the end", r.Left+int(r.Damaged), r.Items)
 	if r.Faults.First != "" {
-		p.tell("the first fault", r.Faults.First)
+		p.Tell("the first fault", r.Faults.First)
 	}
-	p.tell("CPU", fmt.Sprintf("%.0f s", cpu.Seconds()))
+	p.Tell("CPU", fmt.Sprintf("%.0f s", cpu.Seconds()))
 	return nil
 }

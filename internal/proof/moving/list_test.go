@@ -168,11 +168,7 @@ func (p *appender) list(random *rand.Rand) {
 
 // checkLists compares everything that is stored with what was acknowledged.
 func (w *world) checkLists(m *move.Mover) {
-	report, err := m.Verify(w.ctx)
-	if err != nil {
-		w.wrong("verify: %v", err)
-	}
-	w.result.Damaged = report.Damaged()
+	w.verify(m)
 	stored := map[string][]shown{}
 	w.scan(func(item heatsink.Item) {
 		pk, sk := textOf(item, "pk"), textOf(item, "sk")

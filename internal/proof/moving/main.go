@@ -6,15 +6,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,7 +19,7 @@ import (
 )
 
 func main() {
-	p := &proof{Board: scenario.New(os.Stdout), Shapes: map[string]shapeResult{}}
+	p := &proof{Board: scenario.New(os.Stdout), bubble: scenario.Bubble{Package: "./internal/proof/moving"}, Shapes: map[string]shapeResult{}}
 	p.Most = 100
 	only := flag.String("only", "", "scenarios to run, such as id,kills; none: all")
 	flag.IntVar(&p.items, "items", 0, "items of each shape; 0: the full sizes")
@@ -39,11 +36,11 @@ func main() {
 
 // proof collects what was shown.
 type proof struct {
-	work  string // a directory for everything that is written
-	items int
-	kills int
-	seed  uint64
-	tests string // the built tests of this package, once there are any
+	work   string // a directory for everything that is written
+	items  int
+	kills  int
+	seed   uint64
+	bubble scenario.Bubble
 
 	Shapes map[string]shapeResult `json:"shapes,omitempty"`
 	Kills  *killsResult           `json:"kills,omitempty"`
@@ -69,6 +66,7 @@ func (p *proof) run(ctx context.Context, only string) bool {
 	p.Check(err == nil, "prepare: %v", err)
 	if err == nil {
 		defer os.RemoveAll(p.work)
+		p.bubble.Work = p.work
 		for _, s := range chosen {
 			scenario.Show(ctx, &p.Board, p, s)
 		}
@@ -76,52 +74,9 @@ func (p *proof) run(ctx context.Context, only string) bool {
 	return p.End(p.Out, p)
 }
 
-// figure notes a number that must hold.
-func (p *proof) figure(what, after, want string, holds bool) {
-	p.Note(scenario.Figure{What: what, After: after, Want: want, Holds: holds})
-	scenario.Progress("  %s: %s", what, after)
-}
-
-// none notes a number of bad things of which there must be none, among so many.
-func (p *proof) none(what string, bad, of int) {
-	p.figure(what, fmt.Sprintf("%d of %d", bad, of), fmt.Sprintf("0 of %d", of), bad == 0 && of > 0)
-}
-
-// tell notes a number that nothing is asked of.
-func (p *proof) tell(what, after string) { p.figure(what, after, "", true) }
-
-// buildTests builds the tests of this package once: a bubble of testing/synctest needs a test.
-func (p *proof) buildTests(ctx context.Context) error {
-	if p.tests != "" {
-		return nil
-	}
-	file := filepath.Join(p.work, "moving.test")
-	out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", file, "./internal/proof/moving").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("go test -c ./internal/proof/moving: %w: %s", err, out)
-	}
-	p.tests = file
-	return nil
-}
-
-// bubble runs a test of this package and reads its result. It returns the CPU time that this took.
-func (p *proof) bubble(ctx context.Context, into any, test string, args ...string) (cpu time.Duration, err error) {
-	if err := p.buildTests(ctx); err != nil {
-		return 0, err
-	}
-	file := filepath.Join(p.work, test+".json")
-	args = append([]string{"-test.run", "^" + test + "$", "-test.timeout", "60m", "-result", file, "-seed", fmt.Sprint(p.seed)}, args...)
-	cmd := exec.CommandContext(ctx, p.tests, args...)
-	cmd.Dir = p.work
-	out, failed := cmd.CombinedOutput()
-	if cmd.ProcessState != nil {
-		cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	}
-	written, err := os.ReadFile(file)
-	if err == nil && len(written) > 0 { // a test that fails may have a result, which says more
-		return cpu, json.Unmarshal(written, into)
-	}
-	return cpu, errors.Join(err, fmt.Errorf("%s %s: %w:\n%s", test, strings.Join(args, " "), failed, end(string(out))))
+// inBubble runs a test of this package with the seed of the proof, and reads its result. It returns the CPU time that this took.
+func (p *proof) inBubble(ctx context.Context, into any, test string, args ...string) (time.Duration, error) {
+	return p.bubble.Run(ctx, into, test, append([]string{"-seed", fmt.Sprint(p.seed)}, args...)...)
 }
 
 // goTest runs go test, and returns what it printed.
@@ -129,12 +84,6 @@ func goTest(ctx context.Context, args ...string) (string, error) {
 	args = append([]string{"test", "-count=1", "-timeout", "60m"}, args...)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 	return string(out), err
-}
-
-// end returns the last lines of an output.
-func end(out string) string {
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }
 
 var errNoFigure = errors.New("it does not print the figure that is looked for")

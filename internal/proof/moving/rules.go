@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
 var (
@@ -33,15 +35,15 @@ func rules(ctx context.Context, p *proof) error {
 	// The test logs a rule as caught whether it was or not, so those that were not are taken off.
 	caught -= len(not)
 	if caught <= 0 {
-		return fmt.Errorf("TestEachRuleIsNeeded: %w: %w: %s", errNoFigure, err, end(out))
+		return fmt.Errorf("TestEachRuleIsNeeded: %w: %w: %s", errNoFigure, err, scenario.End(out))
 	}
 	total := caught + len(not)
 	after := fmt.Sprintf("%d of %d", caught, total)
 	if len(not) > 0 {
 		after += ", not " + strings.Join(not, ", ")
 	}
-	p.figure("rules of the protocol without which some answer is wrong", after, fmt.Sprintf("%d of %d", total, total), err == nil && len(not) == 0)
-	p.tell("the largest number of states that this took", fmt.Sprintf("%d, for %s", most, hardest))
+	p.Must("rules of the protocol without which some answer is wrong", after, fmt.Sprintf("%d of %d", total, total), err == nil && len(not) == 0)
+	p.Tell("the largest number of states that this took", fmt.Sprintf("%d, for %s", most, hardest))
 
 	out, err = goTest(ctx, "./internal/forward/check", "-v", "-run", "^TestOneItem$")
 	states, scenarios := 0, 0
@@ -52,9 +54,9 @@ func rules(ctx context.Context, p *proof) error {
 		}
 	}
 	if scenarios == 0 {
-		return fmt.Errorf("TestOneItem: %w: %w: %s", errNoFigure, err, end(out))
+		return fmt.Errorf("TestOneItem: %w: %w: %s", errNoFigure, err, scenario.End(out))
 	}
-	p.figure("scenarios of which all interleavings are right, with all rules", fmt.Sprintf("%d, with %d states", scenarios, states), "all", err == nil)
+	p.Must("scenarios of which all interleavings are right, with all rules", fmt.Sprintf("%d, with %d states", scenarios, states), "all", err == nil)
 	return nil
 }
 
@@ -76,7 +78,7 @@ func damage(ctx context.Context, p *proof) error {
 		}
 	}
 	if all == 0 {
-		return fmt.Errorf("TestVerifyFindsPlantedDamageByID: %w: %w: %s", errNoFigure, err, end(out))
+		return fmt.Errorf("TestVerifyFindsPlantedDamageByID: %w: %w: %s", errNoFigure, err, scenario.End(out))
 	}
 	slices.Sort(kinds)
 	kinds = slices.Compact(kinds)
@@ -84,17 +86,17 @@ func damage(ctx context.Context, p *proof) error {
 	if len(missed) > 0 {
 		after += ", not " + strings.Join(missed, ", ")
 	}
-	p.figure("planted damage, a stage and a kind each, that Verify finds, and nothing else", after, fmt.Sprintf("%d of %d", all, all), err == nil && found == all)
-	p.tell("kinds of damage", strings.Join(kinds, ", "))
+	p.Must("planted damage, a stage and a kind each, that Verify finds, and nothing else", after, fmt.Sprintf("%d of %d", all, all), err == nil && found == all)
+	p.Tell("kinds of damage", strings.Join(kinds, ", "))
 	out, err = goTest(ctx, "./move", "-v", "-run", "^TestVerifyOfAHealthyMove$")
 	verified := regexp.MustCompile(`verified at map\[(.*)\]`).FindAllStringSubmatch(out, -1)
 	if len(verified) == 0 {
-		return fmt.Errorf("TestVerifyOfAHealthyMove: %w: %w: %s", errNoFigure, err, end(out))
+		return fmt.Errorf("TestVerifyOfAHealthyMove: %w: %w: %s", errNoFigure, err, scenario.End(out))
 	}
 	var at []string
 	for _, m := range verified {
 		at = append(at, m[1])
 	}
-	p.figure("verified beside writers, there and back, and nothing found: stages and how often", strings.Join(at, "; "), "all", err == nil)
+	p.Must("verified beside writers, there and back, and nothing found: stages and how often", strings.Join(at, "; "), "all", err == nil)
 	return nil
 }

@@ -36,7 +36,7 @@ func (s shape) show(ctx context.Context, p *proof) error {
 		items = p.items
 	}
 	var r shapeResult
-	cpu, err := p.bubble(ctx, &r, s.test, "-items", fmt.Sprint(items), "-rate", fmt.Sprint(s.rate), "-wcu", fmt.Sprint(s.wcu),
+	cpu, err := p.inBubble(ctx, &r, s.test, "-items", fmt.Sprint(items), "-rate", fmt.Sprint(s.rate), "-wcu", fmt.Sprint(s.wcu),
 		"-quiet", fullQuiet.String(), "-every", fullEvery.String())
 	if err != nil {
 		return err
@@ -58,32 +58,32 @@ func (s shape) show(ctx context.Context, p *proof) error {
 	row("all", r.times)
 	w.Flush()
 
-	p.none("reads of single items that show something else than the last acknowledged write", r.Faults.Stale, r.Reads)
-	p.none("acknowledged items that a read, a list or the table in the end does not have", r.Faults.Lost, r.Reads+r.Listed+items)
-	p.none("items that a list or the table has twice", r.Faults.Doubled, r.Listed+items)
-	p.none("calls that fail, or succeed although they must not", r.Faults.Errors, r.Calls)
-	p.none("items that Verify finds in a wrong place", int(r.Damaged), items)
-	p.none("items with marks, or that nobody has written, in the end", r.Left, items)
+	p.None("reads of single items that show something else than the last acknowledged write", r.Faults.Stale, r.Reads)
+	p.None("acknowledged items that a read, a list or the table in the end does not have", r.Faults.Lost, r.Reads+r.Listed+items)
+	p.None("items that a list or the table has twice", r.Faults.Doubled, r.Listed+items)
+	p.None("calls that fail, or succeed although they must not", r.Faults.Errors, r.Calls)
+	p.None("items that Verify finds in a wrong place", int(r.Damaged), items)
+	p.None("items with marks, or that nobody has written, in the end", r.Left, items)
 	if r.Faults.First != "" {
-		p.tell("the first fault", r.Faults.First)
+		p.Tell("the first fault", r.Faults.First)
 	}
 	p.moved(r)
 	p.slower(s, r)
-	p.tell("the move, in virtual time", fmt.Sprintf("%.0f minutes, %d calls of users, %d lists with %d items", r.Virtual/60, r.Calls, r.Lists, r.Listed))
-	p.tell("CPU", fmt.Sprintf("%.0f s", r.CPU))
+	p.Tell("the move, in virtual time", fmt.Sprintf("%.0f minutes, %d calls of users, %d lists with %d items", r.Virtual/60, r.Calls, r.Lists, r.Listed))
+	p.Tell("CPU", fmt.Sprintf("%.0f s", r.CPU))
 	return nil
 }
 
 // moved notes how many items have moved, and what that took.
 func (p *proof) moved(r shapeResult) {
 	least := int64(float64(r.Items) * leastMoved)
-	p.figure("items that the mover has moved", fmt.Sprint(r.Moved), fmt.Sprintf(">= %d", least), r.Moved >= least)
+	p.Must("items that the mover has moved", fmt.Sprint(r.Moved), fmt.Sprintf(">= %d", least), r.Moved >= least)
 	for _, u := range []struct {
 		what      string
 		got, said float64
 	}{{"write", r.Writing, r.Forecast.Writing}, {"read", r.Reading, r.Forecast.Reading}} {
 		share := off(u.got, u.said)
-		p.figure("the mover's "+u.what+" units, and its forecast", fmt.Sprintf("%.0f and %.0f: %+.1f %%", u.got, u.said, 100*share),
+		p.Must("the mover's "+u.what+" units, and its forecast", fmt.Sprintf("%.0f and %.0f: %+.1f %%", u.got, u.said, 100*share),
 			fmt.Sprintf("within %.0f %%", 100*mostOff), math.Abs(share) <= mostOff)
 	}
 }
@@ -93,10 +93,10 @@ func (p *proof) slower(s shape, r shapeResult) {
 	without := r.Before
 	if s.requests > 0 {
 		most := s.requests * milliseconds(latency)
-		p.figure("users' p99 while items move, and settled", fmt.Sprintf("%.1f and %.1f ms", r.Moving.P99, r.Before.P99), fmt.Sprintf("<= %.0f ms", most), r.Moving.P99 <= most)
+		p.Must("users' p99 while items move, and settled", fmt.Sprintf("%.1f and %.1f ms", r.Moving.P99, r.Before.P99), fmt.Sprintf("<= %.0f ms", most), r.Moving.P99 <= most)
 		without = r.Halfway
 	}
-	p.figure("users' p99 with and without a mover", fmt.Sprintf("%.1f and %.1f ms", r.Moving.P99, without.P99), fmt.Sprintf("<= %.1f x", mostSlow),
+	p.Must("users' p99 with and without a mover", fmt.Sprintf("%.1f and %.1f ms", r.Moving.P99, without.P99), fmt.Sprintf("<= %.1f x", mostSlow),
 		without.Calls > 0 && r.Moving.P99 <= mostSlow*without.P99)
-	p.tell("users' mean with a mover, and settled", fmt.Sprintf("%.2f and %.2f ms", r.Moving.Mean, r.Before.Mean))
+	p.Tell("users' mean with a mover, and settled", fmt.Sprintf("%.2f and %.2f ms", r.Moving.Mean, r.Before.Mean))
 }

@@ -308,3 +308,12 @@ func judgeShape(t *testing.T, r shapeResult) {
 	t.Logf("p99 %v ms before, %v ms while items move; %.0f read units of %.0f, %.0f write units of %.0f", r.Before.P99, r.Moving.P99,
 		r.Reading, r.Forecast.Reading, r.Writing, r.Forecast.Writing)
 }
+
+// verify notes what the mover's own verification finds.
+func (w *world) verify(m *move.Mover) {
+	report, err := m.Verify(w.ctx)
+	if err != nil {
+		w.wrong("verify: %v", err)
+	}
+	w.result.Damaged = report.Damaged()
+}

@@ -61,6 +61,20 @@ func New(out io.Writer) Board { return Board{Out: out, Figures: []Figure{}, Verd
 // Note adds a figure to the scenario that is running.
 func (b *Board) Note(f Figure) { b.Figures = append(b.Figures, f) }
 
+// Must notes a number that must hold, and tells people.
+func (b *Board) Must(what, after, want string, holds bool) {
+	b.Note(Figure{What: what, After: after, Want: want, Holds: holds})
+	Progress("  %s: %s", what, after)
+}
+
+// None notes a number of bad things of which there must be none, among so many.
+func (b *Board) None(what string, bad, of int) {
+	b.Must(what, fmt.Sprintf("%d of %d", bad, of), fmt.Sprintf("0 of %d", of), bad == 0 && of > 0)
+}
+
+// Tell notes a number that nothing is asked of.
+func (b *Board) Tell(what, after string) { b.Must(what, after, "", true) }
+
 // Choose returns the scenarios of a list of names with commas between them, in the order of the list. Without names it is all.
 func Choose[P any](b *Board, all []Scenario[P], only string) ([]Scenario[P], error) {
 	if only == "" {
