@@ -222,7 +222,8 @@ func (t *Transaction) actions(ctx context.Context, views map[*movable]*passage.V
 			continue
 		}
 		if name := tableOf(p.part); name != *p.of.partOf() {
-			return nil, fmt.Errorf("%w: part %d of the transaction is for %q, but was added with a collection of table %q: add a part with the collection that has made it",
+			return nil, fmt.Errorf("%w: part %d of the transaction is for table %q, but was added with a movable collection of table %q, which has not made it: "+
+				"make it with the collection's TransactPut, TransactUpdate, TransactDelete or TransactCheck, or add a part of another table with Add(nil, part)",
 				ErrOptions, i, name, p.of.sender.table)
 		}
 		user, err := p.of.table.Part(p.part)

@@ -60,14 +60,25 @@ func (l *life) onCourse(v *passage.View, ended bool) error {
 
 // stage returns the present stage.
 func (m *byID) stage(ctx context.Context) (Stage, error) {
-	if _, err := m.meet(ctx); err != nil {
+	table, err := m.meet(ctx)
+	if err != nil {
 		return Stage{}, err
 	}
 	v, _, err := m.current(ctx)
 	if err != nil {
 		return Stage{}, err
 	}
-	return stageOf(&v.Record), nil
+	s := stageOf(&v.Record)
+	if s.Moving() {
+		checks, err := m.newTrip(table).checks(ctx)
+		if err != nil {
+			return Stage{}, err
+		}
+		if !checks {
+			s.Rests, s.Until = unchecked, time.Time{}
+		}
+	}
+	return s, nil
 }
 
 // finish makes the present layout the only one that programs may have.
@@ -82,6 +93,8 @@ func (m *byID) finish(ctx context.Context) error {
 	switch stage := stageOf(&v.Record); {
 	case stage.Moving():
 		return fmt.Errorf("%w: the move is not over, it is %s", ErrStage, stage)
+	case stage.Former == nil && len(stage.Now.Widths) > 0:
+		return fmt.Errorf("%w: there is nothing to finish: only single keys have moved, and programs keep their Options.Layout", ErrStage)
 	case stage.Former == nil:
 		return fmt.Errorf("%w: there is nothing to finish: %s", ErrStage, stage)
 	}

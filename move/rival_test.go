@@ -19,12 +19,14 @@ func TestMoveByIDLeavesOtherCollections(t *testing.T) {
 		aside         bool // the control items are in a table of their own
 		index, widths bool
 		elsewhere     bool // the other collection is in another table
+		arn           bool // the other collection names the table by its ARN
 		refused       bool
 	}{
 		"two names":                      {mine: "a", other: "b", refused: true},
 		"the default name and another":   {mine: "", other: "b", refused: true},
 		"a name and the default one":     {mine: "a", other: "", refused: true},
 		"two names in a control table":   {mine: "a", other: "b", aside: true, refused: true},
+		"a table by its ARN":             {mine: "a", other: "b", aside: true, arn: true, refused: true},
 		"another table":                  {mine: "a", other: "b", aside: true, elsewhere: true},
 		"a collection of an index":       {mine: "", other: "", index: true},
 		"single keys of a shared table":  {mine: "a", other: "b", widths: true},
@@ -50,6 +52,9 @@ func TestMoveByIDLeavesOtherCollections(t *testing.T) {
 					if err := x.db.CreateTable(t.Context(), "others", "pk", "sk"); err != nil {
 						t.Fatal(err)
 					}
+				}
+				if test.arn {
+					other.Table = "arn:aws:dynamodb:us-east-1:000000000000:table/" + mine.Table
 				}
 				open := func(o heatsink.Options) *heatsink.Collection[user] {
 					c, err := heatsink.Open[user](x.client, o)

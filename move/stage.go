@@ -50,6 +50,9 @@ type Stage struct {
 	Then string `json:"then,omitempty"` // the name of the stage that follows
 	Why  string `json:"why,omitempty"`  // what was noted with the last change
 	By   string `json:"by,omitempty"`
+
+	// Rests says why the next stage cannot begin, however long the mover waits. Until is zero then. Only Mover.Stage fills it in.
+	Rests string `json:"rests,omitempty"`
 }
 
 // The names of stages.

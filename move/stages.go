@@ -30,7 +30,8 @@ func (m *Mover) Finish(ctx context.Context) error {
 	return nil
 }
 
-// Stage returns how far the move of a movable collection has come. It costs a strong read or two.
+// Stage returns how far the move of a movable collection has come. It costs a strong read or two. While items move, it also
+// finds out whether the server checks signatures, with two more reads.
 func (m *Mover) Stage(ctx context.Context) (Stage, error) {
 	if m.byID == nil {
 		return Stage{}, fmt.Errorf("stage of table %s: %w: an index lists the items, which move without stages", m.options.Collection.Table, ErrUnsupported)

@@ -218,6 +218,11 @@ func TestMoveByIDRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 10, local.Options{})
 		u.want("--to 16 --yes --wait", "10 items moved", "rests    this server does not check when requests were signed (DynamoDB Local, DAX, some proxies): the move rests in its split phase: reads and writes are right, and new ids cost more writes")
+		stdout, _, err := u.run("--stage")
+		contains(t, stdout, "table users is split", "rests    this server does not check when requests were signed")
+		if err != nil || strings.Contains(stdout, "next ") {
+			t.Errorf("got %s, %v: want no time at which the move goes on", stdout, err)
+		}
 	})
 }
 

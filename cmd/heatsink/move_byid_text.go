@@ -24,7 +24,11 @@ func (o *moveOutput) stage(m *mover, s move.Stage) {
 		say.say("  move to  %s", printable(s.Next.String()))
 	}
 	say.say("  means    %s", s.Does)
-	o.next(m, s)
+	if s.Rests != "" {
+		say.say("%s", say.red("  rests    "+s.Rests))
+	} else {
+		o.next(m, s)
+	}
 	if s.Former != nil {
 		say.say("  former   programs may still have %s, until --finish", printable(s.Former.String()))
 	}

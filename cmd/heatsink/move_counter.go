@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/heatsink-go/heatsink/counter"
+	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/move"
 )
 
@@ -82,7 +83,7 @@ func (m *mover) runCounters(cmd *cobra.Command) error {
 		if n := report.Damaged(); n > 0 {
 			return &badNews{fmt.Sprintf("%s not as they were imported: import them with the same command without --verify", are(int(n), "attribute"))}
 		}
-		return nil
+		return m.someCounter(report.Listed > 0)
 	}
 	forecast, err := counters.Plan(ctx)
 	if err != nil {
@@ -90,7 +91,7 @@ func (m *mover) runCounters(cmd *cobra.Command) error {
 	}
 	out.counterForecast(m, options, forecast)
 	if m.dryRun {
-		return nil
+		return m.someCounter(!forecast.Exact || forecast.Listed > 0)
 	}
 	result, err := counters.Run(ctx)
 	screen.clear()
@@ -98,7 +99,22 @@ func (m *mover) runCounters(cmd *cobra.Command) error {
 	if errors.Is(err, move.ErrDamage) || errors.Is(err, move.ErrOldWriters) {
 		return &badNews{err.Error()}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return m.someCounter(result.Listed > 0)
+}
+
+// someCounter returns an error unless there is a counter: whoever has mistyped an attribute must not go on as if it were imported.
+func (m *mover) someCounter(found bool) error {
+	if found {
+		return nil
+	}
+	b, where := &m.counter, ""
+	if b.sortValue != "" {
+		where = " with the sort key " + quote.Text(b.sortValue)
+	}
+	return &badNews{fmt.Sprintf("no item of table %s%s has the attribute %s: check --counter and --sort-value", m.table, where, quote.Text(b.attribute))}
 }
 
 // counterOptions returns what is to be imported, from the flags and the tables' descriptions.

@@ -103,9 +103,12 @@ func TestMoveCountersRefuses(t *testing.T) {
 			t.Errorf("%s: got %d, %s, want %q", x.args, code, stderr, x.want)
 		}
 	}
-	stdout, stderr, code := command(t, "move", "orders", "--endpoint", s.endpoint, "--counter", "likes", "--sort-value", "META")
-	if code != 0 {
-		t.Error(stderr)
+	for _, more := range [][]string{{}, {"--dry-run"}, {"--verify"}} { // whoever has mistyped the attribute must not go on
+		args := append([]string{"move", "orders", "--endpoint", s.endpoint, "--counter", "likes", "--sort-value", "META"}, more...)
+		_, stderr, code := command(t, args...)
+		if code != 1 {
+			t.Errorf("%v: exit code %d, want 1", more, code)
+		}
+		contains(t, stderr, `no item of table orders with the sort key "META" has the attribute "likes": check --counter`)
 	}
-	contains(t, stdout, `no item with the sort key "META" has the attribute "likes"`)
 }

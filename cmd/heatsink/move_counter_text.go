@@ -31,7 +31,6 @@ func (o *moveOutput) counterForecast(m *mover, options move.CounterOptions, f mo
 	for _, note := range f.Notes {
 		s.say("  note       %s", note)
 	}
-	o.noCounter(m, f.Exact && f.Listed == 0)
 }
 
 // counterResult shows what an import did, and what comes next.
@@ -50,8 +49,7 @@ func (o *moveOutput) counterResult(m *mover, r move.Result, err error) {
 	}
 	o.counterFindings(r.Findings)
 	switch {
-	case err == nil && r.Listed == 0:
-		o.noCounter(m, true)
+	case err == nil && r.Listed == 0: // the error of the command says so
 	case err == nil:
 		s.say("every counter has what its attribute has: %s; when no program counts in the attribute any more, --verify shows it, and Origin can be left out of counter.Options", figure.Thousands(r.Right))
 	case !errors.Is(err, move.ErrDamage):
@@ -77,17 +75,6 @@ func (o *moveOutput) counterReport(m *mover, r move.Report, err error) {
 		{r.Others, "other items with such an attribute, under other sort keys"},
 	})
 	o.counterFindings(r.Findings)
-	o.noCounter(m, err == nil && r.Listed == 0)
-}
-
-func (o *moveOutput) noCounter(m *mover, none bool) {
-	if none && o.json == nil {
-		where := ""
-		if m.counter.sortValue != "" {
-			where = " with the sort key " + quote.Text(m.counter.sortValue)
-		}
-		o.results.say("no item%s has the attribute %s", printable(where), printable(quote.Text(m.counter.attribute)))
-	}
 }
 
 func (o *moveOutput) counterFindings(all []move.Finding) {
