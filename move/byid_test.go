@@ -341,3 +341,31 @@ func TestMoveByID(t *testing.T) {
 		})
 	}
 }
+
+// A table whose items are under few keys is sampled twice: at random, and then its first items. What the first sample saw must not count.
+// It did, and forecast twice the read units.
+func TestForecastByIDOfFewKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const items = 6_000 // more than a sample has
+		x := found(t)
+		x.keys = []string{"ACTIVE"}
+		x.put(x.program(bare), user{Key: "ACTIVE", ID: "first"}) // so that the collection has its record
+		for from := 1; from < items; from += 25 {
+			var batch []types.WriteRequest
+			for i := from; i < min(from+25, items); i++ {
+				batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: heatsink.Item{"pk": text("ACTIVE"), "sk": text(fmt.Sprint(i))}}})
+			}
+			if _, err := x.client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"users": batch}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := x.mover(move.Options{Collection: users(bare), To: eight}).Plan(t.Context())
+		if err != nil || f.Moves < items*9/10 || f.Moves > items*11/10 {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		// Each item is read three times, and all of them are a few hundred units in six passes.
+		if want := 3 * float64(f.Moves); f.ReadUnits < want || f.ReadUnits > 1.1*want {
+			t.Errorf("forecast %.0f read units, want 3 for each of %d moves and little more", f.ReadUnits, f.Moves)
+		}
+	})
+}

@@ -42,8 +42,6 @@ type importWork struct {
 	counters *Counters
 	counter  *counter.Counter
 	keys     []string // the table's key attributes
-
-	reads float64 // of the items of counters, in the sample of a forecast
 }
 
 func (m *Counters) newImport(table *types.TableDescription, c *counter.Counter) *importWork {
@@ -70,7 +68,7 @@ func (w *importWork) weigh(_ context.Context, _ *work, s *sample, items []place.
 		s.report.Listed++
 		s.moves++
 		s.table++
-		w.reads += max(1, math.Ceil(float64(size)/readUnit))
+		s.reads += max(1, math.Ceil(float64(size)/readUnit))
 	}
 	return nil
 }
@@ -80,7 +78,7 @@ func (w *importWork) complete(f *Forecast, s *sample) {
 	o := &w.options
 	once, each := f.ReadUnits/1.5, 0.0
 	if s.moves > 0 {
-		each = w.reads * float64(f.Moves) / float64(s.moves)
+		each = s.reads * float64(f.Moves) / float64(s.moves)
 	}
 	first, second := once/2+each, once+each+float64(f.Moves)
 	f.ReadUnits = first + second

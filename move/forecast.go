@@ -86,13 +86,10 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 // appraisal finds out what a move takes.
 type appraisal struct {
 	*trip
-	record  passage.Record
-	to      *passage.Arrangement // nil if no item has to move any more
-	atlas   *atlas
-	census  *census // of a move that has not begun; nil otherwise
-	blocked int64
-
-	reads float64 // of looking at each item that moves, in the sample
+	record passage.Record
+	to     *passage.Arrangement // nil if no item has to move any more
+	atlas  *atlas
+	census *census // of a move that has not begun; nil otherwise
 }
 
 // sample looks at some items: of the whole table, or of the keys that move.
@@ -143,7 +140,7 @@ func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place
 		at := a.atlas.find(item, slot.State)
 		if a.census != nil && a.to != nil {
 			if kind, at, why := a.census.judge(item); kind != "" {
-				a.blocked++
+				s.blocked++
 				s.report.find(a.finding(kind, at, item, why))
 				continue
 			}
@@ -175,9 +172,9 @@ func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place
 		s.moves++
 		s.table += table
 		s.index += index
-		a.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
+		s.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
 		if a.record.List() || refusesMore(a.record.Now, *a.to) {
-			a.reads++ // the new home, before
+			s.reads++ // the new home, before
 		}
 	}
 	return nil
@@ -222,7 +219,7 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	if survey {
 		passes++
 	}
-	f.ReadUnits = passes*once + a.reads*scale
+	f.ReadUnits = passes*once + s.reads*scale
 	f.Passes = int(passes)
 	f.Dollars = dollars(a.options.Prices, f.ReadUnits, f.WriteUnits)
 	seconds := max(passes*once/a.options.RCU, f.WriteUnits/a.options.WCU)
@@ -231,7 +228,7 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 		f.Duration += quietTime
 	}
 	f.Waits = a.waits()
-	f.Blocked = int64(math.Round(float64(a.blocked) * scale))
+	f.Blocked = int64(math.Round(float64(s.blocked) * scale))
 	f.Findings = s.report.Findings
 	f.Stage = stageOf(&a.record)
 	f.Notes = nil

@@ -69,6 +69,8 @@ type sample struct {
 	bytes        float64
 	moves        int64
 	table, index float64 // write units of these moves
+	reads        float64 // read units of looking at each of them
+	blocked      int64   // items that keep a move from beginning
 	units        float64 // read units that it took
 	read, of     int     // segments
 	parts        []sampled
