@@ -359,13 +359,15 @@ func TestForecastByIDOfFewKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f, err := x.mover(move.Options{Collection: users(bare), To: eight}).Plan(t.Context())
-		if err != nil || f.Moves < items*9/10 || f.Moves > items*11/10 {
-			t.Fatalf("%+v, %v", f, err)
-		}
-		// Each item is read three times, and all of them are a few hundred units in six passes.
-		if want := 3 * float64(f.Moves); f.ReadUnits < want || f.ReadUnits > 1.1*want {
-			t.Errorf("forecast %.0f read units, want 3 for each of %d moves and little more", f.ReadUnits, f.Moves)
+		for range 4 { // the random sample misses the key one time in six
+			f, err := x.mover(move.Options{Collection: users(bare), To: eight}).Plan(t.Context())
+			if err != nil || f.Moves < items*9/10 || f.Moves > items*11/10 {
+				t.Fatalf("%+v, %v", f, err)
+			}
+			// Each item is read three times, and all of them are a few hundred units in six passes.
+			if want := 3 * float64(f.Moves); f.ReadUnits < want || f.ReadUnits > 1.1*want {
+				t.Errorf("forecast %.0f read units, want 3 for each of %d moves and little more", f.ReadUnits, f.Moves)
+			}
 		}
 	})
 }
