@@ -16,13 +16,13 @@ func TestPageSizeTable(t *testing.T) {
 		1000: {281, 152, 84, 49, 29, 19, 13, 7},
 	} {
 		for i, n := range shards {
-			if got := pageSize(limit, n); got != want[i] {
+			if got := pageSize(limit, n, missChance); got != want[i] {
 				t.Errorf("limit %d over %d shards: got %d, want %d", limit, n, got, want[i])
 			}
 		}
 	}
 	for _, test := range []struct{ limit, n, want int }{{1, 1, 1}, {1, 1000, 1}, {100, 1, 100}, {100, 0, 100}, {0, 8, 1}, {2, 2, 2}, {10, 64, 2}} {
-		if got := pageSize(test.limit, test.n); got != test.want {
+		if got := pageSize(test.limit, test.n, missChance); got != test.want {
 			t.Errorf("limit %d over %d shards: got %d, want %d", test.limit, test.n, got, test.want)
 		}
 	}
@@ -31,14 +31,14 @@ func TestPageSizeTable(t *testing.T) {
 func TestPageSizeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit, n := rapid.IntRange(1, 5000).Draw(t, "limit"), rapid.IntRange(1, 1000).Draw(t, "shards")
-		k := pageSize(limit, n)
+		k := pageSize(limit, n, missChance)
 		if k < 1 || k > limit || k*n < limit {
 			t.Fatalf("limit %d over %d shards: %d", limit, n, k)
 		}
-		if more := pageSize(limit+1, n); more < k {
+		if more := pageSize(limit+1, n, missChance); more < k {
 			t.Errorf("over %d shards: %d for limit %d, %d for %d", n, k, limit, more, limit+1)
 		}
-		if wider := pageSize(limit, n+1); wider > k {
+		if wider := pageSize(limit, n+1, missChance); wider > k {
 			t.Errorf("limit %d: %d over %d shards, %d over %d", limit, k, n, wider, n+1)
 		}
 		// the definition, summed from below in products
@@ -68,7 +68,7 @@ func TestPageSizeProperties(t *testing.T) {
 func TestPageSizeOfHugeLimits(t *testing.T) {
 	for _, limit := range []int{1 << 20, 1 << 31, 1 << 40, math.MaxInt - 1, math.MaxInt} {
 		for _, n := range []int{1, 2, 7, 1000, 1 << 17} {
-			if got := pageSize(limit, n); got < limit/n || got > limit {
+			if got := pageSize(limit, n, missChance); got < limit/n || got > limit {
 				t.Errorf("limit %d over %d shards: %d", limit, n, got)
 			}
 		}
