@@ -39,6 +39,7 @@ type tracking struct {
 	met      encounter     // the last id
 	last     sortkey.Value // of the last id that is decided; its kind is 0 before the first
 	filter   string        // of the present course, if its items may have two homes
+	yield    float64       // the share of its ids that other reads have returned
 	decided  int           // ids of the present course
 	returned int
 	before   int // returned before this course began
@@ -109,7 +110,11 @@ func (m *tracking) open(ctx context.Context) error {
 	}
 	if course.Phase != forward.Settled { // the read counts itself which ids there are: see collectYield
 		m.filter = "moving " + config.Filter
-		config.Filter, config.Yield = "", config.History.Yield(m.filter)
+		m.yield = config.History.Yield(m.filter)
+		if !course.List() {
+			m.yield = min(m.yield, mostYield)
+		}
+		config.Filter, config.Yield = "", m.yield
 	}
 	g := &gathering{read: r, buckets: []time.Time{{}}}
 	if config.MaxRequests > 0 {
@@ -126,6 +131,9 @@ func (m *tracking) open(ctx context.Context) error {
 	m.gathering, m.before = g, m.returned
 	return nil
 }
+
+// mostYield is the largest share of ids that are expected to have an item, while a move goes on. Ids may be deleted in their new homes meanwhile.
+const mostYield = 0.98
 
 // shardsAlong returns the shards to read along a course, each once: those of the old homes, then those that only new homes have.
 func shardsAlong(c *passage.Course, r *reading) []*shard {
@@ -264,6 +272,9 @@ func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, e
 			m.last = m.met.sort
 			m.decided++
 			m.Uncount()
+			if m.filter != "" {
+				m.Yield(min(m.yield, float64(m.returned-m.before+1)/float64(m.decided+1)))
+			}
 		default:
 			m.last = m.met.sort
 			m.decided++
