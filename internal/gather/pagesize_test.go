@@ -116,3 +116,46 @@ func TestSizingPage(t *testing.T) {
 		t.Errorf("of which a tenth pass: got %d, want 100", got)
 	}
 }
+
+// A group of shards that may hold everything is asked as if it were alone, for more if some entries do not count, and for one more than the
+// merge returns.
+func TestSizingPageOfAGroup(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		limit    int
+		yield    float64
+		progress progress
+		entries  int
+	}{
+		{"one shard has all", 50, 1, progress{among: 1, beside: 17, sharing: 17}, 51},
+		{"one shard has all, of which a half counts", 50, 0.5, progress{among: 1, beside: 17, sharing: 2}, 121},
+		{"sixteen shards", 50, 1, progress{among: 16, beside: 17, sharing: 17}, pageSize(50, 16, rareChance) + 1},
+		{"with one that was returned before", 50, 1, progress{among: 1, beside: 17, sharing: 17, skips: 1}, 52},
+		{"the rest, by one that has had nothing", 50, 1, progress{among: 16, begun: true, beside: 50, sharing: 17}, 4},
+		{"more than fits", 1_000_000, 1, progress{among: 1, beside: 2, sharing: 100}, 10},
+		{"all filtered out", 10, 1, progress{among: 1, beside: 2, sharing: 2, filtered: 40}, 80},
+	} {
+		h := new(History)
+		h.sizes.saw(pageOf(840))
+		s := newSizing(Config{History: h, Limit: test.limit, Yield: test.yield, Memory: 2_000_000}.withDefaults())
+		if got := s.page(test.progress); got != test.entries {
+			t.Errorf("%s: got %d, want %d", test.name, got, test.entries)
+		}
+	}
+}
+
+// The yield of a filter falls at once, and rises slowly. A read of a few entries says nothing.
+func TestYield(t *testing.T) {
+	h := new(History)
+	for _, step := range []struct {
+		met, counted int
+		want         float64
+	}{{4, 0, 1}, {10, 10, 1}, {100, 50, 0.5}, {64, 64, 0.5 + 0.5/64}, {10, 0, leastRate}} {
+		if h.Yielded("f", step.met, step.counted); math.Abs(h.Yield("f")-step.want) > 1e-9 {
+			t.Errorf("%d of %d: got %v, want %v", step.counted, step.met, h.Yield("f"), step.want)
+		}
+	}
+	if got := h.Yield("another"); got != 1 {
+		t.Errorf("of a filter that nobody has used: %v", got)
+	}
+}

@@ -64,6 +64,9 @@ type boundary struct {
 func (h *Hint) Guess(r *Record, shard, id string, kind forward.Kind) Guess {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.ids != nil && r.Generation < h.generation {
+		return Guess{} // it will be stale
+	}
 	h.begin(r)
 	known := h.recall(shard, id)
 	g := Guess{First: forward.OldFirst}
