@@ -31,7 +31,8 @@ const (
 	slowly           = 0.01             // of that rate while the mover waits
 	fullQuiet        = 2 * time.Minute  // that users are measured without a mover
 	fullEvery        = 10 * time.Second // between two lists of a reader
-	listSlowly       = 10 * time.Minute
+	listEvery        = 2 * time.Minute  // the same, of lists with ten times as many items
+	listSlowly       = 10 * time.Minute // the same while the mover waits, at least
 	counterProcesses = 3
 	sharedIDs        = 20 // ids that all processes add to
 )

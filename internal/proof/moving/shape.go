@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // shape is one kind of collection whose items move.
@@ -17,13 +18,14 @@ type shape struct {
 	items int    // of the full size
 	wcu   float64
 	rate  float64 // calls of users a second while items move
+	every time.Duration
 }
 
 var shapes = map[string]shape{
-	"index": {name: "index", test: "TestIndex", items: indexItems, wcu: fullWCU, rate: fullRate},
-	"id":    {name: "id", test: "TestByID", items: idItems, wcu: fullWCU, rate: fullRate},
-	"count": {name: "count", test: "TestCounter", items: countItems, wcu: fullWCU, rate: fullRate},
-	"list":  {name: "list", test: "TestList", items: listItems, wcu: listWCU, rate: listRate},
+	"index": {name: "index", test: "TestIndex", items: indexItems, wcu: fullWCU, rate: fullRate, every: fullEvery},
+	"id":    {name: "id", test: "TestByID", items: idItems, wcu: fullWCU, rate: fullRate, every: fullEvery},
+	"count": {name: "count", test: "TestCounter", items: countItems, wcu: fullWCU, rate: fullRate, every: fullEvery},
+	"list":  {name: "list", test: "TestList", items: listItems, wcu: listWCU, rate: listRate, every: listEvery},
 }
 
 // show moves a shape, and notes its figures.
@@ -34,7 +36,7 @@ func (s shape) show(ctx context.Context, p *proof) error {
 	}
 	var r shapeResult
 	cpu, err := p.inBubble(ctx, &r, s.test, "-items", fmt.Sprint(items), "-rate", fmt.Sprint(s.rate), "-wcu", fmt.Sprint(s.wcu),
-		"-quiet", fullQuiet.String(), "-every", fullEvery.String())
+		"-quiet", fullQuiet.String(), "-every", s.every.String())
 	if err != nil {
 		return err
 	}

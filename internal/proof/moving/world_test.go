@@ -175,7 +175,7 @@ func (w *world) lister(list func(random *rand.Rand)) {
 		for {
 			pause := *every
 			if w.stage.Load() == waiting {
-				pause = listSlowly
+				pause = max(listSlowly, 60**every)
 			}
 			if !w.sleep(pause) {
 				return
