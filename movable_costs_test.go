@@ -328,6 +328,31 @@ func TestMovableCosts(t *testing.T) {
 	compareCosts(t, "stage of 20 items", many, 1)
 }
 
+// Two reads show how far the mover has come. From then on a write goes to the right home, whatever id it is for.
+func TestMovableGuessesByTheMoversOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTariff(t)
+		ids := f.fill(40)
+		f.enter(forward.Stage{Phase: forward.Split}, &sixteen)
+		for _, id := range ids[:20] {
+			f.move("k", id)
+		}
+		f.after(ids[19])
+		if _, err := f.c.Get(context.Background(), ov("pk", "k", "sk", ids[20])); err != nil {
+			t.Fatal(err)
+		}
+		before := len(f.client.Requests())
+		for _, id := range ids {
+			if _, err := f.c.Update(context.Background(), ov("pk", "k", "sk", id), expression("SET v = :v", ":v", "2")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sent := len(f.client.Requests()) - before; sent != len(ids) {
+			t.Errorf("%d requests for %d updates", sent, len(ids))
+		}
+	})
+}
+
 // What the charter and the record add is what docs/moving.md says.
 func TestMovableAddedCosts(t *testing.T) {
 	rows := map[string][]string{}
