@@ -116,6 +116,8 @@ func (m *tracking) open(ctx context.Context) error {
 		}
 		config.Filter, config.Yield = "", m.yield
 	}
+	// Until a move is over, pages are as sure as while it moved items. A filter's pages follow what passes it instead.
+	settling := m.view.Record.Stage.Phase == forward.Settling && config.Filter == ""
 	g := &gathering{read: r, buckets: []time.Time{{}}}
 	if config.MaxRequests > 0 {
 		if config.MaxRequests -= m.sent; config.MaxRequests <= 0 {
@@ -123,7 +125,7 @@ func (m *tracking) open(ctx context.Context) error {
 		}
 	}
 	g.Gather, err = gather.New(ctx, config, gather.Stages[found]{
-		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) { return sourcesAlong(course, shards), nil },
+		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) { return sourcesAlong(course, shards, settling), nil },
 	})
 	if err != nil {
 		return m.explained(g, err)
@@ -157,9 +159,9 @@ func shardsAlong(c *passage.Course, r *reading) []*shard {
 // sourcesAlong returns the sources of a course. While items move, the old homes may still have everything, and the new ones may have
 // it already. An old home has a stub for each item that has moved. So a first page is as large as that of a layout that is alone, and a read takes
 // what one of each layout takes, at most.
-func sourcesAlong(c *passage.Course, shards []*shard) []gather.Source[found] {
+func sourcesAlong(c *passage.Course, shards []*shard, settling bool) []gather.Source[found] {
 	list := sources(shards)
-	if c.Phase == forward.Settled {
+	if c.Phase == forward.Settled && !settling {
 		return list
 	}
 	old, moved := len(c.Old.Keys), len(c.New.Keys)
