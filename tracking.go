@@ -125,7 +125,9 @@ func (m *tracking) open(ctx context.Context) error {
 		}
 	}
 	g.Gather, err = gather.New(ctx, config, gather.Stages[found]{
-		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) { return sourcesAlong(course, shards, settling), nil },
+		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) {
+			return sourcesAlong(course, shards, settling), nil
+		},
 	})
 	if err != nil {
 		return m.explained(g, err)
