@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -19,6 +18,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/lease"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
+	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -32,8 +32,8 @@ type movable struct {
 	table   express.Table
 	sender  *sender
 	chooser *place.Chooser
-	list    bool          // items are appended and never found by id
-	first   atomic.Uint32 // the home that is asked first while items move: where the last item was
+	list    bool // items are appended and never found by id
+	hint    passage.Hint
 }
 
 // newMovable returns the operations of a movable collection, nil if it is none. The error wraps ErrOptions.
@@ -151,7 +151,7 @@ func (m *movable) operate(ctx context.Context, operation string, key Item, u *ex
 		if err != nil {
 			return carry.Result{}, place.Home{}, err
 		}
-		result, err := m.carrier.Operate(ctx, at, u, forward.First(m.first.Load()), repeatable)
+		result, err := m.attempt(ctx, v, at, homes, key, u, repeatable)
 		if errors.Is(err, carry.ErrStale) {
 			stale = err
 			if v, err = m.book.Renew(ctx, v); err != nil {
@@ -162,12 +162,44 @@ func (m *movable) operate(ctx context.Context, operation string, key Item, u *ex
 		if err != nil {
 			return result, homes[forward.Old], m.failure(operation, homes[forward.Old], err)
 		}
-		if at.Phase != forward.Settled { // the next item has probably moved if this one has
-			m.first.Store(uint32(result.Home))
-		}
 		return result, homes[result.Home], m.failure(operation, homes[result.Home], result.Refused)
 	}
 	return carry.Result{}, place.Home{}, m.unexplained(fmt.Sprintf("%s of key %s", operation, attribute.DescribeKey(key, m.schema.PartitionKey)), stale)
+}
+
+// attempt runs an operation once, at the place of a view.
+func (m *movable) attempt(ctx context.Context, v *passage.View, at carry.Place, homes [2]place.Home, key Item, u *express.User, repeatable bool) (result carry.Result, err error) {
+	if !moves(at.Phase) {
+		return m.carrier.Operate(ctx, at, u, forward.OldFirst, repeatable)
+	}
+	sort, err := m.sortOf(key)
+	if err != nil {
+		return result, err
+	}
+	shard := homes[forward.Old].ShardKey
+	guess, decided := m.hint.Guess(&v.Record, shard, sort, u.Kind()), false
+	if guess.Both {
+		result, decided, err = m.carrier.ReadBoth(ctx, at, u)
+	}
+	if !decided {
+		result, err = m.carrier.Operate(ctx, at, u, guess.First, repeatable)
+	}
+	if err == nil {
+		m.hint.Saw(&v.Record, shard, sort, u.Kind(), guess, result.Sight)
+	}
+	return result, err
+}
+
+// moves reports whether an item may be in either home in a phase.
+func moves(p forward.Phase) bool { return p != forward.Settled && p != forward.Settling }
+
+// sortOf returns the text of the sort key of a key, which is in DynamoDB's order.
+func (m *movable) sortOf(key Item) (string, error) {
+	sort, err := sortkey.Of(key[m.schema.SortKey])
+	if err != nil {
+		return "", fmt.Errorf("%w: sort key %s: %w", ErrItem, m.schema.SortKey, err)
+	}
+	return sort.Text, nil
 }
 
 // unexplained is the error of an operation that was stale each time that it began again.

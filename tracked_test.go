@@ -584,3 +584,40 @@ func TestItemThatMovesBetweenTwoRequests(t *testing.T) {
 		}
 	})
 }
+
+// A page takes one round trip while items move, as before, however many of them have moved. The old shards then have a stub for each, and the
+// new ones a part.
+func TestTrackedPagesTakeOneRoundTrip(t *testing.T) {
+	const items, latency = 200, 5 * time.Millisecond
+	for _, moved := range []int{0, items / 2, items} {
+		synctest.Test(t, func(t *testing.T) {
+			c, client := openMovable(t)
+			f := convoy{mover: mover{t, c}, client: client, seen: &watched{Client: client}}
+			f.seen.delay = func(string, int) time.Duration { return latency }
+			f.tested = collection(t, f.seen, movables())
+			for i := range items {
+				if _, err := c.Put(context.Background(), ov("pk", "k", "sk", fmt.Sprintf("%03d", i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.enter(forward.Stage{Phase: forward.Split}, &sixteen)
+			for i := range moved {
+				f.move("k", fmt.Sprintf("%03d", i))
+			}
+			slow := 0
+			for i := range items - 50 {
+				began := time.Now()
+				page, err := f.tested.Page(context.Background(), Query{Key: "k", Limit: 50, Consistent: true, Sort: Greater(fmt.Sprintf("%03d", i))}, "")
+				if err != nil || len(page.Items) != min(50, items-i-1) {
+					t.Fatalf("%d items, %v", len(page.Items), err)
+				}
+				if time.Since(began) > latency {
+					slow++
+				}
+			}
+			if slow > 2 {
+				t.Errorf("%d of %d items have moved: %d of %d pages took more than one round trip", moved, items, slow, items-50)
+			}
+		})
+	}
+}

@@ -38,6 +38,9 @@ type tracking struct {
 
 	met      encounter     // the last id
 	last     sortkey.Value // of the last id that is decided; its kind is 0 before the first
+	filter   string        // of the present course, if its items may have two homes
+	yield    float64       // the share of its ids that other reads have returned
+	decided  int           // ids of the present course
 	returned int
 	before   int // returned before this course began
 	sent     int // requests of earlier courses
@@ -62,8 +65,17 @@ func newTracking(ctx context.Context, base *reading, behind *sortkey.Value, ligh
 // Close ends the requests in flight.
 func (m *tracking) Close() {
 	if m.gathering != nil {
+		m.collectYield()
 		m.gathering.Close()
 	}
+}
+
+// collectYield remembers how many of the ids of the present course the read has returned, for the page sizes of others.
+func (m *tracking) collectYield() {
+	if m.filter != "" {
+		m.read.core.history.Yielded(m.filter, m.decided, m.returned-m.before)
+	}
+	m.filter, m.decided = "", 0
 }
 
 // open begins to read along the course of the view.
@@ -96,9 +108,16 @@ func (m *tracking) open(ctx context.Context) error {
 	if config.Limit > 0 {
 		config.Limit -= m.returned
 	}
-	if course.Phase != forward.Settled {
-		config.Filter = "moving " + config.Filter // stubs and the dead count as what a filter drops
+	if course.Phase != forward.Settled { // the read counts itself which ids there are: see collectYield
+		m.filter = "moving " + config.Filter
+		m.yield = config.History.Yield(m.filter)
+		if !course.List() {
+			m.yield = min(m.yield, mostYield)
+		}
+		config.Filter, config.Yield = "", m.yield
 	}
+	// Until a move is over, pages are as sure as while it moved items. A filter's pages follow what passes it instead.
+	settling := m.view.Record.Stage.Phase == forward.Settling && config.Filter == ""
 	g := &gathering{read: r, buckets: []time.Time{{}}}
 	if config.MaxRequests > 0 {
 		if config.MaxRequests -= m.sent; config.MaxRequests <= 0 {
@@ -106,7 +125,9 @@ func (m *tracking) open(ctx context.Context) error {
 		}
 	}
 	g.Gather, err = gather.New(ctx, config, gather.Stages[found]{
-		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) { return sources(shards), nil },
+		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) {
+			return sourcesAlong(course, shards, settling), nil
+		},
 	})
 	if err != nil {
 		return m.explained(g, err)
@@ -114,6 +135,9 @@ func (m *tracking) open(ctx context.Context) error {
 	m.gathering, m.before = g, m.returned
 	return nil
 }
+
+// mostYield is the largest share of ids that are expected to have an item, while a move goes on. Ids may be deleted in their new homes meanwhile.
+const mostYield = 0.98
 
 // shardsAlong returns the shards to read along a course, each once: those of the old homes, then those that only new homes have.
 func shardsAlong(c *passage.Course, r *reading) []*shard {
@@ -134,9 +158,35 @@ func shardsAlong(c *passage.Course, r *reading) []*shard {
 	return list
 }
 
+// sourcesAlong returns the sources of a course. While items move, the old homes may still have everything, and the new ones may have
+// it already. An old home has a stub for each item that has moved. So a first page is as large as that of a layout that is alone, and a read takes
+// what one of each layout takes, at most.
+func sourcesAlong(c *passage.Course, shards []*shard, settling bool) []gather.Source[found] {
+	list := sources(shards)
+	if c.Phase == forward.Settled && !settling {
+		return list
+	}
+	old, moved := len(c.Old.Keys), len(c.New.Keys)
+	both := make(map[string]bool, moved)
+	for _, key := range c.New.Keys {
+		both[key] = true
+	}
+	for i, s := range shards {
+		switch {
+		case s.ordinal.Layout() > 0:
+			list[i].Among = moved
+		case both[s.key]: // it has a part of either
+			list[i].Among = max(old*moved/(old+moved), 1)
+		default:
+			list[i].Among = old
+		}
+	}
+	return list
+}
+
 // goOn goes on along the course of a newer view.
 func (m *tracking) goOn(ctx context.Context, view *passage.View) error {
-	m.gathering.Close()
+	m.Close()
 	m.sent += m.Sent()
 	m.collectLost()
 	m.gathering, m.view = nil, view
@@ -224,9 +274,14 @@ func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, e
 			return row{}, "", false, nil
 		case !there || e.Value.dropped:
 			m.last = m.met.sort
+			m.decided++
 			m.Uncount()
+			if m.filter != "" {
+				m.Yield(min(m.yield, float64(m.returned-m.before+1)/float64(m.decided+1)))
+			}
 		default:
 			m.last = m.met.sort
+			m.decided++
 			m.returned++
 			return m.read.row(e), shardKey, true, nil
 		}

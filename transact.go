@@ -14,6 +14,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/carry"
+	"github.com/heatsink-go/heatsink/internal/forward/express"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/version"
@@ -239,13 +240,29 @@ func (t *Transaction) actions(ctx context.Context, views map[*movable]*passage.V
 		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
-		at, _, err := p.of.at(views[p.of], key)
-		if err != nil {
+		if actions[i], err = p.of.action(views[p.of], key, user); err != nil {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
-		actions[i] = carry.Action{At: at, User: user, First: forward.First(p.of.first.Load())}
 	}
 	return actions, nil
+}
+
+// action returns what a user asks of the item with a key, as part of a transaction.
+func (m *movable) action(v *passage.View, key Item, u *express.User) (carry.Action, error) {
+	at, homes, err := m.at(v, key)
+	a := carry.Action{At: at, User: u}
+	if err != nil || !moves(at.Phase) {
+		return a, err
+	}
+	sort, err := m.sortOf(key)
+	if err != nil {
+		return a, err
+	}
+	shard := homes[forward.Old].ShardKey
+	guess := m.hint.Guess(&v.Record, shard, sort, u.Kind())
+	a.First = guess.First
+	a.Saw = func(s forward.Sight) { m.hint.Saw(&v.Record, shard, sort, u.Kind(), guess, s) }
+	return a, nil
 }
 
 // outcome returns the error of a transaction in the library's terms, with logical keys.

@@ -59,7 +59,9 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 	return r, nil
 }
 
-// take does the chore for the items of a page.
+// take does the chore for the items of a page. Pages of a shard come one after the other, in the order of sort keys, and a page is over
+// before the next begins. So what has moved of a shard is everything up to some sort key, but for a page: programs guess by that where an item is,
+// see passage.Hint.
 func (r *round) take(ctx context.Context, items []place.Item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

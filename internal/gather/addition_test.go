@@ -426,7 +426,7 @@ func TestAddedShardsAreSized(t *testing.T) {
 		if got, err := read(context.Background(), Config{Limit: 100}, gaining(time.Minute, 2, lists(s, false, 1, shards...))); err != nil || len(got) != 100 {
 			t.Fatalf("got %d entries, %v", len(got), err)
 		}
-		for shard, want := range map[string]int{"shard 0": pageSize(100, 2), "shard 1": pageSize(100, 2), "shard 2": pageSize(100, 10), "shard 9": pageSize(100, 10)} {
+		for shard, want := range map[string]int{"shard 0": pageSize(100, 2, missChance), "shard 1": pageSize(100, 2, missChance), "shard 2": pageSize(100, 10, missChance), "shard 9": pageSize(100, 10, missChance)} {
 			if first[shard] != want {
 				t.Errorf("%d entries of %s first, want %d", first[shard], shard, want)
 			}

@@ -49,6 +49,10 @@ type Config struct {
 	// Filter identifies the filter of entries, for History. Empty means that all entries pass.
 	Filter string
 
+	// Yield is the share of different sort values that the reader counts towards the limit, as far as it is known: see History.Yield and
+	// Gather.Uncount. It is for sources with Among. Zero means 1.
+	Yield float64
+
 	// Evicted is called with the number of bytes that were dropped to save memory and will be read again. It may be nil.
 	Evicted func(bytes int)
 }
@@ -77,6 +81,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.FirstPages <= 0 {
 		c.FirstPages = LeastPages
+	}
+	if c.Yield <= 0 || c.Yield > 1 {
+		c.Yield = 1
 	}
 	if c.History == nil {
 		c.History = new(History)

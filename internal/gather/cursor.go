@@ -7,6 +7,7 @@ type cursor[V any] struct {
 	name    string
 	ordinal int
 	skips   int
+	among   int
 	stage   *stage[V] // nil if all stages share it
 
 	shard Shard[V] // what to fetch next, or what was fetched last if done
@@ -38,7 +39,7 @@ func newCursors[V any](sources []Source[V], s *stage[V]) []*cursor[V] {
 	for i, source := range sources {
 		cu := &all[i]
 		list[i] = cu
-		cu.name, cu.ordinal, cu.skips, cu.stage = source.Name, source.Ordinal, source.Skips, s
+		cu.name, cu.ordinal, cu.skips, cu.among, cu.stage = source.Name, source.Ordinal, source.Skips, source.Among, s
 		cu.shard, cu.done = source.Shard, source.Shard == nil
 		if source.Last != nil {
 			cu.last, cu.hasLast = *source.Last, true

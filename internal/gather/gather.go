@@ -109,6 +109,9 @@ func (g *Gather[V]) Equal() bool {
 // Uncount makes the entry that Next returned last not count towards the limit, nor as returned. Call it at most once for an entry.
 func (g *Gather[V]) Uncount() { g.sizing.untake() }
 
+// Yield replaces Config.Yield for the requests that follow. share must be more than 0.
+func (g *Gather[V]) Yield(share float64) { g.sizing.yield = min(max(share, leastRate), 1) }
+
 // Sent returns the number of fetches so far, including hedged ones.
 func (g *Gather[V]) Sent() int { return g.requests.sent }
 

@@ -11,6 +11,7 @@ import (
 type History struct {
 	sizes     sizes
 	passing   passRates
+	yields    passRates
 	latencies latencies
 }
 
@@ -19,6 +20,13 @@ func (h *History) MeanSize() (float64, bool) {
 	seen := h.sizes.estimate()
 	return seen.mean, seen.known
 }
+
+// Yield returns the share of different sort values that reads with a filter have counted, at most 1. It is the least of recent reads, so
+// that most reads get enough with their first requests.
+func (h *History) Yield(filter string) float64 { return h.yields.rate(filter) }
+
+// Yielded records how many different sort values a read has met, and how many of them it has counted.
+func (h *History) Yielded(filter string, met, counted int) { h.yields.sawLeast(filter, met, counted) }
 
 // estimate is the estimated size of entries, in bytes, from recent pages.
 type estimate struct {
@@ -103,6 +111,22 @@ func (p *passRates) saw(filter string, scanned, passed int) {
 	if filter == "" || scanned == 0 {
 		return
 	}
+	p.note(filter, scanned, passed, func(old, seen float64) float64 { return old + (seen-old)/4 })
+}
+
+// sawLeast records a read. The rate falls at once and rises slowly.
+func (p *passRates) sawLeast(filter string, scanned, passed int) {
+	if scanned < leastSample { // a few say little
+		return
+	}
+	p.note(filter, scanned, passed, func(old, seen float64) float64 { return min(seen, old+(seen-old)/64) })
+}
+
+// leastSample is the number of entries that sawLeast needs.
+const leastSample = 8
+
+// note changes the rate of a filter by what was seen.
+func (p *passRates) note(filter string, scanned, passed int, change func(old, seen float64) float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seen := min(max(float64(passed)/float64(scanned), leastRate), 1)
@@ -111,5 +135,5 @@ func (p *passRates) saw(filter string, scanned, passed int) {
 		*s = passRate{filter, seen}
 		return
 	}
-	s.rate += (seen - s.rate) / 4
+	s.rate = change(s.rate, seen)
 }

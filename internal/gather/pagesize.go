@@ -6,21 +6,24 @@ import "math"
 // needed.
 const missChance = 0.05
 
+// rareChance is the same for shards that Source.Among tells apart.
+const rareChance = 0.001
+
 // pageSize returns how many entries to request from each of n shards, so that together they very likely hold the first
 // limit entries. The number of these in one shard is binomially distributed, Bin(limit, 1/n). pageSize is the smallest k
 // with
 //
-//	n × P[Bin(limit, 1/n) > k] ≤ missChance
+//	n × P[Bin(limit, 1/n) > k] ≤ chance
 //
 // Requesting the whole limit from each shard would be safe as well, but would read n times as much.
-func pageSize(limit, n int) int {
+func pageSize(limit, n int, chance float64) int {
 	if n <= 1 || limit <= 1 {
 		return max(limit, 1)
 	}
 	p := 1 / float64(n)
 	mean := float64(limit) * p
 	if limit > 1<<20 { // for so large a limit, Chernoff's bound is close enough and needs no sum
-		return int(mean + math.Sqrt(2*mean*math.Log(float64(n)/missChance)) + 1)
+		return int(mean + math.Sqrt(2*mean*math.Log(float64(n)/chance)) + 1)
 	}
 
 	// Sum the tail from a point where it is negligible, more than ten standard deviations above the mean.
@@ -31,7 +34,7 @@ func pageSize(limit, n int) int {
 		in, _ := math.Lgamma(float64(k + 1))
 		out, _ := math.Lgamma(float64(limit - k + 1))
 		tail += math.Exp(all - in - out + float64(k)*math.Log(p) + float64(limit-k)*math.Log1p(-p))
-		if float64(n)*tail > missChance {
+		if float64(n)*tail > chance {
 			return k
 		}
 	}
@@ -43,6 +46,7 @@ type sizing struct {
 	history  *History
 	filter   string
 	limited  bool
+	yield    float64
 	memory   int
 	maxEntry int
 	maxPage  int
@@ -52,7 +56,7 @@ type sizing struct {
 }
 
 func newSizing(c Config) sizing {
-	s := sizing{history: c.History, filter: c.Filter, memory: c.Memory, maxEntry: c.MaxEntry, maxPage: c.MaxPage, want: -1}
+	s := sizing{history: c.History, filter: c.Filter, yield: c.Yield, memory: c.Memory, maxEntry: c.MaxEntry, maxPage: c.MaxPage, want: -1}
 	if c.Limit > 0 {
 		s.limited, s.want = true, c.Limit
 	}
@@ -64,6 +68,7 @@ type progress struct {
 	begun    bool // at least one page had entries
 	returned int  // the number of returned entries
 	beside   int  // the number of shards that are merged, including this one
+	among    int  // see Source.Among
 	sharing  int  // the number of shards that share the memory, including this one
 	skips    int  // the number of entries that the next page may lack because they were returned before
 	filtered int  // the size of the last request if the filter dropped all of its entries, or 0
@@ -77,8 +82,10 @@ func (s *sizing) page(p progress) int {
 	switch {
 	case s.want < 0:
 		entries = float64(most)
+	case p.among > 0:
+		return s.pageAmong(p, most)
 	case !p.begun && p.returned == 0:
-		entries = float64(pageSize(s.want, p.beside))
+		entries = float64(pageSize(s.want, p.beside, missChance))
 	default: // one shard needs little more than its share
 		entries = s.share(p)*float64(s.want) + 2
 	}
@@ -87,6 +94,23 @@ func (s *sizing) page(p progress) int {
 		entries = min(entries/s.history.passing.rate(s.filter), float64(most))
 	}
 	if p.filtered > 0 { // request more after an empty page
+		entries = max(entries, min(2*float64(p.filtered), maxEntries))
+	}
+	return max(int(entries), 1)
+}
+
+// pageAmong is page for a shard of a group that may hold everything. Some of its entries do not count: then the first pages have more, by
+// three standard deviations.
+func (s *sizing) pageAmong(p progress, most int) int {
+	want := float64(s.want) / s.yield
+	want += 3 * math.Sqrt(want*(1-s.yield))
+	entries := s.share(p)*want + 2 // as page has it
+	if !p.begun && p.returned == 0 {
+		entries = float64(pageSize(int(min(want, maxEntries)), p.among, rareChance))
+	}
+	// One more is left when the last is returned: whoever asks for another entry with the same sort value waits for a shard that has run dry.
+	entries = min(min(entries, want)+1+float64(p.skips), float64(most))
+	if p.filtered > 0 {
 		entries = max(entries, min(2*float64(p.filtered), maxEntries))
 	}
 	return max(int(entries), 1)

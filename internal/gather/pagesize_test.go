@@ -16,13 +16,13 @@ func TestPageSizeTable(t *testing.T) {
 		1000: {281, 152, 84, 49, 29, 19, 13, 7},
 	} {
 		for i, n := range shards {
-			if got := pageSize(limit, n); got != want[i] {
+			if got := pageSize(limit, n, missChance); got != want[i] {
 				t.Errorf("limit %d over %d shards: got %d, want %d", limit, n, got, want[i])
 			}
 		}
 	}
 	for _, test := range []struct{ limit, n, want int }{{1, 1, 1}, {1, 1000, 1}, {100, 1, 100}, {100, 0, 100}, {0, 8, 1}, {2, 2, 2}, {10, 64, 2}} {
-		if got := pageSize(test.limit, test.n); got != test.want {
+		if got := pageSize(test.limit, test.n, missChance); got != test.want {
 			t.Errorf("limit %d over %d shards: got %d, want %d", test.limit, test.n, got, test.want)
 		}
 	}
@@ -31,14 +31,14 @@ func TestPageSizeTable(t *testing.T) {
 func TestPageSizeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit, n := rapid.IntRange(1, 5000).Draw(t, "limit"), rapid.IntRange(1, 1000).Draw(t, "shards")
-		k := pageSize(limit, n)
+		k := pageSize(limit, n, missChance)
 		if k < 1 || k > limit || k*n < limit {
 			t.Fatalf("limit %d over %d shards: %d", limit, n, k)
 		}
-		if more := pageSize(limit+1, n); more < k {
+		if more := pageSize(limit+1, n, missChance); more < k {
 			t.Errorf("over %d shards: %d for limit %d, %d for %d", n, k, limit, more, limit+1)
 		}
-		if wider := pageSize(limit, n+1); wider > k {
+		if wider := pageSize(limit, n+1, missChance); wider > k {
 			t.Errorf("limit %d: %d over %d shards, %d over %d", limit, k, n, wider, n+1)
 		}
 		// the definition, summed from below in products
@@ -68,7 +68,7 @@ func TestPageSizeProperties(t *testing.T) {
 func TestPageSizeOfHugeLimits(t *testing.T) {
 	for _, limit := range []int{1 << 20, 1 << 31, 1 << 40, math.MaxInt - 1, math.MaxInt} {
 		for _, n := range []int{1, 2, 7, 1000, 1 << 17} {
-			if got := pageSize(limit, n); got < limit/n || got > limit {
+			if got := pageSize(limit, n, missChance); got < limit/n || got > limit {
 				t.Errorf("limit %d over %d shards: %d", limit, n, got)
 			}
 		}
@@ -114,5 +114,48 @@ func TestSizingPage(t *testing.T) {
 	s := newSizing(Config{History: h, Limit: 10, Filter: "tenth"}.withDefaults())
 	if got := s.page(progress{beside: 1, sharing: 1}); got != 100 {
 		t.Errorf("of which a tenth pass: got %d, want 100", got)
+	}
+}
+
+// A group of shards that may hold everything is asked as if it were alone, for more if some entries do not count, and for one more than the
+// merge returns.
+func TestSizingPageOfAGroup(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		limit    int
+		yield    float64
+		progress progress
+		entries  int
+	}{
+		{"one shard has all", 50, 1, progress{among: 1, beside: 17, sharing: 17}, 51},
+		{"one shard has all, of which a half counts", 50, 0.5, progress{among: 1, beside: 17, sharing: 2}, 122},
+		{"sixteen shards", 50, 1, progress{among: 16, beside: 17, sharing: 17}, pageSize(50, 16, rareChance) + 1},
+		{"with one that was returned before", 50, 1, progress{among: 1, beside: 17, sharing: 17, skips: 1}, 52},
+		{"the rest, by one that has had nothing", 50, 1, progress{among: 16, begun: true, beside: 50, sharing: 17}, 4},
+		{"more than fits", 1_000_000, 1, progress{among: 1, beside: 2, sharing: 100}, 10},
+		{"all filtered out", 10, 1, progress{among: 1, beside: 2, sharing: 2, filtered: 40}, 80},
+	} {
+		h := new(History)
+		h.sizes.saw(pageOf(840))
+		s := newSizing(Config{History: h, Limit: test.limit, Yield: test.yield, Memory: 2_000_000}.withDefaults())
+		if got := s.page(test.progress); got != test.entries {
+			t.Errorf("%s: got %d, want %d", test.name, got, test.entries)
+		}
+	}
+}
+
+// The yield of a filter falls at once, and rises slowly. A read of a few entries says nothing.
+func TestYield(t *testing.T) {
+	h := new(History)
+	for _, step := range []struct {
+		met, counted int
+		want         float64
+	}{{4, 0, 1}, {10, 10, 1}, {100, 50, 0.5}, {64, 64, 0.5 + 0.5/64}, {10, 0, leastRate}} {
+		if h.Yielded("f", step.met, step.counted); math.Abs(h.Yield("f")-step.want) > 1e-9 {
+			t.Errorf("%d of %d: got %v, want %v", step.counted, step.met, h.Yield("f"), step.want)
+		}
+	}
+	if got := h.Yield("another"); got != 1 {
+		t.Errorf("of a filter that nobody has used: %v", got)
 	}
 }

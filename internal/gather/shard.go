@@ -61,6 +61,11 @@ type Source[V any] struct {
 	// more.
 	Skips int
 
+	// Among is the number of shards, with this one, over which the entries of the read are spread by themselves. It is for a merge of
+	// several such groups, each of which may hold everything: the first request is as large as if the group were alone. Zero
+	// means that entries are spread over all shards of the merge.
+	Among int
+
 	// Last is the sort value of the entry that was returned before the first entry of Shard, or nil. If several entries
 	// may have this value, Shard.From cannot go back to it.
 	Last *string

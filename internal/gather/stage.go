@@ -187,7 +187,7 @@ func (s *stages[V]) short(want int) bool {
 // progress returns what sizing needs to know about a cursor, in a read that prefetches ahead stages.
 func (s *stages[V]) progress(cu *cursor[V], ahead int) progress {
 	p := progress{
-		begun: cu.page > 0, returned: cu.returned, skips: cu.skips,
+		begun: cu.page > 0, returned: cu.returned, skips: cu.skips, among: cu.among,
 		beside: s.beside(cu), sharing: s.sharing(cu, ahead),
 	}
 	if cu.empty {

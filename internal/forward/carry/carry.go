@@ -53,6 +53,8 @@ type Result struct {
 	Returned express.Item
 	// Refused is what DynamoDB would have answered to a write that is Refused; nil if that is a success.
 	Refused error
+	// Sight is where the id is, for the next operation on it.
+	Sight forward.Sight
 }
 
 // none leaves out no rule.
@@ -65,6 +67,7 @@ func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first 
 	machine := forward.NewOperation[express.Item](u.Kind(), at.Phase, first, &none)
 	machine.Generation = at.Generation
 	var lost error // of the user's own write
+	creates := false
 	for {
 		r := machine.Next()
 		asked := u
@@ -76,7 +79,9 @@ func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first 
 			return Result{}, lostBefore(lost, err)
 		}
 		machine = machine.Take(answer)
-		result := Result{Outcome: machine.Outcome, Home: r.Home}
+		creates = creates || u.Kind() != forward.Get && r.Creates(answer)
+		result := Result{Outcome: machine.Outcome, Home: r.Home, Sight: machine.Sight(r, answer)}
+		result.Sight.Made = result.Sight.Made || creates
 		switch machine.Outcome {
 		case forward.Running:
 			continue
@@ -92,7 +97,7 @@ func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first 
 		case forward.Found:
 			result.Content = machine.Content
 			if answer.Slot.Content == nil { // the home that was read before has it
-				result.Home = r.Home.Other()
+				result.Home, result.Sight = r.Home.Other(), forward.Sight{}
 			}
 		}
 		return result, nil

@@ -32,6 +32,8 @@ type Action struct {
 	At    Place
 	User  *express.User // from express.Table.Part
 	First forward.First
+	// Saw is told where the id is when the transaction is done. It may be nil.
+	Saw func(forward.Sight)
 	// Other is sent as it is if User is nil. It must not be about an item that may move.
 	Other types.TransactWriteItem
 }
@@ -82,6 +84,10 @@ func (c *Carrier) Transact(ctx context.Context, actions []Action) error {
 			break
 		}
 		err := t.send(ctx)
+		if err == nil {
+			t.tell()
+			return nil
+		}
 		canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
 		if !ok || len(canceled.CancellationReasons) != len(actions) || dispatch.Judge(err) != dispatch.Rejected {
 			return err
@@ -112,6 +118,7 @@ type member struct {
 	machine forward.Operation[express.Item]
 	request express.Request // the user's, which is part of the transaction
 	again   bool            // the last round was not enough for it
+	creates bool            // the id was nowhere
 	// reason is why DynamoDB would cancel the transaction, if it has a code.
 	reason types.CancellationReason
 }
@@ -264,6 +271,7 @@ func (m *member) prepare(ctx context.Context, c *Carrier) (err error) {
 	for ; !users(r.Act); r = m.machine.Next() {
 		answer, _, err := c.ask(ctx, m.At, r, nil, false, nil)
 		if err == nil {
+			m.creates = r.Creates(answer)
 			err = m.take(answer)
 		}
 		if err != nil || m.reason.Code != nil {
@@ -272,6 +280,20 @@ func (m *member) prepare(ctx context.Context, c *Carrier) (err error) {
 	}
 	m.request, err = m.At.Homes.Express(r, m.asked)
 	return err
+}
+
+// tell tells where the ids are when the transaction is done.
+func (t *transaction) tell() {
+	for i := range t.members {
+		m := &t.members[i]
+		if m.User == nil || m.Saw == nil {
+			continue
+		}
+		r, done := m.machine.Next(), forward.Answer[express.Item]{Done: true}
+		sight := m.machine.Take(done).Sight(r, done)
+		sight.Made = sight.Made || m.creates
+		m.Saw(sight)
+	}
 }
 
 // send sends the transaction, again with the same token if that may help.

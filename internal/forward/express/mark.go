@@ -70,8 +70,24 @@ func (t Table) slot(item Item, content func(Item) Item) (forward.Slot[Item], err
 		}
 		return s, nil
 	}
+	if state == forward.Live {
+		s.Copied = copied(item[moved])
+	}
 	s.Content = content(item)
 	return s, nil
+}
+
+// copied returns the generation by which an item was copied, 0 if its mark has none.
+func copied(mark types.AttributeValue) uint64 {
+	n, ok := mark.(*types.AttributeValueMemberN)
+	if !ok {
+		return 0
+	}
+	generation, err := strconv.ParseUint(n.Value, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return generation
 }
 
 // state returns what the marks of an item say.

@@ -168,7 +168,7 @@ func (e *expression) read(u *User, eventual bool) {
 	strong := u == nil || !eventual || aws.ToBool(in.ConsistentRead)
 	in.TableName, in.Key, in.ConsistentRead = &e.table.name, e.key, &strong
 	e.Get = in
-	need := []string{e.table.partition, forwarded, dead}
+	need := []string{e.table.partition, forwarded, dead, moved}
 	switch {
 	case len(in.AttributesToGet) > 0:
 		e.project = slices.DeleteFunc(need, func(name string) bool { return slices.Contains(in.AttributesToGet, name) })

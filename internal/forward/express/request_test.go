@@ -193,7 +193,7 @@ func TestRequestsAreNotChanged(t *testing.T) {
 	}
 	h := Homes{Table: tab, Old: anyKey, New: Item{"pk": text("k#1"), "sk": text("id")}}
 	r, err := h.Express(forward.Request[Item]{}, u)
-	if err != nil || in.ConsistentRead != nil || len(in.AttributesToGet) != 1 || in.AttributesToGet[:2][1] != "" || len(r.Get.AttributesToGet) != 4 {
+	if err != nil || in.ConsistentRead != nil || len(in.AttributesToGet) != 1 || in.AttributesToGet[:2][1] != "" || len(r.Get.AttributesToGet) != 5 {
 		t.Errorf("got %+v, %v, and the user's %+v", r.Get, err, in)
 	}
 	item := Item{"pk": text("k"), "sk": text("id"), "a": text("x")}

@@ -135,6 +135,8 @@ func (p *process) act(random *rand.Rand) {
 	switch n := random.IntN(10); {
 	case n < 4:
 		p.get(p.pick(random))
+	case n == 4 && random.IntN(4) == 0:
+		p.page(random)
 	case n == 4:
 		p.share(random)
 	default:
@@ -198,12 +200,12 @@ func (p *process) change(random *rand.Rand, c *cell) {
 	p.settle(c, was)
 	switch n := random.IntN(6); n {
 	case 0:
-		p.write("put", c, p.value(), func(value int) error {
+		p.write(of("put", was), c, p.value(), func(value int) error {
 			_, err := p.c.Put(p.ctx, p.item(c.name, value))
 			return err
 		})
 	case 1: // a create, which is refused if there is an item
-		err := p.write("create", c, p.value(), func(value int) error {
+		err := p.write(of("put if absent", was), c, p.value(), func(value int) error {
 			_, err := p.c.Put(p.ctx, p.item(c.name, value), func(in *dynamodb.PutItemInput) {
 				in.ConditionExpression = aws.String("attribute_not_exists(pk)")
 			})
@@ -213,18 +215,18 @@ func (p *process) change(random *rand.Rand, c *cell) {
 			p.fail("create of %v, which is %d: %v", c.name, was, err)
 		}
 	case 2:
-		p.write("update", c, was+added, func(int) error { // which creates an item that is not there
+		p.write(of("update", was), c, was+added, func(int) error { // which creates an item that is not there
 			_, err := p.c.Update(p.ctx, like(c.name), add(added))
 			return err
 		})
 	case 3:
-		p.write("delete", c, 0, func(int) error {
+		p.write(of("delete", was), c, 0, func(int) error {
 			_, err := p.c.Delete(p.ctx, like(c.name))
 			return err
 		})
 	case 4: // a put that wants the value that is there, or another one
 		expected := was + random.IntN(2)
-		err := p.write("conditional put", c, p.value(), func(value int) error {
+		err := p.write(of("put if equal", was), c, p.value(), func(value int) error {
 			_, err := p.c.Put(p.ctx, p.item(c.name, value), func(in *dynamodb.PutItemInput) {
 				in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#v = :was"), map[string]string{"#v": "value"}
 				in.ExpressionAttributeValues = heatsink.Item{":was": number(expected)}
@@ -237,6 +239,14 @@ func (p *process) change(random *rand.Rand, c *cell) {
 	case 5:
 		p.transfer(random, c, was)
 	}
+}
+
+// of returns the kind of a write, by what the id was before.
+func of(what string, was int) string {
+	if was == 0 {
+		return what + absentID
+	}
+	return what
 }
 
 // write sends a write to an id, and notes what became of it.
@@ -295,7 +305,7 @@ func (p *process) transfer(random *rand.Rand, from *cell, was int) {
 	}
 	p.begin(from, was-3)
 	p.begin(to, had+3)
-	err := p.call("transaction", func() error { return t.Write(p.ctx) })
+	err := p.call(of("transaction", min(was, had)), func() error { return t.Write(p.ctx) })
 	_, canceled := errors.AsType[*types.TransactionCanceledException](err)
 	became := done
 	switch there := was != 0 && had != 0; {
@@ -347,6 +357,29 @@ func (p *process) share(random *rand.Rand) {
 	} else {
 		y.unknown++
 		p.killed("an addition", y.name, err)
+	}
+}
+
+// page reads fifty items of a key, somewhere. Whole lists show whether all are there.
+func (p *process) page(random *rand.Rand) {
+	c := p.pick(random)
+	last := c.id
+	var page heatsink.Page[heatsink.Item]
+	err := p.call("page", func() (err error) {
+		page, err = p.c.Page(p.ctx, heatsink.Query{Key: c.key, Consistent: true, Limit: 50, Sort: heatsink.Greater(c.id)}, "")
+		return err
+	})
+	if err != nil {
+		p.killed("a page", c.name, err)
+		return
+	}
+	for _, item := range page.Items {
+		id := textOf(item, "sk")
+		if id <= last {
+			p.fail("a page of %q behind %q has %q behind %q", c.key, c.id, id, last)
+			return
+		}
+		last = id
 	}
 }
 

@@ -9,9 +9,12 @@ const (
 	mostOff   = 0.10                 // how far the mover's units may be from its forecast
 	mostKills = 100                  // of movers and of clients
 
-	leastMoved   = 0.8 // of the items; the others are moved by users, who write them
-	idRequests   = 3.0 // what users' p99 may last while items move that are found by id
-	listRequests = 5.0 // and those of lists
+	leastMoved = 0.8 // of the items; the others are moved by users, who write them
+
+	// absentID ends the kinds of writes to ids that are not there. Only both homes together show that while items move, one after the
+	// other, because the old one is fenced first.
+	absentID       = ", no item"
+	absentRequests = 2.0 // what their p99 may last
 
 	// Full sizes.
 	idItems          = 100_000
@@ -28,7 +31,8 @@ const (
 	slowly           = 0.01             // of that rate while the mover waits
 	fullQuiet        = 2 * time.Minute  // that users are measured without a mover
 	fullEvery        = 10 * time.Second // between two lists of a reader
-	listSlowly       = 10 * time.Minute
+	listEvery        = 2 * time.Minute  // the same, of lists with ten times as many items
+	listSlowly       = 10 * time.Minute // the same while the mover waits, at least
 	counterProcesses = 3
 	sharedIDs        = 20 // ids that all processes add to
 )

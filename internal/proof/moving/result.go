@@ -30,8 +30,8 @@ type shapeResult struct {
 const (
 	before  = iota // there is no mover
 	moving         // items move
-	halfway        // half of the items have moved, and there is no mover
 	waiting        // the mover waits for an hour to go by
+	after          // the move is over
 	stages
 )
 
@@ -39,12 +39,12 @@ const (
 type times struct {
 	Before  waits `json:"before"`
 	Moving  waits `json:"moving"`
-	Halfway waits `json:"halfway"`
 	Waiting waits `json:"waiting"`
+	After   waits `json:"after"`
 }
 
 func timesOf(all *[stages]spread) times {
-	return times{all[before].waits(), all[moving].waits(), all[halfway].waits(), all[waiting].waits()}
+	return times{all[before].waits(), all[moving].waits(), all[waiting].waits(), all[after].waits()}
 }
 
 // units are those of a forecast.

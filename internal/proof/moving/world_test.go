@@ -54,7 +54,7 @@ type world struct {
 	db     *local.DB
 	ctx    context.Context
 	random *rand.Rand
-	stage  atomic.Int32 // before, moving, waiting or halfway
+	stage  atomic.Int32 // before, moving, waiting or after
 	ending chan struct{}
 	users  sync.WaitGroup
 
@@ -175,7 +175,7 @@ func (w *world) lister(list func(random *rand.Rand)) {
 		for {
 			pause := *every
 			if w.stage.Load() == waiting {
-				pause = listSlowly
+				pause = max(listSlowly, 60**every)
 			}
 			if !w.sleep(pause) {
 				return
@@ -197,22 +197,15 @@ func (w *world) quiet() {
 	w.stage.Store(moving)
 }
 
-// move runs a mover to its end, and notes what it took. Users slow down while it waits. A movable collection is left alone for a while
-// when half of its items have moved.
+// move runs a mover to its end, and notes what it took. Users slow down while it waits, and are measured for a while when it is over.
 func (w *world) move(o move.Options) *move.Mover {
 	o.WCU, o.RCU = *wcu, *wcu
 	o.Wait = o.Collection.Movable
-	ctx, stop := context.WithCancel(w.ctx)
-	defer stop()
-	half := o.Wait
 	o.Progress = func(p move.Progress) {
 		if p.Until.IsZero() {
 			w.stage.Store(moving)
 		} else {
 			w.stage.Store(waiting)
-		}
-		if half && p.Moved > int64(w.result.Items)/2 {
-			stop()
 		}
 	}
 	m, err := move.New(w.client(), o)
@@ -225,18 +218,13 @@ func (w *world) move(o move.Options) *move.Mover {
 		w.Fatal(err)
 	}
 	w.result.Forecast = units{forecast.ReadUnits, forecast.WriteUnits}
-	result := w.run(ctx, m)
-	if half && !result.Done {
-		w.stage.Store(halfway)
-		time.Sleep(*quietly)
-		w.stage.Store(moving)
-		half = false
-		result = w.run(w.ctx, m)
-	}
+	result := w.run(w.ctx, m)
 	if result.Late != 0 || o.Wait && !result.Done {
 		w.wrong("the mover: %d items came late, done: %t", result.Late, result.Done)
 	}
 	w.result.Virtual = time.Since(began).Seconds()
+	w.stage.Store(after)
+	time.Sleep(*quietly)
 	return m
 }
 
