@@ -287,7 +287,7 @@ func (m *movable) appender(w *writer, v *passage.View) *writer {
 	in := appendsTo(&v.Record)
 	schema, sender, own := *m.schema, *w.sender, *w
 	schema.Layout, schema.Hashed = in.Layout, true
-	if len(in.Widths) > 0 {
+	if in.Varies() {
 		schema.Widths = in
 	}
 	sender.client = leased{sender.client, v.Lease()}
@@ -306,7 +306,7 @@ func appendsTo(r *passage.Record) passage.Arrangement {
 	case forward.Split:
 		narrower := r.Now
 		narrower.Layout.Shards = r.Next.Layout.Shards
-		if 0 < narrower.Layout.Shards && narrower.Layout.Shards < r.Now.Layout.Shards && len(r.Now.Widths) == 0 && narrower.Equal(*r.Next) {
+		if 0 < narrower.Layout.Shards && narrower.Layout.Shards < r.Now.Layout.Shards && !r.Now.Varies() && narrower.Equal(*r.Next) {
 			return narrower
 		}
 	}

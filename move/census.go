@@ -58,9 +58,8 @@ func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangem
 
 func (t *trip) newCensus(now passage.Arrangement, to *passage.Arrangement) *census {
 	o := &t.options.Collection
-	_, only := onlyWidths(now, *to)
 	return &census{
-		trip: t, all: !only, counts: map[string]int64{},
+		trip: t, all: newScope(o.PartitionKey, now, *to) == nil, counts: map[string]int64{},
 		now: newAtlas(o.PartitionKey, o.SortKey, now, nil), both: newAtlas(o.PartitionKey, o.SortKey, now, to),
 	}
 }

@@ -47,7 +47,9 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 	r.before = newAtlas(o.PartitionKey, o.SortKey, v.Record.Now, nil)
 	source, err := t.newSource(v.Record.Now, v.Record.Next, false)
 	if err == nil && v.Record.Next == nil && c != nil && c.trail != nil { // Former does not tell which keys have moved: it has no Widths
-		err = source.only(c.trail, v.Record.Now)
+		trail := *c.trail
+		trail.in = []passage.Arrangement{v.Record.Now}
+		err = source.only(&trail)
 	}
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 		return fmt.Errorf("%w: the move to %s is not over yet (%s since %s), and this one is to %s: run it again without To, or with To as it was, until it is over",
 			ErrStage, toward(&r.Now), stage.Name, stage.Since.Format(time.DateTime), toward(to))
 	case !stage.Moving() && to == nil:
-		return fmt.Errorf("%w: nothing moves, and neither To nor Widths says where to: name a layout", ErrStage)
+		return fmt.Errorf("%w: nothing moves, and neither To nor Widths or Prefixes says where to: name a layout", ErrStage)
 	}
 	return nil
 }

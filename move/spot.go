@@ -89,7 +89,7 @@ func (t *atlas) find(item place.Item, state forward.State) located {
 }
 
 // spreads reports whether some key of an arrangement has a suffix.
-func spreads(a passage.Arrangement) bool { return a.Layout.Shards > 0 || len(a.Widths) > 0 }
+func spreads(a passage.Arrangement) bool { return a.Layout.Shards > 0 || a.Varies() }
 
 // keyIn returns the logical key of a stored one in an arrangement, or why it has none. A shard beyond those of the key counts as well.
 func keyIn(a passage.Arrangement, stored string) (string, error) {

@@ -226,18 +226,23 @@ func TestMoveByIDRefusesFlags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 10, local.Options{Signatures: true})
 		for args, want := range map[string]string{
-			"--stage --verify":         "--stage and --verify: choose one",
-			"--back --finish":          "choose one of them",
-			"--to 16 --from unsharded": "--from: the items of a movable collection are where its record says",
-			"--to 16 --key A":          "--keys moves single keys",
-			"--to x":                   `--to "x"`,
-			"--keys A":                 "want KEY=SHARDS",
-			"--keys A=x":               `"x" is no number of shards`,
-			"--keys A=0":               "want 1 to",
-			"--keys A=2,A=3":           `gives "A" twice`,
-			"":                         "name a layout",
-			"--name other --to 16":     "has no global index, and no movable collection",
-			"--name other --stage":     "--stage is for items that are found by id",
+			"--stage --verify":          "--stage and --verify: choose one",
+			"--back --finish":           "choose one of them",
+			"--to 16 --from unsharded":  "--from: the items of a movable collection are where its record says",
+			"--to 16 --key A":           "--keys moves single keys",
+			"--to x":                    `--to "x"`,
+			"--keys A":                  "want KEY=SHARDS",
+			"--keys A=x":                `"x" is no number of shards`,
+			"--keys A=0":                "want 1 to",
+			"--keys A=2,A=3":            `gives "A" twice`,
+			"--prefix A":                `--prefix "A": want PREFIX=SHARDS`,
+			"--prefix =4":               "want PREFIX=SHARDS",
+			"--prefix A=4=x":            `"x" is no number of shards`,
+			"--prefix A=2 --prefix A=3": `--prefix gives "A" twice`,
+			"--prefix _hs#=2":           "heatsink's own items",
+			"":                          "name a layout",
+			"--name other --to 16":      "has no global index, and no movable collection",
+			"--name other --stage":      "--stage is for items that are found by id",
 		} {
 			u.refused(args, want)
 		}
@@ -250,6 +255,29 @@ func TestMoveByIDRefusesFlags(t *testing.T) {
 		if err := u.refused("--verify", "not where the layout has them"); !errors.As(err, new(*badNews)) {
 			t.Errorf("got %v, want bad news", err)
 		}
+	})
+}
+
+// --prefix moves the keys that begin alike, and the way back gives them one shard again.
+func TestMoveByIDOfAPrefix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 100, local.Options{Signatures: true})
+		u.want("--prefix STATUS#A=8 --dry-run", "from       not sharded: {key}", `to         not sharded: {key}, keys that begin with "STATUS#A" over 8`, "of 102 items")
+		u.want("--prefix STATUS#A=8 --wait --yes", `every item is under not sharded: {key}, keys that begin with "STATUS#A" over 8`)
+		u.want("--stage", `keys that begin with "STATUS#A" over 8`)
+		u.want("--verify", "100  where the layout has them")
+		shards := map[string]int{}
+		out, err := u.client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("users")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range out.Items {
+			shards[item["pk"].(*types.AttributeValueMemberS).Value]++
+		}
+		if shards["STATUS#ACTIVE#SHARD_7"] == 0 || shards["STATUS#IDLE"] != 50 {
+			t.Errorf("items are in %v, want shards of STATUS#ACTIVE alone", shards)
+		}
+		u.want("--prefix STATUS#A=1 --wait --yes", "the move is over: every item is under not sharded: {key}\n")
 	})
 }
 

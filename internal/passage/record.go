@@ -39,7 +39,7 @@ type Record struct {
 	Now  Arrangement
 	Next *Arrangement
 
-	// Former is another layout that processes may still be configured with, without Widths: the one from before the last move, or the one
+	// Former is another layout that processes may still be configured with, without Widths and Prefixes: the one from before the last move, or the one
 	// that items were to move to if they went back. It stays until somebody finishes the move. It is nil if the layout is the same as now.
 	Former *Arrangement
 
@@ -148,8 +148,8 @@ func (r Record) arrangementFaults() (faults []error) {
 	case r.Former == nil:
 	case r.Next != nil:
 		fault("stage %s with a layout of an earlier move: want none while items move", describe(r.Stage))
-	case len(r.Former.Widths) > 0:
-		fault("the layout of an earlier move has %d keys with their own number of shards: want none", len(r.Former.Widths))
+	case r.Former.Varies():
+		fault("the layout of an earlier move has %d keys and %d prefixes with their own number of shards: want none", len(r.Former.Widths), len(r.Former.Prefixes))
 	case r.Now.SameLayout(r.Former.Layout):
 		fault("the layout of an earlier move is the one of now, %s: want none", r.Former)
 	default:
