@@ -40,7 +40,7 @@ func newByID(m *Mover) (*byID, error) {
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
 	}
-	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Moved: m.moved.Load, Logger: m.options.Logger})
+	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout, Clock: place.TimeUnit(o.EventTime.Unit)}, Moved: m.moved.Load, Logger: m.options.Logger})
 	return &byID{mover: m, table: table, control: control, book: book}, nil
 }
 
@@ -56,7 +56,7 @@ func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 	case !o.varies():
 		return nil, nil
 	default: // only these keys
-		to = passage.Arrangement{Layout: now.Layout, Widths: merged(now.Widths, o.Widths), Prefixes: merged(now.Prefixes, o.Prefixes)}
+		to = passage.Arrangement{Layout: now.Layout, Clock: now.Clock, Widths: merged(now.Widths, o.Widths), Prefixes: merged(now.Prefixes, o.Prefixes)}
 		if to.Layout.Shards == 0 {
 			to.Layout.Format.BareZero = true // other keys stay as they are
 		}
@@ -64,6 +64,9 @@ func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 			return nil, fmt.Errorf("%w: Widths or Prefixes gives some keys their own number of shards, but the present layout is %q, whose format is without BareZero: "+
 				"name a layout with BareZero in To as well, to which all keys move", heatsink.ErrOptions, now.Layout.String())
 		}
+	}
+	if to.Clock = place.TimeUnit(o.Collection.EventTime.Unit); now.Timed() { // all programs have the one of the record
+		to.Clock = now.Clock
 	}
 	if err := to.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: the layout to move to: %w", heatsink.ErrOptions, err)

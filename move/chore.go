@@ -120,11 +120,14 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 		case at.spot == astray && state == forward.Live:
 			r.stick(misplaced.String(), at, item, at.why+": "+at.remedy)
 		case at.spot == atUnknown && state == forward.Live && r.before.locate(item).spot == atBoth:
-			remedy := "go back, and choose another Format"
-			if r.record.List() {
-				remedy = "append it under another key, and delete it"
+			remedy := "the new layout takes no such key, so the item cannot move; go back, and choose another Format"
+			switch {
+			case r.record.List():
+				remedy = "the new layout takes no such key, so the item cannot move; append it under another key, and delete it"
+			case at.key != "": // its key is taken, and its id is not
+				remedy = timeless
 			}
-			r.stick(kindRefused, at, item, at.why+": the new layout takes no such key, so the item cannot move; "+remedy)
+			r.stick(kindRefused, at, item, at.why+": "+remedy)
 		}
 	case forward.ReturnAll:
 		return at.spot == atOld && state.Forwarded()

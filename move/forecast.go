@@ -51,6 +51,9 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 	t := m.newTrip(table)
 	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
 	if to != nil && v.Record.Stage == (forward.Stage{}) {
+		if err := t.admitTimes(to); err != nil {
+			return Forecast{}, err
+		}
 		a.census = t.newCensus(v.Record.Now, to)
 		if a.census.all && !v.Record.Now.Equal(*to) {
 			if err := t.rivals(ctx); err != nil {

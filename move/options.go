@@ -170,8 +170,9 @@ func (o *Options) validateMovable(wrong func(format string, args ...any)) {
 	default:
 		wrong("To is %q, and items are found by id in a Calculated layout: set To.Strategy to layout.Calculated", o.To.String())
 	}
-	if o.To.Bucket != layout.NoBucket {
-		wrong("To has a bucket for every %v, and items are found by id alone: leave the bucket out", o.To.Bucket)
+	if c := &o.Collection; o.To.Bucket != layout.NoBucket && (c.EventTime.Attribute == "" || c.EventTime.Attribute != c.SortKey) {
+		wrong("To has a bucket for every %v and Collection.EventTime is %q, but items are found by their sort key alone: "+
+			"name the sort key %q in EventTime, if it begins with the time; else leave the bucket out", o.To.Bucket, c.EventTime.Attribute, c.SortKey)
 	}
 	for key, n := range o.Widths {
 		if n < 1 || n > layout.MaxShards {

@@ -22,6 +22,11 @@ type Arrangement struct {
 	Prefixes map[string]int `json:"prefixes,omitempty"`
 }
 
+// arrangementOf returns what people see of an arrangement.
+func arrangementOf(a passage.Arrangement) Arrangement {
+	return Arrangement{Layout: a.Layout, Widths: a.Widths, Prefixes: a.Prefixes}
+}
+
 // String returns the arrangement in one line.
 func (a Arrangement) String() string {
 	var own []string
@@ -91,13 +96,13 @@ func nameOfStage(s forward.Stage) (name, does string) {
 
 // stageOf returns the stage that a record is in.
 func stageOf(r *passage.Record) Stage {
-	s := Stage{Generation: r.Generation, Since: time.UnixMilli(r.At).UTC(), Now: Arrangement(r.Now), Why: r.Why, By: r.By}
+	s := Stage{Generation: r.Generation, Since: time.UnixMilli(r.At).UTC(), Now: arrangementOf(r.Now), Why: r.Why, By: r.By}
 	s.Name, s.Does = nameOfStage(r.Stage)
 	if r.Next != nil {
-		s.Next = new(Arrangement(*r.Next))
+		s.Next = new(arrangementOf(*r.Next))
 	}
 	if r.Former != nil {
-		s.Former = new(Arrangement(*r.Former))
+		s.Former = new(arrangementOf(*r.Former))
 	}
 	_, then, waits := follows(r, false)
 	if r.List() && r.Stage.Phase == forward.Closed {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -100,7 +101,7 @@ func (m *mover) movable(ctx context.Context, c clients, table *types.TableDescri
 		return o, false, nil
 	}
 	for flag, given := range map[string]bool{
-		"from": len(m.from) > 0, "shard-by": len(m.shardBy) > 0, "event-time": m.eventTime != "", "key": m.key != "",
+		"from": len(m.from) > 0, "shard-by": len(m.shardBy) > 0, "key": m.key != "",
 	} {
 		if given {
 			return o, true, fmt.Errorf("--%s: the items of a movable collection are where its record says: leave it out; --keys moves single keys, --prefix those that begin alike, and --index the items that an index lists", flag)
@@ -131,7 +132,26 @@ func (m *mover) movable(ctx context.Context, c clients, table *types.TableDescri
 	o.Collection = heatsink.Options{
 		Table: m.table, PartitionKey: written.PartitionKey, SortKey: written.SortKey, Layout: written.Layout, Movable: true, Name: m.name, ControlTable: m.controlTable,
 	}
-	return o, true, nil
+	o.Collection.EventTime, err = m.timeOf(written, o.To)
+	return o, true, err
+}
+
+// timeOf returns the event time of a movable collection that has buckets or gets some: by its charter, or by --event-time. By default it is the
+// sort key, as a string.
+func (m *mover) timeOf(written charter.Charter, to layout.Layout) (heatsink.EventTime, error) {
+	if written.Layout.Bucket != layout.NoBucket {
+		recorded, err := recorded(written)
+		return recorded.EventTime, err
+	}
+	switch {
+	case m.eventTime != "" && to.Bucket == layout.NoBucket:
+		return heatsink.EventTime{}, errors.New("--event-time is for layouts in buckets, and --to has none: leave it out")
+	case m.eventTime != "":
+		return parseEventTime(m.eventTime)
+	case to.Bucket != layout.NoBucket:
+		return heatsink.EventTime{Attribute: written.SortKey}, nil
+	}
+	return heatsink.EventTime{}, nil
 }
 
 // runByID does what the flags say with a movable collection.

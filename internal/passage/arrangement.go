@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/heatsink-go/heatsink/internal/charter"
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -25,8 +27,8 @@ const (
 	// number of shards, and stays below 4 KB. So reading it costs 1 RCU.
 	MaxText = 1500
 
-	maxKey        = 2048   // bytes of a partition key
-	longestSuffix = 64 + 9 // bytes of a shard's prefix and number
+	maxKey        = 2048                  // bytes of a partition key
+	longestSuffix = 64 + 9 + 64 + 12 + 64 // bytes of a shard's prefix and number, and of a bucket's prefix, digits and mark
 )
 
 // ErrArrangement is wrapped when an arrangement cannot be used. The error says what is wrong with it and what to do.
@@ -35,7 +37,7 @@ var ErrArrangement = errors.New("invalid arrangement")
 // Arrangement is where the items of a collection are: a layout, and the keys whose number of shards differs from it. It does not
 // change.
 type Arrangement struct {
-	// Layout has no buckets.
+	// Layout may have buckets, by the time that sort keys hold, if it is Calculated. Then all keys have the same number of shards.
 	Layout layout.Layout
 	// Widths has the number of shards of single keys. If there are any, the format has BareZero, so that a key with one shard is stored
 	// as it is. It is nil if all keys have Layout.Shards.
@@ -43,7 +45,12 @@ type Arrangement struct {
 	// Prefixes has the number of shards of all keys that begin with a prefix, those that come later included. The longest prefix counts,
 	// and Widths before it. The format has BareZero as well.
 	Prefixes map[string]int
+	// Clock is how sort keys hold their times. It counts with buckets alone.
+	Clock place.TimeUnit
 }
+
+// Timed reports whether keys have buckets.
+func (a Arrangement) Timed() bool { return a.Layout.Bucket != layout.NoBucket }
 
 // Varies reports whether some keys have their own number of shards.
 func (a Arrangement) Varies() bool { return len(a.Widths)+len(a.Prefixes) > 0 }
@@ -97,8 +104,15 @@ func (a Arrangement) layoutFaults() (faults []error) {
 	if err := a.Layout.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	if a.Layout.Bucket != layout.NoBucket {
-		faults = append(faults, fmt.Errorf("it has buckets by %s: the items of a movable collection are found by their ids alone, so leave the bucket out", a.Layout.Bucket))
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	switch {
+	case !a.Timed():
+	case a.Layout.Strategy != layout.Calculated:
+		fault("it is a list with buckets by %s: only items that are found by id move in buckets; leave the bucket out, or use a Calculated layout", a.Layout.Bucket)
+	case a.Varies():
+		fault("it has buckets by %s, and %d keys and %d prefixes with their own number of shards: leave one of the two out", a.Layout.Bucket, len(a.Widths), len(a.Prefixes))
+	case int(a.Clock) >= len(clocks):
+		fault("its times are of the unit %d: want RFC3339, UnixSeconds or UnixMilliseconds", a.Clock)
 	}
 	return faults
 }
@@ -110,7 +124,7 @@ func (a Arrangement) widthFaults() (faults []error) {
 	}
 	if own > 0 && !a.Layout.Format.BareZero {
 		faults = append(faults, fmt.Errorf("%d keys and prefixes have their own number of shards, but the format is %s without BareZero: "+
-			"set BareZero, so that a key with one shard is stored as it is", own, quote.Text(template(a.Layout.Format))))
+			"set BareZero, so that a key with one shard is stored as it is", own, quote.Text(template(a.Layout))))
 	}
 	for _, key := range slices.Sorted(maps.Keys(a.Widths)) {
 		if n := a.Widths[key]; n < 1 || n > layout.MaxShards {
@@ -154,22 +168,22 @@ func (a Arrangement) Check(key string) error {
 	if len(key)+longestSuffix <= maxKey { // most keys, and without an allocation
 		return l.CheckKey(key)
 	}
-	_, err := l.ShardKey(key, time.Time{}, max(l.Shards, 1)-1)
+	_, err := l.ShardKey(key, time.Unix(0, 0), max(l.Shards, 1)-1) // all buckets have names of the same length
 	return err
 }
 
 // Equal reports whether two arrangements put all items into the same homes, by what they say.
 func (a Arrangement) Equal(other Arrangement) bool {
 	a, other = a.plain(), other.plain()
-	return a.Layout == other.Layout && maps.Equal(a.Widths, other.Widths) && maps.Equal(a.Prefixes, other.Prefixes)
+	return a.Layout == other.Layout && a.Clock == other.Clock && maps.Equal(a.Widths, other.Widths) && maps.Equal(a.Prefixes, other.Prefixes)
 }
 
 // SameLayout reports whether a process that is configured with a layout means that of the arrangement. What has no effect on where
 // items are does not count.
 func (a Arrangement) SameLayout(l layout.Layout) bool {
 	mine, other := plainLayout(a.Layout), plainLayout(l)
-	if mine.Shards == 0 && other.Shards == 0 { // keys are stored as they are
-		return mine.Bucket == other.Bucket
+	if mine.Shards == 0 && other.Shards == 0 { // keys are stored as they are, or with their bucket
+		return mine.Bucket == other.Bucket && mine.Template() == other.Template()
 	}
 	return mine == other
 }
@@ -186,6 +200,9 @@ func (a Arrangement) String() string {
 // plain returns an arrangement without what has no effect on where items are.
 func (a Arrangement) plain() Arrangement {
 	p := Arrangement{Layout: plainLayout(a.Layout)}
+	if a.Timed() {
+		p.Clock = a.Clock
+	}
 	shards := func(l layout.Layout) int { return max(l.Shards, 1) }
 	byLength := func(a, b string) int { return cmp.Compare(len(a), len(b)) }
 	for _, prefix := range slices.SortedFunc(maps.Keys(a.Prefixes), byLength) { // what a prefix changes depends on the shorter ones alone
@@ -212,7 +229,7 @@ func with(widths map[string]int, name string, n int) map[string]int {
 
 // plainLayout returns a layout without what has no effect on where items are. It leaves a format that is not valid as it is.
 func plainLayout(l layout.Layout) layout.Layout {
-	if short, err := layout.ParseFormat(template(l.Format)); err == nil {
+	if short, err := layout.ParseFormat(template(l)); err == nil {
 		l.Format = short
 	}
 	if l.Strategy == layout.Random {
@@ -221,8 +238,16 @@ func plainLayout(l layout.Layout) layout.Layout {
 	return l
 }
 
-// template returns how a format spells shards, without buckets.
-func template(f layout.Format) string { return layout.Layout{Shards: 1, Format: f}.Template() }
+// template returns how a layout spells shards, also if it has none, and its buckets, if it has some.
+func template(l layout.Layout) string {
+	return layout.Layout{Shards: 1, Bucket: l.Bucket, Format: l.Format}.Template()
+}
+
+// clocks are the names of place.TimeUnit as they are stored.
+var clocks = [...]string{charter.RFC3339, charter.UnixSeconds, charter.UnixMilliseconds}
+
+// ClockName returns the name of a unit that is valid, as charters have it.
+func ClockName(unit place.TimeUnit) string { return clocks[unit] }
 
 // stored is an arrangement as a record has it.
 type stored struct {
@@ -231,7 +256,11 @@ type stored struct {
 	Hash     layout.Hash     `json:"hash"`
 	Format   string          `json:"format"`
 	Widths   map[string]int  `json:"widths,omitempty"`
-	Prefixes map[string]int  `json:"prefixes,omitempty"` // older versions refuse a record that has it, as they refuse any unknown field
+
+	// Older versions refuse a record that has these, as they refuse any unknown field.
+	Prefixes map[string]int `json:"prefixes,omitempty"`
+	Bucket   layout.Bucket  `json:"bucket,omitempty"`
+	Clock    string         `json:"clock,omitempty"` // with a bucket
 }
 
 // text returns the arrangement as it is stored: equal arrangements give equal texts. It is "" if the arrangement is not valid.
@@ -241,7 +270,11 @@ func (a Arrangement) text() string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	l := a.Layout
-	if e.Encode(stored{l.Strategy, l.Shards, l.Hash, template(l.Format), a.Widths, a.Prefixes}) != nil {
+	s := stored{l.Strategy, l.Shards, l.Hash, template(l), a.Widths, a.Prefixes, l.Bucket, ""}
+	if a.Timed() && int(a.Clock) < len(clocks) {
+		s.Clock = clocks[a.Clock]
+	}
+	if e.Encode(s) != nil {
 		return ""
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -259,7 +292,13 @@ func parseArrangement(text string) (Arrangement, error) {
 	if err != nil {
 		return Arrangement{}, fmt.Errorf("%w: %w", ErrArrangement, err)
 	}
-	a := Arrangement{layout.Layout{Shards: s.Shards, Strategy: s.Strategy, Hash: s.Hash, Format: format}, s.Widths, s.Prefixes}
+	a := Arrangement{
+		Layout: layout.Layout{Shards: s.Shards, Strategy: s.Strategy, Bucket: s.Bucket, Hash: s.Hash, Format: format},
+		Widths: s.Widths, Prefixes: s.Prefixes,
+	}
+	if i := slices.Index(clocks[:], s.Clock); i >= 0 {
+		a.Clock = place.TimeUnit(i)
+	}
 	if err := a.Validate(); err != nil {
 		return Arrangement{}, err
 	}

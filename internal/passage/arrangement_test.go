@@ -36,7 +36,7 @@ func TestArrangementRefuses(t *testing.T) {
 		says string
 	}{
 		"a layout that is wrong":    {calculated(layout.MaxShards + 1), "Layout.Shards"},
-		"a bucket":                  {Arrangement{Layout: layout.Layout{Bucket: layout.Day}}, "buckets by day"},
+		"a bucket of a list":        {Arrangement{Layout: layout.Layout{Bucket: layout.Day}}, "a list with buckets by day"},
 		"no bare key":               {Arrangement{Layout: calculated(4).Layout, Widths: map[string]int{"a": 2}}, "without BareZero"},
 		"no shard":                  {wide(0, map[string]int{"a": 0}), `key "a" has 0 shards`},
 		"too many shards":           {wide(0, map[string]int{"a": layout.MaxShards + 1}), "65537 shards"},
