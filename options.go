@@ -85,9 +85,12 @@ type Options struct {
 	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
 	// heatsink.
 	//
+	// A Calculated layout may have buckets if EventTime is the sort key, because an item is found by that alone. Its sort keys then are
+	// numbers, or begin with a time in UTC. A query needs EventTime, From and To from the beginning of a move to buckets on.
+	//
 	// All programs that read or write the table must set Movable before the first move. The client must sign its requests, as the
 	// SDK's does. A sort key is required. Open refuses Movable together with an Index, whose items move without it, and with
-	// Adaptive, Widths, Older, Version, TTL, OnePerShard, ShardBy and buckets. A movable collection is always recorded.
+	// Adaptive, Widths, Older, Version, TTL, OnePerShard, ShardBy and other buckets. A movable collection is always recorded.
 	Movable bool
 
 	// Recorded writes the layout down in the table, in the collection's charter. A process that opens the collection with a

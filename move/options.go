@@ -52,8 +52,8 @@ type Options struct {
 	Collection heatsink.Options
 
 	// To is the layout that the items of a movable collection are moved to, with the same Strategy. For keys without shards it is
-	// layout.Layout{Strategy: layout.Calculated}, also for a list. Default: the present layout if there are Widths or Prefixes, or what is in
-	// progress.
+	// layout.Layout{Strategy: layout.Calculated}, also for a list. It may have buckets if Collection.EventTime is the sort key.
+	// Default: the present layout if there are Widths or Prefixes, or what is in progress.
 	To layout.Layout
 
 	// Widths gives single keys of a movable collection their own number of shards. Without To, only the items of these keys move, and only

@@ -89,7 +89,8 @@ A LAYOUT is "unsharded", or a number of shards with what differs from the defaul
   16                                  calculated by xxhash, spelt {key}#SHARD_{shard}
   "8 fnv {key}#{shard}"               another hash and spelling
   "random 4"                          shards that were drawn; a list has it without the word
-  "4 per day"                         4 shards for each day; needs --event-time
+  "4 per day"                         4 shards for each day; needs --event-time, except for
+                                      items found by id whose sort keys are times as strings
 If the collection has a charter (Options.Recorded or Adaptive), the charter is the layout to
 move to: leave --to out. --from is then by default what the charter calls older.
 

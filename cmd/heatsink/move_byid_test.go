@@ -281,6 +281,71 @@ func TestMoveByIDOfAPrefix(t *testing.T) {
 	})
 }
 
+// Items found by id move to buckets by the time in their sort keys, and back to none.
+func TestMoveByIDToBuckets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Signatures: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		if err := db.CreateTable(t.Context(), "users", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		u := &userTable{t: t, client: db.Client()}
+		o := heatsink.Options{Table: "users", PartitionKey: "pk", SortKey: "sk", Movable: true, Layout: layout.Layout{Strategy: layout.Calculated}}
+		o.EventTime.Attribute = "sk"
+		c, err := heatsink.Open[heatsink.Item](u.client, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
+		put := func(sk string) {
+			item := heatsink.Item{"pk": &types.AttributeValueMemberS{Value: "PAGE"}, "sk": &types.AttributeValueMemberS{Value: sk}}
+			if _, err := c.Put(t.Context(), item); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 40 {
+			put(day.Add(time.Duration(i) * time.Hour).Format(time.RFC3339))
+		}
+		move := func(want string, args ...string) {
+			t.Helper()
+			if out, _, err := u.run(args...); err != nil || !strings.Contains(out, want) {
+				t.Errorf("%v: %v: %s, want %q", args, err, out, want)
+			}
+		}
+		refused := func(want string, args ...string) {
+			t.Helper()
+			if _, _, err := u.run(args...); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: got %v, want %q", args, err, want)
+			}
+		}
+		refused("--event-time is for layouts in buckets", "--to", "4", "--event-time", "sk", "--yes")
+		refused(`name the sort key "sk" in EventTime`, "--to", "4 per day", "--event-time", "at", "--yes")
+		refused(`the sort key "sk" has the type S`, "--to", "4 per day", "--event-time", "sk=seconds", "--yes")
+		put("profile")
+		move("1 item would keep the move from beginning", "--to", "4 per day", "--dry-run")
+		if _, err := c.Delete(t.Context(), heatsink.Item{"pk": &types.AttributeValueMemberS{Value: "PAGE"}, "sk": &types.AttributeValueMemberS{Value: "profile"}}); err != nil {
+			t.Fatal(err)
+		}
+		move("every item is under calculated by xxhash over 4 shards per day: {key}#{bucket}#SHARD_{shard}", "--to", "4 per day", "--wait", "--yes")
+		move("per day", "--stage")
+		move("40  where the layout has them", "--verify")
+		move("programs must have calculated by xxhash over 4 shards per day", "--finish", "--yes")
+		o.Layout = layout.Layout{Strategy: layout.Calculated, Shards: 4, Bucket: layout.Day}
+		if c, err = heatsink.Open[heatsink.Item](u.client, o); err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.Count(t.Context(), heatsink.Query{Key: "PAGE", From: day, To: day.AddDate(0, 0, 1), Consistent: true})
+		if err != nil || n != 24 {
+			t.Errorf("%d items of the first day, %v, want 24", n, err)
+		}
+		move("every item is under not sharded: {key}\n", "--to", "unsharded", "--wait", "--yes")
+		move("40  where the layout has them", "--verify")
+	})
+}
+
 // A list moves as well. Its layouts need no strategy, and it does not go back.
 func TestMoveListByCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
