@@ -82,7 +82,7 @@ func (m *tracking) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	along, err := m.start(way.along())
+	along, err := way.sources(m, way.along)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,9 @@ func (m *tracking) open(ctx context.Context) error {
 		}
 	}
 	g.Gather, err = gather.New(ctx, config, gather.Stages[found]{
-		Count: len(way.spans), Along: along, Open: func(_ context.Context, stage int) ([]gather.Source[found], error) { return m.start(way.open(stage)) },
+		Count: len(way.spans), Along: along, Open: func(_ context.Context, stage int) ([]gather.Source[found], error) {
+			return way.sources(m, func() ([]*shard, error) { return way.open(stage) })
+		},
 	})
 	if err != nil {
 		return m.explained(g, err)
@@ -118,8 +120,9 @@ func (m *tracking) open(ctx context.Context) error {
 	return nil
 }
 
-// start returns shards as sources, behind the last id that is decided.
-func (m *tracking) start(shards []*shard, err error) ([]gather.Source[found], error) {
+// sources returns some shards of a read as sources, behind the last id that is decided.
+func (w *route) sources(m *tracking, some func() ([]*shard, error)) ([]gather.Source[found], error) {
+	shards, err := some()
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
 
@@ -165,5 +166,51 @@ func TestDeadItemsOfAPrefixGo(t *testing.T) {
 			t.Errorf("verified %+v, %v, with %d deleted", report, err, deleted)
 		}
 		x.shards()
+	})
+}
+
+// A prefix of a list gets its own number of shards as well. The bare key is one of them, so that its items stay, and others are appended to all.
+func TestMovePrefixOfAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		list := layout.Layout{}
+		c := x.program(list)
+		n := 0
+		add := func(keys ...string) {
+			for _, key := range keys {
+				n++
+				if _, err := c.Put(t.Context(), user{Key: key, ID: fmt.Sprintf("v%05d", n), Value: n}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for range 40 {
+			add("P#1", "P#2", "Q")
+		}
+		o := move.Options{Collection: users(list), Prefixes: map[string]int{"P#": 4}}
+		stages := map[string]bool{}
+		for done := false; !done; {
+			result, err := x.mover(o).Run(t.Context())
+			if err != nil || len(stages) > 6 {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			stages[result.Stage.Name], done = true, result.Done
+			add("P#1", "P#3", "Q")
+			time.Sleep(63 * time.Minute)
+		}
+		add("P#1", "P#3", "Q")
+		most := x.shards()
+		spread := func(key string) int { return most[key+"#SHARD_1"] + most[key+"#SHARD_2"] + most[key+"#SHARD_3"] }
+		if spread("P#1") == 0 || spread("P#3") == 0 || most["P#2"] != 40 || most["Q"] != n/3 {
+			t.Errorf("items are in %v, want what was appended in four shards of the keys with the prefix", most)
+		}
+		for key, want := range map[string]int{"P#1": n / 3, "P#2": 40, "P#3": n/3 - 40, "Q": n / 3} {
+			if got, err := c.Count(t.Context(), heatsink.Query{Key: key, Consistent: true}); err != nil || got != want {
+				t.Errorf("%s has %d items, %v, want %d", key, got, err, want)
+			}
+		}
+		if report, err := x.mover(o).Verify(t.Context()); err != nil || report.Damaged() != 0 {
+			t.Errorf("verified %+v, %v", report, err)
+		}
 	})
 }
