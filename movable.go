@@ -47,7 +47,7 @@ func newMovable(client Client, o *Options, control *adapt.Control, charter *adap
 	}
 	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready, chooser: chooser, list: o.Layout.Strategy == layout.Random}
 	m.carrier = &carry.Carrier{Client: client, Reads: s.reads, Writes: s.writes}
-	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Moved: charter.Moved, Logger: o.Logger})
+	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout, Clock: schema.EventTime.Unit}, Moved: charter.Moved, Logger: o.Logger})
 	return m, nil
 }
 
@@ -73,12 +73,16 @@ func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, err
 	if err != nil {
 		return at, homes, fmt.Errorf("%w: %w", ErrItem, err)
 	}
-	if homes[forward.Old], err = m.schema.HomeIn(r.Now.For(logical.Value), key); err != nil {
+	schema := m.schema
+	if clock, timed := r.Clock(); timed {
+		schema = schema.Timed(clock) // the record's, because it is the same for all programs
+	}
+	if homes[forward.Old], err = schema.HomeIn(r.Now.For(logical.Value), key); err != nil {
 		return at, homes, err
 	}
 	homes[forward.New] = homes[forward.Old]
 	if at.Phase != forward.Settled {
-		if homes[forward.New], err = m.schema.HomeIn(r.Next.For(logical.Value), key); err != nil {
+		if homes[forward.New], err = schema.HomeIn(r.Next.For(logical.Value), key); err != nil {
 			return at, homes, err
 		}
 	}
@@ -319,7 +323,7 @@ func (m *movable) appender(w *writer, v *passage.View) *writer {
 	in := appendsTo(&v.Record)
 	schema, sender, own := *m.schema, *w.sender, *w
 	schema.Layout, schema.Hashed = in.Layout, true
-	if len(in.Widths) > 0 {
+	if in.Varies() {
 		schema.Widths = in
 	}
 	sender.client = leased{sender.client, v.Lease()}
@@ -338,7 +342,7 @@ func appendsTo(r *passage.Record) passage.Arrangement {
 	case forward.Split:
 		narrower := r.Now
 		narrower.Layout.Shards = r.Next.Layout.Shards
-		if 0 < narrower.Layout.Shards && narrower.Layout.Shards < r.Now.Layout.Shards && len(r.Now.Widths) == 0 && narrower.Equal(*r.Next) {
+		if 0 < narrower.Layout.Shards && narrower.Layout.Shards < r.Now.Layout.Shards && !r.Now.Varies() && narrower.Equal(*r.Next) {
 			return narrower
 		}
 	}

@@ -236,8 +236,11 @@ func TestMovableRefuses(t *testing.T) {
 		`TTL "ttl" is set`:   func(o *Options) { o.TTL = "ttl" },
 		"no SortKey":         func(o *Options) { o.SortKey = "" },
 		"ShardBy is":         func(o *Options) { o.ShardBy = []string{"other"} },
-		"a bucket for every": func(o *Options) { o.Layout.Bucket, o.EventTime.Attribute = layout.Day, "at" },
-		"index \"i\" lists":  func(o *Options) { o.Index = Index{Name: "i", PartitionKey: "ipk"} },
+		`found by its sort key alone: name the sort key "sk" in EventTime`: func(o *Options) { o.Layout.Bucket, o.EventTime.Attribute = layout.Day, "at" },
+		"only items that are found by id move in buckets": func(o *Options) {
+			o.Layout, o.EventTime.Attribute = layout.Layout{Shards: 2, Bucket: layout.Day}, "sk"
+		},
+		"index \"i\" lists": func(o *Options) { o.Index = Index{Name: "i", PartitionKey: "ipk"} },
 	} {
 		db := local.Start(t)
 		_, err := Open[Item](db.Client(), movables(edit))

@@ -85,9 +85,12 @@ type Options struct {
 	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
 	// heatsink.
 	//
+	// A Calculated layout may have buckets if EventTime is the sort key, because an item is found by that alone. Its sort keys then are
+	// numbers, or begin with a time in UTC. A query needs EventTime, From and To from the beginning of a move to buckets on.
+	//
 	// All programs that read or write the table must set Movable before the first move. The client must sign its requests, as the
 	// SDK's does. A sort key is required. Open refuses Movable together with an Index, whose items move without it, and with
-	// Adaptive, Widths, Older, Version, TTL, OnePerShard, ShardBy and buckets. A movable collection is always recorded.
+	// Adaptive, Widths, Older, Version, TTL, OnePerShard, ShardBy and other buckets. A movable collection is always recorded.
 	Movable bool
 
 	// Recorded writes the layout down in the table, in the collection's charter. A process that opens the collection with a
@@ -412,7 +415,11 @@ func (o *Options) checkMovable(wrong func(format string, args ...any)) {
 	refuse(o.SortKey == "", "there is no SortKey, which tells the items of a key apart: leave Movable out")
 	refuse(o.OnePerShard, "OnePerShard is set, and such an item belongs to its shard: leave one of the two out")
 	refuse(len(o.ShardBy) > 0 && !slices.Equal(o.ShardBy, []string{o.SortKey}), "ShardBy is %q, and an item is found by its sort key: leave ShardBy out", o.ShardBy)
-	refuse(o.Layout.Bucket != layout.NoBucket, "the layout has a bucket for every %v, and reads merge the two homes of a key by sort key alone: leave one of the two out", o.Layout.Bucket)
+	bucket := o.Layout.Bucket
+	refuse(bucket != layout.NoBucket && o.EventTime.Attribute != o.SortKey, "the layout has a bucket for every %v and EventTime is %q, but an item is found by its sort key alone: "+
+		"name the sort key %q in EventTime, if it begins with the time; else leave Movable or the bucket out", bucket, o.EventTime.Attribute, o.SortKey)
+	refuse(bucket != layout.NoBucket && o.Layout.Strategy == layout.Random, "the layout is Random and has a bucket for every %v: "+
+		"only items that are found by id move in buckets; use a Calculated layout, or leave Movable or the bucket out", bucket)
 }
 
 // varies reports whether keys have widths of their own.

@@ -51,6 +51,8 @@ type reading struct {
 
 	course *passage.Course // where items are, in a movable collection, else nil
 	sift   *sift.Sift      // the filter and the projection, if this process evaluates them
+
+	outsider atomic.Pointer[outsider] // the first item that was met in a wrong bucket
 }
 
 // prepare checks a query and converts it to a reading.

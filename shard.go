@@ -22,6 +22,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // found is an item that was read but not returned yet. The entry holds its sort key.
@@ -53,8 +54,10 @@ type shard struct {
 
 	cover *adapt.Cover // of the key's ledger; nil without ledgers
 
-	bucket time.Time // the start of the bucket, in which every item must have an event time; zero without buckets
-	timed  bool      // items must be compared with From and To
+	bucket time.Time     // the start of the bucket, in which every item must have an event time; zero without buckets
+	timed  bool          // items must be compared with From and To
+	period layout.Bucket // of bucket, in a movable collection
+	both   bool          // it has old and new homes of a movable collection
 
 	left   sortkey.Interval // the sort keys to read
 	skip   sortkey.Value    // the sort key of an item that was returned already, if skips is set
@@ -281,7 +284,7 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 		if mortal && r.core.ttl.Expired(item, now) {
 			continue
 		}
-		if s.timed {
+		if s.timed && r.course == nil {
 			in, err := s.inTime(&e.Value)
 			if err != nil {
 				return false, err
@@ -305,6 +308,10 @@ func (s *shard) meet(e *entry, page *gather.Page[found]) (bool, error) {
 		return false, err
 	}
 	f.state, f.item = slot.State, slot.Content
+	if f.role == passage.NoHome && f.state == forward.Live && s.outside(sortOf(*e)) {
+		r.outsider.CompareAndSwap(nil, &outsider{s.key, sortOf(*e)})
+		return false, nil
+	}
 	switch {
 	case f.role == passage.OnlyHome && f.state == forward.Dead:
 		return false, nil
@@ -314,20 +321,35 @@ func (s *shard) meet(e *entry, page *gather.Page[found]) (bool, error) {
 		page.Dropped++
 		return true, nil
 	}
-	if r.sift == nil {
-		return true, nil
+	keeps := true
+	if s.timed { // as a filter: only both homes together tell what an item is
+		if keeps, err = s.inTime(f); err != nil {
+			return false, err
+		}
 	}
-	keeps, err := r.sift.Keeps(f.item)
-	if err != nil {
-		return false, fmt.Errorf("query %s shard %q: %w", r.core.options.Table, s.key, err)
+	if r.sift != nil && keeps {
+		if keeps, err = r.sift.Keeps(f.item); err != nil {
+			return false, fmt.Errorf("query %s shard %q: %w", r.core.options.Table, s.key, err)
+		}
 	}
 	if f.dropped = !keeps; f.dropped {
 		page.Dropped++
 		f.item = nil
 		return true, nil
 	}
-	f.item = r.sift.Project(f.item)
+	if r.sift != nil {
+		f.item = r.sift.Project(f.item)
+	}
 	return true, nil
+}
+
+// outside reports whether the time of an id is not in the bucket of the shard.
+func (s *shard) outside(sort sortkey.Value) bool {
+	if s.bucket.IsZero() {
+		return false
+	}
+	at, err := s.read.course.Clock.Ordered(sort.Written())
+	return err != nil || !s.period.Start(at).Equal(s.bucket)
 }
 
 // inTime reports whether the item's time is in the query's range. If its time is invalid, or missing where every item

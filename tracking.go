@@ -34,7 +34,9 @@ type tracking struct {
 	view  *passage.View
 
 	*gathering
+	route  *route
 	shards []string // the shard keys of all courses so far, each once
+	known  map[string]bool
 
 	met      encounter     // the last id
 	last     sortkey.Value // of the last id that is decided; its kind is 0 before the first
@@ -88,21 +90,9 @@ func (m *tracking) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shards := shardsAlong(course, r)
-	for _, s := range shards {
-		if m.last.Kind != attr.Invalid {
-			s.left = s.left.From(m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
-			s.skip, s.skips = m.last, true
-			s.done = s.left.Empty()
-		}
-		if !slices.Contains(m.shards, s.key) {
-			m.shards = append(m.shards, s.key)
-		}
-	}
-	if r.query.Limit == 0 {
-		if err := r.checkShards(len(shards)); err != nil {
-			return err
-		}
+	way, err := newRoute(r, course, m.last)
+	if err != nil {
+		return err
 	}
 	config := r.config(ctx)
 	if config.Limit > 0 {
@@ -117,71 +107,263 @@ func (m *tracking) open(ctx context.Context) error {
 		config.Filter, config.Yield = "", m.yield
 	}
 	// Until a move is over, pages are as sure as while it moved items. A filter's pages follow what passes it instead.
-	settling := m.view.Record.Stage.Phase == forward.Settling && config.Filter == ""
-	g := &gathering{read: r, buckets: []time.Time{{}}}
+	way.sure = course.Phase != forward.Settled || m.view.Record.Stage.Phase == forward.Settling && config.Filter == ""
+	along, err := way.sources(m, way.along)
+	if err != nil {
+		return err
+	}
+	total, err := way.total()
+	if err != nil {
+		return err
+	}
+	if r.query.Limit == 0 {
+		if err := r.checkShards(total); err != nil {
+			return err
+		}
+	}
+	g := &gathering{read: r, buckets: way.buckets()}
 	if config.MaxRequests > 0 {
 		if config.MaxRequests -= m.sent; config.MaxRequests <= 0 {
-			return g.exceeded(&gather.AllowanceError{Sent: m.sent, Returned: m.returned, More: len(shards)})
+			return g.exceeded(&gather.AllowanceError{Sent: m.sent, Returned: m.returned, More: total})
 		}
 	}
 	g.Gather, err = gather.New(ctx, config, gather.Stages[found]{
-		Count: 1, Open: func(context.Context, int) ([]gather.Source[found], error) {
-			return sourcesAlong(course, shards, settling), nil
+		Count: len(way.spans), Along: along, Open: func(_ context.Context, stage int) ([]gather.Source[found], error) {
+			return way.sources(m, func() ([]*shard, error) { return way.open(stage) })
 		},
 	})
 	if err != nil {
 		return m.explained(g, err)
 	}
-	m.gathering, m.before = g, m.returned
+	m.gathering, m.route, m.before = g, way, m.returned
 	return nil
 }
 
 // mostYield is the largest share of ids that are expected to have an item, while a move goes on. Ids may be deleted in their new homes meanwhile.
 const mostYield = 0.98
 
-// shardsAlong returns the shards to read along a course, each once: those of the old homes, then those that only new homes have.
-func shardsAlong(c *passage.Course, r *reading) []*shard {
-	list := make([]*shard, 0, len(c.Old.Keys)+len(c.New.Keys))
-	seen := make(map[string]bool, cap(list))
-	for nth, h := range []passage.Shards{c.Old, c.New} {
-		for n, key := range h.Keys {
-			if seen[key] {
-				continue
-			}
-			seen[key] = true
-			list = append(list, &shard{
-				read: r, ordinal: pagetoken.NewOrdinal(nth, n), key: key, left: r.interval,
-				partition: &types.AttributeValueMemberS{Value: key},
-			})
+// sources returns some shards of a read as sources, behind the last id that is decided.
+func (w *route) sources(m *tracking, some func() ([]*shard, error)) ([]gather.Source[found], error) {
+	shards, err := some()
+	if err != nil {
+		return nil, err
+	}
+	if m.known == nil {
+		m.known = make(map[string]bool, len(shards))
+	}
+	for _, s := range shards {
+		if m.last.Kind != attr.Invalid {
+			s.left = s.left.From(m.last, false, s.read.query.Reverse) // closed, so that it can be a BETWEEN
+			s.skip, s.skips = m.last, true
+			s.done = s.left.Empty()
+		}
+		if !m.known[s.key] {
+			m.known[s.key] = true
+			m.shards = append(m.shards, s.key)
 		}
 	}
-	return list
+	list := sources(shards)
+	if w.sure {
+		size(list, shards)
+	}
+	return list, nil
 }
 
-// sourcesAlong returns the sources of a course. While items move, the old homes may still have everything, and the new ones may have
-// it already. An old home has a stub for each item that has moved. So a first page is as large as that of a layout that is alone, and a read takes
-// what one of each layout takes, at most.
-func sourcesAlong(c *passage.Course, shards []*shard, settling bool) []gather.Source[found] {
-	list := sources(shards)
-	if c.Phase == forward.Settled && !settling {
-		return list
-	}
-	old, moved := len(c.Old.Keys), len(c.New.Keys)
-	both := make(map[string]bool, moved)
-	for _, key := range c.New.Keys {
-		both[key] = true
+// size makes first pages as large as those of a layout that is alone. While items move, the old homes may still have everything, and the
+// new ones may have it already. An old home has a stub for each item that has moved. So a read takes what one of each layout takes, at most.
+func size(list []gather.Source[found], shards []*shard) {
+	old, moved := 0, 0
+	for _, s := range shards {
+		if s.ordinal.Layout() == 0 {
+			old++
+		}
+		if s.ordinal.Layout() > 0 || s.both {
+			moved++
+		}
 	}
 	for i, s := range shards {
 		switch {
 		case s.ordinal.Layout() > 0:
 			list[i].Among = moved
-		case both[s.key]: // it has a part of either
+		case s.both: // it has a part of either
 			list[i].Among = max(old*moved/(old+moved), 1)
 		default:
 			list[i].Among = old
 		}
 	}
+}
+
+// route is the stages of a read along a course. Without buckets there is one. With buckets there is one for each of them, of the longer period if
+// those of old and new homes differ. The sort keys of movable items are in the order of their buckets, so all homes of an id are in
+// one stage. Shards without buckets are read along all stages.
+type route struct {
+	read   *reading
+	course *passage.Course
+	spans  []span
+	opened map[int][2][]string // by stage, the keys of shards of buckets: of old and new homes
+	first  int                 // of these stages
+	sure   bool                // first pages are as large as those of each layout alone: see size
+}
+
+// span is the time of a stage, zero without buckets.
+type span struct{ from, to time.Time }
+
+// newRoute returns the route of a read. It leaves out stages before the last id that is decided. The error wraps ErrQuery.
+func newRoute(r *reading, c *passage.Course, last sortkey.Value) (*route, error) {
+	way := &route{read: r, course: c, spans: []span{{}}, opened: map[int][2][]string{}}
+	if !c.Timed() {
+		return way, nil
+	}
+	q, o := &r.query, &r.core.options
+	bucket := max(c.Old.Layout.Bucket, c.New.Layout.Bucket)
+	if at := r.core.schema.EventTime; at.Attribute != o.SortKey || at.Unit != c.Clock {
+		units := [...]string{"RFC3339", "UnixSeconds", "UnixMilliseconds"}
+		return nil, fmt.Errorf("%w: the items are in a bucket for every %v of their sort key, but EventTime is not the sort key in that unit: set EventTime to {Attribute: %q, Unit: %s}",
+			ErrQuery, bucket, o.SortKey, units[c.Clock])
+	}
+	if q.From.IsZero() {
+		return nil, fmt.Errorf("%w: From and To are not set, but the items are in a bucket for every %v, or move to one: set both", ErrQuery, bucket)
+	}
+	if n := bucket.Count(q.From, q.To); n > layout.MaxShardKeys {
+		return nil, fmt.Errorf("%w: %w: there are %d buckets from %v to %v, and at most %d: shorten From to To, or read in steps", ErrQuery, ErrTooManyRequests, n, q.From, q.To, layout.MaxShardKeys)
+	}
+	reached, err := c.Clock.Ordered(last.Written())
+	way.spans = nil
+	for start := range bucket.Starts(q.From, q.To) {
+		s := span{start, bucket.Next(start)}
+		passed := !reached.Before(s.to)
+		if q.Reverse {
+			passed = reached.Before(s.from)
+		}
+		if last.Kind != attr.Invalid && err == nil && passed {
+			continue
+		}
+		if s.from.Before(q.From) {
+			s.from = q.From
+		}
+		if q.To.Before(s.to) {
+			s.to = q.To
+		}
+		way.spans = append(way.spans, s)
+	}
+	if q.Reverse {
+		slices.Reverse(way.spans)
+	}
+	return way, nil
+}
+
+// buckets returns the start of each stage.
+func (w *route) buckets() []time.Time {
+	starts := make([]time.Time, len(w.spans), len(w.spans)+1)
+	for i, s := range w.spans {
+		starts[i] = s.from
+	}
+	return append(starts, time.Time{}) // behind the last stage, there is none
+}
+
+// along returns the shards that are read along all stages.
+func (w *route) along() ([]*shard, error) {
+	if !w.course.Timed() {
+		return nil, nil
+	}
+	return w.shards(w.course.Old.Keys, w.course.New.Keys), nil
+}
+
+// open returns the shards of a stage, each once: those of the old homes, then those that only new homes have.
+func (w *route) open(stage int) ([]*shard, error) {
+	c, in := w.course, w.spans[stage]
+	if !c.Timed() {
+		return w.shards(c.Old.Keys, c.New.Keys), nil
+	}
+	var keys [2][]string
+	var starts [2][]time.Time
+	homes := [2]*passage.Shards{&c.Old, &c.New}
+	for nth, h := range homes {
+		if !h.Timed() {
+			continue
+		}
+		var err error
+		if keys[nth], err = h.In(in.from, in.to); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrQuery, err)
+		}
+		starts[nth] = slices.Collect(h.Layout.Bucket.Starts(in.from, in.to))
+	}
+	w.opened[stage] = keys
+	list, q := w.shards(keys[0], keys[1]), &w.read.query
+	for _, s := range list {
+		nth := s.ordinal.Layout()
+		of := homes[nth].Layout
+		s.bucket, s.period = starts[nth][s.ordinal.Shard()/max(of.Shards, 1)], of.Bucket
+		s.timed = s.bucket.Before(q.From) || q.To.Before(of.Bucket.Next(s.bucket))
+	}
+	return list, nil
+}
+
+// shards returns shards with their keys, those of old homes first, each once.
+func (w *route) shards(keys ...[]string) []*shard {
+	list := make([]*shard, 0, len(keys[0])+len(keys[1]))
+	seen := make(map[string]*shard, cap(list))
+	for nth, keys := range keys {
+		for n, key := range keys {
+			if s := seen[key]; s != nil {
+				s.both = true
+				continue
+			}
+			seen[key] = &shard{
+				read: w.read, ordinal: pagetoken.NewOrdinal(nth, n), key: key, left: w.read.interval, timed: !w.read.query.From.IsZero(),
+				partition: &types.AttributeValueMemberS{Value: key},
+			}
+			list = append(list, seen[key])
+		}
+	}
 	return list
+}
+
+// total returns how many shards the route has.
+func (w *route) total() (int, error) {
+	c, q := w.course, &w.read.query
+	if len(w.spans) == 0 {
+		return 0, nil
+	}
+	if c.Old.Layout.Bucket == c.New.Layout.Bucket || !c.Timed() { // some shards may be those of both
+		first, err := w.open(0)
+		return len(first) * len(w.spans), err
+	}
+	n := len(c.Old.Keys) + len(c.New.Keys)
+	for _, h := range []*passage.Shards{&c.Old, &c.New} {
+		if h.Timed() {
+			n += h.Layout.Requests(q.From, q.To)
+		}
+	}
+	return n, nil
+}
+
+// key returns the key of a shard in the stage that is being returned.
+func (w *route) key(stage int, at pagetoken.Ordinal) string {
+	for ; w.first < stage; w.first++ {
+		delete(w.opened, w.first)
+	}
+	h := []*passage.Shards{&w.course.Old, &w.course.New}[at.Layout()]
+	if h.Timed() {
+		return w.opened[stage][at.Layout()][at.Shard()]
+	}
+	return h.Keys[at.Shard()]
+}
+
+// outsider is an item that lies in a bucket although its time is in none or in another one. It has no place in the order of a read.
+type outsider struct {
+	shard string
+	sort  sortkey.Value
+}
+
+// admit looks at an item in a wrong bucket, if the read has met one, as at one in a wrong shard.
+func (w *route) admit(ctx context.Context, m *tracking) error {
+	found := w.read.outsider.Swap(nil)
+	if found == nil {
+		return nil
+	}
+	m.met = encounter{sort: found.sort, strays: []string{found.shard}}
+	return m.unexplained(ctx)
 }
 
 // goOn goes on along the course of a newer view.
@@ -260,6 +442,11 @@ func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, e
 		ok, err := m.meet()
 		var e entry
 		var there bool
+		if err == nil && m.read.outsider.Load() != nil {
+			met := m.met
+			err = m.route.admit(ctx, m)
+			m.met = met
+		}
 		if err == nil && ok {
 			e, shardKey, there, err = m.resolve(ctx)
 		}
@@ -352,11 +539,8 @@ func (met *encounter) see(h forward.Home) forward.Seen[struct{}] {
 
 // shardKey returns the shard of the last entry.
 func (m *tracking) shardKey() string {
-	at, c := pagetoken.Ordinal(m.Place().Ordinal), m.read.course
-	if at.Layout() == 0 {
-		return c.Old.Keys[at.Shard()]
-	}
-	return c.New.Keys[at.Shard()]
+	at := m.Place()
+	return m.route.key(at.Stage, pagetoken.Ordinal(at.Ordinal))
 }
 
 // resolve decides what the id that was met is, and returns its item with the shard that has it. there is false if there is none. The
@@ -471,7 +655,14 @@ func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, sha
 	if err != nil || !keeps {
 		return e, "", false, err
 	}
-	return entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, true, nil
+	one := found{item: item, kind: sort.Kind}
+	if !r.query.From.IsZero() {
+		if keeps, err = (&shard{read: r, key: home.ShardKey}).inTime(&one); err != nil || !keeps {
+			return e, "", false, err
+		}
+	}
+	one.item = by.Project(item)
+	return entry{Sort: sort.Text, Value: one}, home.ShardKey, true, nil
 }
 
 // followInList reads an item of a list where a stub says that it has moved to.
@@ -673,7 +864,12 @@ func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
-	return Plan{Buckets: 1, Shards: len(shardsAlong(course, base))}, nil
+	way, err := newRoute(base, course, sortkey.Value{})
+	if err != nil {
+		return Plan{}, err
+	}
+	n, err := way.total()
+	return Plan{Buckets: len(way.spans), Shards: n}, err
 }
 
 // foldTracked is Fold for a movable collection. It reads in order, in one part, so that no item is added twice when the read goes on in

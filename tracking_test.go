@@ -21,6 +21,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
 	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -36,6 +37,20 @@ var trackedLayouts = []layout.Layout{
 	{Strategy: layout.Calculated, Shards: 4, Format: layout.Format{ShardPrefix: ".", First: 1}},
 }
 
+// timedLayouts are layouts that items move between whose sort keys hold their times.
+var timedLayouts = []layout.Layout{
+	{Strategy: layout.Calculated},
+	{Strategy: layout.Calculated, Shards: 3},
+	{Strategy: layout.Calculated, Shards: 2, Format: layout.Format{BareZero: true}},
+	{Strategy: layout.Calculated, Bucket: layout.Hour},
+	{Strategy: layout.Calculated, Bucket: layout.Hour, Shards: 2},
+	{Strategy: layout.Calculated, Bucket: layout.Day, Shards: 3},
+	{Strategy: layout.Calculated, Bucket: layout.Day, Shards: 2, Hash: layout.FNV, Format: layout.Format{BareZero: true}},
+	{Strategy: layout.Calculated, Bucket: layout.Week, Shards: 2},
+	{Strategy: layout.Calculated, Bucket: layout.Month, Shards: 2},
+	{Strategy: layout.Calculated, Bucket: layout.Year},
+}
+
 // track is a movable collection whose items move, beside a table where the same items lie still.
 type track struct {
 	random  *rand.Rand
@@ -43,6 +58,8 @@ type track struct {
 	mover   *Collection[Item] // of another process
 	still   *Collection[Item]
 	numbers bool // sort keys are numbers
+	timed   bool // sort keys hold times
+	event   EventTime
 	next    layout.Layout
 	path    []forward.Stage // the stages that are left
 	counts  *trackCounts
@@ -52,6 +69,7 @@ type track struct {
 type trackCounts struct {
 	stages              map[forward.Stage]int
 	items, pages, goOns int
+	ranges, buckets     int // queries of a range of time, and of buckets
 }
 
 const trackedIDs = 14
@@ -78,26 +96,51 @@ func newTrack(t *testing.T, seed uint64, counts *trackCounts) (*track, error) {
 			return nil, err
 		}
 	}
-	now := x.random.IntN(len(trackedLayouts))
-	x.next = trackedLayouts[(now+1+x.random.IntN(len(trackedLayouts)-1))%len(trackedLayouts)]
+	x.timed = x.random.IntN(3) > 0
+	x.event = EventTime{Attribute: "at"}
+	layouts := trackedLayouts
+	if x.timed {
+		layouts, x.event = timedLayouts, EventTime{Attribute: "sk"}
+	}
+	if x.timed && x.numbers {
+		x.event.Unit = UnixSeconds
+	}
+	now := x.random.IntN(len(layouts))
+	for moves := false; !moves; { // those that are refused are not what is tested
+		x.next = layouts[(now+1+x.random.IntN(len(layouts)-1))%len(layouts)]
+		moves = passage.Record{
+			Generation: 2, Stage: forward.Stage{Phase: forward.Split}, At: 1,
+			Now: passage.Arrangement{Layout: layouts[now]}, Next: &passage.Arrangement{Layout: x.next},
+		}.Validate() == nil
+	}
 	memory := 0
 	if x.random.IntN(3) == 0 {
 		memory = 1 // as little as can be
 	}
 	for _, c := range []**Collection[Item]{&x.c, &x.mover} {
-		o := movables(func(o *Options) { o.Layout, o.ReadMemory = trackedLayouts[now], memory })
+		o := movables(func(o *Options) { o.Layout, o.ReadMemory, o.EventTime = layouts[now], memory, x.event })
 		if *c, err = Open[Item](db.Client(), o); err != nil {
 			return nil, err
 		}
 	}
 	x.path = trackedPaths[x.random.IntN(len(trackedPaths))]
-	x.still, err = Open[Item](db.Client(), Options{Table: "still", PartitionKey: "pk", SortKey: "sk"})
+	x.still, err = Open[Item](db.Client(), Options{Table: "still", PartitionKey: "pk", SortKey: "sk", EventTime: x.event})
 	return x, err
+}
+
+// time returns the time of an id. Together they are in two days and two months.
+func (x *track) time(id int) time.Time {
+	return time.Date(2026, 10, 31, 19, 0, 0, 0, time.UTC).Add(time.Duration(id) * 47 * time.Minute)
 }
 
 // key returns the key of an item.
 func (x *track) key(id int) Item {
-	if x.numbers {
+	switch at := x.time(id); {
+	case x.timed && x.numbers:
+		return Item{"pk": sv("k"), "sk": &types.AttributeValueMemberN{Value: fmt.Sprint(at.Unix())}}
+	case x.timed:
+		return Item{"pk": sv("k"), "sk": sv(at.Format(time.RFC3339) + "#x")}
+	case x.numbers:
 		return Item{"pk": sv("k"), "sk": &types.AttributeValueMemberN{Value: fmt.Sprint(id*7 - 20)}}
 	}
 	return Item{"pk": sv("k"), "sk": sv(fmt.Sprintf("id%02d", id))}
@@ -106,6 +149,9 @@ func (x *track) key(id int) Item {
 // item returns a random item.
 func (x *track) item(id int) Item {
 	item := x.key(id)
+	if x.random.IntN(4) > 0 {
+		item["at"] = sv(x.time(x.random.IntN(trackedIDs)).Format(time.RFC3339))
+	}
 	if x.random.IntN(4) > 0 {
 		item["n"] = nv(x.random.IntN(5))
 	}
@@ -225,7 +271,7 @@ func (x *track) enter(ctx context.Context) error {
 	}
 	var to *passage.Arrangement
 	if then.Phase == forward.Split {
-		to = &passage.Arrangement{Layout: x.next}
+		to = &passage.Arrangement{Layout: x.next, Clock: place.TimeUnit(x.event.Unit)}
 	}
 	_, err = book.Advance(ctx, v, then, to, "a test")
 	x.counts.stages[then]++
@@ -249,6 +295,14 @@ func (x *track) query() Query {
 	if x.random.IntN(3) == 0 {
 		lo := x.random.IntN(trackedIDs)
 		q.Sort = Between(x.key(lo)["sk"], x.key(lo + x.random.IntN(trackedIDs-lo))["sk"])
+	}
+	if x.timed || x.random.IntN(3) == 0 {
+		q.From, q.To = x.time(-2), x.time(trackedIDs+2)
+		if x.random.IntN(2) == 0 {
+			lo := x.random.IntN(trackedIDs)
+			q.From, q.To = x.time(lo), x.time(lo+x.random.IntN(trackedIDs)).Add(time.Duration(x.random.IntN(2)))
+		}
+		x.counts.ranges++
 	}
 	q.Names, q.Values = map[string]string{}, Item{}
 	switch x.random.IntN(6) {
@@ -349,6 +403,7 @@ func (x *track) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.counts.buckets = max(x.counts.buckets, plan.Buckets)
 	spread, err := x.c.Distribution(ctx, q)
 	if err != nil || spread.Total != len(want) || len(spread.Counts) != plan.Shards {
 		return fmt.Errorf("distribution %+v of %d shards: %+v, %w, want %d items", q, plan.Shards, spread, err, len(want))
@@ -422,5 +477,8 @@ func TestTrackedReads(t *testing.T) {
 	}
 	if counts.goOns == 0 {
 		t.Error("no read has gone on in another stage")
+	}
+	if counts.ranges == 0 || counts.buckets < 2 {
+		t.Errorf("%d queries of a range of time, and at most %d buckets", counts.ranges, counts.buckets)
 	}
 }

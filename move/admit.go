@@ -14,6 +14,8 @@ import (
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
+	"github.com/heatsink-go/heatsink/internal/passage"
+	"github.com/heatsink-go/heatsink/internal/place"
 )
 
 // admit describes the table, and refuses one whose items cannot be moved.
@@ -64,6 +66,22 @@ func (m *byID) admitShape(table *types.TableDescription) error {
 					"project all attributes, or these as well: %s", ErrUnsupported, aws.ToString(x.IndexName), x.Projection.ProjectionType, strings.Join(marks, ", "))
 			}
 		}
+	}
+	return nil
+}
+
+// admitTimes refuses buckets by the times of a sort key that cannot hold them, or whose order is not that of time.
+func (t *trip) admitTimes(to *passage.Arrangement) error {
+	if !to.Timed() {
+		return nil
+	}
+	want, name := types.ScalarAttributeTypeN, t.options.Collection.SortKey
+	if to.Clock == place.RFC3339 {
+		want = types.ScalarAttributeTypeS
+	}
+	if kind := kindOfAttribute(t.work.table, name); kind != want {
+		return fmt.Errorf("%w: the sort key %q has the type %s, and the layout to move to has a bucket for every %v of times in %s: such sort keys have the type %s, "+
+			"because only then their order is that of time; set EventTime.Unit as it is, or leave the bucket out", ErrUnsupported, name, kind, to.Layout.Bucket, passage.ClockName(to.Clock), want)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -41,62 +40,38 @@ func newByID(m *Mover) (*byID, error) {
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
 	}
-	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Moved: m.moved.Load, Logger: m.options.Logger})
+	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout, Clock: place.TimeUnit(o.EventTime.Unit)}, Moved: m.moved.Load, Logger: m.options.Logger})
 	return &byID{mover: m, table: table, control: control, book: book}, nil
 }
 
 // target returns where items are to be moved, given where they are. It is nil if the options do not say.
 func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 	o := &m.mover.options
-	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths)}
+	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths), Prefixes: maps.Clone(o.Prefixes)}
 	if o.To.Shards == 0 { // then the strategy has no effect, but programs know by it how items are found
 		to.Layout.Strategy = now.Layout.Strategy
 	}
 	switch {
 	case o.To != (layout.Layout{}):
-	case len(o.Widths) == 0:
+	case !o.varies():
 		return nil, nil
 	default: // only these keys
-		to = passage.Arrangement{Layout: now.Layout, Widths: maps.Clone(now.Widths)}
-		if to.Widths == nil {
-			to.Widths = map[string]int{}
-		}
-		maps.Copy(to.Widths, o.Widths)
+		to = passage.Arrangement{Layout: now.Layout, Clock: now.Clock, Widths: merged(now.Widths, o.Widths), Prefixes: merged(now.Prefixes, o.Prefixes)}
 		if to.Layout.Shards == 0 {
 			to.Layout.Format.BareZero = true // other keys stay as they are
 		}
 		if !to.Layout.Format.BareZero {
-			return nil, fmt.Errorf("%w: Widths gives single keys their own number of shards, but the present layout is %q, whose format is without BareZero: "+
+			return nil, fmt.Errorf("%w: Widths or Prefixes gives some keys their own number of shards, but the present layout is %q, whose format is without BareZero: "+
 				"name a layout with BareZero in To as well, to which all keys move", heatsink.ErrOptions, now.Layout.String())
 		}
+	}
+	if to.Clock = place.TimeUnit(o.Collection.EventTime.Unit); now.Timed() { // all programs have the one of the record
+		to.Clock = now.Clock
 	}
 	if err := to.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: the layout to move to: %w", heatsink.ErrOptions, err)
 	}
 	return &to, nil
-}
-
-// onlyWidths returns the keys whose number of shards differs between two arrangements, and whether nothing else does.
-func onlyWidths(a, b passage.Arrangement) (keys []string, only bool) {
-	none := func(a passage.Arrangement) layout.Layout { return passage.Arrangement{Layout: a.Layout}.For("") }
-	if !samePlaces(none(a), none(b)) {
-		return nil, false
-	}
-	all := slices.Concat(slices.Collect(maps.Keys(a.Widths)), slices.Collect(maps.Keys(b.Widths)))
-	slices.Sort(all)
-	all = slices.Compact(all)
-	return slices.DeleteFunc(all, func(key string) bool { return samePlaces(a.For(key), b.For(key)) }), true
-}
-
-// samePlaces reports whether two layouts put each item of a key into the same place, and refuse the same keys.
-func samePlaces(x, y layout.Layout) bool {
-	x.Format, y.Format = x.Format.WithDefaults(), y.Format.WithDefaults()
-	bare := func(l layout.Layout) bool { return l.Shards == 0 || l.Shards == 1 && l.Format.BareZero }
-	if bare(x) && bare(y) { // keys are stored as they are
-		x.Shards, y.Shards, x.Hash, y.Hash = 0, 0, 0, 0
-		x.Format.BareZero, y.Format.BareZero = false, false
-	}
-	return x == y
 }
 
 // trip is one Plan, Run, Back or Verify of a movable collection under way.

@@ -204,10 +204,11 @@ func TestMoveByIDOptions(t *testing.T) {
 		says string
 	}{
 		"from":            {func(o *move.Options) { o.From = []layout.Layout{{}} }, "leave From out"},
-		"key":             {func(o *move.Options) { o.Key = "ACTIVE" }, "name them in Widths"},
+		"key":             {func(o *move.Options) { o.Key = "ACTIVE" }, "name them in Widths or Prefixes"},
 		"random":          {func(o *move.Options) { o.To = layout.Layout{Shards: 4} }, "layout.Calculated"},
 		"buckets":         {func(o *move.Options) { o.To.Bucket = layout.Day }, "leave the bucket out"},
 		"too many shards": {func(o *move.Options) { o.To.Shards = -1 }, "Layout.Shards is -1"},
+		"no width of one": {func(o *move.Options) { o.Prefixes = map[string]int{"ACT": 0} }, `0 shards for prefix "ACT"`},
 		"no width":        {func(o *move.Options) { o.Widths = map[string]int{"ACTIVE": 0} }, `0 shards for key "ACTIVE"`},
 		"listed": {func(o *move.Options) {
 			o.Collection = collection(sixteen, layout.Layout{})
@@ -315,10 +316,15 @@ func TestForecastOfAMisspeltKey(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 10)
 		for key, want := range map[string]bool{"ACTVE": true, "ACTIVE": false} {
-			f, err := x.mover(move.Options{Collection: users(bare), Widths: map[string]int{key: 8}}).Plan(t.Context())
-			told := slices.ContainsFunc(f.Notes, func(note string) bool { return strings.Contains(note, "check how they are spelt") })
-			if err != nil || told != want {
-				t.Errorf("%s: notes %q, %v", key, f.Notes, err)
+			given := map[string]int{key: 8}
+			for _, o := range []move.Options{{Collection: users(bare), Widths: given}, {Collection: users(bare), Prefixes: given}} {
+				f, err := x.mover(o).Plan(t.Context())
+				told := slices.ContainsFunc(f.Notes, func(note string) bool {
+					return strings.HasPrefix(note, "no item has") && strings.Contains(note, "check how they are spelt")
+				})
+				if err != nil || told != want {
+					t.Errorf("%s: notes %q, %v", key, f.Notes, err)
+				}
 			}
 		}
 	})

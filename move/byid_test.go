@@ -48,6 +48,8 @@ type town struct {
 	client *dynamodb.Client
 	keys   []string
 
+	timed bool // ids begin with a time
+
 	mu   sync.Mutex
 	want map[[2]string]int // the values that programs have put, by key and id
 	ops  int
@@ -86,7 +88,11 @@ func (x *town) create(edit ...func(*dynamodb.CreateTableInput)) {
 // program opens the collection as a program does.
 func (x *town) program(with layout.Layout) *heatsink.Collection[user] {
 	x.t.Helper()
-	c, err := heatsink.Open[user](x.client, users(with))
+	o := users(with)
+	if x.timed {
+		o = diaries(with)
+	}
+	c, err := heatsink.Open[user](x.client, o)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -97,7 +103,7 @@ func (x *town) program(with layout.Layout) *heatsink.Collection[user] {
 func (x *town) fill(c *heatsink.Collection[user], n int) {
 	x.t.Helper()
 	for i := range n {
-		x.put(c, user{Key: x.keys[i%len(x.keys)], ID: fmt.Sprintf("u%04d", i), Value: 1, Text: "text"})
+		x.put(c, user{Key: x.keys[i%len(x.keys)], ID: x.id(fmt.Sprintf("u%04d", i), i), Value: 1, Text: "text"})
 	}
 }
 
@@ -116,7 +122,8 @@ func (x *town) live(ctx context.Context, c *heatsink.Collection[user], number in
 	random := rand.New(rand.NewPCG(uint64(number), 7))
 	for n := 0; ctx.Err() == nil; n++ {
 		time.Sleep(time.Duration(1+random.IntN(20_000)) * time.Millisecond)
-		at := [2]string{x.keys[random.IntN(len(x.keys))], fmt.Sprintf("p%d-%02d", number, random.IntN(12))}
+		one := random.IntN(12)
+		at := [2]string{x.keys[random.IntN(len(x.keys))], x.id(fmt.Sprintf("p%d-%02d", number, one), 7*one)}
 		like := user{Key: at[0], ID: at[1]}
 		x.mu.Lock()
 		want, there := x.want[at]
@@ -128,7 +135,11 @@ func (x *town) live(ctx context.Context, c *heatsink.Collection[user], number in
 			x.t.Errorf("program %d after %d operations: %v is %+v, %v, want %d, %t", number, n, at, got, failed, want, there)
 			return
 		}
-		if n%8 == 0 && !x.lists(c, at[0], number) {
+		seldom := 8
+		if x.timed { // all buckets are listed
+			seldom = 40
+		}
+		if n%seldom == 0 && !x.lists(c, at[0], number) {
 			return
 		}
 		switch random.IntN(4) {
@@ -173,21 +184,33 @@ func (x *town) live(ctx context.Context, c *heatsink.Collection[user], number in
 // lists reports whether a listing of a key has the program's own users, each once, in order.
 func (x *town) lists(c *heatsink.Collection[user], key string, number int) bool {
 	own := fmt.Sprintf("p%d-", number)
+	q := heatsink.Query{Key: key, Sort: heatsink.BeginsWith(own), Consistent: true}
+	if x.timed {
+		q.Sort, q.From, q.To, q.Reverse = heatsink.Range{}, day0, day2, number%2 == 0
+	}
 	x.mu.Lock()
 	want := map[string]int{}
 	for id, value := range x.want {
-		if id[0] == key && strings.HasPrefix(id[1], own) {
+		if id[0] == key && strings.Contains(id[1], own) {
 			want[id[1]] = value
 		}
 	}
 	x.mu.Unlock()
 	last := ""
-	for u, err := range c.Query(context.Background(), heatsink.Query{Key: key, Sort: heatsink.BeginsWith(own), Consistent: true}) {
+	for u, err := range c.Query(context.Background(), q) {
 		if err != nil {
 			x.t.Errorf("program %d lists %s: %v", number, key, err)
 			return false
 		}
-		if value, there := want[u.ID]; !there || value != u.Value || u.ID <= last {
+		if x.timed && last != "" && (u.ID < last) != q.Reverse {
+			x.t.Errorf("program %d lists %s behind %s", number, u.ID, last)
+			return false
+		}
+		if x.timed && !strings.Contains(u.ID, own) {
+			last = u.ID
+			continue
+		}
+		if value, there := want[u.ID]; !there || value != u.Value || u.ID <= last && !q.Reverse {
 			x.t.Errorf("program %d lists %+v behind %s, want %d, %t", number, u, last, value, there)
 			return false
 		}
@@ -208,7 +231,7 @@ func (x *town) deleteLater(c *heatsink.Collection[user], when ...time.Duration) 
 		all.Go(func() {
 			time.Sleep(after)
 			for i := 10 * n; i < 10*n+10; i++ {
-				u := user{Key: x.keys[i%len(x.keys)], ID: fmt.Sprintf("u%04d", i)}
+				u := user{Key: x.keys[i%len(x.keys)], ID: x.id(fmt.Sprintf("u%04d", i), i)}
 				if _, err := c.Delete(context.Background(), u); err != nil {
 					x.t.Error(err)
 				}
@@ -251,6 +274,11 @@ func (x *town) check(now layout.Layout) {
 		}
 		if want := now.WithShards(max(now.Shards, 1)).Shard(sk); at.Shard != want {
 			x.t.Errorf("stored %s, %s, want shard %d", pk, sk, want)
+		}
+		if when, _, _ := strings.Cut(sk, "#"); now.Bucket != layout.NoBucket {
+			if time, err := time.Parse(time.RFC3339, when); err != nil || !now.Bucket.Start(time).Equal(at.Bucket) {
+				x.t.Errorf("stored %s, %s: %v", pk, sk, err)
+			}
 		}
 		if item["_hs_f"] != nil || item["_hs_d"] != nil {
 			x.t.Errorf("stored %s, %s with marks: %v", pk, sk, item)

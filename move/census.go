@@ -45,6 +45,9 @@ func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangem
 			return err
 		}
 	}
+	if err := t.admitTimes(to); err != nil {
+		return err
+	}
 	source, err := t.newSource(v.Record.Now, to, false)
 	if err != nil {
 		return err
@@ -58,9 +61,8 @@ func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangem
 
 func (t *trip) newCensus(now passage.Arrangement, to *passage.Arrangement) *census {
 	o := &t.options.Collection
-	_, only := onlyWidths(now, *to)
 	return &census{
-		trip: t, all: !only, counts: map[string]int64{},
+		trip: t, all: newScope(o.PartitionKey, now, *to) == nil, counts: map[string]int64{},
 		now: newAtlas(o.PartitionKey, o.SortKey, now, nil), both: newAtlas(o.PartitionKey, o.SortKey, now, to),
 	}
 }
@@ -119,6 +121,8 @@ func (c *census) judge(item place.Item) (kind string, at located, why string) {
 		return kindMarks, now, fmt.Sprintf("it is %v, although nothing moves: delete it, or see what Verify says", slot.State)
 	case now.spot == atBoth && both.key != now.key:
 		return kindRefused, now, fmt.Sprintf("%v; choose another Format for To", c.both.takes(now.key))
+	case now.spot == atBoth && both.spot == atUnknown:
+		return kindRefused, now, both.why + ": " + timeless
 	case now.spot == astray:
 		return misplaced.String(), now, now.why + ": " + now.remedy
 	case now.spot == atUnknown && (both.spot == atNew || both.spot == astray):
@@ -126,6 +130,9 @@ func (c *census) judge(item place.Item) (kind string, at located, why string) {
 	}
 	return "", now, ""
 }
+
+// timeless is what to do about an item whose sort key has no time, where there are buckets.
+const timeless = "the new layout has no bucket for it; put it again with a sort key that begins with its time, and delete this one with the SDK, or move without buckets"
 
 // finding describes an item.
 func (m *byID) finding(kind string, at located, item place.Item, why string) Finding {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,9 +33,9 @@ type checkpoint struct {
 	kinds  []types.ScalarAttributeType
 	shards bool // positions may be the beginning of a shard: a partition key alone
 
-	// trail are the keys that a pass has to look at, nil for all. The record does not tell any more which keys have moved when only their
+	// trail is what a pass has to look at, nil for everything. The record does not tell any more which keys have moved when only their
 	// marks are left.
-	trail []string
+	trail *scope
 }
 
 // The attributes of a checkpoint.
@@ -44,6 +45,7 @@ const (
 	nameSegments = "_hs_segments"
 	nameAt       = "_hs_at"
 	nameTrail    = "_hs_keys"
+	namePrefixes = "_hs_prefixes"
 
 	checkpointVersion = 1
 )
@@ -166,8 +168,10 @@ func (c *checkpoint) load(ctx context.Context, segments int) (all []*segment, ig
 		return nil, "another version of heatsink wrote it", nil
 	}
 	c.trail = nil
-	if keys, ok := out.Item[nameTrail].(*types.AttributeValueMemberSS); ok && c.shards {
-		c.trail = keys.Value
+	keys, _ := out.Item[nameTrail].(*types.AttributeValueMemberSS)
+	prefixes, _ := out.Item[namePrefixes].(*types.AttributeValueMemberSS)
+	if c.shards && (keys != nil || prefixes != nil) {
+		c.trail = &scope{partition: c.names[0], keys: members(keys), prefixes: members(prefixes)}
 	}
 	list, _ := out.Item[nameSegments].(*types.AttributeValueMemberL)
 	if list != nil && len(list.Value) == 0 {
@@ -238,6 +242,14 @@ func scalar(v types.AttributeValue) types.ScalarAttributeType {
 	return "none"
 }
 
+// members returns those of a set, in order.
+func members(set *types.AttributeValueMemberSS) []string {
+	if set == nil {
+		return nil
+	}
+	return slices.Sorted(slices.Values(set.Value))
+}
+
 // save stores how far the segments are. Two movers overwrite each other's, which costs at most some reading.
 func (c *checkpoint) save(ctx context.Context, all []segment) error {
 	if c == nil {
@@ -260,8 +272,11 @@ func (c *checkpoint) save(ctx context.Context, all []segment) error {
 		nameSegments: &types.AttributeValueMemberL{Value: list},
 		nameAt:       &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().UnixMilli(), 10)},
 	}
-	if len(c.trail) > 0 {
-		item[nameTrail] = &types.AttributeValueMemberSS{Value: c.trail}
+	if c.trail != nil && len(c.trail.keys) > 0 {
+		item[nameTrail] = &types.AttributeValueMemberSS{Value: c.trail.keys}
+	}
+	if c.trail != nil && len(c.trail.prefixes) > 0 {
+		item[namePrefixes] = &types.AttributeValueMemberSS{Value: c.trail.prefixes}
 	}
 	maps.Copy(item, c.key)
 	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: item}, dispatch.Once)

@@ -47,7 +47,9 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 	r.before = newAtlas(o.PartitionKey, o.SortKey, v.Record.Now, nil)
 	source, err := t.newSource(v.Record.Now, v.Record.Next, false)
 	if err == nil && v.Record.Next == nil && c != nil && c.trail != nil { // Former does not tell which keys have moved: it has no Widths
-		err = source.only(c.trail, v.Record.Now)
+		trail := *c.trail
+		trail.in = []passage.Arrangement{v.Record.Now}
+		err = source.only(&trail)
 	}
 	if err != nil {
 		return nil, err
@@ -120,11 +122,14 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 		case at.spot == astray && state == forward.Live:
 			r.stick(misplaced.String(), at, item, at.why+": "+at.remedy)
 		case at.spot == atUnknown && state == forward.Live && r.before.locate(item).spot == atBoth:
-			remedy := "go back, and choose another Format"
-			if r.record.List() {
-				remedy = "append it under another key, and delete it"
+			remedy := "the new layout takes no such key, so the item cannot move; go back, and choose another Format"
+			switch {
+			case r.record.List():
+				remedy = "the new layout takes no such key, so the item cannot move; append it under another key, and delete it"
+			case at.key != "": // its key is taken, and its id is not
+				remedy = timeless
 			}
-			r.stick(kindRefused, at, item, at.why+": the new layout takes no such key, so the item cannot move; "+remedy)
+			r.stick(kindRefused, at, item, at.why+": "+remedy)
 		}
 	case forward.ReturnAll:
 		return at.spot == atOld && state.Forwarded()

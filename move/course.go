@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/passage"
 )
@@ -16,7 +17,7 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 		return err
 	}
 	stage := stageOf(r)
-	toward := func(a *passage.Arrangement) string { return Arrangement(*a).String() }
+	toward := func(a *passage.Arrangement) string { return arrangementOf(*a).String() }
 	switch {
 	case back && r.List():
 		return fmt.Errorf("%w: %w", ErrStage, passage.ErrListBack)
@@ -41,7 +42,7 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 		return fmt.Errorf("%w: the move to %s is not over yet (%s since %s), and this one is to %s: run it again without To, or with To as it was, until it is over",
 			ErrStage, toward(&r.Now), stage.Name, stage.Since.Format(time.DateTime), toward(to))
 	case !stage.Moving() && to == nil:
-		return fmt.Errorf("%w: nothing moves, and neither To nor Widths says where to: name a layout", ErrStage)
+		return fmt.Errorf("%w: nothing moves, and neither To nor Widths or Prefixes says where to: name a layout", ErrStage)
 	}
 	return nil
 }
@@ -53,7 +54,7 @@ func (l *life) onCourse(v *passage.View, ended bool) error {
 	}
 	to, err := l.target(v.Record.Now)
 	if err == nil && !l.back && to != nil && !to.Equal(v.Record.Now) {
-		err = fmt.Errorf("%w: somebody has taken the items back meanwhile, or elsewhere: they are under %s", ErrStage, Arrangement(v.Record.Now))
+		err = fmt.Errorf("%w: somebody has taken the items back meanwhile, or elsewhere: they are under %s", ErrStage, arrangementOf(v.Record.Now))
 	}
 	return err
 }
@@ -101,7 +102,12 @@ func (m *byID) finish(ctx context.Context) error {
 	written, found, err := m.control.Charter(ctx)
 	if err == nil && found { // first, so that what a program is told to have is never refused
 		written.Layout = v.Record.Now.Layout
-		err = m.control.Rewrite(ctx, written)
+		if clock, timed := v.Record.Clock(); timed {
+			written.EventTime = charter.EventTime{Attribute: written.SortKey, Unit: passage.ClockName(clock)}
+		}
+		if written, err = charter.New(written); err == nil {
+			err = m.control.Rewrite(ctx, written)
+		}
 	}
 	if err != nil {
 		return err
@@ -115,7 +121,7 @@ func (m *byID) finish(ctx context.Context) error {
 // finished reports whether the record of a view is finished now. A mover that is configured with the former layout may not use that
 // record, but it may know this.
 func (m *byID) finished(ctx context.Context, v *passage.View) bool {
-	own := passage.Arrangement{Layout: v.Record.Now.Layout}
+	own := passage.Arrangement{Layout: v.Record.Now.Layout, Clock: v.Record.Now.Clock}
 	now, err := passage.NewBook(passage.Options{Control: m.control, Own: own, Logger: m.mover.options.Logger}).View(ctx)
 	if err != nil {
 		return false

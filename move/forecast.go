@@ -51,6 +51,9 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 	t := m.newTrip(table)
 	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
 	if to != nil && v.Record.Stage == (forward.Stage{}) {
+		if err := t.admitTimes(to); err != nil {
+			return Forecast{}, err
+		}
 		a.census = t.newCensus(v.Record.Now, to)
 		if a.census.all && !v.Record.Now.Equal(*to) {
 			if err := t.rivals(ctx); err != nil {
@@ -67,8 +70,12 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 	}
 	f := m.mover.infer(table, s)
 	a.complete(&f, s, source, table)
-	if len(m.mover.options.Widths) > 0 && f.Listed == 0 {
-		f.Notes = append(f.Notes, "no item has one of the keys of Widths (--keys): check how they are spelt")
+	if m.mover.options.varies() && f.Listed == 0 {
+		among := "no item"
+		if !f.Exact {
+			among = "none of the items that were read"
+		}
+		f.Notes = append(f.Notes, among+" has one of the keys of Widths (--keys) or Prefixes (--prefix): check how they are spelt")
 	}
 	f.PointInTimeRecovery = m.mover.recovery(ctx)
 	if phase := v.Record.Stage.Phase; a.to != nil && (phase == forward.Settled || phase == forward.Split) {
@@ -88,6 +95,7 @@ type appraisal struct {
 	*trip
 	record passage.Record
 	to     *passage.Arrangement // nil if no item has to move any more
+	scope  *scope               // of the keys that move, nil for all
 	atlas  *atlas
 	census *census // of a move that has not begun; nil otherwise
 }
@@ -98,7 +106,7 @@ func (a *appraisal) sample(ctx context.Context, table *types.TableDescription) (
 	if err != nil {
 		return nil, nil, err
 	}
-	a.work.weigh = a.weigh
+	a.work.weigh, a.scope = a.weigh, source.scope
 	if source.keys == nil {
 		s, err := a.mover.sampleWith(ctx, a.work)
 		return s, source, err
@@ -136,6 +144,9 @@ func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place
 	}
 	for _, item := range items {
 		s.bytes += float64(sizeOf(item))
+		if !a.scope.has(item) {
+			continue
+		}
 		slot, odd := a.byID.table.Slot(item)
 		at := a.atlas.find(item, slot.State)
 		if a.census != nil && a.to != nil {

@@ -223,12 +223,12 @@ func (l *life) advance(ctx context.Context, v *passage.View, then forward.Stage,
 // leaveTrail notes which keys have moved, if it is not all of them, for the pass behind the next change of the record. Without it, that
 // reads the whole table.
 func (l *life) leaveTrail(ctx context.Context, v *passage.View) {
-	keys, only := onlyWidths(v.Record.Now, *v.Record.Next)
-	if !only || len(keys) == 0 {
+	trail := newScope(l.options.Collection.PartitionKey, v.Record.Now, *v.Record.Next)
+	if trail == nil || trail.empty() {
 		return
 	}
 	c := newCheckpoint(l.client, &l.options, l.work.table)
-	c.what, c.shards, c.trail = fingerprintByID(&l.options, v.Record.Generation+1, forward.DropDeads), true, keys
+	c.what, c.shards, c.trail = fingerprintByID(&l.options, v.Record.Generation+1, forward.DropDeads), true, trail
 	if err := c.save(ctx, nil); err != nil {
 		l.options.Logger.WarnContext(ctx, "the next pass will read the whole table", "table", l.options.Collection.Table, "error", err)
 	}

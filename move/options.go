@@ -52,12 +52,18 @@ type Options struct {
 	Collection heatsink.Options
 
 	// To is the layout that the items of a movable collection are moved to, with the same Strategy. For keys without shards it is
-	// layout.Layout{Strategy: layout.Calculated}, also for a list. Default: the present layout if there are Widths, or what is in progress.
+	// layout.Layout{Strategy: layout.Calculated}, also for a list. It may have buckets if Collection.EventTime is the sort key.
+	// Default: the present layout if there are Widths or Prefixes, or what is in progress.
 	To layout.Layout
 
 	// Widths gives single keys of a movable collection their own number of shards. Without To, only the items of these keys move, and only
 	// their shards are read.
 	Widths map[string]int
+
+	// Prefixes gives all keys of a movable collection that begin with a prefix their own number of shards, those that come later included.
+	// The longest prefix counts for a key, and Widths before it. Without To, only the items of these keys move. DynamoDB cannot
+	// look for a prefix of keys, so each pass reads the whole table.
+	Prefixes map[string]int
 
 	// Wait makes Run and Back wait until the stages of a move may end, which takes an hour for each of three. Default: they go as far as
 	// they can, and say in Result.Stage when to go on.
@@ -66,7 +72,7 @@ type Options struct {
 	// From are the layouts that items are moved from. A layout in time buckets is allowed here. Default: Collection.Older.
 	From []layout.Layout
 
-	// Key limits the move to one logical key, Prefix to the keys that begin with it. The whole table is read all the same.
+	// Key limits the move of listed items to one logical key, Prefix to the keys that begin with it. The whole table is read all the same.
 	// Default: all keys.
 	Key, Prefix string
 
@@ -113,6 +119,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// varies reports whether some keys are given their own number of shards.
+func (o *Options) varies() bool { return len(o.Widths)+len(o.Prefixes) > 0 }
+
 // validate returns everything that is wrong at once, except for what heatsink.Open finds.
 func (o *Options) validate() error {
 	if o.Collection.Index.Name == "" && !o.Collection.Movable {
@@ -148,7 +157,7 @@ func (o *Options) validateMovable(wrong func(format string, args ...any)) {
 		wrong("From is set, but the record of a movable collection says where its items are: leave From out")
 	}
 	if o.Key != "" || o.Prefix != "" {
-		wrong("Key is %q and Prefix is %q, but a movable collection moves as a whole: leave them out; to move single keys, name them in Widths", o.Key, o.Prefix)
+		wrong("Key is %q and Prefix is %q, but a movable collection moves as a whole: leave them out; to move some keys, name them in Widths or Prefixes", o.Key, o.Prefix)
 	}
 	if err := o.To.Validate(); err != nil {
 		wrong("To: %w", err)
@@ -161,20 +170,26 @@ func (o *Options) validateMovable(wrong func(format string, args ...any)) {
 	default:
 		wrong("To is %q, and items are found by id in a Calculated layout: set To.Strategy to layout.Calculated", o.To.String())
 	}
-	if o.To.Bucket != layout.NoBucket {
-		wrong("To has a bucket for every %v, and items are found by id alone: leave the bucket out", o.To.Bucket)
+	if c := &o.Collection; o.To.Bucket != layout.NoBucket && (c.EventTime.Attribute == "" || c.EventTime.Attribute != c.SortKey) {
+		wrong("To has a bucket for every %v and Collection.EventTime is %q, but items are found by their sort key alone: "+
+			"name the sort key %q in EventTime, if it begins with the time; else leave the bucket out", o.To.Bucket, c.EventTime.Attribute, c.SortKey)
 	}
 	for key, n := range o.Widths {
 		if n < 1 || n > layout.MaxShards {
 			wrong("Widths has %d shards for key %q, want 1 to %d", n, key, layout.MaxShards)
 		}
 	}
+	for prefix, n := range o.Prefixes {
+		if n < 1 || n > layout.MaxShards {
+			wrong("Prefixes has %d shards for prefix %q, want 1 to %d", n, prefix, layout.MaxShards)
+		}
+	}
 }
 
 // validateListed reports what is wrong with the options of a collection that an index lists.
 func (o *Options) validateListed(wrong func(format string, args ...any)) {
-	if o.To != (layout.Layout{}) || len(o.Widths) > 0 || o.Wait {
-		wrong("To, Widths or Wait is set, which are for movable collections: items that an index lists move to Collection.Layout, and nothing has to wait")
+	if o.To != (layout.Layout{}) || o.varies() || o.Wait {
+		wrong("To, Widths, Prefixes or Wait is set, which are for movable collections: items that an index lists move to Collection.Layout, and nothing has to wait")
 	}
 	if o.Key != "" && o.Prefix != "" {
 		wrong("Key is %q and Prefix is %q: set only one of them", o.Key, o.Prefix)

@@ -87,7 +87,7 @@ func (t *trip) rival(ctx context.Context, controlTable, name string) error {
 		in = controlTable
 	}
 	return fmt.Errorf("%w: the table also has the items of collection %q, and nothing in an item says whose it is, so a move of all keys would take them as well: "+
-		"move single keys (Options.Widths, --keys), or give each collection a table of its own; if no program uses that collection any more, delete the item %q of table %s",
+		"move single keys (Options.Widths, --keys) or those with a prefix (Options.Prefixes, --prefix), or give each collection a table of its own; if no program uses that collection any more, delete the item %q of table %s",
 		ErrUnsupported, name, layout.ControlKey{Role: layout.RoleCharter, Collection: name}, in)
 }
 

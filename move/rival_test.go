@@ -18,6 +18,7 @@ func TestMoveByIDLeavesOtherCollections(t *testing.T) {
 		mine, other   string
 		aside         bool // the control items are in a table of their own
 		index, widths bool
+		prefix        bool
 		elsewhere     bool // the other collection is in another table
 		arn           bool // the other collection names the table by its ARN
 		refused       bool
@@ -31,6 +32,7 @@ func TestMoveByIDLeavesOtherCollections(t *testing.T) {
 		"a collection of an index":       {mine: "", other: "", index: true},
 		"single keys of a shared table":  {mine: "a", other: "b", widths: true},
 		"single keys of a control table": {mine: "a", other: "b", widths: true, aside: true},
+		"a prefix of a shared table":     {mine: "a", other: "b", prefix: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -75,6 +77,9 @@ func TestMoveByIDLeavesOtherCollections(t *testing.T) {
 				if test.widths {
 					o.To, o.Widths = layout.Layout{}, map[string]int{"ACTIVE": 8}
 				}
+				if test.prefix {
+					o.To, o.Prefixes = layout.Layout{}, map[string]int{"ACT": 8}
+				}
 				m := x.mover(o)
 				_, planned := m.Plan(t.Context())
 				result, err := m.Run(t.Context())
@@ -84,8 +89,8 @@ func TestMoveByIDLeavesOtherCollections(t *testing.T) {
 					}
 				}
 				for _, err := range []error{planned, err} {
-					if test.refused && (!errors.Is(err, move.ErrUnsupported) || !strings.Contains(err.Error(), "--keys")) {
-						t.Errorf("got %v, want ErrUnsupported that says --keys", err)
+					if test.refused && (!errors.Is(err, move.ErrUnsupported) || !strings.Contains(err.Error(), "--keys") || !strings.Contains(err.Error(), "--prefix")) {
+						t.Errorf("got %v, want ErrUnsupported that says --keys and --prefix", err)
 					}
 				}
 				if test.index {

@@ -21,10 +21,12 @@ import (
 )
 
 // source is where a pass over a movable collection finds its items, always with strong consistency: the whole table, or the shards of
-// those keys whose number of shards changes.
+// those keys whose number of shards changes. DynamoDB has no way to look for a prefix of partition keys, so those that begin with one are
+// found by a scan.
 type source struct {
 	trip  *trip
 	keys  []string // the partition keys to query; nil: the whole table is scanned
+	scope *scope   // what is taken of that; nil: everything
 	whole bool     // whole items are read, and not only their keys and marks
 	total int      // segments
 }
@@ -38,17 +40,18 @@ func (t *trip) newSource(now passage.Arrangement, next *passage.Arrangement, who
 	if next == nil {
 		return s, nil
 	}
-	if keys, only := onlyWidths(now, *next); only {
-		return s, s.only(keys, now, *next)
-	}
-	return s, nil
+	return s, s.only(newScope(t.options.Collection.PartitionKey, now, *next))
 }
 
-// only limits a source to the shards of some keys.
-func (s *source) only(keys []string, in ...passage.Arrangement) error {
+// only limits a source to a scope.
+func (s *source) only(scope *scope) error {
+	s.scope = scope
+	if scope == nil || len(scope.prefixes) > 0 {
+		return nil
+	}
 	s.keys = []string{}
-	for _, key := range keys {
-		for _, a := range in {
+	for _, key := range scope.keys {
+		for _, a := range scope.in {
 			shards, err := a.For(key).ShardKeys(key, time.Time{}, time.Time{})
 			if err != nil {
 				return err
@@ -68,10 +71,14 @@ func (s *source) only(keys []string, in ...passage.Arrangement) error {
 
 // page returns the next page of a segment.
 func (s *source) page(ctx context.Context, part *segment) (*dynamodb.ScanOutput, error) {
-	if s.keys == nil {
-		return s.scan(ctx, part)
+	if s.keys != nil {
+		return s.query(ctx, part)
 	}
-	return s.query(ctx, part)
+	out, err := s.scan(ctx, part)
+	if err == nil {
+		out.Items = slices.DeleteFunc(out.Items, func(item place.Item) bool { return !s.scope.has(item) })
+	}
+	return out, err
 }
 
 // names returns what is read of each item, and a projection of that.

@@ -2,7 +2,6 @@ package move
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -53,7 +52,8 @@ type atlas struct {
 
 // newAtlas returns an atlas of a table with a partition key and a sort key.
 func newAtlas(partition, sort string, now passage.Arrangement, next *passage.Arrangement) *atlas {
-	schema := place.New(place.Schema{Keys: place.Keys{PartitionKey: partition, SortKey: sort}})
+	clock, _ := passage.Record{Now: now, Next: next}.Clock()
+	schema := place.New(place.Schema{Keys: place.Keys{PartitionKey: partition, SortKey: sort}}).Timed(clock)
 	return &atlas{schema: schema, now: now, next: next, list: now.Layout.Strategy == layout.Random}
 }
 
@@ -89,7 +89,7 @@ func (t *atlas) find(item place.Item, state forward.State) located {
 }
 
 // spreads reports whether some key of an arrangement has a suffix.
-func spreads(a passage.Arrangement) bool { return a.Layout.Shards > 0 || len(a.Widths) > 0 }
+func spreads(a passage.Arrangement) bool { return a.Layout.Shards > 0 || a.Varies() }
 
 // keyIn returns the logical key of a stored one in an arrangement, or why it has none. A shard beyond those of the key counts as well.
 func keyIn(a passage.Arrangement, stored string) (string, error) {
@@ -103,13 +103,8 @@ func keyIn(a passage.Arrangement, stored string) (string, error) {
 
 // home returns the partition key of an id in an arrangement. like has the logical key.
 func (t *atlas) home(a passage.Arrangement, key string, like place.Item) (string, error) {
-	s := *t.schema
-	s.Layout = a.For(key)
-	homes, err := s.Homes(context.Background(), like, false)
-	if err != nil {
-		return "", err
-	}
-	return homes[0].ShardKey, nil
+	home, err := t.schema.HomeIn(a.For(key), like)
+	return home.ShardKey, err
 }
 
 // homes returns the partition keys of an item's homes, by its logical key. They are the same if nothing moves.

@@ -35,6 +35,13 @@ func wide(key string, n int) func(*passage.Arrangement) {
 	}
 }
 
+func begins(prefix string, n int) func(*passage.Arrangement) {
+	return func(a *passage.Arrangement) {
+		a.Layout.Format.BareZero = true
+		a.Prefixes = merged(a.Prefixes, map[string]int{prefix: n})
+	}
+}
+
 func stored(pk, sk string) place.Item { return place.Item{"pk": text(pk), "sk": text(sk)} }
 
 // Where an item lies follows from its key, the arrangement of before and the one of after.
@@ -58,6 +65,7 @@ func TestLocate(t *testing.T) {
 	}
 	plain := arranged(0)
 	hot := arranged(0, wide("HOT", 8))
+	posts := arranged(0, begins("P#2026", 8), wide("P#2026-cold", 1))
 	for name, test := range map[string]struct {
 		now  passage.Arrangement
 		next *passage.Arrangement
@@ -82,6 +90,12 @@ func TestLocate(t *testing.T) {
 		"one wide key, itself":                 {plain, &hot, stored("HOT", "a"), atOldOrBoth(home(hot, "HOT", "a") == "HOT"), "HOT", ""},
 		"one wide key, its shard":              {plain, &hot, stored(home(hot, "HOT", "a"), "a"), atNew, "HOT", ""},
 		"one wide key, a shard of another one": {plain, &hot, stored("COLD#SHARD_3", "a"), astray, "COLD", "belongs to"},
+		"a prefix, another key":                {plain, &posts, stored("P#2025", "a"), atBoth, "P#2025", ""},
+		"a prefix, a shorter key":              {plain, &posts, stored("P#202", "a"), atBoth, "P#202", ""},
+		"a prefix, a key that it is":           {plain, &posts, stored("P#2026", "a"), atOldOrBoth(home(posts, "P#2026", "a") == "P#2026"), "P#2026", ""},
+		"a prefix, a key with it":              {plain, &posts, stored("P#2026-01", "a"), atOldOrBoth(home(posts, "P#2026-01", "a") == "P#2026-01"), "P#2026-01", ""},
+		"a prefix, a shard of such a key":      {plain, &posts, stored(home(posts, "P#2026-01", "a"), "a"), atNew, "P#2026-01", ""},
+		"a prefix, a key of its own":           {plain, &posts, stored("P#2026-cold", "a"), atBoth, "P#2026-cold", ""},
 		"another spelling":                     {four, new(arranged(4, spelt(layout.SharpNumber()))), stored(home(four, "K", "a"), "a"), atOld, "K", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,6 +123,9 @@ func drawn(t *rapid.T, label string) passage.Arrangement {
 	}).Draw(t, label+" format")
 	if rapid.Bool().Draw(t, label+" widths") {
 		wide("K", rapid.IntRange(1, 12).Draw(t, label+" width"))(&a)
+	}
+	if rapid.Bool().Draw(t, label+" prefixes") {
+		begins(rapid.SampledFrom([]string{"K", "K#", "K#S", "L"}).Draw(t, label+" prefix"), rapid.IntRange(1, 12).Draw(t, label+" of prefix"))(&a)
 	}
 	return a
 }

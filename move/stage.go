@@ -17,21 +17,33 @@ import (
 type Arrangement struct {
 	Layout layout.Layout  `json:"layout"`
 	Widths map[string]int `json:"widths,omitempty"` // keys that have their own number of shards
+
+	// Prefixes are those of keys that have their own number of shards. The longest one counts for a key, and Widths before it.
+	Prefixes map[string]int `json:"prefixes,omitempty"`
+}
+
+// arrangementOf returns what people see of an arrangement.
+func arrangementOf(a passage.Arrangement) Arrangement {
+	return Arrangement{Layout: a.Layout, Widths: a.Widths, Prefixes: a.Prefixes}
 }
 
 // String returns the arrangement in one line.
 func (a Arrangement) String() string {
-	text := a.Layout.String()
-	for i, key := range slices.Sorted(maps.Keys(a.Widths)) {
-		if i == maxNamed {
-			return text + fmt.Sprintf(" and %d more", len(a.Widths)-i)
-		}
-		text += fmt.Sprintf(", %s over %d", quote.Text(key), a.Widths[key])
+	var own []string
+	for _, key := range slices.Sorted(maps.Keys(a.Widths)) {
+		own = append(own, fmt.Sprintf(", %s over %d", quote.Text(key), a.Widths[key]))
 	}
-	return text
+	for _, prefix := range slices.Sorted(maps.Keys(a.Prefixes)) {
+		own = append(own, fmt.Sprintf(", keys that begin with %s over %d", quote.Text(prefix), a.Prefixes[prefix]))
+	}
+	more := ""
+	if n := len(own) - maxNamed; n > 0 {
+		own, more = own[:maxNamed], fmt.Sprintf(" and %d more", n)
+	}
+	return a.Layout.String() + strings.Join(own, "") + more
 }
 
-// maxNamed is how many keys a text names.
+// maxNamed is how many keys and prefixes a text names.
 const maxNamed = 5
 
 // Stage is how far the move of a movable collection has come, by the collection's record. The stages of a move are split, closed,
@@ -87,13 +99,13 @@ func nameOfStage(s forward.Stage) (name, does string) {
 
 // stageOf returns the stage that a record is in.
 func stageOf(r *passage.Record) Stage {
-	s := Stage{Generation: r.Generation, Since: time.UnixMilli(r.At).UTC(), Now: Arrangement(r.Now), Why: r.Why, By: r.By}
+	s := Stage{Generation: r.Generation, Since: time.UnixMilli(r.At).UTC(), Now: arrangementOf(r.Now), Why: r.Why, By: r.By}
 	s.Name, s.Does = nameOfStage(r.Stage)
 	if r.Next != nil {
-		s.Next = new(Arrangement(*r.Next))
+		s.Next = new(arrangementOf(*r.Next))
 	}
 	if r.Former != nil {
-		s.Former = new(Arrangement(*r.Former))
+		s.Former = new(arrangementOf(*r.Former))
 	}
 	_, then, waits := follows(r, false)
 	if r.List() && r.Stage.Phase == forward.Closed {

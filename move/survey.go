@@ -21,6 +21,9 @@ const quietTime = lease.Term + 15*time.Second
 
 // refusesMore reports whether keys that one arrangement takes may read as shards of the next one, which refuses them then.
 func refusesMore(now, next passage.Arrangement) bool {
+	if next.Timed() && now.Layout.Bucket != next.Layout.Bucket { // keys that end like a bucket, and ids without a time
+		return true
+	}
 	if !spreads(next) {
 		return false
 	}

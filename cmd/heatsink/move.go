@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,7 +32,7 @@ type mover struct {
 	shardBy   []string
 	eventTime string
 	key       string
-	prefix    string
+	prefix    string // of an index's keys: see moveByID.prefix
 
 	rcu, wcu float64
 	segments int
@@ -66,7 +67,8 @@ move notices items that appear in old places behind it, and says so.
 Items that are found by id in a table whose own key is spread (Options.Movable): all programs
 have Movable set, and nothing else changes in them. The move goes through stages, and three of
 them last an hour: split, closed, settling, sweeping, settled. Run the same command again when
-it says so, or let it --wait. --stage shows where it stands. --keys moves single keys only.
+it says so, or let it --wait. --stage shows where it stands. --keys moves single keys only,
+and --prefix those that begin alike, also those that come later.
 While it is split, --back takes the items back. --finish ends the time in which programs may
 have the layout of before. An append-only list (Movable and a random layout) moves in the same
 way: it waits while it is closed as well, and does not go back.
@@ -87,7 +89,8 @@ A LAYOUT is "unsharded", or a number of shards with what differs from the defaul
   16                                  calculated by xxhash, spelt {key}#SHARD_{shard}
   "8 fnv {key}#{shard}"               another hash and spelling
   "random 4"                          shards that were drawn; a list has it without the word
-  "4 per day"                         4 shards for each day; needs --event-time
+  "4 per day"                         4 shards for each day; needs --event-time, except for
+                                      items found by id whose sort keys are times as strings
 If the collection has a charter (Options.Recorded or Adaptive), the charter is the layout to
 move to: leave --to out. --from is then by default what the charter calls older.
 
@@ -110,6 +113,7 @@ the reason if it is false. "listed" is the number of items that --key or --prefi
   heatsink move orders --index byStatus --endpoint http://127.0.0.1:8000 --yes
   heatsink move users --to 16 --wait
   heatsink move users --keys STATUS#ACTIVE=16
+  heatsink move posts --prefix POST#2026=16
   heatsink move users --stage
   heatsink move posts --counter views --sort-value META --counters counters
   heatsink move posts --counter views --sort-value META --counters counters --verify`,
@@ -129,7 +133,6 @@ the reason if it is false. "listed" is the number of items that --key or --prefi
 	f.StringSliceVar(&m.shardBy, "shard-by", nil, "attributes that the shard is calculated from, as Options.ShardBy (default: the table's key)")
 	f.StringVar(&m.eventTime, "event-time", "", "attribute with the time of an item, for layouts per hour, day and so on: NAME, NAME=seconds or NAME=milliseconds")
 	f.StringVar(&m.key, "key", "", "move only this logical key, such as OPEN")
-	f.StringVar(&m.prefix, "prefix", "", "move only logical keys that begin like this")
 	f.Float64Var(&m.rcu, "rcu", 1000, "largest rate of reads, in units per second")
 	f.Float64Var(&m.wcu, "wcu", 1000, "largest rate of writes, in units per second, those of indexes included")
 	f.IntVar(&m.segments, "segments", 8, "parts of the table that are read at the same time, 64 at most")
@@ -154,8 +157,8 @@ func (m *mover) run(cmd *cobra.Command) error {
 	case m.segments == 0:
 		return errors.New("--segments 0: nothing would be read: want 1 to 64, or leave the flag out for 8")
 	}
-	for _, name := range []string{"key", "prefix"} {
-		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+	for name, empty := range map[string]bool{"key": m.key == "", "prefix": slices.Contains(m.byID.prefixes, "")} {
+		if cmd.Flags().Changed(name) && empty {
 			return fmt.Errorf("--%s is empty: leave it out to move all keys", name)
 		}
 	}
@@ -257,6 +260,9 @@ func (m *mover) options(ctx context.Context, c clients) (move.Options, error) {
 		}
 	}
 	if err := m.byID.unused(); err != nil {
+		return move.Options{}, err
+	}
+	if m.prefix, err = m.byID.prefix(); err != nil {
 		return move.Options{}, err
 	}
 	index, err := m.chooseIndex(described.Table)

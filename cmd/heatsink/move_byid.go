@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -23,6 +24,7 @@ import (
 // moveByID has the flags of moves of items that are found by id.
 type moveByID struct {
 	keys                      []string
+	prefixes                  []string // --prefix, which moves of listed items have as well
 	wait, back, finish, stage bool
 
 	used bool // the collection is movable
@@ -30,6 +32,7 @@ type moveByID struct {
 
 func (b *moveByID) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&b.keys, "keys", nil, "items found by id: move only these keys, each to its own number of shards: KEY=SHARDS,KEY=SHARDS")
+	f.StringArrayVar(&b.prefixes, "prefix", nil, "move only logical keys that begin like this; items found by id: to their own number of shards, PREFIX=SHARDS; may be repeated then")
 	f.BoolVar(&b.wait, "wait", false, "items found by id: wait for the stages of the move, about an hour each, until it is over")
 	f.BoolVar(&b.back, "back", false, "items found by id: take a move that is split back to where the items were")
 	f.BoolVar(&b.finish, "finish", false, "items found by id: refuse programs that still have the layout of before the move")
@@ -46,20 +49,31 @@ func (b *moveByID) unused() error {
 	return nil
 }
 
-// widths returns the numbers of shards that --keys gives.
-func (b *moveByID) widths() (map[string]int, error) {
+// prefix returns the one that --prefix gives for items that an index lists, "" if there is none.
+func (b *moveByID) prefix() (string, error) {
+	switch len(b.prefixes) {
+	case 0:
+		return "", nil
+	case 1:
+		return b.prefixes[0], nil
+	}
+	return "", fmt.Errorf("--prefix is given %d times: items that an index lists take one prefix: move one after the other", len(b.prefixes))
+}
+
+// widths returns the numbers of shards that --keys or --prefix gives. want says how to give one.
+func widths(flag string, given []string, want string) (map[string]int, error) {
 	widths := map[string]int{}
-	for _, text := range b.keys {
+	for _, text := range given {
 		i := strings.LastIndex(text, "=") // a key may have one in it
 		if i < 1 {
-			return nil, fmt.Errorf("--keys %q: want KEY=SHARDS, such as STATUS#ACTIVE=16", text)
+			return nil, fmt.Errorf("--%s %q: want %s", flag, text, want)
 		}
 		n, err := strconv.Atoi(text[i+1:])
 		if err != nil || n < 1 || n > layout.MaxShards {
-			return nil, fmt.Errorf("--keys %q: %q is no number of shards: want 1 to %d", text, text[i+1:], layout.MaxShards)
+			return nil, fmt.Errorf("--%s %q: %q is no number of shards: want 1 to %d", flag, text, text[i+1:], layout.MaxShards)
 		}
 		if _, twice := widths[text[:i]]; twice {
-			return nil, fmt.Errorf("--keys gives %q twice", text[:i])
+			return nil, fmt.Errorf("--%s gives %q twice", flag, text[:i])
 		}
 		widths[text[:i]] = n
 	}
@@ -87,15 +101,18 @@ func (m *mover) movable(ctx context.Context, c clients, table *types.TableDescri
 		return o, false, nil
 	}
 	for flag, given := range map[string]bool{
-		"from": len(m.from) > 0, "shard-by": len(m.shardBy) > 0, "event-time": m.eventTime != "", "key": m.key != "", "prefix": m.prefix != "",
+		"from": len(m.from) > 0, "shard-by": len(m.shardBy) > 0, "key": m.key != "",
 	} {
 		if given {
-			return o, true, fmt.Errorf("--%s: the items of a movable collection are where its record says: leave it out; --keys moves single keys, and --index the items that an index lists", flag)
+			return o, true, fmt.Errorf("--%s: the items of a movable collection are where its record says: leave it out; --keys moves single keys, --prefix those that begin alike, and --index the items that an index lists", flag)
 		}
 	}
 	m.byID.used = true
 	o = move.Options{RCU: m.rcu, WCU: m.wcu, Segments: m.segments, Wait: m.byID.wait}
-	if o.Widths, err = m.byID.widths(); err != nil {
+	if o.Widths, err = widths("keys", m.byID.keys, "KEY=SHARDS, such as STATUS#ACTIVE=16"); err != nil {
+		return o, true, err
+	}
+	if o.Prefixes, err = widths("prefix", m.byID.prefixes, "PREFIX=SHARDS, such as POST#2026=16, because the items are found by id"); err != nil {
 		return o, true, err
 	}
 	if m.to != "" {
@@ -108,14 +125,33 @@ func (m *mover) movable(ctx context.Context, c clients, table *types.TableDescri
 		case !namesStrategy(m.to): // a list stays one
 			o.To.Strategy = written.Layout.Strategy
 		}
-		if len(o.Widths) > 0 {
+		if len(o.Widths)+len(o.Prefixes) > 0 {
 			o.To.Format.BareZero = true
 		}
 	}
 	o.Collection = heatsink.Options{
 		Table: m.table, PartitionKey: written.PartitionKey, SortKey: written.SortKey, Layout: written.Layout, Movable: true, Name: m.name, ControlTable: m.controlTable,
 	}
-	return o, true, nil
+	o.Collection.EventTime, err = m.timeOf(written, o.To)
+	return o, true, err
+}
+
+// timeOf returns the event time of a movable collection that has buckets or gets some: by its charter, or by --event-time. By default it is the
+// sort key, as a string.
+func (m *mover) timeOf(written charter.Charter, to layout.Layout) (heatsink.EventTime, error) {
+	if written.Layout.Bucket != layout.NoBucket {
+		recorded, err := recorded(written)
+		return recorded.EventTime, err
+	}
+	switch {
+	case m.eventTime != "" && to.Bucket == layout.NoBucket:
+		return heatsink.EventTime{}, errors.New("--event-time is for layouts in buckets, and --to has none: leave it out")
+	case m.eventTime != "":
+		return parseEventTime(m.eventTime)
+	case to.Bucket != layout.NoBucket:
+		return heatsink.EventTime{Attribute: written.SortKey}, nil
+	}
+	return heatsink.EventTime{}, nil
 }
 
 // runByID does what the flags say with a movable collection.

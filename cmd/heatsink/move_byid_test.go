@@ -231,18 +231,23 @@ func TestMoveByIDRefusesFlags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 10, local.Options{Signatures: true})
 		for args, want := range map[string]string{
-			"--stage --verify":         "--stage and --verify: choose one",
-			"--back --finish":          "choose one of them",
-			"--to 16 --from unsharded": "--from: the items of a movable collection are where its record says",
-			"--to 16 --key A":          "--keys moves single keys",
-			"--to x":                   `--to "x"`,
-			"--keys A":                 "want KEY=SHARDS",
-			"--keys A=x":               `"x" is no number of shards`,
-			"--keys A=0":               "want 1 to",
-			"--keys A=2,A=3":           `gives "A" twice`,
-			"":                         "name a layout",
-			"--name other --to 16":     "has no global index, and no movable collection",
-			"--name other --stage":     "--stage is for items that are found by id",
+			"--stage --verify":          "--stage and --verify: choose one",
+			"--back --finish":           "choose one of them",
+			"--to 16 --from unsharded":  "--from: the items of a movable collection are where its record says",
+			"--to 16 --key A":           "--keys moves single keys",
+			"--to x":                    `--to "x"`,
+			"--keys A":                  "want KEY=SHARDS",
+			"--keys A=x":                `"x" is no number of shards`,
+			"--keys A=0":                "want 1 to",
+			"--keys A=2,A=3":            `gives "A" twice`,
+			"--prefix A":                `--prefix "A": want PREFIX=SHARDS`,
+			"--prefix =4":               "want PREFIX=SHARDS",
+			"--prefix A=4=x":            `"x" is no number of shards`,
+			"--prefix A=2 --prefix A=3": `--prefix gives "A" twice`,
+			"--prefix _hs#=2":           "heatsink's own items",
+			"":                          "name a layout",
+			"--name other --to 16":      "has no global index, and no movable collection",
+			"--name other --stage":      "--stage is for items that are found by id",
 		} {
 			u.refused(args, want)
 		}
@@ -255,6 +260,94 @@ func TestMoveByIDRefusesFlags(t *testing.T) {
 		if err := u.refused("--verify", "not where the layout has them"); !errors.As(err, new(*badNews)) {
 			t.Errorf("got %v, want bad news", err)
 		}
+	})
+}
+
+// --prefix moves the keys that begin alike, and the way back gives them one shard again.
+func TestMoveByIDOfAPrefix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUserTable(t, 100, local.Options{Signatures: true})
+		u.want("--prefix STATUS#A=8 --dry-run", "from       not sharded: {key}", `to         not sharded: {key}, keys that begin with "STATUS#A" over 8`, "of 102 items")
+		u.want("--prefix STATUS#A=8 --wait --yes", `every item is under not sharded: {key}, keys that begin with "STATUS#A" over 8`)
+		u.want("--stage", `keys that begin with "STATUS#A" over 8`)
+		u.want("--verify", "100  where the layout has them")
+		shards := map[string]int{}
+		out, err := u.client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("users")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range out.Items {
+			shards[item["pk"].(*types.AttributeValueMemberS).Value]++
+		}
+		if shards["STATUS#ACTIVE#SHARD_7"] == 0 || shards["STATUS#IDLE"] != 50 {
+			t.Errorf("items are in %v, want shards of STATUS#ACTIVE alone", shards)
+		}
+		u.want("--prefix STATUS#A=1 --wait --yes", "the move is over: every item is under not sharded: {key}\n")
+	})
+}
+
+// Items found by id move to buckets by the time in their sort keys, and back to none.
+func TestMoveByIDToBuckets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Signatures: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		if err := db.CreateTable(t.Context(), "users", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		u := &userTable{t: t, client: db.Client()}
+		o := heatsink.Options{Table: "users", PartitionKey: "pk", SortKey: "sk", Movable: true, Layout: layout.Layout{Strategy: layout.Calculated}}
+		o.EventTime.Attribute = "sk"
+		c, err := heatsink.Open[heatsink.Item](u.client, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
+		put := func(sk string) {
+			item := heatsink.Item{"pk": &types.AttributeValueMemberS{Value: "PAGE"}, "sk": &types.AttributeValueMemberS{Value: sk}}
+			if _, err := c.Put(t.Context(), item); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 40 {
+			put(day.Add(time.Duration(i) * time.Hour).Format(time.RFC3339))
+		}
+		move := func(want string, args ...string) {
+			t.Helper()
+			if out, _, err := u.run(args...); err != nil || !strings.Contains(out, want) {
+				t.Errorf("%v: %v: %s, want %q", args, err, out, want)
+			}
+		}
+		refused := func(want string, args ...string) {
+			t.Helper()
+			if _, _, err := u.run(args...); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: got %v, want %q", args, err, want)
+			}
+		}
+		refused("--event-time is for layouts in buckets", "--to", "4", "--event-time", "sk", "--yes")
+		refused(`name the sort key "sk" in EventTime`, "--to", "4 per day", "--event-time", "at", "--yes")
+		refused(`the sort key "sk" has the type S`, "--to", "4 per day", "--event-time", "sk=seconds", "--yes")
+		put("profile")
+		move("1 item would keep the move from beginning", "--to", "4 per day", "--dry-run")
+		if _, err := c.Delete(t.Context(), heatsink.Item{"pk": &types.AttributeValueMemberS{Value: "PAGE"}, "sk": &types.AttributeValueMemberS{Value: "profile"}}); err != nil {
+			t.Fatal(err)
+		}
+		move("every item is under calculated by xxhash over 4 shards per day: {key}#{bucket}#SHARD_{shard}", "--to", "4 per day", "--wait", "--yes")
+		move("per day", "--stage")
+		move("40  where the layout has them", "--verify")
+		move("programs must have calculated by xxhash over 4 shards per day", "--finish", "--yes")
+		o.Layout = layout.Layout{Strategy: layout.Calculated, Shards: 4, Bucket: layout.Day}
+		if c, err = heatsink.Open[heatsink.Item](u.client, o); err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.Count(t.Context(), heatsink.Query{Key: "PAGE", From: day, To: day.AddDate(0, 0, 1), Consistent: true})
+		if err != nil || n != 24 {
+			t.Errorf("%d items of the first day, %v, want 24", n, err)
+		}
+		move("every item is under not sharded: {key}\n", "--to", "unsharded", "--wait", "--yes")
+		move("40  where the layout has them", "--verify")
 	})
 }
 

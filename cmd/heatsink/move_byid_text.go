@@ -72,9 +72,9 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 	case f.Stage.Next != nil:
 		s.say("  to         %s", printable(f.Stage.Next.String()))
 	case m.to != "":
-		s.say("  to         %s", printable(move.Arrangement{Layout: options.To, Widths: options.Widths}.String()))
-	case len(options.Widths) > 0:
-		s.say("  to         %s", printable(move.Arrangement{Layout: f.Stage.Now.Layout, Widths: options.Widths}.String()))
+		s.say("  to         %s", printable(move.Arrangement{Layout: options.To, Widths: options.Widths, Prefixes: options.Prefixes}.String()))
+	case len(options.Widths)+len(options.Prefixes) > 0:
+		s.say("  to         %s", printable(move.Arrangement{Layout: f.Stage.Now.Layout, Widths: options.Widths, Prefixes: options.Prefixes}.String()))
 	}
 	s.say("  stage      %s: %s", f.Stage.Name, f.Stage.Does)
 	margin := ""

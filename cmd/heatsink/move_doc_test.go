@@ -206,6 +206,7 @@ func TestMovingGuideByID(t *testing.T) {
 			}
 		}
 		one.want("--finish --yes", "the move is finished")
+		one.want("--prefix POST#2026=16 --dry-run", "0 moves", "check how they are spelt")
 		one.want("--keys STATUS#ACTIVE=16 --yes", "stage    split")
 	})
 }

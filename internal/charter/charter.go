@@ -213,9 +213,12 @@ func (c *Charter) checkNeeds(fault func(format string, args ...any)) {
 	if c.Moved != slices.Contains(c.Needs, NeedMoved) || c.Moved && !c.Movable {
 		fault("whether items have moved is %v, but the needs are %q: want %q and %q among them if they have", c.Moved, c.Needs, NeedMove, NeedMoved)
 	}
-	if c.Movable && (c.Widths != Fixed || c.Older != nil || c.Layout.Bucket != layout.NoBucket) {
-		fault("the collection is movable, but its widths are %s, its bucket is %s and it has %d older layouts: want fixed widths, no bucket and none",
-			c.Widths, c.Layout.Bucket, len(c.Older))
+	if c.Movable && (c.Widths != Fixed || c.Older != nil) {
+		fault("the collection is movable, but its widths are %s and it has %d older layouts: want fixed widths and none", c.Widths, len(c.Older))
+	}
+	if c.Movable && c.Layout.Bucket != layout.NoBucket && c.EventTime.Attribute != c.SortKey {
+		fault("the collection is movable and has buckets by %s, but its event time is %s: want the sort key, %s, because items are found by that alone",
+			c.Layout.Bucket, quote.Text(c.EventTime.Attribute), quote.Text(c.SortKey))
 	}
 }
 

@@ -63,7 +63,7 @@ var mayImport = imports{
 	"internal/forward/check": {"internal/forward"},
 	"internal/forward/carry": {"internal/forward", "internal/forward/express", "internal/lease", "internal/dispatch", "internal/meter"},
 	"internal/lease":         {"internal/dispatch"},
-	"internal/passage":       {"layout", "internal/adapt", "internal/charter", "internal/forward", "internal/lease", "internal/ledger", "internal/quote"},
+	"internal/passage":       {"layout", "internal/adapt", "internal/charter", "internal/forward", "internal/lease", "internal/ledger", "internal/place", "internal/quote"},
 	"internal/charter":       {"internal/ledger", "internal/quote", "layout"},
 
 	// The requests of moves as DynamoDB takes them; sends nothing.

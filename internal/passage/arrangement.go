@@ -2,6 +2,7 @@ package passage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,21 +11,24 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/heatsink-go/heatsink/internal/charter"
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
 const (
-	// MaxWidths is how many keys of an arrangement may have their own number of shards.
+	// MaxWidths is how many keys and prefixes of an arrangement may have their own number of shards.
 	MaxWidths = 100
 
-	// MaxText is how many bytes an arrangement may have as it is stored. A record has two of them, and one without Widths, and
-	// stays below 4 KB. So reading it costs 1 RCU.
+	// MaxText is how many bytes an arrangement may have as it is stored. A record has two of them, and one whose keys all have the same
+	// number of shards, and stays below 4 KB. So reading it costs 1 RCU.
 	MaxText = 1500
 
-	maxKey        = 2048   // bytes of a partition key
-	longestSuffix = 64 + 9 // bytes of a shard's prefix and number
+	maxKey        = 2048                  // bytes of a partition key
+	longestSuffix = 64 + 9 + 64 + 12 + 64 // bytes of a shard's prefix and number, and of a bucket's prefix, digits and mark
 )
 
 // ErrArrangement is wrapped when an arrangement cannot be used. The error says what is wrong with it and what to do.
@@ -33,22 +37,44 @@ var ErrArrangement = errors.New("invalid arrangement")
 // Arrangement is where the items of a collection are: a layout, and the keys whose number of shards differs from it. It does not
 // change.
 type Arrangement struct {
-	// Layout has no buckets.
+	// Layout may have buckets, by the time that sort keys hold, if it is Calculated. Then all keys have the same number of shards.
 	Layout layout.Layout
 	// Widths has the number of shards of single keys. If there are any, the format has BareZero, so that a key with one shard is stored
 	// as it is. It is nil if all keys have Layout.Shards.
 	Widths map[string]int
+	// Prefixes has the number of shards of all keys that begin with a prefix, those that come later included. The longest prefix counts,
+	// and Widths before it. The format has BareZero as well.
+	Prefixes map[string]int
+	// Clock is how sort keys hold their times. It counts with buckets alone.
+	Clock place.TimeUnit
 }
+
+// Timed reports whether keys have buckets.
+func (a Arrangement) Timed() bool { return a.Layout.Bucket != layout.NoBucket }
+
+// Varies reports whether some keys have their own number of shards.
+func (a Arrangement) Varies() bool { return len(a.Widths)+len(a.Prefixes) > 0 }
 
 // For returns the layout of a key: Layout with the key's own number of shards.
 func (a Arrangement) For(key string) layout.Layout {
-	if len(a.Widths) == 0 {
-		return a.Layout
-	}
 	if n, ok := a.Widths[key]; ok {
 		return a.Layout.WithShards(n)
 	}
-	return a.Layout.WithShards(max(a.Layout.Shards, 1))
+	return a.Under(key)
+}
+
+// Under returns the layout of keys that begin with a text, if neither Widths nor a longer prefix says something else.
+func (a Arrangement) Under(text string) layout.Layout {
+	if !a.Varies() {
+		return a.Layout
+	}
+	longest, shards := 0, max(a.Layout.Shards, 1)
+	for prefix, n := range a.Prefixes {
+		if len(prefix) > longest && strings.HasPrefix(text, prefix) {
+			longest, shards = len(prefix), n
+		}
+	}
+	return a.Layout.WithShards(shards)
 }
 
 // Width returns the number of shards of a key, as layout.Widths has it.
@@ -65,7 +91,7 @@ func (a Arrangement) Validate() error {
 	}
 	if len(faults) == 0 {
 		if n := len(a.text()); n > MaxText {
-			faults = append(faults, fmt.Errorf("it has %d bytes as text, and may have %d: move fewer keys with their own number of shards", n, MaxText))
+			faults = append(faults, fmt.Errorf("it has %d bytes as text, and may have %d: give fewer keys and prefixes their own number of shards", n, MaxText))
 		}
 	}
 	if faults != nil {
@@ -78,25 +104,55 @@ func (a Arrangement) layoutFaults() (faults []error) {
 	if err := a.Layout.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	if a.Layout.Bucket != layout.NoBucket {
-		faults = append(faults, fmt.Errorf("it has buckets by %s: the items of a movable collection are found by their ids alone, so leave the bucket out", a.Layout.Bucket))
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	switch {
+	case !a.Timed():
+	case a.Layout.Strategy != layout.Calculated:
+		fault("it is a list with buckets by %s: only items that are found by id move in buckets; leave the bucket out, or use a Calculated layout", a.Layout.Bucket)
+	case a.Varies():
+		fault("it has buckets by %s, and %d keys and %d prefixes with their own number of shards: leave one of the two out", a.Layout.Bucket, len(a.Widths), len(a.Prefixes))
+	case int(a.Clock) >= len(clocks):
+		fault("its times are of the unit %d: want RFC3339, UnixSeconds or UnixMilliseconds", a.Clock)
 	}
 	return faults
 }
 
 func (a Arrangement) widthFaults() (faults []error) {
-	if len(a.Widths) > MaxWidths {
-		return []error{fmt.Errorf("%d keys have their own number of shards, and %d may: change Layout.Shards for all keys instead", len(a.Widths), MaxWidths)}
+	own := len(a.Widths) + len(a.Prefixes)
+	if own > MaxWidths {
+		return []error{fmt.Errorf("%d keys and prefixes have their own number of shards, and %d may: change Layout.Shards for all keys instead", own, MaxWidths)}
 	}
-	if len(a.Widths) > 0 && !a.Layout.Format.BareZero {
-		faults = append(faults, fmt.Errorf("%d keys have their own number of shards, but the format is %s without BareZero: "+
-			"set BareZero, so that a key with one shard is stored as it is", len(a.Widths), quote.Text(template(a.Layout.Format))))
+	if own > 0 && !a.Layout.Format.BareZero {
+		faults = append(faults, fmt.Errorf("%d keys and prefixes have their own number of shards, but the format is %s without BareZero: "+
+			"set BareZero, so that a key with one shard is stored as it is", own, quote.Text(template(a.Layout))))
 	}
 	for _, key := range slices.Sorted(maps.Keys(a.Widths)) {
 		if n := a.Widths[key]; n < 1 || n > layout.MaxShards {
 			faults = append(faults, fmt.Errorf("key %s has %d shards: want 1 to %d", quote.Text(key), n, layout.MaxShards))
 		} else if err := a.Check(key); err != nil {
 			faults = append(faults, err)
+		}
+	}
+	return append(faults, a.prefixFaults()...)
+}
+
+func (a Arrangement) prefixFaults() (faults []error) {
+	for _, prefix := range slices.Sorted(maps.Keys(a.Prefixes)) {
+		n := a.Prefixes[prefix]
+		fault := func(format string, args ...any) {
+			faults = append(faults, fmt.Errorf("prefix "+quote.Text(prefix)+" "+format, args...))
+		}
+		switch {
+		case n < 1 || n > layout.MaxShards:
+			fault("has %d shards: want 1 to %d", n, layout.MaxShards)
+		case prefix == "":
+			fault("is empty, so that it means all keys: change Layout.Shards instead")
+		case len(prefix) > maxKey:
+			fault("has %d bytes, and a key has %d at most: shorten it", len(prefix), maxKey)
+		case !utf8.ValidString(prefix):
+			fault("is not valid UTF-8: want the beginning of a key")
+		case layout.IsControl(prefix):
+			fault("begins with %s, which is for heatsink's own items: choose another one", quote.Text(layout.ControlPrefix))
 		}
 	}
 	return faults
@@ -112,22 +168,22 @@ func (a Arrangement) Check(key string) error {
 	if len(key)+longestSuffix <= maxKey { // most keys, and without an allocation
 		return l.CheckKey(key)
 	}
-	_, err := l.ShardKey(key, time.Time{}, max(l.Shards, 1)-1)
+	_, err := l.ShardKey(key, time.Unix(0, 0), max(l.Shards, 1)-1) // all buckets have names of the same length
 	return err
 }
 
 // Equal reports whether two arrangements put all items into the same homes, by what they say.
 func (a Arrangement) Equal(other Arrangement) bool {
 	a, other = a.plain(), other.plain()
-	return a.Layout == other.Layout && maps.Equal(a.Widths, other.Widths)
+	return a.Layout == other.Layout && a.Clock == other.Clock && maps.Equal(a.Widths, other.Widths) && maps.Equal(a.Prefixes, other.Prefixes)
 }
 
 // SameLayout reports whether a process that is configured with a layout means that of the arrangement. What has no effect on where
 // items are does not count.
 func (a Arrangement) SameLayout(l layout.Layout) bool {
 	mine, other := plainLayout(a.Layout), plainLayout(l)
-	if mine.Shards == 0 && other.Shards == 0 { // keys are stored as they are
-		return mine.Bucket == other.Bucket
+	if mine.Shards == 0 && other.Shards == 0 { // keys are stored as they are, or with their bucket
+		return mine.Bucket == other.Bucket && mine.Template() == other.Template()
 	}
 	return mine == other
 }
@@ -135,8 +191,8 @@ func (a Arrangement) SameLayout(l layout.Layout) bool {
 // String returns the arrangement for people.
 func (a Arrangement) String() string {
 	text := a.Layout.String()
-	if len(a.Widths) > 0 {
-		text += fmt.Sprintf(", and %d keys with their own number of shards", len(a.Widths))
+	if a.Varies() {
+		text += fmt.Sprintf(", and %d keys and %d prefixes with their own number of shards", len(a.Widths), len(a.Prefixes))
 	}
 	return text
 }
@@ -144,20 +200,36 @@ func (a Arrangement) String() string {
 // plain returns an arrangement without what has no effect on where items are.
 func (a Arrangement) plain() Arrangement {
 	p := Arrangement{Layout: plainLayout(a.Layout)}
+	if a.Timed() {
+		p.Clock = a.Clock
+	}
+	shards := func(l layout.Layout) int { return max(l.Shards, 1) }
+	byLength := func(a, b string) int { return cmp.Compare(len(a), len(b)) }
+	for _, prefix := range slices.SortedFunc(maps.Keys(a.Prefixes), byLength) { // what a prefix changes depends on the shorter ones alone
+		if n := a.Prefixes[prefix]; n != shards(p.Under(prefix)) {
+			p.Prefixes = with(p.Prefixes, prefix, n)
+		}
+	}
 	for key, n := range a.Widths {
-		if n != max(a.Layout.Shards, 1) {
-			if p.Widths == nil {
-				p.Widths = map[string]int{}
-			}
-			p.Widths[key] = n
+		if n != shards(p.Under(key)) {
+			p.Widths = with(p.Widths, key, n)
 		}
 	}
 	return p
 }
 
+// with sets the number of shards of a key or prefix, in a map that may be nil.
+func with(widths map[string]int, name string, n int) map[string]int {
+	if widths == nil {
+		widths = map[string]int{}
+	}
+	widths[name] = n
+	return widths
+}
+
 // plainLayout returns a layout without what has no effect on where items are. It leaves a format that is not valid as it is.
 func plainLayout(l layout.Layout) layout.Layout {
-	if short, err := layout.ParseFormat(template(l.Format)); err == nil {
+	if short, err := layout.ParseFormat(template(l)); err == nil {
 		l.Format = short
 	}
 	if l.Strategy == layout.Random {
@@ -166,8 +238,16 @@ func plainLayout(l layout.Layout) layout.Layout {
 	return l
 }
 
-// template returns how a format spells shards, without buckets.
-func template(f layout.Format) string { return layout.Layout{Shards: 1, Format: f}.Template() }
+// template returns how a layout spells shards, also if it has none, and its buckets, if it has some.
+func template(l layout.Layout) string {
+	return layout.Layout{Shards: 1, Bucket: l.Bucket, Format: l.Format}.Template()
+}
+
+// clocks are the names of place.TimeUnit as they are stored.
+var clocks = [...]string{charter.RFC3339, charter.UnixSeconds, charter.UnixMilliseconds}
+
+// ClockName returns the name of a unit that is valid, as charters have it.
+func ClockName(unit place.TimeUnit) string { return clocks[unit] }
 
 // stored is an arrangement as a record has it.
 type stored struct {
@@ -176,6 +256,11 @@ type stored struct {
 	Hash     layout.Hash     `json:"hash"`
 	Format   string          `json:"format"`
 	Widths   map[string]int  `json:"widths,omitempty"`
+
+	// Older versions refuse a record that has these, as they refuse any unknown field.
+	Prefixes map[string]int `json:"prefixes,omitempty"`
+	Bucket   layout.Bucket  `json:"bucket,omitempty"`
+	Clock    string         `json:"clock,omitempty"` // with a bucket
 }
 
 // text returns the arrangement as it is stored: equal arrangements give equal texts. It is "" if the arrangement is not valid.
@@ -185,7 +270,11 @@ func (a Arrangement) text() string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	l := a.Layout
-	if e.Encode(stored{l.Strategy, l.Shards, l.Hash, template(l.Format), a.Widths}) != nil {
+	s := stored{l.Strategy, l.Shards, l.Hash, template(l), a.Widths, a.Prefixes, l.Bucket, ""}
+	if a.Timed() && int(a.Clock) < len(clocks) {
+		s.Clock = clocks[a.Clock]
+	}
+	if e.Encode(s) != nil {
 		return ""
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -203,7 +292,13 @@ func parseArrangement(text string) (Arrangement, error) {
 	if err != nil {
 		return Arrangement{}, fmt.Errorf("%w: %w", ErrArrangement, err)
 	}
-	a := Arrangement{layout.Layout{Shards: s.Shards, Strategy: s.Strategy, Hash: s.Hash, Format: format}, s.Widths}
+	a := Arrangement{
+		Layout: layout.Layout{Shards: s.Shards, Strategy: s.Strategy, Bucket: s.Bucket, Hash: s.Hash, Format: format},
+		Widths: s.Widths, Prefixes: s.Prefixes,
+	}
+	if i := slices.Index(clocks[:], s.Clock); i >= 0 {
+		a.Clock = place.TimeUnit(i)
+	}
 	if err := a.Validate(); err != nil {
 		return Arrangement{}, err
 	}

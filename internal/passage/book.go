@@ -309,7 +309,7 @@ func (b *Book) Layouts() (all []layout.Layout) {
 	for _, a := range []*Arrangement{&v.Record.Now, v.Record.Next, v.Record.Former} {
 		switch {
 		case a == nil:
-		case a.Layout.Shards == 0 && len(a.Widths) == 0:
+		case a.Layout.Shards == 0 && !a.Varies():
 			all = append(all, a.Layout)
 		default:
 			all = append(all, a.Layout.WithShards(layout.MaxShards))

@@ -485,7 +485,7 @@ func TestDamagedRecord(t *testing.T) {
 
 func TestOwnLayoutIsWrong(t *testing.T) {
 	own := calculated(4)
-	own.Layout.Bucket = layout.Day
+	own.Layout.Strategy, own.Layout.Bucket = layout.Random, layout.Day
 	if _, err := newBook(start(t), own).View(t.Context()); !errors.Is(err, ErrArrangement) {
 		t.Errorf("got %v, want ErrArrangement", err)
 	}

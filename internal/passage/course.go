@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/forward"
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -14,7 +15,11 @@ type Course struct {
 	Generation int64
 	Phase      forward.Phase
 	Old, New   Shards
+	Clock      place.TimeUnit // how ids hold their times, with buckets
 }
+
+// Timed reports whether some shards are those of buckets.
+func (c *Course) Timed() bool { return c.Old.Timed() || c.New.Timed() }
 
 // NewCourse returns the course of a key. The error is about the key, and wraps layout.ErrKey.
 func NewCourse(r *Record, key string) (*Course, error) {
@@ -22,6 +27,8 @@ func NewCourse(r *Record, key string) (*Course, error) {
 		return nil, err
 	}
 	c := &Course{Generation: r.Generation, Phase: r.Stage.Phase}
+	clock, _ := r.Clock()
+	c.Clock = clock
 	first, second := r.Now.For(key), layout.Layout{}
 	switch {
 	case c.Phase == forward.Settled || r.Next == nil || r.Next.For(key) == first:
@@ -32,8 +39,8 @@ func NewCourse(r *Record, key string) (*Course, error) {
 		second = r.Next.For(key)
 	}
 	var err error
-	if c.Old, err = newShards(first, key); err == nil && c.Phase != forward.Settled {
-		c.New, err = newShards(second, key)
+	if c.Old, err = newShards(first, key, clock); err == nil && c.Phase != forward.Settled {
+		c.New, err = newShards(second, key, clock)
 	}
 	if err != nil {
 		return nil, err
@@ -44,11 +51,18 @@ func NewCourse(r *Record, key string) (*Course, error) {
 // Shards are the shards of a key in one layout.
 type Shards struct {
 	Layout layout.Layout
-	Keys   []string // of the shards
+	Keys   []string // of the shards; nil with buckets, whose shards In returns
+
+	key   string
+	clock place.TimeUnit
 }
 
-func newShards(in layout.Layout, key string) (Shards, error) {
-	h := Shards{Layout: in, Keys: make([]string, max(in.Shards, 1))}
+func newShards(in layout.Layout, key string, clock place.TimeUnit) (Shards, error) {
+	h := Shards{Layout: in, key: key, clock: clock}
+	if h.Timed() {
+		return h, nil
+	}
+	h.Keys = make([]string, max(in.Shards, 1))
 	for n := range h.Keys {
 		var err error
 		if h.Keys[n], err = in.ShardKey(key, time.Time{}, n); err != nil {
@@ -58,12 +72,40 @@ func newShards(in layout.Layout, key string) (Shards, error) {
 	return h, nil
 }
 
-// Home returns the shard key of an id, by the text of its sort key.
+// Timed reports whether the layout has buckets.
+func (h *Shards) Timed() bool { return h.Layout.Bucket != layout.NoBucket }
+
+// In returns the keys of the shards in the buckets from one time to another, bucket by bucket.
+func (h *Shards) In(from, to time.Time) ([]string, error) { return h.Layout.ShardKeys(h.key, from, to) }
+
+// Time returns the time that an id holds.
+func (h *Shards) Time(id string) (time.Time, error) { return h.clock.Ordered(id) }
+
+// Home returns the shard key of an id, by the text of its sort key. It is "" if the layout has buckets, and the id holds no time that has one.
 func (h *Shards) Home(id string) string {
+	if h.Timed() {
+		return h.homeInBucket(id)
+	}
 	if len(h.Keys) == 1 {
 		return h.Keys[0]
 	}
 	return h.Keys[h.Layout.Shard(id)]
+}
+
+func (h *Shards) homeInBucket(id string) string {
+	at, err := h.Time(id)
+	if err != nil {
+		return ""
+	}
+	shard := 0
+	if h.Layout.Shards > 1 {
+		shard = h.Layout.Shard(id)
+	}
+	key, err := h.Layout.ShardKey(h.key, at, shard)
+	if err != nil {
+		return ""
+	}
+	return key
 }
 
 // Role is what a shard is to an item that is stored in it.
@@ -93,7 +135,7 @@ func (c *Course) Role(shardKey string, id string) Role {
 		return NoHome
 	}
 	switch moved := c.New.Home(id); {
-	case shardKey == old && shardKey == moved:
+	case shardKey == old && (shardKey == moved || moved == ""): // one without a time cannot move
 		return OnlyHome
 	case shardKey == old:
 		return OldHome

@@ -11,6 +11,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/lease"
 	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -39,7 +40,7 @@ type Record struct {
 	Now  Arrangement
 	Next *Arrangement
 
-	// Former is another layout that processes may still be configured with, without Widths: the one from before the last move, or the one
+	// Former is another layout that processes may still be configured with, without Widths and Prefixes: the one from before the last move, or the one
 	// that items were to move to if they went back. It stays until somebody finishes the move. It is nil if the layout is the same as now.
 	Former *Arrangement
 
@@ -67,6 +68,17 @@ func equal(a, b *Arrangement) bool {
 		return a == b
 	}
 	return a.Equal(*b)
+}
+
+// Clock returns how sort keys hold the times that buckets are by, which is the same before and after a move. timed is false without buckets.
+func (r Record) Clock() (unit place.TimeUnit, timed bool) {
+	if r.Now.Timed() {
+		return r.Now.Clock, true
+	}
+	if r.Next != nil && r.Next.Timed() {
+		return r.Next.Clock, true
+	}
+	return 0, false
 }
 
 // Moving reports whether an id may have two homes.
@@ -148,8 +160,8 @@ func (r Record) arrangementFaults() (faults []error) {
 	case r.Former == nil:
 	case r.Next != nil:
 		fault("stage %s with a layout of an earlier move: want none while items move", describe(r.Stage))
-	case len(r.Former.Widths) > 0:
-		fault("the layout of an earlier move has %d keys with their own number of shards: want none", len(r.Former.Widths))
+	case r.Former.Varies():
+		fault("the layout of an earlier move has %d keys and %d prefixes with their own number of shards: want none", len(r.Former.Widths), len(r.Former.Prefixes))
 	case r.Now.SameLayout(r.Former.Layout):
 		fault("the layout of an earlier move is the one of now, %s: want none", r.Former)
 	default:
@@ -171,7 +183,57 @@ func checkMove(now, next Arrangement) error {
 	case now.Layout.Strategy != next.Layout.Strategy:
 		return fmt.Errorf("items move from %s to %s: want the same strategy, because a process finds items by it", now, next)
 	}
+	return checkBuckets(now, next)
+}
+
+// checkBuckets returns an error if items cannot move between two arrangements because of their buckets. What is left tells the stored keys of
+// two logical keys apart, and lets a read go through the buckets of both in one order.
+func checkBuckets(now, next Arrangement) error {
+	if !now.Timed() && !next.Timed() {
+		return nil
+	}
+	a, b := now.Layout.Format.WithDefaults(), next.Layout.Format.WithDefaults()
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("items move from %s to %s, with buckets: "+format, append([]any{now, next}, args...)...)
+	}
+	if a.ShardPrefix != b.ShardPrefix {
+		return wrong("want one spelling of shards, because a bucket may look like a shard of the other one: move to the other spelling before or after")
+	}
+	for _, timed := range []Arrangement{now, next} {
+		if end := lastMark(timed.Layout); timed.Timed() && strings.HasSuffix(a.ShardPrefix, end) {
+			return wrong("the shard prefix %s ends in %s, as the part of a %s before its last number does, so that a bucket may look like a shard: choose another shard prefix",
+				quote.Text(a.ShardPrefix), quote.Text(end), timed.Layout.Bucket)
+		}
+	}
+	if !now.Timed() || !next.Timed() {
+		return nil
+	}
+	x, y := min(now.Layout.Bucket, next.Layout.Bucket), max(now.Layout.Bucket, next.Layout.Bucket)
+	switch {
+	case now.Clock != next.Clock:
+		return wrong("their times are in %s and in %s: want one unit", clocks[now.Clock], clocks[next.Clock])
+	case a.BucketPrefix != b.BucketPrefix || a.HourMark != b.HourMark:
+		return wrong("want one spelling of buckets, because those of one may look like those of another key: move to a layout without buckets in between")
+	case x != y && strings.IndexByte("-TW"+a.HourMark, a.BucketPrefix[len(a.BucketPrefix)-1]) >= 0:
+		return wrong("the bucket prefix %s ends like a part of a bucket: move to a layout without buckets in between", quote.Text(a.BucketPrefix))
+	case x == layout.Week && y > layout.Week:
+		return wrong("a week may be in two months or years, and a read would have to be in two at once: move to buckets by day, or without buckets, in between")
+	}
 	return nil
+}
+
+// lastMark returns what is before the last number of a bucket.
+func lastMark(l layout.Layout) string {
+	f := l.Format.WithDefaults()
+	switch l.Bucket {
+	case layout.Hour:
+		return f.HourMark[len(f.HourMark)-1:]
+	case layout.Week:
+		return "W"
+	case layout.Year:
+		return f.BucketPrefix[len(f.BucketPrefix)-1:]
+	}
+	return "-"
 }
 
 // Wait is how long after its time a stage has surely lasted long enough for Book.Advance, for those who plan.
@@ -244,7 +306,7 @@ func former(a, now Arrangement) *Arrangement {
 	if now.SameLayout(a.Layout) {
 		return nil
 	}
-	return &Arrangement{Layout: a.Layout}
+	return &Arrangement{Layout: a.Layout, Clock: a.Clock}
 }
 
 // Finish returns the record without Former. The error wraps ErrStage or ErrRecord.

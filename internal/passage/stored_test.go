@@ -19,6 +19,7 @@ import (
 // them. A new version of the schema adds files, and reads the old ones or says what to do.
 func TestStoredRecordsStayReadable(t *testing.T) {
 	to := wide(16, map[string]int{"USER#1": 64, `q"<`: 1})
+	prefixed := begins(16, map[string]int{"POST#2026": 64, `q"<`: 1}, map[string]int{"POST#2026#1": 4})
 	plain := Arrangement{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated, Hash: layout.FNV, Format: layout.DotFromOne()}}
 	golden.Check(t, "testdata", map[string]golden.Case[Record]{
 		"v1-settled.json":   {Want: Record{Generation: 1, Now: calculated(4), At: 1767323045000, Why: "the first process of the collection", By: "host-1/4711/1"}},
@@ -28,6 +29,7 @@ func TestStoredRecordsStayReadable(t *testing.T) {
 		"v1-deads.json":     {Want: Record{Generation: 5, Stage: deads, Now: to, Former: &plain, At: 1767323045000, By: "host-1/4711/1"}},
 		"v1-back.json":      {Want: Record{Generation: 3, Stage: back, Now: plain, Next: &to, At: 1767323045000, By: "host-1/4711/1"}},
 		"v1-returned.json":  {Want: Record{Generation: 4, Stage: returned, Now: plain, Next: &to, At: 1767323045000, By: "host-1/4711/1"}},
+		"v1-prefixes.json":  {Want: Record{Generation: 2, Stage: split, Now: plain, Next: &prefixed, At: 1767323045000, Why: "hot", By: "host-1/4711/1"}},
 		"v2-version.json":   {Err: ledger.ErrNewer, Says: "it has version 2, and this process understands 1: upgrade heatsink in this process"},
 		"v1-stage.json":     {Err: ErrRecord, Says: `_hs_st is "teleport": it is no stage of a move; upgrade heatsink in this process if a newer version wrote it`},
 		"v1-attribute.json": {Err: ErrRecord, Says: `unknown attribute "_hs_mirrors": upgrade heatsink in this process if a newer version wrote it, else remove it`},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // EventTime names the attribute that holds an item's event time, and its format: see heatsink.EventTime.
@@ -65,6 +66,33 @@ func (e EventTime) Of(item Item) (time.Time, error) {
 	}
 	if !ok {
 		return wrong("want seconds since 1970")
+	}
+	return at, nil
+}
+
+// Ordered returns the time that a sort key holds, by its text: a string, or the digits of a number. It takes only what is in the same order as
+// a sort key and as a time, so that items in the order of their sort keys are in the order of their buckets: numbers, and
+// strings that begin with a time in UTC. Errors wrap ErrItem.
+func (u TimeUnit) Ordered(text string) (time.Time, error) {
+	wrong := func(why string) (time.Time, error) {
+		return time.Time{}, fmt.Errorf("%w: sort key %s has no time: %s", ErrItem, quote.Text(text), why)
+	}
+	if u == RFC3339 {
+		begin, _, _ := strings.Cut(text, "#")
+		at, err := time.Parse(time.RFC3339, begin)
+		const seconds = "2006-01-02T15:04:05"
+		if err != nil || begin[:len(seconds)] != at.UTC().Format(seconds) { // another zone has another order, and so has a digit less
+			return wrong("want one that begins with a time in UTC, such as 2026-06-22T01:00:00Z")
+		}
+		return at.UTC(), nil
+	}
+	number, err := attr.ParseNumber(text)
+	if err != nil || number == attr.Zero {
+		return wrong("want a number other than 0, of seconds or milliseconds since 1970")
+	}
+	at, ok := unixTime(number.String(), u)
+	if !ok {
+		return wrong("it is beyond the year 9999: want seconds or milliseconds since 1970")
 	}
 	return at, nil
 }

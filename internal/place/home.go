@@ -188,7 +188,7 @@ func appendFirst(shards []int, n int) []int {
 }
 
 // HomeIn returns the only home of an item in a Calculated layout that is given, whatever layout the collection has. like has the
-// logical key.
+// logical key. The bucket follows from the sort key: see TimeUnit.Ordered.
 func (s *Schema) HomeIn(l layout.Layout, like Item) (Home, error) {
 	text, ok := like[s.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok || text.Value == "" {
@@ -202,7 +202,34 @@ func (s *Schema) HomeIn(l layout.Layout, like Item) (Home, error) {
 		}
 		shard = l.Shard(id)
 	}
+	if l.Bucket != layout.NoBucket {
+		var err error
+		if k.Bucket, err = s.orderedTime(like); err != nil {
+			return Home{}, err
+		}
+	}
 	return homeIn(l, &k, shard)
+}
+
+// orderedTime returns the time that an item's sort key holds. Strings are in another order than the numbers in them.
+func (s *Schema) orderedTime(like Item) (time.Time, error) {
+	switch v := like[s.SortKey].(type) {
+	case *types.AttributeValueMemberS:
+		if s.EventTime.Unit == RFC3339 {
+			return s.EventTime.Unit.Ordered(v.Value)
+		}
+		return time.Time{}, fmt.Errorf("%w: sort key %q is %s, whose order is not that of time: want a number", ErrItem, s.SortKey, attribute.Describe(v))
+	case *types.AttributeValueMemberN:
+		return s.EventTime.Unit.Ordered(v.Value)
+	}
+	return time.Time{}, fmt.Errorf("%w: sort key %q is %s, and has no time: want a string or a number", ErrItem, s.SortKey, attribute.Describe(like[s.SortKey]))
+}
+
+// Timed returns the schema with the sort key as the event time.
+func (s *Schema) Timed(unit TimeUnit) *Schema {
+	timed := *s
+	timed.EventTime = EventTime{s.SortKey, unit}
+	return &timed
 }
 
 // onlyHome returns the only home of an item. If there are several, it returns ErrScattered with the reason why.
