@@ -19,7 +19,7 @@ type Options struct {
 
 	// Copies is the number of copies that readers choose from, besides the primary. One copy serves 6,000 eventually
 	// consistent reads of up to 4 KB per second, if no other copy is on its partition. Every write writes all of them.
-	// Default: 10. At most 100.
+	// Default: 10. At most 1,000.
 	Copies int
 
 	// MaxStale is the greatest age of what Get returns: what the primary had at some time in the last MaxStale. It is
@@ -49,7 +49,7 @@ type Names struct {
 
 const (
 	defaultCopies   = 10
-	maxCopies       = 100
+	maxCopies       = 1000
 	defaultMaxStale = time.Minute
 	minMaxStale     = time.Second
 	maxMaxStale     = 24 * time.Hour

@@ -265,7 +265,7 @@ func TestOptions(t *testing.T) {
 	for name, options := range map[string]replica.Options{
 		"Table":    {},
 		"Copies":   {Table: "t", Copies: -1},
-		"100":      {Table: "t", Copies: 101},
+		"1000":     {Table: "t", Copies: 1001},
 		"MaxStale": {Table: "t", MaxStale: time.Millisecond},
 		"24h":      {Table: "t", MaxStale: 25 * time.Hour},
 		"UTF-8":    {Table: "t", Names: replica.Names{Data: "\xff"}},
