@@ -55,6 +55,7 @@ type model struct {
 	past     []state // the last is what is there now
 	tries    map[string]bool
 	newest   replica.Version // that a writer or reader has heard of
+	settled  [3]int          // by store: the state in past that all its copies had when a write was acknowledged
 	n        int
 }
 
@@ -102,12 +103,10 @@ func (m *model) sample(rt *rapid.T) {
 	m.past = append(m.past, now)
 }
 
-func (m *model) store(rt *rapid.T) *replica.Store[post] {
-	return m.stores[rapid.IntRange(0, len(m.stores)-1).Draw(rt, "store")]
-}
+func (m *model) store(rt *rapid.T) int { return rapid.IntRange(0, len(m.stores)-1).Draw(rt, "store") }
 
-// wrote checks how a write ended, and notes its version.
-func (m *model) wrote(rt *rapid.T, title string, version replica.Version, err error) {
+// wrote checks how a write of a store ended, and notes its version.
+func (m *model) wrote(rt *rapid.T, store int, lazy bool, title string, version replica.Version, err error) {
 	unknown := errors.As(err, new(*heatsink.UnknownOutcomeError))
 	lagging := errors.As(err, new(*replica.LaggingError))
 	m.sample(rt)
@@ -120,6 +119,9 @@ func (m *model) wrote(rt *rapid.T, title string, version replica.Version, err er
 		m.newest = version
 		if now.version < version && (title != "" || now.version != 0) {
 			rt.Fatalf("%q was acknowledged as version %d, but the primary has %+v", title, version, now)
+		}
+		for i := 0; i <= store && err == nil && !lazy; i++ { // stores before it have fewer copies
+			m.settled[i] = len(m.past) - 1
 		}
 	case !unknown && version != 0:
 		rt.Fatalf("version %d with %v", version, err)
@@ -134,9 +136,10 @@ func (m *model) newTitle() string {
 }
 
 func (m *model) put(rt *rapid.T) {
-	posts, title := m.store(rt), m.newTitle()
+	store, title := m.store(rt), m.newTitle()
 	var options []replica.WriteOption
-	if rapid.Bool().Draw(rt, "lazy") {
+	lazy := rapid.Bool().Draw(rt, "lazy")
+	if lazy {
 		options = append(options, replica.Lazy)
 	}
 	if rapid.IntRange(0, 3).Draw(rt, "expires") == 0 {
@@ -146,26 +149,28 @@ func (m *model) put(rt *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(rt, "conditional") == 0 {
 		options = append(options, replica.IfVersion(on))
 	}
-	version, err := posts.Put(m.ctx, "viral", post{Title: title}, options...)
-	m.wrote(rt, title, version, err)
+	version, err := m.stores[store].Put(m.ctx, "viral", post{Title: title}, options...)
+	m.wrote(rt, store, lazy, title, version, err)
 }
 
 func (m *model) change(rt *rapid.T) {
-	title := m.newTitle()
-	item, err := m.store(rt).Change(m.ctx, "viral", func(p *post) error { p.Title = title; return nil })
+	store, title := m.store(rt), m.newTitle()
+	item, err := m.stores[store].Change(m.ctx, "viral", func(p *post) error { p.Title = title; return nil })
 	if err == nil && item.Data.Title != title {
 		rt.Fatalf("changed to %+v, want %q", item, title)
 	}
-	m.wrote(rt, title, item.Version, err)
+	m.wrote(rt, store, false, title, item.Version, err)
 }
 
 func (m *model) remove(rt *rapid.T) {
-	version, err := m.store(rt).Delete(m.ctx, "viral")
-	m.wrote(rt, "", version, err)
+	store := m.store(rt)
+	version, err := m.stores[store].Delete(m.ctx, "viral")
+	m.wrote(rt, store, false, "", version, err)
 }
 
-// read checks what a reader got: what the primary was at some time in the last MaxStale.
-func (m *model) read(rt *rapid.T, began time.Time, demanded replica.Version, item replica.Item[post], err error) {
+// read checks what a reader got: what the primary was at some time in the last MaxStale, and not before all copies had
+// something newer.
+func (m *model) read(rt *rapid.T, store int, began time.Time, demanded replica.Version, item replica.Item[post], err error) {
 	gone := errors.Is(err, replica.ErrNotFound)
 	if err != nil && !gone {
 		return // a fault that retries did not overcome
@@ -175,7 +180,7 @@ func (m *model) read(rt *rapid.T, began time.Time, demanded replica.Version, ite
 		rt.Fatalf("got version %d, want at least %d", item.Version, demanded)
 	}
 	oldest := began.Add(-m.maxStale - m.step())
-	for _, s := range m.past {
+	for _, s := range m.past[m.settled[store]:] {
 		if s.until.Before(oldest) {
 			continue
 		}
@@ -183,25 +188,25 @@ func (m *model) read(rt *rapid.T, began time.Time, demanded replica.Version, ite
 			return
 		}
 	}
-	rt.Fatalf("got %+v, %v, which the primary was not since %v: %+v", item, err, oldest, m.past)
+	rt.Fatalf("got %+v, %v, which the primary was not since %v, nor since state %d: %+v", item, err, oldest, m.settled[store], m.past)
 }
 
 func (m *model) get(rt *rapid.T) {
-	began := time.Now()
-	item, err := m.store(rt).Get(m.ctx, "viral")
-	m.read(rt, began, 0, item, err)
+	store, began := m.store(rt), time.Now()
+	item, err := m.stores[store].Get(m.ctx, "viral")
+	m.read(rt, store, began, 0, item, err)
 }
 
 func (m *model) demand(rt *rapid.T) {
-	began := time.Now()
-	item, err := m.store(rt).Get(m.ctx, "viral", replica.AtLeast(m.newest))
+	store, began := m.store(rt), time.Now()
+	item, err := m.stores[store].Get(m.ctx, "viral", replica.AtLeast(m.newest))
 	if errors.Is(err, replica.ErrVersion) {
 		rt.Fatal(err)
 	}
-	m.read(rt, began, m.newest, item, err)
+	m.read(rt, store, began, m.newest, item, err)
 }
 
-func (m *model) repair(rt *rapid.T) { _, _ = m.store(rt).Repair(m.ctx, "viral") }
+func (m *model) repair(rt *rapid.T) { _, _ = m.stores[m.store(rt)].Repair(m.ctx, "viral") }
 
 func (m *model) time(rt *rapid.T) time.Duration {
 	unit := rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, m.maxStale / 8, time.Minute}).Draw(rt, "unit")
