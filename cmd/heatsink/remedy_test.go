@@ -22,9 +22,11 @@ import (
 	"github.com/heatsink-go/heatsink/cache"
 	"github.com/heatsink-go/heatsink/counter"
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
 	"github.com/heatsink-go/heatsink/heat/heattest"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/layout"
+	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/plan"
 	"github.com/heatsink-go/heatsink/ratelimit"
 	"github.com/heatsink-go/heatsink/replica"
@@ -37,6 +39,7 @@ type remedy struct {
 	perSecond int
 	before    workload
 
+	metrics  bool     // CloudWatch shows it, not a recorder
 	key      string   // that the plan is about; "": the remedy needs no plan
 	args     []string // of heatsink plan
 	strategy plan.Strategy
@@ -134,6 +137,18 @@ var remedies = []remedy{
 		key: "EVENTS", strategy: plan.Random, after: planned(always("EVENTS")),
 	},
 	{
+		kind: heat.SplitLatency, perSecond: 170, before: sdkPuts(mostly("EVENTS", "CUSTOMER#%d", 40)),
+		key: "EVENTS", strategy: plan.Random, after: planned(mostly("EVENTS", "CUSTOMER#%d", 40)),
+	},
+	{
+		kind: heat.SlowAtLowTraffic, perSecond: 150, before: provisioned8000(sdkPuts(always("EVENTS"), (&lab.Watch{Latency: 250 * time.Millisecond}).Option)),
+		key: "EVENTS", strategy: plan.Random, after: func(p plan.Plan) workload { return provisioned8000(planned(always("EVENTS"))(p)) },
+	},
+	{
+		kind: heat.HotPartition, perSecond: 150, metrics: true, before: puts(always("EVENTS")),
+		key: "EVENTS", strategy: plan.Random, after: planned(always("EVENTS")),
+	},
+	{
 		kind: heat.GlobalCounter, perSecond: 150, before: workload{open: countOneItem},
 		key: "VIEWS", strategy: plan.Counter, after: countWithRecipe,
 	},
@@ -176,9 +191,9 @@ var remedies = []remedy{
 }
 
 // sdkPuts is puts with the SDK's own retries, which are many.
-func sdkPuts(key func(i int) string) workload {
+func sdkPuts(key func(i int) string, options ...func(*dynamodb.Options)) workload {
 	return workload{open: func(_ context.Context, db *heattest.DB) (func(context.Context, int) error, error) {
-		client := db.Client()
+		client := db.Client(options...)
 		return func(ctx context.Context, i int) error {
 			_, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: heatsink.Item{
 				"pk": text(key(i)), "sk": text(fmt.Sprint(i)), "body": text(tenKB),
@@ -186,6 +201,12 @@ func sdkPuts(key func(i int) string) workload {
 			return err
 		}, nil
 	}}
+}
+
+// provisioned8000 gives a workload a table with far more capacity than it uses.
+func provisioned8000(w workload) workload {
+	w.warm, w.limits = nil, &provisioning{writes: 8000}
+	return w
 }
 
 // countOneItem adds to a number of one item, which has 10 KB.
@@ -351,14 +372,11 @@ func rateLimited(plan.Plan) workload {
 
 // withoutLoop are the kinds of findings that have no loop of their own, and why.
 var withoutLoop = map[heat.Kind]string{
-	heat.HotPartition:     "the source knows no keys: a recorder finds the key, whose kind has a loop",
-	heat.SplitLatency:     "a symptom of a hot key, whose kind has a loop",
-	heat.SlowAtLowTraffic: "a symptom of a hot key, whose kind has a loop",
-	heat.NoHelp:           "a symptom of a hot key, whose kind has a loop",
+	heat.NoHelp:           "two reports show it: TestRemedyOfCapacity",
 	heat.Throttled:        "the source gives no reason: a recorder reads it",
 	heat.AccountThrottled: "AWS raises the quota of an account",
 	heat.SystemErrors:     "DynamoDB fails: heatsink retries, and AWS repairs",
-	heat.ExpiredItems:     "Options.TTL leaves them out of reads; they stay in the table until DynamoDB deletes them",
+	heat.ExpiredItems:     "they stay in the table, and Options.TTL leaves them out of reads: TestRemedyOfExpiredItems",
 	heat.KeyGrew:          "it tells of a remedy that was applied",
 	heat.GrowthFutile:     "it tells that no number of shards helps",
 	heat.GrowthAtMaximum:  "Adaptive.Max is the operator's to raise",
@@ -371,8 +389,8 @@ func TestRemedies(t *testing.T) {
 	for i := range remedies {
 		r := &remedies[i]
 		t.Run(string(r.kind), func(t *testing.T) {
-			before := r.before.run(t, r.perSecond)
-			findings := heat.ExplainAll(heat.Rules{}, before)
+			before, seen := r.before.run(t, r.perSecond)
+			findings := heat.ExplainAll(heat.Rules{}, r.source(before, seen))
 			at := slices.IndexFunc(findings, func(f heat.Finding) bool { return f.Kind == r.kind })
 			if at < 0 {
 				t.Fatalf("not detected: %v", findings)
@@ -387,8 +405,8 @@ func TestRemedies(t *testing.T) {
 			if r.after == nil {
 				return
 			}
-			after := r.after(p).run(t, r.perSecond)
-			for _, f := range heat.ExplainAll(heat.Rules{}, after) {
+			after, seen := r.after(p).run(t, r.perSecond)
+			for _, f := range heat.ExplainAll(heat.Rules{}, r.source(after, seen)) {
 				if f.Kind == r.kind || f.Severity == heat.Critical {
 					t.Errorf("with the remedy: %v: %v", f, f.Evidence)
 				}
@@ -400,6 +418,14 @@ func TestRemedies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// source returns the report in which the finding is.
+func (r *remedy) source(recorded, metrics heat.Report) heat.Report {
+	if r.metrics {
+		return metrics
+	}
+	return recorded
 }
 
 // plan asks the command for a plan of what was found.
@@ -434,8 +460,8 @@ func (r *remedy) plan(t *testing.T, report heat.Report, findings []heat.Finding)
 	return plan.Plan{}
 }
 
-// run offers a workload to a new engine with physics, in virtual time, and returns what a recorder saw of it.
-func (w workload) run(t *testing.T, perSecond int) (report heat.Report) {
+// run offers a workload to a new engine with physics, in virtual time, and returns what a recorder and CloudWatch saw of it.
+func (w workload) run(t *testing.T, perSecond int) (recorded, metrics heat.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		db := heattest.Start(t, heattest.Options{Expected: true, Heat: heat.Options{Layouts: w.layouts}})
@@ -450,14 +476,87 @@ func (w workload) run(t *testing.T, perSecond int) (report heat.Report) {
 		if got := load.Sustain(t.Context(), &lab.Watch{}, op); got.Accepted == 0 {
 			t.Fatal("no operation succeeded")
 		}
-		report = db.Report()
+		recorded = db.Report()
+		time.Sleep(2 * time.Minute) // until CloudWatch has it
+		if metrics, err = heatcloudwatch.Metrics(t.Context(), db.CloudWatchClient(), db.DB.Client(), "orders", heatcloudwatch.Options{Last: 10 * time.Minute}); err != nil {
+			t.Error(err)
+		}
 		if w.ends {
 			if err := op(t.Context(), -1); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	return report
+	return recorded, metrics
+}
+
+// More capacity does not help a hot key; shards do.
+func TestRemedyOfCapacity(t *testing.T) {
+	on := func(capacity int64, w workload) workload {
+		w.warm, w.limits = nil, &provisioning{writes: capacity}
+		return w
+	}
+	before, _ := on(3000, puts(always("EVENTS"))).run(t, 150)
+	more, _ := on(9000, puts(always("EVENTS"))).run(t, 150)
+	findings := heat.ExplainChange(before, more)
+	if len(findings) != 1 || findings[0].Kind != heat.NoHelp {
+		t.Fatalf("not detected: %v", findings)
+	}
+	r := remedy{key: "EVENTS", strategy: plan.Random}
+	p := r.plan(t, more, heat.ExplainAll(heat.Rules{}, more))
+	after, _ := on(9000, planned(always("EVENTS"))(p)).run(t, 150)
+	if findings := heat.ExplainChange(before, after); len(findings) > 0 {
+		t.Errorf("with %d shards: %v", p.Shards, findings)
+	}
+}
+
+// Expired items that DynamoDB has not deleted are found by a scan, and left out of reads by Options.TTL.
+func TestRemedyOfExpiredItems(t *testing.T) {
+	type visit struct {
+		Key     string `dynamodbav:"pk"`
+		ID      string `dynamodbav:"sk"`
+		Expires int64  `dynamodbav:"ttl"`
+	}
+	synctest.Test(t, func(t *testing.T) {
+		db := heattest.Start(t, heattest.Options{Expected: true, Engine: local.Options{TTLInterval: 100 * 24 * time.Hour}})
+		client := db.Client()
+		if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
+			TableName:               aws.String("orders"),
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("ttl"), Enabled: aws.Bool(true)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // the engine looks for expired items once now, and then not for 100 days
+		counts := map[string]int{}
+		for name, ttl := range map[string]string{"before": "", "after": "ttl"} {
+			visits, err := heatsink.Open[visit](client, heatsink.Options{Table: "orders", PartitionKey: "pk", SortKey: "sk", TTL: ttl})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 200 {
+				expires := time.Now().Add(time.Hour * time.Duration(i%2*2-1))
+				if _, err := visits.Put(t.Context(), visit{"VISITS", fmt.Sprint(i), expires.Unix()}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if counts[name], err = visits.Count(t.Context(), heatsink.Query{Key: "VISITS"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report, err := heat.ScanTable(t.Context(), client, "orders", heat.ScanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if findings := heat.Explain(report, heat.Rules{}); !slices.ContainsFunc(findings, func(f heat.Finding) bool { return f.Kind == heat.ExpiredItems }) {
+			t.Errorf("not detected: %v", findings)
+		}
+		if counts["before"] != 200 || counts["after"] != 100 {
+			t.Errorf("counted %v, want 200 with the expired and 100 without", counts)
+		}
+	})
 }
 
 // table returns the request that creates the table of a workload.
