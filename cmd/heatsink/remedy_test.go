@@ -141,7 +141,7 @@ var remedies = []remedy{
 		key: "EVENTS", strategy: plan.Random, after: planned(mostly("EVENTS", "CUSTOMER#%d", 40)),
 	},
 	{
-		kind: heat.SlowAtLowTraffic, perSecond: 150, before: provisioned8000(sdkPuts(always("EVENTS"), (&lab.Watch{Latency: 250 * time.Millisecond}).Option)),
+		kind: heat.SlowAtLowTraffic, perSecond: 150, before: provisioned8000(sdkPuts(always("EVENTS"), (&lab.Watch{Latency: 500 * time.Millisecond}).Option)),
 		key: "EVENTS", strategy: plan.Random, after: func(p plan.Plan) workload { return provisioned8000(planned(always("EVENTS"))(p)) },
 	},
 	{
@@ -153,7 +153,7 @@ var remedies = []remedy{
 		key: "VIEWS", strategy: plan.Counter, after: countWithRecipe,
 	},
 	{
-		kind: heat.PopularItem, perSecond: 750, before: workload{open: readOneItem},
+		kind: heat.PopularItem, perSecond: 680, before: workload{open: readOneItem},
 		key: "POST", args: []string{"--pattern", "mostly", "--stale", "-1s"}, strategy: plan.Replicated, after: readCopies,
 	},
 	{
@@ -161,11 +161,11 @@ var remedies = []remedy{
 		key: "NEWS", strategy: plan.Cached, after: func(plan.Plan) workload { return workload{ends: true, open: readList(true)} },
 	},
 	{
-		kind: heat.HotIndex, perSecond: 30, before: listedBy(layout.Layout{}),
+		kind: heat.HotIndex, perSecond: 80, before: listedBy(layout.Layout{}),
 		after: func(plan.Plan) workload { return listedBy(layout.Layout{Shards: 16, Strategy: layout.Calculated}) },
 	},
 	{
-		kind: heat.DominantKey, perSecond: 30, before: puts(mostly("DEVICE#17", "DEVICE#%d", 3)),
+		kind: heat.DominantKey, perSecond: 70, before: puts(mostly("DEVICE#17", "DEVICE#%d", 3)),
 		key: "DEVICE#17", strategy: plan.Leave, // it is below the limit: nothing is to be done
 	},
 	{
@@ -472,7 +472,7 @@ func (w workload) run(t *testing.T, perSecond int) (recorded, metrics heat.Repor
 		if err != nil {
 			t.Fatal(err)
 		}
-		load := lab.Load{PerSecond: perSecond, Measured: 4 * time.Second}
+		load := lab.Load{PerSecond: perSecond, Measured: 2 * time.Second}
 		if got := load.Sustain(t.Context(), &lab.Watch{}, op); got.Accepted == 0 {
 			t.Fatal("no operation succeeded")
 		}
