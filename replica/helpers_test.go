@@ -64,8 +64,14 @@ func title(posts *replica.Store[post], id string, options ...replica.ReadOption)
 	return item.Data.Title
 }
 
+// fatal is what is needed of a *testing.T or a *rapid.T.
+type fatal interface {
+	Helper()
+	Fatal(...any)
+}
+
 // stored returns the item under a key, nil if there is none.
-func stored(t testing.TB, client *dynamodb.Client, key string) heatsink.Item {
+func stored(t fatal, client *dynamodb.Client, key string) heatsink.Item {
 	t.Helper()
 	out, err := client.GetItem(context.Background(), &dynamodb.GetItemInput{
 		TableName: aws.String("posts"), Key: heatsink.Item{"id": text(key)}, ConsistentRead: aws.Bool(true),
@@ -77,7 +83,7 @@ func stored(t testing.TB, client *dynamodb.Client, key string) heatsink.Item {
 }
 
 // versionOf returns the version that is stored under a key, 0 if there is none.
-func versionOf(t testing.TB, client *dynamodb.Client, key string) replica.Version {
+func versionOf(t fatal, client *dynamodb.Client, key string) replica.Version {
 	t.Helper()
 	n, ok := stored(t, client, key)["version"].(*types.AttributeValueMemberN)
 	if !ok {
@@ -99,7 +105,7 @@ func store(t testing.TB, client *dynamodb.Client, item heatsink.Item) {
 }
 
 // drop deletes an item as somebody else might.
-func drop(t interface{ Fatal(...any) }, client *dynamodb.Client, key string) {
+func drop(t fatal, client *dynamodb.Client, key string) {
 	_, err := client.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
 		TableName: aws.String("posts"), Key: heatsink.Item{"id": text(key)},
 	})
