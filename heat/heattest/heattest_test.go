@@ -88,7 +88,7 @@ func TestStart(t *testing.T) {
 				if c.other {
 					client = db.DB.Client()
 				}
-				write(t, client, c.rate, 5, c.key)
+				write(t, client, c.rate, 4, c.key)
 				time.Sleep(time.Minute) // the findings are about the load, not about the silence after it
 				got := j.end()
 				for _, want := range c.want {
