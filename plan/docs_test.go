@@ -41,6 +41,11 @@ func documented(t *testing.T, part, want string) {
 // The command's output in the documentation is what it prints.
 func TestDocumentedOutput(t *testing.T) {
 	p := makePlan(t, plan.Workload{Key: "PAGE_VIEWS", Writes: 5000, Reads: 10})
+	var brief strings.Builder
+	if err := p.WriteBrief(&brief); err != nil {
+		t.Fatal(err)
+	}
+	documented(t, "brief", "```\n"+brief.String()+"```\n")
 	documented(t, "output", "```\n"+p.String()+"```\n")
 }
 

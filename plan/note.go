@@ -234,9 +234,9 @@ func (n *noting) reading() {
 			"second", n.Read.Stale, grouped(units))
 	}
 	if p.Strategy == Replicated {
-		n.say(Warning, "copies", "every item is written %s times, %s write units a second in all, and readers may see "+
-			"an old copy",
-			grouped(p.Shards), grouped(float64(p.Shards)*float64(p.Load.WriteUnits)))
+		n.say(Warning, "copies", "every item is written %s times, %s write units a second in all; package replica serves a copy for up to "+
+			"Options.MaxStale after it was current, and AtLeast demands a version",
+			grouped(p.Shards+1), grouped(float64(p.Shards+1)*float64(p.Load.WriteUnits)))
 		if p.Load.HotWrites {
 			n.say(Critical, "hot-copies", "each copy takes all writes, which exceed one partition's limit")
 		}

@@ -120,7 +120,7 @@ func TestSnippetWithBlanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`PartitionKey: "customer"`, `heatsink.Index{Name: "byStatus", PartitionKey: "status"}`, "// SortKey: fill in the table's", "// Index.SortKey: fill in",
+		`PartitionKey: "customer"`, `heatsink.Index{Name: "byStatus", PartitionKey: "status"}`, "// Fill in SortKey (the table's, if any), Index.SortKey (the attribute, if any).\n",
 	} {
 		if !strings.Contains(p.Snippet, want) {
 			t.Errorf("no %q in\n%s", want, p.Snippet)
@@ -133,7 +133,7 @@ func TestSnippetWithBlanks(t *testing.T) {
 	if p, err = For(w); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"// PartitionKey: fill in", "// EventTime: fill in"} {
+	for _, want := range []string{"// Fill in PartitionKey (the attribute), ", "EventTime (the attribute of an item's time).\n"} {
 		if !strings.Contains(p.Snippet, want) || strings.Contains(p.Snippet, `""`) {
 			t.Errorf("no %q, or an empty name, in\n%s", want, p.Snippet)
 		}

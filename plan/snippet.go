@@ -10,8 +10,8 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// snippet returns Go declarations for package heatsink that do what the plan says, and "" if there is nothing to do.
-// They need the imports github.com/heatsink-go/heatsink, its cache where one is used, and, for a cache or copies, time.
+// snippet returns Go declarations that do what the plan says with packages of heatsink, and "" if there is nothing to do.
+// What they use says what they import: heatsink, layout, cache, counter and replica of this module, and time.
 func (w *Workload) snippet(p *Plan) string {
 	switch p.Strategy {
 	case Leave:
@@ -21,7 +21,9 @@ func (w *Workload) snippet(p *Plan) string {
 			"cache.New[[]heatsink.Item](cache.Options{TTL: %s})\n",
 			w.Key, w.Read.Stale, nanoseconds(int64(w.Read.Stale)))
 	case Replicated:
-		return w.copies(p)
+		return w.replicaOptions(p)
+	case Counter:
+		return w.counterOptions(p)
 	}
 	return w.options(p)
 }
@@ -42,39 +44,31 @@ func nanoseconds(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-func (w *Workload) copies(p *Plan) string {
-	return fmt.Sprintf(`// copies is the layout of an item's copies: write the item under all of copyKeys, and read it from anyCopy.
-var copies = %s
-
-func copyKeys() ([]string, error) { return copies.ShardKeys(%[2]q, time.Time{}, time.Time{}) }
-
-func anyCopy() (string, error) { return copies.ShardKey(%[2]q, time.Time{}, copies.Draw(nil)) }
-`, literal(w.layout(p)), w.Key)
-}
-
 // field is a field of a struct literal.
 type field struct{ name, value string }
 
 func (w *Workload) options(p *Plan) string {
 	fields := append(w.Names.fields(w.Table.Index), field{"Layout", literal(w.layout(p))})
-	if p.Strategy == Counter {
-		fields = append(fields, field{"ShardBy", `[]string{"slot"}`})
-	}
 	if p.Bucket != layout.NoBucket && w.Names.Time != "" {
 		fields = append(fields, field{"EventTime", fmt.Sprintf("heatsink.EventTime{Attribute: %q}", w.Names.Time)})
 	}
 	if older := w.older(p); older != "" {
 		fields = append(fields, field{"Older", older})
 	}
+	return declare(w.explain(p), "heatsink.Options", fields)
+}
+
+// declare writes a variable with options of a type, below comments.
+func declare(comments []string, kind string, fields []field) string {
 	width := 0
 	for _, f := range fields {
 		width = max(width, len(f.name))
 	}
 	var b strings.Builder
-	for _, line := range w.explain(p) {
+	for _, line := range comments {
 		b.WriteString("// " + line + "\n")
 	}
-	b.WriteString("var options = heatsink.Options{\n")
+	b.WriteString("var options = " + kind + "{\n")
 	for _, f := range fields {
 		fmt.Fprintf(&b, "\t%-*s %s,\n", width+1, f.name+":", f.value)
 	}
@@ -111,34 +105,34 @@ func (n *Names) index() string {
 	return "heatsink.Index{" + strings.Join(list, ", ") + "}"
 }
 
-// blanks says which names are to be filled in.
+// blanks says which names are to be filled in, in one line.
 func (w *Workload) blanks(p *Plan) []string {
 	n := &w.Names
 	if !n.Blank {
 		return nil
 	}
-	var lines []string
+	var missing []string
+	ask := func(field, value, what string) {
+		if value == "" {
+			missing = append(missing, field+" ("+what+")")
+		}
+	}
 	of := ""
 	if w.Table.Index {
 		of = "Index."
-		if n.TableKey == "" {
-			lines = append(lines, "PartitionKey: fill in the table's partition key.")
-		}
-		lines = append(lines, "SortKey: fill in the table's sort key, if it has one.")
-		if n.Index == "" {
-			lines = append(lines, "Index.Name: fill in the index's name.")
-		}
+		ask("PartitionKey", n.TableKey, "the table's")
+		ask("SortKey", "", "the table's, if any")
+		ask("Index.Name", n.Index, "the index's name")
 	}
-	if n.PartitionKey == "" {
-		lines = append(lines, of+"PartitionKey: fill in the partition key's attribute.")
+	ask(of+"PartitionKey", n.PartitionKey, "the attribute")
+	ask(of+"SortKey", n.SortKey, "the attribute, if any")
+	if p.Bucket != layout.NoBucket {
+		ask("EventTime", n.Time, "the attribute of an item's time")
 	}
-	if n.SortKey == "" {
-		lines = append(lines, of+"SortKey: fill in the sort key's attribute, if there is one.")
+	if missing == nil {
+		return nil
 	}
-	if p.Bucket != layout.NoBucket && n.Time == "" {
-		lines = append(lines, "EventTime: fill in the attribute that has an item's time.")
-	}
-	return lines
+	return []string{"Fill in " + strings.Join(missing, ", ") + "."}
 }
 
 // explain says in comments what the options do.
@@ -148,14 +142,10 @@ func (w *Workload) explain(p *Plan) []string {
 	if first == last {
 		lines[0] = fmt.Sprintf("%q is stored as %q.", w.Key, first)
 	}
-	if p.Strategy == Counter {
-		lines = append(lines, "Give every Update a slot, such as a random number, and ADD to the count; sum up all "+
-			"shards with Fold.")
-	}
 	switch {
 	case w.past(p) != "":
-		lines = append(lines, fmt.Sprintf("Older reads existing items under the bare key and in %s of the same Format and Hash.",
-			figure.Count(w.Shards, "shard")), "Remove a layout that was never written; set the Format and Hash of an old layout if they differ.")
+		lines = append(lines, fmt.Sprintf("Older reads existing items under the bare key and in %s of this Format and Hash: set those they have. "+
+			"Remove a layout that was never written.", figure.Count(w.Shards, "shard")))
 	case w.Existing && w.Shards > 0 && !w.bareZero(p):
 		lines = append(lines, fmt.Sprintf("Older reads existing items under the bare key; those in %s of the same Format are in these shards.",
 			figure.Count(w.Shards, "shard")))
@@ -165,11 +155,7 @@ func (w *Workload) explain(p *Plan) []string {
 		lines = append(lines, "Existing items are shard 0: if they are sharded already, plan again with their number of shards.")
 	}
 	if w.duplicates(p) {
-		lines = append(lines, "Put does not replace an existing item: it adds a second copy.",
-			"Change such items with Update, or Delete them first: see docs/layouts.md.")
-	}
-	if w.Existing && p.Strategy == Counter {
-		lines = append(lines, "Update adds to the existing item until the slot's shard has one: Put an item with a count of 0 into each shard.")
+		lines = append(lines, "Put of an existing item adds a second copy: change it with Update, or Delete it first: see docs/layouts.md.")
 	}
 	return append(lines, w.blanks(p)...)
 }
@@ -184,10 +170,10 @@ func (w *Workload) layout(p *Plan) layout.Layout {
 	return l
 }
 
-// placing returns how a layout chooses shards for a strategy.
+// placing returns how a layout chooses shards for a strategy. A recipe chooses for itself.
 func placing(s Strategy) layout.Strategy {
 	switch s {
-	case Calculated, ShardedIndex, Counter:
+	case Calculated, ShardedIndex:
 		return layout.Calculated
 	}
 	return layout.Random
@@ -276,7 +262,7 @@ func (w *Workload) bareZero(p *Plan) bool { return w.Existing && w.Shards == 0 &
 // among the older layouts, where Put does not look. The table of an index has every item once.
 func (w *Workload) duplicates(p *Plan) bool {
 	switch p.Strategy {
-	case Leave, Cached, Replicated:
+	case Leave, Cached, Replicated, Counter:
 		return false
 	}
 	return w.Existing && !w.bareZero(p) && !w.Table.Index

@@ -22,9 +22,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/counter"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/plan"
+	"github.com/heatsink-go/heatsink/replica"
 )
 
 // snippets are workloads whose plans come with a snippet, and the layout that it has to be.
@@ -87,7 +89,12 @@ var snippets = []struct {
 	{
 		plan.Workload{Key: "leaderboard#game-1", Writes: 2300, Read: plan.Reading{Pattern: plan.Counters}, Table: plan.Table{Partitions: 40}, Names: plan.Names{Format: layout.PlainNumber()}},
 		plan.Counter,
-		layout.Layout{Shards: 10, Strategy: layout.Calculated, Format: layout.PlainNumber()},
+		layout.Layout{Shards: 10, Format: layout.PlainNumber()},
+	},
+	{
+		plan.Workload{Key: "likes", Writes: 1e6, Existing: true, Read: plan.Reading{Pattern: plan.Counters}},
+		plan.Counter,
+		layout.Layout{Shards: 1024},
 	},
 	{plan.Workload{Key: "POST#viral", Writes: 1, Reads: 20_000, Read: plan.Reading{Pattern: plan.Mostly, Stale: 1500 * time.Millisecond}}, plan.Cached, layout.Layout{}},
 	{
@@ -95,6 +102,37 @@ var snippets = []struct {
 		plan.Replicated,
 		layout.Layout{Shards: 15},
 	},
+	{
+		plan.Workload{Key: "POST#viral", Reads: 2e6, Table: plan.Table{Partitions: 5000}, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}},
+		plan.Replicated,
+		layout.Layout{Shards: 1000},
+	},
+}
+
+// fatal is what is needed of a *testing.T or a *rapid.T.
+type fatal interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+	Errorf(string, ...any)
+}
+
+// opens opens what the options of a recipe's snippet describe.
+func opens(t fatal, p plan.Plan) {
+	t.Helper()
+	client := &dynamodb.Client{}
+	var err error
+	switch p.Strategy {
+	case plan.Counter:
+		_, err = counter.Open(client, evaluate[counter.Options](t, p.Snippet, "options"))
+	case plan.Replicated:
+		_, err = replica.Open[heatsink.Item](client, evaluate[replica.Options](t, p.Snippet, "options"))
+	default:
+		_, err = heatsink.Open[heatsink.Item](client, evaluate[heatsink.Options](t, p.Snippet, "options"))
+	}
+	if err != nil {
+		t.Errorf("%s: %v\n%s", p.Strategy, err, p.Snippet)
+	}
 }
 
 func makePlan(t *testing.T, w plan.Workload) plan.Plan {
@@ -124,9 +162,18 @@ func TestSnippetsMeanWhatTheySay(t *testing.T) {
 				}
 				return
 			case plan.Replicated:
-				if spread := evaluate[layout.Layout](t, p.Snippet, "copies"); spread != s.layout {
-					t.Errorf("got %v, want %v", spread, s.layout)
+				o := evaluate[replica.Options](t, p.Snippet, "options")
+				if o.Copies != s.layout.Shards || o.Table != "items-copies" {
+					t.Errorf("got %+v, want %d copies", o, s.layout.Shards)
 				}
+				opens(t, p)
+				return
+			case plan.Counter:
+				o := evaluate[counter.Options](t, p.Snippet, "options")
+				if o.Shards != s.layout.Shards || o.Format != s.layout.Format || o.Table != "items" || o.PartitionKey != "pk" || o.SortKey != "sk" {
+					t.Errorf("got %+v, want %+v", o, s.layout)
+				}
+				opens(t, p)
 				return
 			}
 			o := evaluate[heatsink.Options](t, p.Snippet, "options")
@@ -150,7 +197,6 @@ func TestSnippetsMeanWhatTheySay(t *testing.T) {
 
 // Whatever the workload is, its snippet opens.
 func TestEverySnippetOpens(t *testing.T) {
-	db := local.Start(t)
 	rapid.Check(t, func(r *rapid.T) {
 		w := plan.Workload{
 			Writes: rapid.SampledFrom([]float64{1, 900, 1500, 20_000}).Draw(r, "writes"), Reads: rapid.SampledFrom([]float64{0, 1, 50_000}).Draw(r, "reads"),
@@ -167,10 +213,11 @@ func TestEverySnippetOpens(t *testing.T) {
 		if !strings.Contains(p.Snippet, "var options") {
 			return
 		}
-		o := evaluate[heatsink.Options](t, p.Snippet, "options")
-		if _, err := heatsink.Open[heatsink.Item](db.Client(), o); err != nil {
-			r.Errorf("%s: %v\n%s", p.Strategy, err, p.Snippet)
+		opens(r, p)
+		if p.Strategy == plan.Counter || p.Strategy == plan.Replicated {
+			return
 		}
+		o := evaluate[heatsink.Options](r, p.Snippet, "options")
 		if max(o.Layout.Shards, 1) != p.Shards || (o.Index.Name != "") != w.Table.Index {
 			r.Errorf("%s over %d shards, index %v:\n%s", p.Strategy, p.Shards, w.Table.Index, p.Snippet)
 		}
@@ -185,7 +232,7 @@ func TestSnippetsFindWhatExists(t *testing.T) {
 	}
 	for _, s := range snippets {
 		p := makePlan(t, s.workload)
-		if !s.workload.Existing || s.workload.Names.Table != "" {
+		if !s.workload.Existing || s.workload.Names.Table != "" || p.Strategy == plan.Counter { // a counter's Origin names what exists
 			continue
 		}
 		t.Run(string(p.Strategy), func(t *testing.T) {
@@ -367,30 +414,107 @@ func TestSnippetsWarnOfSecondCopies(t *testing.T) {
 	}
 }
 
-// All snippets compile, together in one program.
+// Every snippet that can be printed compiles: each in a file of its own, with the imports that it uses.
 func TestSnippetsCompile(t *testing.T) {
-	var program strings.Builder
-	program.WriteString("package main\n\nimport (\n\t\"time\"\n\n\t\"github.com/heatsink-go/heatsink\"\n\t\"github.com/heatsink-go/heatsink/cache\"\n\t\"github.com/heatsink-go/heatsink/layout\"\n)\n\nvar _ " +
-		"time.Duration\nvar _ layout.Layout\n\nfunc main() {}\n")
-	for i, s := range snippets {
-		p := makePlan(t, s.workload)
-		n := strconv.Itoa(i)
-		program.WriteString("\n" + strings.NewReplacer("var options", "var options"+n, "var reads", "var reads"+n,
-			"copies", "copies"+n, "copyKeys", "copyKeys"+n, "anyCopy", "anyCopy"+n).Replace(p.Snippet))
+	dir, n, kinds := t.TempDir(), 0, map[plan.Strategy]int{}
+	for _, s := range snippets {
+		for variant := range 4 {
+			w := s.workload
+			w.Existing = variant%2 == 1
+			if w.Names.Blank = variant >= 2; w.Names.Blank {
+				w.Names = plan.Names{Blank: true, Table: "orders"}
+			}
+			p := makePlan(t, w)
+			kinds[p.Strategy]++
+			n++
+			file := filepath.Join(dir, fmt.Sprintf("snippet%d.go", n))
+			text := strings.NewReplacer("var options", fmt.Sprint("var options", n), "var reads", fmt.Sprint("var reads", n)).Replace(p.Snippet)
+			if err := os.WriteFile(file, []byte("package snippets\n\n"+imports(text)+text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(program.String()), 0o600); err != nil {
+	if len(kinds) != 8 { // all but Leave, which needs no code
+		t.Errorf("snippets of %v, want all strategies", kinds)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	vet := exec.CommandContext(t.Context(), "go", "vet", file)
+	vet := exec.CommandContext(t.Context(), "go", append([]string{"vet"}, files...)...)
 	vet.Dir = ".." // where the module is
 	if out, err := vet.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s\n%s", err, out, program.String())
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
+// imports returns the imports of declarations, by what they use outside of comments.
+func imports(declarations string) string {
+	var code strings.Builder
+	for line := range strings.Lines(declarations) {
+		if !strings.HasPrefix(line, "//") {
+			code.WriteString(line)
+		}
+	}
+	var b strings.Builder
+	for name, path := range map[string]string{
+		"heatsink": "github.com/heatsink-go/heatsink", "layout": "github.com/heatsink-go/heatsink/layout", "cache": "github.com/heatsink-go/heatsink/cache",
+		"counter": "github.com/heatsink-go/heatsink/counter", "replica": "github.com/heatsink-go/heatsink/replica", "time": "time",
+	} {
+		if strings.Contains(code.String(), name+".") {
+			fmt.Fprintf(&b, "import %q\n", path)
+		}
+	}
+	return b.String()
+}
+
+// The decision, its reason and the snippet are fewer than 20 lines, whatever the workload, with the line that a command
+// adds. No warning is left out.
+func TestBrief(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		w := plan.Workload{
+			Key:    rapid.SampledFrom([]string{"", "KEY", strings.Repeat("LONG", 20)}).Draw(r, "key"),
+			Writes: rapid.SampledFrom([]float64{1, 900, 1500, 20_000}).Draw(r, "writes"), Reads: rapid.SampledFrom([]float64{0, 1, 50_000}).Draw(r, "reads"),
+			Throttles: rapid.SampledFrom([]int{0, 5, 50}).Draw(r, "throttles"), Unpredictable: rapid.Bool().Draw(r, "unpredictable"),
+			Existing: rapid.Bool().Draw(r, "existing"), Shards: rapid.SampledFrom([]int{0, 1, 4, 300}).Draw(r, "shards"), Atomic: rapid.Bool().Draw(r, "atomic"),
+			MaxLatency: rapid.SampledFrom([]time.Duration{0, time.Millisecond}).Draw(r, "latency"), MaxDollars: rapid.SampledFrom([]float64{0, 1}).Draw(r, "dollars"),
+			Read: plan.Reading{
+				Pattern: rapid.SampledFrom([]plan.Pattern{plan.Points, plan.Times, plan.Lists, plan.Counters, plan.Mostly}).Draw(r, "pattern"),
+				Stale:   rapid.SampledFrom([]time.Duration{0, -1}).Draw(r, "stale"), Strong: rapid.Bool().Draw(r, "strong"),
+			},
+			Table: plan.Table{WriteUnits: rapid.SampledFrom([]int64{0, 500}).Draw(r, "provisioned")},
+			Names: plan.Names{Format: rapid.SampledFrom([]layout.Format{{}, {ShardPrefix: "/", Width: 3, BucketPrefix: "@", HourMark: "-"}}).Draw(r, "format"), Blank: rapid.Bool().Draw(r, "blank")},
+		}
+		w.Table.Index = w.Read.Pattern != plan.Counters && rapid.Bool().Draw(r, "index")
+		p, err := plan.For(w)
+		if err != nil {
+			r.Skip(err)
+		}
+		var b strings.Builder
+		if err := p.WriteBrief(&b); err != nil {
+			r.Fatal(err)
+		}
+		text := b.String()
+		if n := strings.Count(text, "\n"); n > 18 || strings.Contains(text, "\n\n\n") || !strings.HasSuffix(text, "\n") {
+			r.Errorf("%d lines, want at most 18:\n%s", n, text)
+		}
+		words := strings.Join(strings.Fields(text), " ")
+		if !strings.HasPrefix(words, strings.Join(strings.Fields(p.Verdict), " ")) || !strings.Contains(text, p.Snippet) {
+			r.Errorf("no verdict %q or no snippet in\n%s", p.Verdict, text)
+		}
+		if !strings.Contains(words, strings.Join(strings.Fields(p.Reasons[0]), " ")) {
+			r.Errorf("no reason %q in\n%s", p.Reasons[0], text)
+		}
+		for _, n := range p.Notes {
+			if n.Severity >= plan.Warning && !strings.Contains(words, n.Code) {
+				r.Errorf("no %s: %s in\n%s", n.Severity, n.Code, text)
+			}
+		}
+	})
+}
+
 // evaluate returns the value of a variable that is declared with a literal of package heatsink.
-func evaluate[T any](t *testing.T, declarations, variable string) (value T) {
+func evaluate[T any](t fatal, declarations, variable string) (value T) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+declarations, 0)
 	if err != nil {
@@ -417,7 +541,7 @@ var names = map[string]any{
 	"Year": layout.Year, "SharpNumber": layout.SharpNumber(), "PlainNumber": layout.PlainNumber(), "DotFromOne": layout.DotFromOne(),
 }
 
-func assign(t *testing.T, to reflect.Value, expr ast.Expr) {
+func assign(t fatal, to reflect.Value, expr ast.Expr) {
 	t.Helper()
 	switch e := expr.(type) {
 	case *ast.CompositeLit:

@@ -40,6 +40,99 @@ func (p *Plan) WriteText(w io.Writer) error {
 	return err
 }
 
+// maxBrief is how many lines WriteBrief writes at most.
+const maxBrief = 18
+
+// WriteBrief writes the decision, the reasons and the snippet, in fewer than 19 lines of up to 110 characters. Warnings and
+// critical notes follow: in full where there is room, otherwise by their codes. WriteText writes everything.
+func (p *Plan) WriteBrief(w io.Writer) error {
+	b := brief{left: maxBrief}
+	b.must(wrapped("", p.Verdict))
+	var after brief
+	if p.Snippet != "" {
+		after.must("\n" + p.Snippet)
+	}
+	var notes []Note // the most severe come first
+	for _, n := range p.Notes {
+		if n.Severity >= Warning {
+			notes = append(notes, n)
+		}
+	}
+	if len(notes) > 0 {
+		after.must("\n" + codes(notes))
+	}
+	b.left += after.left
+	for _, reason := range p.Reasons {
+		if !strings.Contains(p.Verdict, reason) {
+			b.may(wrapped("  because ", reason))
+		}
+	}
+	if p.Snippet != "" {
+		b.WriteString("\n" + p.Snippet)
+	}
+	if len(notes) > 0 {
+		b.WriteString("\n" + b.notes(notes))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// brief is a text of a few lines, and counts those that are left.
+type brief struct {
+	strings.Builder
+	left int
+}
+
+// must adds a text, also if its lines are not left.
+func (b *brief) must(text string) {
+	b.WriteString(text)
+	b.left -= strings.Count(text, "\n")
+}
+
+// may adds a text if its lines are left.
+func (b *brief) may(text string) {
+	if strings.Count(text, "\n") <= b.left {
+		b.must(text)
+	}
+}
+
+// notes returns notes in full as far as there is room, and the codes of the others. There is room for the codes of all.
+func (b *brief) notes(notes []Note) string {
+	text, left := codes(notes), b.left+strings.Count(codes(notes), "\n")
+	for i := range notes {
+		var full strings.Builder
+		for _, n := range notes[:i+1] {
+			full.WriteString(wrapped(n.Severity.String()+": ", n.Code+": "+n.Text))
+		}
+		full.WriteString(codes(notes[i+1:]))
+		if strings.Count(full.String(), "\n") > left {
+			break
+		}
+		text = full.String()
+	}
+	return text
+}
+
+// codes names notes in a line: "critical: a; warning: b, c".
+func codes(notes []Note) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i, n := range notes {
+		switch {
+		case i == 0:
+			b.WriteString(n.Severity.String() + ": ")
+		case n.Severity != notes[i-1].Severity:
+			b.WriteString("; " + n.Severity.String() + ": ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(n.Code)
+	}
+	return wrapped("", b.String())
+}
+
 func list(b *strings.Builder, title string, lines []string) {
 	if len(lines) == 0 {
 		return

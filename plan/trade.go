@@ -70,7 +70,7 @@ func (v *ways) storage(p *Plan) string {
 	case Counter:
 		return fmt.Sprintf("storage: %s instead of one", figure.Count(p.Shards, "item"))
 	case Replicated:
-		return fmt.Sprintf("storage: each item is stored %s times", grouped(p.Shards))
+		return fmt.Sprintf("storage: each item is stored %s times", grouped(p.Shards+1))
 	case ShardedIndex:
 		return fmt.Sprintf("storage: the index stores each item once more, with %d bytes for the shard", p.Trade.KeyBytes)
 	}

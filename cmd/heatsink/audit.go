@@ -41,6 +41,7 @@ type audit struct {
 	hide    string
 	exclude []string
 	failOn  string
+	before  string
 	json    bool
 }
 
@@ -75,8 +76,12 @@ Each finding has a severity. Info is worth knowing, a warning will hurt when tra
 a critical finding hurts now. With --fail-on, the exit code is 1 if there is a finding of that
 severity or worse. The exit code is 2 if audit could not read a source.
 
-With --json, stdout is one JSON document with "findings" and "reports", one for each source.
-heatsink plan --report reads it.`,
+With --before FILE, audit compares with an earlier report of --json: which findings are gone, new
+or still there, and how rates changed. If capacity was raised and as many requests are throttled
+as before, it says that capacity did not help. Read the same sources both times.
+
+With --json, stdout is one JSON document with "findings" and "reports", one for each source, and
+with --before "change". heatsink plan --report and --before read it.`,
 		Example: `  heatsink audit orders
   heatsink audit orders --endpoint http://127.0.0.1:8000 --fail-on warning
   heatsink audit orders --cloudwatch --insights --scan --stream
@@ -84,6 +89,8 @@ heatsink plan --report reads it.`,
   heatsink audit orders --cloudwatch --last 3h --json | jq '.findings[].message'
   heatsink audit orders --export data/*.json.gz --key customer
   heatsink audit orders --shards 16
+  heatsink audit orders --cloudwatch --json >monday.json
+  heatsink audit orders --cloudwatch --before monday.json
   heatsink audit orders --layout '{key}.{shard1}' --shards 200 --fail-on warning`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(a.exports) > 0 && len(args) > 1 {
@@ -118,6 +125,7 @@ heatsink plan --report reads it.`,
 	f.StringVar(&a.hide, "hash-keys", "", "secret with which keys are hashed before they are shown (default: keys are shown)")
 	f.StringArrayVar(&a.exclude, "exclude", nil, "shell pattern of keys to leave out of the findings; may be repeated")
 	f.StringVar(&a.failOn, "fail-on", "", "exit with 1 on a finding of this severity or worse: info, warning, critical (default: never)")
+	f.StringVar(&a.before, "before", "", "compare with an earlier report of the table: a file from heatsink audit --json")
 	f.BoolVar(&a.json, "json", false, "print one JSON document")
 	return cmd
 }
@@ -138,15 +146,21 @@ func (a *audit) run(cmd *cobra.Command) error {
 	if err := errors.Join(err, a.idle(cmd.Flags())); err != nil {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
+	before, err := a.readBefore()
+	if err != nil {
+		return err
+	}
 	reports, failed := a.look(cmd.Context(), newScreen(cmd.ErrOrStderr()))
 	if len(reports) == 0 {
 		return failed
 	}
-	findings := heat.ExplainAll(heat.Rules{Exclude: a.excluded}, reports...)
+	findings, change := before.compare(reports, heat.ExplainAll(heat.Rules{Exclude: a.excluded}, reports...))
 	if a.json {
-		err = json.NewEncoder(cmd.OutOrStdout()).Encode(auditDocument{reports, append([]heat.Finding{}, findings...)})
+		err = json.NewEncoder(cmd.OutOrStdout()).Encode(auditDocument{reports, append([]heat.Finding{}, findings...), change})
 	} else {
-		writeReports(newScreen(cmd.OutOrStdout()), reports, findings, a.top)
+		screen := newScreen(cmd.OutOrStdout())
+		writeReports(screen, reports, findings, a.top)
+		change.write(screen)
 	}
 	if err != nil {
 		return err
@@ -165,6 +179,7 @@ func (a *audit) run(cmd *cobra.Command) error {
 type auditDocument struct {
 	Reports  []heat.Report  `json:"reports"`
 	Findings []heat.Finding `json:"findings"`
+	Change   *auditChange   `json:"change,omitempty"` // with --before
 }
 
 // also adds an error to others, in one line.

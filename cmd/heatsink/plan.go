@@ -35,6 +35,9 @@ DynamoDB places shards on partitions by a hash, so some shards share a partition
 placements. It is computed exactly, not sampled. The plan also shows the published
 formula, which assumes one partition per shard, as an upper bound.
 
+The output is the decision, its reasons, and Go code that carries it out with packages of
+heatsink. --explain also shows the numbers, all notes, costs and alternatives.
+
 With --report FILE, the rates come from a report of heatsink audit or heatsink top. plan
 then prints one plan for each of the hottest keys.
 
@@ -55,12 +58,13 @@ With --json, stdout is one JSON document; with --report, one per line:
   read, unsharded   a read with the plan, and without: requests, units, sustained, tail,
                 p50Millis, p99Millis, dollarsPerMonth
   trade, index, waste, ranking, costs, hints
-  snippet       Go declarations for package heatsink
+  snippet       Go declarations for packages of heatsink: heatsink, layout, cache, counter, replica
   assumed       factor, confidence, target, average, latency, prices and their date
 
 The exit code is 1 if there is a note of the severity of --fail-on or worse, and 2 if a
 flag is wrong.`,
 		Example: `  heatsink plan --writes 5000 --item-size 1KB
+  heatsink plan --writes 5000 --explain
   heatsink plan --key OPS_LOG --writes 3 --reads 0.1 --pattern times --window 7d
   heatsink plan --key ORDERS --writes 3000 --reads 500 --pattern points --partitions 20
   heatsink plan --key 'POST#viral' --writes 1 --reads 20000 --pattern mostly
@@ -83,6 +87,9 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if f.explain && f.json {
+		return errors.New("--explain is for people, and --json has everything: give one of them")
+	}
 	var failed error
 	for i := range plans {
 		p := &plans[i]
@@ -95,6 +102,9 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 		if worst, ok := p.Worst(); ok && threshold != nil && worst >= *threshold {
 			failed = errors.Join(failed, &badNews{fmt.Sprintf("--fail-on %s: %s: %s", *threshold, p.Notes[0].Code, p.Notes[0].Text)})
 		}
+	}
+	if !f.json && !f.explain {
+		fmt.Fprintln(cmd.OutOrStdout(), "--explain shows the numbers, notes, costs and alternatives.")
 	}
 	return failed
 }
@@ -116,7 +126,7 @@ func (f *planFlags) plans(cmd *cobra.Command) ([]plan.Plan, error) {
 	}
 	p, err := plan.For(workload)
 	if err != nil {
-		return nil, f.explain(err)
+		return nil, f.inWords(err)
 	}
 	return []plan.Plan{p}, nil
 }
@@ -126,7 +136,13 @@ func (f *planFlags) write(cmd *cobra.Command, p *plan.Plan) error {
 	if f.json {
 		return json.NewEncoder(out).Encode(p)
 	}
-	verdict, rest, _ := strings.Cut(p.String(), "\n")
+	text := p.String()
+	if !f.explain {
+		var b strings.Builder
+		_ = p.WriteBrief(&b) // a Builder takes everything
+		text = b.String()
+	}
+	verdict, rest, _ := strings.Cut(text, "\n")
 	_, err := fmt.Fprintf(out, "%s\n%s", newScreen(out).bold(verdict), rest)
 	return err
 }

@@ -24,6 +24,7 @@ type planFlags struct {
 	report   reportOptions
 	failOn   string
 	json     bool
+	explain  bool // print everything
 }
 
 func (f *planFlags) register(cmd *cobra.Command) {
@@ -34,6 +35,7 @@ func (f *planFlags) register(cmd *cobra.Command) {
 	f.naming(cmd)
 	f.report.register(cmd)
 	flags := cmd.Flags()
+	flags.BoolVar(&f.explain, "explain", false, "also print the numbers, notes, costs and alternatives")
 	flags.BoolVar(&f.json, "json", false, "print the plan as JSON only")
 	flags.StringVar(&f.failOn, "fail-on", "", "exit with 1 on a note of this severity or worse: info, "+
 		"warning, critical (default: never)")
@@ -182,8 +184,8 @@ var flagOf = strings.NewReplacer(
 	"\n", "; ",
 )
 
-// explain says what is wrong with a workload in the words of the command.
-func (f *planFlags) explain(err error) error {
+// inWords says what is wrong with a workload in the words of the command.
+func (f *planFlags) inWords(err error) error {
 	if !errors.Is(err, plan.ErrWorkload) {
 		return err
 	}

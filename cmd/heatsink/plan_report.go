@@ -137,7 +137,7 @@ func (f *planFlags) planFor(base plan.Workload, seen observed, keys []hotKey) ([
 		}
 		some, err := plan.ForKeys(workload, rates)
 		if err != nil {
-			return nil, f.explain(err)
+			return nil, f.inWords(err)
 		}
 		for i, p := range some {
 			plans[at[i]] = p

@@ -17,9 +17,34 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// The verdict comes first, then the numbers, the reasons and the snippet.
+// Decision, reason and snippet take fewer than 20 lines, and say where there is more.
+func TestPlanIsBrief(t *testing.T) {
+	for _, args := range [][]string{
+		{"--writes", "5000"},
+		{"--writes", "10"},
+		{"--writes", "5000", "--pattern", "counter", "--existing"},
+		{"--writes", "1", "--reads", "20000", "--pattern", "mostly"},
+		{"--writes", "1", "--reads", "20000", "--pattern", "mostly", "--stale", "-1s"},
+		{"--writes", "10000", "--shards", "2", "--existing", "--pattern", "points"},
+		{"--writes", "10000", "--index", "by-status", "--pattern", "times"},
+	} {
+		stdout, stderr, code := command(t, append([]string{"plan"}, args...)...)
+		lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+		if code != 0 || stderr != "" || len(lines) >= 20 || !strings.HasPrefix(lines[len(lines)-1], "--explain shows") {
+			t.Errorf("%q: exit %d, stderr %q, %d lines:\n%s", args, code, stderr, len(lines), stdout)
+		}
+		if strings.Contains(stdout, "upper bound") || strings.Contains(stdout, "What it costs") {
+			t.Errorf("%q: explained without being asked:\n%s", args, stdout)
+		}
+	}
+	if _, stderr, code := command(t, "plan", "--writes", "5000", "--explain", "--json"); code != 2 || !strings.Contains(stderr, "give one of them") {
+		t.Errorf("--explain and --json: exit %d, %q", code, stderr)
+	}
+}
+
+// With --explain, the verdict comes first, then the numbers, the reasons and the snippet.
 func TestPlanForPeople(t *testing.T) {
-	stdout, stderr, code := command(t, "plan", "--key", "PAGE_VIEWS", "--writes", "5000", "--reads", "10", "--item-size", "1KB", "--table", "views")
+	stdout, stderr, code := command(t, "plan", "--explain", "--key", "PAGE_VIEWS", "--writes", "5000", "--reads", "10", "--item-size", "1KB", "--table", "views")
 	if code != 0 || stderr != "" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
@@ -251,7 +276,7 @@ func planReport(t *testing.T, document auditDocument, args ...string) (plans []p
 		}
 		plans = append(plans, p)
 	}
-	text, _, _ = command(t, args...)
+	text, _, _ = command(t, append(args, "--explain")...)
 	return plans, text
 }
 

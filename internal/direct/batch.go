@@ -44,7 +44,8 @@ func (t *Table) putBatch(ctx context.Context, items []heatsink.Item, errs []erro
 	}
 	const operation = "BatchWriteItem"
 	lost := false
-	send := t.logged(operation, t.name(items[0]), func(ctx context.Context) error {
+	first := t.name(items[0])
+	send := t.logged(operation, &first, func(ctx context.Context) error {
 		puts := make([]types.WriteRequest, len(pending))
 		for n, i := range pending {
 			puts[n].PutRequest = &types.PutRequest{Item: items[i]}

@@ -61,19 +61,28 @@ func Open(client heatsink.Client, options Options) (*Table, error) {
 // Get returns the item with a key, or nil if there is none. edit may be nil, here and below. It cannot change the table
 // or the key.
 func (t *Table) Get(ctx context.Context, key heatsink.Item, edit func(*dynamodb.GetItemInput)) (heatsink.Item, error) {
-	in := &dynamodb.GetItemInput{}
-	if edit != nil {
-		edit(in)
-	}
-	in.TableName, in.Key = &t.options.Table, key
-	meter.Ask(ctx, &in.ReturnConsumedCapacity)
+	return t.GetAny(ctx, func() heatsink.Item { return key }, edit)
+}
+
+// GetAny is Get for an item that is stored under several keys. Each attempt asks next for its key, so that a read of a
+// throttled key can be repeated with another one. An error has the key of the last attempt.
+func (t *Table) GetAny(ctx context.Context, next func() heatsink.Item, edit func(*dynamodb.GetItemInput)) (heatsink.Item, error) {
+	const operation = "GetItem"
 	var out *dynamodb.GetItemOutput
-	err := t.read(ctx, "GetItem", "", t.name(key), func(ctx context.Context) (err error) {
+	key := ""
+	attempts, err := t.reads.Do(ctx, dispatch.Request{Send: t.logged(operation, &key, func(ctx context.Context) (err error) {
+		in := &dynamodb.GetItemInput{} // another for each attempt: who records requests may still have the last
+		if edit != nil {
+			edit(in)
+		}
+		in.TableName, in.Key = &t.options.Table, next()
+		key = t.name(in.Key)
+		meter.Ask(ctx, &in.ReturnConsumedCapacity)
 		out, err = t.client.GetItem(ctx, in, dispatch.Once)
 		return err
-	})
+	})})
 	if err != nil {
-		return nil, err
+		return nil, t.failure(operation, key, attempts, err)
 	}
 	found := 0
 	if out.Item != nil {
@@ -215,7 +224,7 @@ func (t *Table) name(item heatsink.Item) string {
 
 // read sends a request that changes nothing. Its error is a *heatsink.ShardError.
 func (t *Table) read(ctx context.Context, operation, index, key string, send func(context.Context) error) error {
-	attempts, err := t.reads.Do(ctx, dispatch.Request{Send: t.logged(operation, key, send)})
+	attempts, err := t.reads.Do(ctx, dispatch.Request{Send: t.logged(operation, &key, send)})
 	err = t.failure(operation, key, attempts, err)
 	if failed, ok := errors.AsType[*heatsink.ShardError](err); ok {
 		failed.Index = index
@@ -226,20 +235,20 @@ func (t *Table) read(ctx context.Context, operation, index, key string, send fun
 // write sends a request that changes something. Its error is a *heatsink.ShardError.
 func (t *Table) write(ctx context.Context, operation, key string, repeatable bool, send func(context.Context) error) error {
 	lost := false
-	attempts, err := t.writes.Write(ctx, repeatable, &lost, t.logged(operation, key, send))
+	attempts, err := t.writes.Write(ctx, repeatable, &lost, t.logged(operation, &key, send))
 	if err != nil && lost {
 		err = &heatsink.UnknownOutcomeError{Err: err}
 	}
 	return t.failure(operation, key, attempts, err)
 }
 
-// logged returns send with a log message for each retry.
-func (t *Table) logged(operation, key string, send func(context.Context) error) func(context.Context, int) error {
+// logged returns send with a log message for each retry, which has the key of the attempt before.
+func (t *Table) logged(operation string, key *string, send func(context.Context) error) func(context.Context, int) error {
 	var last error
 	return func(ctx context.Context, attempt int) error {
 		if attempt > 1 {
 			t.options.Logger.DebugContext(ctx, "request retried", "table", t.options.Table,
-				"operation", operation, "shard", key, "attempt", attempt, "reason", last)
+				"operation", operation, "shard", *key, "attempt", attempt, "reason", last)
 		}
 		last = send(ctx)
 		return last

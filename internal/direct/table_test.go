@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -217,3 +218,31 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A read of an item that several keys have tries another key when one is throttled, and says which it tried last.
+func TestGetAny(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, client := open(t, heatsink.Retry{})
+		if err := table.Put(t.Context(), item("b", "1"), nil); err != nil {
+			t.Fatal(err)
+		}
+		keys := []string{"a", "b", "c"}
+		next := func() func() heatsink.Item {
+			n := -1
+			return func() heatsink.Item { n++; return item(keys[min(n, 2)], "1") }
+		}
+		client.Decide(faulty.Script(faulty.Throttled))
+		got, err := table.GetAny(t.Context(), next(), nil)
+		if err != nil || table.name(got) != "b" {
+			t.Errorf("got %v, %v, want the second key's item", got, err)
+		}
+		if asked := client.Keys("GetItem", "pk"); !slices.Equal(asked, []string{"a", "b"}) {
+			t.Errorf("asked for %q, want a, then b", asked)
+		}
+		client.Decide(faulty.Script(faulty.Throttled, faulty.Denied))
+		_, err = table.GetAny(t.Context(), next(), nil)
+		if failed, ok := errors.AsType[*heatsink.ShardError](err); !ok || failed.ShardKey != "b" || failed.Attempts != 2 {
+			t.Errorf("got %v, want an error of the key b", err)
+		}
+	})
+}

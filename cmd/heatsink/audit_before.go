@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
+)
+
+// auditChange is how findings differ from those of an earlier report.
+type auditChange struct {
+	Gone   []heat.Finding `json:"gone"`  // of the earlier report only
+	New    []heat.Finding `json:"new"`   // of this one only
+	Still  []heat.Finding `json:"still"` // of both
+	Tables []flowChange   `json:"tables"`
+	Notes  []string       `json:"notes,omitempty"` // what cannot be compared, and why
+}
+
+// flowChange is how a table or index that was throttled in either report differs, in one direction. Rates are per second.
+type flowChange struct {
+	heat.Resource
+	Direction heat.Direction `json:"direction"`
+	Source    heat.Source    `json:"source"`
+	Capacity  [2]float64     `json:"capacity"` // units, 0 if unknown or on demand
+	Units     [2]float64     `json:"units"`    // that were consumed
+	Throttled [2]float64     `json:"throttled"`
+}
+
+// earlier is the report of --before.
+type earlier struct {
+	reports  []heat.Report
+	findings []heat.Finding
+}
+
+// readBefore reads the report of --before, which must be about the same table.
+func (a *audit) readBefore() (*earlier, error) {
+	if a.before == "" {
+		return nil, nil
+	}
+	reports, findings, err := readReports(a.before, nil)
+	if err != nil {
+		return nil, fmt.Errorf("--before: %w", err)
+	}
+	var tables []string
+	for _, report := range reports {
+		for _, r := range report.Resources {
+			if r.Table == a.table {
+				return &earlier{reports, findings}, nil
+			}
+			if !slices.Contains(tables, r.Table) {
+				tables = append(tables, r.Table)
+			}
+		}
+	}
+	return nil, fmt.Errorf("--before %s: it has nothing about table %q, only about %q: give a report of the same table", a.before, a.table, tables)
+}
+
+// compare returns the findings of now with those that only two reports show, and how they differ from the earlier ones.
+func (e *earlier) compare(reports []heat.Report, findings []heat.Finding) ([]heat.Finding, *auditChange) {
+	if e == nil {
+		return findings, nil
+	}
+	change := &auditChange{Gone: []heat.Finding{}, New: []heat.Finding{}, Still: []heat.Finding{}, Tables: []flowChange{}}
+	var more []heat.Finding
+	for i := range reports {
+		for j := range e.reports {
+			switch {
+			case e.reports[j].Source != reports[i].Source:
+			case change.overlaps(&e.reports[j], &reports[i]):
+			default:
+				more = append(more, heat.ExplainChange(e.reports[j], reports[i])...)
+				change.flows(&e.reports[j], &reports[i])
+			}
+		}
+	}
+	for i := range more {
+		if key := sameKey(e.reports, reports, more[i].Resource, more[i].Direction); key != "" {
+			more[i].Evidence = append(more[i].Evidence, fmt.Sprintf("'%s' is the hottest key in both reports", key))
+		}
+	}
+	findings = append(slices.Clone(findings), more...)
+	slices.SortStableFunc(findings, func(a, b heat.Finding) int { return int(b.Severity) - int(a.Severity) })
+	change.findings(e.findings, findings)
+	return findings, change
+}
+
+// overlaps reports whether two reports share a part of their time. Throttles of that part would be counted in both, so that
+// nothing seems to have helped.
+func (c *auditChange) overlaps(before, after *heat.Report) bool {
+	shared := before.To.Sub(after.From)
+	if after.Elapsed() <= 0 || shared <= time.Minute { // CloudWatch counts by the minute
+		return false
+	}
+	c.Notes = append(c.Notes, fmt.Sprintf("%s: the reports share %s, so their rates are not compared: give --last the time since the earlier one, %s at most",
+		after.Source, spanText(shared.Round(time.Second)), spanText(max(0, after.To.Sub(before.To)).Round(time.Second))))
+	return true
+}
+
+// provisionedUnits returns the capacity of a table or index in a direction, 0 if it is unknown or has no limit.
+func provisionedUnits(c *heat.Capacity, d heat.Direction) float64 {
+	switch {
+	case c == nil:
+		return 0
+	case d == heat.Read:
+		return float64(c.ReadUnits)
+	}
+	return float64(c.WriteUnits)
+}
+
+// findings sorts findings into those that are gone, new, and still there.
+func (c *auditChange) findings(before, after []heat.Finding) {
+	has := func(list []heat.Finding, f heat.Finding) bool {
+		return slices.ContainsFunc(list, func(g heat.Finding) bool {
+			return g.Kind == f.Kind && g.Resource == f.Resource && g.Direction == f.Direction && subject(g) == subject(f)
+		})
+	}
+	for _, f := range before {
+		if !has(after, f) {
+			c.Gone = append(c.Gone, f)
+		}
+	}
+	for _, f := range after {
+		if has(before, f) {
+			c.Still = append(c.Still, f)
+		} else {
+			c.New = append(c.New, f)
+		}
+	}
+}
+
+// subject is the key or the shape of keys that a finding is about.
+func subject(f heat.Finding) string { return cmp.Or(f.Key, f.Pattern) }
+
+// flows notes the tables and indexes that were throttled in one of two reports of a source.
+func (c *auditChange) flows(before, after *heat.Report) {
+	for i := range after.Resources {
+		is := &after.Resources[i]
+		at := slices.IndexFunc(before.Resources, func(r heat.ResourceReport) bool { return r.Resource == is.Resource })
+		if at < 0 {
+			continue
+		}
+		was := &before.Resources[at]
+		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+			if was.Flow(d).Throttled+is.Flow(d).Throttled == 0 {
+				continue
+			}
+			rate := func(n float64, r *heat.Report) float64 { return n / max(1, r.Elapsed().Seconds()) }
+			c.Tables = append(c.Tables, flowChange{
+				Resource: is.Resource, Direction: d, Source: after.Source,
+				Capacity:  [2]float64{provisionedUnits(was.Capacity, d), provisionedUnits(is.Capacity, d)},
+				Units:     [2]float64{rate(was.Flow(d).Units, before), rate(is.Flow(d).Units, after)},
+				Throttled: [2]float64{rate(float64(was.Flow(d).Throttled), before), rate(float64(is.Flow(d).Throttled), after)},
+			})
+		}
+	}
+}
+
+// sameKey returns the key that is the hottest of a table or index in both of two sets of reports, "" if there is none.
+func sameKey(before, after []heat.Report, resource heat.Resource, d heat.Direction) string {
+	hottest := func(reports []heat.Report) string {
+		for _, report := range reports {
+			for i := range report.Resources {
+				if r := &report.Resources[i]; r.Resource == resource && len(r.Flow(d).Keys) > 0 {
+					return r.Flow(d).Keys[0].Key
+				}
+			}
+		}
+		return ""
+	}
+	key := hottest(before)
+	if key != hottest(after) {
+		return ""
+	}
+	return key
+}
+
+// write writes what has changed since the earlier report.
+func (c *auditChange) write(screen *screen) {
+	if c == nil {
+		return
+	}
+	screen.say("\n%s", screen.bold("since the earlier report"))
+	for _, f := range c.Tables {
+		capacity := ""
+		if f.Capacity[0] > 0 || f.Capacity[1] > 0 {
+			capacity = fmt.Sprintf("capacity %s, then %s; ", figure.Thousands(f.Capacity[0]), figure.Thousands(f.Capacity[1]))
+		}
+		screen.say("  %s, %ss: %s%.1f units a second, then %.1f; %.1f throttled a second, then %.1f",
+			printable(f.Resource.String()), f.Direction, capacity, f.Units[0], f.Units[1], f.Throttled[0], f.Throttled[1])
+	}
+	for _, list := range []struct {
+		name     string
+		findings []heat.Finding
+	}{{"gone", c.Gone}, {"still", c.Still}, {"new", c.New}} {
+		for _, f := range list.findings {
+			screen.say("  %-5s  %s", list.name, printable(f.String()))
+		}
+	}
+	for _, note := range c.Notes {
+		screen.say("  note: %s", note)
+	}
+	if len(c.Gone)+len(c.Still)+len(c.New) == 0 {
+		screen.say("  no findings, neither then nor now")
+	}
+}

@@ -1,0 +1,179 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/replica"
+)
+
+// A thousand readers who meet an old copy at once read the primary once, and write the copy once.
+func TestReadersShareARefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		put(t, posts, "viral", "old")
+		put(t, posts, "viral", "new", replica.Lazy)
+		time.Sleep(2 * time.Minute)
+		before := len(client.Keys("GetItem", "id"))
+		writes := client.Count("PutItem")
+		client.Delay(faulty.Exactly(5 * time.Millisecond))
+		var readers sync.WaitGroup
+		for range 250 { // as many as read at the same time
+			readers.Go(func() {
+				if got := title(posts, "viral"); got != "new" {
+					t.Errorf("got %q", got)
+				}
+			})
+		}
+		readers.Wait()
+		primaries := 0
+		for _, key := range client.Keys("GetItem", "id")[before:] {
+			if key == "viral" {
+				primaries++
+			}
+		}
+		if wrote := client.Count("PutItem") - writes; primaries != 1 || wrote != 1 {
+			t.Errorf("250 readers of an old copy read the primary %d times and wrote the copy %d times, want once each", primaries, wrote)
+		}
+	})
+}
+
+// If the reader who refreshes a copy gives up, the others go on.
+func TestReaderWhoGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		put(t, posts, "viral", "new", replica.Lazy)
+		client.Delay(faulty.Exactly(time.Second))
+		impatient, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		var readers sync.WaitGroup
+		readers.Go(func() {
+			if _, err := posts.Get(impatient, "viral"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the impatient reader got %v", err)
+			}
+		})
+		time.Sleep(100 * time.Millisecond)
+		short, cancel := context.WithTimeout(t.Context(), 1100*time.Millisecond)
+		defer cancel()
+		readers.Go(func() { // waits for the other, and gives up first
+			if _, err := posts.Get(short, "viral"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the reader with little time got %v", err)
+			}
+		})
+		for range 3 {
+			readers.Go(func() {
+				if got := title(posts, "viral"); got != "new" {
+					t.Errorf("a patient reader got %q", got)
+				}
+			})
+		}
+		readers.Wait()
+	})
+}
+
+// A primary that cannot be read is an error for all who wait for it, and the next reader tries again.
+func TestPrimaryThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		put(t, posts, "viral", "new", replica.Lazy)
+		client.Delay(faulty.Exactly(time.Second))
+		client.Decide(on(faulty.Denied, "GetItem", "viral"))
+		var readers sync.WaitGroup
+		for range 5 {
+			readers.Go(func() {
+				if _, err := posts.Get(t.Context(), "viral"); err == nil || errors.Is(err, replica.ErrNotFound) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		readers.Wait()
+		client.Decide(nil)
+		if got := title(posts, "viral"); got != "new" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// Readers who share a refresh do not share bytes.
+func TestReadersShareNoBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type blob struct {
+			Bytes  []byte
+			Many   [][]byte
+			Nested map[string][][]byte
+		}
+		client := setup(t, replica.Options{Copies: 1})
+		blobs, err := replica.Open[blob](client, replica.Options{Table: "posts", Copies: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := blob{Bytes: []byte("abc"), Many: [][]byte{[]byte("def")}, Nested: map[string][][]byte{"x": {[]byte("ghi")}}}
+		if _, err := blobs.Put(t.Context(), "a", full, replica.Lazy); err != nil {
+			t.Fatal(err)
+		}
+		client.Delay(faulty.Exactly(time.Second))
+		var readers sync.WaitGroup
+		for range 4 {
+			readers.Go(func() {
+				item, err := blobs.Get(t.Context(), "a")
+				if err != nil || string(item.Data.Bytes)+string(item.Data.Many[0])+string(item.Data.Nested["x"][0]) != "abcdefghi" {
+					t.Errorf("got %+v, %v", item, err)
+					return
+				}
+				for _, b := range [][]byte{item.Data.Bytes, item.Data.Many[0], item.Data.Nested["x"][0]} {
+					clear(b)
+				}
+			})
+		}
+		readers.Wait()
+	})
+}
+
+// A copy whose refresh is throttled does not hold readers up: it is tried once.
+func TestRefreshThatIsThrottled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		put(t, posts, "viral", "new", replica.Lazy)
+		client.Decide(on(faulty.Throttled, "PutItem", copyKey("viral", 0)))
+		began, writes := time.Now(), client.Count("PutItem")
+		for range 3 {
+			if got := title(posts, "viral"); got != "new" {
+				t.Errorf("got %q", got)
+			}
+		}
+		if took, wrote := time.Since(began), client.Count("PutItem")-writes; took > 0 || wrote != 3 {
+			t.Errorf("three reads took %v and tried %d writes, want no wait and 3", took, wrote)
+		}
+	})
+}
+
+// Copies that are read are refreshed before their time is up, by few of the readers: nobody waits.
+func TestRefreshedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 2})
+		posts := openOn(t, client, replica.Options{Copies: 2})
+		put(t, posts, "viral", "one")
+		writes := client.Count("PutItem")
+		const minutes = 10
+		for range minutes * 600 {
+			time.Sleep(100 * time.Millisecond)
+			if got := title(posts, "viral"); got != "one" {
+				t.Fatal(got)
+			}
+		}
+		wrote := client.Count("PutItem") - writes
+		if reads := client.Count("GetItem"); wrote < 2*minutes || wrote > 4*minutes || reads != minutes*600+wrote {
+			t.Errorf("%d refreshes of two copies in %d minutes, and %d reads", wrote, minutes, reads)
+		}
+		t.Logf("%d refreshes of two copies in %d minutes", wrote, minutes)
+	})
+}
