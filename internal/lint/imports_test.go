@@ -105,6 +105,7 @@ var mayImport = imports{
 	// The command and what only it shows.
 	"cmd/heatsink":         {everything},
 	"internal/lab":         {},
+	"internal/console":     {"heat", "layout", "local/partitions", "internal/figure"},
 	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers
 
 	// What tests and benchmarks compare with.
