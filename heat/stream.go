@@ -387,7 +387,7 @@ func (r *StreamReader) Report() Report {
 	}
 	for _, v := range append([]resourceView{view.own}, view.indexes...) {
 		if resource, seen := v.report(to.UnixNano(), r.options.Recorder.Top); seen {
-			resource.Writes.Latency = Latency{} // nobody waited
+			resource.Writes.Latency, resource.Writes.Durations = Latency{}, Durations{} // nobody waited
 			report.Resources = append(report.Resources, resource)
 		}
 	}
