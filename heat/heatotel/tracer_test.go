@@ -66,7 +66,7 @@ func traced(t *testing.T, options heatotel.TracerOptions, work func(views *heats
 func of(span tracetest.SpanStub, name string) string {
 	for _, a := range span.Attributes {
 		if a.Key == attribute.Key(name) {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""

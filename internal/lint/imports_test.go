@@ -79,6 +79,7 @@ var mayImport = imports{
 	// Useful alone.
 	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
+	"heat/heatlambda":      {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/internal/sample": {"heat"},
