@@ -80,6 +80,13 @@ func onATerminal(t *testing.T, env []string, args ...string) *terminal {
 	return p
 }
 
+// all returns everything that was sent so far.
+func (p *terminal) all() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shown.String()
+}
+
 // waitFor waits until a text is sent, behind the last one that was waited for.
 func (p *terminal) waitFor(t *testing.T, text string) {
 	t.Helper()
@@ -119,9 +126,7 @@ func (p *terminal) ends(t *testing.T, how string) {
 	}
 	const enter, leave, show = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) { // the last bytes may still be on their way
-		p.mu.Lock()
-		all := p.shown.String()
-		p.mu.Unlock()
+		all := p.all()
 		if strings.LastIndex(all, leave) > strings.LastIndex(all, enter) && strings.Contains(all, enter) && strings.LastIndex(all, show) > strings.Index(all, enter) {
 			return
 		}
@@ -152,7 +157,7 @@ func TestTopOnATerminal(t *testing.T) {
 		p.waitFor(t, "partition #")
 		end(p)
 		p.ends(t, how)
-		if text := ansi.Strip(p.shown.String()); !strings.Contains(text, "PAGE#viral") {
+		if text := ansi.Strip(p.all()); !strings.Contains(text, "PAGE#viral") {
 			t.Errorf("%s: the key is missing: %q", how, text)
 		}
 	}
@@ -181,7 +186,7 @@ func TestTopOnATerminalObeysKeys(t *testing.T) {
 	p.typed(t, "q")
 	p.ends(t, "q")
 	for _, colour := range []string{"\x1b[31m", "\x1b[91m", "\x1b[38;"} {
-		if strings.Contains(p.shown.String(), colour) {
+		if strings.Contains(p.all(), colour) {
 			t.Errorf("NO_COLOR is set, and %q was sent", colour)
 		}
 	}
@@ -218,7 +223,7 @@ func TestTopOnADumbTerminal(t *testing.T) {
 		if err := p.Wait(); err != nil {
 			t.Error(err)
 		}
-		if text := p.shown.String(); strings.Contains(text, "\x1b") {
+		if text := p.all(); strings.Contains(text, "\x1b") {
 			t.Errorf("%s: escape sequences in %q", env, text)
 		}
 	}
