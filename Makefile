@@ -36,7 +36,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 .PHONY: test
-test: deps lint suite bench-once fuzz ## everything CI checks
+test: deps lint suite monitoring bench-once fuzz ## everything CI checks
 	$(call heading,all checks passed)
 
 # -race needs cgo, hence a C compiler and its headers. Whatever else the suite comes to need is installed here.
@@ -96,6 +96,12 @@ suite: ## the whole test suite with the race detector
 	@CGO_ENABLED=1 HEATSINK_PEERS=required go test -race -timeout $(TIMEOUT) ./...
 	$(call heading,docs/physics.md is what the scenarios give)
 	@go test -run Fidelity -timeout $(TIMEOUT) ./local
+
+# A module of its own, so that users do not inherit Prometheus.
+.PHONY: monitoring
+monitoring: ## alert rules, dashboard and alarms of docs/monitoring, on Prometheus's own engine
+	$(call heading,docs/monitoring on the engine of Prometheus)
+	@cd internal/monitoring && go vet ./... && go fix -diff ./... && go mod tidy -diff && go test -timeout $(TIMEOUT) ./...
 
 .PHONY: bench-once
 bench-once:

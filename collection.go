@@ -198,8 +198,12 @@ func (c *Collection[T]) TransactCheck(ctx context.Context, like T, edit ...func(
 func (c *Collection[T]) Query(ctx context.Context, q Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
+		ctx, end := c.core.sender.startOperation(ctx, "Query", q.Key)
+		var failed error
+		defer func() { end(failed) }()
 		for raw, err := range queryRows(ctx, c.core, q) {
 			if err != nil {
+				failed = err
 				yield(none, err)
 				return
 			}
@@ -235,7 +239,9 @@ func (c *Collection[T]) Page(ctx context.Context, q Query, token string) (Page[T
 	if err := q.whole("a page token cannot record which shards were drawn: use Query, or leave Sample out"); err != nil {
 		return Page[T]{}, err
 	}
+	ctx, end := c.core.sender.startOperation(ctx, "Page", q.Key)
 	raw, err := readPage(ctx, c.core, q, token)
+	end(err)
 	page := Page[T]{Next: raw.Next}
 	var bad decodeErrors
 	for _, w := range raw.Items {
@@ -301,7 +307,10 @@ func (c *Collection[T]) Plan(ctx context.Context, q Query) (Plan, error) {
 // layouts, and in buckets that From or To cut. With q.Limit, Count stops at the limit and reads the keys of about as many
 // items as a Query with that Limit. With Movable, Count reads the keys of all items, which costs the same units.
 func (c *Collection[T]) Count(ctx context.Context, q Query) (int, error) {
-	return countItems(ctx, c.core, q)
+	ctx, end := c.core.sender.startOperation(ctx, "Count", q.Key)
+	n, err := countItems(ctx, c.core, q)
+	end(err)
+	return n, err
 }
 
 // Distribution counts the items of every shard that q reads, and measures how evenly they are spread. While the items of a collection

@@ -50,7 +50,7 @@ func newCore(client Client, options Options) (*core, error) {
 	c.schema = options.schema(c.book)
 	c.versions = version.New(options.Version, c.schema.KeyNames()[0], c.ttl)
 	c.sender = &sender{
-		client: client, table: options.Table, logger: options.Logger,
+		client: client, table: options.Table, logger: options.Logger, tracer: options.Tracer,
 		reads:  dispatch.New(retry, c.readers, c.chooser.Uint64N),
 		writes: dispatch.New(retry, nil, c.chooser.Uint64N),
 	}

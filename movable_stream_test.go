@@ -18,32 +18,11 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/move"
 )
-
-// image is an item in a stream record.
-type image = map[string]streamtypes.AttributeValue
-
-// changeOf returns what a stream record of a movable table means: "insert", "modify" or "remove" of a program, or "" if it only moves an
-// item.
-func changeOf(before, after image) string {
-	has := func(i image, mark string) bool { _, ok := i[mark]; return ok }
-	switch there, gone := before != nil && !has(before, "_hs_d"), after == nil || has(after, "_hs_d"); {
-	case has(before, "_hs_f") || has(after, "_hs_f"): // an item that moves on, or comes back
-		return ""
-	case before == nil && has(after, "_hs_m"): // its copy
-		return ""
-	case !there && gone: // what is left of a deleted item
-		return ""
-	case !there:
-		return "insert"
-	case gone:
-		return "remove"
-	}
-	return "modify"
-}
 
 // The rules of docs/moving.md tell the changes of programs from those of a move, there and back, in a table's stream.
 func TestStreamOfAMove(t *testing.T) {
@@ -123,14 +102,20 @@ func TestStreamOfAMove(t *testing.T) {
 			program.Wait()
 			got, moves := map[string][]string{}, 0
 			for _, r := range streamOf(t, db.StreamsClient(), aws.ToString(created.TableDescription.LatestStreamArn)) {
-				if key := r.Keys["pk"].(*streamtypes.AttributeValueMemberS).Value; layout.IsControl(key) {
+				c, err := heat.ChangeOf(r, "pk")
+				if err != nil || c.Uncertain {
+					t.Fatalf("%+v, %v", c, err)
+				}
+				if c.Kind == heat.Internal {
 					continue
 				}
-				id := r.Keys["sk"].(*streamtypes.AttributeValueMemberS).Value
-				if c := changeOf(r.OldImage, r.NewImage); c != "" {
-					got[id] = append(got[id], c)
+				if id := r.Dynamodb.Keys["sk"].(*streamtypes.AttributeValueMemberS).Value; c.Kind.Data() {
+					got[id] = append(got[id], string(c.Kind))
 				} else {
 					moves++
+				}
+				if c.Key != "A" {
+					t.Errorf("the logical key of %q is %q, want A", c.StoredKey, c.Key)
 				}
 			}
 			for id := range want {
@@ -146,7 +131,7 @@ func TestStreamOfAMove(t *testing.T) {
 }
 
 // streamOf returns the records of a stream, in their order.
-func streamOf(t *testing.T, streams *dynamodbstreams.Client, arn string) (all []*streamtypes.StreamRecord) {
+func streamOf(t *testing.T, streams *dynamodbstreams.Client, arn string) (all []streamtypes.Record) {
 	t.Helper()
 	ctx := context.Background()
 	described, err := streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &arn})
@@ -166,14 +151,12 @@ func streamOf(t *testing.T, streams *dynamodbstreams.Client, arn string) (all []
 			if empty++; len(out.Records) > 0 {
 				empty = 0
 			}
-			for _, r := range out.Records {
-				all = append(all, r.Dynamodb)
-			}
+			all = append(all, out.Records...)
 			next = out.NextShardIterator
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *streamtypes.StreamRecord) int {
-		return strings.Compare(fmt.Sprintf("%040s", aws.ToString(a.SequenceNumber)), fmt.Sprintf("%040s", aws.ToString(b.SequenceNumber)))
+	slices.SortStableFunc(all, func(a, b streamtypes.Record) int {
+		return strings.Compare(fmt.Sprintf("%040s", aws.ToString(a.Dynamodb.SequenceNumber)), fmt.Sprintf("%040s", aws.ToString(b.Dynamodb.SequenceNumber)))
 	})
 	return all
 }

@@ -205,6 +205,10 @@ type Options struct {
 	// warning level it receives uneven layouts that Open accepts, and items that a write returned but queries do not
 	// read: see ErrTooNarrow. Default: no logging.
 	Logger *slog.Logger
+
+	// Tracer is told of operations and of their requests as they happen. Package heat/heatotel has one that makes spans of
+	// OpenTelemetry. Default: none, which costs nothing.
+	Tracer Tracer
 }
 
 // Retry configures how requests are retried. heatsink retries instead of the SDK, because only heatsink knows whether

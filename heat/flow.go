@@ -99,6 +99,7 @@ func (f *flow) addTimed(now int64, t *touch, redact func(dst, key []byte) []byte
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.addLocked(now, t, redact)
+	f.counts.Durations.add(took)
 	_ = f.latency.RecordValue(min(max(took.Microseconds(), minLatency), maxLatency)) // within its bounds: no error
 }
 

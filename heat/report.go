@@ -79,8 +79,9 @@ type Flow struct {
 
 	Throttles []ThrottleCount `json:"throttles,omitempty"` // by reason, most frequent first
 	Latency   Latency         `json:"latency"`
-	Keys      []KeyHeat       `json:"keys,omitempty"` // the hottest keys by units, hottest first
-	Distinct  Distinct        `json:"distinct"`       // the number of keys
+	Durations Durations       `json:"durations,omitzero"` // the histogram of Latency
+	Keys      []KeyHeat       `json:"keys,omitempty"`     // the hottest keys by units, hottest first
+	Distinct  Distinct        `json:"distinct"`           // the number of keys
 	Trend     []Point         `json:"trend,omitempty"`
 
 	Sharded []Sharded `json:"sharded,omitempty"` // by the layouts that the source was told

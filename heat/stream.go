@@ -205,7 +205,7 @@ func (r *StreamReader) parentEnded(shard *streamShard) bool {
 // caughtUp reports whether all shards were read up to when reading began, or to their end.
 func (r *StreamReader) caughtUp() bool {
 	for _, shard := range r.shards {
-		if !shard.ended && shard.empty < manyEmpty && shard.last.Before(r.began) {
+		if !shard.ended && shard.empty < manyEmpty && !shard.last.After(r.began) { // a record of that very moment may not be the last
 			return false
 		}
 	}
@@ -387,7 +387,7 @@ func (r *StreamReader) Report() Report {
 	}
 	for _, v := range append([]resourceView{view.own}, view.indexes...) {
 		if resource, seen := v.report(to.UnixNano(), r.options.Recorder.Top); seen {
-			resource.Writes.Latency = Latency{} // nobody waited
+			resource.Writes.Latency, resource.Writes.Durations = Latency{}, Durations{} // nobody waited
 			report.Resources = append(report.Resources, resource)
 		}
 	}

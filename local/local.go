@@ -182,8 +182,8 @@ func (db *DB) StreamsClient(optFns ...func(*dynamodbstreams.Options)) *dynamodbs
 }
 
 // CloudWatchClient returns a CloudWatch client for the engine. GetMetricData
-// returns the sums per minute of an engine with Physics, in the namespace
-// AWS/DynamoDB. It applies optFns after its own settings.
+// and GetMetricStatistics return the sums per minute of an engine with Physics,
+// in the namespace AWS/DynamoDB. It applies optFns after its own settings.
 func (db *DB) CloudWatchClient(optFns ...func(*cloudwatch.Options)) *cloudwatch.Client {
 	return cloudwatch.New(cloudwatch.Options{
 		BaseEndpoint: aws.String(endpoint),

@@ -14,12 +14,17 @@ import (
 // process with everything the tests are built with, the race detector included.
 const asCommand = "HEATSINK_TEST_AS_COMMAND"
 
+// onTerminal is the value of asCommand for a command that reads its keys from a terminal.
+const onTerminal = "terminal"
+
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
-		go func() { // end with the parent, however that ends
-			_, _ = io.Copy(io.Discard, os.Stdin)
-			os.Exit(1)
-		}()
+	if how := os.Getenv(asCommand); how != "" {
+		if how != onTerminal { // that one's end is a signal
+			go func() { // end with the parent, however that ends
+				_, _ = io.Copy(io.Discard, os.Stdin)
+				os.Exit(1)
+			}()
+		}
 		main()
 	}
 	if told := os.Getenv(asMember); told != "" {

@@ -222,7 +222,7 @@ func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, operations h
 	}
 	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
 	mux.Handle(wire.CloudWatchPath, wire.NewCloudWatchHandler(e))
-	mux.Handle(heatPath, newHeatHandler(recorder))
+	mux.Handle(heatPath, newHeatHandler(e, recorder))
 	return mux
 }
 

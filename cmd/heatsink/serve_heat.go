@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/sketch"
 )
 
 // heatPath is where a server with physics tells which keys are hot.
@@ -35,8 +39,18 @@ func observeInto(recorder *heat.Recorder) func(*engine.Access) {
 // mostTopKeys is how many keys the server lists of a flow, at most.
 const mostTopKeys = 1000
 
-// newHeatHandler answers GET /heat?table=NAME&top=50 with a heat.Report of a table and its indexes, or of all tables.
-func newHeatHandler(recorder *heat.Recorder) http.Handler {
+// heatAnswer is what the server tells of hot keys: a report, and where their collections begin.
+type heatAnswer struct {
+	heat.Report
+
+	// Places are bounds as partitions.Partition has them, by the name of the table or index and by the key. Keys that the
+	// recorder has cut have none.
+	Places map[string]map[string]string `json:"places,omitempty"`
+}
+
+// newHeatHandler answers GET /heat?table=NAME&top=50 with a heat.Report of a table and its indexes, or of all tables. With
+// places=true, it also answers where the keys are.
+func newHeatHandler(e *engine.Engine, recorder *heat.Recorder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			w.Header().Set("Allow", http.MethodGet)
@@ -62,7 +76,55 @@ func newHeatHandler(recorder *heat.Recorder) http.Handler {
 		if table := r.FormValue("table"); table != "" {
 			report.Resources = slices.DeleteFunc(report.Resources, func(r heat.ResourceReport) bool { return r.Table != table })
 		}
+		answer := heatAnswer{Report: report}
+		if r.FormValue("places") == "true" {
+			answer.Places = placesOf(r.Context(), e, &report)
+		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(report) // the client is gone if this fails
+		_ = json.NewEncoder(w).Encode(answer) // the client is gone if this fails
 	})
+}
+
+// placesOf returns where the keys of a report are. A table that was deleted meanwhile has none.
+func placesOf(ctx context.Context, e *engine.Engine, report *heat.Report) map[string]map[string]string {
+	all := make(map[string]map[string]string)
+	for i := range report.Resources {
+		r := &report.Resources[i]
+		var texts []string
+		var keys [][]string
+		for _, d := range [...]heat.Direction{heat.Read, heat.Write} {
+			for _, k := range r.Flow(d).Keys {
+				if parts := keyParts(k.Key, len(r.Key)); parts != nil {
+					texts, keys = append(texts, k.Key), append(keys, parts)
+				}
+			}
+		}
+		places, err := e.Places(ctx, r.Table, r.Index, keys)
+		if err != nil {
+			continue
+		}
+		of := make(map[string]string)
+		for j, place := range places {
+			if place != "" {
+				of[texts[j]] = place
+			}
+		}
+		all[r.Resource.String()] = of
+	}
+	return all
+}
+
+// keyParts returns the values of a key in a report, nil if the text does not tell them: it was cut, or the values of several
+// attributes have a "|" of their own.
+func keyParts(key string, attributes int) []string {
+	if cut := len(key) - len("…12345678"); cut > 0 && len(key) > sketch.MaxText-utf8.UTFMax && strings.HasPrefix(key[cut:], "…") {
+		return nil
+	}
+	if attributes == 1 {
+		return []string{key}
+	}
+	if parts := strings.Split(key, "|"); len(parts) == attributes {
+		return parts
+	}
+	return nil
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // top shows the hottest keys of a table as they are used.
@@ -22,6 +24,13 @@ type top struct {
 	hide   string
 	stream bool
 	json   bool
+	plain  bool
+	once   bool
+
+	layouts []string
+	formats []layout.Format // of layouts
+
+	screen bool // it is an interactive program
 }
 
 func newTop() *cobra.Command {
@@ -39,9 +48,11 @@ From DynamoDB, or with --stream, top follows the table's stream. A stream has su
 writes only, no reads and no throttles. Reading it consumes no capacity of the table. To
 see reads and throttles on DynamoDB, add a heat.Recorder to your clients.
 
-On a terminal, top redraws the list every --every. Elsewhere it prints each round as
-plain lines. With --json it prints each round as one line, a report with the fields of a
-heatsink audit report.`,
+On a terminal, top is an interactive program: keys inside their partitions, with their
+trends and the reasons of throttles. Shards are folded into their key. Press ? for help.
+Elsewhere, and with --plain, it prints each round as plain lines. With --json it prints
+each round as one line, a report with the fields of a heatsink audit report. NO_COLOR
+turns colours off. With --hash-keys, shards cannot be folded.`,
 		Example: `  heatsink top orders
   heatsink top orders --endpoint http://127.0.0.1:8000 --last 30s
   heatsink top orders --json | jq -c '.resources[].writes.keys[0]'`,
@@ -59,6 +70,9 @@ heatsink audit report.`,
 	f.StringVar(&t.hide, "hash-keys", "", "secret with which keys are hashed before they are shown (default: keys are shown)")
 	f.BoolVar(&t.stream, "stream", false, "follow the table's stream, even if the server at --endpoint reports its heat")
 	f.BoolVar(&t.json, "json", false, "print each round as one line of JSON")
+	f.BoolVar(&t.plain, "plain", false, "print plain lines, also on a terminal")
+	f.BoolVar(&t.once, "once", false, "print one round and end")
+	f.StringArrayVar(&t.layouts, "layout", nil, "how keys of shards are spelt, such as {key}.{shard}; may be repeated (default: {key}#SHARD_{shard} and {key}#SHARD#{shard})")
 	return cmd
 }
 
@@ -67,6 +81,7 @@ func (t *top) run(cmd *cobra.Command) error {
 		return err
 	}
 	ctx := cmd.Context()
+	t.screen = !t.json && !t.plain && !t.once && interactive(cmd.InOrStdin(), cmd.OutOrStdout())
 	c, err := t.clients(ctx)
 	if err != nil {
 		return err
@@ -77,8 +92,22 @@ func (t *top) run(cmd *cobra.Command) error {
 	if err != nil {
 		return c.explain(t.table, err)
 	}
+	if t.screen {
+		return t.interact(ctx, cmd, feed)
+	}
 	return t.follow(ctx, cmd, feed)
 }
+
+// asked returns how many keys to ask for: the screen folds shards, so it needs more than it shows.
+func (t *top) asked() int {
+	if !t.screen {
+		return t.keys
+	}
+	return min(mostTopKeys, max(foldedKeys, t.keys))
+}
+
+// foldedKeys is how many stored keys the screen makes its list of.
+const foldedKeys = 250
 
 // openTime is how long it may take to find out what there is to watch.
 const openTime = 30 * time.Second
@@ -97,6 +126,19 @@ func (t *top) validate(cmd *cobra.Command) error {
 	if t.hide == "" && cmd.Flags().Changed("hash-keys") {
 		faults = append(faults, errors.New("--hash-keys: want a secret that is not empty"))
 	}
+	if t.once && t.last > 0 {
+		faults = append(faults, errors.New("--once and --last contradict each other: give one of them"))
+	}
+	for _, text := range t.layouts {
+		format, err := layout.ParseFormat(text)
+		switch {
+		case err != nil:
+			faults = append(faults, fmt.Errorf("--layout %q: %w", text, err))
+		case !strings.Contains(text, "{shard"):
+			faults = append(faults, fmt.Errorf("--layout %q has no {shard}: give a template such as {key}.{shard}", text))
+		}
+		t.formats = append(t.formats, format)
+	}
 	return errors.Join(faults...)
 }
 
@@ -111,7 +153,10 @@ func (t *top) redact() func(dst, key []byte) []byte {
 // follow shows rounds until the time is over, and then the last one.
 func (t *top) follow(ctx context.Context, cmd *cobra.Command, feed topFeed) error {
 	reading, stop := context.WithCancel(ctx)
-	if t.last > 0 {
+	switch {
+	case t.once:
+		reading, stop = context.WithTimeout(ctx, t.every/2) // the round at its end is the only one
+	case t.last > 0:
 		reading, stop = context.WithTimeout(ctx, t.last)
 	}
 	defer stop()
@@ -148,13 +193,16 @@ func (t *top) follow(ctx context.Context, cmd *cobra.Command, feed topFeed) erro
 	}
 }
 
-// shower returns what shows a round: as JSON, drawn over the last one, or below it.
+// shower returns what shows a round: as JSON, or as lines below the last one.
 func (t *top) shower(cmd *cobra.Command) func(topRound) error {
 	out := cmd.OutOrStdout()
 	if t.json {
 		encoder := json.NewEncoder(out)
 		return func(r topRound) error { return encoder.Encode(r) }
 	}
-	frame := &frame{screen: newScreen(out)}
-	return func(r topRound) error { return frame.draw(t.lines(frame.screen, r)) }
+	colours := newScreen(out)
+	return func(r topRound) error {
+		_, err := fmt.Fprintln(out, strings.Join(t.lines(colours, r), "\n"))
+		return err
+	}
 }

@@ -10,21 +10,21 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/console"
 	"github.com/heatsink-go/heatsink/internal/wire"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // topRound is what top shows at a time.
-type topRound struct {
-	heat.Report
-	Partitions []partitions.Heat `json:"partitions,omitempty"` // of an engine that reports them
-}
+type topRound = console.Round
 
 // topFeed is where top gets its rounds from.
 type topFeed interface {
@@ -35,7 +35,7 @@ type topFeed interface {
 // feed returns the engine at the endpoint if there is one that reports its heat, otherwise the table's stream.
 func (t *top) feed(ctx context.Context, c clients) (topFeed, error) {
 	if endpoint := cmp.Or(t.endpoint, os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"), os.Getenv("AWS_ENDPOINT_URL")); endpoint != "" && !t.stream {
-		feed := &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: t.table, keys: t.keys, redact: t.redact()}
+		feed := &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: t.table, keys: t.asked(), redact: t.redact()}
 		_, err := feed.round(ctx)
 		if err == nil {
 			return feed, feed.check(ctx, c)
@@ -50,21 +50,58 @@ func (t *top) feed(ctx context.Context, c clients) (topFeed, error) {
 }
 
 func (t *top) streamFeed(ctx context.Context, c clients) (topFeed, error) {
-	options := heat.StreamOptions{Recorder: heat.Options{Top: t.keys, Redact: t.redact()}, Poll: min(t.every, time.Second)}
-	reader, err := heat.OpenStream(ctx, c.tables, c.streams, t.table, options)
+	options := heat.StreamOptions{Recorder: heat.Options{Top: t.asked(), Redact: t.redact()}, Poll: min(t.every, time.Second)}
+	feed := &streamFeed{}
+	reader, err := heat.OpenStream(ctx, c.tables, &answeringStream{c.streams, feed}, t.table, options)
 	if err != nil {
 		return nil, err
 	}
-	return streamFeed{reader}, nil
+	feed.reader = reader
+	return feed, nil
 }
 
-// streamFeed is the stream of a table.
-type streamFeed struct{ reader *heat.StreamReader }
+// streamFeed is the stream of a table. run may be called again after an error.
+type streamFeed struct {
+	reader *heat.StreamReader
+	lost   atomic.Pointer[error] // why reading ended; nil from when the server answers again
+}
 
-func (f streamFeed) run(ctx context.Context) error { return f.reader.Run(ctx) }
+func (f *streamFeed) run(ctx context.Context) error {
+	err := f.reader.Run(ctx)
+	if err != nil {
+		f.lost.Store(&err)
+	}
+	return err
+}
 
-func (f streamFeed) round(context.Context) (topRound, error) {
+func (f *streamFeed) round(context.Context) (topRound, error) {
+	if err := f.lost.Load(); err != nil {
+		return topRound{}, *err
+	}
 	return topRound{Report: f.reader.Report()}, nil
+}
+
+// answeringStream notes that the server answers.
+type answeringStream struct {
+	heat.StreamClient
+	feed *streamFeed
+}
+
+func (c *answeringStream) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, o ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+	out, err := c.StreamClient.DescribeStream(ctx, in, o...)
+	return out, c.note(err)
+}
+
+func (c *answeringStream) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, o ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+	out, err := c.StreamClient.GetRecords(ctx, in, o...)
+	return out, c.note(err)
+}
+
+func (c *answeringStream) note(err error) error {
+	if err == nil {
+		c.feed.lost.Store(nil)
+	}
+	return err
 }
 
 // engineFeed is a heatsink serve --physics, which counts by itself.
@@ -88,20 +125,34 @@ func (f *engineFeed) run(ctx context.Context) error {
 }
 
 func (f *engineFeed) round(ctx context.Context) (topRound, error) {
-	var r topRound
-	if err := f.get(ctx, heatPath, &r.Report); err != nil {
-		return r, err
+	var answer heatAnswer
+	if err := f.get(ctx, heatPath, &answer); err != nil {
+		return topRound{}, err
 	}
+	r := topRound{Report: answer.Report}
 	if err := f.get(ctx, wire.PartitionsPath, &r.Partitions); err != nil {
 		return r, err
 	}
+	r.Locate(answer.Places)
 	if f.redact != nil {
 		r.Report.Redact(f.redact)
+		hideHomes(&r, f.redact)
 		for i := range r.Partitions {
 			hidePlaces(&r.Partitions[i])
 		}
 	}
 	return r, nil
+}
+
+// hideHomes replaces the keys by which a round says where they are.
+func hideHomes(r *topRound, redact func(dst, key []byte) []byte) {
+	for name, of := range r.Homes {
+		hidden := make(map[string][]uint64, len(of))
+		for key, homes := range of {
+			hidden[string(redact(nil, []byte(key)))] = homes
+		}
+		r.Homes[name] = hidden
+	}
 }
 
 // hidePlaces leaves out where partitions begin, which tells keys where a collection was split.
@@ -118,7 +169,7 @@ func hidePlaces(h *partitions.Heat) {
 func (f *engineFeed) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	query := url.Values{"table": {f.table}, "last": {"3s"}, "top": {strconv.Itoa(f.keys)}}
+	query := url.Values{"table": {f.table}, "last": {"3s"}, "top": {strconv.Itoa(f.keys)}, "places": {"true"}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.endpoint+path+"?"+query.Encode(), nil)
 	if err != nil {
 		return err

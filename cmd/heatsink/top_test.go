@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -92,26 +91,6 @@ func TestServeHeat(t *testing.T) {
 	}
 }
 
-// On a terminal a frame is drawn over the last one, line by line, and what is too long is cut rather than wrapped.
-func TestFrame(t *testing.T) {
-	var terminal, plain bytes.Buffer
-	on, off := &frame{screen: &screen{&terminal, true}}, &frame{screen: &screen{&plain, false}}
-	for _, lines := range [][]string{{"one", "two"}, {"three"}} {
-		if err := on.draw(lines); err != nil {
-			t.Fatal(err)
-		}
-		if err := off.draw(lines); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := terminal.String(), noWrap+"one\ntwo"+wrap+"\n"+"\x1b[2A\x1b[J"+noWrap+"three"+wrap+"\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got, want := plain.String(), "one\ntwo\nthree\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // What is refused comes first, cold keys are left out, and an engine that leaves its limits out draws empty bars.
 func TestTopLines(t *testing.T) {
 	now := time.Date(2026, 11, 15, 12, 0, 1, 0, time.UTC)
@@ -168,6 +147,9 @@ func TestTopRefusesWhatIsWrong(t *testing.T) {
 		"top t --last -1s":       "--last -1s: want 0 or more",
 		"top t --hash-keys= ":    "--hash-keys: want a secret",
 		"top t --every 1ms -n 0": "--keys 0: want 1 to 1000",
+		"top t --once --last 1s": "--once and --last contradict each other",
+		"top t --layout {key}":   "--layout \"{key}\" has no {shard}",
+		"top t --layout nothing": "--layout \"nothing\"",
 	} {
 		if _, stderr, code := command(t, strings.Fields(args)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %q, want %q", args, code, stderr, want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/console"
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
@@ -15,11 +16,11 @@ import (
 // lines are a round for people.
 func (t *top) lines(screen *screen, r topRound) []string {
 	lines := []string{screen.bold(fmt.Sprintf("%s  %s, source: %s", time.Now().Format(time.TimeOnly), printable(t.table), printable(string(r.Source))))}
-	flows := r.flows()
+	flows := r.Flows()
 	for i := range flows {
 		lines = append(lines, t.flowLines(screen, &flows[i], r.To)...)
 	}
-	control := r.controlLines()
+	control := controlLines(&r)
 	lines = append(lines, control...)
 	if len(flows)+len(control) == 0 {
 		lines = append(lines, "no requests yet")
@@ -34,7 +35,7 @@ func (t *top) lines(screen *screen, r topRound) []string {
 }
 
 // controlLines say what control items took, a line for each table and index that has some.
-func (r *topRound) controlLines() []string {
+func controlLines(r *topRound) []string {
 	var lines []string
 	for i := range r.Resources {
 		if text := controlText(&r.Resources[i]); text != "" {
@@ -44,50 +45,14 @@ func (r *topRound) controlLines() []string {
 	return lines
 }
 
-// topFlow is a direction of a table or index that had traffic.
-type topFlow struct {
-	*heat.ResourceReport
-	heat.Direction
-	limit float64 // units a second of one partition
-}
-
-// flows returns the throttled flows first, and the table before its indexes.
-func (r *topRound) flows() []topFlow {
-	var flows []topFlow
-	for i := range r.Resources {
-		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
-			if f := r.Resources[i].Flow(d); f.Requests > 0 || f.Units > 0 || f.Throttled > 0 {
-				flows = append(flows, topFlow{&r.Resources[i], d, r.limit(r.Resources[i].Resource, d)})
-			}
-		}
-	}
-	refused := func(f topFlow) int64 { return min(1, lastSecond(f.Flow(f.Direction).Trend, r.To).Throttled) }
-	slices.SortStableFunc(flows, func(a, b topFlow) int { return cmp.Compare(refused(b), refused(a)) })
-	return flows
-}
-
-// limit returns what one partition serves: as the engine says, or as DynamoDB does.
-func (r *topRound) limit(resource heat.Resource, d heat.Direction) float64 {
-	for i := range r.Partitions {
-		h := &r.Partitions[i]
-		if h.Table != resource.Table || h.Index != resource.Index {
-			continue
-		}
-		if limit := map[heat.Direction]int64{heat.Read: h.PartitionReads, heat.Write: h.PartitionWrites}[d]; limit > 0 {
-			return float64(limit)
-		}
-	}
-	return d.Limit()
-}
-
 // tooCold and tooSmall are the rate and the share below which a key is not listed.
 const tooCold, tooSmall = 0.05, 0.001
 
 // flowLines are a flow and its hottest keys.
-func (t *top) flowLines(screen *screen, of *topFlow, now time.Time) []string {
+func (t *top) flowLines(screen *screen, of *console.Flow, now time.Time) []string {
 	r, d := of.ResourceReport, of.Direction
 	f := r.Flow(d)
-	second := lastSecond(f.Trend, now)
+	second := console.LastSecond(f.Trend, now)
 	line := fmt.Sprintf("%s %ss: %.0f units/s", printable(r.Resource.String()), d, second.Units)
 	if f.Throttled > 0 {
 		line += fmt.Sprintf(", %d/s throttled", second.Throttled)
@@ -99,32 +64,16 @@ func (t *top) flowLines(screen *screen, of *topFlow, now time.Time) []string {
 		if k.Rate < tooCold && k.Share < tooSmall {
 			continue
 		}
-		line := fmt.Sprintf("  %8.1f/s  %5.1f%%  %s  %s", max(k.Consumed, k.Second), 100*k.Share, bar(max(k.Consumed, k.Second)/of.limit), printable(k.Key))
+		line := fmt.Sprintf("  %8.1f/s  %5.1f%%  %s  %s", max(k.Consumed, k.Second), 100*k.Share, bar(max(k.Consumed, k.Second)/of.Limit), printable(k.Key))
 		if k.Refused >= tooCold {
 			line += fmt.Sprintf("  demand %.0f/s, %.1f/s throttled: %s", k.Rate, k.Refused, printable(k.Reason))
 		}
-		if k.Refused >= tooCold || max(k.Consumed, k.Second) >= 0.7*of.limit {
+		if k.Refused >= tooCold || max(k.Consumed, k.Second) >= 0.7*of.Limit {
 			line = screen.red(line)
 		}
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// lastSecond returns the last whole second of a trend, empty if nothing happened in it.
-func lastSecond(trend []heat.Point, now time.Time) heat.Point {
-	return lastWhole(trend, now, func(p heat.Point) time.Time { return p.From })
-}
-
-// lastWhole returns which of some seconds is the last that is over, empty if it is not among them.
-func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none S) {
-	second := now.Truncate(time.Second).Add(-time.Second)
-	for _, s := range slices.Backward(seconds) {
-		if start(s).Equal(second) {
-			return s
-		}
-	}
-	return none
 }
 
 // partitionLines are the partitions of a table or index, the busiest first.
@@ -139,7 +88,7 @@ func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) 
 	}
 	var busiest []partition
 	for _, p := range h.Partitions {
-		second := lastWhole(p.Seconds, now, func(s partitions.Second) time.Time { return s.Start })
+		second := console.LastWhole(p.Seconds, now)
 		load := max(second.WriteUnits/float64(h.PartitionWrites), second.ReadUnits/float64(h.PartitionReads))
 		busiest = append(busiest, partition{p.ID, cmp.Or(p.Lower, "the lowest hash"), load, second})
 	}

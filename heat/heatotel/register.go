@@ -57,6 +57,9 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	all := make(instruments)
 	var faults []error
 	for _, m := range sample.Metrics() {
+		if m.OpenTelemetry == "" {
+			continue
+		}
 		o, err := newInstrument(meter, m)
 		all[m] = o
 		faults = append(faults, err)

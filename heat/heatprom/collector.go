@@ -41,10 +41,15 @@ func New(source func() heat.Report, options Options) (*Collector, error) {
 	}
 	c := &Collector{samples, make(map[*sample.Metric]*prometheus.Desc)}
 	for _, m := range sample.Metrics() {
-		c.descs[m] = prometheus.NewDesc("heatsink_heat_"+m.Prometheus, m.Help, m.Labels, nil)
+		if m.Prometheus != "" {
+			c.descs[m] = prometheus.NewDesc(prefix+m.Prometheus, m.Help, m.Labels, nil)
+		}
 	}
 	return c, nil
 }
+
+// prefix is before the name of every metric.
+const prefix = "heatsink_heat_"
 
 // Describe implements prometheus.Collector.
 func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
@@ -56,10 +61,26 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	for _, s := range c.source.Samples() {
-		kind := prometheus.GaugeValue
-		if s.Counter {
-			kind = prometheus.CounterValue
+		desc, exported := c.descs[s.Metric]
+		switch {
+		case !exported:
+		case s.Histogram:
+			metrics <- prometheus.MustNewConstHistogram(desc, uint64(s.Durations.Count), s.Durations.Sum.Seconds(), buckets(&s.Durations), s.Values...)
+		case s.Counter:
+			metrics <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, s.Value, s.Values...)
+		default:
+			metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, s.Value, s.Values...)
 		}
-		metrics <- prometheus.MustNewConstMetric(c.descs[s.Metric], kind, s.Value, s.Values...)
 	}
+}
+
+// buckets returns a histogram as Prometheus has it: how many calls took so many seconds at most.
+func buckets(d *heat.Durations) map[float64]uint64 {
+	all := make(map[float64]uint64)
+	sum := uint64(0)
+	for i, bound := range heat.DurationBounds() {
+		sum += uint64(d.Buckets[i])
+		all[bound.Seconds()] = sum
+	}
+	return all
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/heatsink-go/heatsink/heat"
@@ -33,7 +35,7 @@ func gather(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 					name.WriteString(" " + label.GetName() + "=" + v)
 				}
 			}
-			samples[name.String()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			samples[name.String()] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
 		}
 	}
 	return samples
@@ -68,6 +70,7 @@ func TestCollector(t *testing.T) {
 		"heatsink_heat_requests_total direction=write table=views":                 300,
 		"heatsink_heat_retries_total direction=write table=views":                  0,
 		"heatsink_heat_keys direction=write table=views":                           31,
+		"heatsink_heat_call_duration_seconds direction=write table=views":          300,
 		"heatsink_heat_findings kind=low-cardinality severity=warning table=views": 1,
 	} {
 		if v, ok := got[name]; !ok || v != want {
@@ -88,6 +91,45 @@ func TestCollector(t *testing.T) {
 	}
 }
 
+// durations are three calls of 1 ms, one of 300 ms and one of two minutes.
+func durations() (d heat.Durations) {
+	d.Count, d.Sum = 5, 3*time.Millisecond+300*time.Millisecond+2*time.Minute
+	d.Buckets[1], d.Buckets[9] = 3, 1
+	return d
+}
+
+// The histogram is cumulative, and the calls that are slower than its last bound are in its count.
+func TestHistogram(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(newCollector(t, refused, heatprom.Options{}))
+	const want = `
+# HELP heatsink_heat_call_duration_seconds Duration of calls, including retries and their waits.
+# TYPE heatsink_heat_call_duration_seconds histogram
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.0005"} 0
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.001"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.002"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.005"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.01"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.02"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.05"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.1"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.2"} 3
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="0.5"} 4
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="1"} 4
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="2"} 4
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="5"} 4
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="10"} 4
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="30"} 4
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="60"} 4
+heatsink_heat_call_duration_seconds_bucket{direction="write",index="byPage",table="views",le="+Inf"} 5
+heatsink_heat_call_duration_seconds_sum{direction="write",index="byPage",table="views"} 120.303
+heatsink_heat_call_duration_seconds_count{direction="write",index="byPage",table="views"} 5
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "heatsink_heat_call_duration_seconds"); err != nil {
+		t.Error(err)
+	}
+}
+
 // refused is a table that refuses everything: nothing is consumed, and of two keys only the beginning is left.
 func refused() heat.Report {
 	decided := []heat.DecisionCount{{Resource: heat.Resource{Table: "views"}, Reason: "at maximum", Count: 7}}
@@ -95,7 +137,7 @@ func refused() heat.Report {
 		Resource: heat.Resource{Table: "views", Index: "byPage"},
 		Writes: heat.Flow{
 			Control:  heat.Control{Units: 2.5, Requests: 9, Throttled: 4},
-			Requests: 500, Retries: 200, Throttled: 500, Errors: 1, Latency: heat.Latency{P50: 1, P99: 2, P999: 3, Max: 4},
+			Requests: 500, Retries: 200, Throttled: 500, Errors: 1, Latency: heat.Latency{P50: 1, P99: 2, P999: 3, Max: 4}, Durations: durations(),
 			Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 490}, {Count: 10}},
 			Keys: []heat.KeyHeat{
 				{Key: "a\xff", RateLow: 1000, Throttled: 490, Refused: 49, Reason: "IndexWriteKeyRangeThroughputExceeded"}, {Key: "a\xff", Throttled: 10, Refused: 1},

@@ -80,6 +80,7 @@ var mayImport = imports{
 	// Useful alone.
 	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
+	"heat/heatlambda":      {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heattest":        {"heat", "local"}, // for users' tests: links the engine
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
@@ -107,6 +108,7 @@ var mayImport = imports{
 	// The command and what only it shows.
 	"cmd/heatsink":         {everything},
 	"internal/lab":         {},
+	"internal/console":     {"heat", "layout", "local/partitions", "internal/figure"},
 	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers
 
 	// What tests and benchmarks compare with.

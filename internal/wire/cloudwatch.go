@@ -23,7 +23,8 @@ import (
 const CloudWatchPath = "/service/GraniteServiceVersion20100801/operation/"
 
 // NewCloudWatchHandler answers what can be asked of CloudWatch about the tables of an engine with physics: GetMetricData
-// of the sums by the minute in AWS/DynamoDB, and GetInsightRuleReport of Contributor Insights. It asks for no credentials.
+// and GetMetricStatistics of the sums by the minute in AWS/DynamoDB, and GetInsightRuleReport of Contributor Insights. It
+// asks for no credentials.
 func NewCloudWatchHandler(e *engine.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, err := cloudWatch(r.Context(), e, r)
@@ -86,6 +87,8 @@ func cloudWatch(ctx context.Context, e *engine.Engine, r *http.Request) (cbor.Ma
 	switch operation {
 	case "GetMetricData":
 		return getMetricData(ctx, e, in)
+	case "GetMetricStatistics":
+		return getMetricStatistics(ctx, e, in)
 	case "GetInsightRuleReport":
 		return insightRuleReport(ctx, e, in)
 	}
@@ -207,15 +210,30 @@ func parseMetricQuery(value cbor.Value) (q metricQuery, fault *cloudWatchError) 
 	}
 	metric, _ := stat["Metric"].(cbor.Map)
 	q.metric = text(metric["MetricName"])
-	q.known = text(metric["Namespace"]) == "AWS/DynamoDB"
+	q.known = text(metric["Namespace"]) == dynamoNamespace
 	if s := text(stat["Stat"]); s != "Sum" {
 		return q, invalidMetric("query %s: of the statistics only Sum is implemented, not %q", q.id, s)
 	}
-	q.period = time.Duration(whole(stat["Period"])) * time.Second
-	if q.period < time.Minute || q.period%time.Minute != 0 {
-		return q, invalidMetric("query %s: the period is a multiple of 60 seconds, not %v", q.id, q.period)
+	if fault := q.setPeriod("query "+q.id+": ", stat["Period"]); fault != nil {
+		return q, fault
 	}
-	dimensions, _ := metric["Dimensions"].(cbor.List)
+	q.setDimensions(metric["Dimensions"])
+	return q, nil
+}
+
+// dynamoNamespace is where CloudWatch has the metrics of DynamoDB.
+const dynamoNamespace = "AWS/DynamoDB"
+
+func (q *metricQuery) setPeriod(where string, value cbor.Value) *cloudWatchError {
+	q.period = time.Duration(whole(value)) * time.Second
+	if q.period < time.Minute || q.period%time.Minute != 0 {
+		return invalidMetric("%sthe period is a multiple of 60 seconds, not %v", where, q.period)
+	}
+	return nil
+}
+
+func (q *metricQuery) setDimensions(value cbor.Value) {
+	dimensions, _ := value.(cbor.List)
 	for _, value := range dimensions {
 		dimension, _ := value.(cbor.Map)
 		switch name := text(dimension["Name"]); name {
@@ -227,27 +245,36 @@ func parseMetricQuery(value cbor.Value) (q metricQuery, fault *cloudWatchError) 
 			q.known = false // such as Operation: there is nothing under it
 		}
 	}
-	return q, nil
 }
 
 // answer returns the result of a query and how many points it has. What does not exist has none, as in CloudWatch.
 func (q *metricQuery) answer(ctx context.Context, asked *heatOfTables, from, to time.Time) (cbor.Map, int, error) {
-	times, values := cbor.List{}, cbor.List{}
-	if q.known {
-		heat, err := asked.of(ctx, q.table)
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, h := range heat {
-			if h.Index == q.index {
-				times, values = q.points(h.Minutes, from, to)
-			}
-		}
+	times, values, err := q.read(ctx, asked, from, to)
+	if err != nil {
+		return nil, 0, err
 	}
 	return cbor.Map{
 		"Id": cbor.String(q.id), "Label": cbor.String(q.metric), "StatusCode": cbor.String("Complete"),
 		"Timestamps": times, "Values": values,
 	}, len(times), nil
+}
+
+// read returns the points of a query.
+func (q *metricQuery) read(ctx context.Context, asked *heatOfTables, from, to time.Time) (times, values cbor.List, err error) {
+	times, values = cbor.List{}, cbor.List{}
+	if !q.known {
+		return times, values, nil
+	}
+	heat, err := asked.of(ctx, q.table)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, h := range heat {
+		if h.Index == q.index {
+			times, values = q.points(h.Minutes, from, to)
+		}
+	}
+	return times, values, nil
 }
 
 // heatOfTables is what the engine said about tables, each asked once: there may be

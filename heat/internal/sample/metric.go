@@ -4,11 +4,12 @@ package sample
 
 // Metric is a metric of a report.
 type Metric struct {
-	Prometheus    string // its name there, behind heatsink_heat_
-	OpenTelemetry string // and there, behind heatsink.heat.
+	Prometheus    string // its name there, behind heatsink_heat_; "" if it is not exported there
+	OpenTelemetry string // and there, behind heatsink.heat.; likewise
 	Help          string
 	Unit          string   // in UCUM, as OpenTelemetry has it
 	Counter       bool     // its values only grow; else it is a gauge
+	Histogram     bool     // its samples are histograms
 	Whole         bool     // its values are whole numbers
 	Labels        []string // their names
 }
@@ -47,8 +48,13 @@ var (
 		Prometheus: "peak_units", OpenTelemetry: "peak", Unit: "{unit}",
 		Help: "The most units of one second in the last five minutes.", Labels: ofFlow(),
 	}
+	durations = &Metric{
+		Prometheus: "call_duration_seconds", Unit: "s", Histogram: true,
+		Help: "Duration of calls, including retries and their waits.", Labels: ofFlow(),
+	}
+	// OpenTelemetry has no observable histogram: its instruments want every call, and a report has none.
 	latency = &Metric{
-		Prometheus: "latency_seconds", OpenTelemetry: "latency", Unit: "s",
+		OpenTelemetry: "latency", Unit: "s",
 		Help: "Duration of calls, including retries.", Labels: ofFlow("percentile"),
 	}
 	keyRate = &Metric{
@@ -79,5 +85,5 @@ var (
 
 // Metrics returns all of them.
 func Metrics() []*Metric {
-	return []*Metric{units, requests, retries, failures, throttles, keys, peak, latency, keyRate, keyThrottles, controlUnits, controlThrottles, decisions, findings}
+	return []*Metric{units, requests, retries, failures, throttles, keys, peak, durations, latency, keyRate, keyThrottles, controlUnits, controlThrottles, decisions, findings}
 }

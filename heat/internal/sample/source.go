@@ -15,6 +15,8 @@ type Sample struct {
 	*Metric
 	Values []string // of the metric's labels, in their order; "" where there is none, as of an index
 	Value  float64
+
+	Durations heat.Durations // of a histogram, which has no value
 }
 
 // Source makes samples of a new report each time.
@@ -79,7 +81,7 @@ func (s *samples) add(m *Metric, value float64, labels ...string) {
 	for i := range labels {
 		labels[i] = label(labels[i])
 	}
-	*s = append(*s, Sample{m, labels, value})
+	*s = append(*s, Sample{Metric: m, Values: labels, Value: value})
 }
 
 func (s *samples) flow(f *heat.Flow, most int, at ...string) {
@@ -95,6 +97,10 @@ func (s *samples) flow(f *heat.Flow, most int, at ...string) {
 	}
 	add(keys, float64(f.Distinct.Keys))
 	add(peak, f.Peak)
+	if f.Durations.Count > 0 {
+		add(durations, 0)
+		(*s)[len(*s)-1].Durations = f.Durations
+	}
 	if f.Latency != (heat.Latency{}) { // else nobody waited for anything
 		add(latency, f.Latency.P50.Seconds(), "50")
 		add(latency, f.Latency.P99.Seconds(), "99")

@@ -94,7 +94,7 @@ func TestSeriesOfKeysDoNotDependOnTheirOrder(t *testing.T) {
 func TestMetricsHaveTheirLabels(t *testing.T) {
 	flow := heat.Flow{
 		Units: 1, Requests: 1, Throttled: 1, Throttles: []heat.ThrottleCount{{Count: 1}},
-		Latency: heat.Latency{P50: 1}, Keys: []heat.KeyHeat{{Key: "a", RateLow: 1000}},
+		Latency: heat.Latency{P50: 1}, Durations: heat.Durations{Count: 1}, Keys: []heat.KeyHeat{{Key: "a", RateLow: 1000}},
 	}
 	flow.Control = heat.Control{Units: 1}
 	report := heat.Report{
@@ -109,7 +109,7 @@ func TestMetricsHaveTheirLabels(t *testing.T) {
 		}
 	}
 	for _, m := range unused {
-		t.Errorf("nothing is exported as %s", m.Prometheus)
+		t.Errorf("nothing is exported as %s%s", m.Prometheus, m.OpenTelemetry)
 	}
 }
 

@@ -1,0 +1,63 @@
+package heat_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// Each call is in the bucket of its duration, to the bound; one that takes longer than all is only counted.
+func TestDurations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := local.Start(t)
+		if err := db.CreateTable(t.Context(), "views", "pk"); err != nil {
+			t.Fatal(err)
+		}
+		recorder := newRecorder(t, heat.Options{})
+		var wait time.Duration
+		client := db.Client(recorder.Option, func(o *dynamodb.Options) {
+			o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+				return stack.Finalize.Add(middleware.FinalizeMiddlewareFunc("wait", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+					time.Sleep(wait)
+					return next.HandleFinalize(ctx, in)
+				}), middleware.Before)
+			})
+		})
+		bounds := heat.DurationBounds()
+		var sum time.Duration
+		for _, wait = range append(bounds[:], 2*time.Minute, time.Nanosecond) {
+			sum += wait
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "a"}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report := recorder.Report()
+		got := report.Resources[0].Writes.Durations
+		if got.Count != int64(len(bounds)+2) || got.Sum != sum {
+			t.Errorf("got %d calls of %v, want %d of %v", got.Count, got.Sum, len(bounds)+2, sum)
+		}
+		for i, n := range got.Buckets {
+			if want := map[bool]int64{true: 2, false: 1}[i == 0]; n != want {
+				t.Errorf("up to %v: %d calls, want %d", bounds[i], n, want)
+			}
+		}
+		text, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again heat.Report
+		if err := json.Unmarshal(text, &again); err != nil || again.Resources[0].Writes.Durations != got {
+			t.Errorf("as JSON: %v, %v", again.Resources[0].Writes.Durations, err)
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local/partitions"
+)
+
+// Round is what top shows at a time.
+type Round struct {
+	heat.Report
+	Partitions []partitions.Heat `json:"partitions,omitempty"` // of an engine that reports them
+
+	// Homes are the ids of the partitions of keys, by the name of the table or index and by the key. A key whose
+	// collection was split has several, and a key that the engine cannot place has none.
+	Homes map[string]map[string][]uint64 `json:"-"`
+}
+
+// Locate fills Homes from the places of keys, which are bounds as partitions.Partition has them.
+func (r *Round) Locate(places map[string]map[string]string) {
+	r.Homes = make(map[string]map[string][]uint64)
+	for i := range r.Partitions {
+		h := &r.Partitions[i]
+		name := heat.Resource{Table: h.Table, Index: h.Index}.String()
+		homes := make(map[string][]uint64)
+		for key, place := range places[name] {
+			homes[key] = homesOf(h, place)
+		}
+		r.Homes[name] = homes
+	}
+}
+
+// homesOf returns the partitions that have some of a collection. Its items begin with its place, so that a bound that begins
+// with it runs through the collection.
+func homesOf(h *partitions.Heat, place string) []uint64 {
+	var ids []uint64
+	for _, p := range h.Partitions {
+		begins := p.Lower <= place || strings.HasPrefix(p.Lower, place)
+		if begins && (p.Upper == "" || p.Upper > place) {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// heatOf returns the partitions of a table or index, nil if nobody reports them.
+func (r *Round) heatOf(of heat.Resource) *partitions.Heat {
+	i := slices.IndexFunc(r.Partitions, func(h partitions.Heat) bool { return h.Table == of.Table && h.Index == of.Index })
+	if i < 0 || len(r.Partitions[i].Partitions) == 0 {
+		return nil
+	}
+	return &r.Partitions[i]
+}
+
+// Limit returns the units a second that one partition serves: as the engine says, or as DynamoDB does.
+func (r *Round) Limit(of heat.Resource, d heat.Direction) float64 {
+	if h := r.heatOf(of); h != nil {
+		if limit := map[heat.Direction]int64{heat.Read: h.PartitionReads, heat.Write: h.PartitionWrites}[d]; limit > 0 {
+			return float64(limit)
+		}
+	}
+	return d.Limit()
+}
+
+// LastSecond returns the last whole second of a trend, empty if nothing happened in it.
+func LastSecond(trend []heat.Point, now time.Time) heat.Point {
+	return lastWhole(trend, now, func(p heat.Point) time.Time { return p.From })
+}
+
+// LastWhole returns the last whole second of a partition, empty if nothing happened in it.
+func LastWhole(seconds []partitions.Second, now time.Time) partitions.Second {
+	return lastWhole(seconds, now, func(s partitions.Second) time.Time { return s.Start })
+}
+
+func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none S) {
+	second := now.Truncate(time.Second).Add(-time.Second)
+	for _, s := range slices.Backward(seconds) {
+		if start(s).Equal(second) {
+			return s
+		}
+	}
+	return none
+}
+
+// Flow is a direction of a table or index that had traffic.
+type Flow struct {
+	*heat.ResourceReport
+	heat.Direction
+	Limit float64 // units a second of one partition
+}
+
+// Name returns the table or index and the direction, as in "orders/byStatus writes".
+func (f *Flow) Name() string { return f.Resource.String() + " " + f.Direction.String() + "s" }
+
+// Flows returns the throttled flows first, and the table before its indexes.
+func (r *Round) Flows() []Flow {
+	var flows []Flow
+	for i := range r.Resources {
+		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+			if f := r.Resources[i].Flow(d); f.Requests > 0 || f.Units > 0 || f.Throttled > 0 {
+				flows = append(flows, Flow{&r.Resources[i], d, r.Limit(r.Resources[i].Resource, d)})
+			}
+		}
+	}
+	refused := func(f Flow) bool { return LastSecond(f.Flow(f.Direction).Trend, r.To).Throttled > 0 }
+	slices.SortStableFunc(flows, func(a, b Flow) int {
+		switch x, y := refused(a), refused(b); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+	return flows
+}
