@@ -16,8 +16,9 @@ func answerUnits(units float64) func(*middleware.Stack) error {
 			ctx context.Context, in middleware.SerializeInput, next middleware.SerializeHandler,
 		) (middleware.SerializeOutput, middleware.Metadata, error) {
 			out, metadata, err := next.HandleSerialize(ctx, in)
-			if put, ok := out.Result.(*dynamodb.PutItemOutput); ok && put.ConsumedCapacity != nil {
-				put.ConsumedCapacity = &types.ConsumedCapacity{TableName: put.ConsumedCapacity.TableName, CapacityUnits: &units}
+			if put, ok := out.Result.(*dynamodb.PutItemOutput); ok {
+				table := in.Parameters.(*dynamodb.PutItemInput).TableName
+				put.ConsumedCapacity = &types.ConsumedCapacity{TableName: table, CapacityUnits: &units}
 			}
 			return out, metadata, err
 		}), middleware.Before)

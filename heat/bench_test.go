@@ -1,12 +1,15 @@
 package heat_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/local"
@@ -24,6 +27,25 @@ func BenchmarkObserve(b *testing.B) {
 				heat.Observe(recorder, "views", heat.Write, key, 1)
 			}
 		})
+	}
+}
+
+// What the recorder adds to a PutItem, without what the SDK and the server do because it asks for the consumed capacity.
+func BenchmarkHandle(b *testing.B) {
+	recorder := newRecorder(b, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
+	input := &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", "1")}
+	units := types.ConsumedCapacity{TableName: aws.String("views"), CapacityUnits: aws.Float64(1)}
+	next := middleware.InitializeHandlerFunc(func(context.Context, middleware.InitializeInput) (
+		out middleware.InitializeOutput, metadata middleware.Metadata, err error,
+	) {
+		out.Result = &dynamodb.PutItemOutput{ConsumedCapacity: &units}
+		return out, metadata, nil
+	})
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := heat.Handle(b.Context(), recorder, input, next); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

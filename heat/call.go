@@ -24,6 +24,8 @@ type call struct {
 	unmet     bool   // a condition was not met
 	doubled   bool   // a transaction, which tables charge twice for and indexes do not
 	changes   changes
+	receipt   *receipt // of what was consumed; nil if the output tells it
+	names     []string // of tables; see sortedTables
 }
 
 // part is a key that a call is about, of the table or of one of its indexes.
@@ -67,6 +69,8 @@ func newCall() *call { return calls.Get().(*call) }
 func (c *call) free() {
 	clear(c.parts)
 	c.changes.reset()
+	c.receipt = nil
+	clear(c.names)
 	c.direction, c.attempts, c.repeated, c.answered, c.unmet, c.doubled = 0, 0, false, false, false, false
 	c.parts, c.texts = c.parts[:0], c.texts[:0]
 	if cap(c.texts) <= 64<<10 && cap(c.parts) <= 1024 {

@@ -1,8 +1,12 @@
 package heat
 
 import (
+	"context"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
 // asks is how much of the consumed capacity the caller of an operation asks for.
@@ -21,36 +25,69 @@ const (
 	whole = types.ReturnConsumedCapacityTotal
 )
 
-// askForCapacity returns an input that asks for the consumed capacity, and what the caller asks for. It is a copy, as the
-// caller's input is the caller's, and is only made where something is missing.
-func askForCapacity(input any) (any, asks) {
+// question is a call as it is sent on: its input asks for the consumed capacity.
+type question struct {
+	ctx     context.Context
+	input   any
+	caller  asks     // what the caller's input asks for
+	receipt *receipt // where the answer is; nil if it is in the output
+}
+
+// askForCapacity returns the question of an input. Its input is a copy, as the caller's input is the caller's, and is only
+// made where something is missing.
+func askForCapacity(ctx context.Context, input any) question {
+	q := question{ctx: ctx, input: input}
+	if r := receiptOf(ctx); r != nil {
+		if r.input == input {
+			q.receipt = r // another recorder of the client has asked
+			return q
+		}
+		q.ctx = noReceipt(ctx) // of a call that makes this one
+	}
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput:
-		return asking(in, whole, func(c *dynamodb.GetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.QueryInput:
-		return asking(in, ofIndex(in.IndexName), func(c *dynamodb.QueryInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.ScanInput:
-		return asking(in, ofIndex(in.IndexName), func(c *dynamodb.ScanInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		answered(&q, in, whole, schemas.GetItemOutput_ConsumedCapacity, getCapacity)
 	case *dynamodb.PutItemInput:
-		return asking(in, apart, func(c *dynamodb.PutItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		answered(&q, in, apart, schemas.PutItemOutput_ConsumedCapacity, putCapacity)
 	case *dynamodb.UpdateItemInput:
-		return asking(in, apart, func(c *dynamodb.UpdateItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		answered(&q, in, apart, schemas.UpdateItemOutput_ConsumedCapacity, updateCapacity)
 	case *dynamodb.DeleteItemInput:
-		return asking(in, apart, func(c *dynamodb.DeleteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		answered(&q, in, apart, schemas.DeleteItemOutput_ConsumedCapacity, deleteCapacity)
+	case *dynamodb.QueryInput:
+		asking(&q, in, ofIndex(in.IndexName), func(c *dynamodb.QueryInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+	case *dynamodb.ScanInput:
+		asking(&q, in, ofIndex(in.IndexName), func(c *dynamodb.ScanInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.BatchGetItemInput:
-		return asking(in, whole, func(c *dynamodb.BatchGetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		asking(&q, in, whole, func(c *dynamodb.BatchGetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.BatchWriteItemInput:
-		return asking(in, apart, func(c *dynamodb.BatchWriteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+		asking(&q, in, apart, func(c *dynamodb.BatchWriteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.TransactGetItemsInput:
-		return asking(in, whole, func(c *dynamodb.TransactGetItemsInput) *types.ReturnConsumedCapacity {
+		asking(&q, in, whole, func(c *dynamodb.TransactGetItemsInput) *types.ReturnConsumedCapacity {
 			return &c.ReturnConsumedCapacity
 		})
 	case *dynamodb.TransactWriteItemsInput:
-		return asking(in, apart, func(c *dynamodb.TransactWriteItemsInput) *types.ReturnConsumedCapacity {
+		asking(&q, in, apart, func(c *dynamodb.TransactWriteItemsInput) *types.ReturnConsumedCapacity {
 			return &c.ReturnConsumedCapacity
 		})
 	}
-	return input, asksAll
+	return q
+}
+
+// What a call of one item says of its table and of the consumed capacity.
+func getCapacity(in *dynamodb.GetItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
+	return in.TableName, &in.ReturnConsumedCapacity
+}
+
+func putCapacity(in *dynamodb.PutItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
+	return in.TableName, &in.ReturnConsumedCapacity
+}
+
+func updateCapacity(in *dynamodb.UpdateItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
+	return in.TableName, &in.ReturnConsumedCapacity
+}
+
+func deleteCapacity(in *dynamodb.DeleteItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
+	return in.TableName, &in.ReturnConsumedCapacity
 }
 
 func ofIndex(name *string) types.ReturnConsumedCapacity {
@@ -60,24 +97,55 @@ func ofIndex(name *string) types.ReturnConsumedCapacity {
 	return apart // the index may be an unknown local one
 }
 
-func asking[T any](input *T, needed types.ReturnConsumedCapacity, capacity func(*T) *types.ReturnConsumedCapacity) (any, asks) {
-	if input == nil {
-		return input, asksAll
-	}
-	caller := asksNone
-	switch *capacity(input) {
+// missing returns what the caller asks for, given what is needed, and whether more has to be asked for.
+func missing(asked, needed types.ReturnConsumedCapacity) (caller asks, ask bool) {
+	switch asked {
 	case types.ReturnConsumedCapacityTotal:
 		if needed == whole {
-			return input, asksAll
+			return asksAll, false
 		}
-		caller = asksTotal
+		return asksTotal, true
 	case "", types.ReturnConsumedCapacityNone:
-	default: // apart, or something that DynamoDB will refuse in its own words
-		return input, asksAll
+		return asksNone, true
+	}
+	return asksAll, false // apart, or something that DynamoDB will refuse in its own words
+}
+
+func asking[T any](q *question, input *T, needed types.ReturnConsumedCapacity, capacity func(*T) *types.ReturnConsumedCapacity) {
+	if input == nil {
+		return
+	}
+	caller, ask := missing(*capacity(input), needed)
+	if !ask {
+		return
 	}
 	changed := *input
 	*capacity(&changed) = needed
-	return &changed, caller
+	q.input, q.caller = &changed, caller
+}
+
+// answered is asking for a call of one item, with a receipt for the answer unless the caller wants to see it. What the
+// response is read into is the member of the operation's output. Other operations need none: their responses are large.
+func answered[T any](q *question, input *T, needed types.ReturnConsumedCapacity, member *smithy.Schema,
+	capacity func(*T) (*string, *types.ReturnConsumedCapacity),
+) {
+	if input == nil {
+		return
+	}
+	table, asked := capacity(input)
+	caller, ask := missing(*asked, needed)
+	if !ask {
+		return
+	}
+	changed := &request[T]{asking: *input}
+	_, asked = capacity(&changed.asking)
+	*asked = needed
+	q.input, q.caller = &changed.asking, caller
+	if caller == asksNone {
+		r := &changed.receipt
+		r.Context, r.input, r.member, r.consumed.TableName = q.ctx, q.input, member, table
+		q.ctx, q.receipt = r, r
+	}
 }
 
 // hideCapacity takes out of an answer what the caller did not ask for.

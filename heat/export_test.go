@@ -1,6 +1,17 @@
 package heat
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Handle passes a call through the recorder as the SDK does, to a client that answers at once.
+func Handle(ctx context.Context, r *Recorder, input any, next middleware.InitializeHandler) error {
+	_, _, err := r.handle(ctx, &lookup{recorder: r}, middleware.InitializeInput{Parameters: input}, next)
+	return err
+}
 
 // Observe counts a touch of a key as the middleware does, without the SDK around it.
 func Observe(r *Recorder, table string, d Direction, key []byte, units float64) {

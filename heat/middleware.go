@@ -29,6 +29,7 @@ func (r *Recorder) Option(o *dynamodb.Options) {
 		) {
 			return r.handle(ctx, look, in, next)
 		})
+	o.Protocol = withReceipts(o.Protocol)
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(seen, middleware.After)
 	})
@@ -42,10 +43,10 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	defer c.free()
 	c.repeated = attempt.Of(ctx) > 1
 	counted := r.fill(c, in.Parameters)
-	input, caller := askForCapacity(in.Parameters)
-	in.Parameters = input
+	asked := askForCapacity(ctx, in.Parameters)
+	in.Parameters, c.receipt = asked.input, asked.receipt
 	begun := r.now()
-	out, metadata, err := next.HandleInitialize(ctx, in)
+	out, metadata, err := next.HandleInitialize(asked.ctx, in)
 	now := r.now()
 	if counted {
 		r.settle(c, in.Parameters, out.Result, metadata, err)
@@ -53,8 +54,8 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	} else {
 		r.learn(out.Result)
 	}
-	if caller != asksAll {
-		hideCapacity(out.Result, caller)
+	if asked.caller != asksAll {
+		hideCapacity(out.Result, asked.caller)
 	}
 	return out, metadata, err
 }
@@ -93,12 +94,37 @@ func (l *lookup) tables(ctx context.Context, input any) {
 	if l.recorder.options.NoDescribe {
 		return
 	}
-	for _, name := range tablesOf(input) {
-		if l.recorder.table(name).ask() {
-			ctx, cancel := context.WithTimeout(ctx, lookupTime)
-			_, err := dynamodb.New(*l.options).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
-			cancel()
-			l.recorder.table(name).lookedUp(err)
+	switch in := input.(type) {
+	case *dynamodb.BatchGetItemInput:
+		for name := range in.RequestItems {
+			l.table(ctx, name)
+		}
+	case *dynamodb.BatchWriteItemInput:
+		for name := range in.RequestItems {
+			l.table(ctx, name)
+		}
+	case *dynamodb.TransactGetItemsInput:
+		for _, name := range transactGetTables(in.TransactItems) {
+			l.table(ctx, name)
+		}
+	case *dynamodb.TransactWriteItemsInput:
+		for _, name := range transactWriteTables(in.TransactItems) {
+			l.table(ctx, name)
+		}
+	default:
+		if name := tableOf(input); name != nil {
+			l.table(ctx, *name)
 		}
 	}
+}
+
+func (l *lookup) table(ctx context.Context, name string) {
+	t := l.recorder.table(name)
+	if !t.ask() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	_, err := dynamodb.New(*l.options).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(name)})
+	t.lookedUp(err)
 }

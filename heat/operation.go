@@ -9,6 +9,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
+// sortedTables returns the tables of a batch by name. They are good until the next ones of the call.
+func sortedTables[V any](c *call, batch map[string]V) []string {
+	c.names = c.names[:0]
+	for name := range batch {
+		c.names = append(c.names, name)
+	}
+	slices.Sort(c.names)
+	return c.names
+}
+
 // fill fills in the keys of a call from its input. It returns false for operations that neither read nor write items.
 func (r *Recorder) fill(c *call, input any) bool {
 	switch in := input.(type) {
@@ -23,7 +33,7 @@ func (r *Recorder) fill(c *call, input any) bool {
 		c.unkeyed(r.table(aws.ToString(in.TableName)).index(aws.ToString(in.IndexName)), 1)
 	case *dynamodb.BatchGetItemInput:
 		c.direction = Read
-		for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
+		for _, name := range sortedTables(c, in.RequestItems) {
 			for _, key := range in.RequestItems[name].Keys {
 				c.item(r.view(name).keyed(key), key, 1)
 			}
@@ -52,7 +62,7 @@ func (r *Recorder) fillWrite(c *call, input any) bool {
 	case *dynamodb.DeleteItemInput:
 		c.addDelete(r.view(aws.ToString(in.TableName)), in.Key)
 	case *dynamodb.BatchWriteItemInput:
-		for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
+		for _, name := range sortedTables(c, in.RequestItems) {
 			for _, request := range in.RequestItems[name] {
 				r.fillRequest(c, name, request)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -133,38 +132,23 @@ func (r *Recorder) table(name string) *table { return r.tables.get(name) }
 
 func (r *Recorder) view(name string) *tableView { return r.table(name).view.Load() }
 
-// tablesOf returns the tables of an input.
-func tablesOf(input any) []string {
+// tableOf returns the table of an input that is about one, nil for all others.
+func tableOf(input any) *string {
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput:
-		return named(in.TableName)
+		return in.TableName
 	case *dynamodb.QueryInput:
-		return named(in.TableName)
+		return in.TableName
 	case *dynamodb.ScanInput:
-		return named(in.TableName)
+		return in.TableName
 	case *dynamodb.PutItemInput:
-		return named(in.TableName)
+		return in.TableName
 	case *dynamodb.UpdateItemInput:
-		return named(in.TableName)
+		return in.TableName
 	case *dynamodb.DeleteItemInput:
-		return named(in.TableName)
-	case *dynamodb.BatchGetItemInput:
-		return slices.Collect(maps.Keys(in.RequestItems))
-	case *dynamodb.BatchWriteItemInput:
-		return slices.Collect(maps.Keys(in.RequestItems))
-	case *dynamodb.TransactGetItemsInput:
-		return transactGetTables(in.TransactItems)
-	case *dynamodb.TransactWriteItemsInput:
-		return transactWriteTables(in.TransactItems)
+		return in.TableName
 	}
 	return nil
-}
-
-func named(name *string) []string {
-	if name == nil {
-		return nil
-	}
-	return []string{*name}
 }
 
 func transactGetTables(items []types.TransactGetItem) []string {

@@ -90,9 +90,9 @@ func (d direction) capacity(units float64) Capacity {
 	c := Capacity{Units: units}
 	switch d {
 	case readCapacity:
-		c.Read = &c.Units
+		c.Read = new(units)
 	case writeCapacity:
-		c.Write = &c.Units
+		c.Write = new(units)
 	}
 	return c
 }
@@ -108,15 +108,20 @@ func (b *bill) consumed(table, detail string, d direction) *ConsumedCapacity {
 	if detail == "TOTAL" {
 		return c
 	}
-	arms := func(units map[string]float64) map[string]Capacity {
-		out := map[string]Capacity{}
-		for name, u := range units {
-			out[name] = d.capacity(u)
-		}
-		return out
-	}
-	c.Arms, c.Table, c.Local, c.Global = true, d.capacity(b.table), arms(b.local), arms(b.global)
+	c.Arms, c.Table, c.Local, c.Global = true, d.capacity(b.table), d.capacities(b.local), d.capacities(b.global)
 	return c
+}
+
+// capacities is capacity for the indexes of a bill, nil if there are none.
+func (d direction) capacities(units map[string]float64) map[string]Capacity {
+	if len(units) == 0 {
+		return nil
+	}
+	out := make(map[string]Capacity, len(units))
+	for name, u := range units {
+		out[name] = d.capacity(u)
+	}
+	return out
 }
 
 // tableBills adds up costs for each table, in the order of the tables' first

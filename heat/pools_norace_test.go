@@ -1,0 +1,5 @@
+//go:build !race
+
+package heat_test
+
+const droppedByPools = 0
