@@ -38,6 +38,8 @@ type Arrangement struct {
 	// Widths has the number of shards of single keys. If there are any, the format has BareZero, so that a key with one shard is stored
 	// as it is. It is nil if all keys have Layout.Shards.
 	Widths map[string]int
+	// Table is the name of the table that has the items, in the account and region of the record's. It is "" for the table of the record.
+	Table string
 }
 
 // For returns the layout of a key: Layout with the key's own number of shards.
@@ -63,6 +65,9 @@ func (a Arrangement) Validate() error {
 	if len(faults) == 0 {
 		faults = a.widthFaults()
 	}
+	if !validTable(a.Table) {
+		faults = append(faults, fmt.Errorf("its table is %s: want the name of a table, of 3 to 255 letters, digits and the characters _.-, without an ARN", quote.Text(a.Table)))
+	}
 	if len(faults) == 0 {
 		if n := len(a.text()); n > MaxText {
 			faults = append(faults, fmt.Errorf("it has %d bytes as text, and may have %d: move fewer keys with their own number of shards", n, MaxText))
@@ -72,6 +77,17 @@ func (a Arrangement) Validate() error {
 		return fmt.Errorf("%w: %w", ErrArrangement, errors.Join(faults...))
 	}
 	return nil
+}
+
+// validTable reports whether a text is the name of a table, or "".
+func validTable(name string) bool {
+	if name == "" {
+		return true
+	}
+	other := func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r))
+	}
+	return 3 <= len(name) && len(name) <= 255 && !strings.ContainsFunc(name, other)
 }
 
 func (a Arrangement) layoutFaults() (faults []error) {
@@ -119,7 +135,7 @@ func (a Arrangement) Check(key string) error {
 // Equal reports whether two arrangements put all items into the same homes, by what they say.
 func (a Arrangement) Equal(other Arrangement) bool {
 	a, other = a.plain(), other.plain()
-	return a.Layout == other.Layout && maps.Equal(a.Widths, other.Widths)
+	return a.Layout == other.Layout && maps.Equal(a.Widths, other.Widths) && a.Table == other.Table
 }
 
 // SameLayout reports whether a process that is configured with a layout means that of the arrangement. What has no effect on where
@@ -138,12 +154,15 @@ func (a Arrangement) String() string {
 	if len(a.Widths) > 0 {
 		text += fmt.Sprintf(", and %d keys with their own number of shards", len(a.Widths))
 	}
+	if a.Table != "" {
+		text += ", in table " + a.Table
+	}
 	return text
 }
 
 // plain returns an arrangement without what has no effect on where items are.
 func (a Arrangement) plain() Arrangement {
-	p := Arrangement{Layout: plainLayout(a.Layout)}
+	p := Arrangement{Layout: plainLayout(a.Layout), Table: a.Table}
 	for key, n := range a.Widths {
 		if n != max(a.Layout.Shards, 1) {
 			if p.Widths == nil {
@@ -176,6 +195,7 @@ type stored struct {
 	Hash     layout.Hash     `json:"hash"`
 	Format   string          `json:"format"`
 	Widths   map[string]int  `json:"widths,omitempty"`
+	Table    string          `json:"table,omitempty"`
 }
 
 // text returns the arrangement as it is stored: equal arrangements give equal texts. It is "" if the arrangement is not valid.
@@ -185,7 +205,7 @@ func (a Arrangement) text() string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	l := a.Layout
-	if e.Encode(stored{l.Strategy, l.Shards, l.Hash, template(l.Format), a.Widths}) != nil {
+	if e.Encode(stored{l.Strategy, l.Shards, l.Hash, template(l.Format), a.Widths, a.Table}) != nil {
 		return ""
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -197,13 +217,13 @@ func parseArrangement(text string) (Arrangement, error) {
 	reader := json.NewDecoder(bytes.NewReader([]byte(text)))
 	reader.DisallowUnknownFields()
 	if err := reader.Decode(&s); err != nil {
-		return Arrangement{}, fmt.Errorf("%w: %s: %w", ErrArrangement, quote.Text(text), err)
+		return Arrangement{}, fmt.Errorf("%w: %s: %w: upgrade heatsink in this process if a newer version wrote it", ErrArrangement, quote.Text(text), err)
 	}
 	format, err := layout.ParseFormat(s.Format)
 	if err != nil {
 		return Arrangement{}, fmt.Errorf("%w: %w", ErrArrangement, err)
 	}
-	a := Arrangement{layout.Layout{Shards: s.Shards, Strategy: s.Strategy, Hash: s.Hash, Format: format}, s.Widths}
+	a := Arrangement{layout.Layout{Shards: s.Shards, Strategy: s.Strategy, Hash: s.Hash, Format: format}, s.Widths, s.Table}
 	if err := a.Validate(); err != nil {
 		return Arrangement{}, err
 	}
