@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -20,6 +21,7 @@ type sender struct {
 type request struct {
 	operation string
 	place.Home
+	in   string // the table, if it is not that of the sender
 	lost bool // a response was lost, so the request may have happened
 }
 
@@ -58,6 +60,6 @@ func (s *sender) failure(r *request, attempts int, err error) error {
 		return nil
 	}
 	return &ShardError{
-		Operation: r.operation, Table: s.table, ShardKey: r.ShardKey, Shard: r.Shard, Attempts: attempts, Err: err,
+		Operation: r.operation, Table: cmp.Or(r.in, s.table), ShardKey: r.ShardKey, Shard: r.Shard, Attempts: attempts, Err: err,
 	}
 }

@@ -34,7 +34,7 @@ type tracking struct {
 	view  *passage.View
 
 	*gathering
-	shards []string // the shard keys of all courses so far, each once
+	shards []shelf // those of all courses so far, each once
 
 	met      encounter     // the last id
 	last     sortkey.Value // of the last id that is decided; its kind is 0 before the first
@@ -76,15 +76,15 @@ func (m *tracking) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shards := shardsAlong(course, r)
+	shards := shardsAlong(course, r, m.view)
 	for _, s := range shards {
 		if m.last.Kind != attr.Invalid {
 			s.left = s.left.From(m.last, false, r.query.Reverse) // closed, so that it can be a BETWEEN
 			s.skip, s.skips = m.last, true
 			s.done = s.left.Empty()
 		}
-		if !slices.Contains(m.shards, s.key) {
-			m.shards = append(m.shards, s.key)
+		if at := (shelf{s.table, s.key}); !slices.Contains(m.shards, at) {
+			m.shards = append(m.shards, at)
 		}
 	}
 	if r.query.Limit == 0 {
@@ -116,17 +116,18 @@ func (m *tracking) open(ctx context.Context) error {
 }
 
 // shardsAlong returns the shards to read along a course, each once: those of the old homes, then those that only new homes have.
-func shardsAlong(c *passage.Course, r *reading) []*shard {
+func shardsAlong(c *passage.Course, r *reading, view *passage.View) []*shard {
 	list := make([]*shard, 0, len(c.Old.Keys)+len(c.New.Keys))
-	seen := make(map[string]bool, cap(list))
+	seen := make(map[shelf]bool, cap(list))
 	for nth, h := range []passage.Shards{c.Old, c.New} {
 		for n, key := range h.Keys {
-			if seen[key] {
+			at := shelf{view.Table(&passage.Arrangement{Table: h.Table}), key}
+			if seen[at] {
 				continue
 			}
-			seen[key] = true
+			seen[at] = true
 			list = append(list, &shard{
-				read: r, ordinal: pagetoken.NewOrdinal(nth, n), key: key, left: r.interval,
+				read: r, ordinal: pagetoken.NewOrdinal(nth, n), key: key, table: at.table, left: r.interval,
 				partition: &types.AttributeValueMemberS{Value: key},
 			})
 		}
@@ -150,7 +151,7 @@ func (m *tracking) addLost(failed *GatherError) {
 	}
 	m.of = max(m.of, failed.Of)
 	for _, s := range failed.Shards {
-		if !slices.ContainsFunc(m.lost, func(known *ShardError) bool { return known.ShardKey == s.ShardKey }) {
+		if !slices.ContainsFunc(m.lost, func(known *ShardError) bool { return known.ShardKey == s.ShardKey && known.Table == s.Table }) {
 			m.lost = append(m.lost, s)
 		}
 	}
@@ -193,42 +194,45 @@ func (m *tracking) explained(g *gathering, err error) error {
 // errMoved ends the requests of a read that knows an older generation of the record than this process does by now.
 var errMoved = errors.New("the items of the collection have gone on to another stage of their move")
 
+// shelf is a shard with its table.
+type shelf struct{ table, key string }
+
 // encounter is what a read has met of one id.
 type encounter struct {
 	sort   sortkey.Value
 	at     [2]entry // by forward.Home
 	seen   [2]bool
-	in     [2]string // the shards of these
+	in     [2]shelf  // the shards of these
 	only   bool      // the old home is the only one
 	twice  [2]string // two shards with an item of this sort key, in a list, where no two may have one
-	strays []string  // the shards that have a live item of the id, and should not
+	strays []shelf   // the shards that have a live item of the id, and should not
 }
 
-// Next returns the next item, and the key of its shard. ok is false at the end.
-func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, err error) {
+// Next returns the next item, and its shard. ok is false at the end.
+func (m *tracking) Next(ctx context.Context) (w row, in shelf, ok bool, err error) {
 	for {
 		ok, err := m.meet()
 		var e entry
 		var there bool
 		if err == nil && ok {
-			e, shardKey, there, err = m.resolve(ctx)
+			e, in, there, err = m.resolve(ctx)
 		}
 		switch {
 		case errors.Is(err, errMoved):
 			if err := m.goOnNow(ctx); err != nil {
-				return row{}, "", false, err
+				return row{}, in, false, err
 			}
 		case err != nil:
-			return row{}, "", false, m.explained(m.gathering, err)
+			return row{}, in, false, m.explained(m.gathering, err)
 		case !ok:
-			return row{}, "", false, nil
+			return row{}, in, false, nil
 		case !there || e.Value.dropped:
 			m.last = m.met.sort
 			m.Uncount()
 		default:
 			m.last = m.met.sort
 			m.returned++
-			return m.read.row(e), shardKey, true, nil
+			return m.read.row(e), in, true, nil
 		}
 	}
 }
@@ -246,23 +250,23 @@ func (m *tracking) meet() (ok bool, err error) {
 			return ok, err
 		}
 		met.sort = sortOf(e)
-		home, shardKey := forward.Old, m.shardKey()
+		home, in := forward.Old, m.shelf()
 		switch e.Value.role {
 		case passage.OnlyHome:
 			met.only = true
 		case passage.NewHome:
 			home = forward.New
 		case passage.NoHome:
-			met.strays = append(met.strays, shardKey)
+			met.strays = append(met.strays, in)
 			continue
 		}
-		if met.seen[home] && !m.another(home, &e, shardKey) {
+		if met.seen[home] && !m.another(home, &e, in.key) {
 			continue
 		}
-		met.at[home], met.seen[home], met.in[home] = e, true, shardKey
+		met.at[home], met.seen[home], met.in[home] = e, true, in
 	}
 	if old, moved := &met.at[forward.Old], &met.at[forward.New]; met.seen[forward.Old] && met.seen[forward.New] && m.differ(old, moved) {
-		met.twice = met.in
+		met.twice = [2]string{met.in[forward.Old].key, met.in[forward.New].key}
 	}
 	return true, nil
 }
@@ -277,7 +281,7 @@ func (m *tracking) another(home forward.Home, e *entry, shardKey string) bool {
 	case met.at[home].Value.state == forward.Stub:
 		return true
 	case m.differ(&met.at[home], e):
-		met.twice = [2]string{met.in[home], shardKey}
+		met.twice = [2]string{met.in[home].key, shardKey}
 	}
 	return false
 }
@@ -295,21 +299,26 @@ func (met *encounter) see(h forward.Home) forward.Seen[struct{}] {
 	return forward.Seen[struct{}]{Slot: forward.Slot[struct{}]{State: met.at[h].Value.state}, Covered: met.seen[h]}
 }
 
-// shardKey returns the shard of the last entry.
-func (m *tracking) shardKey() string {
-	at, c := pagetoken.Ordinal(m.Place().Ordinal), m.read.course
-	if at.Layout() == 0 {
-		return c.Old.Keys[at.Shard()]
+// shelf returns the shard of the last entry.
+func (m *tracking) shelf() shelf {
+	at, h := pagetoken.Ordinal(m.Place().Ordinal), &m.read.course.Old
+	if at.Layout() != 0 {
+		h = &m.read.course.New
 	}
-	return c.New.Keys[at.Shard()]
+	return m.shelfOf(h, h.Keys[at.Shard()])
+}
+
+// shelfOf returns a shard of a layout.
+func (m *tracking) shelfOf(h *passage.Shards, key string) shelf {
+	return shelf{m.view.Table(&passage.Arrangement{Table: h.Table}), key}
 }
 
 // resolve decides what the id that was met is, and returns its item with the shard that has it. there is false if there is none. The
 // error is errMoved if only a newer generation of the record can tell.
-func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there bool, err error) {
+func (m *tracking) resolve(ctx context.Context) (e entry, in shelf, there bool, err error) {
 	met, c := &m.met, m.read.course
 	if met.twice != [2]string{} {
-		return e, "", false, m.doubled()
+		return e, in, false, m.doubled()
 	}
 	is := forward.Resolved[struct{}]{Outcome: forward.Missing}
 	switch {
@@ -317,17 +326,17 @@ func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there
 		is = forward.Resolve(forward.Settled, met.see(forward.Old), forward.Seen[struct{}]{})
 	case met.seen[forward.Old] || met.seen[forward.New]:
 		old, moved := met.see(forward.Old), met.see(forward.New)
-		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(c.New.Home(met.sort.Written()))
+		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(&c.New, c.New.Home(met.sort.Written()))
 		is = forward.Resolve(c.Phase, old, moved)
 	}
 	if is.Outcome == forward.Stale || len(met.strays) > 0 {
 		if err := m.unexplained(ctx); err != nil {
-			return e, "", false, err
+			return e, in, false, err
 		}
 	}
 	switch {
 	case is.Outcome == forward.Missing:
-		return e, "", false, nil
+		return e, in, false, nil
 	case is.Outcome == forward.Found && is.Home == forward.New:
 		return met.at[forward.New], met.in[forward.New], true, nil
 	case is.Outcome == forward.Found:
@@ -353,103 +362,103 @@ func (m *tracking) unexplained(ctx context.Context) error {
 	if newer.Record.Generation != m.read.course.Generation {
 		return errMoved
 	}
-	for _, shardKey := range m.met.strays {
-		if err := m.checkStray(ctx, shardKey, m.met.sort); err != nil {
+	for _, in := range m.met.strays {
+		if err := m.checkStray(ctx, in, m.met.sort); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// covers reports whether the read includes a shard. A partial read lacks some.
-func (m *tracking) covers(shardKey string) bool {
+// covers reports whether the read includes a shard of a layout. A partial read lacks some.
+func (m *tracking) covers(h *passage.Shards, key string) bool {
 	if !m.read.query.Partial {
 		return true
 	}
-	missing := m.Missing()
+	missing, in := m.Missing(), m.shelfOf(h, key)
 	return missing == nil || !slices.ContainsFunc(missing.Shards, func(err error) bool {
 		failed, ok := errors.AsType[*ShardError](err)
-		return ok && failed.ShardKey == shardKey
+		return ok && failed.ShardKey == in.key && failed.Table == in.table
 	})
 }
 
 // coversID reports whether the read includes all homes of an id.
 func (m *tracking) coversID(sort sortkey.Value) bool {
 	c := m.read.course
-	return m.coversOld(sort) && (c.Phase == forward.Settled || m.covers(c.New.Home(sort.Written())))
+	return m.coversOld(sort) && (c.Phase == forward.Settled || m.covers(&c.New, c.New.Home(sort.Written())))
 }
 
 // coversOld reports whether the read includes the old home of an id. In a list that may be any.
 func (m *tracking) coversOld(sort sortkey.Value) bool {
+	old := &m.read.course.Old
 	if !m.read.course.List() {
-		return m.covers(m.read.course.Old.Home(sort.Written()))
+		return m.covers(old, old.Home(sort.Written()))
 	}
-	return !slices.ContainsFunc(m.read.course.Old.Keys, func(key string) bool { return !m.covers(key) })
+	return !slices.ContainsFunc(old.Keys, func(key string) bool { return !m.covers(old, key) })
 }
 
 // follow reads an id on its own, with strong consistency.
-func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, shardKey string, there bool, err error) {
+func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, in shelf, there bool, err error) {
 	r, keys := m.read, &m.core.schema.Keys
 	var item Item
-	var home place.Home
 	if r.course.List() {
-		item, home, err = m.followInList(ctx, sort)
+		item, in, err = m.followInList(ctx, sort)
 	} else {
-		item, home, err = m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+		item, in, err = m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
 	}
 	if failed, ok := errors.AsType[*ShardError](err); ok && r.query.Partial && lost(failed) {
 		if m.coversID(sort) { // else it is known which shard is missing
 			m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
 		}
-		return e, "", false, nil
+		return e, in, false, nil
 	}
 	if err != nil || item == nil {
-		return e, "", false, err
+		return e, in, false, err
 	}
 	by := r.sift
 	if by == nil { // DynamoDB evaluates the filter in this course
 		if by, err = r.newSift(m.light); err != nil {
-			return e, "", false, err
+			return e, in, false, err
 		}
 	}
 	keeps, err := by.Keeps(item)
 	if err != nil || !keeps {
-		return e, "", false, err
+		return e, in, false, err
 	}
-	return entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, home.ShardKey, true, nil
+	return entry{Sort: sort.Text, Value: found{item: by.Project(item), kind: sort.Kind}}, in, true, nil
 }
 
 // followInList reads an item of a list where a stub says that it has moved to.
-func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, place.Home, error) {
-	home := place.Home{ShardKey: m.read.course.New.Home(sort.Written())}
-	slot, err := m.readOne(ctx, home.ShardKey, sort)
+func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, shelf, error) {
+	in := m.shelfOf(&m.read.course.New, m.read.course.New.Home(sort.Written()))
+	slot, err := m.readOne(ctx, in, sort)
 	if err == nil && slot.State != forward.Live {
 		err = fmt.Errorf("%w: query %s key %q: the item with the sort key %s has moved to shard %q, but is not there: run heatsink move --verify",
-			ErrLedger, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), home.ShardKey)
+			ErrLedger, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), in.key)
 	}
-	return slot.Content, home, err
+	return slot.Content, in, err
 }
 
 // checkStray refuses an item that is still in a shard where no id of it belongs.
-func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey.Value) error {
-	slot, err := m.readOne(ctx, shardKey, sort)
+func (m *tracking) checkStray(ctx context.Context, in shelf, sort sortkey.Value) error {
+	slot, err := m.readOne(ctx, in, sort)
 	if err != nil || slot.State != forward.Live {
 		return err
 	}
 	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
 		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
-		ErrOptions, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), shardKey, m.read.course.Old.Home(sort.Written()))
+		ErrOptions, in.table, m.read.query.Key, attribute.Describe(sort.Attribute()), in.key, m.read.course.Old.Home(sort.Written()))
 }
 
 // readOne reads what a shard has of an id, with strong consistency.
-func (m *tracking) readOne(ctx context.Context, shardKey string, sort sortkey.Value) (slot forward.Slot[Item], err error) {
+func (m *tracking) readOne(ctx context.Context, from shelf, sort sortkey.Value) (slot forward.Slot[Item], err error) {
 	keys, r := &m.core.schema.Keys, m.read
 	in := &dynamodb.GetItemInput{
-		TableName: &m.core.options.Table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: r.meters.Wanted(),
-		Key: Item{keys.PartitionKey: &types.AttributeValueMemberS{Value: shardKey}, keys.SortKey: sort.Attribute()},
+		TableName: &from.table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: r.meters.Wanted(),
+		Key: Item{keys.PartitionKey: &types.AttributeValueMemberS{Value: from.key}, keys.SortKey: sort.Attribute()},
 	}
 	var out *dynamodb.GetItemOutput
-	err = r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: shardKey}}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
+	err = r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: from.key}, in: from.table}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
 		out, err = m.core.sender.client.GetItem(ctx, in, options...)
 		return err
 	})
@@ -472,7 +481,7 @@ func (m *tracking) goOnNow(ctx context.Context) error {
 // queryTracked is queryRows for a movable collection.
 func queryTracked(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
-		err := eachTracked(ctx, c, q, false, func(w row, _ string) error {
+		err := eachTracked(ctx, c, q, false, func(w row, _ shelf) error {
 			if !yield(w, nil) {
 				return errLeft
 			}
@@ -488,7 +497,7 @@ func queryTracked(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
 var errLeft = errors.New("the loop has ended")
 
 // eachTracked reads the items that a query selects, in order. An error of visit ends it.
-func eachTracked(ctx context.Context, c *core, q Query, light bool, visit func(w row, shardKey string) error) error {
+func eachTracked(ctx context.Context, c *core, q Query, light bool, visit func(w row, in shelf) error) error {
 	base, err := c.checked(ctx, q)
 	if err != nil {
 		return err
@@ -501,17 +510,17 @@ func eachTracked(ctx context.Context, c *core, q Query, light bool, visit func(w
 }
 
 // each visits the rest of the items, and closes the read.
-func (m *tracking) each(ctx context.Context, visit func(w row, shardKey string) error) error {
+func (m *tracking) each(ctx context.Context, visit func(w row, in shelf) error) error {
 	defer m.Close()
 	for {
-		w, shardKey, ok, err := m.Next(ctx)
+		w, in, ok, err := m.Next(ctx)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return m.missed(nil)
 		}
-		if err := visit(w, shardKey); err != nil {
+		if err := visit(w, in); err != nil {
 			return err
 		}
 	}
@@ -573,7 +582,7 @@ func sortKeyOf(r *reading, token string) (*sortkey.Value, error) {
 
 // countTracked is countItems for a movable collection. It reads the items' keys and marks, for the same units as a count.
 func countTracked(ctx context.Context, c *core, q Query) (n int, err error) {
-	err = eachTracked(ctx, c, q.unprojected(), true, func(row, string) error {
+	err = eachTracked(ctx, c, q.unprojected(), true, func(row, shelf) error {
 		n++
 		return nil
 	})
@@ -590,9 +599,9 @@ func distributionTracked(ctx context.Context, c *core, q Query) (layout.Evenness
 	if err != nil {
 		return layout.Evenness{}, err
 	}
-	in := map[string]int{}
-	if err := m.each(ctx, func(_ row, shardKey string) error {
-		in[shardKey]++
+	in := map[shelf]int{}
+	if err := m.each(ctx, func(_ row, at shelf) error {
+		in[at]++
 		return nil
 	}); err != nil {
 		return layout.Evenness{}, err
@@ -618,14 +627,14 @@ func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
-	return Plan{Buckets: 1, Shards: len(shardsAlong(course, base))}, nil
+	return Plan{Buckets: 1, Shards: len(shardsAlong(course, base, view))}, nil
 }
 
 // foldTracked is Fold for a movable collection. It reads in order, in one part, so that no item is added twice when the read goes on in
 // another stage of a move.
 func foldTracked[T, A any](ctx context.Context, c *core, q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {
 	sum := zero()
-	err := eachTracked(ctx, c, q, false, func(w row, _ string) error {
+	err := eachTracked(ctx, c, q, false, func(w row, _ shelf) error {
 		item, err := decodeRow[T](w)
 		if err == nil {
 			sum = add(sum, item)

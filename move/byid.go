@@ -41,23 +41,25 @@ func newByID(m *Mover) (*byID, error) {
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
 	}
-	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout}, Moved: m.moved.Load, Logger: m.options.Logger})
+	book := passage.NewBook(passage.Options{Control: control, Table: o.Table, Own: passage.Arrangement{Layout: o.Layout}, Moved: m.moved.Load, Logger: m.options.Logger})
 	return &byID{mover: m, table: table, control: control, book: book}, nil
 }
 
 // target returns where items are to be moved, given where they are. It is nil if the options do not say.
 func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 	o := &m.mover.options
-	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths)}
+	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths), Table: m.into(now)}
 	if o.To.Shards == 0 { // then the strategy has no effect, but programs know by it how items are found
 		to.Layout.Strategy = now.Layout.Strategy
 	}
 	switch {
 	case o.To != (layout.Layout{}):
-	case len(o.Widths) == 0:
+	case len(o.Widths) == 0 && o.Into == "":
 		return nil, nil
+	case len(o.Widths) == 0: // the table alone changes
+		to.Layout, to.Widths = now.Layout, now.Widths
 	default: // only these keys
-		to = passage.Arrangement{Layout: now.Layout, Widths: maps.Clone(now.Widths)}
+		to = passage.Arrangement{Layout: now.Layout, Widths: maps.Clone(now.Widths), Table: now.Table}
 		if to.Widths == nil {
 			to.Widths = map[string]int{}
 		}
@@ -76,10 +78,25 @@ func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 	return &to, nil
 }
 
+// into returns the table that items are to be moved into, as an arrangement has it.
+func (m *byID) into(now passage.Arrangement) string {
+	o := &m.mover.options
+	switch o.Into {
+	case "":
+		return now.Table
+	case passage.TableName(o.Collection.Table):
+		return ""
+	}
+	return o.Into
+}
+
+// name returns the table of an arrangement, as requests name it.
+func (m *byID) name(table string) string { return passage.Sibling(m.mover.options.Collection.Table, table) }
+
 // onlyWidths returns the keys whose number of shards differs between two arrangements, and whether nothing else does.
 func onlyWidths(a, b passage.Arrangement) (keys []string, only bool) {
 	none := func(a passage.Arrangement) layout.Layout { return passage.Arrangement{Layout: a.Layout}.For("") }
-	if !samePlaces(none(a), none(b)) {
+	if a.Table != b.Table || !samePlaces(none(a), none(b)) {
 		return nil, false
 	}
 	all := slices.Concat(slices.Collect(maps.Keys(a.Widths)), slices.Collect(maps.Keys(b.Widths)))
@@ -128,10 +145,10 @@ func (m *byID) placeOf(v *passage.View, at located, item place.Item) carry.Place
 		return place.Item{o.PartitionKey: text(partition), o.SortKey: item[o.SortKey]}
 	}
 	p := carry.Place{
-		Homes: express.Homes{Table: m.table, Old: key(at.old), New: key(at.new)},
+		Homes: express.Homes{Table: m.table, Old: key(at.old), New: key(at.new), OldTable: m.name(at.oldIn), NewTable: m.name(at.newIn)},
 		Phase: v.Record.Stage.Phase, Generation: uint64(v.Record.Generation), Lease: v.Lease(),
 	}
-	if at.old == at.new {
+	if !at.twoHomes() {
 		p.Phase = forward.Settled
 	}
 	return p

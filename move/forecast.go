@@ -48,15 +48,28 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 			return Forecast{}, err
 		}
 	}
+	tables, err := m.admitTables(ctx, table, &v.Record, to)
+	if err != nil {
+		return Forecast{}, err
+	}
+	sampled := v.Record.Now.Table
+	if v.Record.Stage.Phase == forward.Back || v.Record.Stage.Trace == forward.Returned {
+		sampled = to.Table
+	}
+	table = tables[sampled]
 	t := m.newTrip(table)
-	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
+	t.in = m.name(sampled)
+	a := &appraisal{trip: t, record: v.Record, to: to, in: sampled, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
 	if to != nil && v.Record.Stage == (forward.Stage{}) {
 		a.census = t.newCensus(v.Record.Now, to)
 		if a.census.all && !v.Record.Now.Equal(*to) {
-			if err := t.rivals(ctx); err != nil {
+			if err := t.rivals(ctx, v.Record.Now.Table, to.Table); err != nil {
 				return Forecast{}, err
 			}
 		}
+	}
+	if to != nil && to.Table != v.Record.Now.Table {
+		a.into = newTariff(tables[to.Table])
 	}
 	if to == nil || v.Record.Now.Equal(*to) { // of a move that has come to its end
 		a.to, a.atlas = nil, atlasOf(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, &v.Record)
@@ -91,6 +104,9 @@ type appraisal struct {
 	atlas   *atlas
 	census  *census // of a move that has not begun; nil otherwise
 	blocked int64
+
+	in   string  // the table that is sampled, as passage.Arrangement has it
+	into *tariff // of the table that items move into; nil if it is the same
 
 	reads float64 // of looking at each item that moves, in the sample
 }
@@ -133,16 +149,16 @@ func (a *appraisal) sample(ctx context.Context, table *types.TableDescription) (
 // weigh adds items to the sample.
 func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place.Item, tariff *tariff) error {
 	if a.census != nil && a.to != nil {
-		if err := a.census.rivalsAmong(ctx, items); err != nil {
+		if err := a.census.rivalsAmong(ctx, a.in, items); err != nil {
 			return err
 		}
 	}
 	for _, item := range items {
 		s.bytes += float64(sizeOf(item))
 		slot, odd := a.byID.table.Slot(item)
-		at := a.atlas.find(item, slot.State)
+		at := a.atlas.find(a.in, item, slot.State)
 		if a.census != nil && a.to != nil {
-			if kind, at, why := a.census.judge(item); kind != "" {
+			if kind, at, why := a.census.judge(a.in, item); kind != "" {
 				a.blocked++
 				s.report.find(a.finding(kind, at, item, why))
 				continue
@@ -176,7 +192,7 @@ func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place
 		s.table += table
 		s.index += index
 		a.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
-		if a.record.List() || refusesMore(a.record.Now, *a.to) {
+		if a.record.List() || wary(a.record.Now, *a.to) {
 			a.reads++ // the new home, before
 		}
 	}
@@ -190,8 +206,12 @@ func (a *appraisal) cost(item place.Item, at located, tariff *tariff) (table, in
 	frozen, copied, stub := maps.Clone(item), maps.Clone(item), maps.Clone(key)
 	frozen["_hs_f"], stub["_hs_f"] = text("z"), text("s")
 	copied[o.PartitionKey], copied["_hs_m"] = text(at.new), &types.AttributeValueMemberN{Value: "1"}
-	for _, change := range [][2]place.Item{{item, frozen}, {nil, copied}, {frozen, stub}, {stub, nil}} {
-		t, i := tariff.change(change[0], change[1])
+	for n, change := range [][2]place.Item{{item, frozen}, {nil, copied}, {frozen, stub}, {stub, nil}} {
+		by := tariff
+		if n == 1 && a.into != nil {
+			by = a.into
+		}
+		t, i := by.change(change[0], change[1])
 		table += t
 		index += i
 	}

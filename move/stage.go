@@ -17,11 +17,15 @@ import (
 type Arrangement struct {
 	Layout layout.Layout  `json:"layout"`
 	Widths map[string]int `json:"widths,omitempty"` // keys that have their own number of shards
+	Table  string         `json:"table,omitempty"`  // the table that has the items, if it is not that of the collection's record
 }
 
 // String returns the arrangement in one line.
 func (a Arrangement) String() string {
 	text := a.Layout.String()
+	if a.Table != "" {
+		text += ", in table " + a.Table
+	}
 	for i, key := range slices.Sorted(maps.Keys(a.Widths)) {
 		if i == maxNamed {
 			return text + fmt.Sprintf(" and %d more", len(a.Widths)-i)

@@ -22,18 +22,18 @@ func NewCourse(r *Record, key string) (*Course, error) {
 		return nil, err
 	}
 	c := &Course{Generation: r.Generation, Phase: r.Stage.Phase}
-	first, second := r.Now.For(key), layout.Layout{}
+	first, second, old := r.Now.For(key), layout.Layout{}, r.Now.Table
 	switch {
-	case c.Phase == forward.Settled || r.Next == nil || r.Next.For(key) == first:
+	case c.Phase == forward.Settled || r.Next == nil || r.Next.For(key) == first && r.Next.Table == old:
 		c.Phase = forward.Settled
 	case c.Phase == forward.Settling:
-		c.Phase, first = forward.Settled, r.Next.For(key)
+		c.Phase, first, old = forward.Settled, r.Next.For(key), r.Next.Table
 	default:
 		second = r.Next.For(key)
 	}
 	var err error
-	if c.Old, err = newShards(first, key); err == nil && c.Phase != forward.Settled {
-		c.New, err = newShards(second, key)
+	if c.Old, err = newShards(first, key, old); err == nil && c.Phase != forward.Settled {
+		c.New, err = newShards(second, key, r.Next.Table)
 	}
 	if err != nil {
 		return nil, err
@@ -45,10 +45,11 @@ func NewCourse(r *Record, key string) (*Course, error) {
 type Shards struct {
 	Layout layout.Layout
 	Keys   []string // of the shards
+	Table  string   // as Arrangement has it
 }
 
-func newShards(in layout.Layout, key string) (Shards, error) {
-	h := Shards{Layout: in, Keys: make([]string, max(in.Shards, 1))}
+func newShards(in layout.Layout, key, table string) (Shards, error) {
+	h := Shards{Layout: in, Keys: make([]string, max(in.Shards, 1)), Table: table}
 	for n := range h.Keys {
 		var err error
 		if h.Keys[n], err = in.ShardKey(key, time.Time{}, n); err != nil {
@@ -80,8 +81,8 @@ const (
 // the one that its sort key determines.
 func (c *Course) List() bool { return c.Old.Layout.Strategy == layout.Random }
 
-// Role returns what a shard is to an id.
-func (c *Course) Role(shardKey string, id string) Role {
+// Role returns what a shard of the old layout, or of the new one, is to an id. It is the new one's only if the old one does not have it.
+func (c *Course) Role(of forward.Home, shardKey string, id string) Role {
 	if c.List() {
 		return c.roleInList(shardKey)
 	}
@@ -89,6 +90,15 @@ func (c *Course) Role(shardKey string, id string) Role {
 	if c.Phase == forward.Settled {
 		if shardKey == old {
 			return OnlyHome
+		}
+		return NoHome
+	}
+	if c.Old.Table != c.New.Table { // the same key is another shard there
+		switch {
+		case of == forward.Old && shardKey == old:
+			return OldHome
+		case of == forward.New && shardKey == c.New.Home(id):
+			return NewHome
 		}
 		return NoHome
 	}
