@@ -243,6 +243,9 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 		passes++
 	}
 	f.ReadUnits = passes*once + a.reads*scale
+	if a.into != nil {
+		f.ReadUnits += a.between(source, f, once)
+	}
 	f.Passes = int(passes)
 	f.Dollars = dollars(a.options.Prices, f.ReadUnits, f.WriteUnits)
 	seconds := max(passes*once/a.options.RCU, f.WriteUnits/a.options.WCU)
@@ -274,6 +277,20 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 		f.Notes = append(f.Notes, "the last move is not finished: finish it before the next one")
 	}
 }
+
+// between returns how many more read units a move into another table takes, or fewer.
+func (a *appraisal) between(source *source, f *Forecast, once float64) (units float64) {
+	if phase := a.record.Stage.Phase; phase == forward.Settled || phase == forward.Split { // two passes meet stubs alone, as the items are in the other table
+		units = 2 * (source.once(f.Items, stubBytes*float64(f.Items)) - once)
+	}
+	if a.census != nil {
+		units += float64(source.total) // the census of the other table, which is empty
+	}
+	return units
+}
+
+// stubBytes is about the size of a stub.
+const stubBytes = 40
 
 // surveys reports whether a survey comes before the first item moves: see life.survey.
 func (a *appraisal) surveys() bool {

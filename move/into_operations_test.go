@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
@@ -124,4 +126,84 @@ func (x *town) operate(c *heatsink.Collection[user], table string, round int, st
 	keys, err := c.Locate(ctx, fresh)
 	elsewhere := stage.Name == "split" || table == "users"
 	check("Locate", elsewhere == errors.Is(err, heatsink.ErrOptions) && (elsewhere || len(keys) == 1), keys, err)
+}
+
+// docs/moving.md says what a moved item costs in each table.
+func TestCostsBetweenTables(t *testing.T) {
+	for kilobytes, size := range map[float64]int{1: 500, 2: 1500, 4: 3500} {
+		synctest.Test(t, func(t *testing.T) {
+			x := twoTables(t)
+			c := x.program(four)
+			const items = 20
+			for i := range items {
+				x.put(c, user{Key: "ACTIVE", ID: fmt.Sprintf("u%04d", i), Value: 1, Text: strings.Repeat("x", size)})
+			}
+			client := &priced{Client: x.client, writes: map[string]float64{}, reads: map[string]float64{}}
+			m, err := move.New(client, move.Options{Collection: users(four), Into: newTable, Wait: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := m.Run(t.Context())
+			if err != nil || result.Moved != items {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			old, moved := client.writes["users"]/items, client.writes[newTable]/items
+			if old != 2*kilobytes+1 || moved != kilobytes {
+				t.Errorf("an item of %v KB takes %v write units in the old table and %v in the new one, want %v and %v", kilobytes, old, moved, 2*kilobytes+1, kilobytes)
+			}
+			if old, moved := client.reads["users"]/items, client.reads[newTable]/items; old != 2 || moved != 1 {
+				t.Errorf("an item of %v KB takes %v read units in the old table and %v in the new one, want 2 and 1", kilobytes, old, moved)
+			}
+			if f := result.Forecast; result.WriteUnits != f.WriteUnits || result.ReadUnits > 1.1*f.ReadUnits || result.ReadUnits < 0.9*f.ReadUnits {
+				t.Errorf("it took %v and %v units, and the forecast was %v and %v", result.WriteUnits, result.ReadUnits, f.WriteUnits, f.ReadUnits)
+			}
+		})
+	}
+}
+
+// priced is a client that adds up the units of items by table. Control items do not report theirs.
+type priced struct {
+	move.Client
+	mu            sync.Mutex
+	writes, reads map[string]float64
+}
+
+func (p *priced) add(to map[string]float64, c *types.ConsumedCapacity) {
+	if c != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		to[*c.TableName] += *c.CapacityUnits
+	}
+}
+
+func (p *priced) GetItem(ctx context.Context, in *dynamodb.GetItemInput, with ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	out, err := p.Client.GetItem(ctx, in, with...)
+	if err == nil {
+		p.add(p.reads, out.ConsumedCapacity)
+	}
+	return out, err
+}
+
+func (p *priced) PutItem(ctx context.Context, in *dynamodb.PutItemInput, with ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	out, err := p.Client.PutItem(ctx, in, with...)
+	if err == nil {
+		p.add(p.writes, out.ConsumedCapacity)
+	}
+	return out, err
+}
+
+func (p *priced) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, with ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	out, err := p.Client.UpdateItem(ctx, in, with...)
+	if err == nil {
+		p.add(p.writes, out.ConsumedCapacity)
+	}
+	return out, err
+}
+
+func (p *priced) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, with ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	out, err := p.Client.DeleteItem(ctx, in, with...)
+	if err == nil {
+		p.add(p.writes, out.ConsumedCapacity)
+	}
+	return out, err
 }
