@@ -217,6 +217,9 @@ func (l *life) advance(ctx context.Context, v *passage.View, then forward.Stage,
 	if err == nil {
 		_, err = l.admitTables(ctx, table, &v.Record, next)
 	}
+	if err == nil && v.Record.Next != nil {
+		err = l.prepare(ctx, v, v.Record.Next) // somebody may have deleted control items there
+	}
 	if err != nil {
 		return fmt.Errorf("the move stays %s: %w", stageOf(&v.Record).Name, err)
 	}

@@ -56,6 +56,7 @@ type Book struct {
 	control *adapt.Control
 	table   string // that the process is configured with
 	follow  func(table string) *adapt.Control
+	other   *adapt.Control // of the table that was followed last, under turn
 	own     Arrangement
 	moved   func() bool
 	logger  *slog.Logger
@@ -311,7 +312,10 @@ func (b *Book) seat(ctx context.Context, v *View, values []ledger.Value, seen *V
 // followed reads the record in another table, whose items are in the table of this process or move into it. again and refused are as in
 // seat.
 func (b *Book) followed(ctx context.Context, table string) (r Record, again, refused bool, err error) {
-	values, stored, err := b.follow(table).Read(ctx, recordKey)
+	if b.other == nil || b.other.Table != table { // it remembers of which type the sort key is
+		b.other = b.follow(table)
+	}
+	values, stored, err := b.other.Read(ctx, recordKey)
 	switch {
 	case err != nil && errors.Is(err, ledger.ErrRecord):
 		return r, false, true, b.errorf("%w: %w", adapt.ErrLedger, err)

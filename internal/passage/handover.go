@@ -47,22 +47,25 @@ func (b *Book) Point(ctx context.Context, to *adapt.Control, next Arrangement) e
 }
 
 // Handover makes another table the one with the record, when all items are settled there: see Seat. It goes on where another one has
-// stopped. It costs two strong reads and two conditional writes. The error wraps ErrStage if the items are not settled in that table.
+// stopped. It costs three strong reads and two conditional writes. The error wraps ErrStage if the items are not settled in that table.
 func (b *Book) Handover(ctx context.Context, to *adapt.Control) error {
+	if _, _, _, err := b.heir(ctx, to); err != nil { // before anything changes: nobody could go on without it
+		return err
+	}
 	retired, err := b.retire(ctx, TableName(to.Table))
 	if err != nil {
 		return err
 	}
 	for range seatTimes {
-		there, clock, err := b.stored(ctx, to)
+		there, clock, own, err := b.heir(ctx, to)
 		switch {
 		case err != nil:
 			return err
-		case there != nil && there.Seat == Here && there.Generation > retired.Generation:
+		case own && there.Generation > retired.Generation:
 			return nil // it was handed over before
-		case there == nil || there.Seat != Elsewhere || there.Now.Table != TableName(b.table):
-			return b.errorf("%w: %w: table %s has no record that says that items move there from table %s: restore both tables from backups of one time",
-				adapt.ErrLedger, ledger.ErrLost, to.Table, b.table)
+		case own:
+			return b.errorf("%w: %w: the record in table %s has generation %d, and the one that was handed over had %d: restore both tables from backups of one time",
+				adapt.ErrLedger, ledger.ErrLost, to.Table, there.Generation, retired.Generation)
 		}
 		done, err := b.store(ctx, to, there.Generation, clock, func(at time.Time) (Record, error) {
 			n, err := retired.Inherit(there.Generation, at)
@@ -74,6 +77,22 @@ func (b *Book) Handover(ctx context.Context, to *adapt.Control) error {
 		}
 	}
 	return b.errorf("%w: the record in table %s changes at each attempt: try again", adapt.ErrLedger, to.Table)
+}
+
+// heir reads the record of the table that the record of this table is handed over to. own says that this was done before. The view tells
+// the time.
+func (b *Book) heir(ctx context.Context, to *adapt.Control) (there *Record, clock *View, own bool, err error) {
+	there, clock, err = b.stored(ctx, to)
+	switch {
+	case err != nil:
+		return nil, nil, false, err
+	case there != nil && there.Seat == Here:
+		return there, clock, true, nil
+	case there == nil || there.Seat != Elsewhere || there.Now.Table != TableName(b.table):
+		return nil, nil, false, b.errorf("%w: %w: table %s has no record that says that items move there from table %s: restore both tables from backups of one time",
+			adapt.ErrLedger, ledger.ErrLost, to.Table, b.table)
+	}
+	return there, clock, false, nil
 }
 
 // retire ends the record of this table, whose items are in the table with a name, and returns it as it is then.
