@@ -22,7 +22,7 @@ type request struct {
 	operation string
 	place.Home
 	in   string // the table, if it is not that of the sender
-	lost bool // a response was lost, so the request may have happened
+	lost bool   // a response was lost, so the request may have happened
 }
 
 // read sends a request that changes nothing, and retries it. Its error is a *ShardError.

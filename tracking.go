@@ -121,7 +121,7 @@ func shardsAlong(c *passage.Course, r *reading, view *passage.View) []*shard {
 	seen := make(map[shelf]bool, cap(list))
 	for nth, h := range []passage.Shards{c.Old, c.New} {
 		for n, key := range h.Keys {
-			at := shelf{view.Table(&passage.Arrangement{Table: h.Table}), key}
+			at := shelfOf(view, &h, key)
 			if seen[at] {
 				continue
 			}
@@ -305,12 +305,12 @@ func (m *tracking) shelf() shelf {
 	if at.Layout() != 0 {
 		h = &m.read.course.New
 	}
-	return m.shelfOf(h, h.Keys[at.Shard()])
+	return shelfOf(m.view, h, h.Keys[at.Shard()])
 }
 
 // shelfOf returns a shard of a layout.
-func (m *tracking) shelfOf(h *passage.Shards, key string) shelf {
-	return shelf{m.view.Table(&passage.Arrangement{Table: h.Table}), key}
+func shelfOf(v *passage.View, h *passage.Shards, key string) shelf {
+	return shelf{v.Table(&passage.Arrangement{Table: h.Table}), key}
 }
 
 // resolve decides what the id that was met is, and returns its item with the shard that has it. there is false if there is none. The
@@ -375,7 +375,7 @@ func (m *tracking) covers(h *passage.Shards, key string) bool {
 	if !m.read.query.Partial {
 		return true
 	}
-	missing, in := m.Missing(), m.shelfOf(h, key)
+	missing, in := m.Missing(), shelfOf(m.view, h, key)
 	return missing == nil || !slices.ContainsFunc(missing.Shards, func(err error) bool {
 		failed, ok := errors.AsType[*ShardError](err)
 		return ok && failed.ShardKey == in.key && failed.Table == in.table
@@ -430,7 +430,7 @@ func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, in 
 
 // followInList reads an item of a list where a stub says that it has moved to.
 func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, shelf, error) {
-	in := m.shelfOf(&m.read.course.New, m.read.course.New.Home(sort.Written()))
+	in := shelfOf(m.view, &m.read.course.New, m.read.course.New.Home(sort.Written()))
 	slot, err := m.readOne(ctx, in, sort)
 	if err == nil && slot.State != forward.Live {
 		err = fmt.Errorf("%w: query %s key %q: the item with the sort key %s has moved to shard %q, but is not there: run heatsink move --verify",

@@ -91,7 +91,9 @@ func (m *byID) into(now passage.Arrangement) string {
 }
 
 // name returns the table of an arrangement, as requests name it.
-func (m *byID) name(table string) string { return passage.Sibling(m.mover.options.Collection.Table, table) }
+func (m *byID) name(table string) string {
+	return passage.Sibling(m.mover.options.Collection.Table, table)
+}
 
 // onlyWidths returns the keys whose number of shards differs between two arrangements, and whether nothing else does.
 func onlyWidths(a, b passage.Arrangement) (keys []string, only bool) {

@@ -38,7 +38,9 @@ func TestIntoTableRefuses(t *testing.T) {
 		"other keys": {func(in *dynamodb.CreateTableInput) {
 			in.AttributeDefinitions[1].AttributeName, in.KeySchema[1].AttributeName = aws.String("id"), aws.String("id")
 		}, nil, nil, move.ErrUnsupported, `it has the key ["pk" "id"]`},
-		"another type": {func(in *dynamodb.CreateTableInput) { in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN }, nil, nil, move.ErrUnsupported, `its key "sk" has the type N`},
+		"another type": {func(in *dynamodb.CreateTableInput) {
+			in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN
+		}, nil, nil, move.ErrUnsupported, `its key "sk" has the type N`},
 		"a local index": {func(in *dynamodb.CreateTableInput) {
 			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String("group"), AttributeType: types.ScalarAttributeTypeS})
 			in.LocalSecondaryIndexes = []types.LocalSecondaryIndex{{

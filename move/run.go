@@ -232,7 +232,7 @@ type pass struct {
 	checkpoint *checkpoint
 	keys       []string // the table's key attributes
 
-	fetch  func(context.Context, *segment) (*dynamodb.ScanOutput, error) // the next page of a segment
+	fetch  func(context.Context, *segment) (*dynamodb.ScanOutput, error)  // the next page of a segment
 	handle func(ctx context.Context, in string, items []place.Item) error // in is the table of the segment
 
 	left  int64 // under work.mu, as the segments

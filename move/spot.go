@@ -38,8 +38,8 @@ type located struct {
 	key          string // the logical key, "" if it is unknown
 	old, new     string // the partition keys of the id's homes, "" if they are unknown
 	oldIn, newIn string // their tables
-	why      string // for people, of astray and atUnknown
-	remedy   string // what to do with it, of astray
+	why          string // for people, of astray and atUnknown
+	remedy       string // what to do with it, of astray
 }
 
 // twoHomes reports whether the id has an old home and another new one.

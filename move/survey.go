@@ -31,7 +31,9 @@ func refusesMore(now, next passage.Arrangement) bool {
 
 // wary reports whether a new home is looked at before an item is frozen. In another table, programs that have nothing to do with the
 // collection may put items as well.
-func wary(now, next passage.Arrangement) bool { return now.Table != next.Table || refusesMore(now, next) }
+func wary(now, next passage.Arrangement) bool {
+	return now.Table != next.Table || refusesMore(now, next)
+}
 
 // survey looks at all items of a split collection before the first one moves, if the new layout refuses keys that the present one takes. A
 // program that does not know of the move yet may have put such a key behind the census, into the new home of another id. The survey
