@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -170,6 +171,54 @@ func TestVerifyOfTwoTables(t *testing.T) {
 			if wrong := f.Kind == "stranded" && f.Table != "" || (f.Kind == "leftover" || f.Kind == "unexplained") && f.Table != newTable; wrong {
 				t.Errorf("%+v has the wrong table", f)
 			}
+		}
+	})
+}
+
+// Before the move into another table is finished, the way back is a move into the table of before. Programs with either table go on.
+func TestBackBeforeFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, m := settledIn(t, 20)
+		home := x.mover(move.Options{Collection: users(four), To: four, Into: "users", Wait: true})
+		if result, err := home.Run(t.Context()); err != nil || !result.Done || result.Moved != 20 || result.Stage.Now.Table != "" {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		x.put(x.in(newTable).program(eight), user{Key: "ACTIVE", ID: "u0000", Value: 7})
+		x.put(x.program(four), user{Key: "ACTIVE", ID: "u0002", Value: 8})
+		x.checkOnlyIn("users", four)
+		if err := m.Finish(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := x.in(newTable).program(eight).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); !errors.Is(err, heatsink.ErrCharter) {
+			t.Errorf("a program with the layout of before got %v, want ErrCharter", err)
+		}
+		if got, err := x.in(newTable).program(four).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); err != nil || got.Value != 7 {
+			t.Errorf("a program with the other table got %+v, %v", got, err)
+		}
+	})
+}
+
+// Control items that somebody has deleted from the new table are put back before the next stage, so that programs with that table never
+// begin a collection of their own.
+func TestIntoTableHealsItsPointer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := twoTables(t)
+		x.fill(x.program(four), 10)
+		o := move.Options{Collection: users(four), Into: newTable}
+		if _, err := x.mover(o).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, pk := range []string{"_hs#P#table", "_hs#C#table"} {
+			if _, err := x.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(newTable), Key: heatsink.Item{"pk": text(pk), "sk": text("-")}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(63 * time.Minute)
+		if result, err := x.mover(o).Run(t.Context()); err != nil || result.Stage.Name != "settling" {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		if got, err := x.in(newTable).program(four).Get(t.Context(), user{Key: "ACTIVE", ID: "u0002"}); err != nil || got.Value != 1 {
+			t.Errorf("a program with the new table got %+v, %v", got, err)
 		}
 	})
 }
