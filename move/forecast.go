@@ -84,6 +84,12 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 		f.Notes = append(f.Notes, "no item has one of the keys of Widths (--keys): check how they are spelt")
 	}
 	f.PointInTimeRecovery = m.mover.recovery(ctx)
+	if a.into != nil && v.Record.Stage == (forward.Stage{}) {
+		if err := admitIndexes(tables[to.Table], tables[v.Record.Now.Table]); err != nil {
+			f.Notes = append(f.Notes, fmt.Sprintf("table %s lacks the key of an index of table %s, so programs may put items that could not go back: create that index there before the move",
+				m.name(to.Table), m.name(v.Record.Now.Table)))
+		}
+	}
 	if phase := v.Record.Stage.Phase; a.to != nil && (phase == forward.Settled || phase == forward.Split) {
 		checks, err := t.checks(ctx)
 		if err != nil {

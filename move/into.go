@@ -145,7 +145,10 @@ func (m *byID) lostCharter(found bool) error {
 func (m *byID) settleIn(ctx context.Context, now passage.Arrangement) error {
 	into := m.controlIn(now.Table)
 	written, found, err := into.Charter(ctx)
-	if err == nil && found { // first, so that what a program is told to have is never refused
+	if err == nil && !found { // somebody has deleted it
+		written, _, err = m.control.Charter(ctx)
+	}
+	if err == nil { // first, so that what a program is told to have is never refused
 		written.Layout = now.Layout
 		err = into.Rewrite(ctx, written)
 	}

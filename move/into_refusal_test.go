@@ -222,3 +222,26 @@ func TestIntoTableHealsItsPointer(t *testing.T) {
 		}
 	})
 }
+
+// The forecast says that the new table would take items which the old one does not.
+func TestIntoTableWithFewerIndexes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		byGroup := func(in *dynamodb.CreateTableInput) {
+			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String("group"), AttributeType: types.ScalarAttributeTypeS})
+			in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
+				IndexName: aws.String("byGroup"), KeySchema: []types.KeySchemaElement{key("group", types.KeyTypeHash)},
+				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			}}
+		}
+		x := found(t, byGroup)
+		x.create(func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("lacks") })
+		x.create(byGroup, func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("has-it") })
+		x.fill(x.program(four), 4)
+		for table, want := range map[string]bool{"lacks": true, "has-it": false} {
+			f, err := x.mover(move.Options{Collection: users(four), Into: table}).Plan(t.Context())
+			if got := strings.Contains(strings.Join(f.Notes, "; "), "lacks the key of an index of table users"); err != nil || got != want {
+				t.Errorf("into %s: %q, %v, want the note: %t", table, f.Notes, err, want)
+			}
+		}
+	})
+}
