@@ -284,7 +284,8 @@ func (c *Collection[T]) Decode(stored Item) (T, layout.Place, error) {
 // Locate returns the keys of the table under which the item with the key of like may be stored. It sends no request. A
 // Calculated layout has one such key, and any other layout has one for every shard. BareZero, Older layouts and narrower
 // Widths add theirs. With Adaptive, there are more if other processes have made the key wider. With Movable, there are two while
-// the item moves, and Locate reads the collection's record if it was not read for a while.
+// the item moves, and Locate reads the collection's record if it was not read for a while. It returns ErrOptions if one of them is in
+// another table than Options.Table, because items move between tables.
 func (c *Collection[T]) Locate(ctx context.Context, like T) ([]Item, error) {
 	return encoded(c.core, like, func(raw Item) ([]Item, error) {
 		if c.core.movable != nil {

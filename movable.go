@@ -47,7 +47,15 @@ func newMovable(client Client, o *Options, control *adapt.Control, charter *adap
 	}
 	m := &movable{schema: schema, table: table, sender: s, ready: charter.Ready, chooser: chooser, list: o.Layout.Strategy == layout.Random}
 	m.carrier = &carry.Carrier{Client: client, Reads: s.reads, Writes: s.writes}
-	m.book = passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout, Clock: schema.EventTime.Unit}, Moved: charter.Moved, Logger: o.Logger})
+	m.book = passage.NewBook(passage.Options{
+		Control: control, Table: o.Table, Own: passage.Arrangement{Layout: o.Layout, Clock: schema.EventTime.Unit}, Moved: charter.Moved, Logger: o.Logger,
+		Follow: func(table string) *adapt.Control {
+			return &adapt.Control{
+				Client: control.Client, Table: table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: control.Collection,
+				Reads: control.Reads, Writes: control.Writes,
+			}
+		},
+	})
 	return m, nil
 }
 
@@ -81,19 +89,25 @@ func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, err
 		return at, homes, err
 	}
 	homes[forward.New] = homes[forward.Old]
+	in := [2]string{v.Table(&r.Now), v.Table(&r.Now)}
 	if at.Phase != forward.Settled {
 		if homes[forward.New], err = schema.HomeIn(r.Next.For(logical.Value), key); err != nil {
 			return at, homes, err
 		}
+		in[forward.New] = v.Table(r.Next)
 	}
-	if homes[forward.Old] == homes[forward.New] {
+	if homes[forward.Old] == homes[forward.New] && in[forward.Old] == in[forward.New] {
 		at.Phase = forward.Settled
 	}
-	at.Homes = express.Homes{Table: m.table, Old: m.schema.KeyAt(key, homes[forward.Old]), New: m.schema.KeyAt(key, homes[forward.New])}
+	at.Homes = express.Homes{
+		Table: m.table, Old: m.schema.KeyAt(key, homes[forward.Old]), New: m.schema.KeyAt(key, homes[forward.New]),
+		OldTable: in[forward.Old], NewTable: in[forward.New],
+	}
 	return at, homes, nil
 }
 
-// locate returns the keys under which an item may be stored, the new home first.
+// locate returns the keys under which an item may be stored, the new home first. A key alone does not tell the table, so items that may be
+// in another one than Options.Table are refused.
 func (m *movable) locate(ctx context.Context, like Item) ([]Item, error) {
 	if err := m.checkList("locate"); err != nil {
 		return nil, err
@@ -107,9 +121,17 @@ func (m *movable) locate(ctx context.Context, like Item) ([]Item, error) {
 		return nil, err
 	}
 	at, _, err := m.at(v, key)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	for _, home := range []forward.Home{forward.New, forward.Old} {
+		unused := at.Phase == forward.Settling && home == forward.Old
+		if in := at.Homes.In(home).Name(); in != m.sender.table && !unused {
+			return nil, fmt.Errorf("%w: locate: the item is in table %s, or moves between that and another one, and a key does not tell the table: "+
+				"use the collection's own operations until the move is finished and Options.Table names the new table", ErrOptions, in)
+		}
+	}
+	switch {
 	case at.Phase == forward.Settled:
 		return []Item{at.Homes.Old}, nil
 	case at.Phase == forward.Settling:
@@ -164,9 +186,9 @@ func (m *movable) operate(ctx context.Context, operation string, key Item, u *ex
 			continue
 		}
 		if err != nil {
-			return result, homes[forward.Old], m.failure(operation, homes[forward.Old], err)
+			return result, homes[forward.Old], m.failure(operation, at.Homes.In(forward.Old).Name(), homes[forward.Old], err)
 		}
-		return result, homes[result.Home], m.failure(operation, homes[result.Home], result.Refused)
+		return result, homes[result.Home], m.failure(operation, result.Table, homes[result.Home], result.Refused)
 	}
 	return carry.Result{}, place.Home{}, m.unexplained(fmt.Sprintf("%s of key %s", operation, attribute.DescribeKey(key, m.schema.PartitionKey)), stale)
 }
@@ -222,14 +244,14 @@ func (m *movable) partOf() *string {
 }
 
 // failure returns the error of a request in the library's terms, nil for nil.
-func (m *movable) failure(operation string, home place.Home, err error) error {
+func (m *movable) failure(operation, table string, home place.Home, err error) error {
 	if err == nil {
 		return nil
 	}
 	if lost, ok := errors.AsType[*carry.LostError](err); ok {
 		err = &UnknownOutcomeError{lost.Err}
 	}
-	return m.sender.failure(&request{operation: operation, Home: home}, 1, err)
+	return m.sender.failure(&request{operation: operation, Home: home, in: table}, 1, err)
 }
 
 // checkList refuses what an append-only list does not have.
@@ -455,14 +477,14 @@ func (m *movable) get(ctx context.Context, like Item, edits []func(*dynamodb.Get
 
 // find reads the whole item with a key with strong consistency, and returns where it is. It has its stored partition key. It is nil if
 // there is none.
-func (m *movable) find(ctx context.Context, key Item) (Item, place.Home, error) {
+func (m *movable) find(ctx context.Context, key Item) (Item, shelf, error) {
 	strong := true
 	u, err := m.table.Get(&dynamodb.GetItemInput{TableName: &m.sender.table, Key: key, ConsistentRead: &strong})
 	if err != nil {
-		return nil, place.Home{}, err
+		return nil, shelf{}, err
 	}
 	result, home, err := m.operate(ctx, "GetItem", key, u, true)
-	return result.Content, home, err
+	return result.Content, shelf{result.Table, home.ShardKey}, err
 }
 
 // batchPut puts items one by one, a few at a time: a BatchWriteItem has no conditions. Of items with the same key it puts the last.
@@ -520,7 +542,10 @@ func (m *movable) lookUp(ctx context.Context, f *finder, all []*lookup) {
 	requests := slices.Collect(slices.Chunk(settled, maxBatchGet))
 	if len(requests) > 0 {
 		in := groups.groups[0][0].in // all are the same, but for the key
-		inParallel(len(requests), func(i int) { f.fetchAll(ctx, requests[i], in, v.Lease().Bind) })
+		own, sender := *f, *f.sender
+		sender.table = v.Table(&v.Record.Now) // all that do not move have their home there
+		own.sender = &sender
+		inParallel(len(requests), func(i int) { own.fetchAll(ctx, requests[i], in, v.Lease().Bind) })
 	}
 	for _, same := range groups.groups {
 		if one := same[0]; len(one.wanted) > 0 && !m.take(one) {

@@ -37,7 +37,7 @@ func moveList(t *testing.T, c *Collection[Item], client *dynamodb.Client, key st
 		t.Fatal(err)
 	}
 	for _, shardKey := range course.Old.Keys {
-		if course.Role(shardKey, "") != passage.OldHome {
+		if course.Role(forward.Old, shardKey, "") != passage.OldHome {
 			continue
 		}
 		out, err := client.Query(ctx, &dynamodb.QueryInput{

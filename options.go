@@ -82,7 +82,8 @@ type Options struct {
 	// Where items are stands in the collection's record, a control item. A process that uses the collection reads it every 45 seconds, for
 	// 1 RCU, and the charter once a minute, for another one. Layout
 	// must be the one in the record, or the one before or after: a process need not be restarted for a move. Every write has a
-	// condition in addition, which costs nothing. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
+	// condition in addition, which costs nothing. While items move into another table, and until that move is finished, Table may be
+	// either of the two. BatchPut sends a PutItem for each item. Attributes that begin with _hs_ belong to
 	// heatsink.
 	//
 	// A Calculated layout may have buckets if EventTime is the sort key, because an item is found by that alone. Its sort keys then are

@@ -1,6 +1,7 @@
 package heatsink
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -59,7 +60,8 @@ func (s *sender) startRequest(ctx context.Context, r *request) (context.Context,
 type request struct {
 	operation string
 	place.Home
-	lost bool // a response was lost, so the request may have happened
+	in   string // the table, if it is not that of the sender
+	lost bool   // a response was lost, so the request may have happened
 }
 
 // read sends a request that changes nothing, and retries it. Its error is a *ShardError.
@@ -106,6 +108,6 @@ func (s *sender) failure(r *request, attempts int, err error) error {
 		return nil
 	}
 	return &ShardError{
-		Operation: r.operation, Table: s.table, ShardKey: r.ShardKey, Shard: r.Shard, Attempts: attempts, Err: err,
+		Operation: r.operation, Table: cmp.Or(r.in, s.table), ShardKey: r.ShardKey, Shard: r.Shard, Attempts: attempts, Err: err,
 	}
 }

@@ -49,6 +49,7 @@ type shard struct {
 	read      *reading
 	ordinal   pagetoken.Ordinal
 	key       string
+	table     string               // that has the shard, if it is not that of the options
 	partition types.AttributeValue // the value of the partition key attribute
 	number    types.AttributeValue // the value of the shard attribute, if there is one
 
@@ -201,6 +202,9 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 		ExclusiveStartKey:         s.start,
 		ReturnConsumedCapacity:    r.meters.Wanted(),
 	}
+	if s.table != "" {
+		in.TableName = &s.table
+	}
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(min(limit, 1<<30)))
 	}
@@ -220,7 +224,7 @@ func (s *shard) input(limit int) *dynamodb.QueryInput {
 func (s *shard) send(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	r, c := s.read, s.read.core
 	var out *dynamodb.QueryOutput
-	query := &request{operation: "Query", Home: place.Home{ShardKey: s.key, Shard: s.ordinal.Shard()}}
+	query := &request{operation: "Query", Home: place.Home{ShardKey: s.key, Shard: s.ordinal.Shard()}, in: s.table}
 	err := r.send(ctx, query, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
 		out, err = c.sender.client.Query(ctx, in, options...)
 		if dispatch.TooFast(err) {
@@ -302,14 +306,14 @@ func (s *shard) take(items []Item, page *gather.Page[found]) (end bool, err erro
 // meet takes what the shard has of an id. It reports false if that says nothing about any item.
 func (s *shard) meet(e *entry, page *gather.Page[found]) (bool, error) {
 	r, f := s.read, &e.Value
-	f.role = r.course.Role(s.key, sortOf(*e).Written())
+	f.role = r.course.Role(forward.Home(s.ordinal.Layout()), s.key, sortOf(*e).Written())
 	slot, err := r.core.movable.table.Take(f.item)
 	if err != nil {
 		return false, err
 	}
 	f.state, f.item = slot.State, slot.Content
 	if f.role == passage.NoHome && f.state == forward.Live && s.outside(sortOf(*e)) {
-		r.outsider.CompareAndSwap(nil, &outsider{s.key, sortOf(*e)})
+		r.outsider.CompareAndSwap(nil, &outsider{shelf{s.table, s.key}, sortOf(*e)})
 		return false, nil
 	}
 	switch {

@@ -35,8 +35,8 @@ type tracking struct {
 
 	*gathering
 	route  *route
-	shards []string // the shard keys of all courses so far, each once
-	known  map[string]bool
+	shards []shelf // those of all courses so far, each once
+	known  map[shelf]bool
 
 	met      encounter     // the last id
 	last     sortkey.Value // of the last id that is decided; its kind is 0 before the first
@@ -90,7 +90,7 @@ func (m *tracking) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	way, err := newRoute(r, course, m.last)
+	way, err := newRoute(r, m.view, course, m.last)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (w *route) sources(m *tracking, some func() ([]*shard, error)) ([]gather.So
 		return nil, err
 	}
 	if m.known == nil {
-		m.known = make(map[string]bool, len(shards))
+		m.known = make(map[shelf]bool, len(shards))
 	}
 	for _, s := range shards {
 		if m.last.Kind != attr.Invalid {
@@ -157,9 +157,9 @@ func (w *route) sources(m *tracking, some func() ([]*shard, error)) ([]gather.So
 			s.skip, s.skips = m.last, true
 			s.done = s.left.Empty()
 		}
-		if !m.known[s.key] {
-			m.known[s.key] = true
-			m.shards = append(m.shards, s.key)
+		if at := (shelf{s.table, s.key}); !m.known[at] {
+			m.known[at] = true
+			m.shards = append(m.shards, at)
 		}
 	}
 	list := sources(shards)
@@ -198,6 +198,7 @@ func size(list []gather.Source[found], shards []*shard) {
 // one stage. Shards without buckets are read along all stages.
 type route struct {
 	read   *reading
+	view   *passage.View
 	course *passage.Course
 	spans  []span
 	opened map[int][2][]string // by stage, the keys of shards of buckets: of old and new homes
@@ -209,8 +210,8 @@ type route struct {
 type span struct{ from, to time.Time }
 
 // newRoute returns the route of a read. It leaves out stages before the last id that is decided. The error wraps ErrQuery.
-func newRoute(r *reading, c *passage.Course, last sortkey.Value) (*route, error) {
-	way := &route{read: r, course: c, spans: []span{{}}, opened: map[int][2][]string{}}
+func newRoute(r *reading, view *passage.View, c *passage.Course, last sortkey.Value) (*route, error) {
+	way := &route{read: r, view: view, course: c, spans: []span{{}}, opened: map[int][2][]string{}}
 	if !c.Timed() {
 		return way, nil
 	}
@@ -302,18 +303,19 @@ func (w *route) open(stage int) ([]*shard, error) {
 // shards returns shards with their keys, those of old homes first, each once.
 func (w *route) shards(keys ...[]string) []*shard {
 	list := make([]*shard, 0, len(keys[0])+len(keys[1]))
-	seen := make(map[string]*shard, cap(list))
-	for nth, keys := range keys {
-		for n, key := range keys {
-			if s := seen[key]; s != nil {
+	seen := make(map[shelf]*shard, cap(list))
+	for nth, h := range []*passage.Shards{&w.course.Old, &w.course.New} {
+		for n, key := range keys[nth] {
+			at := shelfOf(w.view, h, key)
+			if s := seen[at]; s != nil {
 				s.both = true
 				continue
 			}
-			seen[key] = &shard{
-				read: w.read, ordinal: pagetoken.NewOrdinal(nth, n), key: key, left: w.read.interval, timed: !w.read.query.From.IsZero(),
+			seen[at] = &shard{
+				read: w.read, ordinal: pagetoken.NewOrdinal(nth, n), key: key, table: at.table, left: w.read.interval, timed: !w.read.query.From.IsZero(),
 				partition: &types.AttributeValueMemberS{Value: key},
 			}
-			list = append(list, seen[key])
+			list = append(list, seen[at])
 		}
 	}
 	return list
@@ -352,7 +354,7 @@ func (w *route) key(stage int, at pagetoken.Ordinal) string {
 
 // outsider is an item that lies in a bucket although its time is in none or in another one. It has no place in the order of a read.
 type outsider struct {
-	shard string
+	shard shelf
 	sort  sortkey.Value
 }
 
@@ -362,7 +364,7 @@ func (w *route) admit(ctx context.Context, m *tracking) error {
 	if found == nil {
 		return nil
 	}
-	m.met = encounter{sort: found.sort, strays: []string{found.shard}}
+	m.met = encounter{sort: found.sort, strays: []shelf{found.shard}}
 	return m.unexplained(ctx)
 }
 
@@ -382,7 +384,7 @@ func (m *tracking) addLost(failed *GatherError) {
 	}
 	m.of = max(m.of, failed.Of)
 	for _, s := range failed.Shards {
-		if !slices.ContainsFunc(m.lost, func(known *ShardError) bool { return known.ShardKey == s.ShardKey }) {
+		if !slices.ContainsFunc(m.lost, func(known *ShardError) bool { return known.ShardKey == s.ShardKey && known.Table == s.Table }) {
 			m.lost = append(m.lost, s)
 		}
 	}
@@ -425,19 +427,22 @@ func (m *tracking) explained(g *gathering, err error) error {
 // errMoved ends the requests of a read that knows an older generation of the record than this process does by now.
 var errMoved = errors.New("the items of the collection have gone on to another stage of their move")
 
+// shelf is a shard with its table.
+type shelf struct{ table, key string }
+
 // encounter is what a read has met of one id.
 type encounter struct {
 	sort   sortkey.Value
 	at     [2]entry // by forward.Home
 	seen   [2]bool
-	in     [2]string // the shards of these
+	in     [2]shelf  // the shards of these
 	only   bool      // the old home is the only one
 	twice  [2]string // two shards with an item of this sort key, in a list, where no two may have one
-	strays []string  // the shards that have a live item of the id, and should not
+	strays []shelf   // the shards that have a live item of the id, and should not
 }
 
-// Next returns the next item, and the key of its shard. ok is false at the end.
-func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, err error) {
+// Next returns the next item, and its shard. ok is false at the end.
+func (m *tracking) Next(ctx context.Context) (w row, in shelf, ok bool, err error) {
 	for {
 		ok, err := m.meet()
 		var e entry
@@ -448,17 +453,17 @@ func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, e
 			m.met = met
 		}
 		if err == nil && ok {
-			e, shardKey, there, err = m.resolve(ctx)
+			e, in, there, err = m.resolve(ctx)
 		}
 		switch {
 		case errors.Is(err, errMoved):
 			if err := m.goOnNow(ctx); err != nil {
-				return row{}, "", false, err
+				return row{}, in, false, err
 			}
 		case err != nil:
-			return row{}, "", false, m.explained(m.gathering, err)
+			return row{}, in, false, m.explained(m.gathering, err)
 		case !ok:
-			return row{}, "", false, nil
+			return row{}, in, false, nil
 		case !there || e.Value.dropped:
 			m.last = m.met.sort
 			m.decided++
@@ -470,7 +475,7 @@ func (m *tracking) Next(ctx context.Context) (w row, shardKey string, ok bool, e
 			m.last = m.met.sort
 			m.decided++
 			m.returned++
-			return m.read.row(e), shardKey, true, nil
+			return m.read.row(e), in, true, nil
 		}
 	}
 }
@@ -488,23 +493,23 @@ func (m *tracking) meet() (ok bool, err error) {
 			return ok, err
 		}
 		met.sort = sortOf(e)
-		home, shardKey := forward.Old, m.shardKey()
+		home, in := forward.Old, m.shelf()
 		switch e.Value.role {
 		case passage.OnlyHome:
 			met.only = true
 		case passage.NewHome:
 			home = forward.New
 		case passage.NoHome:
-			met.strays = append(met.strays, shardKey)
+			met.strays = append(met.strays, in)
 			continue
 		}
-		if met.seen[home] && !m.another(home, &e, shardKey) {
+		if met.seen[home] && !m.another(home, &e, in.key) {
 			continue
 		}
-		met.at[home], met.seen[home], met.in[home] = e, true, shardKey
+		met.at[home], met.seen[home], met.in[home] = e, true, in
 	}
 	if old, moved := &met.at[forward.Old], &met.at[forward.New]; met.seen[forward.Old] && met.seen[forward.New] && m.differ(old, moved) {
-		met.twice = met.in
+		met.twice = [2]string{met.in[forward.Old].key, met.in[forward.New].key}
 	}
 	return true, nil
 }
@@ -519,7 +524,7 @@ func (m *tracking) another(home forward.Home, e *entry, shardKey string) bool {
 	case met.at[home].Value.state == forward.Stub:
 		return true
 	case m.differ(&met.at[home], e):
-		met.twice = [2]string{met.in[home], shardKey}
+		met.twice = [2]string{met.in[home].key, shardKey}
 	}
 	return false
 }
@@ -537,18 +542,24 @@ func (met *encounter) see(h forward.Home) forward.Seen[struct{}] {
 	return forward.Seen[struct{}]{Slot: forward.Slot[struct{}]{State: met.at[h].Value.state}, Covered: met.seen[h]}
 }
 
-// shardKey returns the shard of the last entry.
-func (m *tracking) shardKey() string {
+// shelf returns the shard of the last entry.
+func (m *tracking) shelf() shelf {
 	at := m.Place()
-	return m.route.key(at.Stage, pagetoken.Ordinal(at.Ordinal))
+	h := []*passage.Shards{&m.read.course.Old, &m.read.course.New}[pagetoken.Ordinal(at.Ordinal).Layout()]
+	return shelfOf(m.view, h, m.route.key(at.Stage, pagetoken.Ordinal(at.Ordinal)))
+}
+
+// shelfOf returns a shard of a layout.
+func shelfOf(v *passage.View, h *passage.Shards, key string) shelf {
+	return shelf{v.Table(&passage.Arrangement{Table: h.Table}), key}
 }
 
 // resolve decides what the id that was met is, and returns its item with the shard that has it. there is false if there is none. The
 // error is errMoved if only a newer generation of the record can tell.
-func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there bool, err error) {
+func (m *tracking) resolve(ctx context.Context) (e entry, in shelf, there bool, err error) {
 	met, c := &m.met, m.read.course
 	if met.twice != [2]string{} {
-		return e, "", false, m.doubled()
+		return e, in, false, m.doubled()
 	}
 	is := forward.Resolved[struct{}]{Outcome: forward.Missing}
 	switch {
@@ -556,17 +567,17 @@ func (m *tracking) resolve(ctx context.Context) (e entry, shardKey string, there
 		is = forward.Resolve(forward.Settled, met.see(forward.Old), forward.Seen[struct{}]{})
 	case met.seen[forward.Old] || met.seen[forward.New]:
 		old, moved := met.see(forward.Old), met.see(forward.New)
-		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(c.New.Home(met.sort.Written()))
+		old.Covered, moved.Covered = met.seen[forward.Old] || m.coversOld(met.sort), m.covers(&c.New, c.New.Home(met.sort.Written()))
 		is = forward.Resolve(c.Phase, old, moved)
 	}
 	if is.Outcome == forward.Stale || len(met.strays) > 0 {
 		if err := m.unexplained(ctx); err != nil {
-			return e, "", false, err
+			return e, in, false, err
 		}
 	}
 	switch {
 	case is.Outcome == forward.Missing:
-		return e, "", false, nil
+		return e, in, false, nil
 	case is.Outcome == forward.Found && is.Home == forward.New:
 		return met.at[forward.New], met.in[forward.New], true, nil
 	case is.Outcome == forward.Found:
@@ -592,110 +603,110 @@ func (m *tracking) unexplained(ctx context.Context) error {
 	if newer.Record.Generation != m.read.course.Generation {
 		return errMoved
 	}
-	for _, shardKey := range m.met.strays {
-		if err := m.checkStray(ctx, shardKey, m.met.sort); err != nil {
+	for _, in := range m.met.strays {
+		if err := m.checkStray(ctx, in, m.met.sort); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// covers reports whether the read includes a shard. A partial read lacks some.
-func (m *tracking) covers(shardKey string) bool {
+// covers reports whether the read includes a shard of a layout. A partial read lacks some.
+func (m *tracking) covers(h *passage.Shards, key string) bool {
 	if !m.read.query.Partial {
 		return true
 	}
-	missing := m.Missing()
+	missing, in := m.Missing(), shelfOf(m.view, h, key)
 	return missing == nil || !slices.ContainsFunc(missing.Shards, func(err error) bool {
 		failed, ok := errors.AsType[*ShardError](err)
-		return ok && failed.ShardKey == shardKey
+		return ok && failed.ShardKey == in.key && failed.Table == in.table
 	})
 }
 
 // coversID reports whether the read includes all homes of an id.
 func (m *tracking) coversID(sort sortkey.Value) bool {
 	c := m.read.course
-	return m.coversOld(sort) && (c.Phase == forward.Settled || m.covers(c.New.Home(sort.Written())))
+	return m.coversOld(sort) && (c.Phase == forward.Settled || m.covers(&c.New, c.New.Home(sort.Written())))
 }
 
 // coversOld reports whether the read includes the old home of an id. In a list that may be any.
 func (m *tracking) coversOld(sort sortkey.Value) bool {
+	old := &m.read.course.Old
 	if !m.read.course.List() {
-		return m.covers(m.read.course.Old.Home(sort.Written()))
+		return m.covers(old, old.Home(sort.Written()))
 	}
-	return !slices.ContainsFunc(m.read.course.Old.Keys, func(key string) bool { return !m.covers(key) })
+	return !slices.ContainsFunc(old.Keys, func(key string) bool { return !m.covers(old, key) })
 }
 
 // follow reads an id on its own, with strong consistency.
-func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, shardKey string, there bool, err error) {
+func (m *tracking) follow(ctx context.Context, sort sortkey.Value) (e entry, in shelf, there bool, err error) {
 	r, keys := m.read, &m.core.schema.Keys
 	var item Item
-	var home place.Home
 	if r.course.List() {
-		item, home, err = m.followInList(ctx, sort)
+		item, in, err = m.followInList(ctx, sort)
 	} else {
-		item, home, err = m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
+		item, in, err = m.core.movable.find(ctx, Item{keys.PartitionKey: r.key, keys.SortKey: sort.Attribute()})
 	}
 	if failed, ok := errors.AsType[*ShardError](err); ok && r.query.Partial && lost(failed) {
 		if m.coversID(sort) { // else it is known which shard is missing
 			m.addLost(&GatherError{Shards: []*ShardError{failed}, Of: len(m.shards), Complete: m.returned})
 		}
-		return e, "", false, nil
+		return e, in, false, nil
 	}
 	if err != nil || item == nil {
-		return e, "", false, err
+		return e, in, false, err
 	}
 	by := r.sift
 	if by == nil { // DynamoDB evaluates the filter in this course
 		if by, err = r.newSift(m.light); err != nil {
-			return e, "", false, err
+			return e, in, false, err
 		}
 	}
 	keeps, err := by.Keeps(item)
 	if err != nil || !keeps {
-		return e, "", false, err
+		return e, in, false, err
 	}
 	one := found{item: item, kind: sort.Kind}
 	if !r.query.From.IsZero() {
-		if keeps, err = (&shard{read: r, key: home.ShardKey}).inTime(&one); err != nil || !keeps {
-			return e, "", false, err
+		if keeps, err = (&shard{read: r, key: in.key, table: in.table}).inTime(&one); err != nil || !keeps {
+			return e, in, false, err
 		}
 	}
 	one.item = by.Project(item)
-	return entry{Sort: sort.Text, Value: one}, home.ShardKey, true, nil
+	return entry{Sort: sort.Text, Value: one}, in, true, nil
 }
 
 // followInList reads an item of a list where a stub says that it has moved to.
-func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, place.Home, error) {
-	home := place.Home{ShardKey: m.read.course.New.Home(sort.Written())}
-	slot, err := m.readOne(ctx, home.ShardKey, sort)
+func (m *tracking) followInList(ctx context.Context, sort sortkey.Value) (Item, shelf, error) {
+	in := shelfOf(m.view, &m.read.course.New, m.read.course.New.Home(sort.Written()))
+	slot, err := m.readOne(ctx, in, sort)
 	if err == nil && slot.State != forward.Live {
 		err = fmt.Errorf("%w: query %s key %q: the item with the sort key %s has moved to shard %q, but is not there: run heatsink move --verify",
-			ErrLedger, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), home.ShardKey)
+			ErrLedger, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), in.key)
 	}
-	return slot.Content, home, err
+	return slot.Content, in, err
 }
 
 // checkStray refuses an item that is still in a shard where no id of it belongs.
-func (m *tracking) checkStray(ctx context.Context, shardKey string, sort sortkey.Value) error {
-	slot, err := m.readOne(ctx, shardKey, sort)
+func (m *tracking) checkStray(ctx context.Context, in shelf, sort sortkey.Value) error {
+	slot, err := m.readOne(ctx, in, sort)
 	if err != nil || slot.State != forward.Live {
 		return err
 	}
 	return fmt.Errorf("%w: query %s key %q: the item with the sort key %s is in shard %q, but the layout has it in %q: "+
 		"it was written with another layout or by another program, and Get does not find it: put it again, and delete it from that shard",
-		ErrOptions, m.core.options.Table, m.read.query.Key, attribute.Describe(sort.Attribute()), shardKey, m.read.course.Old.Home(sort.Written()))
+		ErrOptions, in.table, m.read.query.Key, attribute.Describe(sort.Attribute()), in.key, m.read.course.Old.Home(sort.Written()))
 }
 
 // readOne reads what a shard has of an id, with strong consistency.
-func (m *tracking) readOne(ctx context.Context, shardKey string, sort sortkey.Value) (slot forward.Slot[Item], err error) {
+func (m *tracking) readOne(ctx context.Context, from shelf, sort sortkey.Value) (slot forward.Slot[Item], err error) {
 	keys, r := &m.core.schema.Keys, m.read
 	in := &dynamodb.GetItemInput{
-		TableName: &m.core.options.Table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: r.meters.Wanted(),
-		Key: Item{keys.PartitionKey: &types.AttributeValueMemberS{Value: shardKey}, keys.SortKey: sort.Attribute()},
+		TableName: &from.table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: r.meters.Wanted(),
+		Key: Item{keys.PartitionKey: &types.AttributeValueMemberS{Value: from.key}, keys.SortKey: sort.Attribute()},
 	}
 	var out *dynamodb.GetItemOutput
-	err = r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: shardKey}}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
+	err = r.send(ctx, &request{operation: "GetItem", Home: place.Home{ShardKey: from.key}, in: from.table}, func(ctx context.Context, options ...func(*dynamodb.Options)) (err error) {
 		out, err = m.core.sender.client.GetItem(ctx, in, options...)
 		return err
 	})
@@ -718,7 +729,7 @@ func (m *tracking) goOnNow(ctx context.Context) error {
 // queryTracked is queryRows for a movable collection.
 func queryTracked(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
-		err := eachTracked(ctx, c, q, false, func(w row, _ string) error {
+		err := eachTracked(ctx, c, q, false, func(w row, _ shelf) error {
 			if !yield(w, nil) {
 				return errLeft
 			}
@@ -734,7 +745,7 @@ func queryTracked(ctx context.Context, c *core, q Query) iter.Seq2[row, error] {
 var errLeft = errors.New("the loop has ended")
 
 // eachTracked reads the items that a query selects, in order. An error of visit ends it.
-func eachTracked(ctx context.Context, c *core, q Query, light bool, visit func(w row, shardKey string) error) error {
+func eachTracked(ctx context.Context, c *core, q Query, light bool, visit func(w row, in shelf) error) error {
 	base, err := c.checked(ctx, q)
 	if err != nil {
 		return err
@@ -747,17 +758,17 @@ func eachTracked(ctx context.Context, c *core, q Query, light bool, visit func(w
 }
 
 // each visits the rest of the items, and closes the read.
-func (m *tracking) each(ctx context.Context, visit func(w row, shardKey string) error) error {
+func (m *tracking) each(ctx context.Context, visit func(w row, in shelf) error) error {
 	defer m.Close()
 	for {
-		w, shardKey, ok, err := m.Next(ctx)
+		w, in, ok, err := m.Next(ctx)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return m.missed(nil)
 		}
-		if err := visit(w, shardKey); err != nil {
+		if err := visit(w, in); err != nil {
 			return err
 		}
 	}
@@ -819,7 +830,7 @@ func sortKeyOf(r *reading, token string) (*sortkey.Value, error) {
 
 // countTracked is countItems for a movable collection. It reads the items' keys and marks, for the same units as a count.
 func countTracked(ctx context.Context, c *core, q Query) (n int, err error) {
-	err = eachTracked(ctx, c, q.unprojected(), true, func(row, string) error {
+	err = eachTracked(ctx, c, q.unprojected(), true, func(row, shelf) error {
 		n++
 		return nil
 	})
@@ -836,9 +847,9 @@ func distributionTracked(ctx context.Context, c *core, q Query) (layout.Evenness
 	if err != nil {
 		return layout.Evenness{}, err
 	}
-	in := map[string]int{}
-	if err := m.each(ctx, func(_ row, shardKey string) error {
-		in[shardKey]++
+	in := map[shelf]int{}
+	if err := m.each(ctx, func(_ row, at shelf) error {
+		in[at]++
 		return nil
 	}); err != nil {
 		return layout.Evenness{}, err
@@ -864,7 +875,7 @@ func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
-	way, err := newRoute(base, course, sortkey.Value{})
+	way, err := newRoute(base, view, course, sortkey.Value{})
 	if err != nil {
 		return Plan{}, err
 	}
@@ -876,7 +887,7 @@ func planTracked(ctx context.Context, c *core, q Query) (Plan, error) {
 // another stage of a move.
 func foldTracked[T, A any](ctx context.Context, c *core, q Query, zero func() A, add func(A, T) A, merge func(A, A) A) (A, error) {
 	sum := zero()
-	err := eachTracked(ctx, c, q, false, func(w row, _ string) error {
+	err := eachTracked(ctx, c, q, false, func(w row, _ shelf) error {
 		item, err := decodeRow[T](w)
 		if err == nil {
 			sum = add(sum, item)

@@ -27,13 +27,13 @@ func (m *byID) admit(ctx context.Context) (*types.TableDescription, error) {
 	if err := m.admitShape(table); err != nil {
 		return nil, err
 	}
-	return table, m.admitTTL(ctx)
+	return table, m.admitTTL(ctx, m.mover.options.Collection.Table)
 }
 
 // meet describes the table, and refuses one that is not what the options say, or whose collection no program has opened yet.
 func (m *byID) meet(ctx context.Context) (*types.TableDescription, error) {
 	o := &m.mover.options.Collection
-	table, err := m.mover.describeTable(ctx)
+	table, err := m.mover.describeTable(ctx, o.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +87,10 @@ func (t *trip) admitTimes(to *passage.Arrangement) error {
 }
 
 // admitTTL refuses a table whose items DynamoDB deletes by itself: it would delete what a move relies on.
-func (m *byID) admitTTL(ctx context.Context) error {
-	o := &m.mover.options.Collection
+func (m *byID) admitTTL(ctx context.Context, table string) error {
 	var out *dynamodb.DescribeTimeToLiveOutput
 	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
-		out, err = m.mover.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &o.Table}, dispatch.Once)
+		out, err = m.mover.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &table}, dispatch.Once)
 		return err
 	}})
 	if err != nil {

@@ -40,23 +40,26 @@ func newByID(m *Mover) (*byID, error) {
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, adapt.TableKey, ""
 	}
-	book := passage.NewBook(passage.Options{Control: control, Own: passage.Arrangement{Layout: o.Layout, Clock: place.TimeUnit(o.EventTime.Unit)}, Moved: m.moved.Load, Logger: m.options.Logger})
+	book := passage.NewBook(passage.Options{Control: control, Table: o.Table, Own: passage.Arrangement{Layout: o.Layout, Clock: place.TimeUnit(o.EventTime.Unit)}, Moved: m.moved.Load, Logger: m.options.Logger})
 	return &byID{mover: m, table: table, control: control, book: book}, nil
 }
 
 // target returns where items are to be moved, given where they are. It is nil if the options do not say.
 func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 	o := &m.mover.options
-	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths), Prefixes: maps.Clone(o.Prefixes)}
+	to := passage.Arrangement{Layout: o.To, Widths: maps.Clone(o.Widths), Prefixes: maps.Clone(o.Prefixes), Table: m.into(now)}
 	if o.To.Shards == 0 { // then the strategy has no effect, but programs know by it how items are found
 		to.Layout.Strategy = now.Layout.Strategy
 	}
 	switch {
 	case o.To != (layout.Layout{}):
-	case !o.varies():
+	case !o.varies() && o.Into == "":
 		return nil, nil
+	case !o.varies(): // the table alone changes
+		to = now
+		to.Table = m.into(now)
 	default: // only these keys
-		to = passage.Arrangement{Layout: now.Layout, Clock: now.Clock, Widths: merged(now.Widths, o.Widths), Prefixes: merged(now.Prefixes, o.Prefixes)}
+		to = passage.Arrangement{Layout: now.Layout, Clock: now.Clock, Widths: merged(now.Widths, o.Widths), Prefixes: merged(now.Prefixes, o.Prefixes), Table: now.Table}
 		if to.Layout.Shards == 0 {
 			to.Layout.Format.BareZero = true // other keys stay as they are
 		}
@@ -72,6 +75,23 @@ func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 		return nil, fmt.Errorf("%w: the layout to move to: %w", heatsink.ErrOptions, err)
 	}
 	return &to, nil
+}
+
+// into returns the table that items are to be moved into, as an arrangement has it.
+func (m *byID) into(now passage.Arrangement) string {
+	o := &m.mover.options
+	switch o.Into {
+	case "":
+		return now.Table
+	case passage.TableName(o.Collection.Table):
+		return ""
+	}
+	return o.Into
+}
+
+// name returns the table of an arrangement, as requests name it.
+func (m *byID) name(table string) string {
+	return passage.Sibling(m.mover.options.Collection.Table, table)
 }
 
 // trip is one Plan, Run, Back or Verify of a movable collection under way.
@@ -103,10 +123,10 @@ func (m *byID) placeOf(v *passage.View, at located, item place.Item) carry.Place
 		return place.Item{o.PartitionKey: text(partition), o.SortKey: item[o.SortKey]}
 	}
 	p := carry.Place{
-		Homes: express.Homes{Table: m.table, Old: key(at.old), New: key(at.new)},
+		Homes: express.Homes{Table: m.table, Old: key(at.old), New: key(at.new), OldTable: m.name(at.oldIn), NewTable: m.name(at.newIn)},
 		Phase: v.Record.Stage.Phase, Generation: uint64(v.Record.Generation), Lease: v.Lease(),
 	}
-	if at.old == at.new {
+	if !at.twoHomes() {
 		p.Phase = forward.Settled
 	}
 	return p

@@ -75,7 +75,7 @@ func (x *town) lead(stage string) *move.Mover {
 // raw writes an item as it is.
 func (x *town) raw(item heatsink.Item) {
 	x.t.Helper()
-	if _, err := x.client.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("users"), Item: item}); err != nil {
+	if _, err := x.client.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &x.table, Item: item}); err != nil {
 		x.t.Fatal(err)
 	}
 }

@@ -47,6 +47,8 @@ type town struct {
 	db     *local.DB
 	client *dynamodb.Client
 	keys   []string
+	table  string        // that programs are configured with, and that check looks at
+	pace   time.Duration // the longest time between two operations of a program
 
 	timed bool // ids begin with a time
 
@@ -63,7 +65,7 @@ func found(t testing.TB, edit ...func(*dynamodb.CreateTableInput)) *town {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE", "IDLE"}, want: map[[2]string]int{}}
+	x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE", "IDLE"}, table: "users", pace: 20 * time.Second, want: map[[2]string]int{}}
 	x.create(edit...)
 	return x
 }
@@ -92,6 +94,7 @@ func (x *town) program(with layout.Layout) *heatsink.Collection[user] {
 	if x.timed {
 		o = diaries(with)
 	}
+	o.Table = x.table
 	c, err := heatsink.Open[user](x.client, o)
 	if err != nil {
 		x.t.Fatal(err)
@@ -121,7 +124,7 @@ func (x *town) put(c *heatsink.Collection[user], u user) {
 func (x *town) live(ctx context.Context, c *heatsink.Collection[user], number int) {
 	random := rand.New(rand.NewPCG(uint64(number), 7))
 	for n := 0; ctx.Err() == nil; n++ {
-		time.Sleep(time.Duration(1+random.IntN(20_000)) * time.Millisecond)
+		time.Sleep(time.Millisecond + time.Duration(random.Int64N(int64(x.pace))))
 		one := random.IntN(12)
 		at := [2]string{x.keys[random.IntN(len(x.keys))], x.id(fmt.Sprintf("p%d-%02d", number, one), 7*one)}
 		like := user{Key: at[0], ID: at[1]}
@@ -306,7 +309,7 @@ func (x *town) check(now layout.Layout) {
 // stored returns all items of the table.
 func (x *town) stored() (all []heatsink.Item) {
 	x.t.Helper()
-	pages := dynamodb.NewScanPaginator(x.client, &dynamodb.ScanInput{TableName: aws.String("users"), ConsistentRead: aws.Bool(true)})
+	pages := dynamodb.NewScanPaginator(x.client, &dynamodb.ScanInput{TableName: &x.table, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(context.Background())
 		if err != nil {

@@ -41,7 +41,7 @@ func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangem
 	o := &t.options.Collection
 	c := t.newCensus(v.Record.Now, to)
 	if c.all {
-		if err := t.rivals(ctx); err != nil {
+		if err := t.rivals(ctx, v.Record.Now.Table, to.Table); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func (t *trip) census(ctx context.Context, v *passage.View, to *passage.Arrangem
 	if err != nil {
 		return err
 	}
-	p := &pass{work: t.work, segments: newSegments(source.total), mode: scanStrong, keys: []string{o.PartitionKey, o.SortKey}, fetch: source.page, handle: c.take}
+	p := &pass{work: t.work, segments: source.segments(), mode: scanStrong, keys: []string{o.PartitionKey, o.SortKey}, fetch: source.page, handle: c.take}
 	if err := p.run(ctx); err != nil {
 		return err
 	}
@@ -67,15 +67,15 @@ func (t *trip) newCensus(now passage.Arrangement, to *passage.Arrangement) *cens
 	}
 }
 
-func (c *census) take(ctx context.Context, items []place.Item) error {
-	if err := c.rivalsAmong(ctx, items); err != nil {
+func (c *census) take(ctx context.Context, in string, items []place.Item) error {
+	if err := c.rivalsAmong(ctx, in, items); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, item := range items {
 		c.report.Scanned++
-		kind, at, why := c.judge(item)
+		kind, at, why := c.judge(in, item)
 		switch {
 		case at.spot == atControl:
 			continue
@@ -96,12 +96,12 @@ func (c *census) take(ctx context.Context, items []place.Item) error {
 }
 
 // rivalsAmong refuses a move of all keys if there is the charter of another collection among some items.
-func (c *census) rivalsAmong(ctx context.Context, items []place.Item) error {
+func (c *census) rivalsAmong(ctx context.Context, in string, items []place.Item) error {
 	if !c.all {
 		return nil
 	}
 	for _, item := range items {
-		if err := c.rivalIn(ctx, item); err != nil {
+		if err := c.rivalIn(ctx, in, item); err != nil {
 			return err
 		}
 	}
@@ -109,9 +109,9 @@ func (c *census) rivalsAmong(ctx context.Context, items []place.Item) error {
 }
 
 // judge returns what stands in the way of a move, "" if the item does not.
-func (c *census) judge(item place.Item) (kind string, at located, why string) {
+func (c *census) judge(in string, item place.Item) (kind string, at located, why string) {
 	slot, odd := c.byID.table.Slot(item)
-	now, both := c.now.locate(item), c.both.locate(item)
+	now, both := c.now.locate(in, item), c.both.locate(in, item)
 	switch {
 	case now.spot == atControl:
 		return "", now, ""
@@ -125,6 +125,9 @@ func (c *census) judge(item place.Item) (kind string, at located, why string) {
 		return kindRefused, now, both.why + ": " + timeless
 	case now.spot == astray:
 		return misplaced.String(), now, now.why + ": " + now.remedy
+	case now.spot == atUnknown && (both.spot == atNew || both.spot == astray) && in != c.now.now.Table:
+		return kindOccupied, both, fmt.Sprintf("it lies in table %s, where an item of key %s may move to, but is not one of the collection: delete it, or choose another table or another Format",
+			c.name(in), quote.Text(both.key))
 	case now.spot == atUnknown && (both.spot == atNew || both.spot == astray):
 		return kindOccupied, both, fmt.Sprintf("it lies in a shard of key %s in the new layout, but is not one of the collection: choose another Format for To, or delete it", quote.Text(both.key))
 	}
@@ -140,6 +143,9 @@ func (m *byID) finding(kind string, at located, item place.Item, why string) Fin
 	f := Finding{Kind: kind, Key: o.SortKey + " " + attribute.DescribeKey(item, o.SortKey), Why: why, Want: at.new}
 	if v, ok := item[o.PartitionKey].(*types.AttributeValueMemberS); ok {
 		f.Stored = v.Value
+	}
+	if at.in != "" {
+		f.Table = m.name(at.in)
 	}
 	return f
 }

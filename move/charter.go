@@ -65,13 +65,18 @@ func (m *Mover) ready(ctx context.Context, table *types.TableDescription) error 
 
 // charterOf reads the charter of a name, beside the items if controlTable is "". There is none in a table that takes no control items.
 func (m *Mover) charterOf(ctx context.Context, table *types.TableDescription, controlTable, name string) (charter.Charter, bool, error) {
+	return m.charterIn(ctx, table, m.options.Collection.Table, controlTable, name)
+}
+
+// charterIn is charterOf for another table with the same keys.
+func (m *Mover) charterIn(ctx context.Context, table *types.TableDescription, in, controlTable, name string) (charter.Charter, bool, error) {
 	o := &m.options.Collection
 	if (layout.ControlKey{Role: layout.RoleCharter, Collection: name}).Validate() != nil ||
 		controlTable == "" && kindOfAttribute(table, o.PartitionKey) != types.ScalarAttributeTypeS {
 		return charter.Charter{}, false, nil
 	}
 	control := &adapt.Control{
-		Client: m.client, Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: name,
+		Client: m.client, Table: in, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: name,
 		Reads: dispatch.New(dispatch.Retry{}, nil, nil), Writes: dispatch.New(dispatch.Retry{}, nil, nil),
 	}
 	if controlTable != "" {

@@ -53,6 +53,7 @@ const (
 // segment is a part of the table, and how far it was read.
 type segment struct {
 	number  int
+	in      string     // the table, as passage.Arrangement has it; a checkpoint does not say it, because a chore reads one table
 	start   place.Item // where the next page begins; nil at the beginning
 	scanned int64
 	done    bool

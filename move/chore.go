@@ -43,7 +43,7 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 	r := &round{trip: t, chore: chore, record: v.Record}
 	o := &t.options.Collection
 	r.atlas = atlasOf(o.PartitionKey, o.SortKey, &v.Record)
-	r.wary = chore == forward.MoveAll && !v.Record.List() && refusesMore(v.Record.Now, *v.Record.Next)
+	r.wary = chore == forward.MoveAll && !v.Record.List() && wary(v.Record.Now, *v.Record.Next)
 	r.before = newAtlas(o.PartitionKey, o.SortKey, v.Record.Now, nil)
 	source, err := t.newSource(v.Record.Now, v.Record.Next, false)
 	if err == nil && v.Record.Next == nil && c != nil && c.trail != nil { // Former does not tell which keys have moved: it has no Widths
@@ -54,8 +54,11 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 	if err != nil {
 		return nil, err
 	}
+	if source.read(&v.Record.Now); chore == forward.DropBacks {
+		source.read(v.Record.Next)
+	}
 	r.pass = &pass{
-		work: t.work, segments: newSegments(source.total), mode: scanStrong, moving: true, checkpoint: c,
+		work: t.work, segments: source.segments(), mode: scanStrong, moving: true, checkpoint: c,
 		keys: []string{o.PartitionKey, o.SortKey}, fetch: source.page, handle: r.take,
 	}
 	return r, nil
@@ -64,14 +67,14 @@ func (t *trip) newRound(v *passage.View, chore forward.Chore, c *checkpoint) (*r
 // take does the chore for the items of a page. Pages of a shard come one after the other, in the order of sort keys, and a page is over
 // before the next begins. So what has moved of a shard is everything up to some sort key, but for a page: programs guess by that where an item is,
 // see passage.Hint.
-func (r *round) take(ctx context.Context, items []place.Item) error {
+func (r *round) take(ctx context.Context, in string, items []place.Item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	turns := make(chan struct{}, writersPerSegment)
 	var all sync.WaitGroup
 	for _, item := range items {
 		slot, odd := r.byID.table.Slot(item)
-		at := r.atlas.find(item, slot.State)
+		at := r.atlas.find(in, item, slot.State)
 		if !r.wanted(at, slot.State, odd, item) {
 			r.passed(at)
 			continue
@@ -121,7 +124,7 @@ func (r *round) wanted(at located, state forward.State, odd error, item place.It
 			return state == forward.Live || state == forward.Frozen
 		case at.spot == astray && state == forward.Live:
 			r.stick(misplaced.String(), at, item, at.why+": "+at.remedy)
-		case at.spot == atUnknown && state == forward.Live && r.before.locate(item).spot == atBoth:
+		case at.spot == atUnknown && state == forward.Live && r.before.locate(at.in, item).spot == atBoth:
 			remedy := "the new layout takes no such key, so the item cannot move; go back, and choose another Format"
 			switch {
 			case r.record.List():

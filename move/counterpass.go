@@ -158,7 +158,7 @@ func (w *importWork) doPass(ctx context.Context, segments []*segment, what int, 
 	p.fetch = func(ctx context.Context, s *segment) (*dynamodb.ScanOutput, error) {
 		return w.page(ctx, s, len(segments), what != importAll)
 	}
-	p.handle = func(ctx context.Context, items []place.Item) error { return w.take(ctx, items, what) }
+	p.handle = func(ctx context.Context, _ string, items []place.Item) error { return w.take(ctx, items, what) }
 	return p.run(ctx)
 }
 

@@ -172,7 +172,7 @@ func (m *Counters) Verify(ctx context.Context) (Report, error) {
 
 // admit describes the items' table, and refuses tables that are not what the options say.
 func (m *Counters) admit(ctx context.Context) (*types.TableDescription, error) {
-	table, err := m.mover.describeTable(ctx)
+	table, err := m.mover.describeTable(ctx, m.mover.options.Collection.Table)
 	if err != nil {
 		return nil, err
 	}

@@ -84,6 +84,12 @@ func (m *byID) stage(ctx context.Context) (Stage, error) {
 
 // finish makes the present layout the only one that programs may have.
 func (m *byID) finish(ctx context.Context) error {
+	switch into, err := m.book.Retired(ctx); {
+	case err != nil:
+		return err
+	case into != "": // somebody has begun to hand the record over
+		return m.handOver(ctx, into)
+	}
 	if _, err := m.meet(ctx); err != nil {
 		return err
 	}
@@ -94,7 +100,9 @@ func (m *byID) finish(ctx context.Context) error {
 	switch stage := stageOf(&v.Record); {
 	case stage.Moving():
 		return fmt.Errorf("%w: the move is not over, it is %s", ErrStage, stage)
-	case stage.Former == nil && len(stage.Now.Widths) > 0:
+	case v.Record.Now.Table != "":
+		return m.settleIn(ctx, v.Record.Now)
+	case stage.Former == nil && len(stage.Now.Widths)+len(stage.Now.Prefixes) > 0:
 		return fmt.Errorf("%w: there is nothing to finish: only single keys have moved, and programs keep their Options.Layout", ErrStage)
 	case stage.Former == nil:
 		return fmt.Errorf("%w: there is nothing to finish: %s", ErrStage, stage)

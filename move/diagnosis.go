@@ -41,7 +41,8 @@ func (d *diagnosis) kind() (kind, why string) {
 	case d.at.spot == atBoth:
 		return kindLeftover, fmt.Sprintf("it is %v, and its id has one home only", d.here)
 	case d.first == forward.Live && d.old == forward.Live && d.new == forward.Live:
-		return kindDoubled, fmt.Sprintf("it is live in both homes, %q and %q: find out which one is right, and delete the other", d.at.old, d.at.new)
+		old, new := d.at.homes()
+		return kindDoubled, fmt.Sprintf("it is live in both homes, %s and %s: find out which one is right, and delete the other", old, new)
 	}
 	if phase != forward.Settled && d.first == forward.Dead && d.old == forward.Live && d.new == forward.Dead {
 		return kindStranded, "it is live in its old home, but its new one says that it was deleted, so nobody finds it: a program that ignores the record has written it"

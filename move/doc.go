@@ -44,6 +44,9 @@
 // A list (Movable and a Random layout) moves in the same way. Items in shards that the new layout has as well stay where they are. It waits
 // while it is closed as well, so that four stages last an hour, and it does not go back.
 //
+// Options.Into moves the items found by id into another table with the same keys. Programs may have either table in their options until the
+// move is finished, which makes the new table the one with the collection's record.
+//
 // [Mover.Back] takes a move that is split back, and [Mover.Finish] ends the time in which programs may have the layout of before.
 //
 // # Counters that were attributes

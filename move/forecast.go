@@ -48,18 +48,31 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 			return Forecast{}, err
 		}
 	}
+	tables, err := m.admitTables(ctx, table, &v.Record, to)
+	if err != nil {
+		return Forecast{}, err
+	}
+	sampled := v.Record.Now.Table
+	if v.Record.Stage.Phase == forward.Back || v.Record.Stage.Trace == forward.Returned {
+		sampled = to.Table
+	}
+	table = tables[sampled]
 	t := m.newTrip(table)
-	a := &appraisal{trip: t, record: v.Record, to: to, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
+	t.in = m.name(sampled)
+	a := &appraisal{trip: t, record: v.Record, to: to, in: sampled, atlas: newAtlas(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, v.Record.Now, to)}
 	if to != nil && v.Record.Stage == (forward.Stage{}) {
 		if err := t.admitTimes(to); err != nil {
 			return Forecast{}, err
 		}
 		a.census = t.newCensus(v.Record.Now, to)
 		if a.census.all && !v.Record.Now.Equal(*to) {
-			if err := t.rivals(ctx); err != nil {
+			if err := t.rivals(ctx, v.Record.Now.Table, to.Table); err != nil {
 				return Forecast{}, err
 			}
 		}
+	}
+	if to != nil && to.Table != v.Record.Now.Table {
+		a.into = newTariff(tables[to.Table])
 	}
 	if to == nil || v.Record.Now.Equal(*to) { // of a move that has come to its end
 		a.to, a.atlas = nil, atlasOf(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, &v.Record)
@@ -78,6 +91,12 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 		f.Notes = append(f.Notes, among+" has one of the keys of Widths (--keys) or Prefixes (--prefix): check how they are spelt")
 	}
 	f.PointInTimeRecovery = m.mover.recovery(ctx)
+	if a.into != nil && v.Record.Stage == (forward.Stage{}) {
+		if err := admitIndexes(tables[to.Table], tables[v.Record.Now.Table]); err != nil {
+			f.Notes = append(f.Notes, fmt.Sprintf("table %s lacks the key of an index of table %s, so programs may put items that could not go back: create that index there before the move",
+				m.name(to.Table), m.name(v.Record.Now.Table)))
+		}
+	}
 	if phase := v.Record.Stage.Phase; a.to != nil && (phase == forward.Settled || phase == forward.Split) {
 		checks, err := t.checks(ctx)
 		if err != nil {
@@ -98,6 +117,9 @@ type appraisal struct {
 	scope  *scope               // of the keys that move, nil for all
 	atlas  *atlas
 	census *census // of a move that has not begun; nil otherwise
+
+	in   string  // the table that is sampled, as passage.Arrangement has it
+	into *tariff // of the table that items move into; nil if it is the same
 }
 
 // sample looks at some items: of the whole table, or of the keys that move.
@@ -138,7 +160,7 @@ func (a *appraisal) sample(ctx context.Context, table *types.TableDescription) (
 // weigh adds items to the sample.
 func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place.Item, tariff *tariff) error {
 	if a.census != nil && a.to != nil {
-		if err := a.census.rivalsAmong(ctx, items); err != nil {
+		if err := a.census.rivalsAmong(ctx, a.in, items); err != nil {
 			return err
 		}
 	}
@@ -148,9 +170,9 @@ func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place
 			continue
 		}
 		slot, odd := a.byID.table.Slot(item)
-		at := a.atlas.find(item, slot.State)
+		at := a.atlas.find(a.in, item, slot.State)
 		if a.census != nil && a.to != nil {
-			if kind, at, why := a.census.judge(item); kind != "" {
+			if kind, at, why := a.census.judge(a.in, item); kind != "" {
 				s.blocked++
 				s.report.find(a.finding(kind, at, item, why))
 				continue
@@ -184,7 +206,7 @@ func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place
 		s.table += table
 		s.index += index
 		s.reads += max(1, math.Ceil(float64(sizeOf(item))/readUnit)) + 1 // before, and the stub behind
-		if a.record.List() || refusesMore(a.record.Now, *a.to) {
+		if a.record.List() || wary(a.record.Now, *a.to) {
 			s.reads++ // the new home, before
 		}
 	}
@@ -198,8 +220,12 @@ func (a *appraisal) cost(item place.Item, at located, tariff *tariff) (table, in
 	frozen, copied, stub := maps.Clone(item), maps.Clone(item), maps.Clone(key)
 	frozen["_hs_f"], stub["_hs_f"] = text("z"), text("s")
 	copied[o.PartitionKey], copied["_hs_m"] = text(at.new), &types.AttributeValueMemberN{Value: "1"}
-	for _, change := range [][2]place.Item{{item, frozen}, {nil, copied}, {frozen, stub}, {stub, nil}} {
-		t, i := tariff.change(change[0], change[1])
+	for n, change := range [][2]place.Item{{item, frozen}, {nil, copied}, {frozen, stub}, {stub, nil}} {
+		by := tariff
+		if n == 1 && a.into != nil {
+			by = a.into
+		}
+		t, i := by.change(change[0], change[1])
 		table += t
 		index += i
 	}
@@ -231,6 +257,9 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 		passes++
 	}
 	f.ReadUnits = passes*once + s.reads*scale
+	if a.into != nil {
+		f.ReadUnits += a.between(source, f, once)
+	}
 	f.Passes = int(passes)
 	f.Dollars = dollars(a.options.Prices, f.ReadUnits, f.WriteUnits)
 	seconds := max(passes*once/a.options.RCU, f.WriteUnits/a.options.WCU)
@@ -262,6 +291,20 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 		f.Notes = append(f.Notes, "the last move is not finished: finish it before the next one")
 	}
 }
+
+// between returns how many more read units a move into another table takes, or fewer.
+func (a *appraisal) between(source *source, f *Forecast, once float64) (units float64) {
+	if phase := a.record.Stage.Phase; phase == forward.Settled || phase == forward.Split { // two passes meet stubs alone, as the items are in the other table
+		units = 2 * (source.once(f.Items, stubBytes*float64(f.Items)) - once)
+	}
+	if a.census != nil {
+		units += float64(source.total) // the census of the other table, which is empty
+	}
+	return units
+}
+
+// stubBytes is about the size of a stub.
+const stubBytes = 40
 
 // surveys reports whether a survey comes before the first item moves: see life.survey.
 func (a *appraisal) surveys() bool {

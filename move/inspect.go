@@ -62,7 +62,8 @@ func (m *byID) verify(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	p := &pass{work: t.work, segments: newSegments(source.total), mode: scanStrong, keys: []string{o.PartitionKey, o.SortKey}, fetch: source.page, handle: i.take}
+	source.read(&v.Record.Now, v.Record.Next, v.Record.Former)
+	p := &pass{work: t.work, segments: source.segments(), mode: scanStrong, keys: []string{o.PartitionKey, o.SortKey}, fetch: source.page, handle: i.take}
 	err = t.tell(ctx, p.run)
 	t.work.mu.Lock()
 	defer t.work.mu.Unlock()
@@ -81,7 +82,7 @@ func (i *inspection) know(v *passage.View) *atlas {
 }
 
 // take judges the items of a page, and looks again at those that seem wrong.
-func (i *inspection) take(ctx context.Context, items []place.Item) error {
+func (i *inspection) take(ctx context.Context, in string, items []place.Item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	turns := make(chan struct{}, inspectors)
@@ -94,7 +95,7 @@ func (i *inspection) take(ctx context.Context, items []place.Item) error {
 		}
 		atlas := i.know(v)
 		slot, odd := i.byID.table.Slot(item)
-		at := atlas.find(item, slot.State)
+		at := atlas.find(in, item, slot.State)
 		i.count(at, slot.State, odd, &v.Record)
 		if !i.suspect(at, slot.State, odd, item, &v.Record) {
 			continue
@@ -108,7 +109,7 @@ func (i *inspection) take(ctx context.Context, items []place.Item) error {
 		}
 		all.Go(func() {
 			defer func() { <-turns }()
-			if err := i.examine(ctx, item); err != nil {
+			if err := i.examine(ctx, in, item); err != nil {
 				cancel(err)
 			}
 		})
@@ -202,14 +203,14 @@ func (i *inspection) tellOf(at located, item place.Item) bool {
 
 // examine reads the homes of an item again, and reports what is wrong with them. It judges only what it has read while the record stayed
 // the same, and gives an id that a program may just be creating some time.
-func (i *inspection) examine(ctx context.Context, item place.Item) error {
+func (i *inspection) examine(ctx context.Context, in string, item place.Item) error {
 	lost, late := 0, 0
 	for {
 		v, err := i.book.View(ctx)
 		if err != nil {
 			return err
 		}
-		d, err := i.look(ctx, v, item)
+		d, err := i.look(ctx, v, in, item)
 		if overdue(err) {
 			if late++; late < leaseTimes {
 				continue
@@ -255,24 +256,24 @@ func (i *inspection) blame(kind, why string, d *diagnosis, item place.Item) {
 }
 
 // look reads what lies where an item was found and, if the id has two homes, what both have.
-func (i *inspection) look(ctx context.Context, v *passage.View, item place.Item) (*diagnosis, error) {
+func (i *inspection) look(ctx context.Context, v *passage.View, in string, item place.Item) (*diagnosis, error) {
 	atlas := i.know(v)
 	d := &diagnosis{record: v.Record, item: item}
 	pk := storedKey(item, i.options.Collection.PartitionKey)
 	var err error
-	if d.item, err = i.get(ctx, v, located{old: pk, new: pk}, item, forward.Old); err != nil || len(d.item) == 0 {
+	if d.item, err = i.get(ctx, v, located{old: pk, new: pk, oldIn: in, newIn: in}, item, forward.Old); err != nil || len(d.item) == 0 {
 		return d, err
 	}
 	var slot forward.Slot[express.Item]
 	slot, d.odd = i.byID.table.Slot(d.item)
-	d.at, d.here = atlas.find(d.item, slot.State), slot.State
+	d.at, d.here = atlas.find(in, d.item, slot.State), slot.State
 	switch content := d.here == forward.Live || d.here == forward.Frozen; {
 	case d.odd != nil:
 	case d.at.spot == atUnknown || d.at.spot == astray: // no shard of it is known, or none that counts
 	case v.Record.List() && content:
 		err = i.twin(ctx, v, d)
 	}
-	if d.at.old != d.at.new && d.odd == nil && err == nil {
+	if d.at.twoHomes() && d.odd == nil && err == nil {
 		err = i.homes(ctx, v, d)
 	}
 	return d, err

@@ -213,10 +213,17 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 
 // advance enters the next stage, if the table is still one whose items can be moved: somebody may have changed it while the mover waited.
 func (l *life) advance(ctx context.Context, v *passage.View, then forward.Stage, next *passage.Arrangement, why string) error {
-	if _, err := l.admit(ctx); err != nil {
+	table, err := l.admit(ctx)
+	if err == nil {
+		_, err = l.admitTables(ctx, table, &v.Record, next)
+	}
+	if err == nil && v.Record.Next != nil {
+		err = l.prepare(ctx, v, v.Record.Next) // somebody may have deleted control items there
+	}
+	if err != nil {
 		return fmt.Errorf("the move stays %s: %w", stageOf(&v.Record).Name, err)
 	}
-	_, err := l.book.Advance(ctx, v, then, next, why)
+	_, err = l.book.Advance(ctx, v, then, next, why)
 	return err
 }
 
@@ -256,6 +263,9 @@ func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, er
 		return false, false, l.unlessChanged(ctx, v, err)
 	}
 	if err := l.needRecord(ctx); err != nil {
+		return false, false, err
+	}
+	if err := l.prepare(ctx, v, to); err != nil {
 		return false, false, err
 	}
 	return false, false, l.advance(ctx, v, forward.Stage{Phase: forward.Split}, to, "heatsink move: split")

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/plan"
 )
@@ -64,6 +65,11 @@ type Options struct {
 	// The longest prefix counts for a key, and Widths before it. Without To, only the items of these keys move. DynamoDB cannot
 	// look for a prefix of keys, so each pass reads the whole table.
 	Prefixes map[string]int
+
+	// Into is the name of the table that the items of a movable collection are moved into, in the same account and region, with the same
+	// key attributes. The collection is one of items that are found by id, without a ControlTable. To is the layout there, by default the
+	// present one. To move the items back, name the table of the Collection. Default: they stay in their table.
+	Into string
 
 	// Wait makes Run and Back wait until the stages of a move may end, which takes an hour for each of three. Default: they go as far as
 	// they can, and say in Result.Stage when to go on.
@@ -174,6 +180,19 @@ func (o *Options) validateMovable(wrong func(format string, args ...any)) {
 		wrong("To has a bucket for every %v and Collection.EventTime is %q, but items are found by their sort key alone: "+
 			"name the sort key %q in EventTime, if it begins with the time; else leave the bucket out", o.To.Bucket, c.EventTime.Attribute, c.SortKey)
 	}
+	switch c := &o.Collection; {
+	case o.Into == "":
+	case c.Layout.Strategy == layout.Random:
+		wrong("Into is %q, but the collection is a list, and a list does not move into another table: leave Into out", o.Into)
+	case c.ControlTable != "":
+		wrong("Into is %q, but the collection has the ControlTable %q, and its record must be beside its items: leave one of the two out", o.Into, c.ControlTable)
+	case o.varies() && o.To == (layout.Layout{}):
+		wrong("Into is %q, which moves all keys, but Widths or Prefixes without To moves only some: give To as well, or leave one of the two out", o.Into)
+	default:
+		if err := (passage.Arrangement{Table: o.Into}).Validate(); err != nil {
+			wrong("Into: %w", err)
+		}
+	}
 	for key, n := range o.Widths {
 		if n < 1 || n > layout.MaxShards {
 			wrong("Widths has %d shards for key %q, want 1 to %d", n, key, layout.MaxShards)
@@ -188,8 +207,8 @@ func (o *Options) validateMovable(wrong func(format string, args ...any)) {
 
 // validateListed reports what is wrong with the options of a collection that an index lists.
 func (o *Options) validateListed(wrong func(format string, args ...any)) {
-	if o.To != (layout.Layout{}) || o.varies() || o.Wait {
-		wrong("To, Widths, Prefixes or Wait is set, which are for movable collections: items that an index lists move to Collection.Layout, and nothing has to wait")
+	if o.To != (layout.Layout{}) || o.varies() || o.Wait || o.Into != "" {
+		wrong("To, Widths, Prefixes, Into or Wait is set, which are for movable collections: items that an index lists move to Collection.Layout, and nothing has to wait")
 	}
 	if o.Key != "" && o.Prefix != "" {
 		wrong("Key is %q and Prefix is %q: set only one of them", o.Key, o.Prefix)

@@ -339,7 +339,7 @@ func (m *Mover) recovery(ctx context.Context) string {
 // describe returns the table, and refuses one that is not what the options say.
 func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 	o := &m.options.Collection
-	t, err := m.describeTable(ctx)
+	t, err := m.describeTable(ctx, o.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -376,11 +376,11 @@ func (m *Mover) describe(ctx context.Context) (*types.TableDescription, error) {
 	return nil, fmt.Errorf("the table has no index %q: name one of its global secondary indexes", o.Index.Name)
 }
 
-// describeTable returns the table as it is.
-func (m *Mover) describeTable(ctx context.Context) (*types.TableDescription, error) {
+// describeTable returns a table as it is.
+func (m *Mover) describeTable(ctx context.Context, name string) (*types.TableDescription, error) {
 	var out *dynamodb.DescribeTableOutput
 	_, err := dispatch.New(dispatch.Retry{}, nil, nil).Do(ctx, dispatch.Request{Send: func(ctx context.Context, _ int) (err error) {
-		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.options.Collection.Table}, dispatch.Once)
+		out, err = m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name}, dispatch.Once)
 		return err
 	}})
 	if err != nil {

@@ -77,7 +77,8 @@ type Finding struct {
 	Kind   string `json:"kind"`
 	Key    string `json:"key"` // the item's key in the table
 	Stored string `json:"stored"`
-	Want   string `json:"want,omitempty"` // "" if nothing says where it belongs
+	Table  string `json:"table,omitempty"` // that has the item, if it is not that of the collection
+	Want   string `json:"want,omitempty"`  // "" if nothing says where it belongs
 	Why    string `json:"why,omitempty"`
 }
 

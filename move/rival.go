@@ -3,6 +3,7 @@ package move
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,12 +20,14 @@ import (
 const defaultName = "table"
 
 // rivals refuses a move that would take the items of another collection, as far as that can be known without reading the table: by the
-// default name, and by the charters of the control table. It costs a read or two, and a scan of the control table.
-func (t *trip) rivals(ctx context.Context) error {
+// default name in the given tables, and by the charters of the control table. It costs a read or two, and a scan of the control table.
+func (t *trip) rivals(ctx context.Context, tables ...string) error {
 	o := &t.options.Collection
 	if collectionName(&t.options) != defaultName {
-		if err := t.rival(ctx, "", defaultName); err != nil {
-			return err
+		for _, in := range slices.Compact(tables) {
+			if err := t.rival(ctx, in, "", defaultName); err != nil {
+				return err
+			}
 		}
 	}
 	if o.ControlTable == "" {
@@ -51,7 +54,7 @@ func (t *trip) rivals(ctx context.Context) error {
 			if err != nil || key.Collection == collectionName(&t.options) {
 				continue
 			}
-			if err := t.rival(ctx, o.ControlTable, key.Collection); err != nil {
+			if err := t.rival(ctx, "", o.ControlTable, key.Collection); err != nil {
 				return err
 			}
 		}
@@ -61,19 +64,19 @@ func (t *trip) rivals(ctx context.Context) error {
 	}
 }
 
-// rivalIn refuses a move that would take the items of another collection, if an item of the table is the charter of one.
-func (t *trip) rivalIn(ctx context.Context, item place.Item) error {
+// rivalIn refuses a move that would take the items of another collection, if an item of a table is the charter of one.
+func (t *trip) rivalIn(ctx context.Context, in string, item place.Item) error {
 	key, err := layout.ParseControlKey(storedKey(item, t.options.Collection.PartitionKey))
 	if err != nil || key.Role != layout.RoleCharter || t.options.Collection.ControlTable == "" && key.Collection == collectionName(&t.options) {
 		return nil
 	}
-	return t.rival(ctx, "", key.Collection)
+	return t.rival(ctx, in, "", key.Collection)
 }
 
 // rival returns an error if a name is that of another collection which spreads the keys of this table. Nothing in an item says whose
 // it is, so a move of all keys would take that collection's items as well.
-func (t *trip) rival(ctx context.Context, controlTable, name string) error {
-	stored, found, err := t.charterOf(ctx, t.work.table, controlTable, name)
+func (t *trip) rival(ctx context.Context, table, controlTable, name string) error {
+	stored, found, err := t.charterIn(ctx, t.work.table, t.name(table), controlTable, name)
 	switch {
 	case err != nil:
 		return fmt.Errorf("charter of collection %q, which is in the table as well: %w", name, err)
@@ -82,13 +85,13 @@ func (t *trip) rival(ctx context.Context, controlTable, name string) error {
 	case controlTable != "" && lastPart(stored.Table) != lastPart(t.options.Collection.Table):
 		return nil
 	}
-	in := t.options.Collection.Table
+	in := t.name(table)
 	if controlTable != "" {
 		in = controlTable
 	}
-	return fmt.Errorf("%w: the table also has the items of collection %q, and nothing in an item says whose it is, so a move of all keys would take them as well: "+
+	return fmt.Errorf("%w: table %s also has the items of collection %q, and nothing in an item says whose it is, so a move of all keys would take them as well: "+
 		"move single keys (Options.Widths, --keys) or those with a prefix (Options.Prefixes, --prefix), or give each collection a table of its own; if no program uses that collection any more, delete the item %q of table %s",
-		ErrUnsupported, name, layout.ControlKey{Role: layout.RoleCharter, Collection: name}, in)
+		ErrUnsupported, t.name(table), name, layout.ControlKey{Role: layout.RoleCharter, Collection: name}, in)
 }
 
 // lastPart returns the name of a table that is given by its name or by its ARN.

@@ -114,6 +114,9 @@ func (l *life) round(ctx context.Context, v *passage.View, chore forward.Chore, 
 		l.options.Logger.WarnContext(ctx, "the checkpoint is not used: the pass begins at the beginning", "table", l.options.Collection.Table, "why", ignored)
 	}
 	if segments != nil {
+		for i, s := range segments {
+			s.in = r.pass.segments[i].in
+		}
 		r.pass.segments = segments
 		l.mu.Lock()
 		l.result.Resumed = true

@@ -232,8 +232,8 @@ type pass struct {
 	checkpoint *checkpoint
 	keys       []string // the table's key attributes
 
-	fetch  func(context.Context, *segment) (*dynamodb.ScanOutput, error) // the next page of a segment
-	handle func(context.Context, []place.Item) error
+	fetch  func(context.Context, *segment) (*dynamodb.ScanOutput, error)  // the next page of a segment
+	handle func(ctx context.Context, in string, items []place.Item) error // in is the table of the segment
 
 	left  int64 // under work.mu, as the segments
 	turn  sync.Mutex
@@ -265,7 +265,7 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 		p.report.Scanned += passed
 		p.mu.Unlock()
 		for some := range slices.Chunk(out.Items, chunk) {
-			if err := p.handle(ctx, some); err != nil {
+			if err := p.handle(ctx, s.in, some); err != nil {
 				return err
 			}
 			p.mu.Lock()
@@ -284,7 +284,7 @@ func (p *pass) read(ctx context.Context, s *segment) error {
 
 // take judges the items of a page, and moves them. Each is counted as scanned when it is dealt with: writes take much longer than
 // reads.
-func (p *pass) take(ctx context.Context, items []place.Item) error {
+func (p *pass) take(ctx context.Context, _ string, items []place.Item) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	seen := time.Now()

@@ -22,7 +22,7 @@ type scope struct {
 // newScope returns what a move between two arrangements is limited to, nil if that is nothing: then it moves all keys.
 func newScope(partition string, a, b passage.Arrangement) *scope {
 	none := func(a passage.Arrangement) layout.Layout { return passage.Arrangement{Layout: a.Layout}.For("") }
-	if !samePlaces(none(a), none(b)) {
+	if a.Table != b.Table || !samePlaces(none(a), none(b)) {
 		return nil
 	}
 	s := &scope{partition: partition, in: []passage.Arrangement{a, b}}

@@ -28,7 +28,9 @@ type source struct {
 	keys  []string // the partition keys to query; nil: the whole table is scanned
 	scope *scope   // what is taken of that; nil: everything
 	whole bool     // whole items are read, and not only their keys and marks
-	total int      // segments
+	total int      // segments of each table
+
+	tables []string // to read, as passage.Arrangement has them
 }
 
 // maxQueried is how many shards are queried one by one. A scan of the table is simpler from then on.
@@ -37,10 +39,32 @@ const maxQueried = 10_000
 // newSource returns where to find the items that move between two arrangements.
 func (t *trip) newSource(now passage.Arrangement, next *passage.Arrangement, whole bool) (*source, error) {
 	s := &source{trip: t, whole: whole, total: t.options.Segments}
+	s.read(&now, next)
 	if next == nil {
 		return s, nil
 	}
 	return s, s.only(newScope(t.options.Collection.PartitionKey, now, *next))
+}
+
+// read makes the tables of arrangements the ones to read. Those that are nil do not count.
+func (s *source) read(in ...*passage.Arrangement) {
+	s.tables = nil
+	for _, a := range in {
+		if a != nil && !slices.Contains(s.tables, a.Table) {
+			s.tables = append(s.tables, a.Table)
+		}
+	}
+}
+
+// segments returns the parts to read.
+func (s *source) segments() (all []*segment) {
+	for _, table := range s.tables {
+		for _, part := range newSegments(s.total) {
+			part.in = table
+			all = append(all, part)
+		}
+	}
+	return all
 }
 
 // only limits a source to a scope.
@@ -115,7 +139,7 @@ func (s *source) limit() (limit *int32, units float64) {
 func (s *source) scan(ctx context.Context, part *segment) (*dynamodb.ScanOutput, error) {
 	t := s.trip
 	in := &dynamodb.ScanInput{
-		TableName: &t.options.Collection.Table, Segment: aws.Int32(int32(part.number)), TotalSegments: aws.Int32(int32(s.total)),
+		TableName: aws.String(t.name(part.in)), Segment: aws.Int32(int32(part.number)), TotalSegments: aws.Int32(int32(s.total)),
 		ExclusiveStartKey: part.start, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
 	in.ProjectionExpression, in.ExpressionAttributeNames = s.names()
@@ -157,7 +181,7 @@ func (s *source) query(ctx context.Context, part *segment) (*dynamodb.ScanOutput
 		}
 	}
 	in := &dynamodb.QueryInput{
-		TableName: &t.options.Collection.Table, ConsistentRead: aws.Bool(true), ExclusiveStartKey: start,
+		TableName: aws.String(t.name(part.in)), ConsistentRead: aws.Bool(true), ExclusiveStartKey: start,
 		KeyConditionExpression:    aws.String("#pk = :pk"),
 		ExpressionAttributeValues: place.Item{":pk": text(own[at])}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}

@@ -33,10 +33,32 @@ func (s spot) String() string { return spotNames[s] }
 // located is what the key of an item says.
 type located struct {
 	spot
-	key      string // the logical key, "" if it is unknown
-	old, new string // the partition keys of the id's homes, "" if they are unknown
-	why      string // for people, of astray and atUnknown
-	remedy   string // what to do with it, of astray
+	in           string // the table that it lies in, as passage.Arrangement has it
+	key          string // the logical key, "" if it is unknown
+	old, new     string // the partition keys of the id's homes, "" if they are unknown
+	oldIn, newIn string // their tables
+	why          string // for people, of astray and atUnknown
+	remedy       string // what to do with it, of astray
+}
+
+// twoHomes reports whether the id has an old home and another new one.
+func (at located) twoHomes() bool { return at.old != at.new || at.oldIn != at.newIn }
+
+// homes returns both homes for people.
+func (at located) homes() (old, new string) {
+	old, new = quote.Text(at.old), quote.Text(at.new)
+	if at.oldIn != at.newIn {
+		old, new = old+inTable(at.oldIn), new+inTable(at.newIn)
+	}
+	return old, new
+}
+
+// inTable names a table of an arrangement for people.
+func inTable(table string) string {
+	if table == "" {
+		return " in the collection's own table"
+	}
+	return " in table " + table
 }
 
 // atlas tells where items lie, given where they were and where they move to. It sends nothing, and does not change.
@@ -73,16 +95,16 @@ func atlasOf(partition, sort string, r *passage.Record) *atlas {
 	return t
 }
 
-// find tells where an item lies that is in a state. Keys of a collection where nothing moves need not be ones that a move has taken.
-func (t *atlas) find(item place.Item, state forward.State) located {
+// find tells where an item of a table lies that is in a state. Keys of a collection where nothing moves need not be ones that a move has taken.
+func (t *atlas) find(in string, item place.Item, state forward.State) located {
 	if t.own == nil {
-		return t.locate(item)
+		return t.locate(in, item)
 	}
-	at := t.own.locate(item)
+	at := t.own.locate(in, item)
 	if at.spot == atControl || at.spot == atBoth && !state.Forwarded() {
 		return at
 	}
-	if left := t.locate(item); left.spot == atOld || left.spot == atNew {
+	if left := t.locate(in, item); left.spot == atOld || left.spot == atNew {
 		return left
 	}
 	return at
@@ -117,8 +139,22 @@ func (t *atlas) homes(key string, item place.Item) (old, new string, err error) 
 	return old, new, err
 }
 
-// locate tells where an item lies. A stored key is of one logical key at most, because a key counts only if both arrangements take it.
-func (t *atlas) locate(item place.Item) (at located) {
+// locate tells where an item of a table lies. A stored key is of one logical key at most, because a key counts only if both arrangements
+// take it.
+func (t *atlas) locate(in string, item place.Item) (at located) {
+	at = t.explain(in, item)
+	at.in = in
+	if !t.list {
+		at.oldIn, at.newIn = t.now.Table, t.now.Table
+		if t.next != nil {
+			at.newIn = t.next.Table
+		}
+	}
+	return at
+}
+
+// explain is locate without the tables.
+func (t *atlas) explain(in string, item place.Item) located {
 	stored, ok := item[t.schema.PartitionKey].(*types.AttributeValueMemberS)
 	if !ok {
 		return located{spot: atUnknown, why: fmt.Sprintf("attribute %q is %s, want a string", t.schema.PartitionKey, attribute.Describe(item[t.schema.PartitionKey]))}
@@ -126,11 +162,16 @@ func (t *atlas) locate(item place.Item) (at located) {
 	if layout.IsControl(stored.Value) {
 		return located{spot: atControl}
 	}
-	arrangements := []passage.Arrangement{t.now}
-	if t.next != nil {
-		arrangements = append(arrangements, *t.next)
+	var arrangements []passage.Arrangement
+	for _, a := range []*passage.Arrangement{&t.now, t.next} {
+		if a != nil && a.Table == in {
+			arrangements = append(arrangements, *a)
+		}
 	}
-	var why error
+	why := error(nil)
+	if len(arrangements) == 0 {
+		return located{spot: atUnknown, why: "it lies" + inTable(in) + ", which has no items of the collection"}
+	}
 	for _, a := range arrangements {
 		key, err := keyIn(a, stored.Value)
 		if err == nil {
@@ -140,7 +181,7 @@ func (t *atlas) locate(item place.Item) (at located) {
 		case err == nil && t.list:
 			return t.placeInList(key, stored.Value, item)
 		case err == nil:
-			return t.place(key, stored.Value, item)
+			return t.place(in, key, stored.Value, item)
 		}
 		why = cmp.Or(why, err)
 	}
@@ -151,21 +192,26 @@ func (t *atlas) locate(item place.Item) (at located) {
 func (t *atlas) takes(key string) error { return passage.Record{Now: t.now, Next: t.next}.Check(key) }
 
 // place tells where an item of a key lies.
-func (t *atlas) place(key, stored string, item place.Item) located {
+func (t *atlas) place(in, key, stored string, item place.Item) located {
 	old, new, err := t.homes(key, item)
 	at := located{key: key, old: old, new: new}
+	isOld := stored == old && in == t.now.Table
+	isNew := stored == new && in == cmp.Or(t.next, &t.now).Table
 	switch {
 	case err != nil:
 		at.spot, at.why = atUnknown, err.Error()
-	case stored == old && stored == new:
+	case isOld && isNew:
 		at.spot = atBoth
-	case stored == old:
+	case isOld:
 		at.spot = atOld
-	case stored == new:
+	case isNew:
 		at.spot = atNew
 	default:
 		at.spot, at.remedy = astray, "put it there, or delete it"
 		at.why = fmt.Sprintf("an item of key %s with this %s belongs to %s", quote.Text(key), t.schema.SortKey, quote.Text(old))
+		if t.next != nil && t.next.Table != t.now.Table {
+			at.why += inTable(t.now.Table)
+		}
 		if old != new {
 			at.why += " or, when it has moved, to " + quote.Text(new)
 		}

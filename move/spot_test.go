@@ -99,7 +99,7 @@ func TestLocate(t *testing.T) {
 		"another spelling":                     {four, new(arranged(4, spelt(layout.SharpNumber()))), stored(home(four, "K", "a"), "a"), atOld, "K", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			at := newAtlas("pk", "sk", test.now, test.next).locate(test.item)
+			at := newAtlas("pk", "sk", test.now, test.next).locate("", test.item)
 			if at.spot != test.want || at.key != test.key || !strings.Contains(at.why, test.why) || (test.why == "") != (at.why == "") {
 				t.Errorf("got %v of key %q because %q, want %v of %q because %q", at.spot, at.key, at.why, test.want, test.key, test.why)
 			}
@@ -151,7 +151,7 @@ func TestLocateFindsWhatIsPut(t *testing.T) {
 		}
 		for pk, spot := range want {
 			counts[spot]++
-			at := atlas.locate(stored(pk, id))
+			at := atlas.locate("", stored(pk, id))
 			if at.spot != spot || at.key != key || at.old != old || at.new != new {
 				t.Fatalf("%q of key %q and id %q is %+v, want %v: from %v to %v", pk, key, id, at, spot, now, next)
 			}

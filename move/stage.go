@@ -20,11 +20,13 @@ type Arrangement struct {
 
 	// Prefixes are those of keys that have their own number of shards. The longest one counts for a key, and Widths before it.
 	Prefixes map[string]int `json:"prefixes,omitempty"`
+
+	Table string `json:"table,omitempty"` // the table that has the items, if it is not that of the collection's record
 }
 
 // arrangementOf returns what people see of an arrangement.
 func arrangementOf(a passage.Arrangement) Arrangement {
-	return Arrangement{Layout: a.Layout, Widths: a.Widths, Prefixes: a.Prefixes}
+	return Arrangement{Layout: a.Layout, Widths: a.Widths, Prefixes: a.Prefixes, Table: a.Table}
 }
 
 // String returns the arrangement in one line.
@@ -40,7 +42,11 @@ func (a Arrangement) String() string {
 	if n := len(own) - maxNamed; n > 0 {
 		own, more = own[:maxNamed], fmt.Sprintf(" and %d more", n)
 	}
-	return a.Layout.String() + strings.Join(own, "") + more
+	where := ""
+	if a.Table != "" {
+		where = ", in table " + a.Table
+	}
+	return a.Layout.String() + where + strings.Join(own, "") + more
 }
 
 // maxNamed is how many keys and prefixes a text names.

@@ -20,6 +20,9 @@ func (m *Mover) Back(ctx context.Context) (Result, error) {
 
 // Finish ends the time after a move in which programs may be configured with the layout of before. Those that are get
 // heatsink.ErrCharter from then on. The next move to another layout needs it. The error wraps ErrStage if no move has ended.
+//
+// A move into another table ends in the same way: that table gets the collection's record, and programs with the table of before are
+// refused. If Finish was stopped halfway, programs with the new table go on as before. Call it again then.
 func (m *Mover) Finish(ctx context.Context) error {
 	if m.byID == nil {
 		return fmt.Errorf("finish the move of table %s: %w: an index lists the items, so there is nothing to finish", m.options.Collection.Table, ErrUnsupported)

@@ -24,12 +24,18 @@ func refusesMore(now, next passage.Arrangement) bool {
 	if next.Timed() && now.Layout.Bucket != next.Layout.Bucket { // keys that end like a bucket, and ids without a time
 		return true
 	}
-	if !spreads(next) {
+	if !spreads(next) || now.Table != next.Table { // such a key lies in the old table then, where nothing moves to
 		return false
 	}
 	a, b := now.Layout.Format.WithDefaults(), next.Layout.Format.WithDefaults()
 	a.BareZero, b.BareZero = false, false
 	return !spreads(now) || a != b
+}
+
+// wary reports whether a new home is looked at before an item is frozen. In another table, programs that have nothing to do with the
+// collection may put items as well.
+func wary(now, next passage.Arrangement) bool {
+	return now.Table != next.Table || refusesMore(now, next)
 }
 
 // survey looks at all items of a split collection before the first one moves, if the new layout refuses keys that the present one takes. A
@@ -95,10 +101,10 @@ func (l *life) quiet(ctx context.Context, v *passage.View) error {
 }
 
 // inspect notes the items of a page that no move of this collection can have put where they are.
-func (r *round) inspect(ctx context.Context, items []place.Item) error {
+func (r *round) inspect(ctx context.Context, in string, items []place.Item) error {
 	for _, item := range items {
 		slot, odd := r.byID.table.Slot(item)
-		at := r.atlas.find(item, slot.State)
+		at := r.atlas.find(in, item, slot.State)
 		r.wanted(at, slot.State, odd, item) // it notes what can never move
 		r.passed(at)
 		if odd != nil || at.spot != atNew || slot.State != forward.Live && slot.State != forward.Dead {
@@ -145,9 +151,13 @@ func (r *round) came(ctx context.Context, at located, item place.Item) (bool, er
 }
 
 // occupiedError says that an item cannot move, because its new home has one that no move has put there.
-type occupiedError struct{ home string }
+type occupiedError struct{ home, table string }
 
 func (e *occupiedError) Error() string {
+	if e.table != "" {
+		return fmt.Sprintf("table %s has another item under %s, which no move has put there: find out which program writes to that table without the record, and delete the item there; "+
+			"or go back (--back) while the move is split", e.table, quote.Text(e.home))
+	}
 	return fmt.Sprintf("%s has another item, which no move has put there: a program that did not know of the move has put it under a key that the new layout does not take; "+
 		"put that one under another key and delete it there, or go back (--back) while the move is split, and choose another Format", quote.Text(e.home))
 }
@@ -165,5 +175,8 @@ func (r *round) occupied(ctx context.Context, where carry.Place, at located) err
 	if state, err := read(forward.Old); err != nil || state != forward.Live {
 		return err // it has moved on meanwhile
 	}
-	return &occupiedError{at.new}
+	if at.oldIn != at.newIn {
+		return &occupiedError{at.new, r.name(at.newIn)}
+	}
+	return &occupiedError{at.new, ""}
 }

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type work struct {
 	judge  *judge
 	widths *ledgers // nil unless the collection is adaptive
 	table  *types.TableDescription
+	in     string // the table that samples are taken of, if it is not that of the collection
 	reads  *brake
 	writes *brake
 	began  time.Time
@@ -196,7 +198,7 @@ const (
 // scan reads a page of a segment.
 func (w *work) scan(ctx context.Context, part *segment, total int, mode scanMode) (*dynamodb.ScanOutput, error) {
 	in := &dynamodb.ScanInput{
-		TableName: &w.options.Collection.Table, Segment: aws.Int32(int32(part.number)), TotalSegments: aws.Int32(int32(total)),
+		TableName: aws.String(cmp.Or(w.in, w.options.Collection.Table)), Segment: aws.Int32(int32(part.number)), TotalSegments: aws.Int32(int32(total)),
 		ExclusiveStartKey: part.start, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
 	share := 2.0

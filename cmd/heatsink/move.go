@@ -71,7 +71,8 @@ it says so, or let it --wait. --stage shows where it stands. --keys moves single
 and --prefix those that begin alike, also those that come later.
 While it is split, --back takes the items back. --finish ends the time in which programs may
 have the layout of before. An append-only list (Movable and a random layout) moves in the same
-way: it waits while it is closed as well, and does not go back.
+way: it waits while it is closed as well, and does not go back. --into moves the items found
+by id into another table with the same keys; --finish then makes that the collection's table.
 
 Counters are a third kind (--counter): a number attribute that programs change with ADD is
 imported into the counters of package counter. All programs that read must have
@@ -114,6 +115,7 @@ the reason if it is false. "listed" is the number of items that --key or --prefi
   heatsink move users --to 16 --wait
   heatsink move users --keys STATUS#ACTIVE=16
   heatsink move posts --prefix POST#2026=16
+  heatsink move users --into people --wait
   heatsink move users --stage
   heatsink move posts --counter views --sort-value META --counters counters
   heatsink move posts --counter views --sort-value META --counters counters --verify`,

@@ -25,6 +25,7 @@ import (
 type moveByID struct {
 	keys                      []string
 	prefixes                  []string // --prefix, which moves of listed items have as well
+	into                      string
 	wait, back, finish, stage bool
 
 	used bool // the collection is movable
@@ -33,6 +34,7 @@ type moveByID struct {
 func (b *moveByID) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&b.keys, "keys", nil, "items found by id: move only these keys, each to its own number of shards: KEY=SHARDS,KEY=SHARDS")
 	f.StringArrayVar(&b.prefixes, "prefix", nil, "move only logical keys that begin like this; items found by id: to their own number of shards, PREFIX=SHARDS; may be repeated then")
+	f.StringVar(&b.into, "into", "", "items found by id: move them into this table, which has the same keys, with the layout of --to or the present one")
 	f.BoolVar(&b.wait, "wait", false, "items found by id: wait for the stages of the move, about an hour each, until it is over")
 	f.BoolVar(&b.back, "back", false, "items found by id: take a move that is split back to where the items were")
 	f.BoolVar(&b.finish, "finish", false, "items found by id: refuse programs that still have the layout of before the move")
@@ -41,7 +43,7 @@ func (b *moveByID) flags(f *pflag.FlagSet) {
 
 // unused returns an error if a flag was given that moves of listed items do not have.
 func (b *moveByID) unused() error {
-	for name, given := range map[string]bool{"keys": len(b.keys) > 0, "wait": b.wait, "back": b.back, "finish": b.finish, "stage": b.stage} {
+	for name, given := range map[string]bool{"keys": len(b.keys) > 0, "into": b.into != "", "wait": b.wait, "back": b.back, "finish": b.finish, "stage": b.stage} {
 		if given {
 			return fmt.Errorf("--%s is for items that are found by id, and the table has no movable collection of that name: leave it out; give --name if Options.Name is set", name)
 		}
@@ -108,7 +110,7 @@ func (m *mover) movable(ctx context.Context, c clients, table *types.TableDescri
 		}
 	}
 	m.byID.used = true
-	o = move.Options{RCU: m.rcu, WCU: m.wcu, Segments: m.segments, Wait: m.byID.wait}
+	o = move.Options{RCU: m.rcu, WCU: m.wcu, Segments: m.segments, Wait: m.byID.wait, Into: m.byID.into}
 	if o.Widths, err = widths("keys", m.byID.keys, "KEY=SHARDS, such as STATUS#ACTIVE=16"); err != nil {
 		return o, true, err
 	}
@@ -161,6 +163,12 @@ func (m *mover) runByID(cmd *cobra.Command, c clients, mover *move.Mover, option
 		return err
 	}
 	stage, err := mover.Stage(ctx)
+	if errors.Is(err, heatsink.ErrCharter) && b.finish { // another one may have begun to finish the move, and handed the record over
+		if finished := mover.Finish(ctx); finished == nil {
+			out.handedOver(m)
+			return nil
+		}
+	}
 	if err != nil {
 		return c.explain(m.table, err)
 	}
@@ -224,7 +232,12 @@ func (o *moveOutput) ended(m *mover, r move.Result, err error) error {
 func (m *mover) finish(ctx context.Context, in io.Reader, mover *move.Mover, s move.Stage, out *moveOutput) error {
 	if !m.yes && s.Former != nil && !s.Moving() {
 		question := fmt.Sprintf("programs whose Options.Layout is still %s are refused from now on", s.Former)
-		if err := confirm(ctx, in, out.screen, question, "set Options.Layout in all programs first, and add --yes"); err != nil {
+		otherwise := "set Options.Layout in all programs first, and add --yes"
+		if s.Now.Table != "" {
+			question = fmt.Sprintf("programs whose Options.Table is still %s are refused from now on", m.table)
+			otherwise = fmt.Sprintf("set Options.Table to %s in all programs first, and add --yes", s.Now.Table)
+		}
+		if err := confirm(ctx, in, out.screen, question, otherwise); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,11 @@ func (o *moveOutput) stage(m *mover, s move.Stage) {
 	} else {
 		o.next(m, s)
 	}
-	if s.Former != nil {
+	switch {
+	case s.Former == nil:
+	case s.Now.Table != "":
+		say.say("  former   programs may still have table %s and %s, until --finish", printable(m.table), printable(s.Former.String()))
+	default:
 		say.say("  former   programs may still have %s, until --finish", printable(s.Former.String()))
 	}
 	if s.Why != "" {
@@ -72,7 +76,11 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 	case f.Stage.Next != nil:
 		s.say("  to         %s", printable(f.Stage.Next.String()))
 	case m.to != "":
-		s.say("  to         %s", printable(move.Arrangement{Layout: options.To, Widths: options.Widths, Prefixes: options.Prefixes}.String()))
+		s.say("  to         %s", printable(move.Arrangement{Layout: options.To, Widths: options.Widths, Prefixes: options.Prefixes, Table: options.Into}.String()))
+	case options.Into != "":
+		to := f.Stage.Now
+		to.Table = options.Into
+		s.say("  to         %s", printable(to.String()))
 	case len(options.Widths)+len(options.Prefixes) > 0:
 		s.say("  to         %s", printable(move.Arrangement{Layout: f.Stage.Now.Layout, Widths: options.Widths, Prefixes: options.Prefixes}.String()))
 	}
@@ -121,7 +129,11 @@ func (o *moveOutput) resultByID(m *mover, r move.Result, err error) {
 		s.say("%s", s.red("  rests    "+r.Rests))
 	case r.Done:
 		s.say("the move is over: every item is under %s", printable(r.Stage.Now.String()))
-		if r.Stage.Former != nil {
+		switch {
+		case r.Stage.Former == nil:
+		case r.Stage.Now.Table != "":
+			s.say("set Options.Table and Options.Layout to that in all programs, and then run this command with --finish")
+		default:
 			s.say("set Options.Layout to that in all programs, and then run this command with --finish")
 		}
 	case err != nil && !errors.Is(err, move.ErrDamage):
@@ -138,4 +150,13 @@ func (o *moveOutput) finished(s move.Stage) {
 		return
 	}
 	o.results.say("the move is finished: programs must have %s", printable(s.Now.String()))
+}
+
+// handedOver shows that a move into another table was finished, by somebody else or halfway.
+func (o *moveOutput) handedOver(m *mover) {
+	if o.json != nil {
+		o.line("finished", map[string]string{"table": m.table})
+		return
+	}
+	o.results.say("the move is finished: the collection has left table %s", printable(m.table))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/faulty"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -209,6 +211,92 @@ func TestMovingGuideByID(t *testing.T) {
 		one.want("--prefix POST#2026=16 --dry-run", "0 moves", "check how they are spelt")
 		one.want("--keys STATUS#ACTIVE=16 --yes", "stage    split")
 	})
+}
+
+// The commands for a move into another table work in their order, in virtual time, and print what the page shows. Programs with either table
+// work until the move is finished.
+func TestMovingGuideIntoATable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := newMembers(t)
+		ran, page := 0, movingPage(t)
+		for line := range strings.Lines(page) {
+			args := strings.Fields(line)
+			if len(args) < 3 || args[0] != "heatsink" || args[1] != "move" || args[2] != "members" && args[2] != "people" {
+				continue
+			}
+			ran++
+			u := one
+			if slices.Contains(args, "--back") {
+				u = newMembers(t)
+				if _, _, err := u.runOn("members", "--into", "people", "--yes"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stdout, _, err := u.runOn(args[2], args[3:]...)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			switch {
+			case slices.Contains(args, "--dry-run"):
+				for shown := range strings.Lines(stdout) {
+					shown, _, _ = strings.Cut(shown, " items, ") // control items name their process, so that their size differs
+					if !strings.Contains(page, strings.TrimSpace(shown)) {
+						t.Errorf("%s prints %q, which the page does not show", line, strings.TrimSpace(shown))
+					}
+				}
+			case slices.Contains(args, "--stage"):
+				for _, table := range []string{"members", "people"} {
+					if n, err := u.openIn(table, unspread).Count(t.Context(), heatsink.Query{Key: "STATUS#IDLE"}); n != 50 || err != nil {
+						t.Errorf("a program with table %s counts %d, %v, want 50", table, n, err)
+					}
+				}
+			case slices.Contains(args, "--finish"):
+				if stdout, _, err := u.runOn("members", "--finish"); err != nil || !strings.Contains(stdout, "the collection has left table members") {
+					t.Errorf("finished again: %q, %v", stdout, err)
+				}
+				_, err := u.openIn("members", sixteenShards).Count(t.Context(), heatsink.Query{Key: "STATUS#IDLE"})
+				if !errors.Is(err, heatsink.ErrCharter) || !strings.Contains(err.Error(), "the collection is in table people now") {
+					t.Errorf("a program with the old table got %v", err)
+				}
+			}
+		}
+		if n, err := one.openIn("people", unspread).Count(t.Context(), heatsink.Query{Key: "STATUS#IDLE"}); ran != 9 || n != 50 || err != nil {
+			t.Errorf("%d commands, %d items, want 9 and 50: %v", ran, n, err)
+		}
+	})
+}
+
+var sixteenShards = layout.Layout{Shards: 16, Strategy: layout.Calculated}
+
+// newMembers returns an engine with 100 items in the table members, and the empty table people.
+func newMembers(t *testing.T) *userTable {
+	t.Helper()
+	db, err := local.New(local.Options{Signatures: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	u := &userTable{t: t, client: db.Client()}
+	if err := errors.Join(db.CreateTable(t.Context(), "members", "pk", "sk"), db.CreateTable(t.Context(), "people", "pk", "sk")); err != nil {
+		t.Fatal(err)
+	}
+	c := u.openIn("members", unspread)
+	for i := range 100 {
+		if _, err := c.Put(t.Context(), u.user(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return u
+}
+
+// openIn opens the collection as a program does that is configured with a table.
+func (u *userTable) openIn(table string, with layout.Layout) *heatsink.Collection[heatsink.Item] {
+	u.t.Helper()
+	c, err := heatsink.Open[heatsink.Item](u.client, heatsink.Options{Table: table, PartitionKey: "pk", SortKey: "sk", Movable: true, Layout: with})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return c
 }
 
 // The commands for a list work in their order.

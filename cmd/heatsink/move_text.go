@@ -225,6 +225,9 @@ func (o *moveOutput) tallies(all []tally) {
 func (o *moveOutput) findings(all []move.Finding) {
 	for _, f := range all {
 		text := fmt.Sprintf("  %-11s  item with %s, stored as %s", f.Kind, f.Key, quote.Text(f.Stored))
+		if f.Table != "" {
+			text += " in table " + f.Table
+		}
 		if f.Want != "" {
 			text += ", belongs to " + quote.Text(f.Want)
 		}

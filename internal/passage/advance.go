@@ -97,7 +97,7 @@ func (c *change) run(ctx context.Context) (*View, error) {
 
 // attempt returns the next attempt.
 func (c *change) attempt() (adapt.Attempt, error) {
-	v, at := &View{began: time.Now()}, c.clock.now()
+	v, at := &View{table: c.from.table, began: time.Now()}, c.clock.now()
 	var err error
 	if v.Record, err = c.follow(c.from.Record, at); err != nil {
 		return adapt.Attempt{}, err

@@ -47,6 +47,8 @@ type Arrangement struct {
 	Prefixes map[string]int
 	// Clock is how sort keys hold their times. It counts with buckets alone.
 	Clock place.TimeUnit
+	// Table is the name of the table that has the items, in the account and region of the record's. It is "" for the table of the record.
+	Table string
 }
 
 // Timed reports whether keys have buckets.
@@ -89,6 +91,9 @@ func (a Arrangement) Validate() error {
 	if len(faults) == 0 {
 		faults = a.widthFaults()
 	}
+	if !validTable(a.Table) {
+		faults = append(faults, fmt.Errorf("its table is %s: want the name of a table, of 3 to 255 letters, digits and the characters _.-, without an ARN", quote.Text(a.Table)))
+	}
 	if len(faults) == 0 {
 		if n := len(a.text()); n > MaxText {
 			faults = append(faults, fmt.Errorf("it has %d bytes as text, and may have %d: give fewer keys and prefixes their own number of shards", n, MaxText))
@@ -98,6 +103,17 @@ func (a Arrangement) Validate() error {
 		return fmt.Errorf("%w: %w", ErrArrangement, errors.Join(faults...))
 	}
 	return nil
+}
+
+// validTable reports whether a text is the name of a table, or "".
+func validTable(name string) bool {
+	if name == "" {
+		return true
+	}
+	other := func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r))
+	}
+	return 3 <= len(name) && len(name) <= 255 && !strings.ContainsFunc(name, other)
 }
 
 func (a Arrangement) layoutFaults() (faults []error) {
@@ -175,7 +191,7 @@ func (a Arrangement) Check(key string) error {
 // Equal reports whether two arrangements put all items into the same homes, by what they say.
 func (a Arrangement) Equal(other Arrangement) bool {
 	a, other = a.plain(), other.plain()
-	return a.Layout == other.Layout && a.Clock == other.Clock && maps.Equal(a.Widths, other.Widths) && maps.Equal(a.Prefixes, other.Prefixes)
+	return a.Layout == other.Layout && a.Clock == other.Clock && maps.Equal(a.Widths, other.Widths) && maps.Equal(a.Prefixes, other.Prefixes) && a.Table == other.Table
 }
 
 // SameLayout reports whether a process that is configured with a layout means that of the arrangement. What has no effect on where
@@ -194,12 +210,15 @@ func (a Arrangement) String() string {
 	if a.Varies() {
 		text += fmt.Sprintf(", and %d keys and %d prefixes with their own number of shards", len(a.Widths), len(a.Prefixes))
 	}
+	if a.Table != "" {
+		text += ", in table " + a.Table
+	}
 	return text
 }
 
 // plain returns an arrangement without what has no effect on where items are.
 func (a Arrangement) plain() Arrangement {
-	p := Arrangement{Layout: plainLayout(a.Layout)}
+	p := Arrangement{Layout: plainLayout(a.Layout), Table: a.Table}
 	if a.Timed() {
 		p.Clock = a.Clock
 	}
@@ -261,6 +280,7 @@ type stored struct {
 	Prefixes map[string]int `json:"prefixes,omitempty"`
 	Bucket   layout.Bucket  `json:"bucket,omitempty"`
 	Clock    string         `json:"clock,omitempty"` // with a bucket
+	Table    string         `json:"table,omitempty"`
 }
 
 // text returns the arrangement as it is stored: equal arrangements give equal texts. It is "" if the arrangement is not valid.
@@ -270,7 +290,7 @@ func (a Arrangement) text() string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	l := a.Layout
-	s := stored{l.Strategy, l.Shards, l.Hash, template(l), a.Widths, a.Prefixes, l.Bucket, ""}
+	s := stored{l.Strategy, l.Shards, l.Hash, template(l), a.Widths, a.Prefixes, l.Bucket, "", a.Table}
 	if a.Timed() && int(a.Clock) < len(clocks) {
 		s.Clock = clocks[a.Clock]
 	}
@@ -286,7 +306,7 @@ func parseArrangement(text string) (Arrangement, error) {
 	reader := json.NewDecoder(bytes.NewReader([]byte(text)))
 	reader.DisallowUnknownFields()
 	if err := reader.Decode(&s); err != nil {
-		return Arrangement{}, fmt.Errorf("%w: %s: %w", ErrArrangement, quote.Text(text), err)
+		return Arrangement{}, fmt.Errorf("%w: %s: %w: upgrade heatsink in this process if a newer version wrote it", ErrArrangement, quote.Text(text), err)
 	}
 	format, err := layout.ParseFormat(s.Format)
 	if err != nil {
@@ -294,7 +314,7 @@ func parseArrangement(text string) (Arrangement, error) {
 	}
 	a := Arrangement{
 		Layout: layout.Layout{Shards: s.Shards, Strategy: s.Strategy, Bucket: s.Bucket, Hash: s.Hash, Format: format},
-		Widths: s.Widths, Prefixes: s.Prefixes,
+		Widths: s.Widths, Prefixes: s.Prefixes, Table: s.Table,
 	}
 	if i := slices.Index(clocks[:], s.Clock); i >= 0 {
 		a.Clock = place.TimeUnit(i)

@@ -38,6 +38,8 @@ func TestArrangementRefuses(t *testing.T) {
 		"a layout that is wrong":    {calculated(layout.MaxShards + 1), "Layout.Shards"},
 		"a bucket of a list":        {Arrangement{Layout: layout.Layout{Bucket: layout.Day}}, "a list with buckets by day"},
 		"no bare key":               {Arrangement{Layout: calculated(4).Layout, Widths: map[string]int{"a": 2}}, "without BareZero"},
+		"the ARN of a table":        {Arrangement{Layout: calculated(4).Layout, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/users"}, "without an ARN"},
+		"no name of a table":        {Arrangement{Layout: calculated(4).Layout, Table: "u"}, "the name of a table"},
 		"no shard":                  {wide(0, map[string]int{"a": 0}), `key "a" has 0 shards`},
 		"too many shards":           {wide(0, map[string]int{"a": layout.MaxShards + 1}), "65537 shards"},
 		"a key that is a shard":     {wide(0, map[string]int{"a#SHARD_1": 2}), "ends like a shard"},

@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,11 @@ var recordKey = layout.ControlKey{Role: layout.RolePassage}
 // Options are what a Book is made with.
 type Options struct {
 	Control *adapt.Control
+	// Table is the table that the process is configured with, by its name or its ARN. Default: that of Control.
+	Table string
+	// Follow returns the control items of another table, for a process whose table has items of a collection that has its record there.
+	// Nil: such a process is refused.
+	Follow func(table string) *adapt.Control
 	// Own is what the process is configured with. Its layout must be one that the record has. The first process of a collection stores
 	// it as the place where items are.
 	Own Arrangement
@@ -48,6 +54,9 @@ type Options struct {
 // due is sent beside an operation of the caller.
 type Book struct {
 	control *adapt.Control
+	table   string // that the process is configured with
+	follow  func(table string) *adapt.Control
+	other   *adapt.Control // of the table that was followed last, under turn
 	own     Arrangement
 	moved   func() bool
 	logger  *slog.Logger
@@ -79,12 +88,16 @@ type answer struct {
 type View struct {
 	Record Record
 
+	table string // that has the record, as requests name it
 	lease lease.Lease
 	stamp time.Time // the signature of the request that has shown the record
 	began time.Time // when that was sent, by this machine's clock
 
 	retry atomic.Int64 // the age, in nanoseconds, before which nobody tries again to renew it
 }
+
+// Table returns the table of an arrangement of the record, as requests name it.
+func (v *View) Table(a *Arrangement) string { return Sibling(v.table, a.Table) }
 
 // Lease returns how long requests may be signed that are built on the view.
 func (v *View) Lease() lease.Lease { return v.lease }
@@ -114,7 +127,7 @@ var books atomic.Int64
 func NewBook(o Options) *Book {
 	host, _ := os.Hostname() // "" is as good a name as any
 	b := &Book{
-		control: o.Control, own: o.Own, moved: o.Moved, logger: o.Logger, by: fmt.Sprintf("%.60s/%d/%d", host, os.Getpid(), books.Add(1)),
+		control: o.Control, table: cmp.Or(o.Table, o.Control.Table), follow: o.Follow, own: o.Own, moved: o.Moved, logger: o.Logger, by: fmt.Sprintf("%.60s/%d/%d", host, os.Getpid(), books.Add(1)),
 		turn: make(chan struct{}, 1), changing: make(chan struct{}, 1),
 	}
 	if b.logger == nil {
@@ -127,7 +140,7 @@ func NewBook(o Options) *Book {
 // wait share. The first one of a collection stores the record.
 //
 // The error wraps adapt.ErrLedger if the record cannot be read, is damaged or was lost. It wraps charter.ErrIncompatible if this process
-// is configured with a layout that the record does not have. It wraps ledger.ErrNewer if the record needs a newer version of heatsink, and
+// is configured with a layout that the record does not have, or with a table that the items have left. It wraps ledger.ErrNewer if the record needs a newer version of heatsink, and
 // lease.ErrUnsigned if the client does not sign.
 func (b *Book) View(ctx context.Context) (*View, error) {
 	v := b.view.Load()
@@ -221,7 +234,7 @@ func (b *Book) fetch(ctx context.Context) (a answer, refused bool) {
 	if err := b.own.Validate(); err != nil {
 		return answer{err: b.errorf("the layout of this process: %w", err)}, true
 	}
-	for range 2 {
+	for range readTimes {
 		seen, began := b.newest(), time.Now()
 		var stamp lease.Stamp
 		values, stored, err := b.control.Read(ctx, recordKey, stamp.Note)
@@ -241,16 +254,24 @@ func (b *Book) fetch(ctx context.Context) (a answer, refused bool) {
 			return answer{err: b.errorf("%w: %w: there is no record of where items are, although the charter says that they have moved: "+
 				"restore it from a backup of the same time as the items", adapt.ErrLedger, ledger.ErrLost)}, true
 		case stored:
-			v := &View{stamp: signed, began: began}
+			v := &View{table: b.table, stamp: signed, began: began}
 			v.lease, _ = lease.New(&stamp) // it was signed
-			if v.Record, err = b.judge(values, seen); err != nil {
-				return answer{err: err}, true
+			again := false
+			if again, refused, err = b.seat(ctx, v, values, seen); err == nil {
+				return answer{view: b.install(v), stamp: signed}, false
 			}
-			return answer{view: b.install(v), stamp: signed}, false
+			if !again {
+				return answer{err: err}, refused
+			}
+			a.err = err
+			continue
 		}
 		if err := b.create(ctx, signed, began); err != nil {
 			return answer{err: b.unusable(ctx, "written", err)}, false
 		}
+	}
+	if a.err != nil { // it goes to and fro
+		return a, true
 	}
 	return answer{err: b.errorf("%w: the record is gone as soon as it is stored: find out who deletes control items", adapt.ErrLedger)}, false
 }
@@ -265,14 +286,68 @@ func (b *Book) create(ctx context.Context, signed, began time.Time) error {
 	return err
 }
 
-// judge returns the record that was read, if this process may use it. seen is what it knew before it asked.
-func (b *Book) judge(values []ledger.Value, seen *View) (Record, error) {
+// readTimes is how often the record is read again: because this process has stored the first one, or because it was handed over to
+// another table meanwhile.
+const readTimes = 4
+
+// seat completes a view by the record that was read, or by the one in another table that it names. again says that the record was handed
+// over meanwhile, so that both have to be read again. refused is as in fetch. The lease is that on the first of the two reads.
+func (b *Book) seat(ctx context.Context, v *View, values []ledger.Value, seen *View) (again, refused bool, err error) {
+	r, err := b.parse(values)
+	switch {
+	case err != nil:
+		return false, true, err
+	case r.Seat == Elsewhere && b.follow != nil:
+		v.table = Sibling(b.table, r.Now.Table)
+		if r, again, refused, err = b.followed(ctx, v.table); err != nil {
+			return again, refused, err
+		}
+	case r.Seat != Here:
+		return false, true, b.errorf("%w", r.away())
+	}
+	v.Record, err = b.judge(r, seen)
+	return false, err != nil, err
+}
+
+// followed reads the record in another table, whose items are in the table of this process or move into it. again and refused are as in
+// seat.
+func (b *Book) followed(ctx context.Context, table string) (r Record, again, refused bool, err error) {
+	if b.other == nil || b.other.Table != table { // it remembers of which type the sort key is
+		b.other = b.follow(table)
+	}
+	values, stored, err := b.other.Read(ctx, recordKey)
+	switch {
+	case err != nil && errors.Is(err, ledger.ErrRecord):
+		return r, false, true, b.errorf("%w: %w", adapt.ErrLedger, err)
+	case err != nil:
+		return r, false, false, b.unusable(ctx, "read in table "+table, err)
+	case !stored:
+		return r, false, true, b.errorf("%w: %w: the record is to be in table %s, and that has none: restore it from a backup of the same time as the items",
+			adapt.ErrLedger, ledger.ErrLost, table)
+	}
+	if r, err = b.parse(values); err != nil {
+		return r, false, true, err
+	}
+	if r.Seat == Here || r.Seat == Retired && r.Now.Table == TableName(b.table) { // the new record says the same
+		return r, false, false, nil
+	}
+	return r, true, true, b.errorf("%w", r.away())
+}
+
+func (b *Book) parse(values []ledger.Value) (Record, error) {
 	r, err := Parse(values)
 	switch {
 	case errors.Is(err, ledger.ErrNewer):
 		return Record{}, b.errorf("%w", err)
 	case err != nil:
 		return Record{}, b.errorf("%w: %w", adapt.ErrLedger, err)
+	}
+	return r, nil
+}
+
+// judge returns the record that was read, if this process may use it. seen is what it knew before it asked.
+func (b *Book) judge(r Record, seen *View) (Record, error) {
+	switch {
 	case seen == nil:
 	case r.Generation < seen.Record.Generation:
 		return Record{}, b.errorf("%w: %w: the record has generation %d, and this process has seen %d: if an older table was restored, "+
@@ -306,7 +381,7 @@ func (b *Book) Layouts() (all []layout.Layout) {
 	if v == nil {
 		return nil
 	}
-	for _, a := range []*Arrangement{&v.Record.Now, v.Record.Next, v.Record.Former} {
+	for _, a := range []*Arrangement{&v.Record.Now, v.Record.Next, v.Record.Former} { // in either table
 		switch {
 		case a == nil:
 		case a.Layout.Shards == 0 && !a.Varies():

@@ -183,7 +183,7 @@ func TestHomesInBuckets(t *testing.T) {
 		if want == "" {
 			role = NoHome
 		}
-		if got := c.Role("K#2026-11-14#SHARD_0", id); want != "K#2026-11-15#SHARD_0" && got != role {
+		if got := c.Role(forward.Old, "K#2026-11-14#SHARD_0", id); want != "K#2026-11-15#SHARD_0" && got != role {
 			t.Errorf("%s has role %v, want %v", id, got, role)
 		}
 	}

@@ -29,18 +29,18 @@ func NewCourse(r *Record, key string) (*Course, error) {
 	c := &Course{Generation: r.Generation, Phase: r.Stage.Phase}
 	clock, _ := r.Clock()
 	c.Clock = clock
-	first, second := r.Now.For(key), layout.Layout{}
+	first, second, old := r.Now.For(key), layout.Layout{}, r.Now.Table
 	switch {
-	case c.Phase == forward.Settled || r.Next == nil || r.Next.For(key) == first:
+	case c.Phase == forward.Settled || r.Next == nil || r.Next.For(key) == first && r.Next.Table == old:
 		c.Phase = forward.Settled
 	case c.Phase == forward.Settling:
-		c.Phase, first = forward.Settled, r.Next.For(key)
+		c.Phase, first, old = forward.Settled, r.Next.For(key), r.Next.Table
 	default:
 		second = r.Next.For(key)
 	}
 	var err error
-	if c.Old, err = newShards(first, key, clock); err == nil && c.Phase != forward.Settled {
-		c.New, err = newShards(second, key, clock)
+	if c.Old, err = newShards(first, key, clock, old); err == nil && c.Phase != forward.Settled {
+		c.New, err = newShards(second, key, clock, r.Next.Table)
 	}
 	if err != nil {
 		return nil, err
@@ -52,13 +52,14 @@ func NewCourse(r *Record, key string) (*Course, error) {
 type Shards struct {
 	Layout layout.Layout
 	Keys   []string // of the shards; nil with buckets, whose shards In returns
+	Table  string   // as Arrangement has it
 
 	key   string
 	clock place.TimeUnit
 }
 
-func newShards(in layout.Layout, key string, clock place.TimeUnit) (Shards, error) {
-	h := Shards{Layout: in, key: key, clock: clock}
+func newShards(in layout.Layout, key string, clock place.TimeUnit, table string) (Shards, error) {
+	h := Shards{Layout: in, Table: table, key: key, clock: clock}
 	if h.Timed() {
 		return h, nil
 	}
@@ -122,8 +123,8 @@ const (
 // the one that its sort key determines.
 func (c *Course) List() bool { return c.Old.Layout.Strategy == layout.Random }
 
-// Role returns what a shard is to an id.
-func (c *Course) Role(shardKey string, id string) Role {
+// Role returns what a shard of the old layout, or of the new one, is to an id. It is the new one's only if the old one does not have it.
+func (c *Course) Role(of forward.Home, shardKey string, id string) Role {
 	if c.List() {
 		return c.roleInList(shardKey)
 	}
@@ -134,7 +135,19 @@ func (c *Course) Role(shardKey string, id string) Role {
 		}
 		return NoHome
 	}
-	switch moved := c.New.Home(id); {
+	moved := c.New.Home(id)
+	if c.Old.Table != c.New.Table { // the same key is another shard there
+		switch {
+		case of == forward.Old && shardKey == old && moved == "":
+			return OnlyHome
+		case of == forward.Old && shardKey == old:
+			return OldHome
+		case of == forward.New && shardKey == moved:
+			return NewHome
+		}
+		return NoHome
+	}
+	switch {
 	case shardKey == old && (shardKey == moved || moved == ""): // one without a time cannot move
 		return OnlyHome
 	case shardKey == old:

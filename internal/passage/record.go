@@ -34,6 +34,8 @@ type Record struct {
 	// Generation counts the changes, from 1. Copies carry it.
 	Generation int64
 	Stage      forward.Stage
+	// Seat says whether this is the collection's record at all: see Seat.
+	Seat Seat
 
 	// Now is where items are, or were when the move began: their old homes. Next is where they move to: their new homes. It is nil if the
 	// collection is settled and nothing is left of a move back.
@@ -41,7 +43,8 @@ type Record struct {
 	Next *Arrangement
 
 	// Former is another layout that processes may still be configured with, without Widths and Prefixes: the one from before the last move, or the one
-	// that items were to move to if they went back. It stays until somebody finishes the move. It is nil if the layout is the same as now.
+	// that items were to move to if they went back. It stays until somebody finishes the move. It is nil if the layout is the same as now,
+	// and the table as well.
 	Former *Arrangement
 
 	// At is when the stage began, in milliseconds since 1970. It is at most lease.Slack before the signature of the request that stored it,
@@ -59,7 +62,7 @@ func First(now Arrangement, at time.Time, by string) Record {
 
 // Equal reports whether two records are the same.
 func (r Record) Equal(other Record) bool {
-	return r.Generation == other.Generation && r.Stage == other.Stage && r.Now.Equal(other.Now) && equal(r.Next, other.Next) &&
+	return r.Generation == other.Generation && r.Stage == other.Stage && r.Seat == other.Seat && r.Now.Equal(other.Now) && equal(r.Next, other.Next) &&
 		equal(r.Former, other.Former) && r.At == other.At && r.Why == other.Why && r.By == other.By
 }
 
@@ -85,12 +88,12 @@ func (r Record) Clock() (unit place.TimeUnit, timed bool) {
 func (r Record) Moving() bool { return r.Stage.Phase != forward.Settled }
 
 // Check returns an error if a key cannot be used: see Arrangement.Check. During a move that counts for both arrangements, and no
-// key may be another key's shard in the other one. The error wraps layout.ErrKey.
+// key may be another key's shard in the other one, unless that is in another table. The error wraps layout.ErrKey.
 func (r Record) Check(key string) error {
 	if err := r.Now.Check(key); err != nil || r.Next == nil {
 		return err
 	}
-	if err := r.Next.Check(key); err != nil {
+	if err := r.Next.Check(key); err != nil || r.Now.Table != r.Next.Table {
 		return err
 	}
 	return clash(key, r.Now.Layout.Format, r.Next.Layout.Format)
@@ -133,6 +136,7 @@ func (r Record) Validate() error {
 			fault("why or by is %s: want valid UTF-8 of at most %d bytes", quote.Text(text), ledger.MaxAudit)
 		}
 	}
+	faults = append(faults, r.seatFaults()...)
 	faults = append(faults, r.arrangementFaults()...)
 	if faults != nil {
 		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(faults...))
@@ -162,7 +166,7 @@ func (r Record) arrangementFaults() (faults []error) {
 		fault("stage %s with a layout of an earlier move: want none while items move", describe(r.Stage))
 	case r.Former.Varies():
 		fault("the layout of an earlier move has %d keys and %d prefixes with their own number of shards: want none", len(r.Former.Widths), len(r.Former.Prefixes))
-	case r.Now.SameLayout(r.Former.Layout):
+	case r.Now.SameLayout(r.Former.Layout) && r.Now.Table == r.Former.Table:
 		fault("the layout of an earlier move is the one of now, %s: want none", r.Former)
 	default:
 		if err := r.Former.Validate(); err != nil {
@@ -182,6 +186,8 @@ func checkMove(now, next Arrangement) error {
 		return fmt.Errorf("items move from %s to the same arrangement: want another one", now)
 	case now.Layout.Strategy != next.Layout.Strategy:
 		return fmt.Errorf("items move from %s to %s: want the same strategy, because a process finds items by it", now, next)
+	case now.Table != next.Table && now.Layout.Strategy == layout.Random:
+		return fmt.Errorf("items move from %s to %s: a list does not move into another table: move it within its table, or append to the other table and read both", now, next)
 	}
 	return checkBuckets(now, next)
 }
@@ -269,6 +275,8 @@ func (r Record) Enter(then forward.Stage, next *Arrangement, at time.Time) (Reco
 	n := r
 	_, follows, ok := r.Follows(r.Waited(at))
 	switch {
+	case r.Seat != Here:
+		return Record{}, fmt.Errorf("%w: %w", ErrStage, r.away())
 	case then.Phase == forward.Back && r.List():
 		return Record{}, fmt.Errorf("%w: generation %d is %s, and %w", ErrStage, r.Generation, describe(r.Stage), ErrListBack)
 	case r.Stage.Phase == forward.Split && then == forward.Stage{Phase: forward.Back}: // at any time
@@ -303,14 +311,18 @@ func (r Record) Enter(then forward.Stage, next *Arrangement, at time.Time) (Reco
 
 // former returns the layout of an arrangement as Record.Former has it, with items in another one now.
 func former(a, now Arrangement) *Arrangement {
-	if now.SameLayout(a.Layout) {
+	if now.SameLayout(a.Layout) && now.Table == a.Table {
 		return nil
 	}
-	return &Arrangement{Layout: a.Layout, Clock: a.Clock}
+	return &Arrangement{Layout: a.Layout, Clock: a.Clock, Table: a.Table}
 }
 
-// Finish returns the record without Former. The error wraps ErrStage or ErrRecord.
+// Finish returns the record without Former. A record whose items are in another table is finished by Retire. The error wraps ErrStage or
+// ErrRecord.
 func (r Record) Finish(at time.Time) (Record, error) {
+	if r.Seat != Here || r.Now.Table != "" {
+		return Record{}, fmt.Errorf("%w: the items are in table %s: hand the record over to it", ErrStage, r.Now.Table)
+	}
 	if r.Stage != (forward.Stage{}) || r.Former == nil {
 		return Record{}, fmt.Errorf("%w: generation %d is %s, with no layout of a move that has ended: there is nothing to finish, or not yet", ErrStage, r.Generation, describe(r.Stage))
 	}

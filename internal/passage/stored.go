@@ -9,8 +9,19 @@ import (
 	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
-// Version is the newest schema of a record that this package understands, and the one that it writes.
-const Version = 1
+// Version is the newest schema of a record that this package understands. Version 2 has tables, and records that are elsewhere. A record
+// is written with the smallest version that has what it says, so that older processes read it as long as they can.
+const Version = 2
+
+// version returns the version that the record is written with.
+func (r Record) version() int64 {
+	for _, a := range []*Arrangement{&r.Now, r.Next, r.Former} {
+		if a != nil && a.Table != "" {
+			return 2
+		}
+	}
+	return 1
+}
 
 // The names of a record's attributes, in the order of Encode.
 const (
@@ -61,9 +72,9 @@ func (r Record) Encode() []ledger.Value {
 		return a.text()
 	}
 	return []ledger.Value{
-		number(nameVersion, Version),
+		number(nameVersion, r.version()),
 		number(nameGeneration, r.Generation),
-		{Name: nameStage, Text: describe(r.Stage)},
+		{Name: nameStage, Text: r.stageText()},
 		{Name: nameNow, Text: r.Now.text()},
 		{Name: nameNext, Text: arrangement(r.Next)},
 		{Name: nameFormer, Text: arrangement(r.Former)},
@@ -77,12 +88,14 @@ func (r Record) Encode() []ledger.Value {
 // ledger.ErrNewer; a name that is missing, unknown or there twice, and what cannot be, with ErrRecord.
 func Parse(values []ledger.Value) (Record, error) {
 	f := ledger.NewFields(values)
-	if v := f.Number(nameVersion); v > Version {
+	v := f.Number(nameVersion)
+	if v > Version {
 		return Record{}, fmt.Errorf("%w: it has version %d, and this process understands %d: upgrade heatsink in this process", ledger.ErrNewer, v, Version)
 	} else if v < 1 && f.Err() == nil {
 		f.Fault("version %d: it counts from 1", v)
 	}
-	r := Record{Generation: f.Number(nameGeneration), Stage: stage(f), At: f.Number(nameAt), Why: f.Text(nameWhy), By: f.Text(nameBy)}
+	r := Record{Generation: f.Number(nameGeneration), At: f.Number(nameAt), Why: f.Text(nameWhy), By: f.Text(nameBy)}
+	r.Stage, r.Seat = stage(f)
 	if now := arrangement(f, nameNow, true); now != nil {
 		r.Now = *now
 	}
@@ -94,21 +107,37 @@ func Parse(values []ledger.Value) (Record, error) {
 	if err := r.Validate(); err != nil {
 		return Record{}, err
 	}
+	if v != r.version() {
+		return Record{}, fmt.Errorf("%w: it has version %d, and what it says needs %d", ErrRecord, v, r.version())
+	}
 	return r, nil
 }
 
-func stage(f *ledger.Fields) forward.Stage {
+// stageText returns the stage as it is stored, or the seat of a record that is elsewhere.
+func (r Record) stageText() string {
+	if r.Seat != Here {
+		return r.Seat.String()
+	}
+	return describe(r.Stage)
+}
+
+func stage(f *ledger.Fields) (forward.Stage, Seat) {
 	text, ok := f.Lookup(nameStage)
 	if !ok {
-		return forward.Stage{}
+		return forward.Stage{}, Here
+	}
+	for _, s := range []Seat{Elsewhere, Retired} {
+		if s.String() == text {
+			return forward.Stage{}, s
+		}
 	}
 	for _, known := range stages {
 		if known.name == text {
-			return known.stage
+			return known.stage, Here
 		}
 	}
 	f.Fault("%s is %s: it is no stage of a move; upgrade heatsink in this process if a newer version wrote it", nameStage, quote.Text(text))
-	return forward.Stage{}
+	return forward.Stage{}, Here
 }
 
 // arrangement reads one that may be missing, as an empty string, unless it is needed.

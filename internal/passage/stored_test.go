@@ -20,6 +20,7 @@ import (
 func TestStoredRecordsStayReadable(t *testing.T) {
 	to := wide(16, map[string]int{"USER#1": 64, `q"<`: 1})
 	prefixed := begins(16, map[string]int{"POST#2026": 64, `q"<`: 1}, map[string]int{"POST#2026#1": 4})
+	into := Arrangement{Layout: calculated(16).Layout, Table: "users-2"}
 	plain := Arrangement{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated, Hash: layout.FNV, Format: layout.DotFromOne()}}
 	golden.Check(t, "testdata", map[string]golden.Case[Record]{
 		"v1-settled.json":   {Want: Record{Generation: 1, Now: calculated(4), At: 1767323045000, Why: "the first process of the collection", By: "host-1/4711/1"}},
@@ -30,7 +31,11 @@ func TestStoredRecordsStayReadable(t *testing.T) {
 		"v1-back.json":      {Want: Record{Generation: 3, Stage: back, Now: plain, Next: &to, At: 1767323045000, By: "host-1/4711/1"}},
 		"v1-returned.json":  {Want: Record{Generation: 4, Stage: returned, Now: plain, Next: &to, At: 1767323045000, By: "host-1/4711/1"}},
 		"v1-prefixes.json":  {Want: Record{Generation: 2, Stage: split, Now: plain, Next: &prefixed, At: 1767323045000, Why: "hot", By: "host-1/4711/1"}},
-		"v2-version.json":   {Err: ledger.ErrNewer, Says: "it has version 2, and this process understands 1: upgrade heatsink in this process"},
+		"v2-into.json":      {Want: Record{Generation: 2, Stage: split, Now: plain, Next: &into, At: 1767323045000, By: "host-1/4711/1"}},
+		"v2-elsewhere.json": {Want: Record{Generation: 1, Seat: Elsewhere, Now: into, At: 1767323045000, Why: "items move here from table users-2", By: "host-1/4711/1"}},
+		"v2-retired.json":   {Want: Record{Generation: 7, Seat: Retired, Now: into, At: 1767323045000, By: "host-1/4711/1"}},
+		"v2-version.json":   {Err: ErrRecord, Says: "it has version 2, and what it says needs 1"},
+		"v3-version.json":   {Err: ledger.ErrNewer, Says: "it has version 3, and this process understands 2: upgrade heatsink in this process"},
 		"v1-stage.json":     {Err: ErrRecord, Says: `_hs_st is "teleport": it is no stage of a move; upgrade heatsink in this process if a newer version wrote it`},
 		"v1-attribute.json": {Err: ErrRecord, Says: `unknown attribute "_hs_mirrors": upgrade heatsink in this process if a newer version wrote it, else remove it`},
 	}, golden.Format[Record, ledger.Value]{Parse: Parse, Encode: Record.Encode, Equal: Record.Equal})
@@ -39,6 +44,13 @@ func TestStoredRecordsStayReadable(t *testing.T) {
 // drawRecord draws one that is valid.
 func drawRecord(t *rapid.T) Record {
 	s := stages[rapid.IntRange(0, len(stages)-1).Draw(t, "stage")].stage
+	if seat := rapid.SampledFrom([]Seat{Here, Here, Elsewhere, Retired}).Draw(t, "seat"); seat != Here {
+		r := Record{
+			Generation: rapid.Int64Range(1, 1<<62).Draw(t, "generation"), Seat: seat, Now: drawArrangement(t), At: rapid.Int64Range(1, maxTime).Draw(t, "at"),
+		}
+		r.Now.Table = "users-2"
+		return r
+	}
 	r := Record{
 		Generation: rapid.Int64Range(1, 1<<62).Draw(t, "generation"), Stage: s, Now: drawArrangement(t), At: rapid.Int64Range(1, maxTime).Draw(t, "at"),
 		Why: ledger.Audit(rapid.String().Draw(t, "why")), By: ledger.Audit(rapid.String().Draw(t, "by")),
@@ -49,6 +61,9 @@ func drawRecord(t *rapid.T) Record {
 		r.Next = &other
 	case rapid.Bool().Draw(t, "former"):
 		r.Former = &Arrangement{Layout: other.Layout}
+	}
+	if r.Next != nil && r.Now.Layout.Strategy == layout.Calculated && rapid.Bool().Draw(t, "into") {
+		r.Next.Table = rapid.StringMatching(`[a-zA-Z0-9_.-]{3,20}`).Draw(t, "table")
 	}
 	return r
 }

@@ -48,6 +48,7 @@ type Result struct {
 	Outcome forward.Outcome // Found, Missing, Done or Refused
 	// Home is where the item was found or written. If there is none, it is where the last request went.
 	Home    forward.Home
+	Table   string       // that has this home
 	Content express.Item // of a read
 	// Returned is what the user's ReturnValues ask for, without marks.
 	Returned express.Item
@@ -100,6 +101,7 @@ func (c *Carrier) Operate(ctx context.Context, at Place, u *express.User, first 
 				result.Home, result.Sight = r.Home.Other(), forward.Sight{}
 			}
 		}
+		result.Table = at.Homes.In(result.Home).Name()
 		return result, nil
 	}
 }

@@ -157,12 +157,13 @@ func checkActions(actions []Action) error {
 		if a.User == nil {
 			continue
 		}
-		tables[a.At.Homes.Table] = true
 		if a.User.Kind() == forward.Get {
 			return fmt.Errorf("action %d is a read: give a write or a condition check", i)
 		}
-		for _, key := range []express.Item{a.At.Homes.Old, a.At.Homes.New} {
-			id, _ := a.At.Homes.Table.Same(a.At.Homes.Table.Name(), key)
+		for home, key := range []express.Item{a.At.Homes.Old, a.At.Homes.New} {
+			table := a.At.Homes.In(forward.Home(home))
+			tables[table] = true
+			id, _ := table.Same(table.Name(), key)
 			if j, ok := first[id]; ok && j != i {
 				return twice(j, i)
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
@@ -108,5 +110,37 @@ func TestTablesAreRefused(t *testing.T) {
 	}
 	if _, err := NewTable("tab", "pk", ""); err != nil {
 		t.Error(err)
+	}
+}
+
+// A table that is named by its ARN has the items of the table with that name, and another one has none of them.
+func TestSameOfATable(t *testing.T) {
+	const arn = "arn:aws:dynamodb:us-east-1:123456789012:table/"
+	for _, own := range []string{"tab", arn + "tab"} {
+		table := Table{own, "pk", "sk"}
+		for name, want := range map[string]bool{"tab": true, arn + "tab": true, "other": false, arn + "other": false} {
+			id, ok := table.Same(name, anyKey)
+			same, _ := tab.Same("tab", anyKey)
+			if ok != want || ok && id != same {
+				t.Errorf("%q in table %q: %q, %t, want %t", name, own, id, ok, want)
+			}
+		}
+	}
+}
+
+// Requests for a home name its table, whatever the user's request names.
+func TestRequestsNameTheTableOfTheHome(t *testing.T) {
+	h := Homes{Table: tab, Old: anyKey, New: anyKey, NewTable: "other"}
+	u, err := tab.Put(&dynamodb.PutItemInput{TableName: aws.String("tab"), Item: anyKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for home, want := range map[forward.Home]string{forward.Old: "tab", forward.New: "other"} {
+		for _, act := range []forward.Act{forward.Write, forward.PutStub, forward.Copy, forward.Strip, forward.Return} {
+			r, err := h.Express(forward.Request[Item]{Home: home, Act: act, Content: anyKey}, u)
+			if err != nil || *r.Put.TableName != want {
+				t.Errorf("%v in the %v home names %v, %v, want %s", act, home, r.Put, err, want)
+			}
+		}
 	}
 }

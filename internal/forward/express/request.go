@@ -16,9 +16,24 @@ import (
 
 // Homes are the two homes of one id.
 type Homes struct {
+	// Table is the one that the user's requests name.
 	Table Table
-	// Old and New are the primary keys in the homes, which differ in their partition keys only.
+	// Old and New are the primary keys in the homes, which differ in their partition keys, or in their tables, only.
 	Old, New Item
+	// OldTable and NewTable are the tables of the homes, with the key attributes of Table. They are "" if that is Table itself.
+	OldTable, NewTable string
+}
+
+// In returns the table of a home.
+func (h Homes) In(home forward.Home) Table {
+	t, name := h.Table, h.OldTable
+	if home == forward.New {
+		name = h.NewTable
+	}
+	if name != "" {
+		t.name = name
+	}
+	return t
 }
 
 // Request is a request of DynamoDB: one of the five is not nil. A ConditionCheck can be sent only in a transaction, see Part. Each but
@@ -46,7 +61,7 @@ func (h Homes) Express(r forward.Request[Item], u *User) (Request, error) {
 	if err := h.check(r.Act, key, other, u); err != nil {
 		return Request{}, err
 	}
-	e := expression{Request: Request{table: h.Table, act: r.Act}, key: key, guard: h.Table.guard(nil, nil)}
+	e := expression{Request: Request{table: h.In(r.Home), act: r.Act}, key: key, guard: h.Table.guard(nil, nil)}
 	g := e.guard
 	switch r.Act {
 	case forward.Read:

@@ -81,7 +81,8 @@ func (t Table) checkKey(what string, key Item) error {
 // Same returns a text that is the same for two items, or keys, if and only if both have the same key in this table. name is the table
 // that the item is in, or its ARN. ok is false if that is another table, or if the item has no key.
 func (t Table) Same(name string, item Item) (text string, ok bool) {
-	if name[strings.LastIndexByte(name, '/')+1:] != t.name {
+	own := lastPart(t.name)
+	if lastPart(name) != own {
 		return "", false
 	}
 	var key []byte
@@ -95,8 +96,11 @@ func (t Table) Same(name string, item Item) (text string, ok bool) {
 		}
 		key = attr.AppendKey(key, v)
 	}
-	return t.name + "\x00" + string(key), true
+	return own + "\x00" + string(key), true
 }
+
+// lastPart returns the name of a table that is given by its name or by its ARN.
+func lastPart(table string) string { return table[strings.LastIndexByte(table, '/')+1:] }
 
 // andSort returns the sort key for an error.
 func (t Table) andSort() string {
