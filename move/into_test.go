@@ -35,7 +35,7 @@ func twoTables(t testing.TB, edit ...func(*dynamodb.CreateTableInput)) *town {
 
 // in returns the same town with another table.
 func (x *town) in(table string) *town {
-	return &town{t: x.t, db: x.db, client: x.client, keys: x.keys, table: table}
+	return &town{t: x.t, db: x.db, client: x.client, keys: x.keys, table: table, timed: x.timed}
 }
 
 // usersIn returns the options of programs that are configured with a table.
@@ -87,10 +87,15 @@ func TestMoveIntoTable(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, then layout.Layout }{
 		"to shards":          {bare, eight, eight},
 		"to the same layout": {four, layout.Layout{}, four},
+		"with buckets":       {daily, days, days},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := twoTables(t)
+				collection := users(test.from)
+				if test.from.Bucket != layout.NoBucket {
+					x.timed, collection = true, diaries(test.from)
+				}
 				x.fill(x.program(test.from), 100)
 				end := x.start(test.from)
 				deleting := x.deleteLater(x.program(test.from), 30*time.Minute, 90*time.Minute, 160*time.Minute)
@@ -99,7 +104,7 @@ func TestMoveIntoTable(t *testing.T) {
 					time.Sleep(5 * time.Minute)
 					later <- x.startIn(test.from, "users", newTable, newTable)
 				}()
-				m := x.mover(move.Options{Collection: users(test.from), To: test.to, Into: newTable, Wait: true})
+				m := x.mover(move.Options{Collection: collection, To: test.to, Into: newTable, Wait: true})
 				result, err := m.Run(t.Context())
 				if err != nil || !result.Done || result.Stage.Name != "settled" || result.Late != 0 || result.Moved < 100 || result.Stage.Now.Table != newTable {
 					t.Errorf("%+v, %v", result, err)
