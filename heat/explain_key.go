@@ -3,8 +3,6 @@ package heat
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
@@ -137,7 +135,7 @@ func diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, beyond b
 }
 
 func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
-	fixed := !strings.Contains(shape, "{")
+	fixed := !varies(shape)
 	switch {
 	case d == Read && k.Items == 1:
 		return PopularItem, "reads of one item exceed what a partition serves",
@@ -170,18 +168,6 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 	return HotKey, "writes to one key exceed what a partition serves", "shard the key: layout.Layout{Shards: …}"
 }
 
-// shapeIn returns the shape of a key as the patterns of a report have it: words that turned out to be names are replaced.
-func shapeIn(r *ResourceReport, key string) string {
-	shape := appendShape(nil, []byte(key))
-	has := func(shape []byte) bool {
-		return slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Shape == string(shape) })
-	}
-	if wider := family(shape); !has(shape) && has(wider) {
-		return string(wider)
-	}
-	return string(shape)
-}
-
 // tenants reports whether a shape is that of many keys.
 func tenants(r *ResourceReport, shape string) bool {
 	for _, p := range r.Patterns {
@@ -190,21 +176,4 @@ func tenants(r *ResourceReport, shape string) bool {
 		}
 	}
 	return false
-}
-
-// timeOnly reports whether nothing but the time varies in keys of a shape.
-func timeOnly(shape string) bool {
-	rest, times := shape, 0
-	for _, name := range []string{"{time}", "{hour}", "{day}", "{week}", "{month}"} {
-		times += strings.Count(rest, name)
-		rest = strings.ReplaceAll(rest, name, "")
-	}
-	return times > 0 && !strings.Contains(rest, "{")
-}
-
-// sharded reports whether keys of a shape end in a shard.
-func sharded(shape string) bool {
-	return strings.HasSuffix(shape, "SHARD_{n}") || strings.HasSuffix(shape, "SHARD#{n}") ||
-		timeOnly(strings.TrimSuffix(shape, "#{n}")) && strings.HasSuffix(shape, "#{n}") ||
-		timeOnly(strings.TrimSuffix(shape, ".{n}")) && strings.HasSuffix(shape, ".{n}")
 }

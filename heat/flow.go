@@ -24,7 +24,7 @@ type flow struct {
 	trend    trend
 	keys     *sketch.Heavy[keyCount]
 	distinct sketch.Distinct
-	patterns patternTable
+	patterns *patternTable
 	shards   *shardBook // nil if no layout is told
 	peaks    *peaks     // nil for a source that goes on for ever
 }
@@ -193,6 +193,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 		r.Distinct = Distinct{Keys: int64(f.keys.Len())}
 	}
 	total, window := f.keys.Total(now), f.window(now)
+	learnt := f.patterns.report(d, !f.keys.Full())
 	for _, k := range f.keys.Top(now, top) {
 		r.Keys = append(r.Keys, KeyHeat{
 			Key: k.Text, Units: k.Extra.units, Low: k.Extra.units,
@@ -200,11 +201,12 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 			Consumed: k.Extra.consumed.at(now, f.decay) / window, Busiest: k.Extra.busiest, Second: k.Extra.seconds.last(now),
 			Refused:  k.Extra.refused.at(now, f.decay) / window,
 			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
+			Shape: learnt.of(k.Extra.pattern - 1),
 		})
 	}
-	r.Keys = f.peaks.add(r.Keys)
+	r.Keys = f.peaks.add(r.Keys, learnt)
 	r.Sharded = f.shards.report(0)
-	return r, f.patterns.report(d, !f.keys.Full())
+	return r, learnt.patterns
 }
 
 // window returns over how many seconds decayed sums are rates: the decay once the flow is much older than that, less

@@ -118,6 +118,9 @@ type KeyHeat struct {
 	// Items is the approximate number of different items (sort keys), 0 if unknown. 1 is a single hot item, such as a
 	// counter.
 	Items int64 `json:"items,omitempty"`
+
+	// Shape is the shape of the key, one of ResourceReport.Patterns, "" if the source has not learnt it.
+	Shape string `json:"shape,omitempty"`
 }
 
 // Sustained returns the certain demand for a key over some seconds, in units a second: the most recent or, if the source
@@ -178,6 +181,7 @@ type KeyItems struct {
 	Low   int64   `json:"low"`
 	Share float64 `json:"share"`
 	Bytes int64   `json:"bytes,omitempty"`
+	Shape string  `json:"shape,omitempty"` // as in KeyHeat
 }
 
 // KeyGrowth is the number of a pattern's items on a day, where sort keys or keys contain a time.
@@ -200,7 +204,8 @@ type Capacity struct {
 	Bytes      int64 `json:"bytes,omitempty"`
 }
 
-// Pattern is all keys of one shape.
+// Pattern is all keys of one shape. Shapes are learnt from the keys: a part that differs from key to key is {id}, {n}, {day}
+// or the like, and {value} if it is one of a few values, such as a status.
 type Pattern struct {
 	Shape    string   `json:"shape"` // such as THREAT#{id}#{month}
 	Example  string   `json:"example"`
@@ -209,6 +214,19 @@ type Pattern struct {
 	Writes   float64  `json:"writes,omitempty"` // units
 	Items    int64    `json:"items,omitempty"`  // stored
 	Sharded  bool     `json:"sharded,omitempty"`
+
+	// Values are the keys of a shape that ends in {value}, if nothing else varies in it; those of most units or items
+	// first.
+	Values []PatternValue `json:"values,omitempty"`
+}
+
+// PatternValue is one value of a small set, and the key that has it.
+type PatternValue struct {
+	Value  string  `json:"value"` // such as ACTIVE
+	Key    string  `json:"key"`   // such as STATUS#ACTIVE
+	Reads  float64 `json:"reads,omitempty"`
+	Writes float64 `json:"writes,omitempty"` // units
+	Items  int64   `json:"items,omitempty"`  // stored
 }
 
 // UnknownTextError is an unknown word for a severity or a direction in a report.

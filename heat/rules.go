@@ -64,7 +64,9 @@ func Explain(report Report, rules Rules) []Finding {
 		panic(fmt.Sprintf("heat: invalid rules: %v", err))
 	}
 	e := explainer{report: &report, rules: rules.withDefaults()}
+	report.Resources = slices.Clone(report.Resources) // they are the caller's
 	for i := range report.Resources {
+		report.Resources[i].learn()
 		e.resource(&report.Resources[i])
 	}
 	e.growth()

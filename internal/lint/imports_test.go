@@ -52,6 +52,7 @@ var mayImport = imports{
 	"internal/attempt":                 {},
 	"internal/meter":                   {},
 	"internal/gather":                  {}, // neither DynamoDB nor layouts
+	"internal/shape":                   {"internal/sketch"},
 	"internal/sketch":                  {},
 	"internal/figure":                  {},
 
@@ -77,7 +78,7 @@ var mayImport = imports{
 	"internal/wholebody": {},
 
 	// Useful alone.
-	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
