@@ -166,7 +166,7 @@ func TestDocumentedThrottlesThatAreNoTrouble(t *testing.T) {
 // So many words stay words, and one more makes them names.
 func TestDocumentedWords(t *testing.T) {
 	most := int(stated(t, `when there are more than (\d+) of them with everything else alike`)[0])
-	for words, want := range map[int]string{most: "TENANT#ZQVA", most + 1: "TENANT#{id}"} {
+	for words, want := range map[int]string{most: "TENANT#{value}", most + 1: "TENANT#{id}"} {
 		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
 		for i := range words {
 			heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "TENANT#ZQV%c", 'A'+i), float64(words-i))

@@ -193,7 +193,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 		r.Distinct = Distinct{Keys: int64(f.keys.Len())}
 	}
 	total, window := f.keys.Total(now), f.window(now)
-	learnt := f.patterns.report(d, !f.keys.Full())
+	learnt := f.patterns.report(d, !f.keys.Full(), 0)
 	for _, k := range f.keys.Top(now, top) {
 		r.Keys = append(r.Keys, KeyHeat{
 			Key: k.Text, Units: k.Extra.units, Low: k.Extra.units,

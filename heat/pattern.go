@@ -114,10 +114,15 @@ type shapes struct {
 	names    map[int32]string
 }
 
-// report returns what was learnt. roomy says that the sketch had room for all keys: then their numbers are exact.
-func (p *patternTable) report(d Direction, roomy bool) *shapes {
+// constantItems is how many stored items show that their key is a constant, although it looks like a name. Of requests, any
+// number may be for one of many.
+const constantItems = 100
+
+// report returns what was learnt. roomy says that the sketch had room for all keys: then their numbers are exact. constant
+// is constantItems for items, else 0.
+func (p *patternTable) report(d Direction, roomy bool, constant float64) *shapes {
 	s := &shapes{table: p, names: make(map[int32]string)}
-	for _, known := range p.tree.Shapes(p.weight) {
+	for _, known := range p.tree.Shapes(p.weight, constant) {
 		pattern := Pattern{Shape: known.Text, Sharded: sharded(known.Text)}
 		var sum patternCount
 		for _, leaf := range known.Leaves {

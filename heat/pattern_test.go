@@ -93,7 +93,7 @@ func patternsOf(keys ...string) map[string]int64 {
 		p.count(p.take([]byte(key), xxhash.Sum64String(key), 0, false), 1)
 	}
 	got := make(map[string]int64)
-	for _, pattern := range p.report(Write, false).patterns {
+	for _, pattern := range p.report(Write, false, 0).patterns {
 		got[pattern.Shape] = pattern.Distinct.Keys
 	}
 	return got
@@ -128,7 +128,7 @@ func TestPatternValues(t *testing.T) {
 		key := "STATUS#" + word
 		p.count(p.take([]byte(key), xxhash.Sum64String(key), 0, false), units)
 	}
-	got := p.report(Write, true).patterns
+	got := p.report(Write, true, 0).patterns
 	want := []PatternValue{
 		{Value: "ACTIVE", Key: "STATUS#ACTIVE", Writes: 85}, {Value: "BANNED", Key: "STATUS#BANNED", Writes: 10}, {Value: "NEW", Key: "STATUS#NEW", Writes: 5},
 	}

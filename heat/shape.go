@@ -20,12 +20,16 @@ func shapeIn(r *ResourceReport, key string) string {
 			return s.Keys[i].Shape
 		}
 	}
+	looks := shape.Of([]byte(key))
+	if slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Shape == looks }) {
+		return looks
+	}
 	for _, p := range r.Patterns {
-		if p.has(key) {
+		if p.has(key) || shape.Matches(p.Shape, key) {
 			return p.Shape
 		}
 	}
-	return shape.Of([]byte(key))
+	return looks
 }
 
 // has reports whether a key is one of the values of a pattern.
@@ -73,7 +77,7 @@ func (r *ResourceReport) learn() {
 			leaves[i] = table.take([]byte(k.Key), keyHash([]byte(k.Key)), 0, false)
 			table.count(leaves[i], max(k.Units, float64(k.Requests)))
 		}
-		learnt := table.report(d, true)
+		learnt := table.report(d, true, 0)
 		patterns[d] = learnt.patterns
 		flow.Keys = slices.Clone(flow.Keys)
 		for i := range flow.Keys {

@@ -164,7 +164,7 @@ func (s *stock) report(top int, fraction float64) ResourceReport {
 	if !s.keys.Full() {
 		stored.Distinct = Distinct{Keys: int64(s.keys.Len())}
 	}
-	learnt := s.patterns.report(Write, !s.keys.Full())
+	learnt := s.patterns.report(Write, !s.keys.Full(), constantItems)
 	for _, k := range s.keys.Top(0, top) {
 		stored.Keys = append(stored.Keys, KeyItems{
 			Key: k.Text, Items: int64(math.Round(k.High)), Low: int64(math.Round(k.Low)),

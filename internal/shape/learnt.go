@@ -30,15 +30,15 @@ const (
 	mostLabels      = 24
 	mostLowerLabels = 12
 
-	manyIDs      = 8   // ids in a place from which on words in lower case there are ids as well
-	enoughSeen   = 30  // requests or items of each word that show that there are no more words
-	constantSeen = 100 // requests or items that show that a word is no name, although it looks like one
-	fewTails     = 3   // numbers behind a prefix from which on it is more than part of one id
+	manyIDs    = 8  // ids in a place from which on words in lower case there are ids as well
+	enoughSeen = 30 // requests or items of each word that show that there are no more words
+	fewTails   = 3  // numbers behind a prefix from which on it is more than part of one id
 )
 
-// Shapes returns what was learnt, by text. weight returns how much was seen of a leaf: requests, units or items.
-func (t *Tree) Shapes(weight func(leaf int32) float64) []Shape {
-	l := learning{weight: weight}
+// Shapes returns what was learnt, by text. weight returns how much was seen of a leaf: requests, units or items. constant is
+// how much shows that a word is a constant, if it looks like the only name of its kind; 0: nothing does.
+func (t *Tree) Shapes(weight func(leaf int32) float64, constant float64) []Shape {
+	l := learning{weight: weight, constant: constant}
 	var all []Shape
 	root := viewOf(t.root)
 	if len(root.leaves) > 0 {
@@ -91,8 +91,9 @@ func (v *view) collect(before string, all []Shape) []Shape {
 
 // learning decides what the places of a tree are.
 type learning struct {
-	weight func(leaf int32) float64
-	first  string // the first words of a key
+	weight   func(leaf int32) float64
+	constant float64
+	first    string // the first words of a key
 }
 
 // place decides about what follows a view. constant says that nothing before it varies; first that nothing is before it.
@@ -334,7 +335,7 @@ func (l *learning) name(ends []*view) bool {
 	case !allLower(ends):
 		return false
 	case n == 1:
-		return !l.settled(ends) || l.contrast(ends[0]) && l.seen(ends[0]) < constantSeen
+		return !l.settled(ends) || l.contrast(ends[0]) && (l.constant == 0 || l.seen(ends[0]) < l.constant)
 	}
 	return alike(ends) || !l.settled(ends)
 }

@@ -65,7 +65,7 @@ func learnt(times float64, keys ...string) []string {
 		weights[tree.Learn([]byte(key))] += times
 	}
 	var all []string
-	for _, s := range tree.Shapes(func(leaf int32) float64 { return weights[leaf] }) {
+	for _, s := range tree.Shapes(func(leaf int32) float64 { return weights[leaf] }, 100) {
 		all = append(all, s.Text)
 	}
 	return all
@@ -189,7 +189,7 @@ func TestTreeTellsValues(t *testing.T) {
 	for _, word := range []string{"NEW", "ACTIVE"} {
 		leaves[word] = tree.Learn([]byte("STATUS#" + word))
 	}
-	shapes := tree.Shapes(func(int32) float64 { return 1 })
+	shapes := tree.Shapes(func(int32) float64 { return 1 }, 0)
 	want := []Value{{"ACTIVE", leaves["ACTIVE"]}, {"NEW", leaves["NEW"]}}
 	if len(shapes) != 1 || !slices.Equal(shapes[0].Values, want) {
 		t.Errorf("got %+v, want %+v", shapes, want)
@@ -217,7 +217,7 @@ func TestTreeIsBounded(t *testing.T) {
 			t.Errorf("%s: %d nodes and %d leaves", name, tree.nodes, len(tree.forward))
 		}
 		sum, found := 0, make(map[int32]bool)
-		for _, s := range tree.Shapes(func(leaf int32) float64 { return float64(counts[leaf]) }) {
+		for _, s := range tree.Shapes(func(leaf int32) float64 { return float64(counts[leaf]) }, 0) {
 			for _, leaf := range s.Leaves {
 				if found[leaf] || tree.Leaf(leaf) != leaf {
 					t.Errorf("%s: leaf %d is in two shapes, or is no more", name, leaf)
@@ -228,6 +228,22 @@ func TestTreeIsBounded(t *testing.T) {
 		}
 		if sum != keys {
 			t.Errorf("%s: %d keys in shapes, want %d", name, sum, keys)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, test := range []struct {
+		shape, key string
+		want       bool
+	}{
+		{"TENANT#{id}", "TENANT#ACME", true}, {"TENANT#{id}", "TENANT#", false}, {"TENANT#{id}", "TENANT#a#b", false}, {"TENANT#{id}", "USER#a", false},
+		{"USER#{n}", "USER#12", true}, {"USER#{n}", "USER#x", false}, {"LOG#{time}", "LOG#2024-12-02T15:04:05Z", true}, {"LOG#{day}#{n}", "LOG#2024-12-02#7", true},
+		{"user_{id}", "user_8f3a", true}, {"MAIL#{email}", "MAIL#jo.doe@example.com", true}, {"{other}", "x", false}, {"{hidden}", "x", false},
+		{"a{b", "a{b", true}, {"", "", true},
+	} {
+		if got := Matches(test.shape, test.key); got != test.want {
+			t.Errorf("%q and %q: got %v", test.shape, test.key, got)
 		}
 	}
 }
@@ -254,7 +270,8 @@ func FuzzTree(f *testing.F) {
 		if tree.Learn(a) != tree.Learn(a) {
 			t.Errorf("%q has two leaves", a)
 		}
-		if len(tree.Shapes(func(int32) float64 { return 1 })) == 0 {
+		Matches(string(a), string(b))
+		if len(tree.Shapes(func(int32) float64 { return 1 }, 0)) == 0 {
 			t.Errorf("no shapes of %q and %q", a, b)
 		}
 	})
