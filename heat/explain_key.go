@@ -16,15 +16,27 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 		if !hot || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
 			continue
 		}
+		if e.sibling(r, d, k, severity) {
+			said[about{r.Resource, k.Key}] = true
+			continue
+		}
 		shape := shapeIn(r, k.Key)
 		kind, cause, remedy := diagnose(r, d, k, shape, e.beyond(k, d))
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
 			Message:  fmt.Sprintf("Partition key '%s' has %s (hot partition)", k.Key, e.rateText(flow, k)),
-			Evidence: e.evidence(k, d), Cause: cause, Remedy: remedy,
+			Evidence: append(e.evidence(k, d), setEvidence(r, d, k.Key)...), Cause: cause, Remedy: remedy,
 		})
 	}
+}
+
+// setEvidence lists the values of the set that a key belongs to.
+func setEvidence(r *ResourceReport, d Direction, key string) []string {
+	if set := setOf(r, key); set != nil {
+		return []string{set.valuesText(r, d)}
+	}
+	return nil
 }
 
 // heat judges a key by its certain demand, and by its throttles for its own key range. One second alone is at most a

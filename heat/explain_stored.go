@@ -28,6 +28,10 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 			continue
 		}
 		said[about{r.Resource, shape}] = true
+		if set := setOf(r, k.Key); set != nil {
+			e.storedSet(r, &k, share, set)
+			continue
+		}
 		e.add(r, Finding{
 			Kind: SkewedTenant, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
 			Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, shape),
@@ -37,6 +41,17 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		})
 	}
 	e.heaps(r, said)
+}
+
+// storedSet adds the finding that one of few values has most of the items.
+func (e *explainer) storedSet(r *ResourceReport, k *KeyItems, share float64, set *Pattern) {
+	e.add(r, Finding{
+		Kind: LowCardinality, Severity: Warning, Direction: Write, Key: k.Key, Pattern: set.Shape,
+		Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, set.Shape),
+		Evidence: []string{set.valuesText(r, Write), fmt.Sprintf("at least %d items, of %d examined", k.Low, r.Stored.Items)},
+		Cause:    "the key has few values, and one of them has most items: if traffic follows the items, it goes to one partition",
+		Remedy:   "do nothing below 1,000 writes and 3,000 reads a second; above that, put an attribute that varies into the key, or add shards",
+	})
 }
 
 // heaps finds keys that hold most of a table, whatever the shapes of the others. Shares of a sample mean nothing: it has

@@ -101,6 +101,9 @@ func (e *explainer) resource(r *ResourceReport) {
 	for _, d := range [...]Direction{Write, Read} {
 		e.hotKeys(r, d, said)
 	}
+	for _, d := range [...]Direction{Write, Read} {
+		e.sets(r, d, said)
+	}
 	e.designs(r, said)
 	for _, d := range [...]Direction{Write, Read} {
 		e.dominance(r, d, said)

@@ -273,8 +273,11 @@ func (l *learning) words(ids, words []*view, constant bool) (moreIDs, kept []*vi
 // are nothing else.
 func (l *learning) firstPlace(ids, words []*view, alone bool) (moreIDs, kept []*view) {
 	var ends, labels, values []*view
+	many := slices.ContainsFunc(ids, func(v *view) bool { return v.tail == "{id}" && v.tails.Count() >= manyIDs })
 	for _, w := range words {
 		switch {
+		case many && len(w.children) == 0 && scrambled(w.prefix):
+			values = append(values, w)
 		case w.ends() && len(w.children) == 0:
 			ends = append(ends, w)
 		case before(w, words):
@@ -283,13 +286,10 @@ func (l *learning) firstPlace(ids, words []*view, alone bool) (moreIDs, kept []*
 			labels = append(labels, w)
 		}
 	}
-	if len(values) < 3 {
+	if len(values) < 3 && !many {
 		labels, values = append(labels, values...), nil
 	}
-	many := func(words []*view) bool {
-		return len(words) > mostLabels || len(words) > mostLowerLabels && allLower(words)
-	}
-	if many(labels) {
+	if tooMany(labels) {
 		values, labels = append(values, labels...), nil
 	}
 	kept = labels
@@ -300,7 +300,7 @@ func (l *learning) firstPlace(ids, words []*view, alone bool) (moreIDs, kept []*
 		} else {
 			kept = append(kept, asSet(ends))
 		}
-	case many(ends) || len(ends) > mostLowerValues && allLower(ends):
+	case tooMany(ends) || len(ends) > mostLowerValues && allLower(ends):
 		values = append(values, ends...)
 	default:
 		kept = append(kept, ends...)
@@ -309,6 +309,11 @@ func (l *learning) firstPlace(ids, words []*view, alone bool) (moreIDs, kept []*
 		ids = []*view{asID(append(ids, values...))}
 	}
 	return ids, kept
+}
+
+// tooMany reports whether there are more words than keys are of.
+func tooMany(words []*view) bool {
+	return len(words) > mostLabels || len(words) > mostLowerLabels && allLower(words)
 }
 
 // vary reports whether words that something follows are ids rather than labels.
@@ -320,9 +325,22 @@ func (l *learning) vary(words []*view, values bool) bool {
 		return true
 	case values:
 		return n >= 4 || allLower(words) && (n > 1 || l.contrast(words[0]))
+	case n >= 4 && followers(words) < 2*n: // a label has several things behind it
+		return true
 	default:
 		return allLower(words) && (n >= 5 || l.contrast(words[0]) && !l.settled(words))
 	}
+}
+
+// followers returns how many different tokens follow words, as far as they are told apart.
+func followers(words []*view) int {
+	n := 0
+	for _, w := range words {
+		for _, child := range w.children {
+			n += max(1, int(child.tails.Count()))
+		}
+	}
+	return n
 }
 
 // name reports whether the words that end keys are names of many things rather than the values of a small set.

@@ -205,6 +205,16 @@ func lowerCase(text string) bool {
 	return count([]byte(text), lower) > count([]byte(text), upper)
 }
 
+// scrambled reports whether a text changes between lower and upper case as words do not.
+func scrambled(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if lower(text[i-1]) && upper(text[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 func count(text []byte, is func(byte) bool) int {
 	n := 0
 	for _, c := range text {
