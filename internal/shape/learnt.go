@@ -152,7 +152,7 @@ func (l *learning) group(children []*view, judge func(ids, words []*view, alone 
 	}
 	numbered, words = joined(numbered, words)
 	ids, numbered = l.numbered(ids, numbered)
-	ids = mixed(ids)
+	ids = mixed(compactDays(ids))
 	ids, kept := judge(ids, words, len(ids)+len(others)+len(numbered) == 0)
 	return slices.Concat(ids, others, numbered, kept)
 }
@@ -221,6 +221,18 @@ func (l *learning) numbered(ids, numbered []*view) (moreIDs, kept []*view) {
 	return ids, numbered
 }
 
+// compactDays decides whether numbers that look like days are days.
+func compactDays(ids []*view) []*view {
+	i := slices.IndexFunc(ids, func(v *view) bool { return v.tail == compactDay })
+	if i < 0 {
+		return ids
+	}
+	if ids[i].tail = "{day}"; len(ids) > 1 {
+		ids[i].tail = "{n}"
+	}
+	return union(ids)
+}
+
 // mixed makes one of the ids of a place if they are of several kinds: a random id may be all digits.
 func mixed(ids []*view) []*view {
 	if len(ids) > 1 && slices.ContainsFunc(ids, func(v *view) bool { return v.tail == "{id}" || v.tail == "{hex}" }) {
@@ -256,7 +268,7 @@ func (l *learning) words(ids, words []*view, constant bool) (moreIDs, kept []*vi
 		}
 	}
 	switch {
-	case l.name(ends):
+	case l.name(ends), !constant && len(ends) >= 4 && allLower(ends):
 		ids = append(ids, ends...)
 	case len(ends) > 1 && constant:
 		kept = append(kept, asSet(ends))
@@ -273,10 +285,10 @@ func (l *learning) words(ids, words []*view, constant bool) (moreIDs, kept []*vi
 // are nothing else.
 func (l *learning) firstPlace(ids, words []*view, alone bool) (moreIDs, kept []*view) {
 	var ends, labels, values []*view
-	many := slices.ContainsFunc(ids, func(v *view) bool { return v.tail == "{id}" && v.tails.Count() >= manyIDs })
+	random := slices.ContainsFunc(ids, func(v *view) bool { return v.tail == "{id}" })
 	for _, w := range words {
 		switch {
-		case many && len(w.children) == 0 && scrambled(w.prefix):
+		case random && len(w.children) == 0 && scrambled(w.prefix):
 			values = append(values, w)
 		case w.ends() && len(w.children) == 0:
 			ends = append(ends, w)
@@ -286,8 +298,11 @@ func (l *learning) firstPlace(ids, words []*view, alone bool) (moreIDs, kept []*
 			labels = append(labels, w)
 		}
 	}
-	if len(values) < 3 && !many {
+	if len(values) < 3 && !random {
 		labels, values = append(labels, values...), nil
+	}
+	if n := len(labels); alone && n >= 3 && allLower(labels) && followers(labels) < 2*n { // names of several words
+		labels, values = nil, append(values, labels...)
 	}
 	if tooMany(labels) {
 		values, labels = append(values, labels...), nil
@@ -355,7 +370,13 @@ func (l *learning) name(ends []*view) bool {
 	case n == 1:
 		return !l.settled(ends) || l.contrast(ends[0]) && (l.constant == 0 || l.seen(ends[0]) < l.constant)
 	}
-	return alike(ends) || !l.settled(ends)
+	return alike(ends) || l.contrast(ends[0]) && compound(ends) || !l.settled(ends)
+}
+
+// compound reports whether all words are several, as in jade-garden, and not all end in a digit, as regions do.
+func compound(words []*view) bool {
+	return !slices.ContainsFunc(words, func(v *view) bool { return !strings.ContainsAny(v.prefix, "-_") }) &&
+		slices.ContainsFunc(words, func(v *view) bool { return !digit(v.prefix[len(v.prefix)-1]) })
 }
 
 // contrast reports whether a word is in lower case and the first words of the key are not: a name, rather than a word of

@@ -70,3 +70,15 @@ func FindDay(text []byte) []byte {
 	}
 	return nil
 }
+
+// compactDay is the tail of numbers such as 20260622. If they are alone in their place they are days, else numbers like
+// the others.
+const compactDay = "{yyyymmdd}"
+
+func isDay(part []byte) bool {
+	if len(part) != 8 || count(part, digit) != 8 || part[0] != '2' || part[1] != '0' {
+		return false
+	}
+	month, day := 10*(part[4]-'0')+part[5]-'0', 10*(part[6]-'0')+part[7]-'0'
+	return month >= 1 && month <= 12 && day >= 1 && day <= 31
+}

@@ -100,6 +100,8 @@ func cutPart(part []byte) (prefix, tail string) {
 		return "", "{email}"
 	case isUUID(part):
 		return "", "{uuid}"
+	case isDay(part):
+		return "", compactDay
 	case count(part, digit) == len(part):
 		return "", "{n}"
 	case len(part) >= 12 && count(part, isHex) == len(part) && count(part, digit) > 0:
@@ -154,13 +156,13 @@ func isWord(piece []byte) bool {
 	if digits > 1 || digits == 1 && (len(piece) > 4 || len(piece) == 1 || !digit(piece[len(piece)-1])) {
 		return false
 	}
-	turns := 0 // from lower case to upper case: userProfile has one, an id of letters many
+	turns := 0 // from lower case to upper case: userProfile has one in eleven letters, a random id one in four
 	for i := 1; i < len(piece); i++ {
 		if lower(piece[i-1]) && upper(piece[i]) {
 			turns++
 		}
 	}
-	return turns < 3
+	return len(piece) >= 3*(turns+1) || turns < 2
 }
 
 // numbers reports whether a text is numbers with joints between them.
@@ -249,6 +251,9 @@ func Of(key []byte) string {
 		if i > 0 && lowerCase(t.prefix) && (t.tail == "" || strings.ContainsAny(t.prefix[:len(t.prefix)-1], "-_")) {
 			shape = append(shape, "{id}"...)
 			continue
+		}
+		if t.tail == compactDay {
+			t.tail = "{day}"
 		}
 		shape = append(append(shape, t.prefix...), t.tail...)
 	}

@@ -25,8 +25,8 @@ type Tree struct {
 type node struct {
 	token
 	tails    sketch.Few // values of the tail
-	words    int        // children with a prefix
-	wild     bool       // the words of children are not told apart any more
+	words    [2]int     // children with a prefix, by its case
+	wild     [2]bool    // the words of children in this case are not told apart any more
 	leaf     int32      // -1: no key ends here
 	children map[string]*node
 }
@@ -36,6 +36,14 @@ const (
 	mostNodes  = 384  // of a tree
 	mostLeaves = 2048 // that a tree ever makes: 8 KB of forwards
 )
+
+// caseOf tells words in lower case, which are names more often, from others: a constant in capitals stays apart from them.
+func (t *token) caseOf() int {
+	if lowerCase(t.prefix) {
+		return 0
+	}
+	return 1
+}
 
 // NewTree returns an empty tree.
 func NewTree(merge func(into, from int32)) *Tree {
@@ -93,12 +101,12 @@ func (t *Tree) rest() int32 {
 
 // step returns the child of a node for a token. It makes one if there is room, else it may return nil.
 func (t *Tree) step(n *node, k token, room bool) *node {
-	if n.wild && k.prefix != "" {
+	if k.prefix != "" && n.wild[k.caseOf()] {
 		k.prefix, k.tail = "", "{id}"
 	}
 	child := n.children[k.text()]
-	if child == nil && k.prefix != "" && n.words >= mostWords {
-		t.collapse(n)
+	if child == nil && k.prefix != "" && n.words[k.caseOf()] >= mostWords {
+		t.collapse(n, k.caseOf())
 		return t.step(n, k, room)
 	}
 	if child == nil {
@@ -121,42 +129,46 @@ func (n *node) put(child *node) {
 	}
 	n.children[child.text()] = child
 	if child.prefix != "" {
-		n.words++
+		n.words[child.caseOf()]++
 	}
 }
 
 // makeRoom makes room for so many nodes: the words of the places that have most of them become ids.
 func (t *Tree) makeRoom(nodes int) bool {
 	for t.nodes+nodes > mostNodes {
-		most := widest(t.root)
-		if most.words < 2 {
+		most, which := widest(t.root)
+		if most.words[which] < 2 {
 			return false
 		}
-		t.collapse(most)
+		t.collapse(most, which)
 	}
 	return true
 }
 
-func widest(n *node) *node {
-	most := n
+// widest returns the place with the most words of one case.
+func widest(n *node) (most *node, which int) {
+	most = n
+	if n.words[1] > n.words[0] {
+		which = 1
+	}
 	for _, text := range slices.Sorted(maps.Keys(n.children)) {
-		if w := widest(n.children[text]); w.words > most.words {
-			most = w
+		if w, of := widest(n.children[text]); w.words[of] > most.words[which] {
+			most, which = w, of
 		}
 	}
-	return most
+	return most, which
 }
 
-// collapse makes one id of all words behind a node.
-func (t *Tree) collapse(n *node) {
-	n.wild = true
+// collapse makes one id of all words of a case behind a node.
+func (t *Tree) collapse(n *node, which int) {
+	n.wild[which] = true
 	for _, text := range slices.Sorted(maps.Keys(n.children)) {
 		child := n.children[text]
-		if child.prefix == "" {
+		if child.prefix == "" || child.caseOf() != which {
 			continue
 		}
 		delete(n.children, text)
-		n.words--
+		n.words[which]--
 		child.prefix, child.tail = "", "{id}"
 		if into := n.children[child.text()]; into != nil {
 			t.merge(into, child)
@@ -178,12 +190,14 @@ func (t *Tree) merge(into, from *node) {
 		t.forward[from.leaf] = into.leaf
 		t.Merge(into.leaf, from.leaf)
 	}
-	if from.wild && !into.wild {
-		t.collapse(into)
+	for which, wild := range from.wild {
+		if wild && !into.wild[which] {
+			t.collapse(into, which)
+		}
 	}
 	for _, text := range slices.Sorted(maps.Keys(from.children)) {
 		child := from.children[text]
-		if into.wild && child.prefix != "" {
+		if child.prefix != "" && into.wild[child.caseOf()] {
 			child.prefix, child.tail = "", "{id}"
 		}
 		if known := into.children[child.text()]; known != nil {
@@ -192,7 +206,9 @@ func (t *Tree) merge(into, from *node) {
 			into.put(child)
 		}
 	}
-	if into.words > mostWords {
-		t.collapse(into)
+	for which, n := range into.words {
+		if n > mostWords {
+			t.collapse(into, which)
+		}
 	}
 }

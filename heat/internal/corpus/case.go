@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/heatsink-go/heatsink/heat"
 )
@@ -151,40 +152,65 @@ func (b *builder) of(k *kind) {
 	}
 }
 
-func (b *builder) ofMany(k *kind) {
-	keys := distinct(41, k.id, b.r)
-	rest := func(perSecond float64) []Stream {
-		all := b.background(k, perSecond)
-		for _, key := range keys[1:] {
-			all = append(all, Stream{Key: key, PerSecond: perSecond * (0.5 + b.r.Float64()) / 40, Items: 20, Units: 1})
-		}
-		return all
-	}
-	b.add(Case{
-		Workload: k.of + " one hot", Seconds: 20,
-		Streams: append(rest(100), Stream{Key: keys[0], PerSecond: 1300, Items: 500, Units: 1}),
-		Want:    []Want{{oneOfMany, heat.Critical, keys[0]}},
-	})
-	b.add(Case{
-		Workload: k.of + " one loud", Seconds: 30,
-		Streams: append(rest(30), Stream{Key: keys[0], PerSecond: 60, Items: 500, Units: 1}),
-		Want:    []Want{{oneOfMany, heat.Warning, keys[0]}},
-	})
-	b.add(Case{
-		Workload: k.of + " one item read", Seconds: 12,
-		Streams: append(rest(50), Stream{Key: keys[0], PerSecond: 3500, Items: 1, Units: 1, Read: true}),
-		Want:    []Want{{oneItem, heat.Critical, keys[0]}},
-	})
-	piles := []Pile{{keys[0], 400}}
+// loads makes the streams of keys that take so much together, evenly, but for the first which takes an amount of its own.
+func (b *builder) loads(keys []string, perSecond, first float64) []Stream {
+	all := []Stream{{Key: keys[0], PerSecond: first, Items: 500, Units: 1}}
 	for _, key := range keys[1:] {
-		piles = append(piles, Pile{key, 4 + b.r.IntN(6)})
+		all = append(all, Stream{Key: key, PerSecond: perSecond * (0.5 + b.r.Float64()) / float64(len(keys)-1), Items: 20, Units: 1})
+	}
+	return all
+}
+
+func (b *builder) ofMany(k *kind) {
+	sizes := [...]int{5, 13, 41, 300}
+	keys := distinct(sizes[b.r.IntN(len(sizes))], k.id, b.r)
+	b.add(Case{
+		Workload: k.of + " one hot", Seconds: 20, Streams: append(b.background(k, 100), b.loads(keys, 100, 1300)...),
+		Want: []Want{{oneOfMany, heat.Critical, keys[0]}},
+	})
+	b.add(Case{
+		Workload: k.of + " one warm", Seconds: 20, Streams: append(b.background(k, 100), b.loads(keys, 100, 800)...),
+		Want: []Want{{oneOfMany, heat.Warning, keys[0]}},
+	})
+	b.add(Case{
+		Workload: k.of + " one loud", Seconds: 30, Streams: append(b.background(k, 30), b.loads(keys, 30, 90)...),
+		Want: []Want{{oneOfMany, heat.Warning, keys[0]}},
+	})
+	b.add(Case{
+		Workload: k.of + " a bit uneven", Seconds: 30,
+		Streams: append(b.background(k, 40), b.loads(keys, 100, 100/float64(len(keys))+10)...),
+	})
+	read := b.loads(keys, 50, 0)
+	read[0] = Stream{Key: keys[0], PerSecond: 3500, Items: 1, Units: 1, Read: true}
+	b.add(Case{
+		Workload: k.of + " one item read", Seconds: 12, Streams: append(b.background(k, 50), read...),
+		Want: []Want{{oneItem, heat.Critical, keys[0]}},
+	})
+	piles := []Pile{{keys[0], 900}}
+	for _, key := range keys[1:] {
+		piles = append(piles, Pile{key, 1 + b.r.IntN(6)})
 	}
 	b.add(Case{Workload: k.of + " one heap stored", Piles: piles, Want: []Want{{oneOfMany, heat.Warning, keys[0]}}})
 	piles = nil
-	for _, key := range keys[:13] {
+	for _, key := range keys[:min(13, len(keys))] {
 		piles = append(piles, Pile{key, 60 + b.r.IntN(30)})
 	}
 	b.add(Case{Workload: k.of + " even stored", Piles: piles})
+	b.several(k, keys)
+}
+
+// several is a hot key of many and a hot constant at the same time.
+func (b *builder) several(k *kind, keys []string) {
+	i := slices.IndexFunc(b.kinds, func(k kind) bool { return k.role == constant })
+	if i < 0 {
+		return
+	}
+	key := b.kinds[i].keys[0]
+	b.add(Case{
+		Workload: k.of + " and " + key, Seconds: 20,
+		Streams: append(b.loads(keys, 100, 1200), Stream{Key: key, PerSecond: 1100, Items: 300, Units: 1}),
+		Want:    []Want{{oneOfMany, heat.Critical, keys[0]}, {fewValues, heat.Critical, key}},
+	})
 }
 
 func (b *builder) ofConstant(k *kind) {
