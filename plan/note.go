@@ -39,7 +39,7 @@ func (n *noting) say(s Severity, code, format string, args ...any) {
 // impossible is for loads that the strategy cannot bear.
 func (n *noting) impossible() {
 	p, l := n.plan, &n.plan.Load
-	if p.Strategy == Leave && (l.HotWrites || l.HotReads || l.Throttled) {
+	if p.Strategy == Leave && l.tooHot() {
 		n.say(Critical, "cannot-spread", "the key will be throttled, and shards cannot help: %s",
 			p.Reasons[len(p.Reasons)-1])
 	}

@@ -52,6 +52,7 @@ var mayImport = imports{
 	"internal/attempt":                 {},
 	"internal/meter":                   {},
 	"internal/gather":                  {}, // neither DynamoDB nor layouts
+	"internal/judge":                   {},
 	"internal/shape":                   {"internal/sketch"},
 	"internal/sketch":                  {},
 	"internal/figure":                  {},
@@ -78,13 +79,13 @@ var mayImport = imports{
 	"internal/wholebody": {},
 
 	// Useful alone.
-	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
-	"plan":                 {"layout", "internal/figure", "plan/internal/bins"},
+	"plan":                 {"layout", "internal/figure", "internal/judge", "plan/internal/bins"},
 	"plan/internal/bins":   {},
 
 	// The engine, from the outside in.
@@ -115,6 +116,7 @@ var mayImport = imports{
 
 	// What shows the project's figures.
 	"internal/proof/adaptive":      {everything},
+	"internal/proof/heat":          {"internal/proof/scenario"},
 	"internal/proof/library":       {everything},
 	"internal/proof/moving":        {everything},
 	"internal/proof/scenario":      {"internal/proof/verdict"},
@@ -125,6 +127,9 @@ var mayImport = imports{
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
+
+	// Key schemas and workloads with the findings that they should have.
+	"internal/corpus": {"heat"},
 
 	// What compares stored items with files, in tests.
 	"internal/golden": {},

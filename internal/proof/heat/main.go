@@ -16,7 +16,7 @@ import (
 func main() {
 	p := &proof{
 		Board:  scenario.New(os.Stdout),
-		corpus: scenario.Bubble{Package: "./heat/internal/corpus"},
+		corpus: scenario.Bubble{Package: "./internal/corpus"},
 	}
 	p.Most = 100
 	only := flag.String("only", "", "scenarios to run, such as corpus,examples; none: all")

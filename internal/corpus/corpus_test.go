@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/heat/internal/corpus"
+	"github.com/heatsink-go/heatsink/internal/corpus"
 )
 
 var resultFile = flag.String("result", "", "a file for the result, as JSON")
