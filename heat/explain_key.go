@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/judge"
 )
 
 // hotKeys finds keys whose demand reaches what one partition serves, and their cause.
@@ -13,7 +14,7 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		severity, hot := e.heat(k, d)
-		if !hot || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
+		if !hot || e.verdict(k, d) == judge.Crowded || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
 			continue
 		}
 		if e.sibling(r, d, k, severity) {
@@ -25,7 +26,7 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
-			Message:  fmt.Sprintf("Partition key '%s' has %s (hot partition)", k.Key, e.rateText(flow, k)),
+			Message:  fmt.Sprintf("Partition key '%s' has %s%s (hot partition)", k.Key, e.rateText(flow, k), e.sizeText(flow, k, d)),
 			Evidence: append(e.evidence(k, d), setEvidence(r, d, k.Key)...), Cause: cause, Remedy: remedy,
 		})
 	}
@@ -39,28 +40,37 @@ func setEvidence(r *ResourceReport, d Direction, key string) []string {
 	return nil
 }
 
-// heat judges a key by its certain demand, and by its throttles for its own key range. One second alone is at most a
-// warning: DynamoDB serves a burst from a partition's unused capacity.
+// heat judges a key by its certain demand, and by its throttles for its own key range.
 func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
-	sustained := e.report.Sustained(k)
-	wanted := max(sustained, k.Second)
-	switch {
-	case e.report.Source == Insights: // reads and writes together, which have a limit each
-		return Warning, wanted >= e.rules.Warm*d.Limit()
-	case k.Refused >= 0.1 && keyRange(k.Reason) && wanted >= 0.2*d.Limit():
+	switch v := e.verdict(k, d); {
+	case v.Critical():
 		return Critical, true
-	case sustained >= e.rules.Hot*d.Limit():
-		return Critical, true
-	case wanted >= e.rules.Warm*d.Limit():
+	case v == judge.Warming:
 		return Warning, true
 	}
 	return Info, false
 }
 
+// verdict is the judgement that plan shares. Contributor Insights counts reads and writes together, which have a limit each:
+// no key is critical by its figures alone.
+func (e *explainer) verdict(k *KeyHeat, d Direction) judge.Verdict {
+	l := judge.Load{Demand: e.report.Sustained(k), Second: k.Second, Limit: d.Limit(), Refused: e.refused(k)}
+	if e.report.Source == Insights {
+		l.Second, l.Demand, l.Refused = max(l.Demand, l.Second), 0, false
+	}
+	return judge.Thresholds{Warm: e.rules.Warm, Hot: e.rules.Hot}.Judge(l)
+}
+
+// refused reports whether a key is throttled by key range, more often than now and then.
+func (e *explainer) refused(k *KeyHeat) bool {
+	few := k.Throttled > 0 && k.Throttled <= judge.FewThrottles
+	return k.Refused >= 0.1 && !few && keyRange(k.Reason)
+}
+
 // beyond reports whether a key's demand exceeds what a partition serves, rather than comes near it.
 func (e *explainer) beyond(k *KeyHeat, d Direction) bool {
-	refused := k.Refused >= 0.1 || e.report.Ended && k.Throttled > 0
-	return refused && keyRange(k.Reason) || max(e.report.Sustained(k), k.Second) >= d.Limit()
+	refused := e.refused(k) || e.report.Ended && k.Throttled > 0 && keyRange(k.Reason)
+	return refused || max(e.report.Sustained(k), k.Second) >= d.Limit()
 }
 
 // rateText is a key's rate as text. Contributor Insights counts units and no requests.
@@ -69,6 +79,15 @@ func (e *explainer) rateText(flow *Flow, k *KeyHeat) string {
 		return figure.Thousands(max(e.report.Sustained(k), k.Second)) + " units/sec"
 	}
 	return figure.Thousands(e.requestRate(flow, k)) + " requests/sec"
+}
+
+// sizeText says how large the requests of a key are, where the number of requests alone does not show that it is hot.
+func (e *explainer) sizeText(flow *Flow, k *KeyHeat, d Direction) string {
+	units, requests := max(e.report.Sustained(k), k.Second), e.requestRate(flow, k)
+	if e.report.Source == Insights || requests <= 0 || requests >= e.rules.Warm*d.Limit() || units < e.rules.Warm*d.Limit() {
+		return ""
+	}
+	return fmt.Sprintf(" of %.1f %s units each", units/requests, d)
 }
 
 // requestRate returns the requests a second of a key. It divides the demand by the units of a served request: a throttled
@@ -97,7 +116,10 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 		fmt.Sprintf("demand: %s %s units a second; %.0f were served, and one partition serves %.0f", wanted, d, k.Consumed, d.Limit()),
 		fmt.Sprintf("at least %.1f%% of the %s traffic", 100*k.Share, d),
 	}
-	if e.report.Ended && k.Busiest > 1.1*k.Rate {
+	if k.Busy > 1.1*k.Rate {
+		lines = append(lines, fmt.Sprintf("%.0f %s units a second at its busiest of the last minute", k.Busy, d))
+	}
+	if e.report.Ended && k.Busiest > 1.1*max(k.Rate, k.Busy) {
 		lines = append(lines, fmt.Sprintf("%.0f %s units a second at its busiest", k.Busiest, d))
 	}
 	if k.Second > k.Rate {

@@ -113,8 +113,8 @@ func (e *explainer) matters(r *ResourceReport, p *Pattern) bool {
 
 // timeSeverity judges keys that are times by their write rate, where it is known.
 func (e *explainer) timeSeverity(r *ResourceReport, p *Pattern) Severity {
-	seconds := e.report.Elapsed().Seconds()
-	if seconds > 0 && p.Writes/seconds >= 0.1*PartitionWriteUnits {
+	rate, _ := served(e.report, &r.Writes)
+	if r.Writes.Units > 0 && rate*p.Writes/r.Writes.Units >= 0.1*PartitionWriteUnits {
 		return Warning
 	}
 	return Info

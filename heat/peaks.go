@@ -69,7 +69,7 @@ func (p *peaks) add(keys []KeyHeat, learnt *shapes) []KeyHeat {
 			keys = append(keys, KeyHeat{
 				Key: was.text, Units: was.units, Low: was.units, Busiest: was.busiest,
 				Requests: was.requests, Throttled: was.throttled, Reason: was.reason, Items: was.items.Count(),
-				Shape: learnt.of(was.pattern - 1),
+				Shape: learnt.of(was.pattern - 1), Partition: partitionName(was.partition),
 			})
 		}
 	}

@@ -104,6 +104,9 @@ type KeyHeat struct {
 	Rate    float64 `json:"rate"`
 	RateLow float64 `json:"rateLow"`
 
+	// Busy is the highest demand of the last minute or so, in units a second: a rush that has just ended still counts.
+	Busy float64 `json:"busy,omitempty"`
+
 	Consumed float64 `json:"consumed"` // recent consumption in units a second
 	Busiest  float64 `json:"busiest"`  // the highest value of Consumed so far
 	Second   float64 `json:"second"`   // units consumed in the last full second
@@ -119,17 +122,20 @@ type KeyHeat struct {
 	// counter.
 	Items int64 `json:"items,omitempty"`
 
+	// Partition names the partition that holds the key, where the source knows it: heatsink serve --physics does.
+	Partition string `json:"partition,omitempty"`
+
 	// Shape is the shape of the key, one of ResourceReport.Patterns, "" if the source has not learnt it.
 	Shape string `json:"shape,omitempty"`
 }
 
-// Sustained returns the certain demand for a key over some seconds, in units a second: the most recent or, if the source
+// Sustained returns the certain demand for a key over some seconds, in units a second: of the last minute or, if the source
 // has stopped, at its busiest.
 func (r *Report) Sustained(k *KeyHeat) float64 {
 	if r.Ended {
-		return max(k.RateLow, k.Busiest)
+		return max(k.RateLow, k.Busy, k.Busiest)
 	}
-	return k.RateLow
+	return max(k.RateLow, k.Busy)
 }
 
 // ThrottleCount is the number of throttles with one reason.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/judge"
 )
 
 // Rules are the thresholds of findings. A field at zero has its default.
@@ -49,8 +51,8 @@ func (r Rules) Validate() error {
 }
 
 func (r Rules) withDefaults() Rules {
-	r.Warm = cmp.Or(r.Warm, 0.7)
-	r.Hot = cmp.Or(r.Hot, 0.95)
+	r.Warm = cmp.Or(r.Warm, judge.Warm)
+	r.Hot = cmp.Or(r.Hot, judge.Hot)
 	r.Excess = cmp.Or(r.Excess, 0.25)
 	r.Sample = cmp.Or(r.Sample, 100)
 	r.Items = cmp.Or(r.Items, 100)
@@ -100,6 +102,7 @@ func (e *explainer) resource(r *ResourceReport) {
 	e.shards(r, said)
 	for _, d := range [...]Direction{Write, Read} {
 		e.hotKeys(r, d, said)
+		e.crowded(r, d, said)
 	}
 	for _, d := range [...]Direction{Write, Read} {
 		e.sets(r, d, said)
