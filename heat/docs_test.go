@@ -126,7 +126,7 @@ func settledHeap() int64 {
 func TestDocumentedShareOfARefusedKey(t *testing.T) {
 	from := stated(t, `refuses by key range is critical from (\d+) % on`)[0] / 100
 	for rate, want := range map[float64]bool{from * heat.PartitionWriteUnits: true, from*heat.PartitionWriteUnits - 1: false} {
-		k := heat.KeyHeat{Key: "a", RateLow: rate, Refused: 1, Throttled: 9, Reason: "TableWriteKeyRangeThroughputExceeded"}
+		k := heat.KeyHeat{Key: "a", RateLow: rate, Refused: 1, Throttled: 11, Reason: "TableWriteKeyRangeThroughputExceeded"}
 		findings := heat.Explain(report(heat.Flow{Keys: []heat.KeyHeat{k}}), heat.Rules{})
 		if got := len(findings) == 1 && findings[0].Severity == heat.Critical; got != want {
 			t.Errorf("%v units a second: %s", rate, kinds(findings))

@@ -77,6 +77,9 @@ func (e *explainer) addCrowd(r *ResourceReport, d Direction, c *crowd) {
 		Remedy: "raise the table's warm throughput, so that the keys get partitions of their own; DynamoDB also splits a partition that " +
 			"stays full, within minutes; a few shards spread a key over several partitions",
 	}
+	for _, k := range c.refused[1:] {
+		f.Others = append(f.Others, k.Key)
+	}
 	switch {
 	case c.partition != "":
 		f.Message = fmt.Sprintf("Partition %s is full (hot partition): of its %s %s units/sec, keys want %s",

@@ -106,7 +106,7 @@ func (e *explainer) sibling(r *ResourceReport, d Direction, k *KeyHeat, severity
 	for i := range e.findings {
 		f := &e.findings[i]
 		if f.Resource == r.Resource && f.Direction == d && f.Pattern == set.Shape && set.has(f.Key) {
-			f.Severity = max(f.Severity, severity)
+			f.Severity, f.Others = max(f.Severity, severity), append(f.Others, k.Key)
 			f.Evidence = append(f.Evidence, fmt.Sprintf("its sibling '%s' has %s", k.Key, e.rateText(r.Flow(d), k)))
 			return true
 		}

@@ -275,6 +275,9 @@ func (n *noting) observed() {
 			"measure again after sharding, and expect to need more shards")
 	}
 	switch {
+	case n.crowdedWrites || n.crowdedReads:
+		n.say(Warning, "full-partition", "the key is throttled although it is below one partition's limit: other keys share "+
+			"its partition; more warm throughput of the %s gives them partitions of their own", n.place())
 	case p.Load.Throttled && n.idleShards():
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, but each of the %s has little "+
 			"load: they share partitions, or the partitions are too few; warm the %s",

@@ -76,3 +76,35 @@ func writeResult(t *testing.T, result any) {
 		t.Fatal(err)
 	}
 }
+
+// The examples of the documents have the findings that their readers expect, and no others.
+func TestExamples(t *testing.T) {
+	type example struct {
+		Name        string
+		Want, Got   []string
+		Differences []string
+	}
+	var result []example
+	for _, c := range corpus.Examples() {
+		synctest.Test(t, func(t *testing.T) {
+			report, err := c.Report()
+			if err != nil {
+				t.Fatal(err)
+			}
+			findings := heat.Explain(report, heat.Rules{})
+			e := example{Name: c.Schema}
+			for _, f := range findings {
+				e.Got = append(e.Got, f.String())
+			}
+			for _, w := range c.Want {
+				e.Want = append(e.Want, w.String())
+			}
+			_, e.Differences = c.Judge(findings)
+			for _, d := range e.Differences {
+				t.Error(d)
+			}
+			result = append(result, e)
+		})
+	}
+	writeResult(t, result)
+}

@@ -15,8 +15,9 @@ import (
 
 func main() {
 	p := &proof{
-		Board:  scenario.New(os.Stdout),
-		corpus: scenario.Bubble{Package: "./internal/corpus"},
+		Board:   scenario.New(os.Stdout),
+		corpus:  scenario.Bubble{Package: "./internal/corpus"},
+		command: scenario.Bubble{Package: "./cmd/heatsink"},
 	}
 	p.Most = 100
 	only := flag.String("only", "", "scenarios to run, such as corpus,examples; none: all")
@@ -31,7 +32,8 @@ func main() {
 
 // proof collects what was shown.
 type proof struct {
-	corpus scenario.Bubble // the tests of the corpus: they need a bubble of testing/synctest
+	corpus  scenario.Bubble // the tests of the corpus: they need a bubble of testing/synctest
+	command scenario.Bubble // those of the command, which hands reports to plan
 
 	Differences []string `json:"differences,omitempty"` // findings of the half kept apart that are not as wanted
 	scenario.Board
@@ -53,7 +55,7 @@ func (p *proof) run(ctx context.Context, only string) bool {
 	p.Check(err == nil, "prepare: %v", err)
 	if err == nil {
 		defer os.RemoveAll(work)
-		p.corpus.Work = work
+		p.corpus.Work, p.command.Work = work, work
 		for _, s := range chosen {
 			scenario.Show(ctx, &p.Board, p, s)
 		}
