@@ -3,6 +3,7 @@ package heat
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/judge"
@@ -21,13 +22,18 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 			said[about{r.Resource, k.Key}] = true
 			continue
 		}
+		whole := logicalIn(r, d, k.Key)
+		if e.shardOfFinding(r, d, k, whole, severity) {
+			said[about{r.Resource, k.Key}] = true
+			continue
+		}
 		shape := shapeIn(r, k.Key)
 		kind, cause, remedy := diagnose(r, d, k, shape, e.beyond(k, d))
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
 			Message:  fmt.Sprintf("Partition key '%s' has %s%s (hot partition)", k.Key, e.rateText(flow, k), e.sizeText(flow, k, d)),
-			Evidence: append(e.evidence(k, d), setEvidence(r, d, k.Key)...), Cause: cause, Remedy: remedy,
+			Evidence: slices.Concat(e.evidence(k, d), setEvidence(r, d, k.Key), spreadEvidence(whole, d)), Cause: cause, Remedy: remedy,
 		})
 	}
 }
@@ -38,6 +44,14 @@ func setEvidence(r *ResourceReport, d Direction, key string) []string {
 		return []string{set.valuesText(r, d)}
 	}
 	return nil
+}
+
+// spreadEvidence says how the key is spread that a hot key is a shard of.
+func spreadEvidence(whole *LogicalKey, d Direction) []string {
+	if whole == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("'%s' has %s of %s %s units", whole.Key, whole.Spread(), figure.Thousands(whole.Units), d)}
 }
 
 // heat judges a key by its certain demand, and by its throttles for its own key range.

@@ -240,6 +240,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 	}
 	r.Keys = f.peaks.add(r.Keys, learnt)
 	r.Sharded = f.shards.report(0)
+	r.Logical = f.logical(now, total, window)
 	return r, learnt.patterns
 }
 

@@ -32,6 +32,7 @@ func (r *Report) Redact(redact func(dst, key []byte) []byte) {
 			for j := range flow.Keys {
 				flow.Keys[j].Key, flow.Keys[j].Shape = string(redact(nil, []byte(flow.Keys[j].Key))), ""
 			}
+			flow.Logical = nil // of keys that are hidden now
 			for j := range flow.Sharded {
 				flow.Sharded[j].redact(redact)
 			}

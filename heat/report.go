@@ -85,6 +85,10 @@ type Flow struct {
 
 	Sharded []Sharded `json:"sharded,omitempty"` // by the layouts that the source was told
 
+	// Logical are sharded keys with their shards together, hottest first, 50 at most; also shards that Keys does not list.
+	// See Folded.
+	Logical []LogicalKey `json:"logical,omitempty"`
+
 	Control Control `json:"control,omitzero"` // of control items, which are in no other figure
 }
 
