@@ -22,7 +22,7 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		among := siblings(r, shape, s.Distinct.Keys)
 		share := k.Share
 		if items := patternItems(r, shape); items > 0 {
-			share = float64(k.Low) / float64(items)
+			share, among = shareOf(s, k.Low, items, among)
 		}
 		if k.Low < e.rules.Items || among < 2 || excess(share, among) < e.rules.Excess || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
@@ -41,6 +41,17 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		})
 	}
 	e.heaps(r, said)
+}
+
+// shareOf returns the share of a key in the items of its shape, and the number of such keys. Of a sample both are estimates:
+// it has all items of some keys, so that the others have more items, and are more, than it shows.
+func shareOf(s *Stored, own, items, among int64) (share float64, keys int64) {
+	others := float64(max(0, items-own))
+	if s.Fraction > 0 && s.Fraction < 1 {
+		others /= s.Fraction
+		among = 1 + int64(float64(max(0, among-1))/s.Fraction)
+	}
+	return float64(own) / max(1, float64(own)+others), among
 }
 
 // storedSet adds the finding that one of few values has most of the items.

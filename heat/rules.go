@@ -50,6 +50,9 @@ func (r Rules) Validate() error {
 	return errors.Join(faults...)
 }
 
+// DefaultRules returns the rules that the zero value stands for.
+func DefaultRules() Rules { return Rules{}.withDefaults() }
+
 func (r Rules) withDefaults() Rules {
 	r.Warm = cmp.Or(r.Warm, judge.Warm)
 	r.Hot = cmp.Or(r.Hot, judge.Hot)
