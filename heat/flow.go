@@ -175,13 +175,15 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	if k.pattern == 0 && (k.requests >= soonGone || !f.keys.Full()) {
 		k.pattern = 1 + f.patterns.take(t.key, t.hash, k.units, redact != nil)
 	}
+	if now-k.consumed.last >= grain { // before what comes now: many at the same moment are no rate
+		k.busy.note(now, (k.consumed.at(now, f.decay)+k.wanted.at(now, f.decay))/f.longWindow(now))
+	}
 	k.units += t.units
 	k.consumed.add(now, t.units, f.decay)
 	k.busiest = max(k.busiest, k.consumed.sum/f.longWindow(now))
 	if t.wanted > 0 {
 		k.wanted.add(now, t.wanted, f.decay)
 	}
-	k.busy.note(now, (k.consumed.sum+k.wanted.at(now, f.decay))/f.longWindow(now))
 	if t.partition != 0 {
 		k.partition = t.partition
 	}

@@ -69,7 +69,7 @@ func (d *draw) next() (int32, bool) {
 // large key in it is known by then, and the others come first.
 func (s *scan) runSample(ctx context.Context) error {
 	most := max(1, s.options.Items/mostOfSegment)
-	for s.items < s.options.Items {
+	for s.options.Items-s.items >= most/2 && s.items < s.options.Items { // a large key in the last one needs room to show
 		number, ok := s.sample.next()
 		if !ok {
 			return nil
@@ -121,7 +121,7 @@ func (s *scan) missing(p float64) []string {
 		return nil
 	}
 	where := "likely a few large keys that are not in the sample have the rest; another seed, or all items, show them"
-	if top := s.inventory.resources[0].keys.Top(0, 1); len(s.open) > 0 && len(top) > 0 {
+	if top := s.inventory.resources[0].keys.Top(0, 1); len(s.open) > 0 && len(top) > 0 && top[0].Low >= 0.5*float64(s.options.Items/mostOfSegment) {
 		where = fmt.Sprintf("likely '%s' has much of the rest, since its segment was not read to its end: it has at least %s items",
 			top[0].Text, figure.Thousands(math.Round(top[0].Low)))
 	}

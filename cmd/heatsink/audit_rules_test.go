@@ -99,7 +99,7 @@ func TestAuditSamples(t *testing.T) {
 	}
 	endpoint := serveItems(t, items)
 	stdout, stderr, code := command(t, "audit", "brands", "--endpoint", endpoint, "--items", "600", "--max-rcu", "100000", "--seed", "7")
-	if code != 0 || !strings.Contains(stdout, "(seed 7); any one key is in it with a probability of 20 %") {
+	if code != 0 || !strings.Contains(stdout, "(seed 7); any one key is in it with a probability of ") || !strings.Contains(stdout, "with a probability of 95 %") {
 		t.Errorf("exit %d, %s: %s", code, stderr, stdout)
 	}
 }
