@@ -19,13 +19,15 @@ func TestExplainAStatus(t *testing.T) {
 		evidence  string
 	}{
 		{
-			"85, 10 and 5 %", map[string]int{"STATUS#ACTIVE": 170, "STATUS#BANNED": 20, "STATUS#NEW": 10},
+			"85, 10 and 5 %",
+			map[string]int{"STATUS#ACTIVE": 170, "STATUS#BANNED": 20, "STATUS#NEW": 10},
 			"warning low-cardinality STATUS#ACTIVE", "STATUS has 3 values: ACTIVE 85.0%, BANNED 10.0%, NEW 5.0%",
 		},
 		{"four alike", map[string]int{"STATUS#ACTIVE": 50, "STATUS#BANNED": 50, "STATUS#NEW": 50, "STATUS#OLD": 50}, "", ""},
 		{"four regions", map[string]int{"REGION#us-east-1": 50, "REGION#eu-west-1": 50, "REGION#ap-south-1": 50, "REGION#sa-east-1": 50}, "", ""},
 		{
-			"two that are hot", map[string]int{"STATUS#ACTIVE": 1300, "STATUS#BANNED": 800, "STATUS#NEW": 10},
+			"two that are hot",
+			map[string]int{"STATUS#ACTIVE": 1300, "STATUS#BANNED": 800, "STATUS#NEW": 10},
 			"critical low-cardinality STATUS#ACTIVE", "its sibling 'STATUS#BANNED' has ",
 		},
 		{"a bare attribute", map[string]int{"ACTIVE": 180, "BANNED": 20}, "warning low-cardinality ACTIVE", "pk has 2 values: ACTIVE 90.0%, BANNED 10.0%"},

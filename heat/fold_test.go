@@ -57,8 +57,11 @@ func TestReportsFoldShards(t *testing.T) {
 // Without shards a key stays as it is, one shard alone too, and a bare key beside shards is another key.
 func TestFoldedKeys(t *testing.T) {
 	flow := heat.Flow{Keys: []heat.KeyHeat{
-		{Key: "A#SHARD_0", Units: 60, RateLow: 6, Share: 0.3, Requests: 60, Throttled: 1}, {Key: "A#SHARD_1", Units: 40, RateLow: 4, Share: 0.2, Requests: 40},
-		{Key: "A", Units: 30, RateLow: 3, Share: 0.1}, {Key: "B#SHARD_7", Units: 20, RateLow: 2, Share: 0.1}, {Key: "C#1", Units: 10, RateLow: 1},
+		{Key: "A#SHARD_0", Units: 60, RateLow: 6, Share: 0.3, Requests: 60, Throttled: 1},
+		{Key: "A#SHARD_1", Units: 40, RateLow: 4, Share: 0.2, Requests: 40},
+		{Key: "A", Units: 30, RateLow: 3, Share: 0.1},
+		{Key: "B#SHARD_7", Units: 20, RateLow: 2, Share: 0.1},
+		{Key: "C#1", Units: 10, RateLow: 1},
 		{Key: "C#2", Units: 9, RateLow: 0.9},
 	}}
 	text := func(all []heat.LogicalKey) string {

@@ -28,7 +28,8 @@ type schema struct {
 }
 
 // ids, fixed, set, times and shards are kinds.
-func ids(of string, id maker) kind          { return kind{role: many, of: of, id: id} }
+func ids(of string, id maker) kind { return kind{role: many, of: of, id: id} }
+
 func fixed(key string) kind                 { return kind{role: constant, of: key, keys: []string{key}} }
 func set(of string, keys ...string) kind    { return kind{role: few, of: of, keys: keys} }
 func times(of string, keys ...string) kind  { return kind{role: current, of: of, keys: keys} }
@@ -53,10 +54,14 @@ var (
 
 // schemas are those of the corpus.
 var schemas = []schema{
-	{name: "brand-protection", about: "alerts by brand, a log of operations and a list of all brands in one table",
-		kinds: []kind{ids("THREAT", prefixed("THREAT#", brand)), fixed("OPS_LOG"), fixed("BRAND_INDEX")}},
-	{name: "shop", about: "customers with their orders, and products",
-		kinds: []kind{ids("CUSTOMER", prefixed("CUSTOMER#", number)), ids("PRODUCT", prefixed("PRODUCT#", padded))}},
+	{
+		name: "brand-protection", about: "alerts by brand, a log of operations and a list of all brands in one table",
+		kinds: []kind{ids("THREAT", prefixed("THREAT#", brand)), fixed("OPS_LOG"), fixed("BRAND_INDEX")},
+	},
+	{
+		name: "shop", about: "customers with their orders, and products",
+		kinds: []kind{ids("CUSTOMER", prefixed("CUSTOMER#", number)), ids("PRODUCT", prefixed("PRODUCT#", padded))},
+	},
 	{name: "shop-uuid", about: "the same with UUIDs", kinds: []kind{ids("CUSTOMER", prefixed("CUSTOMER#", uuid)), ids("ORDER", prefixed("ORDER#", uuid))}},
 	{name: "users-by-status", about: "users listed by their status", kinds: []kind{set("STATUS", each("STATUS#", statuses...)...)}},
 	{name: "tickets-by-state", about: "an index of tickets by the bare attribute state", index: "byState", kinds: []kind{set("state", lowered...)}},
@@ -83,7 +88,8 @@ var schemas = []schema{
 	{name: "tenants-upper", about: "tenants in capitals", kinds: []kind{ids("TENANT", prefixed("TENANT#", upper(both(coin, "", coin))))}},
 	{name: "tenant-entity", about: "tenant, then entity, then id", kinds: []kind{ids("TENANT", both(both(prefixed("TENANT#", hex4), "#", oneOf("USER", "DOC")), "#", number))}},
 	{name: "organisations", about: "organisations with users and projects under them", kinds: []kind{
-		ids("USER", both(prefixed("ORG#", coin), "#USER#", number)), ids("PROJECT", both(prefixed("ORG#", coin), "#PROJECT#", number))}},
+		ids("USER", both(prefixed("ORG#", coin), "#USER#", number)), ids("PROJECT", both(prefixed("ORG#", coin), "#PROJECT#", number)),
+	}},
 	{name: "event-store", about: "aggregates of an event store, by type and id", kinds: []kind{ids("order", prefixed("order-", uuid)), ids("cart", prefixed("cart-", uuid))}},
 	{name: "ledger", about: "accounts of a ledger with bookings", kinds: []kind{ids("ACCT", prefixed("ACCT-", both(drawn(digits, 4), "-", drawn(digits, 6)))), fixed("SUSPENSE")}},
 	{name: "invoices", about: "invoices by year and number", kinds: []kind{ids("INV", prefixed("INV-2026-", padded))}},
@@ -114,7 +120,8 @@ var schemas = []schema{
 	{name: "likes", about: "likes by post, with ULIDs", kinds: []kind{ids("POST", prefixed("post#", ulid))}},
 	{name: "bookings", about: "bookings by hotel and day", kinds: []kind{ids("HOTEL", func() maker { return both(prefixed("HOTEL#", slug), "#", oneOf(days...)) }())}},
 	{name: "votes-sharded", about: "votes of a poll over shards", kinds: []kind{
-		shards("POLL#7", each("POLL#7#SHARD_", "0", "1", "2", "3", "4", "5", "6", "7")...), ids("VOTER", prefixed("VOTER#", hex8))}},
+		shards("POLL#7", each("POLL#7#SHARD_", "0", "1", "2", "3", "4", "5", "6", "7")...), ids("VOTER", prefixed("VOTER#", hex8)),
+	}},
 	{name: "hour-sharded", about: "events of an hour over shards", kinds: []kind{shards("HOUR", each("HOUR#2026-06-22T15#SHARD#", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9")...)}},
 	{name: "carts", about: "carts by user, with Mongo ids", kinds: []kind{ids("cart", prefixed("cart/", hex24))}},
 	{name: "countries", about: "users by country code", kinds: []kind{set("COUNTRY", each("COUNTRY#", "US", "DE", "JP", "BR", "IN", "FR")...)}},
