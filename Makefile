@@ -143,6 +143,10 @@ proof-adaptive: ## measure that shards follow the load of their keys and nothing
 proof-moving: ## measure that items move under load and nothing is lost, doubled or stale (25 minutes: ONLY=id,kills)
 	@go run ./internal/proof/moving -only '$(ONLY)'
 
+.PHONY: proof-heat
+proof-heat: ## measure that findings are right on keys as people write them, and that plan agrees with them (1 minute: ONLY=corpus)
+	@go run ./internal/proof/heat -only '$(ONLY)'
+
 .PHONY: soak
 soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves
 	$(call heading,simulator of ledgers with $(SEEDS) seeds)

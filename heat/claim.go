@@ -96,7 +96,9 @@ func depth(kind Kind, pattern string) int {
 }
 
 // ofKey reports whether a finding says that a key is hot, or will be.
-func (c *claim) ofKey() bool { return depth(c.Kind, c.Pattern) > 0 }
+func (c *claim) ofKey() bool {
+	return depth(c.Kind, c.Pattern) > 0 || c.Kind == HotPartition && c.Key != ""
+}
 
 // ofShape reports whether a finding is about all keys of a shape, the one it names being an example: keys that are
 // times, none of which is hot.

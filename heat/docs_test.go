@@ -77,8 +77,8 @@ func TestDocumentedFigures(t *testing.T) {
 			`A partition serves (\S+) write and (\S+) read units a second`,
 			[]float64{heat.PartitionWriteUnits, heat.PartitionReadUnits},
 		},
-		{`surely wants (\d+) % of that`, []float64{100 * heat.DefaultRules.Hot}},
-		{`critical, (\d+) % a warning`, []float64{100 * heat.DefaultRules.Warm}},
+		{`surely wants (\d+) % of that`, []float64{100 * heat.DefaultRules().Hot}},
+		{`critical, (\d+) % a warning`, []float64{100 * heat.DefaultRules().Warm}},
 		{`shards in every bucket, above (\S+) writes a second`, []float64{heat.PartitionWriteUnits}},
 		{`Of more than (\S+) decisions the latest are kept`, []float64{heat.MostDecisions}},
 		{`a sample of the items, at (\d+) read units a second at most`, []float64{heat.DefaultScanOptions.MaxRCU}},
@@ -126,7 +126,7 @@ func settledHeap() int64 {
 func TestDocumentedShareOfARefusedKey(t *testing.T) {
 	from := stated(t, `refuses by key range is critical from (\d+) % on`)[0] / 100
 	for rate, want := range map[float64]bool{from * heat.PartitionWriteUnits: true, from*heat.PartitionWriteUnits - 1: false} {
-		k := heat.KeyHeat{Key: "a", RateLow: rate, Refused: 1, Throttled: 9, Reason: "TableWriteKeyRangeThroughputExceeded"}
+		k := heat.KeyHeat{Key: "a", RateLow: rate, Refused: 1, Throttled: 11, Reason: "TableWriteKeyRangeThroughputExceeded"}
 		findings := heat.Explain(report(heat.Flow{Keys: []heat.KeyHeat{k}}), heat.Rules{})
 		if got := len(findings) == 1 && findings[0].Severity == heat.Critical; got != want {
 			t.Errorf("%v units a second: %s", rate, kinds(findings))
@@ -166,7 +166,7 @@ func TestDocumentedThrottlesThatAreNoTrouble(t *testing.T) {
 // So many words stay words, and one more makes them names.
 func TestDocumentedWords(t *testing.T) {
 	most := int(stated(t, `when there are more than (\d+) of them with everything else alike`)[0])
-	for words, want := range map[int]string{most: "TENANT#ZQVA", most + 1: "TENANT#{id}"} {
+	for words, want := range map[int]string{most: "TENANT#{value}", most + 1: "TENANT#{id}"} {
 		recorder := newRecorder(t, heat.Options{Keys: map[string][]string{"views": {"pk"}}})
 		for i := range words {
 			heat.Observe(recorder, "views", heat.Write, fmt.Appendf(nil, "TENANT#ZQV%c", 'A'+i), float64(words-i))

@@ -125,7 +125,7 @@ func reasonOf(c *claim, all []claim) *claim {
 // culprit returns the claim about the key that most likely causes throttles of an unknown key, if a source shows one: of
 // several, the worst and hottest.
 func culprit(c *claim, all []claim, warm float64) *claim {
-	if c.Kind != HotPartition && c.Kind != HotIndex && c.Kind != Throttled {
+	if c.Kind != HotPartition && c.Kind != HotIndex && c.Kind != Throttled || c.Key != "" {
 		return nil
 	}
 	for i := range all {

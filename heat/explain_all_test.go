@@ -75,8 +75,8 @@ func TestExplainAllPutsSourcesTogether(t *testing.T) {
 	quarter := many(shares(map[string]float64{"user-1": 30, "user-2": 10}))
 	slices.SortFunc(half.Keys, func(a, b heat.KeyHeat) int { return int(b.Units - a.Units) })
 	slices.SortFunc(quarter.Keys, func(a, b heat.KeyHeat) int { return int(b.Units - a.Units) })
-	refused := many(hotFlow("user-1", 250, 200)) // 10 of 500 refusals
-	refused.Keys[0].Share, refused.Keys[0].Refused, refused.Keys[0].Throttled, refused.Keys[0].Reason = 0.1, 1, 10, keyRange
+	refused := many(hotFlow("user-1", 250, 200)) // 11 of 500 refusals
+	refused.Keys[0].Share, refused.Keys[0].Refused, refused.Keys[0].Throttled, refused.Keys[0].Reason = 0.1, 1, 11, keyRange
 	refused.Throttled = 500
 	hours := cloned(refused)
 	hours.Keys[0].Key = "HOUR#2024-12-02T15"
@@ -229,7 +229,7 @@ func TestExplainAllPutsSourcesTogether(t *testing.T) {
 		{
 			"times, and two that are refused",
 			[]heat.Report{stored("HOUR#{hour}", "HOUR#2024-01-01T00", 90), seen(heat.Live, hours)},
-			"critical time-key HOUR#2024-12-02T15; critical time-key HOUR#2024-12-02T14",
+			"critical time-key HOUR#2024-12-02T15",
 		},
 		{
 			"times, and another key",
@@ -279,7 +279,7 @@ func TestExplainAllPutsSourcesTogether(t *testing.T) {
 		{
 			"a key that is refused at little",
 			[]heat.Report{metrics(keyRange, 500), seen(heat.Live, refused)},
-			"critical hot-key user-1",
+			"critical hot-partition user-1",
 		},
 		{
 			"insights that tell writes",

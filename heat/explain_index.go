@@ -14,6 +14,9 @@ func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 	if table == nil {
 		return
 	}
+	if spreadIndex(r) {
+		return
+	}
 	has, of := e.cardinalities(r, table)
 	if has == 0 || of < 10 || has*10 > of || has > 100 || e.spoken(r) {
 		return
@@ -25,6 +28,19 @@ func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 		Cause:    "every write to the table also writes to the index, on far fewer keys: when one of these is hot, DynamoDB refuses the table's writes",
 		Remedy:   "shard the index's key (heatsink Options.Index), or keep items that need no listing out of the index",
 	})
+}
+
+// spreadIndex reports whether most of an index is shards already.
+func spreadIndex(r *ResourceReport) bool {
+	spread, all := 0.0, 0.0
+	for i := range r.Patterns {
+		p := &r.Patterns[i]
+		amount := p.Writes + float64(p.Items)
+		if all += amount; p.Sharded {
+			spread += amount
+		}
+	}
+	return spread > all/2
 }
 
 // spoken reports whether a finding about the index's keys exists already.

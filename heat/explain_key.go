@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/judge"
 )
 
 // hotKeys finds keys whose demand reaches what one partition serves, and their cause.
@@ -15,7 +15,16 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		severity, hot := e.heat(k, d)
-		if !hot || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
+		if !hot || e.verdict(k, d) == judge.Crowded || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
+			continue
+		}
+		if e.sibling(r, d, k, severity) {
+			said[about{r.Resource, k.Key}] = true
+			continue
+		}
+		whole := logicalIn(r, d, k.Key)
+		if e.shardOfFinding(r, d, k, whole, severity) {
+			said[about{r.Resource, k.Key}] = true
 			continue
 		}
 		shape := shapeIn(r, k.Key)
@@ -23,34 +32,59 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
-			Message:  fmt.Sprintf("Partition key '%s' has %s (hot partition)", k.Key, e.rateText(flow, k)),
-			Evidence: e.evidence(k, d), Cause: cause, Remedy: remedy,
+			Message:  fmt.Sprintf("Partition key '%s' has %s%s (hot partition)", k.Key, e.rateText(flow, k), e.sizeText(flow, k, d)),
+			Evidence: slices.Concat(e.evidence(k, d), setEvidence(r, d, k.Key), spreadEvidence(whole, d)), Cause: cause, Remedy: remedy,
 		})
 	}
 }
 
-// heat judges a key by its certain demand, and by its throttles for its own key range. One second alone is at most a
-// warning: DynamoDB serves a burst from a partition's unused capacity.
+// setEvidence lists the values of the set that a key belongs to.
+func setEvidence(r *ResourceReport, d Direction, key string) []string {
+	if set := setOf(r, key); set != nil {
+		return []string{set.valuesText(r, d)}
+	}
+	return nil
+}
+
+// spreadEvidence says how the key is spread that a hot key is a shard of.
+func spreadEvidence(whole *LogicalKey, d Direction) []string {
+	if whole == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("'%s' has %s of %s %s units", whole.Key, whole.Spread(), figure.Thousands(whole.Units), d)}
+}
+
+// heat judges a key by its certain demand, and by its throttles for its own key range.
 func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
-	sustained := e.report.Sustained(k)
-	wanted := max(sustained, k.Second)
-	switch {
-	case e.report.Source == Insights: // reads and writes together, which have a limit each
-		return Warning, wanted >= e.rules.Warm*d.Limit()
-	case k.Refused >= 0.1 && keyRange(k.Reason) && wanted >= 0.2*d.Limit():
+	switch v := e.verdict(k, d); {
+	case v.Critical():
 		return Critical, true
-	case sustained >= e.rules.Hot*d.Limit():
-		return Critical, true
-	case wanted >= e.rules.Warm*d.Limit():
+	case v == judge.Warming:
 		return Warning, true
 	}
 	return Info, false
 }
 
+// verdict is the judgement that plan shares. Contributor Insights counts reads and writes together, which have a limit each:
+// no key is critical by its figures alone.
+func (e *explainer) verdict(k *KeyHeat, d Direction) judge.Verdict {
+	l := judge.Load{Demand: e.report.Sustained(k), Second: k.Second, Limit: d.Limit(), Refused: e.refused(k)}
+	if e.report.Source == Insights {
+		l.Second, l.Demand, l.Refused = max(l.Demand, l.Second), 0, false
+	}
+	return judge.Thresholds{Warm: e.rules.Warm, Hot: e.rules.Hot}.Judge(l)
+}
+
+// refused reports whether a key is throttled by key range, more often than now and then.
+func (e *explainer) refused(k *KeyHeat) bool {
+	few := k.Throttled > 0 && k.Throttled <= judge.FewThrottles
+	return k.Refused >= 0.1 && !few && keyRange(k.Reason)
+}
+
 // beyond reports whether a key's demand exceeds what a partition serves, rather than comes near it.
 func (e *explainer) beyond(k *KeyHeat, d Direction) bool {
-	refused := k.Refused >= 0.1 || e.report.Ended && k.Throttled > 0
-	return refused && keyRange(k.Reason) || max(e.report.Sustained(k), k.Second) >= d.Limit()
+	refused := e.refused(k) || e.report.Ended && k.Throttled > 0 && keyRange(k.Reason)
+	return refused || max(e.report.Sustained(k), k.Second) >= d.Limit()
 }
 
 // rateText is a key's rate as text. Contributor Insights counts units and no requests.
@@ -59,6 +93,15 @@ func (e *explainer) rateText(flow *Flow, k *KeyHeat) string {
 		return figure.Thousands(max(e.report.Sustained(k), k.Second)) + " units/sec"
 	}
 	return figure.Thousands(e.requestRate(flow, k)) + " requests/sec"
+}
+
+// sizeText says how large the requests of a key are, where the number of requests alone does not show that it is hot.
+func (e *explainer) sizeText(flow *Flow, k *KeyHeat, d Direction) string {
+	units, requests := max(e.report.Sustained(k), k.Second), e.requestRate(flow, k)
+	if e.report.Source == Insights || requests <= 0 || requests >= e.rules.Warm*d.Limit() || units < e.rules.Warm*d.Limit() {
+		return ""
+	}
+	return fmt.Sprintf(" of %.1f %s units each", units/requests, d)
 }
 
 // requestRate returns the requests a second of a key. It divides the demand by the units of a served request: a throttled
@@ -87,7 +130,10 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 		fmt.Sprintf("demand: %s %s units a second; %.0f were served, and one partition serves %.0f", wanted, d, k.Consumed, d.Limit()),
 		fmt.Sprintf("at least %.1f%% of the %s traffic", 100*k.Share, d),
 	}
-	if e.report.Ended && k.Busiest > 1.1*k.Rate {
+	if k.Busy > 1.1*k.Rate {
+		lines = append(lines, fmt.Sprintf("%.0f %s units a second at its busiest of the last minute", k.Busy, d))
+	}
+	if e.report.Ended && k.Busiest > 1.1*max(k.Rate, k.Busy) {
 		lines = append(lines, fmt.Sprintf("%.0f %s units a second at its busiest", k.Busiest, d))
 	}
 	if k.Second > k.Rate {
@@ -137,7 +183,7 @@ func diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, beyond b
 }
 
 func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
-	fixed := !strings.Contains(shape, "{")
+	fixed := !varies(shape)
 	switch {
 	case d == Read && k.Items == 1:
 		return PopularItem, "reads of one item exceed what a partition serves",
@@ -170,18 +216,6 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 	return HotKey, "writes to one key exceed what a partition serves", "shard the key: layout.Layout{Shards: …}"
 }
 
-// shapeIn returns the shape of a key as the patterns of a report have it: words that turned out to be names are replaced.
-func shapeIn(r *ResourceReport, key string) string {
-	shape := appendShape(nil, []byte(key))
-	has := func(shape []byte) bool {
-		return slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Shape == string(shape) })
-	}
-	if wider := family(shape); !has(shape) && has(wider) {
-		return string(wider)
-	}
-	return string(shape)
-}
-
 // tenants reports whether a shape is that of many keys.
 func tenants(r *ResourceReport, shape string) bool {
 	for _, p := range r.Patterns {
@@ -190,21 +224,4 @@ func tenants(r *ResourceReport, shape string) bool {
 		}
 	}
 	return false
-}
-
-// timeOnly reports whether nothing but the time varies in keys of a shape.
-func timeOnly(shape string) bool {
-	rest, times := shape, 0
-	for _, name := range []string{"{time}", "{hour}", "{day}", "{week}", "{month}"} {
-		times += strings.Count(rest, name)
-		rest = strings.ReplaceAll(rest, name, "")
-	}
-	return times > 0 && !strings.Contains(rest, "{")
-}
-
-// sharded reports whether keys of a shape end in a shard.
-func sharded(shape string) bool {
-	return strings.HasSuffix(shape, "SHARD_{n}") || strings.HasSuffix(shape, "SHARD#{n}") ||
-		timeOnly(strings.TrimSuffix(shape, "#{n}")) && strings.HasSuffix(shape, "#{n}") ||
-		timeOnly(strings.TrimSuffix(shape, ".{n}")) && strings.HasSuffix(shape, ".{n}")
 }

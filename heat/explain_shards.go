@@ -368,9 +368,12 @@ func (e *explainer) isUneven(k *KeyShards, keys int) bool {
 	return math.Log(float64(k.Shards))+math.Log(float64(max(1, keys)))-n*bits < math.Log(unlikely)
 }
 
-// spreadAlready reports whether shards of a key were seen, by a layout that the source was told. Sharding is then no
-// remedy.
+// spreadAlready reports whether shards of a key were seen, by a layout that the source was told or in a usual spelling.
+// Sharding is then no remedy.
 func spreadAlready(r *ResourceReport, key string) bool {
+	if slices.ContainsFunc(slices.Concat(r.Writes.Folded(), r.Reads.Folded()), func(k LogicalKey) bool { return k.Key == key && k.Shards > 1 }) {
+		return true
+	}
 	told := slices.Concat(r.Writes.Sharded, r.Reads.Sharded)
 	if r.Stored != nil {
 		told = append(told, r.Stored.Sharded...)

@@ -1,9 +1,6 @@
 package heat
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are even. Shares are
 // of recent traffic, so there must be enough of it. A key with a finding does not get another.
@@ -60,7 +57,7 @@ func excess(share float64, keys int64) float64 {
 func whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = why(r, d, k, shape)
 	switch {
-	case kind == ReadHot && !strings.Contains(shape, "{"):
+	case kind == ReadHot && !varies(shape):
 		kind, cause = LowCardinality, "all these items share one partition key value"
 	case kind == HotKey, kind == ReadHot:
 		kind, cause = DominantKey, "one key takes most of the traffic"
@@ -79,7 +76,7 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 			continue
 		}
 		switch {
-		case p.Distinct.Keys == 1 && !strings.Contains(p.Shape, "{"):
+		case p.Distinct.Keys == 1 && !varies(p.Shape):
 			if e.dominant(r, p.Example) {
 				continue
 			}
@@ -116,8 +113,8 @@ func (e *explainer) matters(r *ResourceReport, p *Pattern) bool {
 
 // timeSeverity judges keys that are times by their write rate, where it is known.
 func (e *explainer) timeSeverity(r *ResourceReport, p *Pattern) Severity {
-	seconds := e.report.Elapsed().Seconds()
-	if seconds > 0 && p.Writes/seconds >= 0.1*PartitionWriteUnits {
+	rate, _ := served(e.report, &r.Writes)
+	if r.Writes.Units > 0 && rate*p.Writes/r.Writes.Units >= 0.1*PartitionWriteUnits {
 		return Warning
 	}
 	return Info

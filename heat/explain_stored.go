@@ -22,12 +22,16 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		among := siblings(r, shape, s.Distinct.Keys)
 		share := k.Share
 		if items := patternItems(r, shape); items > 0 {
-			share = float64(k.Low) / float64(items)
+			share, among = shareOf(s, k.Low, items, among)
 		}
 		if k.Low < e.rules.Items || among < 2 || excess(share, among) < e.rules.Excess || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, shape}] = true
+		if set := setOf(r, k.Key); set != nil {
+			e.storedSet(r, &k, share, set)
+			continue
+		}
 		e.add(r, Finding{
 			Kind: SkewedTenant, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
 			Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, shape),
@@ -37,6 +41,28 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		})
 	}
 	e.heaps(r, said)
+}
+
+// shareOf returns the share of a key in the items of its shape, and the number of such keys. Of a sample both are estimates:
+// it has all items of some keys, so that the others have more items, and are more, than it shows.
+func shareOf(s *Stored, own, items, among int64) (share float64, keys int64) {
+	others := float64(max(0, items-own))
+	if s.Fraction > 0 && s.Fraction < 1 {
+		others /= s.Fraction
+		among = 1 + int64(float64(max(0, among-1))/s.Fraction)
+	}
+	return float64(own) / max(1, float64(own)+others), among
+}
+
+// storedSet adds the finding that one of few values has most of the items.
+func (e *explainer) storedSet(r *ResourceReport, k *KeyItems, share float64, set *Pattern) {
+	e.add(r, Finding{
+		Kind: LowCardinality, Severity: Warning, Direction: Write, Key: k.Key, Pattern: set.Shape,
+		Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, set.Shape),
+		Evidence: []string{set.valuesText(r, Write), fmt.Sprintf("at least %d items, of %d examined", k.Low, r.Stored.Items)},
+		Cause:    "the key has few values, and one of them has most items: if traffic follows the items, it goes to one partition",
+		Remedy:   "do nothing below 1,000 writes and 3,000 reads a second; above that, put an attribute that varies into the key, or add shards",
+	})
 }
 
 // heaps finds keys that hold most of a table, whatever the shapes of the others. Shares of a sample mean nothing: it has

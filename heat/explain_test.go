@@ -313,7 +313,7 @@ func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
 			t.Errorf("%s, of a key: got %q, want %q alone", reason, got, want)
 		}
 		const hot = "TableWriteKeyRangeThroughputExceeded"
-		if got := kinds(heat.Explain(refused(hot), heat.Rules{Excess: 1})); got != "critical hot-key user-12345" {
+		if got := kinds(heat.Explain(refused(hot), heat.Rules{Excess: 1})); got != "critical hot-partition user-12345" {
 			t.Errorf("%s, of a key: got %q", hot, got)
 		}
 	}

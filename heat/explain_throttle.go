@@ -148,16 +148,38 @@ func capacityEvidence(report *Report, r *ResourceReport, d Direction) []string {
 	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in total%s (%.0f%%)", rate, most, d, when, 100*rate/most)}
 }
 
-// served returns the served units a second, and when that was, unless it is the mean. The mean of hours of metrics hides a
-// peak.
+// served returns the served units a second, and when that was, unless it is the mean. The mean hides a peak, and is the
+// smaller the longer nothing happens.
 func served(report *Report, f *Flow) (rate float64, when string) {
 	if report.Source == CloudWatch && f.Peak > 0 {
 		return f.Peak, ", in the busiest minute"
 	}
+	mean := 0.0
 	if s := report.Elapsed().Seconds(); s > 0 {
-		return f.Units / s, ""
+		mean = f.Units / s
 	}
-	return 0, ""
+	if busy := busiestMinute(f.Trend); busy > 1.1*mean {
+		return busy, ", in the busiest minute"
+	}
+	return mean, ""
+}
+
+// busiestMinute returns the units a second of the minute with the most units. Of traffic that was shorter than a minute,
+// only that time counts, but at least ten seconds.
+func busiestMinute(trend []Point) float64 {
+	most := 0.0
+	for i, first := range trend {
+		units, end := 0.0, first.From
+		for _, p := range trend[i:] {
+			if p.From.Sub(first.From) >= time.Minute {
+				break
+			}
+			units += p.Units
+			end = p.From.Add(p.For)
+		}
+		most = max(most, units/max(end.Sub(first.From), 10*time.Second).Seconds())
+	}
+	return most
 }
 
 // capacityOf returns the units a second that a table or index can serve: provisioned or warm, 0 if unknown.

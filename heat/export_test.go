@@ -28,7 +28,6 @@ func Observe(r *Recorder, table string, d Direction, key []byte, units float64) 
 // The defaults, and how far back a Trend goes by seconds and by minutes: docs/heat.md states them.
 var (
 	DefaultOptions     = Options{}.withDefaults()
-	DefaultRules       = Rules{}.withDefaults()
 	DefaultScanOptions = ScanOptions{}.withDefaults()
 )
 

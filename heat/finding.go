@@ -9,6 +9,7 @@ type Finding struct {
 	Resource
 	Direction Direction `json:"direction"`
 	Key       string    `json:"key,omitempty"`     // of the key, if it is about one
+	Others    []string  `json:"others,omitempty"`  // further keys that it is about, such as those of the same full partition
 	Pattern   string    `json:"pattern,omitempty"` // or of the pattern
 	Message   string    `json:"message"`           // the problem, in a line
 	Evidence  []string  `json:"evidence"`          // the figures that show it

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type flow struct {
 	trend    trend
 	keys     *sketch.Heavy[keyCount]
 	distinct sketch.Distinct
-	patterns patternTable
+	patterns *patternTable
 	shards   *shardBook // nil if no layout is told
 	peaks    *peaks     // nil for a source that goes on for ever
 }
@@ -35,13 +36,16 @@ type keyCount struct {
 	consumed  decaying
 	busiest   float64 // the highest rate of what was consumed
 	refused   decaying
+	wanted    decaying // what was refused because of the key
+	busy      busy
 	seconds   seconds
 	requests  int64
 	throttled int64
 	reason    string // the reason that outweighs the others, by Boyer and Moore's vote
 	votes     int64
 	items     sketch.Few
-	pattern   int32 // its number plus one; 0: not looked at yet
+	pattern   int32  // its number plus one; 0: not looked at yet
+	partition uint64 // that holds the key; 0: not known
 }
 
 // soonGone is up to how many requests a key is not looked at that took another's place in the sketch: most of these are
@@ -61,6 +65,29 @@ type touch struct {
 	throttled int64   // of these, refused
 	failed    int64   // of these, failed otherwise
 	reason    string
+	partition uint64 // that holds the key; 0: not known
+}
+
+// busy remembers the highest rate for about a minute.
+type busy struct {
+	rate float64
+	at   int64
+}
+
+// busyKept is how long a rush counts that has ended.
+const busyKept = int64(time.Minute)
+
+func (b *busy) note(now int64, rate float64) {
+	if rate >= b.rate || now-b.at > busyKept {
+		*b = busy{rate, now}
+	}
+}
+
+func (b *busy) lately(now int64) float64 {
+	if now-b.at > busyKept {
+		return 0
+	}
+	return b.rate
 }
 
 const (
@@ -149,9 +176,18 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	if k.pattern == 0 && (k.requests >= soonGone || !f.keys.Full()) {
 		k.pattern = 1 + f.patterns.take(t.key, t.hash, k.units, redact != nil)
 	}
+	if now-k.consumed.last >= grain { // before what comes now: many at the same moment are no rate
+		k.busy.note(now, (k.consumed.at(now, f.decay)+k.wanted.at(now, f.decay))/f.longWindow(now))
+	}
 	k.units += t.units
 	k.consumed.add(now, t.units, f.decay)
 	k.busiest = max(k.busiest, k.consumed.sum/f.longWindow(now))
+	if t.wanted > 0 {
+		k.wanted.add(now, t.wanted, f.decay)
+	}
+	if t.partition != 0 {
+		k.partition = t.partition
+	}
 	k.seconds.add(now, t.units)
 	if t.throttled > 0 {
 		k.refused.add(now, float64(t.throttled), f.decay)
@@ -194,6 +230,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 		r.Distinct = Distinct{Keys: int64(f.keys.Len())}
 	}
 	total, window := f.keys.Total(now), f.window(now)
+	learnt := f.patterns.report(d, !f.keys.Full(), 0)
 	for _, k := range f.keys.Top(now, top) {
 		r.Keys = append(r.Keys, KeyHeat{
 			Key: k.Text, Units: k.Extra.units, Low: k.Extra.units,
@@ -201,11 +238,20 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 			Consumed: k.Extra.consumed.at(now, f.decay) / window, Busiest: k.Extra.busiest, Second: k.Extra.seconds.last(now),
 			Refused:  k.Extra.refused.at(now, f.decay) / window,
 			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
+			Shape: learnt.of(k.Extra.pattern - 1), Busy: k.Extra.busy.lately(now), Partition: partitionName(k.Extra.partition),
 		})
 	}
-	r.Keys = f.peaks.add(r.Keys)
+	r.Keys = f.peaks.add(r.Keys, learnt)
 	r.Sharded = f.shards.report(0)
-	return r, f.patterns.report(d, !f.keys.Full())
+	r.Logical = f.logical(now, total, window)
+	return r, learnt.patterns
+}
+
+func partitionName(id uint64) string {
+	if id == 0 {
+		return ""
+	}
+	return strconv.FormatUint(id, 10)
 }
 
 // window returns over how many seconds decayed sums are rates: the decay once the flow is much older than that, less

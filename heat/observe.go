@@ -23,6 +23,10 @@ type Observation struct {
 	Units     float64
 	Throttled bool
 	Reason    string // why, in DynamoDB's words: TableWriteKeyRangeThroughputExceeded
+
+	// Partition is the number of the partition that holds the key. Default: unknown. Findings then name the neighbours of
+	// a key whose partition is full.
+	Partition uint64
 }
 
 // Observe counts a request at the current time.
@@ -36,7 +40,7 @@ func (r *Recorder) Observe(o Observation) {
 	}
 	c := newCall()
 	defer c.free()
-	seen := touch{attempts: 1, units: o.Units}
+	seen := touch{attempts: 1, units: o.Units, partition: o.Partition}
 	if o.Throttled {
 		seen.units, seen.throttled, seen.reason = 0, 1, o.Reason
 		if keyRange(o.Reason) {

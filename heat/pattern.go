@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
+	"github.com/heatsink-go/heatsink/internal/shape"
 	"github.com/heatsink-go/heatsink/internal/sketch"
 )
 
@@ -14,55 +13,65 @@ import (
 // so a key that stays there costs nothing more. Of those that the sketch does not take up, one in eight is, and stands for
 // eight: always the same ones, so that a key counts once however often it comes.
 //
-// Words are taken for what does not vary. If there are many with everything else alike, as names of tenants in capitals,
-// they vary after all: the shapes then become one, in which the words are {id}.
+// Shapes are learnt: what varies in a place is known when keys were seen. So keys are counted by the leaves of a tree, and
+// only a report puts leaves together.
 type patternTable struct {
-	index    map[uint64]int32 // hash of a shape to its place in all
-	families map[uint64]int   // hash of a shape with its words but the first replaced: how many shapes it has
-	all      []patternCount
+	tree   *shape.Tree
+	leaves []*patternCount // by leaf; nil: it has become part of another
 }
 
 type patternCount struct {
-	shape, example string
-	family         uint64          // 0 if the shape has no words to replace
-	taken          sketch.Distinct // keys that the sketch took up
-	takes          int64           // how often it took one up: once for each key while it has room for all
-	sample         sketch.Distinct // keys of the sample
-	takenSample    sketch.Distinct // keys of the sample that the sketch took up
-	units          float64
+	example     string
+	taken       tally // keys that the sketch took up
+	takes       int64 // how often it took one up: once for each key while it has room for all
+	sample      tally // keys of the sample
+	takenSample tally // keys of the sample that the sketch took up
+	units       float64
 }
 
-const (
-	mostPatterns = 64 // shapes of a flow
-	mostSiblings = 16 // shapes of a family before it becomes one
-	sampleOf     = 8  // keys of which one is looked at
-)
+const sampleOf = 8 // keys of which one is looked at
 
-func newPatternTable() patternTable {
-	return patternTable{index: make(map[uint64]int32), families: make(map[uint64]int)}
+func newPatternTable() *patternTable {
+	p := &patternTable{}
+	p.tree = shape.NewTree(p.merge)
+	return p
 }
 
-// take notes a key that the sketch took up, and returns the number of its shape. passed are its units that pass has
+// merge is called when a leaf becomes part of another.
+func (p *patternTable) merge(into, from int32) {
+	p.leaves[into].merge(p.leaves[from])
+	p.leaves[from] = nil
+}
+
+func (c *patternCount) merge(other *patternCount) {
+	c.taken.merge(&other.taken)
+	c.sample.merge(&other.sample)
+	c.takenSample.merge(&other.takenSample)
+	c.takes += other.takes
+	c.units += other.units
+}
+
+// take notes a key that the sketch took up, and returns the number of its leaf. passed are its units that pass has
 // counted; from now on they count for themselves alone. Of hidden keys nothing is kept but their number.
 func (p *patternTable) take(key []byte, hash uint64, passed float64, hidden bool) int32 {
-	id := p.of(key, hidden)
-	c := &p.all[id]
-	c.taken.Add(hash)
+	leaf := p.of(key, hidden)
+	c := p.leaves[leaf]
+	c.taken.add(hash)
 	c.takes++
 	c.units += passed
 	if inSample(hash) {
-		c.sample.Add(hash)
-		c.takenSample.Add(hash)
+		c.sample.add(hash)
+		c.takenSample.add(hash)
 		c.units = max(0, c.units-sampleOf*passed)
 	}
-	return id
+	return leaf
 }
 
 // pass notes a key that the sketch did not take up, and its units.
 func (p *patternTable) pass(key []byte, hash uint64, units float64, hidden bool) {
 	if inSample(hash) {
-		c := &p.all[p.of(key, hidden)]
-		c.sample.Add(hash)
+		c := p.leaves[p.of(key, hidden)]
+		c.sample.add(hash)
 		c.units += sampleOf * units
 	}
 }
@@ -70,117 +79,168 @@ func (p *patternTable) pass(key []byte, hash uint64, units float64, hidden bool)
 // inSample reports whether a key stands for eight, by a part of the hash that is the same in every process.
 func inSample(hash uint64) bool { return hash>>32%sampleOf == 0 }
 
-// of returns the number of a key's shape.
+// of returns the leaf of a key.
 func (p *patternTable) of(key []byte, hidden bool) int32 {
-	var scratch [256]byte
 	if hidden {
-		return p.find(append(scratch[:0], "{hidden}"...), key, hidden)
+		return p.room(p.tree.Hidden(), nil)
 	}
-	return p.find(appendShape(scratch[:0], key), key, hidden)
+	return p.room(p.tree.Learn(key), key)
 }
 
-// find returns the number of a shape, or of the more general one that it is counted as.
-func (p *patternTable) find(shape, key []byte, hidden bool) int32 {
-	if id, ok := p.index[xxhash.Sum64(shape)]; ok {
-		return id
+// room makes the count of a leaf that is new.
+func (p *patternTable) room(leaf int32, key []byte) int32 {
+	for int(leaf) >= len(p.leaves) {
+		p.leaves = append(p.leaves, nil)
 	}
-	wider := family(shape)
-	siblings := xxhash.Sum64(wider)
-	_, known := p.families[siblings]
-	switch {
-	case p.families[siblings] >= mostSiblings:
-		p.families[siblings] = mostSiblings + 1
-		shape = wider
-	case string(wider) != string(shape) && (known || len(p.families) < mostPatterns):
-		p.families[siblings]++
+	if p.leaves[leaf] == nil {
+		p.leaves[leaf] = &patternCount{example: shown(key, nil)}
 	}
-	if len(p.all) >= mostPatterns-1 {
-		shape = general(nil, shape, false) // so many kinds of keys: their first words are names as well
-	}
-	if id, ok := p.index[xxhash.Sum64(shape)]; ok {
-		return id
-	}
-	if len(p.all) >= mostPatterns {
-		return p.others()
-	}
-	return p.add(string(shape), siblings, key, hidden)
+	return leaf
 }
 
-func (p *patternTable) add(shape string, family uint64, key []byte, hidden bool) int32 {
-	id := int32(len(p.all))
-	few := func() sketch.Distinct { return sketch.NewDistinct(8) } // 256 bytes, 6.5 %
-	count := patternCount{shape: shape, family: family, taken: few(), sample: few(), takenSample: few()}
-	if !hidden {
-		count.example = string(key[:min(len(key), sketch.MaxText)])
-	}
-	p.all = append(p.all, count)
-	p.index[xxhash.Sum64String(shape)] = id
-	return id
+// count adds units to a leaf.
+func (p *patternTable) count(leaf int32, units float64) { p.at(leaf).units += units }
+
+// at returns the count of what a leaf has become.
+func (p *patternTable) at(leaf int32) *patternCount { return p.leaves[p.tree.Leaf(leaf)] }
+
+// weight returns how much was seen of a leaf, in units.
+func (p *patternTable) weight(leaf int32) float64 { return p.leaves[leaf].units }
+
+// shapes is what a table has learnt: its patterns, and the shape of each leaf.
+type shapes struct {
+	table    *patternTable
+	patterns []Pattern
+	names    map[int32]string
 }
 
-// others returns the number of the pattern for all that found no room.
-func (p *patternTable) others() int32 {
-	const shape = "{other}"
-	if id, ok := p.index[xxhash.Sum64String(shape)]; ok {
-		return id
-	}
-	return p.add(shape, 0, nil, true)
-}
+// constantItems is how many stored items show that their key is a constant, although it looks like a name. Of requests, any
+// number may be for one of many.
+const constantItems = 100
 
-// count adds units to a pattern.
-func (p *patternTable) count(id int32, units float64) { p.all[id].units += units }
-
-// report returns the patterns, the shapes of a family that became one put together. roomy says that the sketch had room for
-// all keys: then their numbers are exact.
-func (p *patternTable) report(d Direction, roomy bool) []Pattern {
-	var patterns []Pattern
-	for i := range p.all {
-		c := &p.all[i]
-		shape := c.shape
-		if p.families[c.family] > mostSiblings {
-			shape = string(family([]byte(shape)))
+// report returns what was learnt. roomy says that the sketch had room for all keys: then their numbers are exact. constant
+// is constantItems for items, else 0.
+func (p *patternTable) report(d Direction, roomy bool, constant float64) *shapes {
+	s := &shapes{table: p, names: make(map[int32]string)}
+	for _, known := range p.tree.Shapes(p.weight, constant) {
+		pattern := Pattern{Shape: known.Text, Sharded: sharded(known.Text)}
+		var sum patternCount
+		for _, leaf := range known.Leaves {
+			s.names[leaf] = known.Text
+			c := p.leaves[leaf]
+			pattern.Example = cmp.Or(pattern.Example, c.example)
+			sum.merge(c)
 		}
-		at := slices.IndexFunc(patterns, func(p Pattern) bool { return p.Shape == shape })
-		if at < 0 {
-			at = len(patterns)
-			patterns = append(patterns, Pattern{Shape: shape, Example: c.example, Sharded: sharded(shape)})
+		pattern.add(&sum, d, roomy)
+		for _, v := range known.Values {
+			value := PatternValue{Value: v.Text, Key: p.leaves[v.Leaf].example}
+			value.add(d, p.leaves[v.Leaf].units)
+			pattern.Values = append(pattern.Values, value)
 		}
-		patterns[at].merge(c, d, roomy)
+		sortValues(pattern.Values)
+		s.patterns = append(s.patterns, pattern)
 	}
-	return patterns
+	return s
 }
 
-func (p *Pattern) merge(c *patternCount, d Direction, roomy bool) {
-	keys, err := c.keys()
+// of returns the shape of a leaf, "" for none.
+func (s *shapes) of(leaf int32) string {
+	if leaf < 0 {
+		return ""
+	}
+	return s.names[s.table.tree.Leaf(leaf)]
+}
+
+func (p *Pattern) add(c *patternCount, d Direction, roomy bool) {
+	p.Distinct.Keys, p.Distinct.Error = c.keys()
 	if roomy {
-		keys, err = c.takes, 0
-	}
-	p.Distinct.Keys += keys // of different shapes: no key is in two
-	if p.Distinct.Keys > fewKeys {
-		p.Distinct.Error = max(p.Distinct.Error, err)
+		p.Distinct = Distinct{Keys: c.takes}
 	}
 	if d == Read {
-		p.Reads += c.units
+		p.Reads = c.units
 	} else {
-		p.Writes += c.units
+		p.Writes = c.units
+	}
+}
+
+func (v *PatternValue) add(d Direction, units float64) {
+	if d == Read {
+		v.Reads += units
+	} else {
+		v.Writes += units
 	}
 }
 
 // keys returns how many keys there were, and the relative standard error of that.
 func (c *patternCount) keys() (n int64, err float64) {
-	n, err = c.taken.Count(), c.taken.Error()
+	n, err = c.taken.count()
 	// Those of the sample that were never taken up stand for eight each.
-	if passed := c.sample.Count() - c.takenSample.Count(); passed > 0 {
+	all, _ := c.sample.count()
+	taken, _ := c.takenSample.count()
+	if passed := all - taken; passed > 0 {
 		return n + sampleOf*passed, math.Hypot(err, math.Sqrt((1-1.0/sampleOf)/float64(passed)))
 	}
 	return n, err
 }
 
-// fewKeys is up to how many keys the count of a pattern is right to the key: with 256 registers two keys share one too
-// seldom to matter.
+// tally counts different hashes, exactly while they are few.
+type tally struct {
+	n    int
+	few  [fewKeys]uint64
+	many sketch.Distinct
+}
+
 const fewKeys = 8
 
-// mergePatterns puts the patterns of reads and writes together, those of most units first.
+func (t *tally) add(hash uint64) {
+	if t.n > fewKeys {
+		t.many.Add(hash)
+		return
+	}
+	if slices.Contains(t.few[:t.n], hash) {
+		return
+	}
+	if t.n < fewKeys {
+		t.few[t.n] = hash
+		t.n++
+		return
+	}
+	t.spill()
+	t.many.Add(hash)
+}
+
+// spill begins to estimate.
+func (t *tally) spill() {
+	t.many = sketch.NewDistinct(8) // 256 bytes, 6.5 %
+	for _, hash := range t.few[:t.n] {
+		t.many.Add(hash)
+	}
+	t.n = fewKeys + 1
+}
+
+func (t *tally) merge(other *tally) {
+	if other.n <= fewKeys {
+		for _, hash := range other.few[:other.n] {
+			t.add(hash)
+		}
+		return
+	}
+	if t.n <= fewKeys {
+		t.spill()
+	}
+	t.many.Merge(&other.many)
+}
+
+// count returns the number and its relative standard error, 0 if it is exact.
+func (t *tally) count() (n int64, err float64) {
+	if t.n <= fewKeys {
+		return int64(t.n), 0
+	}
+	return t.many.Count(), t.many.Error()
+}
+
+// mergePatterns puts the patterns of reads and writes together, those of most units first. Keys that are only read and keys
+// that are only written may be learnt apart: of two shapes for the same keys both stay.
 func mergePatterns(reads, writes []Pattern) []Pattern {
 	all := slices.Clone(reads)
 	for _, w := range writes {
@@ -193,9 +253,30 @@ func mergePatterns(reads, writes []Pattern) []Pattern {
 		if w.Distinct.Keys > all[i].Distinct.Keys {
 			all[i].Distinct = w.Distinct
 		}
+		all[i].Values = mergeValues(all[i].Values, w.Values)
 	}
 	slices.SortFunc(all, func(a, b Pattern) int {
 		return cmp.Or(cmp.Compare(b.Reads+b.Writes, a.Reads+a.Writes), cmp.Compare(a.Shape, b.Shape))
 	})
 	return all
+}
+
+func mergeValues(reads, writes []PatternValue) []PatternValue {
+	all := slices.Clone(reads)
+	for _, w := range writes {
+		if i := slices.IndexFunc(all, func(v PatternValue) bool { return v.Value == w.Value }); i >= 0 {
+			all[i].Writes = w.Writes
+		} else {
+			all = append(all, w)
+		}
+	}
+	sortValues(all)
+	return all
+}
+
+// sortValues orders values, those of most units or items first.
+func sortValues(values []PatternValue) {
+	slices.SortFunc(values, func(a, b PatternValue) int {
+		return cmp.Or(cmp.Compare(b.Reads+b.Writes, a.Reads+a.Writes), cmp.Compare(b.Items, a.Items), cmp.Compare(a.Value, b.Value))
+	})
 }

@@ -3,6 +3,7 @@ package heat
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -83,5 +84,76 @@ func TestPatternOfALateKey(t *testing.T) {
 	}
 	if len(patterns) != 3 {
 		t.Errorf("got %+v", patterns)
+	}
+}
+
+func patternsOf(keys ...string) map[string]int64 {
+	p := newPatternTable()
+	for _, key := range keys {
+		p.count(p.take([]byte(key), xxhash.Sum64String(key), 0, false), 1)
+	}
+	got := make(map[string]int64)
+	for _, pattern := range p.report(Write, false, 0).patterns {
+		got[pattern.Shape] = pattern.Distinct.Keys
+	}
+	return got
+}
+
+// A few words are the values of one set. Many with everything else alike are names.
+func TestPatternsCountKeys(t *testing.T) {
+	var keys []string
+	for i := range 3000 {
+		keys = append(keys, fmt.Sprint("USER#", i))
+	}
+	for i := range 40 {
+		keys = append(keys, "TENANT#"+string(rune('A'+i%26))+string(rune('A'+i/26))+"#2026-01")
+	}
+	keys = append(keys, "STATUS#ACTIVE", "STATUS#BANNED", "OPS_LOG", "OPS_LOG")
+	got := patternsOf(keys...)
+	if len(got) != 4 || got["STATUS#{value}"] != 2 || got["OPS_LOG"] != 1 {
+		t.Errorf("got %v", got)
+	}
+	if n := got["TENANT#{id}#{month}"]; n < 35 || n > 45 {
+		t.Errorf("%d tenants, want about 40", n)
+	}
+	if n := got["USER#{n}"]; n < 2400 || n > 3600 {
+		t.Errorf("%d users, want about 3000", n)
+	}
+}
+
+// The values of a set are reported with what each of them took.
+func TestPatternValues(t *testing.T) {
+	p := newPatternTable()
+	for word, units := range map[string]float64{"ACTIVE": 85, "BANNED": 10, "NEW": 5} {
+		key := "STATUS#" + word
+		p.count(p.take([]byte(key), xxhash.Sum64String(key), 0, false), units)
+	}
+	got := p.report(Write, true, 0).patterns
+	want := []PatternValue{
+		{Value: "ACTIVE", Key: "STATUS#ACTIVE", Writes: 85}, {Value: "BANNED", Key: "STATUS#BANNED", Writes: 10}, {Value: "NEW", Key: "STATUS#NEW", Writes: 5},
+	}
+	if len(got) != 1 || got[0].Writes != 100 || got[0].Distinct.Keys != 3 || !slices.Equal(got[0].Values, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// Leaves that become one keep what they have counted, below and above the number that is exact.
+func TestTallyMerges(t *testing.T) {
+	tallyOf := func(from, to int) *tally {
+		var t tally
+		for i := from; i < to; i++ {
+			t.add(xxhash.Sum64String(fmt.Sprint(i)))
+		}
+		return &t
+	}
+	for _, test := range []struct{ from, to, from2, to2, want int }{
+		{0, 3, 2, 6, 6}, {0, 8, 0, 8, 8}, {0, 8, 8, 9, 9}, {0, 100, 50, 52, 100}, {0, 2, 0, 100, 100}, {0, 90, 30, 120, 120}, {0, 0, 0, 0, 0},
+	} {
+		sum := tallyOf(test.from, test.to)
+		sum.merge(tallyOf(test.from2, test.to2))
+		n, err := sum.count()
+		if off := math.Abs(float64(n - int64(test.want))); off > 3*err*float64(test.want) {
+			t.Errorf("%+v: got %d, error %.3f", test, n, err)
+		}
 	}
 }

@@ -58,7 +58,7 @@ func (p *peaks) least() int {
 }
 
 // add adds to a list of keys those that it lacks, the busiest first.
-func (p *peaks) add(keys []KeyHeat) []KeyHeat {
+func (p *peaks) add(keys []KeyHeat, learnt *shapes) []KeyHeat {
 	if p == nil {
 		return keys
 	}
@@ -69,6 +69,7 @@ func (p *peaks) add(keys []KeyHeat) []KeyHeat {
 			keys = append(keys, KeyHeat{
 				Key: was.text, Units: was.units, Low: was.units, Busiest: was.busiest,
 				Requests: was.requests, Throttled: was.throttled, Reason: was.reason, Items: was.items.Count(),
+				Shape: learnt.of(was.pattern - 1), Partition: partitionName(was.partition),
 			})
 		}
 	}

@@ -30,8 +30,9 @@ func (r *Report) Redact(redact func(dst, key []byte) []byte) {
 		for _, d := range [...]Direction{Read, Write} {
 			flow := resource.Flow(d)
 			for j := range flow.Keys {
-				flow.Keys[j].Key = string(redact(nil, []byte(flow.Keys[j].Key)))
+				flow.Keys[j].Key, flow.Keys[j].Shape = string(redact(nil, []byte(flow.Keys[j].Key))), ""
 			}
+			flow.Logical = nil // of keys that are hidden now
 			for j := range flow.Sharded {
 				flow.Sharded[j].redact(redact)
 			}
@@ -42,7 +43,7 @@ func (r *Report) Redact(redact func(dst, key []byte) []byte) {
 				stored.Sharded[j].redact(redact)
 			}
 			for j := range stored.Keys {
-				stored.Keys[j].Key = string(redact(nil, []byte(stored.Keys[j].Key)))
+				stored.Keys[j].Key, stored.Keys[j].Shape = string(redact(nil, []byte(stored.Keys[j].Key))), ""
 			}
 		}
 	}

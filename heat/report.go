@@ -86,6 +86,10 @@ type Flow struct {
 
 	Sharded []Sharded `json:"sharded,omitempty"` // by the layouts that the source was told
 
+	// Logical are sharded keys with their shards together, hottest first, 50 at most; also shards that Keys does not list.
+	// See Folded.
+	Logical []LogicalKey `json:"logical,omitempty"`
+
 	Control Control `json:"control,omitzero"` // of control items, which are in no other figure
 }
 
@@ -105,6 +109,9 @@ type KeyHeat struct {
 	Rate    float64 `json:"rate"`
 	RateLow float64 `json:"rateLow"`
 
+	// Busy is the highest demand of the last minute or so, in units a second: a rush that has just ended still counts.
+	Busy float64 `json:"busy,omitempty"`
+
 	Consumed float64 `json:"consumed"` // recent consumption in units a second
 	Busiest  float64 `json:"busiest"`  // the highest value of Consumed so far
 	Second   float64 `json:"second"`   // units consumed in the last full second
@@ -119,15 +126,21 @@ type KeyHeat struct {
 	// Items is the approximate number of different items (sort keys), 0 if unknown. 1 is a single hot item, such as a
 	// counter.
 	Items int64 `json:"items,omitempty"`
+
+	// Partition names the partition that holds the key, where the source knows it: heatsink serve --physics does.
+	Partition string `json:"partition,omitempty"`
+
+	// Shape is the shape of the key, one of ResourceReport.Patterns, "" if the source has not learnt it.
+	Shape string `json:"shape,omitempty"`
 }
 
-// Sustained returns the certain demand for a key over some seconds, in units a second: the most recent or, if the source
+// Sustained returns the certain demand for a key over some seconds, in units a second: of the last minute or, if the source
 // has stopped, at its busiest.
 func (r *Report) Sustained(k *KeyHeat) float64 {
 	if r.Ended {
-		return max(k.RateLow, k.Busiest)
+		return max(k.RateLow, k.Busy, k.Busiest)
 	}
-	return k.RateLow
+	return max(k.RateLow, k.Busy)
 }
 
 // ThrottleCount is the number of throttles with one reason.
@@ -179,6 +192,7 @@ type KeyItems struct {
 	Low   int64   `json:"low"`
 	Share float64 `json:"share"`
 	Bytes int64   `json:"bytes,omitempty"`
+	Shape string  `json:"shape,omitempty"` // as in KeyHeat
 }
 
 // KeyGrowth is the number of a pattern's items on a day, where sort keys or keys contain a time.
@@ -201,7 +215,8 @@ type Capacity struct {
 	Bytes      int64 `json:"bytes,omitempty"`
 }
 
-// Pattern is all keys of one shape.
+// Pattern is all keys of one shape. Shapes are learnt from the keys: a part that differs from key to key is {id}, {n}, {day}
+// or the like, and {value} if it is one of a few values, such as a status.
 type Pattern struct {
 	Shape    string   `json:"shape"` // such as THREAT#{id}#{month}
 	Example  string   `json:"example"`
@@ -210,6 +225,19 @@ type Pattern struct {
 	Writes   float64  `json:"writes,omitempty"` // units
 	Items    int64    `json:"items,omitempty"`  // stored
 	Sharded  bool     `json:"sharded,omitempty"`
+
+	// Values are the keys of a shape that ends in {value}, if nothing else varies in it; those of most units or items
+	// first.
+	Values []PatternValue `json:"values,omitempty"`
+}
+
+// PatternValue is one value of a small set, and the key that has it.
+type PatternValue struct {
+	Value  string  `json:"value"` // such as ACTIVE
+	Key    string  `json:"key"`   // such as STATUS#ACTIVE
+	Reads  float64 `json:"reads,omitempty"`
+	Writes float64 `json:"writes,omitempty"` // units
+	Items  int64   `json:"items,omitempty"`  // stored
 }
 
 // UnknownTextError is an unknown word for a severity or a direction in a report.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/judge"
 )
 
 // Rules are the thresholds of findings. A field at zero has its default.
@@ -48,9 +50,12 @@ func (r Rules) Validate() error {
 	return errors.Join(faults...)
 }
 
+// DefaultRules returns the rules that the zero value stands for.
+func DefaultRules() Rules { return Rules{}.withDefaults() }
+
 func (r Rules) withDefaults() Rules {
-	r.Warm = cmp.Or(r.Warm, 0.7)
-	r.Hot = cmp.Or(r.Hot, 0.95)
+	r.Warm = cmp.Or(r.Warm, judge.Warm)
+	r.Hot = cmp.Or(r.Hot, judge.Hot)
 	r.Excess = cmp.Or(r.Excess, 0.25)
 	r.Sample = cmp.Or(r.Sample, 100)
 	r.Items = cmp.Or(r.Items, 100)
@@ -64,7 +69,9 @@ func Explain(report Report, rules Rules) []Finding {
 		panic(fmt.Sprintf("heat: invalid rules: %v", err))
 	}
 	e := explainer{report: &report, rules: rules.withDefaults()}
+	report.Resources = slices.Clone(report.Resources) // they are the caller's
 	for i := range report.Resources {
+		report.Resources[i].learn()
 		e.resource(&report.Resources[i])
 	}
 	e.growth()
@@ -98,6 +105,10 @@ func (e *explainer) resource(r *ResourceReport) {
 	e.shards(r, said)
 	for _, d := range [...]Direction{Write, Read} {
 		e.hotKeys(r, d, said)
+		e.crowded(r, d, said)
+	}
+	for _, d := range [...]Direction{Write, Read} {
+		e.sets(r, d, said)
 	}
 	e.designs(r, said)
 	for _, d := range [...]Direction{Write, Read} {

@@ -30,9 +30,12 @@ type ScanOptions struct {
 	// MaxRCU is the most read units to use a second. Default: 100.
 	MaxRCU float64
 
-	// Segments is the number of parts of the table, which are read in turns. A scan that stops early has then examined
-	// all parts of the table. Default: 16.
+	// Segments is the number of parts of the table, which are read in turns, each up to its share of Items. Default: 16 if
+	// the whole table is examined. Else the table has many more, and a random sample of them is read to their ends.
 	Segments int
+
+	// Seed draws the sample. The same seed draws the same segments of a table of the same size. Default: 1.
+	Seed uint64
 
 	// Entries, Top, Redact and Layouts are those of Options.
 	Entries, Top int
@@ -67,7 +70,7 @@ func (o ScanOptions) withDefaults() ScanOptions {
 		o.Items = math.MaxInt64
 	}
 	o.MaxRCU = cmp.Or(o.MaxRCU, 100)
-	o.Segments = cmp.Or(o.Segments, 16)
+	o.Seed = cmp.Or(o.Seed, 1)
 	return o
 }
 
@@ -106,14 +109,19 @@ func (o ScanOptions) cost(d *types.TableDescription) ScanCost {
 	if c.Of > 0 {
 		c.Units = math.Ceil(float64(aws.ToInt64(d.TableSizeBytes)) * float64(c.Items) / float64(c.Of) / 8192) // 4 KB, half price
 	}
-	c.Units += 0.5 * float64(o.Segments)
+	segments := float64(o.segments(c.Of))
+	if o.samples(c.Of) {
+		segments = math.Ceil(segments * float64(c.Items) / float64(c.Of))
+	}
+	c.Units += 0.5 * segments
 	c.Duration = time.Duration(c.Units / o.MaxRCU * float64(time.Second))
 	return c
 }
 
 // ScanTable counts the stored items of a table and of its global indexes, by key and by shape of key. It reads with a
-// parallel, eventually consistent Scan, one page of each segment in turn, within MaxRCU and Items. If ctx ends first, it
-// returns what it has counted beside the error.
+// parallel, eventually consistent Scan, one page of each segment in turn, within MaxRCU and Items. Of a table with more
+// items than that, it reads random segments to their ends, and the report says how likely a key is among them. If ctx ends
+// first, it returns what it has counted beside the error.
 func ScanTable(ctx context.Context, client Scanner, table string, options ScanOptions) (Report, error) {
 	if err := options.validate(); err != nil {
 		return Report{}, err
@@ -137,8 +145,11 @@ type scan struct {
 	due       time.Time // when the next page may be read
 	items     int64
 	units     float64
+	segments  int // of the table
 	open      []segment
 	ended     int
+	begun     int   // segments of a sample, those in open included
+	sample    *draw // of segments; nil if all are read
 }
 
 // segment is a part of the table, and where its next page starts.
@@ -169,7 +180,12 @@ func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (
 		options: o, client: client, table: table, expected: o.cost(d), due: time.Now(),
 		inventory: newInventory(t.view.Load(), attribute, Options{Entries: o.Entries, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}),
 	}
-	for i := range o.Segments {
+	s.segments = o.segments(s.expected.Of)
+	if o.samples(s.expected.Of) {
+		s.sample = newDraw(s.segments, o.Seed)
+		return s, nil
+	}
+	for i := range s.segments {
 		s.open = append(s.open, segment{number: int32(i)})
 	}
 	return s, nil
@@ -177,6 +193,11 @@ func newScan(ctx context.Context, client Scanner, table string, o ScanOptions) (
 
 // run reads pages of the segments in turn until all have ended or enough items were read.
 func (s *scan) run(ctx context.Context) error {
+	if s.sample != nil {
+		if err := s.runSample(ctx); err != nil {
+			return err
+		}
+	}
 	for len(s.open) > 0 && s.items < s.options.Items {
 		still := s.open[:0]
 		for _, part := range s.open {
@@ -215,7 +236,7 @@ func (s *scan) pace(ctx context.Context) error {
 // earlier items.
 func (s *scan) page(ctx context.Context, part *segment) (bool, error) {
 	out, err := s.client.Scan(ctx, &dynamodb.ScanInput{
-		TableName: aws.String(s.table), Segment: aws.Int32(part.number), TotalSegments: aws.Int32(int32(s.options.Segments)),
+		TableName: aws.String(s.table), Segment: aws.Int32(part.number), TotalSegments: aws.Int32(int32(s.segments)),
 		ExclusiveStartKey: part.start, Limit: aws.Int32(s.limit()), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
@@ -246,20 +267,25 @@ func (s *scan) limit() int32 {
 		size = max(1, s.units*8192/float64(s.items))
 	}
 	// No page takes so many items that there are none left for other segments.
-	limit := min(s.options.MaxRCU*8192/size, 1000, float64(s.options.Items-s.items), math.Ceil(float64(s.options.Items)/float64(s.options.Segments)))
+	limit := min(s.options.MaxRCU*8192/size, 1000, float64(s.options.Items-s.items), math.Ceil(float64(s.options.Items)/float64(min(s.segments, sampledSegments))))
 	return int32(max(1, limit))
 }
 
 func (s *scan) report() Report {
 	fraction := 1.0
-	if len(s.open) > 0 {
+	switch {
+	case s.sample != nil:
+		fraction = s.fraction()
+	case len(s.open) > 0:
 		fraction = float64(s.items) / float64(max(s.expected.Of, s.items+1))
 	}
 	now := time.Now().UTC()
 	r := Report{Source: Scan, From: now, To: now, Resources: s.inventory.report(fraction)}
-	if len(s.open) > 0 {
+	if s.sample != nil && s.begun < s.segments {
+		r.Notes = append(r.Notes, s.confidence()...)
+	} else if len(s.open) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf(
-			"%d items were examined, %d of %d segments to their end: keys beyond that point are missing, however many items they have, and shares are of the examined items", s.items, s.ended, s.options.Segments))
+			"%d items were examined, %d of %d segments to their end: keys beyond that point are missing, however many items they have, and shares are of the examined items", s.items, s.ended, s.segments))
 	}
 	r.Notes = append(r.Notes, "a scan shows stored items, not reads and writes")
 	return r

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/shape"
 	"github.com/heatsink-go/heatsink/internal/sketch"
 )
 
@@ -30,8 +31,7 @@ type stock struct {
 	control  StoredControl
 	keys     *sketch.Heavy[stockKey]
 	distinct sketch.Distinct
-	patterns patternTable
-	counts   []int64 // items of each pattern
+	patterns *patternTable
 	days     map[day]int64
 	shards   *shardBook // nil if no layout is told
 	scratch  call
@@ -121,10 +121,7 @@ func (s *stock) add(item map[string]types.AttributeValue, size int64, expired bo
 		k.pattern = pattern
 		k.bytes += size
 	}
-	for int(pattern) >= len(s.counts) {
-		s.counts = append(s.counts, 0)
-	}
-	s.counts[pattern]++
+	s.patterns.count(pattern, 1)
 	s.addDay(item, key, pattern)
 }
 
@@ -133,25 +130,20 @@ func (s *stock) addDay(item map[string]types.AttributeValue, key []byte, pattern
 	at := day{pattern: pattern}
 	c := &s.scratch
 	begin := len(c.texts)
-	found := c.key(s.view.names.sort, item) && findDay(c.texts[begin:], &at.text)
-	c.texts = c.texts[:begin]
-	if !found && !findDay(key, &at.text) {
+	var found []byte
+	if c.key(s.view.names.sort, item) {
+		found = shape.FindDay(c.texts[begin:])
+	}
+	if found == nil {
+		found = shape.FindDay(key)
+	}
+	if copy(at.text[:], found); found == nil {
 		return
 	}
+	c.texts = c.texts[:begin]
 	if _, known := s.days[at]; known || len(s.days) < mostDays {
 		s.days[at]++
 	}
-}
-
-// findDay finds the first date in a text.
-func findDay(text []byte, found *[len(time.DateOnly)]byte) bool {
-	for i := range text {
-		if (i == 0 || separator(text[i-1])) && hasForm(text[i:], "0000-00-00") {
-			copy(found[:], text[i:])
-			return true
-		}
-	}
-	return false
 }
 
 // report returns what was counted. fraction is how much of the table was looked at.
@@ -172,26 +164,30 @@ func (s *stock) report(top int, fraction float64) ResourceReport {
 	if !s.keys.Full() {
 		stored.Distinct = Distinct{Keys: int64(s.keys.Len())}
 	}
+	learnt := s.patterns.report(Write, !s.keys.Full(), constantItems)
 	for _, k := range s.keys.Top(0, top) {
 		stored.Keys = append(stored.Keys, KeyItems{
 			Key: k.Text, Items: int64(math.Round(k.High)), Low: int64(math.Round(k.Low)),
 			Share: share(k.Low, float64(s.items)), Bytes: k.Extra.bytes,
+			Shape: learnt.of(k.Extra.pattern),
 		})
 	}
 	stored.Sharded = s.shards.report(0)
 	r.Stored = stored
-	r.Patterns = s.patternReport()
-	stored.Growth = s.growth()
+	r.Patterns = storedPatterns(learnt.patterns)
+	stored.Growth = s.growth(learnt)
 	return r
 }
 
-func (s *stock) patternReport() []Pattern {
-	for i, items := range s.counts {
-		s.patterns.all[i].units = float64(items)
-	}
-	patterns := s.patterns.report(Write, !s.keys.Full())
+// storedPatterns turns counts into items.
+func storedPatterns(patterns []Pattern) []Pattern {
 	for i := range patterns {
-		patterns[i].Items, patterns[i].Writes = int64(patterns[i].Writes), 0
+		p := &patterns[i]
+		p.Items, p.Writes = int64(p.Writes), 0
+		for j := range p.Values {
+			v := &p.Values[j]
+			v.Items, v.Writes = int64(v.Writes), 0
+		}
 	}
 	slices.SortFunc(patterns, func(a, b Pattern) int {
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Shape, b.Shape))
@@ -199,10 +195,15 @@ func (s *stock) patternReport() []Pattern {
 	return patterns
 }
 
-func (s *stock) growth() []KeyGrowth {
+func (s *stock) growth(learnt *shapes) []KeyGrowth {
+	items := make(map[KeyGrowth]int64) // days of leaves that are one pattern are one
+	for d, n := range s.days {
+		items[KeyGrowth{Pattern: learnt.of(d.pattern), Day: string(d.text[:])}] += n
+	}
 	var growth []KeyGrowth
-	for d, items := range s.days {
-		growth = append(growth, KeyGrowth{Pattern: s.patterns.all[d.pattern].shape, Day: string(d.text[:]), Items: items})
+	for g, n := range items {
+		g.Items = n
+		growth = append(growth, g)
 	}
 	slices.SortFunc(growth, func(a, b KeyGrowth) int {
 		return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Day, b.Day))

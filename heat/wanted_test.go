@@ -89,7 +89,7 @@ func TestWhatIsAlwaysRefusedWantsItsSize(t *testing.T) {
 		}}},
 	}}}
 	findings := heat.Explain(report, heat.Rules{})
-	if len(findings) == 0 || findings[0].Message != "Partition key 'PAGE#viral' has 400 requests/sec (hot partition)" {
+	if len(findings) == 0 || findings[0].Message != "Partition key 'PAGE#viral' has 400 requests/sec of 10.0 write units each (hot partition)" {
 		t.Errorf("got %v", findings)
 	}
 }

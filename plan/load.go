@@ -14,7 +14,10 @@ type Load struct {
 
 	HotWrites bool `json:"hotWrites"` // above a partition's limit
 	HotReads  bool `json:"hotReads"`
-	Throttled bool `json:"throttled"` // more than ten times in five minutes
+	Throttled bool `json:"throttled"` // more than ten times in five minutes, or on a partition that is full of others too
+
+	// ReadsThrottled says that reads are throttled although the key is below the limit: others share its partition.
+	ReadsThrottled bool `json:"readsThrottled,omitempty"`
 
 	// Guessed says that the units are above the observed ones. The key was throttled at the limit, so its demand is
 	// unknown.
@@ -27,15 +30,19 @@ type Load struct {
 	KeysAbove       int     `json:"keysAbove"`
 }
 
+// tooHot reports whether the key wants more than its partition gives.
+func (l *Load) tooHot() bool { return l.HotWrites || l.HotReads || l.Throttled || l.ReadsThrottled }
+
 func (w *Workload) load() Load {
 	l := Load{
 		WriteUnits: unitsPerSecond(w.Writes * float64(writeUnitsOf(w.ItemBytes))),
 		ReadUnits:  w.Reads * w.readWith(Leave, 1, 1, layout.NoBucket).units(),
-		Throttled:  w.Throttles > enoughThrottles && !w.bystander,
+		Throttled:  w.crowdedWrites || w.Throttles > enoughThrottles && !w.bystander,
 		Guessed:    w.guessed,
 	}
 	l.HotWrites = l.WriteUnits > PartitionWrites
 	l.HotReads = l.ReadUnits > PartitionReads
+	l.ReadsThrottled = w.crowdedReads
 	l.HottestShare = w.Share
 	switch {
 	case w.Keys == 1:
@@ -94,6 +101,10 @@ func hotBecause(l Load) []string {
 	if l.HotReads {
 		why = append(why, fmt.Sprintf("%s read units a second exceed the %s that one partition takes",
 			grouped(l.ReadUnits), grouped(PartitionReads)))
+	}
+	if l.ReadsThrottled && !l.HotReads {
+		why = append(why, fmt.Sprintf("its reads are throttled at %s of the %s read units that one partition takes: it shares "+
+			"a partition that is full", grouped(l.ReadUnits), grouped(PartitionReads)))
 	}
 	if l.Throttled && !l.HotWrites && !l.HotReads {
 		why = append(why, "it is throttled although its rates are below a partition's limit: its bursts are shorter than "+

@@ -39,7 +39,7 @@ func (n *noting) say(s Severity, code, format string, args ...any) {
 // impossible is for loads that the strategy cannot bear.
 func (n *noting) impossible() {
 	p, l := n.plan, &n.plan.Load
-	if p.Strategy == Leave && (l.HotWrites || l.HotReads || l.Throttled) {
+	if p.Strategy == Leave && l.tooHot() {
 		n.say(Critical, "cannot-spread", "the key will be throttled, and shards cannot help: %s",
 			p.Reasons[len(p.Reasons)-1])
 	}
@@ -275,6 +275,9 @@ func (n *noting) observed() {
 			"measure again after sharding, and expect to need more shards")
 	}
 	switch {
+	case n.crowdedWrites || n.crowdedReads:
+		n.say(Warning, "full-partition", "the key is throttled although it is below one partition's limit: other keys share "+
+			"its partition; more warm throughput of the %s gives them partitions of their own", n.place())
 	case p.Load.Throttled && n.idleShards():
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, but each of the %s has little "+
 			"load: they share partitions, or the partitions are too few; warm the %s",

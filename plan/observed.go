@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/heatsink-go/heatsink/internal/judge"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -15,8 +16,10 @@ type KeyRate struct {
 	ReadUnits  float64
 	Throttles  int // of writes, in five minutes
 
-	// WritesRefused and ReadsRefused say that DynamoDB throttled the key at a partition's limit, so that the rate is what
-	// was served and the demand is unknown. The plan is then for at least 10 % more than the limit.
+	// WritesRefused and ReadsRefused say that DynamoDB throttled the key because its partition was full. Above 70 % of a
+	// partition's limit, the key filled it alone: the rate is what was served, the demand is unknown, and the plan is for
+	// at least 10 % more than the limit. Below that, the key shared the partition with others, and the plan spreads the
+	// rate that was seen.
 	WritesRefused, ReadsRefused bool
 
 	// OneItem says that all requests are for one item. Without a Pattern, the plan then takes the writes for those of a
@@ -26,14 +29,6 @@ type KeyRate struct {
 	// ItemBytes is the size of an item. Default: that of the workload.
 	ItemBytes int
 }
-
-const (
-	// beyond is the demand that a plan assumes of a key throttled at a partition's limit, as a multiple of it.
-	beyond = 1.1
-
-	// bystander is the part of a partition below which other keys on it cause a key's throttles.
-	bystander = 0.2
-)
 
 // ForKeys makes a plan for each key with an observed rate, in their order. base describes everything else: the table, the
 // reads and the size of items. The keys' shares of the load follow from their rates, so base has neither Share nor Zipf.
@@ -46,10 +41,10 @@ func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 		return nil, fmt.Errorf("%w: leave out Share and Zipf: the shares follow from the rates of the keys", ErrWorkload)
 	}
 	keys = slices.Clone(keys)
-	guessed := make([]bool, len(keys))
+	judged := make([]judgement, len(keys))
 	var writes, reads float64
 	for i := range keys {
-		guessed[i] = keys[i].guess()
+		judged[i] = keys[i].judge()
 		writes += keys[i].WriteUnits
 		reads += keys[i].ReadUnits
 	}
@@ -57,7 +52,7 @@ func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	var faults []error
 	for i, k := range keys {
 		w := base.observed(k, writes, reads)
-		w.guessed = guessed[i]
+		w.judgement = judged[i]
 		if err := w.validate(); err != nil {
 			faults = append(faults, fmt.Errorf("key %q: %w", k.Key, err))
 			continue
@@ -70,16 +65,29 @@ func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	return plans, nil
 }
 
-// guess raises the rates of a key throttled at the limit to a little above it, and reports whether it had to.
-func (k *KeyRate) guess() bool {
-	guessed := false
-	if least := beyond * PartitionWrites; k.WritesRefused && k.WriteUnits < least {
-		k.WriteUnits, guessed = least, true
+// judgement is what package judge makes of an observed key.
+type judgement struct {
+	guessed       bool // the key filled a partition: its rates are above the observed ones
+	bystander     bool // other keys cause its throttles
+	crowdedWrites bool // its writes were refused on a partition that it shares with others
+	crowdedReads  bool
+}
+
+// judge decides how hot a key is, as heat's findings do, and raises the rates of one that fills a partition.
+func (k *KeyRate) judge() judgement {
+	writes := judge.Load{Demand: k.WriteUnits, Limit: PartitionWrites, Refused: k.WritesRefused}
+	reads := judge.Load{Demand: k.ReadUnits, Limit: PartitionReads, Refused: k.ReadsRefused}
+	t := judge.Default()
+	j := judgement{
+		bystander:     k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < judge.Beside*PartitionWrites,
+		crowdedWrites: k.WritesRefused && t.Judge(writes) != judge.Alone,
+		crowdedReads:  k.ReadsRefused && t.Judge(reads) != judge.Alone,
 	}
-	if least := beyond * PartitionReads; k.ReadsRefused && k.ReadUnits < least {
-		k.ReadUnits, guessed = least, true
-	}
-	return guessed
+	var more, moreReads bool
+	k.WriteUnits, more = t.Planned(writes)
+	k.ReadUnits, moreReads = t.Planned(reads)
+	j.guessed = more || moreReads
+	return j
 }
 
 // observed is the workload of one key, out of several with so many write and read units in all.
@@ -93,7 +101,6 @@ func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
 	set(&w.ItemBytes, k.ItemBytes)
 	d := w.withDefaults()
 	w.Key, w.Throttles = k.Key, k.Throttles
-	w.bystander = k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < bystander*PartitionWrites
 	w.Writes = k.WriteUnits / float64(writeUnitsOf(d.ItemBytes))
 	w.Reads = k.ReadUnits / d.readWith(Leave, 1, 1, layout.NoBucket).units()
 	switch {

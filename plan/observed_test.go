@@ -147,3 +147,24 @@ func TestFaultsAreOfWhatWasGiven(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A key that is refused below the limit shares its partition: the plan spreads what was seen, over few shards, whatever the
+// others take. Its reads are cached.
+func TestForKeysOfAFullPartition(t *testing.T) {
+	plans, err := ForKeys(Workload{}, []KeyRate{
+		{Key: "shared", WriteUnits: 400, WritesRefused: true, Throttles: 500},
+		{Key: "others", WriteUnits: 5000},
+		{Key: "read", ReadUnits: 900, ReadsRefused: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, read := plans[0], plans[2]
+	if !shared.Shard || shared.Shards > 4 || shared.Load.WriteUnits != 400 || shared.Load.Guessed || shared.Need == NeedNot {
+		t.Errorf("shared: got %+v, %s", shared.Load, &shared)
+	}
+	wantNote(t, shared, "full-partition", Warning)
+	if read.Strategy != Cached || !read.Load.ReadsThrottled || read.Load.ReadUnits > 901 || !strings.Contains(strings.Join(read.Reasons, " "), "shares a partition that is full") {
+		t.Errorf("read: got %+v, %q", read.Load, read.Reasons)
+	}
+}

@@ -74,7 +74,7 @@ func rankStrategies(shards, buckets int) []ranked {
 // choose returns the strategy for a load and the reasons for it.
 func (w *Workload) choose(l Load) (Strategy, []string) {
 	switch {
-	case w.Atomic && (l.HotWrites || l.HotReads || l.Throttled):
+	case w.Atomic && l.tooHot():
 		return Leave, []string{
 			"items that must stay consistent with each other cannot be sharded: shards are read one by one, not in one " +
 				"snapshot",
@@ -83,7 +83,7 @@ func (w *Workload) choose(l Load) (Strategy, []string) {
 		}
 	case l.HotWrites:
 		return w.chooseShards(l)
-	case l.HotReads:
+	case l.HotReads, l.ReadsThrottled && !l.Throttled:
 		return w.chooseForReads(l)
 	case l.Throttled:
 		return w.chooseShards(l)

@@ -11,7 +11,7 @@ func (w *Workload) verdict(p *Plan) string {
 	l := &p.Load
 	switch p.Strategy {
 	case Leave:
-		if l.HotWrites || l.HotReads || l.Throttled {
+		if l.tooHot() {
 			return fmt.Sprintf("%s is too hot for one partition, and shards cannot help: %s.",
 				named(p.Key), p.Reasons[0])
 		}

@@ -62,7 +62,8 @@ func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
 	if reads > writes {
 		v.limit = PartitionReads
 	}
-	if l.HottestShare > 0 {
+	if alone := l.HotWrites || l.HotReads || !l.Throttled; l.HottestShare > 0 && alone {
+		// A key that is throttled below the limit suffers from the others: more shards of it do not make up for them.
 		v.demand.Others = v.demand.Load * (1/l.HottestShare - 1)
 	}
 	v.formula = v.published()

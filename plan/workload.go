@@ -58,8 +58,7 @@ type Workload struct {
 	Assume Assumptions
 	Names  Names
 
-	guessed   bool // the key was throttled at the limit: its rates are above the observed ones
-	bystander bool // other keys cause its throttles
+	judgement // of an observed key
 }
 
 // Table is the capacity of the key's table or index.

@@ -35,7 +35,9 @@ type audit struct {
 	widths    bool
 	unsharded bool
 
+	rules   heat.Rules
 	items   int64
+	seed    uint64
 	maxRCU  float64
 	top     int
 	hide    string
@@ -71,6 +73,10 @@ Items under the bare key count as missed, unless --unsharded says that readers r
 Findings combine all sources. For example, audit assigns the throttles in the metrics to the
 key that the stream or Insights show, and lists the evidence of each. If audit cannot read one
 source, it reads the others and exits with 2.
+
+Of a table with more than --items, audit scans random segments, which --seed draws. A note says
+how likely a key is in that sample. A table with fewer than --min-items is too small to tell, and
+hears so.
 
 Each finding has a severity. Info is worth knowing, a warning will hurt when traffic grows, and
 a critical finding hurts now. With --fail-on, the exit code is 1 if there is a finding of that
@@ -120,6 +126,13 @@ with --before "change". heatsink plan --report and --before read it.`,
 	f.BoolVar(&a.widths, "widths", false, "with --shards: keys differ in their number of shards; --shards is the largest")
 	f.BoolVar(&a.unsharded, "unsharded", false, "with --shards: readers also read the bare key, as with Options.Older")
 	f.Int64Var(&a.items, "items", 100_000, "largest number of items to scan; -1 for all")
+	f.Uint64Var(&a.seed, "seed", 1, "draws the segments of a table that is scanned in part; another seed draws others")
+	defaults := heat.DefaultRules()
+	f.Int64Var(&a.rules.Items, "min-items", defaults.Items, "smallest number of items for findings about stored items")
+	f.Int64Var(&a.rules.Sample, "min-requests", defaults.Sample, "smallest number of requests for findings about shares of traffic")
+	f.Float64Var(&a.rules.Warm, "warm", defaults.Warm, "part of a partition's limit from which on a key is a warning, 0 to 1")
+	f.Float64Var(&a.rules.Hot, "hot", defaults.Hot, "part of a partition's limit from which on a key that stays there is critical, 0 to 1")
+	f.Float64Var(&a.rules.Excess, "excess", defaults.Excess, "part of the traffic or items beyond its fair share that a key may have, 0 to 1")
 	f.Float64Var(&a.maxRCU, "max-rcu", 100, "largest rate of a scan, in read units per second")
 	f.IntVar(&a.top, "top", 10, "number of keys to list")
 	f.StringVar(&a.hide, "hash-keys", "", "secret with which keys are hashed before they are shown (default: keys are shown)")
@@ -154,7 +167,11 @@ func (a *audit) run(cmd *cobra.Command) error {
 	if len(reports) == 0 {
 		return failed
 	}
-	findings, change := before.compare(reports, heat.ExplainAll(heat.Rules{Exclude: a.excluded}, reports...))
+	a.rules.Exclude = a.excluded
+	for i := range reports {
+		reports[i].Notes = append(reports[i].Notes, tooLittle(&reports[i], a.rules)...)
+	}
+	findings, change := before.compare(reports, heat.ExplainAll(a.rules, reports...))
 	if a.json {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(auditDocument{reports, append([]heat.Finding{}, findings...), change})
 	} else {
@@ -173,6 +190,25 @@ func (a *audit) run(cmd *cobra.Command) error {
 		failed = also(failed, errors.New(verdict)) // a source that could not be read weighs more
 	}
 	return failed
+}
+
+// tooLittle says which tables and indexes have too little in a report for findings about shares.
+func tooLittle(report *heat.Report, rules heat.Rules) []string {
+	var notes []string
+	for i := range report.Resources {
+		r := &report.Resources[i]
+		if s := r.Stored; s != nil && s.Items < rules.Items {
+			notes = append(notes, fmt.Sprintf("%s is too small to tell: findings about stored items need %s, and it has %s; --min-items changes that",
+				r.Resource, figure.Count(rules.Items, "item"), figure.Thousands(s.Items)))
+		}
+		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+			if f := r.Flow(d); f.Requests > 0 && f.Requests < rules.Sample {
+				notes = append(notes, fmt.Sprintf("%s has too little traffic to tell: findings about shares need %s, and it has %s; --min-requests changes that",
+					r.Resource, figure.Count(rules.Sample, d.String()+" request"), figure.Thousands(f.Requests)))
+			}
+		}
+	}
+	return notes
 }
 
 // auditDocument is what audit prints with --json.
@@ -205,6 +241,7 @@ func (a *audit) validate() (*heat.Severity, error) {
 	if !(a.maxRCU > 0 && a.maxRCU <= maxScanRate) { // NaN is neither
 		faults = append(faults, fmt.Errorf("--max-rcu %v: want more than 0 and at most %s", a.maxRCU, figure.Thousands(maxScanRate)))
 	}
+	faults = append(faults, a.validateRules())
 	if a.items == 0 {
 		faults = append(faults, errors.New("--items 0: want at least 1, or -1 for all"))
 	}
@@ -234,6 +271,31 @@ func (a *audit) validate() (*heat.Severity, error) {
 	return &threshold, errors.Join(faults...)
 }
 
+// validateRules checks the thresholds. Where heat takes 0 for the default, a flag must say what it means.
+func (a *audit) validateRules() error {
+	var faults []error
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"warm", a.rules.Warm}, {"hot", a.rules.Hot}, {"excess", a.rules.Excess}} {
+		if !(f.value > 0 && f.value <= 1) { // NaN is neither
+			faults = append(faults, fmt.Errorf("--%s %v: want more than 0 and at most 1", f.name, f.value))
+		}
+	}
+	if a.rules.Warm > a.rules.Hot {
+		faults = append(faults, fmt.Errorf("--warm %v is above --hot %v: want it to be lower", a.rules.Warm, a.rules.Hot))
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{{"min-items", a.rules.Items}, {"min-requests", a.rules.Sample}} {
+		if f.value < 1 {
+			faults = append(faults, fmt.Errorf("--%s %d: want at least 1", f.name, f.value))
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // maxScanRate is more than any table has.
 const maxScanRate = 1e9
 
@@ -257,6 +319,9 @@ func (a *audit) idle(flags *pflag.FlagSet) error {
 		{"key", "--export", len(a.exports) > 0},
 		{"items", "--scan", a.scans()},
 		{"max-rcu", "--scan", a.scans()},
+		{"seed", "--scan", a.scans()},
+		{"min-items", "--scan or --export", a.scans() || len(a.exports) > 0},
+		{"min-requests", "--insights or --stream", a.insights || a.stream},
 		{"layout", "--shards N, the number of shards that readers read", len(a.shards) > 0},
 		{"widths", "--shards N, the largest number of shards that readers read", len(a.shards) > 0},
 		{"unsharded", "--shards N, the number of shards that readers read", len(a.shards) > 0},

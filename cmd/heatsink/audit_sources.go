@@ -154,7 +154,7 @@ func (a *audit) insightsSource(c clients) auditSource {
 // scanSource looks at a sample of the items.
 func (a *audit) scanSource(c clients, screen *screen) auditSource {
 	o := a.options()
-	options := heat.ScanOptions{Items: a.items, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}
+	options := heat.ScanOptions{Items: a.items, Seed: a.seed, MaxRCU: a.maxRCU, Top: o.Top, Redact: o.Redact, Layouts: o.Layouts}
 	options.Progress = func(p heat.ScanProgress) {
 		screen.live(fmt.Sprintf("scan: %s of about %s, %s", figure.Thousands(p.Items), figure.Count(p.Of, "item"), figure.Count(p.Units, "read unit")))
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,17 +87,10 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 	screen.say("%s", screen.bold(printable(headline(r, report))))
 	table := tabwriter.NewWriter(screen.out, 0, 0, 2, ' ', 0)
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
-		f := r.Flow(d)
-		for i := range f.Keys[:min(top, len(f.Keys))] {
-			k := &f.Keys[i]
-			fmt.Fprintf(table, "  %s\t%s\t%.1f/s\t%.1f%%\t%s\n",
-				printable(k.Key), figure.Count(k.Units, d.String()+" unit"), k.RateLow, 100*k.Share, throttleText(k))
-		}
+		writeKeys(table, r.Flow(d), d, top)
 	}
 	if r.Stored != nil {
-		for _, k := range r.Stored.Keys[:min(top, len(r.Stored.Keys))] {
-			fmt.Fprintf(table, "  %s\t%s\t%.1f%%\n", printable(k.Key), between(k.Low, k.Items), 100*k.Share)
-		}
+		writeStored(table, r.Stored, top)
 	}
 	_ = table.Flush()
 	if text := controlText(r); text != "" {
@@ -108,6 +103,41 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 		}
 		_ = table.Flush()
 	}
+}
+
+// writeKeys lists the keys of a flow, shards folded into their logical key.
+func writeKeys(table io.Writer, f *heat.Flow, d heat.Direction, top int) {
+	all := f.Folded()
+	for i := range all[:min(top, len(all))] {
+		k := &all[i]
+		reason := ""
+		if at := slices.IndexFunc(f.Keys, func(listed heat.KeyHeat) bool { return listed.Key == cmp.Or(k.Fullest, k.Key) }); at >= 0 {
+			reason = f.Keys[at].Reason
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%.1f/s\t%.1f%%\t%s\n", printable(k.Key), figure.Count(k.Units, d.String()+" unit"), k.RateLow, 100*k.Share,
+			joinTexts(k.Spread(), throttleText(k.Throttled, reason)))
+	}
+}
+
+// writeStored lists the keys of stored items in the same way.
+func writeStored(table io.Writer, s *heat.Stored, top int) {
+	all := s.Folded()
+	for i := range all[:min(top, len(all))] {
+		k := &all[i]
+		count := figure.Count(k.Items, "item")
+		if at := slices.IndexFunc(s.Keys, func(listed heat.KeyItems) bool { return listed.Key == k.Key }); at >= 0 {
+			count = between(s.Keys[at].Low, s.Keys[at].Items)
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%.1f%%", printable(k.Key), count, 100*k.Share)
+		if spread := k.Spread(); spread != "" {
+			fmt.Fprintf(table, "\t%s", spread)
+		}
+		fmt.Fprintln(table)
+	}
+}
+
+func joinTexts(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
 }
 
 // printable returns a text as it is, or quoted if it has something in it that a terminal would obey.
@@ -183,11 +213,11 @@ func controlText(r *heat.ResourceReport) string {
 	return "control items of adaptive collections, counted apart: " + strings.Join(parts, "; ")
 }
 
-func throttleText(k *heat.KeyHeat) string {
-	if k.Throttled == 0 {
+func throttleText(n int64, reason string) string {
+	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s throttled: %s", figure.Thousands(k.Throttled), printable(k.Reason))
+	return fmt.Sprintf("%s throttled: %s", figure.Thousands(n), printable(reason))
 }
 
 func between(low, high int64) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/judge"
 	"github.com/heatsink-go/heatsink/plan"
 )
 
@@ -98,13 +99,14 @@ func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
 // keyRate is a plan's, filled in from what was seen.
 type keyRate plan.KeyRate
 
-// bystander is the part of a partition below which a key that is refused suffers from another on its partition.
-const bystander = 0.2
-
 // throttle takes what was refused of a key. Refused reads say nothing about its writes.
 func (to *keyRate) throttle(k *heat.KeyHeat, d heat.Direction) {
-	rate := max(k.RateLow, k.Busiest, k.Second)
-	atLimit := k.Throttled > 0 && strings.HasSuffix(k.Reason, "KeyRangeThroughputExceeded") && rate >= bystander*d.Limit()
+	rate := max(k.RateLow, k.Busy, k.Busiest, k.Second)
+	keyRange := strings.HasSuffix(k.Reason, "KeyRangeThroughputExceeded")
+	atLimit := k.Throttled > judge.FewThrottles && keyRange && rate >= judge.Beside*d.Limit()
+	if k.Reason != "" && !keyRange {
+		return // the table or the account is the limit: shards of the key do not help
+	}
 	if d == heat.Write {
 		to.Throttles = max(to.Throttles, int(k.Throttled))
 		to.WritesRefused = to.WritesRefused || atLimit

@@ -315,12 +315,15 @@ func TestPlanAgreesWithFindings(t *testing.T) {
 		"refused": plan.Random, "critical": plan.Random, "large": plan.Random, "beside": plan.Leave, "VIEWS": plan.Counter,
 		"reading": plan.Cached, "ACTIVE": plan.ShardedIndex, "DONE": plan.Leave,
 	} {
-		if p := by[key]; p == nil || p.Strategy != want || p.Shard != want.Spreads() || p.Shard && p.Load.WriteUnits <= plan.PartitionWrites {
+		if p := by[key]; p == nil || p.Strategy != want || p.Shard != want.Spreads() || p.Shard && !p.Load.HotWrites != (key == "critical") {
 			t.Errorf("%s: got %+v, want %s", key, p, want)
 		}
 	}
 	if strings.Contains(text, "need not needed") || strings.Contains(text, "need        not needed") || !strings.Contains(text, "sharding    not needed") {
 		t.Errorf("got %s", text)
+	}
+	if p := by["critical"]; p.Load.WriteUnits != 180 || p.Shards > 4 { // its partition is full of others
+		t.Errorf("critical: got %+v", p)
 	}
 	if band := by["large"].Formulas.Band; band.From != 10 || band.To != 20 || band.More { // of writes with three units each
 		t.Errorf("large: got %+v", band)

@@ -23,7 +23,7 @@ func observeInto(recorder *heat.Recorder) func(*engine.Access) {
 		seen := heat.Observation{
 			Resource: heat.Resource{Table: a.Table, Index: a.Index},
 			KeyNames: a.KeyNames, Key: a.Key, Sort: a.Sort,
-			Throttled: a.Reason != "", Reason: a.Reason,
+			Throttled: a.Reason != "", Reason: a.Reason, Partition: a.Partition,
 		}
 		if a.WriteUnits > 0 {
 			seen.Direction, seen.Units = heat.Write, a.WriteUnits

@@ -42,6 +42,8 @@ type Access struct {
 
 	// Reason is why it was refused, in DynamoDB's words. Empty: it was served.
 	Reason string
+
+	Partition uint64 // that holds the key; 0 for a scan
 }
 
 // observe tells of charges, or of those that were refused if throttle is not nil.
@@ -56,7 +58,9 @@ func (e *Engine) observe(now time.Time, throttle *partition.Throttle, charges ..
 			continue
 		}
 		a := Access{At: now, Table: of.table, Index: of.index, KeyNames: of.names, ReadUnits: c.Read, WriteUnits: c.Write, Reason: reason}
-		a.Key, a.Sort = of.key(c.Place)
+		if a.Key, a.Sort = of.key(c.Place); a.Key != nil {
+			a.Partition = c.Set.Locate(now, c.Place)
+		}
 		if len(of.keys.sort) == 0 && of.index == "" {
 			a.Sort = []string{} // a key is an item
 		}

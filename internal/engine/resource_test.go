@@ -38,7 +38,7 @@ func TestObserverIsToldOfPages(t *testing.T) {
 			t.Errorf("three pages of a scan are %d requests", len(told))
 		}
 		for _, a := range told {
-			if a.Key != nil || a.Sort != nil || a.ReadUnits != 0.5 {
+			if a.Key != nil || a.Sort != nil || a.ReadUnits != 0.5 || a.Partition != 0 {
 				t.Errorf("a page of a scan: %+v", a)
 			}
 		}
@@ -55,6 +55,30 @@ func TestObserverIsToldOfPages(t *testing.T) {
 		}
 		if _, err := e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")}); err != nil || dropped != "tab" {
 			t.Errorf("dropped %q, %v", dropped, err)
+		}
+	})
+}
+
+// An observer is told which partition has a key: the same one each time, and not the same for all.
+func TestObserverIsToldOfPartitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := make(map[string]uint64)
+		e := openEngine(t, Options{Physics: &partition.Options{}, Observe: func(a *Access) {
+			if known, ok := of[a.Key[0]]; ok && known != a.Partition || a.Partition == 0 {
+				t.Errorf("%q is in partition %d, and was in %d", a.Key[0], a.Partition, known)
+			}
+			of[a.Key[0]] = a.Partition
+		}})
+		createTable(t, e, newTableInput("tab", "pk:S sk:S"))
+		for i := range 80 {
+			putItem(t, e, "tab", fields("pk", fmt.Sprint("p", i%40), "sk", fmt.Sprint(i)))
+		}
+		all := make(map[uint64]int)
+		for _, id := range of {
+			all[id]++
+		}
+		if len(of) != 40 || len(all) != 4 {
+			t.Errorf("%d keys in %d partitions, want 40 in 4", len(of), len(all))
 		}
 	})
 }

@@ -53,6 +53,8 @@ var mayImport = imports{
 	"internal/attempt":                 {},
 	"internal/meter":                   {},
 	"internal/gather":                  {}, // neither DynamoDB nor layouts
+	"internal/judge":                   {},
+	"internal/shape":                   {"internal/sketch"},
 	"internal/sketch":                  {},
 	"internal/figure":                  {},
 
@@ -78,7 +80,7 @@ var mayImport = imports{
 	"internal/wholebody": {},
 
 	// Useful alone.
-	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
 	"heat/heatlambda":      {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
@@ -86,7 +88,7 @@ var mayImport = imports{
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
-	"plan":                 {"layout", "internal/figure", "plan/internal/bins"},
+	"plan":                 {"layout", "internal/figure", "internal/judge", "plan/internal/bins"},
 	"plan/internal/bins":   {},
 
 	// The engine, from the outside in.
@@ -118,6 +120,7 @@ var mayImport = imports{
 
 	// What shows the project's figures.
 	"internal/proof/adaptive":      {everything},
+	"internal/proof/heat":          {"internal/proof/scenario"},
 	"internal/proof/library":       {everything},
 	"internal/proof/moving":        {everything},
 	"internal/proof/scenario":      {"internal/proof/verdict"},
@@ -128,6 +131,9 @@ var mayImport = imports{
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
+
+	// Key schemas and workloads with the findings that they should have.
+	"internal/corpus": {"heat"},
 
 	// What compares stored items with files, in tests.
 	"internal/golden": {},

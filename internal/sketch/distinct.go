@@ -45,6 +45,13 @@ func (d *Distinct) Count() int64 {
 	return int64(math.Round(estimate))
 }
 
+// Merge takes note of all hashes that another counter of the same size was given.
+func (d *Distinct) Merge(other *Distinct) {
+	for i, rank := range other.registers {
+		d.registers[i] = max(d.registers[i], rank)
+	}
+}
+
 // Few counts different hashes up to some hundred in eight bytes: a bit is set for each, and the empty bits tell how many
 // there were (Whang et al. 1990). It is there to tell one from several. The zero value is ready.
 type Few uint64

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/corpus"
+	"github.com/heatsink-go/heatsink/plan"
+)
+
+var resultFile = flag.String("result", "", "a file for the result of the agreement, as JSON")
+
+// agreement is what the comparison of heat and plan has shown.
+type agreement struct {
+	Reports, Critical, Keys int
+	Contradictions          []string
+}
+
+// On every report of the corpus, plan does something about each key that a finding calls critical, leaves keys alone that
+// have no finding, and never spreads a key further than its rate asks for.
+func TestPlanAgreesOnTheCorpus(t *testing.T) {
+	var a agreement
+	for _, c := range append(corpus.Cases(), corpus.Examples()...) {
+		if len(c.Piles) > 0 {
+			continue // a scan has no rates
+		}
+		synctest.Test(t, func(t *testing.T) {
+			report, err := c.Report()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.compare(t, c.Name(), report)
+		})
+	}
+	for _, text := range a.Contradictions {
+		t.Error(text)
+	}
+	if a.Critical < 100 {
+		t.Errorf("%d critical keys are too few to tell", a.Critical)
+	}
+	t.Logf("%d reports, %d keys, %d critical", a.Reports, a.Keys, a.Critical)
+	if *resultFile == "" {
+		return
+	}
+	out, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(*resultFile, out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (a *agreement) compare(t *testing.T, name string, report heat.Report) {
+	t.Helper()
+	a.Reports++
+	findings := heat.Explain(report, heat.Rules{})
+	seen := observations([]heat.Report{report})
+	seen.judge(findings)
+	keys := seen.hottest(50)
+	plans, err := (&planFlags{}).planFor(plan.Workload{}, seen, keys)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for i := range plans {
+		a.Keys++
+		a.judge(name, &plans[i], keys[i], findings)
+	}
+}
+
+func (a *agreement) judge(name string, p *plan.Plan, k hotKey, findings []heat.Finding) {
+	of := slices.DeleteFunc(slices.Clone(findings), func(f heat.Finding) bool {
+		return f.Key != k.Key && !slices.Contains(f.Others, k.Key) || f.Resource != k.of.resource.Resource || !slices.Contains(ofKeys, f.Kind) && f.Kind != heat.ReadHot
+	})
+	worst, found := heat.Worst(of)
+	critical := found && worst == heat.Critical
+	wrong := func(format string, args ...any) {
+		a.Contradictions = append(a.Contradictions, fmt.Sprintf("%s: key %s: %s, %v; findings %v", name, k.Key, fmt.Sprintf(format, args...), p.Verdict, of))
+	}
+	if critical {
+		a.Critical++
+	}
+	switch {
+	case critical && p.Strategy == plan.Leave:
+		wrong("critical, but the plan leaves it alone")
+	case !found && p.Strategy != plan.Leave:
+		wrong("no finding, but the plan is %s", p.Strategy)
+	case found && !critical && p.Shard:
+		wrong("no critical finding, but the plan spreads it")
+	case p.Shard && k.WriteUnits < 700 && p.Shards > 4:
+		wrong("%d shards for %.0f write units a second", p.Shards, k.WriteUnits)
+	}
+}

@@ -1,0 +1,215 @@
+package heat
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// LogicalKey is a key with all of its shards together, as the program that shards it knows it.
+type LogicalKey struct {
+	Key    string `json:"key"`    // without the shard, but with its bucket
+	Shards int    `json:"shards"` // that were seen; 1 for a key without shards
+
+	Units     float64 `json:"units"`   // of all shards
+	RateLow   float64 `json:"rateLow"` // as in KeyHeat
+	Busy      float64 `json:"busy,omitempty"`
+	Share     float64 `json:"share"`
+	Requests  int64   `json:"requests,omitempty"`
+	Throttled int64   `json:"throttled,omitempty"`
+	Items     int64   `json:"items,omitempty"` // stored, lower bound
+
+	Fullest      string  `json:"fullest,omitempty"`      // the fullest shard, as it is stored
+	FullestShare float64 `json:"fullestShare,omitempty"` // its part of the key's units or items, 0 to 1
+}
+
+// Spread says how a key is spread: "8 shards, the fullest takes 13 %"; "" for a key without shards.
+func (k *LogicalKey) Spread() string {
+	if k.Shards < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s, the fullest takes %.0f %%", countShards(k.Shards), 100*k.FullestShare)
+}
+
+// Folded returns the keys of a flow with shards folded into their logical key, hottest first. It knows shards of the layouts
+// that the source was told, and keys that end in #SHARD_n or #SHARD#n. A key of which one shard was seen stays as it is.
+func (f *Flow) Folded() []LogicalKey {
+	b := folding{layouts: foldLayouts(f.Sharded)}
+	for _, k := range f.Logical {
+		b.known(k)
+	}
+	for i := range f.Keys {
+		k := &f.Keys[i]
+		b.add(k.Key, LogicalKey{
+			Units: k.Units, RateLow: k.RateLow, Busy: k.Busy, Share: k.Share, Requests: k.Requests, Throttled: k.Throttled,
+		}, k.Units)
+	}
+	return b.all(func(a, b *LogicalKey) int {
+		return cmp.Or(cmp.Compare(b.RateLow, a.RateLow), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Key, b.Key))
+	})
+}
+
+// Folded returns the keys of stored items with shards folded into their logical key, as Flow.Folded does, the fullest first.
+func (s *Stored) Folded() []LogicalKey {
+	b := folding{layouts: foldLayouts(s.Sharded)}
+	for i := range s.Keys {
+		k := &s.Keys[i]
+		b.add(k.Key, LogicalKey{Items: k.Low, Share: k.Share}, float64(k.Low))
+	}
+	return b.all(func(a, b *LogicalKey) int { return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Key, b.Key)) })
+}
+
+// foldLayouts returns the layouts by which shards are known, those that the source was told first.
+func foldLayouts(told []Sharded) []Layout {
+	var layouts []Layout
+	for i := range told {
+		layouts = append(layouts, told[i].Layout)
+	}
+	return append(layouts, selfTold...)
+}
+
+// logicalOf returns the key that a key is a shard of.
+func logicalOf(layouts []Layout, key string) (logical string, ok bool) {
+	for i := range layouts {
+		if whole, number, ok := layouts[i].cutNumber([]byte(key)); ok {
+			_, asked := layouts[i].shardOf(number)
+			return string(whole), asked
+		}
+		if layouts[i].bare([]byte(key)) {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// folding puts shards together.
+type folding struct {
+	layouts []Layout
+	keys    map[string]*foldedKey
+}
+
+type foldedKey struct {
+	LogicalKey
+	most  float64 // of the fullest shard
+	total float64
+	whole bool // counted from more keys than are listed: nothing is added
+}
+
+// known takes a key that was put together before.
+func (b *folding) known(k LogicalKey) { *b.at(k.Key, k.Key) = foldedKey{LogicalKey: k, whole: true} }
+
+func (b *folding) at(place, key string) *foldedKey {
+	if b.keys == nil {
+		b.keys = make(map[string]*foldedKey)
+	}
+	k := b.keys[place]
+	if k == nil {
+		k = &foldedKey{LogicalKey: LogicalKey{Key: key}}
+		b.keys[place] = k
+	}
+	return k
+}
+
+// add adds a key as it is stored, of so much weight.
+func (b *folding) add(key string, with LogicalKey, weight float64) {
+	logical, sharded := logicalOf(b.layouts, key)
+	place := logical
+	if !sharded { // a bare key beside shards of it is a key of its own
+		logical, place = key, "bare "+key
+	}
+	k := b.at(place, logical)
+	if k.whole {
+		return
+	}
+	k.Shards++
+	k.Units += with.Units
+	k.RateLow += with.RateLow
+	k.Busy += with.Busy
+	k.Share = min(1, k.Share+with.Share)
+	k.Requests += with.Requests
+	k.Throttled += with.Throttled
+	k.Items += with.Items
+	k.total += weight
+	if k.Fullest == "" || weight > k.most {
+		k.Fullest, k.most = key, weight
+	}
+}
+
+// all returns the keys in an order.
+func (b *folding) all(compare func(a, b *LogicalKey) int) []LogicalKey {
+	var list []LogicalKey
+	for _, k := range b.keys {
+		if !k.whole {
+			k.FullestShare = share(k.most, k.total)
+		}
+		if k.Shards < 2 && !k.whole {
+			k.Key, k.Fullest, k.FullestShare = k.Fullest, "", 0 // it may not be a shard at all
+		}
+		list = append(list, k.LogicalKey)
+	}
+	slices.SortFunc(list, func(a, b LogicalKey) int { return compare(&a, &b) })
+	return list
+}
+
+// mostLogical is how many sharded keys a report lists.
+const mostLogical = 50
+
+// logical puts together the shards of all keys that the sketch has, also of those that a report does not list.
+func (f *flow) logical(now int64, total, window float64) []LogicalKey {
+	layouts := selfTold
+	if f.shards != nil {
+		layouts = nil
+		for _, l := range f.shards.layouts {
+			layouts = append(layouts, l.Layout)
+		}
+		layouts = append(layouts, selfTold...)
+	}
+	b := folding{layouts: layouts}
+	for _, k := range f.keys.Top(now, f.keys.Len()) {
+		if _, ok := logicalOf(layouts, k.Text); !ok {
+			continue
+		}
+		b.add(k.Text, LogicalKey{
+			Units: k.Extra.units, RateLow: k.Low / window, Busy: k.Extra.busy.lately(now), Share: share(k.Low, total),
+			Requests: k.Extra.requests, Throttled: k.Extra.throttled,
+		}, k.Extra.units)
+	}
+	list := slices.DeleteFunc(b.all(func(a, b *LogicalKey) int {
+		return cmp.Or(cmp.Compare(b.RateLow, a.RateLow), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Key, b.Key))
+	}), func(k LogicalKey) bool { return k.Shards < 2 })
+	return list[:min(len(list), mostLogical)]
+}
+
+// logicalIn returns the sharded key that a key is a shard of, nil if it is none or the only one that was seen.
+func logicalIn(r *ResourceReport, d Direction, key string) *LogicalKey {
+	flow := r.Flow(d)
+	name, ok := logicalOf(foldLayouts(flow.Sharded), key)
+	if !ok {
+		return nil
+	}
+	for _, k := range flow.Folded() {
+		if k.Key == name && k.Shards > 1 {
+			return &k
+		}
+	}
+	return nil
+}
+
+// shardOfFinding adds a hot shard to the finding about another shard of the same key. It reports whether there is one.
+func (e *explainer) shardOfFinding(r *ResourceReport, d Direction, k *KeyHeat, of *LogicalKey, severity Severity) bool {
+	if of == nil {
+		return false
+	}
+	layouts := foldLayouts(r.Flow(d).Sharded)
+	for i := range e.findings {
+		f := &e.findings[i]
+		if f.Resource != r.Resource || f.Direction != d || f.Kind != HotKey {
+			continue
+		}
+		if name, ok := logicalOf(layouts, f.Key); ok && name == of.Key {
+			f.Severity, f.Others = max(f.Severity, severity), append(f.Others, k.Key)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+package heat_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
+// observeEvenly counts so many units a second of each key for ten seconds.
+func observeEvenly(recorder *heat.Recorder, perSecond map[string]int) {
+	for range 100 {
+		for key, n := range perSecond {
+			for i := range n / 10 {
+				recorder.Observe(heat.Observation{
+					Resource: heat.Resource{Table: "views"}, Direction: heat.Write, KeyNames: []string{"pk"}, Key: []string{key},
+					Sort: []string{fmt.Sprint(i)}, Units: 1,
+				})
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func sharded(key string, format string, shards, perSecond int) map[string]int {
+	all := make(map[string]int)
+	for i := range shards {
+		all[fmt.Sprintf(format, key, i)] = perSecond
+	}
+	return all
+}
+
+// A key over shards is one key in a report, also if it has more shards than the report lists, and it is no finding while it
+// is spread. Its bare key stays apart.
+func TestReportsFoldShards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder := newRecorder(t, heat.Options{NoDescribe: true, Top: 20})
+		load := sharded("POLL#7", "%s#SHARD_%d", 64, 100)
+		load["POLL#7"], load["USER#1"], load["USER#2"] = 10, 30, 20
+		observeEvenly(recorder, load)
+		report := recorder.Report()
+		folded := resource(t, report, "views").Writes.Folded()
+		if len(folded) < 1 || folded[0].Key != "POLL#7" || folded[0].Shards != 64 || folded[0].Units != 64_000 || folded[0].Spread() != "64 shards, the fullest takes 2 %" {
+			t.Fatalf("got %+v", folded)
+		}
+		if findings := heat.Explain(report, heat.Rules{}); len(findings) != 0 {
+			t.Errorf("got %v", findings)
+		}
+	})
+}
+
+// Without shards a key stays as it is, one shard alone too, and a bare key beside shards is another key.
+func TestFoldedKeys(t *testing.T) {
+	flow := heat.Flow{Keys: []heat.KeyHeat{
+		{Key: "A#SHARD_0", Units: 60, RateLow: 6, Share: 0.3, Requests: 60, Throttled: 1},
+		{Key: "A#SHARD_1", Units: 40, RateLow: 4, Share: 0.2, Requests: 40},
+		{Key: "A", Units: 30, RateLow: 3, Share: 0.1},
+		{Key: "B#SHARD_7", Units: 20, RateLow: 2, Share: 0.1},
+		{Key: "C#1", Units: 10, RateLow: 1},
+		{Key: "C#2", Units: 9, RateLow: 0.9},
+	}}
+	text := func(all []heat.LogicalKey) string {
+		var list []string
+		for _, k := range all {
+			list = append(list, strings.TrimSpace(fmt.Sprintf("%s %v %s", k.Key, k.Units, k.Spread())))
+		}
+		return strings.Join(list, "; ")
+	}
+	if got, want := text(flow.Folded()), "A 100 2 shards, the fullest takes 60 %; A 30; B#SHARD_7 20; C#1 10; C#2 9"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if first := flow.Folded()[0]; first.RateLow != 10 || first.Requests != 100 || first.Throttled != 1 || first.Share != 0.5 || first.Fullest != "A#SHARD_0" {
+		t.Errorf("got %+v", first)
+	}
+	flow.Sharded = []heat.Sharded{{Layout: heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.PlainNumber()}}}}
+	if got := text(flow.Folded()); !strings.Contains(got, "C 19 2 shards") {
+		t.Errorf("with a layout: got %s", got)
+	}
+	stored := heat.Stored{Keys: []heat.KeyItems{{Key: "A#SHARD_0", Low: 5}, {Key: "A#SHARD_1", Low: 15}, {Key: "B", Low: 7}}}
+	if got := stored.Folded(); len(got) != 2 || got[0].Key != "A" || got[0].Items != 20 || got[0].Spread() != "2 shards, the fullest takes 75 %" {
+		t.Errorf("stored: got %+v", got)
+	}
+}
+
+// Shards that are all too hot are one finding, which says how many there are and does not advise to shard as if there were
+// none.
+func TestHotShardsAreOneFinding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder := newRecorder(t, heat.Options{NoDescribe: true})
+		observeEvenly(recorder, sharded("POLL#7", "%s#SHARD_%d", 8, 1100))
+		findings := heat.Explain(recorder.Report(), heat.Rules{})
+		if len(findings) != 1 || findings[0].Kind != heat.HotKey || len(findings[0].Others) != 7 {
+			t.Fatalf("got %v", findings)
+		}
+		const want = "'POLL#7' has 8 shards, the fullest takes 12 % of 88,000 write units"
+		if !slices.Contains(findings[0].Evidence, want) || !strings.Contains(findings[0].Remedy, "raise the number of shards") {
+			t.Errorf("got %+v", findings[0])
+		}
+	})
+}
+
+// An index whose key is sharded already is not advised to shard it.
+func TestAShardedIndexIsNoFinding(t *testing.T) {
+	r := report(heat.Flow{Units: 1000, Requests: 1000, Distinct: heat.Distinct{Keys: 900}})
+	index := heat.ResourceReport{
+		Resource: heat.Resource{Table: "app", Index: "GSI1"}, Key: []string{"GSI1PK"},
+		Writes: heat.Flow{Units: 1000, Requests: 1000, Distinct: heat.Distinct{Keys: 16}},
+	}
+	index.Patterns = []heat.Pattern{{Shape: "STATUS#{value}#SHARD_{n}", Example: "STATUS#ACTIVE#SHARD_3", Sharded: true, Distinct: heat.Distinct{Keys: 16}, Writes: 1000}}
+	r.Resources = append(r.Resources, index)
+	if got := heat.Explain(r, heat.Rules{}); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+	r.Resources[1].Patterns[0] = heat.Pattern{Shape: "STATUS#{id}", Distinct: heat.Distinct{Keys: 16}, Writes: 1000}
+	if got := kinds(heat.Explain(r, heat.Rules{})); got != "warning hot-index " {
+		t.Errorf("without shards: got %q", got)
+	}
+}

@@ -1,0 +1,76 @@
+// Package judge decides how hot a key is. Package heat makes findings of its verdicts and package plan makes plans of
+// them, so that both say the same of the same figures.
+package judge
+
+// Load is what is known of a key in one direction, in units a second.
+type Load struct {
+	Demand float64 // surely wanted for some seconds
+	Second float64 // in the busiest second; 0 if it is not known
+	Limit  float64 // that one partition serves
+
+	// Refused says that DynamoDB throttles the key by key range, more often than now and then.
+	Refused bool
+}
+
+// Thresholds are fractions of a partition's limit.
+type Thresholds struct{ Warm, Hot float64 }
+
+// The thresholds.
+const (
+	Warm = 0.7  // a key above it will be hot as traffic grows
+	Hot  = 0.95 // a key that stays above it fills a partition
+
+	// Beside is the part of a partition below which a refused key is not to blame: others on its partition are.
+	Beside = 0.2
+
+	// FewThrottles is the number of throttles in five minutes that retries handle.
+	FewThrottles = 10
+
+	// Beyond is the demand that is assumed of a key that fills a partition, as a multiple of the limit. What it wants
+	// beyond that nobody saw.
+	Beyond = 1.1
+)
+
+// Default are the thresholds of heat.Rules, unless somebody changes them.
+func Default() Thresholds { return Thresholds{Warm, Hot} }
+
+// Verdict is how hot a key is.
+type Verdict int
+
+// The verdicts, mildest first.
+const (
+	Cool      Verdict = iota
+	Bystander         // refused, but because of others on its partition
+	Warming           // near the limit, or above it for a second
+	Crowded           // refused although it is below the limit: its partition is full, of this key and of others
+	Alone             // fills a partition by itself
+)
+
+// Critical reports whether the key is throttled now, or is about to be.
+func (v Verdict) Critical() bool { return v >= Crowded }
+
+// Judge decides how hot a key is. One second alone is at most a warning, since DynamoDB serves a burst from a partition's
+// unused capacity.
+func (t Thresholds) Judge(l Load) Verdict {
+	wanted := max(l.Demand, l.Second)
+	switch {
+	case l.Demand >= t.Hot*l.Limit, l.Refused && wanted >= t.Warm*l.Limit:
+		return Alone
+	case l.Refused && wanted >= Beside*l.Limit:
+		return Crowded
+	case wanted >= t.Warm*l.Limit:
+		return Warming
+	case l.Refused:
+		return Bystander
+	}
+	return Cool
+}
+
+// Planned returns the units a second that a plan should be for, and whether they are more than was seen. Only the demand of
+// a key that fills a partition by itself is unknown: below that, what was seen is what it wants.
+func (t Thresholds) Planned(l Load) (units float64, guessed bool) {
+	if least := Beyond * l.Limit; t.Judge(l) == Alone && l.Demand < least {
+		return least, true
+	}
+	return l.Demand, false
+}

@@ -1,0 +1,56 @@
+package judge_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/judge"
+)
+
+func TestJudge(t *testing.T) {
+	for _, test := range []struct {
+		demand, second float64
+		refused        bool
+		want           judge.Verdict
+		planned        float64
+	}{
+		{0, 0, false, judge.Cool, 0},
+		{699, 0, false, judge.Cool, 699},
+		{700, 0, false, judge.Warming, 700},
+		{100, 990, false, judge.Warming, 100},
+		{949, 5000, false, judge.Warming, 949},
+		{950, 0, false, judge.Alone, 1100},
+		{5000, 0, true, judge.Alone, 5000},
+		{700, 0, true, judge.Alone, 1100},
+		{100, 990, true, judge.Alone, 1100},
+		{699, 0, true, judge.Crowded, 699},
+		{385, 0, true, judge.Crowded, 385},
+		{200, 0, true, judge.Crowded, 200},
+		{199, 0, true, judge.Bystander, 199},
+	} {
+		l := judge.Load{Demand: test.demand, Second: test.second, Refused: test.refused, Limit: 1000}
+		if got := judge.Default().Judge(l); got != test.want {
+			t.Errorf("%+v: got %d, want %d", l, got, test.want)
+		}
+		if got, guessed := judge.Default().Planned(l); got != test.planned || guessed != (test.planned > test.demand) {
+			t.Errorf("%+v: planned for %v (%v), want %v", l, got, guessed, test.planned)
+		}
+	}
+}
+
+// More demand, or a refusal, never makes a key cooler. A plan is for no less than was seen.
+func TestJudgeIsMonotonic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := judge.Load{Demand: rapid.Float64Range(0, 5000).Draw(t, "demand"), Second: rapid.Float64Range(0, 5000).Draw(t, "second"), Limit: 1000}
+		more := l
+		more.Demand += rapid.Float64Range(0, 1000).Draw(t, "more")
+		more.Refused = rapid.Bool().Draw(t, "refused")
+		if a, b := judge.Default().Judge(l), judge.Default().Judge(more); b < a {
+			t.Errorf("%+v is %d, but %+v is %d", l, a, more, b)
+		}
+		if units, _ := judge.Default().Planned(more); units < more.Demand {
+			t.Errorf("%+v is planned for %v", more, units)
+		}
+	})
+}
