@@ -34,6 +34,38 @@ type Expressions struct {
 	Values       attr.Item
 	HasNames     bool
 	HasValues    bool
+
+	Legacy *Legacy // nil: none of them
+}
+
+// Legacy are the parameters that expressions replaced. Operations use those they
+// have. A nil list is a parameter that is absent.
+type Legacy struct {
+	AttributesToGet     []string
+	AttributeUpdates    []AttributeUpdate
+	Expected            []AttributeCondition
+	KeyConditions       []AttributeCondition
+	QueryFilter         []AttributeCondition
+	ScanFilter          []AttributeCondition
+	ConditionalOperator *string
+}
+
+// AttributeCondition is an entry of Expected, KeyConditions, QueryFilter or
+// ScanFilter. Exists and Value are of Expected alone.
+type AttributeCondition struct {
+	Name       string
+	Comparison *string      // ComparisonOperator
+	Values     []attr.Value // AttributeValueList
+	HasValues  bool
+	Value      *attr.Value
+	Exists     *bool
+}
+
+// AttributeUpdate is an entry of AttributeUpdates.
+type AttributeUpdate struct {
+	Name   string
+	Action *string // nil: PUT
+	Value  *attr.Value
 }
 
 // Returns are the parameters that say what an answer should hold besides.

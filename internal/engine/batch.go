@@ -91,6 +91,7 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 			return nil, invalid("1 validation error detected: Value at 'RequestItems.%s.member.Keys' failed to satisfy constraint: Member must have length less than or equal to %d",
 				b.TableName, maxBatchGet)
 		}
+		c.legacy(b.Legacy, "requestItems."+b.TableName+".member.")
 		total += len(b.Keys)
 	}
 	if err := c.err(); err != nil {
@@ -99,8 +100,10 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 	if total > maxBatchGet {
 		return nil, invalid("Too many items requested for the BatchGetItem call")
 	}
-	if err := in.check(); err != nil {
-		return nil, err
+	for i := range in.Tables {
+		if err := in.check(&in.Tables[i].Expressions); err != nil {
+			return nil, err
+		}
 	}
 	if in.BadValue != nil {
 		return nil, asError(in.BadValue)

@@ -61,6 +61,7 @@ func checkWrite(r *Request, tableName *string, subject string, present bool, x *
 	}
 	c.required(subject, present)
 	c.returns(returns, returnValues...)
+	c.legacy(x.Legacy, "")
 	if err := c.err(); err != nil {
 		return err
 	}
@@ -134,6 +135,7 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 	}
 	c.required("key", in.HasKey)
 	c.consumedCapacity(in.ConsumedCapacity)
+	c.legacy(in.Legacy, "")
 	if err := c.err(); err != nil {
 		return nil, err
 	}
@@ -180,7 +182,7 @@ func (in *GetItemInput) projection() (*expr.Projection, error) {
 
 func (x *Expressions) projectionOnly() (*expr.Projection, error) {
 	if x.Projection == nil && !x.HasNames {
-		return nil, nil
+		return x.Legacy.projection()
 	}
 	scope, err := x.scope("")
 	if err != nil {

@@ -100,6 +100,7 @@ func (in *ReadInput) constrain(c *constraints) error {
 	c.indexName(in.IndexName)
 	c.enum("select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.consumedCapacity(in.ConsumedCapacity)
+	c.legacy(in.Legacy, "")
 	if err := c.err(); err != nil {
 		return err
 	}
@@ -113,6 +114,9 @@ func (r *read) parse(withoutExpressions string) error {
 	x := &r.in.Expressions
 	scope, err := x.scope(withoutExpressions, x.Filter, x.KeyCondition)
 	if err != nil {
+		return err
+	}
+	if err := r.parseLegacy(x.Legacy); err != nil {
 		return err
 	}
 	if x.Filter != nil {
@@ -133,6 +137,25 @@ func (r *read) parse(withoutExpressions string) error {
 	return asError(scope.Unused())
 }
 
+// parseLegacy does the same for the parameters that expressions replaced.
+func (r *read) parseLegacy(l *Legacy) (err error) {
+	if l == nil {
+		return nil
+	}
+	filter := l.QueryFilter
+	if filter == nil {
+		filter = l.ScanFilter
+	}
+	if r.filter, err = l.condition(filter); err != nil {
+		return err
+	}
+	if r.projection, err = l.projection(); err != nil {
+		return err
+	}
+	r.key, err = l.keyCondition()
+	return err
+}
+
 // checkSelect checks Select against the request's other parameters.
 func (r *read) checkSelect(doing string) error {
 	switch in := r.in; {
@@ -142,11 +165,19 @@ func (r *read) checkSelect(doing string) error {
 		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case r.projection == nil:
 	case in.Select == "COUNT":
-		return invalid("Cannot specify the ProjectionExpression when choosing to get only the Count")
+		return invalid("Cannot specify the %s when choosing to get only the Count", in.projectedBy())
 	case in.Select == "ALL_ATTRIBUTES" || in.Select == "ALL_PROJECTED_ATTRIBUTES":
-		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", in.Select)
+		return invalid("Cannot specify the %s when choosing to get %s", in.projectedBy(), in.Select)
 	}
 	return nil
+}
+
+// projectedBy names the parameter that says which attributes are wanted.
+func (in *ReadInput) projectedBy() string {
+	if in.Projection == nil {
+		return "AttributesToGet"
+	}
+	return "ProjectionExpression"
 }
 
 // read reads a page.
@@ -285,9 +316,13 @@ func (r *read) checkTerms(terms []expr.KeyTerm) error {
 	if r.filter == nil {
 		return nil
 	}
+	parameter := "Filter Expression"
+	if r.in.Filter == nil {
+		parameter = "QueryFilter"
+	}
 	for name := range r.filter.TopLevelAttributes() {
 		if r.keys().has(name) {
-			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+			return invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", parameter, name)
 		}
 	}
 	return nil

@@ -131,7 +131,24 @@ func (a *TransactWrite) tableName() *string {
 	}
 }
 
+// expressions are those of the action.
+func (a *TransactWrite) expressions() *Expressions {
+	switch {
+	case a.Put != nil:
+		return &a.Put.Expressions
+	case a.Update != nil:
+		return &a.Update.Expressions
+	case a.Delete != nil:
+		return &a.Delete.Expressions
+	default:
+		return &a.ConditionCheck.Expressions
+	}
+}
+
 func (a *TransactWrite) write() (*write, error) {
+	if err := a.expressions().refused(); err != nil {
+		return nil, err
+	}
 	switch {
 	case a.Put != nil:
 		return newPut(a.Put)
@@ -469,6 +486,9 @@ func (in *TransactGetItemsInput) gets() ([]get, error) {
 	}
 	gets := make([]get, len(in.Gets))
 	for i, g := range in.Gets {
+		if err := g.refused(); err != nil {
+			return nil, err
+		}
 		projection, err := g.projection()
 		if err != nil {
 			return nil, err

@@ -192,16 +192,12 @@ func shortName(name *string) *string {
 	return new(nameOf(*name))
 }
 
-// check refuses what this engine does not implement: of parameters that go with
-// expressions, the older ones that expressions replaced. DynamoDB itself refuses
-// the two together.
+// check refuses parameters that do not go together, and those that this engine
+// does not implement.
 func (r *Request) check(x ...*Expressions) error {
-	if r.Unsupported != "" {
-		for _, x := range x {
-			if present := x.present(); len(present) > 0 {
-				return invalid("Can not use both expression and non-expression parameters in the same request: "+
-					"Non-expression parameters: {%s} Expression parameters: {%s}", r.Unsupported, strings.Join(present, ", "))
-			}
+	for _, x := range x {
+		if err := x.checkLegacy(); err != nil {
+			return err
 		}
 	}
 	if r.Unsupported != "" {

@@ -95,6 +95,11 @@ func newCheck(in *DeleteItemInput) (*write, error) {
 }
 
 func (w *write) parse(x *Expressions, withoutExpressions string) error {
+	if x.Legacy != nil {
+		if err := w.parseLegacy(x.Legacy); err != nil {
+			return err
+		}
+	}
 	if x.Condition == nil && x.Update == nil && !x.HasNames && !x.HasValues {
 		return nil
 	}
@@ -113,6 +118,15 @@ func (w *write) parse(x *Expressions, withoutExpressions string) error {
 		}
 	}
 	return asError(scope.Unused())
+}
+
+// parseLegacy does the same for the parameters that expressions replaced.
+func (w *write) parseLegacy(l *Legacy) (err error) {
+	if w.update, err = l.update(); err != nil {
+		return err
+	}
+	w.condition, err = l.expected()
+	return err
 }
 
 // bind checks the write against the table it goes to.

@@ -26,6 +26,9 @@ func (u *Update) Apply(it attr.Item) (attr.Item, error) {
 		a := &u.actions[i]
 		writes = append(writes, a.write(it, &c))
 	}
+	if c.err == errType && u.attributes {
+		return nil, errUpdateType
+	}
 	if c.err != nil {
 		return nil, c.err
 	}

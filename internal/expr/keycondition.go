@@ -10,6 +10,7 @@ import (
 // Query reads.
 type KeyCondition struct {
 	root  *node
+	terms KeyTerms // instead of a root, if it is not from an expression
 	arena arena
 }
 
@@ -36,6 +37,8 @@ const (
 	GreaterOrEqual
 	Between
 	BeginsWith
+
+	notIndexable // what KeyConditions can say but no key condition can be
 )
 
 // KeyPart is an attribute of a key schema.
@@ -48,6 +51,7 @@ type KeyPart struct {
 const (
 	errKeyCondition = attr.Fault("Query key condition not supported")
 	errKeyTerms     = attr.Fault("Conditions can be of length 1 or 2 only")
+	errNotIndexable = attr.Fault("Attempted conditional constraint is not an indexable operation")
 	errKeyType      = attr.Fault("One or more parameter values were invalid: Condition parameter type does not match schema type")
 )
 
@@ -65,7 +69,12 @@ func ParseKeyCondition(src string, s *Scope) (*KeyCondition, error) {
 
 // Terms returns the conditions on single attributes, in the order they are
 // written. No attribute has more than one.
-func (k *KeyCondition) Terms() (KeyTerms, error) { return appendTerms(nil, k.root) }
+func (k *KeyCondition) Terms() (KeyTerms, error) {
+	if k.root == nil {
+		return k.terms, nil
+	}
+	return appendTerms(nil, k.root)
+}
 
 func appendTerms(terms KeyTerms, n *node) (KeyTerms, error) {
 	switch n.op {
@@ -154,7 +163,7 @@ func keyOp(o op) KeyOp {
 // hash attribute, and terms to the first few range attributes, all but the last
 // of them equalities. The results are in the order of the schema.
 func (terms KeyTerms) Match(hash, ranges []KeyPart) (hashTerms, rangeTerms KeyTerms, err error) {
-	if len(terms) > 2 && len(hash) == 1 && len(ranges) <= 1 {
+	if len(terms) == 0 || len(terms) > 2 && len(hash) == 1 && len(ranges) <= 1 {
 		return nil, nil, errKeyTerms
 	}
 	if len(ranges) == 0 && len(terms) > len(hash) {
@@ -165,6 +174,8 @@ func (terms KeyTerms) Match(hash, ranges []KeyPart) (hashTerms, rangeTerms KeyTe
 		switch {
 		case t == nil:
 			return nil, nil, missed(part)
+		case t.Op == notIndexable:
+			return nil, nil, errNotIndexable
 		case !t.fits(part):
 			return nil, nil, errKeyType
 		case t.Op != Equal:
@@ -179,6 +190,8 @@ func (terms KeyTerms) Match(hash, ranges []KeyPart) (hashTerms, rangeTerms KeyTe
 			return hashTerms, rangeTerms, nil
 		case t == nil:
 			return nil, nil, missed(part)
+		case t.Op == notIndexable:
+			return nil, nil, errNotIndexable
 		case !t.fits(part):
 			return nil, nil, errKeyType
 		case n > 0 && rangeTerms[n-1].Op != Equal:

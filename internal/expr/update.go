@@ -14,6 +14,8 @@ type Update struct {
 	actions []action // sorted by path
 	targets []path   // their paths
 	arena   arena
+
+	attributes bool // it is from AttributeUpdates, whose faults have other words
 }
 
 // action is something done to one place in an item.

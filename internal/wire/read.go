@@ -12,8 +12,10 @@ func (r *request) query(in *engine.ReadInput) *engine.Request {
 			in.ScanIndexForward = r.optBool()
 		case "KeyConditionExpression":
 			in.KeyCondition = r.optString()
-		case "KeyConditions", "QueryFilter":
-			r.refuse(name)
+		case "KeyConditions":
+			legacy(&in.Expressions).KeyConditions = r.conditions(&conditionsType, &conditionType)
+		case "QueryFilter":
+			legacy(&in.Expressions).QueryFilter = r.conditions(&conditionsType, &conditionType)
 		default:
 			r.read(name, in)
 		}
@@ -29,7 +31,7 @@ func (r *request) scan(in *engine.ReadInput) *engine.Request {
 		case "TotalSegments":
 			in.TotalSegments = r.optInteger()
 		case "ScanFilter":
-			r.refuse(name)
+			legacy(&in.Expressions).ScanFilter = r.conditions(&conditionsType, &conditionType)
 		default:
 			r.read(name, in)
 		}
@@ -62,8 +64,10 @@ func (r *request) read(name string, in *engine.ReadInput) {
 		r.expressionNames(&in.Expressions)
 	case "ExpressionAttributeValues":
 		r.expressionValues(&in.Expressions)
-	case "AttributesToGet", "ConditionalOperator":
-		r.refuse(name)
+	case "AttributesToGet":
+		legacy(&in.Expressions).AttributesToGet = r.attributesToGet()
+	case "ConditionalOperator":
+		legacy(&in.Expressions).ConditionalOperator = r.optString()
 	default:
 		r.Skip()
 	}

@@ -221,6 +221,10 @@ func (r *request) write(name string, x *engine.Expressions, to *engine.Returns) 
 		r.expressionNames(x)
 	case "ExpressionAttributeValues":
 		r.expressionValues(x)
+	case "Expected":
+		legacy(x).Expected = r.conditions(&expectedType, &expectationType)
+	case "ConditionalOperator":
+		legacy(x).ConditionalOperator = r.optString()
 	case "ReturnValues":
 		to.ReturnValues = r.Text()
 	case "ReturnValuesOnConditionCheckFailure":

@@ -65,6 +65,7 @@ var (
 	ElementItemType = jsonpull.Type{Shape: jsonpull.ElementMap, Class: valueClass}
 
 	valueType  = jsonpull.Type{Shape: jsonpull.Element, Class: valueClass}
+	memberType = jsonpull.Type{Shape: jsonpull.Struct, Class: valueClass}
 	binaryType = jsonpull.Type{Shape: jsonpull.Blob, Class: "java.nio.ByteBuffer"}
 	listType   = jsonpull.Type{Shape: jsonpull.List}
 )
@@ -142,6 +143,17 @@ func (d *Decoder) Values(t *jsonpull.Type) attr.Item {
 func (d *Decoder) Value() attr.Value {
 	d.begin(maxItemSize, 0)
 	v := d.value(1)
+	if d.size > d.limit && v.Size() <= maxItemSize {
+		d.fault(errItemSize)
+	}
+	return v
+}
+
+// MemberValue is Value for one that is a member of a structure, whose type is
+// told in other words if it is wrong.
+func (d *Decoder) MemberValue() attr.Value {
+	d.begin(maxItemSize, 0)
+	v := d.valueOf(&memberType, 1)
 	if d.size > d.limit && v.Size() <= maxItemSize {
 		d.fault(errItemSize)
 	}
@@ -231,7 +243,9 @@ func (d *Decoder) drop(base int) {
 	d.values = d.values[:base]
 }
 
-func (d *Decoder) value(level int) (v attr.Value) {
+func (d *Decoder) value(level int) attr.Value { return d.valueOf(&valueType, level) }
+
+func (d *Decoder) valueOf(t *jsonpull.Type, level int) (v attr.Value) {
 	if level > maxLevels {
 		d.fault(ErrTooManyLevels)
 		d.Skip()
@@ -246,7 +260,7 @@ func (d *Decoder) value(level int) (v attr.Value) {
 		return v
 	}
 	var seen uint16 // a bit for each kind
-	for name := range d.Members(&valueType) {
+	for name := range d.Members(t) {
 		switch name {
 		case "S":
 			v = attr.String(d.Text())
