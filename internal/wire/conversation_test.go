@@ -140,3 +140,40 @@ func expanded(t *testing.T, body string) string {
 	}
 	return before + strings.Repeat(what, n) + expanded(t, after)
 }
+
+// Whatever is asked is answered, and never with an error of the server's own.
+func FuzzOperations(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for block := range strings.SplitSeq(string(text), "\n\n") {
+			asked, _, _ := strings.Cut(block, "\n----")
+			if operation, body, ok := strings.Cut(uncommented(asked), " "); ok {
+				f.Add(operation, body)
+			}
+		}
+	}
+	e, err := engine.Open(engine.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	h := NewHandler(e, Options{Unsigned: true})
+	f.Fuzz(func(t *testing.T, operation, body string) {
+		for _, target := range []string{dynamoDB + operation, streams + operation} {
+			if w := do(h, post(target, body)); w.Code >= 500 {
+				t.Errorf("%s %s: %d %s", operation, body, w.Code, w.Body)
+			}
+		}
+	})
+}
