@@ -27,6 +27,7 @@ type server struct {
 	addr      string
 	data      string
 	region    string
+	account   string
 	accessKey string
 	secretKey string
 	throttle  bool
@@ -102,6 +103,7 @@ access key: every website that you visit can then read and delete the tables.`,
 	flags.StringVar(&s.data, "data", "", "directory for the data (default: in memory)")
 	flags.Var(&s.reserve, "reserve", "with --data: disk space that writes leave free, such as 64MB; 0 disables it (default 256MB, or an eighth of a smaller disk)")
 	flags.StringVar(&s.region, "region", "us-east-1", "region in ARNs")
+	flags.StringVar(&s.account, "account", "000000000000", "account number in ARNs, 12 digits")
 	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
 	flags.StringVar(&s.secretKey, "secret-key", "", "secret of the access key; other users of this machine can see flags, so prefer "+secretKeyEnv)
 	s.guard.flags(flags)
@@ -138,6 +140,9 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	}
 	if s.region == "" {
 		return errors.New("--region must not be empty")
+	}
+	if len(s.account) != 12 || strings.Trim(s.account, "0123456789") != "" {
+		return fmt.Errorf("--account must be 12 digits: got %q", s.account)
 	}
 	guard, err := s.guard.guard(s.addr, credentials != nil)
 	if err != nil {
@@ -192,7 +197,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 
 // options are the engine's.
 func (s *server) options(files descriptors, logger *slog.Logger, recorder *heat.Recorder) engine.Options {
-	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), MaxOpenFiles: files.store, Region: s.region, Logger: logger}
+	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), MaxOpenFiles: files.store, Region: s.region, Account: s.account, Logger: logger}
 	if s.throttle {
 		o.Physics = &s.physics
 		o.Observe, o.Dropped = observeInto(recorder), recorder.Forget

@@ -347,6 +347,7 @@ type CreateTableInput struct {
 	TableClass            *string
 	DeletionProtection    *bool
 	SSEEnabled            *bool
+	Tags                  []Tag
 }
 
 // UpdateTableInput is the request of UpdateTable.
@@ -378,6 +379,32 @@ type IndexUpdate struct {
 type TableInput struct {
 	Request
 	TableName *string
+}
+
+// Tag is a tag of a table. A request may lack either member.
+type Tag struct{ Key, Value *string }
+
+// TagResourceInput is the request of TagResource.
+type TagResourceInput struct {
+	Request
+	ResourceARN *string
+	Tags        []Tag
+	HasTags     bool
+}
+
+// UntagResourceInput is the request of UntagResource.
+type UntagResourceInput struct {
+	Request
+	ResourceARN *string
+	Keys        []string // TagKeys
+	HasKeys     bool
+}
+
+// ListTagsInput is the request of ListTagsOfResource.
+type ListTagsInput struct {
+	Request
+	ResourceARN *string
+	NextToken   *string
 }
 
 // ListTablesInput is the request of ListTables.

@@ -37,6 +37,7 @@ func (in *CreateTableInput) validate() error {
 		in.checkGlobalIndexes,
 		in.checkIndexesTogether,
 		func() error { return in.Stream.checkNew() },
+		func() error { return checkTags(in.Tags) },
 	} {
 		if err := check(); err != nil {
 			return err
@@ -61,6 +62,7 @@ func (in *CreateTableInput) constrain(c *constraints) {
 		c.provisioned(at+".provisionedThroughput", in.GlobalIndexes[i].ProvisionedThroughput)
 	}
 	c.stream(in.Stream)
+	c.tags(in.Tags)
 }
 
 // provisioned checks a ProvisionedThroughput; nil: absent.

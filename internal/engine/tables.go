@@ -131,6 +131,7 @@ func (e *Engine) lockAdmin(ctx context.Context) error {
 // copy returns a record that can be changed without changing r.
 func (r tableRecord) copy() tableRecord {
 	r.IndexIDs = maps.Clone(r.IndexIDs)
+	r.Tags = slices.Clone(r.Tags)
 	r.Description.LocalIndexes = slices.Clone(r.Description.LocalIndexes)
 	r.Description.GlobalIndexes = slices.Clone(r.Description.GlobalIndexes)
 	return r

@@ -144,7 +144,7 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 		}
 	}()
 	if err := h.options.Guard.host(r); err != nil { // of what else a guard refuses, nothing comes on the first lane
-		return err
+		return forbidden{err}
 	}
 	op := h.operations[targetOf(r)]
 	if op == nil {
