@@ -527,7 +527,8 @@ type DescribeStreamInput struct {
 	StreamARN           *string
 	Limit               *int64
 	ExclusiveStartShard *string
-	FilterType          *string // ShardFilter: CHILD_SHARDS
+	HasFilter           bool    // ShardFilter
+	FilterType          *string // CHILD_SHARDS
 	FilterShard         *string
 }
 

@@ -190,28 +190,28 @@ func (e *Engine) BatchWriteItem(ctx context.Context, in *BatchWriteItemInput) (*
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	var names []string
+	var names, targets []string
+	var writes []*write
 	for i := range in.Tables {
-		names = append(names, in.Tables[i].TableName)
+		b := &in.Tables[i]
+		names = append(names, b.TableName)
+		for j := range b.Writes {
+			w, err := newBatchWrite(&b.Writes[j])
+			if err != nil {
+				return nil, err
+			}
+			writes, targets = append(writes, w), append(targets, nameOf(b.TableName))
+		}
 	}
 	tables, err := e.openTables(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	defer tables.release()
-	var writes []*write
-	for i := range in.Tables {
-		b := &in.Tables[i]
-		t := tables[nameOf(b.TableName)]
-		for j := range b.Writes {
-			w, err := newBatchWrite(&b.Writes[j])
-			if err == nil {
-				err = w.bind(t)
-			}
-			if err != nil {
-				return nil, err
-			}
-			writes = append(writes, w)
+	for i, w := range writes {
+		t := tables[targets[i]]
+		if err := cmp.Or(t.checkBatched(w.item), w.bind(t)); err != nil {
+			return nil, err
 		}
 	}
 	if hasDuplicateItems(writes) {

@@ -95,6 +95,17 @@ func (t *table) checkPaths(paths iter.Seq2[string, bool]) error {
 	return nil
 }
 
+// checkBatched checks the key of an item that a batch puts or deletes, of which
+// the service does not tell what is wrong with it.
+func (t *table) checkBatched(it attr.Item) error {
+	for _, p := range t.keys.parts {
+		if it.Get(p.Name).Kind != p.Kind {
+			return errKeySchema()
+		}
+	}
+	return nil
+}
+
 // checkItem checks an item that is put into the table.
 func (t *table) checkItem(it attr.Item) error {
 	for _, p := range t.keys.parts {
@@ -110,8 +121,7 @@ func (t *table) checkItem(it attr.Item) error {
 		for _, p := range x.keys.parts {
 			v := it.Get(p.Name)
 			if v.Kind != attr.Invalid && v.Kind != p.Kind {
-				return invalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
-					p.Name, p.Kind, v.Kind, x.name)
+				return x.errKind(p, v.Kind)
 			}
 			if empty := emptyKey(v); empty != "" {
 				return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
@@ -123,6 +133,26 @@ func (t *table) checkItem(it attr.Item) error {
 		}
 	}
 	return t.checkKeyValues(it)
+}
+
+// checkAssigned checks the kinds of values that an update gives to keys of
+// indexes, as far as the request tells them.
+func (t *table) checkAssigned(u *expr.Update) error {
+	for name, kind := range u.Assigned() {
+		for _, x := range t.indexes {
+			for _, p := range x.keys.parts {
+				if p.Name == name && p.Kind != kind {
+					return x.errKind(p, kind)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// errKind is the error of a key attribute of another kind.
+func (x *index) errKind(p expr.KeyPart, kind attr.Kind) *Error {
+	return invalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", p.Name, p.Kind, kind, x.name)
 }
 
 // checkUpdated checks an item that an update expression made.

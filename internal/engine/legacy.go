@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -105,6 +106,11 @@ func (l *Legacy) projection() (*expr.Projection, error) {
 	if l == nil || l.AttributesToGet == nil {
 		return nil, nil
 	}
+	for _, name := range l.AttributesToGet {
+		if err := attr.CheckName(name); err != nil {
+			return nil, asError(err)
+		}
+	}
 	names := slices.Sorted(slices.Values(l.AttributesToGet))
 	for i, name := range names[1:] {
 		if name == names[i] {
@@ -133,7 +139,7 @@ func (l *Legacy) join(list []expr.Comparison) (*expr.Condition, error) {
 
 func checkComparisons(list []expr.Comparison) error {
 	for i := range list {
-		if err := list[i].Check(); err != nil {
+		if err := cmp.Or(attr.CheckName(list[i].Name), list[i].Check()); err != nil {
 			return asError(err)
 		}
 	}
@@ -224,7 +230,7 @@ func (l *Legacy) update() (*expr.Update, error) {
 		if u.Action != nil {
 			list[i].Action = *u.Action
 		}
-		if err := list[i].Check(); err != nil {
+		if err := cmp.Or(attr.CheckName(u.Name), list[i].Check()); err != nil {
 			return nil, asError(err)
 		}
 	}

@@ -22,6 +22,7 @@ const maxPageBytes = 1 << 20
 type read struct {
 	in         *ReadInput
 	key        *expr.KeyCondition // Query
+	terms      expr.KeyTerms      // that it consists of
 	filter     *expr.Condition
 	projection *expr.Projection
 
@@ -61,6 +62,10 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 	}
 	if err := r.checkSelect("Querying"); err != nil {
 		return nil, err
+	}
+	var err error
+	if r.terms, err = r.key.Terms(); err != nil {
+		return nil, asError(err)
 	}
 	return e.read(ctx, r, (*read).boundQuery)
 }
@@ -278,12 +283,8 @@ func (r *read) position(it attr.Item) attr.Item {
 
 // boundQuery turns the key condition into a range of keys.
 func (r *read) boundQuery() error {
-	terms, err := r.key.Terms()
-	if err != nil {
-		return asError(err)
-	}
 	keys := r.keys()
-	hash, sort, err := terms.Match(keys.hash, keys.sort)
+	hash, sort, err := r.terms.Match(keys.hash, keys.sort)
 	if err != nil {
 		return asError(err)
 	}
@@ -385,18 +386,9 @@ func (r *read) resume() error {
 	if err := r.checkStart(start); err != nil {
 		return err
 	}
-	var at []byte
-	if r.index != nil {
-		at = r.index.entryKey(start)
-	} else {
-		at = r.table.itemKey(start)
-	}
-	if bytes.Compare(at, r.within.Lower) < 0 || bytes.Compare(at, r.within.Upper) >= 0 {
-		if r.key != nil {
-			return invalid("The provided starting key is outside query boundaries based on provided conditions")
-		}
-		return invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
-			*r.in.TotalSegments, *r.in.Segment)
+	at := r.keyOf(start)
+	if !inRange(at, r.within) {
+		return r.errOutside(start)
 	}
 	if r.reverse {
 		r.within.Upper = at
@@ -406,29 +398,83 @@ func (r *read) resume() error {
 	return nil
 }
 
-func (r *read) checkStart(start attr.Item) error {
-	parts := slices.Clone(r.table.keys.parts)
+// keyOf is where an item lies in what is read.
+func (r *read) keyOf(it attr.Item) []byte {
 	if r.index != nil {
-		for _, p := range r.index.keys.parts {
-			if !r.table.keys.has(p.Name) {
-				parts = append(parts, p)
+		return r.index.entryKey(it)
+	}
+	return r.table.itemKey(it)
+}
+
+func inRange(key []byte, in store.Range) bool {
+	return bytes.Compare(key, in.Lower) >= 0 && bytes.Compare(key, in.Upper) < 0
+}
+
+// errOutside is the error of a start that is not among what is read.
+func (r *read) errOutside(start attr.Item) error {
+	if r.key == nil {
+		return invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
+			*r.in.TotalSegments, *r.in.Segment)
+	}
+	if keys := r.keys(); len(keys.parts) == 2 && len(r.terms) == 2 {
+		moved := slices.Clone(start) // into the collection that is read
+		for i := range moved {
+			if moved[i].Name == keys.hash[0].Name {
+				moved[i].Value = r.terms[slices.IndexFunc(r.terms, func(t expr.KeyTerm) bool { return t.Name == moved[i].Name })].Value
 			}
 		}
+		if !inRange(r.keyOf(moved), r.within) {
+			return invalid("The provided starting key does not match the range key predicate")
+		}
+		return invalid("The query can return at most one row and cannot be restarted")
 	}
-	fits := len(start) == len(parts)
-	for _, p := range parts {
-		fits = fits && start.Get(p.Name).Kind == p.Kind
+	return invalid("The provided starting key is outside query boundaries based on provided conditions")
+}
+
+func (r *read) checkStart(start attr.Item) error {
+	parts := slices.Clone(r.keys().parts) // of what is read, then of the table
+	for _, p := range r.table.keys.parts {
+		if !r.keys().has(p.Name) {
+			parts = append(parts, p)
+		}
 	}
-	switch {
-	case !fits && r.key != nil:
-		return invalid("The provided starting key is invalid")
-	case !fits:
-		return invalid("The provided starting key is invalid: The provided key element does not match the schema")
+	if err := r.matchStart(start, parts); err != nil {
+		return err
 	}
 	for _, f := range start {
 		if empty := emptyKey(f.Value); empty != "" {
 			return errEmptyKey(empty, f.Name)
 		}
+	}
+	if r.single() {
+		return invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=%s}", start[0].Name, expr.Describe(&start[0].Value))
+	}
+	return nil
+}
+
+// single reports whether there is one item at most to be read, and so nothing to
+// go on with.
+func (r *read) single() bool { return r.key != nil && r.index == nil && len(r.table.keys.sort) == 0 }
+
+// matchStart checks that a start has the attributes that it must have, of their
+// kinds, and no others.
+func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) error {
+	const invalidStart = "The provided starting key is invalid"
+	whole := len(start) == len(parts)
+	for _, p := range parts {
+		whole = whole && start.Get(p.Name).Kind != attr.Invalid
+	}
+	if r.key != nil && !whole {
+		return invalid(invalidStart)
+	}
+	for _, p := range parts {
+		if start.Get(p.Name).Kind == p.Kind && whole {
+			continue
+		}
+		if r.key != nil && r.keys().has(p.Name) {
+			return errKeySchema()
+		}
+		return invalid(invalidStart + ": The provided key element does not match the schema")
 	}
 	return nil
 }
@@ -482,7 +528,7 @@ func (r *read) take(view store.View, raw attr.Raw) (full bool, err error) {
 		}
 	}
 	full = r.bytes+r.fetchedBytes >= maxPageBytes || r.in.Limit != nil && int64(r.out.ScannedCount) == *r.in.Limit
-	if full {
+	if full && !r.single() {
 		last, err := entry.Decode()
 		if err != nil {
 			return true, err

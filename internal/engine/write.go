@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -153,7 +154,7 @@ func (w *write) bind(t *table) error {
 				return invalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
 			}
 		}
-		if err := t.checkPaths(w.update.TopLevelAttributes()); err != nil {
+		if err := cmp.Or(t.checkAssigned(w.update), t.checkPaths(w.update.TopLevelAttributes())); err != nil {
 			return err
 		}
 	}

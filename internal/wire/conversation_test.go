@@ -116,7 +116,7 @@ func answered(t *testing.T, h *Handler, request string) string {
 		t.Fatalf("%s: %d %s", request, w.Code, w.Body)
 	}
 	_, name, _ := strings.Cut(failure.Type, "#")
-	out := name + ": " + failure.Message
+	out := strings.TrimSuffix(name+": "+failure.Message, ": ")
 	for _, r := range failure.CancellationReasons {
 		if r.Code != "None" {
 			out += "\n" + r.Code + ": " + r.Message

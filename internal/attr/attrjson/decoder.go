@@ -194,6 +194,9 @@ func (d *Decoder) item(t *jsonpull.Type, level int) attr.Item {
 			d.size++
 		}
 		faultless := d.Fault == nil
+		if (name == "" || len(name) > attr.MaxName) && (level > 1 || d.overhead == 0) { // else it is a placeholder
+			d.fault(attr.CheckName(name))
+		}
 		v := d.value(level)
 		if faultless && d.Fault != nil {
 			d.FaultName = name // outermost last
