@@ -84,9 +84,14 @@ func isName(s string) bool {
 // tableName checks the TableName of a request about an existing table. A table
 // may also be named by its ARN, which nameOf turns into the name.
 func (c *constraints) tableName(name *string) {
-	if c.required("tableName", name != nil) {
-		c.text("tableName", new(nameOf(*name)), 1, 255, true)
+	if !c.required("tableName", name != nil) {
+		return
 	}
+	shortest := 3
+	if *name == "" {
+		shortest = 1 // in the service's words
+	}
+	c.text("tableName", new(nameOf(*name)), shortest, 255, true)
 }
 
 // indexName checks an IndexName.
