@@ -266,11 +266,15 @@ func (r *read) keys() keySchema {
 
 // prefix is what all keys of what is read start with.
 func (r *read) prefix() []byte {
-	id := uint16(store.BaseIndex)
+	return store.AppendIndex(make([]byte, 0, 96), r.table.record.ID, r.indexID())
+}
+
+// indexID is the number of the index that is read.
+func (r *read) indexID() uint16 {
 	if r.index != nil {
-		id = r.index.id
+		return r.index.id
 	}
-	return store.AppendIndex(make([]byte, 0, 96), r.table.record.ID, id)
+	return store.BaseIndex
 }
 
 // position returns the attributes that make up an item's position.
@@ -578,6 +582,9 @@ func (r *read) finish() float64 {
 	r.out.CountOnly = r.in.Select == "COUNT"
 	spent := r.fetched
 	units := readUnits(r.bytes, r.in.ConsistentRead)
+	if r.key == nil {
+		units = max(units, float64(r.visited())*readUnits(0, r.in.ConsistentRead))
+	}
 	if r.index != nil {
 		spent.charge(r.index, units)
 	} else {
