@@ -142,7 +142,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stored, found, err := e.store.Get(nil, key)
+		stored, found, err := e.get(key, b.ConsistentRead)
 		if err != nil {
 			return err
 		}

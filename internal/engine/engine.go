@@ -53,6 +53,9 @@ type Options struct {
 	// counted but never refused.
 	Physics *partition.Options
 
+	// Lag sets eventually consistent reads back. Nil: all reads are consistent.
+	Lag *Lag
+
 	// Observe is told, with physics, what requests took of each partition key, and
 	// what they were refused. It must be quick, as requests wait for it, and must
 	// not call the engine. Several may call it at once. Nil: nobody is told.
@@ -87,6 +90,7 @@ type Engine struct {
 	tokens  *tokens
 	sweeper sweeper
 	account *partition.Account // nil without physics
+	past    *past              // nil without a lag
 
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.

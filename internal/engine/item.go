@@ -155,7 +155,7 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 		return nil, err
 	}
 	key := t.itemKey(in.Key)
-	raw, found, err := e.store.Get(nil, key)
+	raw, found, err := e.get(key, in.ConsistentRead)
 	if err != nil {
 		return nil, err
 	}

@@ -486,7 +486,12 @@ func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) error {
 // readPage walks the range until the page is full or the range ends.
 func (e *Engine) readPage(ctx context.Context, r *read) (err error) {
 	view := e.store.View
-	if r.fetch {
+	var m *moment
+	if e.past != nil && !r.in.ConsistentRead {
+		view, m = e.past.look(view)
+		defer func() { err = errors.Join(err, e.past.looked(m)) }()
+	}
+	if r.fetch && m == nil {
 		snapshot := e.store.Snapshot() // index and items as of one moment
 		defer func() { err = errors.Join(err, snapshot.Close()) }()
 		view = snapshot.View

@@ -379,6 +379,10 @@ func (e *Engine) apply(ctx context.Context, b *store.Batch, writes ...*write) er
 		}
 	}
 	e.at(recorded)
+	if err := e.past.keep(e.store); err != nil {
+		b.Discard()
+		return err
+	}
 	if err := b.Apply(); err != nil {
 		return err
 	}
