@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -41,14 +42,14 @@ func TestAttributeUpdatesAreExpressions(t *testing.T) {
 			}
 			clauses[clause] += src
 		}
-		src := ""
+		var src strings.Builder
 		for _, clause := range sorted(clauses) {
-			src += clause + " " + clauses[clause] + " "
+			src.WriteString(clause + " " + clauses[clause] + " ")
 		}
 		given = append(given, attr.Field{Name: ":none", Value: attr.List()})
-		want, err := ParseUpdate(src, NewScope(nil, attr.NewItem(given...)))
+		want, err := ParseUpdate(src.String(), NewScope(nil, attr.NewItem(given...)))
 		if err != nil {
-			t.Fatalf("%s: %v", src, err)
+			t.Fatalf("%s: %v", src.String(), err)
 		}
 		updated, wantErr := want.Apply(it)
 		got := UpdateAttributes(list)
@@ -57,7 +58,7 @@ func TestAttributeUpdatesAreExpressions(t *testing.T) {
 			wantErr = errUpdateType
 		}
 		if gotErr != wantErr || show(out) != show(updated) || show(got.Touched(it)) != show(want.Touched(it)) {
-			t.Fatalf("%s of %s: got %s, %v, want %s, %v", src, show(it), show(out), gotErr, show(updated), wantErr)
+			t.Fatalf("%s of %s: got %s, %v, want %s, %v", src.String(), show(it), show(out), gotErr, show(updated), wantErr)
 		}
 	})
 }

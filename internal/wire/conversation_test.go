@@ -58,7 +58,7 @@ func converse(t *testing.T, file string) {
 	}()
 	h := NewHandler(e, Options{Unsigned: true})
 	var rewritten []string
-	for _, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+	for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
 		asked, answer, ok := strings.Cut(block, "\n----")
 		request, want := uncommented(asked), strings.TrimPrefix(answer, "\n")
 		switch {
@@ -116,13 +116,14 @@ func answered(t *testing.T, h *Handler, request string) string {
 		t.Fatalf("%s: %d %s", request, w.Code, w.Body)
 	}
 	_, name, _ := strings.Cut(failure.Type, "#")
-	out := strings.TrimSuffix(name+": "+failure.Message, ": ")
+	var out strings.Builder
+	out.WriteString(strings.TrimSuffix(name+": "+failure.Message, ": "))
 	for _, r := range failure.CancellationReasons {
 		if r.Code != "None" {
-			out += "\n" + r.Code + ": " + r.Message
+			out.WriteString("\n" + r.Code + ": " + r.Message)
 		}
 	}
-	return out
+	return out.String()
 }
 
 // expanded writes repetitions out.
