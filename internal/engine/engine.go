@@ -79,8 +79,8 @@ func (o Options) withDefaults() Options {
 // Engine answers DynamoDB's operations. Its methods may be called concurrently.
 //
 // Its locks are taken in this order: admin, tables by name, items by key (see
-// itemLocks), the tokens', streams by number. mu and the sweeper's are leaves: who
-// holds one takes no other. Waiting for admin, tables, items and streams ends with
+// itemLocks), the tokens', streams by number. mu, the past's and the sweeper's are
+// leaves: who holds one takes no other. Waiting for admin, tables, items and streams ends with
 // the request's context; the others are held for moments. All are released by
 // defer: the server recovers from panics and goes on.
 type Engine struct {
