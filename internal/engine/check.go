@@ -26,20 +26,23 @@ func asError(err error) error {
 	return err
 }
 
-// scope returns what the request's expressions refer to. without names the
-// expressions that could have used values, for the fault of giving values and
-// none of them.
-func (x *Expressions) scope(without string, using ...*string) (*expr.Scope, error) {
-	any := x.Projection != nil
-	values := false
-	for _, s := range using {
-		values = values || s != nil
-	}
-	if x.HasNames && !values && !any {
-		return nil, invalid("ExpressionAttributeNames can only be specified when using expressions")
+// checkReferred checks that there are expressions for the names and values that a
+// request has. without names those that could have used values.
+func (x *Expressions) checkReferred(without string) error {
+	values := x.Condition != nil || x.Filter != nil || x.KeyCondition != nil || x.Update != nil
+	if x.HasNames && !values && x.Projection == nil {
+		return invalid("ExpressionAttributeNames can only be specified when using expressions")
 	}
 	if x.HasValues && !values {
-		return nil, invalid("ExpressionAttributeValues can only be specified when using expressions: %s", without)
+		return invalid("ExpressionAttributeValues can only be specified when using expressions: %s", without)
+	}
+	return nil
+}
+
+// scope returns what the request's expressions refer to.
+func (x *Expressions) scope(without string) (*expr.Scope, error) {
+	if err := x.checkReferred(without); err != nil {
+		return nil, err
 	}
 	var names map[string]string
 	if x.HasNames {

@@ -47,7 +47,7 @@ func (c *constraints) comparisons(at string, list []AttributeCondition, required
 }
 
 // checkLegacy refuses what does not go together: expressions with what they
-// replaced, and a ConditionalOperator with fewer than two conditions.
+// replaced.
 func (x *Expressions) checkLegacy() error {
 	l := x.Legacy
 	if l == nil {
@@ -58,7 +58,12 @@ func (x *Expressions) checkLegacy() error {
 		return invalid("Can not use both expression and non-expression parameters in the same request: "+
 			"Non-expression parameters: {%s} Expression parameters: {%s}", strings.Join(replaced, ", "), strings.Join(expressions, ", "))
 	}
-	if l.ConditionalOperator == nil {
+	return nil
+}
+
+// checkOperator refuses a ConditionalOperator with fewer than two conditions.
+func (l *Legacy) checkOperator() error {
+	if l == nil || l.ConditionalOperator == nil {
 		return nil
 	}
 	switch len(l.Expected) + len(l.QueryFilter) + len(l.ScanFilter) {

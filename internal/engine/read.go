@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -50,11 +51,11 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 		// The one constraint that is worded differently for Query.
 		return nil, invalid("1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
 	}
-	if err := in.constrain(&c); err != nil {
+	if err := in.constrain(&c, withoutQuery); err != nil {
 		return nil, err
 	}
 	r := &read{in: in, reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
-	if err := r.parse("FilterExpression and KeyConditionExpression are null"); err != nil {
+	if err := r.parse(withoutQuery); err != nil {
 		return nil, err
 	}
 	if r.key == nil {
@@ -78,7 +79,7 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 	c.atMost("totalSegments", in.TotalSegments, 1_000_000)
 	c.atLeast("segment", in.Segment, 0)
 	c.atMost("segment", in.Segment, 999_999)
-	if err := in.constrain(&c); err != nil {
+	if err := in.constrain(&c, withoutScan); err != nil {
 		return nil, err
 	}
 	switch {
@@ -91,7 +92,7 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 			*in.Segment, *in.TotalSegments)
 	}
 	r := &read{in: in}
-	if err := r.parse("FilterExpression is null"); err != nil {
+	if err := r.parse(withoutScan); err != nil {
 		return nil, err
 	}
 	if err := r.checkSelect("Scanning"); err != nil {
@@ -100,7 +101,13 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 	return e.read(ctx, r, (*read).boundScan)
 }
 
-func (in *ReadInput) constrain(c *constraints) error {
+// What is said of values without an expression that could use them.
+const (
+	withoutQuery = "FilterExpression and KeyConditionExpression are null"
+	withoutScan  = "FilterExpression is null"
+)
+
+func (in *ReadInput) constrain(c *constraints, without string) error {
 	c.tableName(in.TableName)
 	c.indexName(in.IndexName)
 	c.enum("select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
@@ -112,12 +119,15 @@ func (in *ReadInput) constrain(c *constraints) error {
 	if err := in.check(&in.Expressions); err != nil {
 		return err
 	}
+	if err := cmp.Or(in.checkReferred(without), in.Legacy.checkOperator()); err != nil {
+		return err
+	}
 	return asError(in.BadValue)
 }
 
 func (r *read) parse(withoutExpressions string) error {
 	x := &r.in.Expressions
-	scope, err := x.scope(withoutExpressions, x.Filter, x.KeyCondition)
+	scope, err := x.scope(withoutExpressions)
 	if err != nil {
 		return err
 	}
@@ -193,6 +203,9 @@ func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*R
 	}
 	defer t.release()
 	r.table = t
+	if err := r.findIndex(); err != nil {
+		return nil, err
+	}
 	if r.filter != nil {
 		if err := t.checkPaths(r.filter.TopLevelAttributes()); err != nil {
 			return nil, err
@@ -221,16 +234,23 @@ func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*R
 	return &r.out, nil
 }
 
-// bindIndex checks the request against the index it names.
-func (r *read) bindIndex() error {
+// findIndex finds the index that the request names.
+func (r *read) findIndex() error {
 	if r.in.IndexName == nil {
 		return nil
 	}
-	x := r.table.index(*r.in.IndexName)
-	if x == nil {
+	if r.index = r.table.index(*r.in.IndexName); r.index == nil {
 		return invalid("The table does not have the specified index: %s", *r.in.IndexName)
 	}
-	r.index = x
+	return nil
+}
+
+// bindIndex checks the request against the index it names.
+func (r *read) bindIndex() error {
+	x := r.index
+	if x == nil {
+		return nil
+	}
 	var wanted, filtered []string // that the index does not have
 	if r.projection != nil {
 		wanted = x.lacks(r.projection.TopLevelAttributes())
@@ -287,6 +307,11 @@ func (r *read) position(it attr.Item) attr.Item {
 
 // boundQuery turns the key condition into a range of keys.
 func (r *read) boundQuery() error {
+	if r.in.HasStartKey {
+		if err := r.checkStart(r.in.ExclusiveStartKey); err != nil {
+			return err
+		}
+	}
 	keys := r.keys()
 	hash, sort, err := r.terms.Match(keys.hash, keys.sort)
 	if err != nil {
@@ -360,6 +385,11 @@ func bound(prefix []byte, t expr.KeyTerm) store.Range {
 
 // boundScan is the range of a segment: an even share of the hashes.
 func (r *read) boundScan() error {
+	if r.in.HasStartKey {
+		if err := r.checkStart(r.in.ExclusiveStartKey); err != nil {
+			return err
+		}
+	}
 	prefix := r.prefix()
 	r.within = store.Range{Lower: prefix, Upper: store.After(prefix)}
 	if r.in.Segment != nil {
@@ -387,9 +417,6 @@ func (r *read) resume() error {
 		return nil
 	}
 	start := r.in.ExclusiveStartKey
-	if err := r.checkStart(start); err != nil {
-		return err
-	}
 	at := r.keyOf(start)
 	if !inRange(at, r.within) {
 		return r.errOutside(start)
@@ -468,14 +495,15 @@ func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) error {
 	for _, p := range parts {
 		whole = whole && start.Get(p.Name).Kind != attr.Invalid
 	}
-	if r.key != nil && !whole {
+	ofTable := r.key == nil && r.index == nil // a Scan of a table has words of its own
+	if !ofTable && !whole {
 		return invalid(invalidStart)
 	}
 	for _, p := range parts {
 		if start.Get(p.Name).Kind == p.Kind && whole {
 			continue
 		}
-		if r.key != nil && r.keys().has(p.Name) {
+		if !ofTable && r.keys().has(p.Name) {
 			return errKeySchema()
 		}
 		return invalid(invalidStart + ": The provided key element does not match the schema")

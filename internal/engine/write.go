@@ -53,20 +53,23 @@ const (
 	check // a transaction's ConditionCheck, which writes nothing
 )
 
+// What is said of values without an expression that could use them.
+const (
+	withoutCondition = "ConditionExpression is null"
+	withoutUpdate    = "UpdateExpression and ConditionExpression are null"
+)
+
 // newPut takes a PutItem's parameters.
 func newPut(in *PutItemInput) (*write, error) {
 	if in.BadValue != nil {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: put, item: in.Item, onFailure: in.OnConditionFailure}
-	if err := w.parse(&in.Expressions, "ConditionExpression is null"); err != nil {
-		return nil, err
-	}
 	w.after = attr.NewRaw(in.Item)
 	if w.after.Size() > maxItemSize {
 		return nil, errItemSize()
 	}
-	return w, nil
+	return w, w.parse(&in.Expressions, withoutCondition)
 }
 
 // newUpdate takes an UpdateItem's parameters.
@@ -75,7 +78,7 @@ func newUpdate(in *UpdateItemInput) (*write, error) {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: update, item: in.Key, onFailure: in.OnConditionFailure}
-	return w, w.parse(&in.Expressions, "UpdateExpression and ConditionExpression are null")
+	return w, w.parse(&in.Expressions, withoutUpdate)
 }
 
 // newRemove takes a DeleteItem's parameters, newCheck a ConditionCheck's.
@@ -84,7 +87,7 @@ func newRemove(in *DeleteItemInput) (*write, error) {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: remove, item: in.Key, onFailure: in.OnConditionFailure}
-	return w, w.parse(&in.Expressions, "ConditionExpression is null")
+	return w, w.parse(&in.Expressions, withoutCondition)
 }
 
 func newCheck(in *DeleteItemInput) (*write, error) {
@@ -104,7 +107,7 @@ func (w *write) parse(x *Expressions, withoutExpressions string) error {
 	if x.Condition == nil && x.Update == nil && !x.HasNames && !x.HasValues {
 		return nil
 	}
-	scope, err := x.scope(withoutExpressions, x.Condition, x.Update)
+	scope, err := x.scope(withoutExpressions)
 	if err != nil {
 		return err
 	}

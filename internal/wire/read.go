@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -53,7 +54,7 @@ func (r *request) read(name string, in *engine.ReadInput) {
 	case "ConsistentRead":
 		in.ConsistentRead = r.Bool()
 	case "ExclusiveStartKey":
-		in.ExclusiveStartKey, in.HasStartKey = r.Item(&attrjson.ItemType), true
+		in.ExclusiveStartKey, in.HasStartKey = r.startKey(), true
 	case "ReturnConsumedCapacity":
 		in.ConsumedCapacity = r.Text()
 	case "FilterExpression":
@@ -71,6 +72,21 @@ func (r *request) read(name string, in *engine.ReadInput) {
 	default:
 		r.Skip()
 	}
+}
+
+// startKey reads an ExclusiveStartKey. Most faults in it are told to be its own,
+// but not those of numbers and of what is there twice.
+func (r *request) startKey() attr.Item {
+	before := r.Fault
+	r.Fault = nil
+	it := r.Item(&attrjson.ItemType)
+	if r.Fault != nil && !attrjson.IsNumeric(r.Fault) {
+		r.Fault = attr.Fault("The provided starting key is invalid: " + r.Fault.Error())
+	}
+	if before != nil {
+		r.Fault = before
+	}
+	return it
 }
 
 func (a *answer) read(out *engine.ReadOutput) {

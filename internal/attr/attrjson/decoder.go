@@ -49,6 +49,17 @@ const (
 	formatDuplicateBS = "One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates."
 )
 
+// IsNumeric reports whether a fault is one of numbers, or of a set that has an
+// element twice. DynamoDB tells them in the same words wherever they are.
+func IsNumeric(fault error) bool {
+	switch text := fault.Error(); fault {
+	case attr.ErrNumberOverflow, attr.ErrNumberUnderflow, attr.ErrNumberDigits, errDuplicateNS, errEmptyNS:
+		return true
+	default:
+		return strings.Contains(text, "contains duplicates") || strings.HasPrefix(text, "The parameter cannot be converted to a numeric value")
+	}
+}
+
 // Malformed is the error of JSON that does not stand for what it should, in
 // AWS's words. AWS answers it as a SerializationException.
 type Malformed string
