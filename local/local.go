@@ -66,6 +66,10 @@ type Options struct {
 	// capacity, and throttles nothing.
 	Physics *Physics
 
+	// Lag makes eventually consistent reads return older data, as DynamoDB
+	// sometimes does. Default: every read is consistent.
+	Lag *Lag
+
 	// Logger gets errors that no response can carry. Default: they are
 	// discarded.
 	Logger *slog.Logger
@@ -97,6 +101,7 @@ func New(options Options) (*DB, error) {
 		Region:      options.Region,
 		TTLInterval: options.TTLInterval,
 		Physics:     options.Physics.options(),
+		Lag:         options.Lag.options(),
 		Logger:      options.Logger,
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/engine"
@@ -27,12 +28,14 @@ type server struct {
 	addr      string
 	data      string
 	region    string
+	account   string
 	accessKey string
 	secretKey string
 	throttle  bool
 	guard     guardFlags
 	physics   partition.Options
 	reserve   reserve
+	lag       engine.Lag
 }
 
 const (
@@ -91,6 +94,9 @@ access key: every website that you visit can then read and delete the tables.`,
 			if err := s.settled(cmd.Flags()); err != nil {
 				return err
 			}
+			if err := s.lagFaults(cmd.Flags()); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("reserve") && s.data == "" {
 				return errors.New("--reserve does nothing without --data")
 			}
@@ -102,9 +108,13 @@ access key: every website that you visit can then read and delete the tables.`,
 	flags.StringVar(&s.data, "data", "", "directory for the data (default: in memory)")
 	flags.Var(&s.reserve, "reserve", "with --data: disk space that writes leave free, such as 64MB; 0 disables it (default 256MB, or an eighth of a smaller disk)")
 	flags.StringVar(&s.region, "region", "us-east-1", "region in ARNs")
+	flags.StringVar(&s.account, "account", "000000000000", "account number in ARNs, 12 digits")
 	flags.StringVar(&s.accessKey, "access-key", "", "access key id that clients must use (or "+accessKeyEnv+")")
 	flags.StringVar(&s.secretKey, "secret-key", "", "secret of the access key; other users of this machine can see flags, so prefer "+secretKeyEnv)
 	s.guard.flags(flags)
+	flags.DurationVar(&s.lag.Max, "lag", 0, "return data up to that old from eventually consistent reads and global indexes, such as 500ms (default: every read is consistent)")
+	flags.DurationVar(&s.lag.Min, "lag-min", 0, "with --lag: least age of that data")
+	flags.Uint64Var(&s.lag.Seed, "lag-seed", 0, "with --lag: seed of the random ages")
 	flags.BoolVar(&s.throttle, "physics", false, "throttle and split partitions as DynamoDB does; heatsink top and metrics need a server without an access key")
 	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units per second that one partition serves (default 1000)")
 	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units per second that one partition serves (default 3000)")
@@ -112,6 +122,20 @@ access key: every website that you visit can then read and delete the tables.`,
 	flags.DurationVar(&s.physics.SplitHold, "split-hold", 0, "with --physics: time that a partition must be hot before it splits (default 5m)")
 	flags.DurationVar(&s.physics.SplitDuration, "split-duration", 0, "with --physics: duration of a split; negative for none (default 3m)")
 	return cmd
+}
+
+// lagFaults returns an error for flags of a lag that there is not. What else is
+// wrong with them the engine tells.
+func (s *server) lagFaults(flags *pflag.FlagSet) error {
+	if flags.Changed("lag") {
+		return nil
+	}
+	for _, name := range []string{"lag-min", "lag-seed"} {
+		if flags.Changed(name) {
+			return fmt.Errorf("--%s does nothing without --lag", name)
+		}
+	}
+	return nil
 }
 
 // physicsFaults returns an error that names every flag that partitions cannot use.
@@ -138,6 +162,9 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	}
 	if s.region == "" {
 		return errors.New("--region must not be empty")
+	}
+	if len(s.account) != 12 || strings.Trim(s.account, "0123456789") != "" {
+		return fmt.Errorf("--account must be 12 digits: got %q", s.account)
 	}
 	guard, err := s.guard.guard(s.addr, credentials != nil)
 	if err != nil {
@@ -192,7 +219,10 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 
 // options are the engine's.
 func (s *server) options(files descriptors, logger *slog.Logger, recorder *heat.Recorder) engine.Options {
-	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), MaxOpenFiles: files.store, Region: s.region, Logger: logger}
+	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), MaxOpenFiles: files.store, Region: s.region, Account: s.account, Logger: logger}
+	if s.lag != (engine.Lag{}) {
+		o.Lag = &s.lag
+	}
 	if s.throttle {
 		o.Physics = &s.physics
 		o.Observe, o.Dropped = observeInto(recorder), recorder.Forget

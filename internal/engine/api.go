@@ -34,6 +34,38 @@ type Expressions struct {
 	Values       attr.Item
 	HasNames     bool
 	HasValues    bool
+
+	Legacy *Legacy // nil: none of them
+}
+
+// Legacy are the parameters that expressions replaced. Operations use those they
+// have. A nil list is a parameter that is absent.
+type Legacy struct {
+	AttributesToGet     []string
+	AttributeUpdates    []AttributeUpdate
+	Expected            []AttributeCondition
+	KeyConditions       []AttributeCondition
+	QueryFilter         []AttributeCondition
+	ScanFilter          []AttributeCondition
+	ConditionalOperator *string
+}
+
+// AttributeCondition is an entry of Expected, KeyConditions, QueryFilter or
+// ScanFilter. Exists and Value are of Expected alone.
+type AttributeCondition struct {
+	Name       string
+	Comparison *string      // ComparisonOperator
+	Values     []attr.Value // AttributeValueList
+	HasValues  bool
+	Value      *attr.Value
+	Exists     *bool
+}
+
+// AttributeUpdate is an entry of AttributeUpdates.
+type AttributeUpdate struct {
+	Name   string
+	Action *string // nil: PUT
+	Value  *attr.Value
 }
 
 // Returns are the parameters that say what an answer should hold besides.
@@ -315,6 +347,7 @@ type CreateTableInput struct {
 	TableClass            *string
 	DeletionProtection    *bool
 	SSEEnabled            *bool
+	Tags                  []Tag
 }
 
 // UpdateTableInput is the request of UpdateTable.
@@ -346,6 +379,32 @@ type IndexUpdate struct {
 type TableInput struct {
 	Request
 	TableName *string
+}
+
+// Tag is a tag of a table. A request may lack either member.
+type Tag struct{ Key, Value *string }
+
+// TagResourceInput is the request of TagResource.
+type TagResourceInput struct {
+	Request
+	ResourceARN *string
+	Tags        []Tag
+	HasTags     bool
+}
+
+// UntagResourceInput is the request of UntagResource.
+type UntagResourceInput struct {
+	Request
+	ResourceARN *string
+	Keys        []string // TagKeys
+	HasKeys     bool
+}
+
+// ListTagsInput is the request of ListTagsOfResource.
+type ListTagsInput struct {
+	Request
+	ResourceARN *string
+	NextToken   *string
 }
 
 // ListTablesInput is the request of ListTables.
@@ -468,7 +527,8 @@ type DescribeStreamInput struct {
 	StreamARN           *string
 	Limit               *int64
 	ExclusiveStartShard *string
-	FilterType          *string // ShardFilter: CHILD_SHARDS
+	HasFilter           bool    // ShardFilter
+	FilterType          *string // CHILD_SHARDS
 	FilterShard         *string
 }
 

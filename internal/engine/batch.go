@@ -91,6 +91,7 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 			return nil, invalid("1 validation error detected: Value at 'RequestItems.%s.member.Keys' failed to satisfy constraint: Member must have length less than or equal to %d",
 				b.TableName, maxBatchGet)
 		}
+		c.legacy(b.Legacy, "requestItems."+b.TableName+".member.")
 		total += len(b.Keys)
 	}
 	if err := c.err(); err != nil {
@@ -99,8 +100,10 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 	if total > maxBatchGet {
 		return nil, invalid("Too many items requested for the BatchGetItem call")
 	}
-	if err := in.check(); err != nil {
-		return nil, err
+	for i := range in.Tables {
+		if err := in.check(&in.Tables[i].Expressions); err != nil {
+			return nil, err
+		}
 	}
 	if in.BadValue != nil {
 		return nil, asError(in.BadValue)
@@ -139,7 +142,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stored, found, err := e.store.Get(nil, key)
+		stored, found, err := e.get(key, b.ConsistentRead)
 		if err != nil {
 			return err
 		}
@@ -187,28 +190,28 @@ func (e *Engine) BatchWriteItem(ctx context.Context, in *BatchWriteItemInput) (*
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	var names []string
+	var names, targets []string
+	var writes []*write
 	for i := range in.Tables {
-		names = append(names, in.Tables[i].TableName)
+		b := &in.Tables[i]
+		names = append(names, b.TableName)
+		for j := range b.Writes {
+			w, err := newBatchWrite(&b.Writes[j])
+			if err != nil {
+				return nil, err
+			}
+			writes, targets = append(writes, w), append(targets, nameOf(b.TableName))
+		}
 	}
 	tables, err := e.openTables(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	defer tables.release()
-	var writes []*write
-	for i := range in.Tables {
-		b := &in.Tables[i]
-		t := tables[nameOf(b.TableName)]
-		for j := range b.Writes {
-			w, err := newBatchWrite(&b.Writes[j])
-			if err == nil {
-				err = w.bind(t)
-			}
-			if err != nil {
-				return nil, err
-			}
-			writes = append(writes, w)
+	for i, w := range writes {
+		t := tables[targets[i]]
+		if err := cmp.Or(t.checkBatched(w.item), w.bind(t)); err != nil {
+			return nil, err
 		}
 	}
 	if hasDuplicateItems(writes) {

@@ -78,3 +78,31 @@ func benchUpdate(table *string, key attr.Item, v int) *UpdateItemInput {
 		Expressions: Expressions{Update: new("SET v = :v"), Values: fields(":v", v), HasValues: true},
 	}
 }
+
+// BenchmarkReads is what an eventually consistent read of an item costs in the
+// engine itself, with a lag and without, which is to cost nothing.
+func BenchmarkReads(b *testing.B) {
+	for name, lag := range map[string]*Lag{"none": nil, "lag": {Max: time.Second}} {
+		b.Run(name, func(b *testing.B) {
+			e, err := Open(Options{Lag: lag})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close()
+			ctx, table := context.Background(), "tab"
+			if _, err := e.CreateTable(ctx, newTableInput(table, "pk:S")); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := e.PutItem(ctx, &PutItemInput{TableName: &table, Item: fields("pk", "a", "v", 1), HasItem: true}); err != nil {
+				b.Fatal(err)
+			}
+			in := &GetItemInput{TableName: &table, Key: fields("pk", "a"), HasKey: true}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.GetItem(ctx, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

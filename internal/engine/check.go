@@ -26,20 +26,23 @@ func asError(err error) error {
 	return err
 }
 
-// scope returns what the request's expressions refer to. without names the
-// expressions that could have used values, for the fault of giving values and
-// none of them.
-func (x *Expressions) scope(without string, using ...*string) (*expr.Scope, error) {
-	any := x.Projection != nil
-	values := false
-	for _, s := range using {
-		values = values || s != nil
-	}
-	if x.HasNames && !values && !any {
-		return nil, invalid("ExpressionAttributeNames can only be specified when using expressions")
+// checkReferred checks that there are expressions for the names and values that a
+// request has. without names those that could have used values.
+func (x *Expressions) checkReferred(without string) error {
+	values := x.Condition != nil || x.Filter != nil || x.KeyCondition != nil || x.Update != nil
+	if x.HasNames && !values && x.Projection == nil {
+		return invalid("ExpressionAttributeNames can only be specified when using expressions")
 	}
 	if x.HasValues && !values {
-		return nil, invalid("ExpressionAttributeValues can only be specified when using expressions: %s", without)
+		return invalid("ExpressionAttributeValues can only be specified when using expressions: %s", without)
+	}
+	return nil
+}
+
+// scope returns what the request's expressions refer to.
+func (x *Expressions) scope(without string) (*expr.Scope, error) {
+	if err := x.checkReferred(without); err != nil {
+		return nil, err
 	}
 	var names map[string]string
 	if x.HasNames {
@@ -95,6 +98,17 @@ func (t *table) checkPaths(paths iter.Seq2[string, bool]) error {
 	return nil
 }
 
+// checkBatched checks the key of an item that a batch puts or deletes, of which
+// the service does not tell what is wrong with it.
+func (t *table) checkBatched(it attr.Item) error {
+	for _, p := range t.keys.parts {
+		if it.Get(p.Name).Kind != p.Kind {
+			return errKeySchema()
+		}
+	}
+	return nil
+}
+
 // checkItem checks an item that is put into the table.
 func (t *table) checkItem(it attr.Item) error {
 	for _, p := range t.keys.parts {
@@ -110,8 +124,7 @@ func (t *table) checkItem(it attr.Item) error {
 		for _, p := range x.keys.parts {
 			v := it.Get(p.Name)
 			if v.Kind != attr.Invalid && v.Kind != p.Kind {
-				return invalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
-					p.Name, p.Kind, v.Kind, x.name)
+				return x.errKind(p, v.Kind)
 			}
 			if empty := emptyKey(v); empty != "" {
 				return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
@@ -123,6 +136,26 @@ func (t *table) checkItem(it attr.Item) error {
 		}
 	}
 	return t.checkKeyValues(it)
+}
+
+// checkAssigned checks the kinds of values that an update gives to keys of
+// indexes, as far as the request tells them.
+func (t *table) checkAssigned(u *expr.Update) error {
+	for name, kind := range u.Assigned() {
+		for _, x := range t.indexes {
+			for _, p := range x.keys.parts {
+				if p.Name == name && p.Kind != kind {
+					return x.errKind(p, kind)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// errKind is the error of a key attribute of another kind.
+func (x *index) errKind(p expr.KeyPart, kind attr.Kind) *Error {
+	return invalidParameter("Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", p.Name, p.Kind, kind, x.name)
 }
 
 // checkUpdated checks an item that an update expression made.

@@ -53,6 +53,9 @@ func (e *Engine) create(in *CreateTableInput, now time.Time) (*table, error) {
 	r := tableRecord{ID: e.nextTable, IndexIDs: map[string]uint16{}, NextIndexID: 1}
 	e.nextTable++
 	r.Description = in.describe(e.options.Region, e.options.Account, now)
+	if err := r.tag(in.Tags); err != nil {
+		return nil, err // never: they were checked
+	}
 	d := &r.Description
 	for _, list := range [][]IndexDescription{d.LocalIndexes, d.GlobalIndexes} {
 		for _, x := range list {

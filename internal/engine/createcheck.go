@@ -32,11 +32,13 @@ func (in *CreateTableInput) validate() error {
 		func() error { return checkTableClass(in.TableClass) },
 		in.checkBilling,
 		in.checkKeys,
+		in.checkDistinct,
 		in.checkDefinitions,
 		in.checkLocalIndexes,
 		in.checkGlobalIndexes,
 		in.checkIndexesTogether,
 		func() error { return in.Stream.checkNew() },
+		func() error { return checkTags(in.Tags) },
 	} {
 		if err := check(); err != nil {
 			return err
@@ -61,6 +63,7 @@ func (in *CreateTableInput) constrain(c *constraints) {
 		c.provisioned(at+".provisionedThroughput", in.GlobalIndexes[i].ProvisionedThroughput)
 	}
 	c.stream(in.Stream)
+	c.tags(in.Tags)
 }
 
 // provisioned checks a ProvisionedThroughput; nil: absent.
@@ -134,6 +137,9 @@ func (c *constraints) newIndex(at string, x *IndexInput, mostKeys int) {
 		}
 		if len(names) > 20 {
 			c.fault(value, at+".projection.nonKeyAttributes", "Member must have length less than or equal to 20")
+		}
+		for i := range names {
+			c.text(fmt.Sprintf("%s.projection.nonKeyAttributes.%d.member", at, i+1), &names[i], 1, 255, false)
 		}
 	}
 }
@@ -223,12 +229,16 @@ func checkPair(keys []KeyElement) error {
 		return nil
 	}
 	if keys[0].AttributeName == keys[1].AttributeName {
-		return invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+		return errSameNames()
 	}
 	if keys[1].KeyType != "RANGE" {
 		return invalid("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
 	}
 	return nil
+}
+
+func errSameNames() *Error {
+	return invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
 }
 
 // checkParts checks the key of a global index: up to four HASH, then up to four
@@ -237,15 +247,11 @@ func checkParts(keys []KeyElement) error {
 	if keys[0].KeyType != "HASH" {
 		return invalid("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
 	}
-	seen, count := map[string]bool{}, map[string]int{}
+	count := map[string]int{}
 	for _, k := range keys {
-		if seen[k.AttributeName] {
-			return invalid("The KeySchema contains multiple key attributes with the same name")
-		}
 		if k.KeyType == "HASH" && count["RANGE"] > 0 {
 			return invalidParameter("All HASH key attributes must precede RANGE key attributes in the KeySchema")
 		}
-		seen[k.AttributeName] = true
 		count[k.KeyType]++
 	}
 	for _, kind := range []string{"HASH", "RANGE"} {

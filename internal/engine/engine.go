@@ -53,6 +53,9 @@ type Options struct {
 	// counted but never refused.
 	Physics *partition.Options
 
+	// Lag sets eventually consistent reads back. Nil: all reads are consistent.
+	Lag *Lag
+
 	// Observe is told, with physics, what requests took of each partition key, and
 	// what they were refused. It must be quick, as requests wait for it, and must
 	// not call the engine. Several may call it at once. Nil: nobody is told.
@@ -76,8 +79,8 @@ func (o Options) withDefaults() Options {
 // Engine answers DynamoDB's operations. Its methods may be called concurrently.
 //
 // Its locks are taken in this order: admin, tables by name, items by key (see
-// itemLocks), the tokens', streams by number. mu and the sweeper's are leaves: who
-// holds one takes no other. Waiting for admin, tables, items and streams ends with
+// itemLocks), the tokens', streams by number. mu, the past's and the sweeper's are
+// leaves: who holds one takes no other. Waiting for admin, tables, items and streams ends with
 // the request's context; the others are held for moments. All are released by
 // defer: the server recovers from panics and goes on.
 type Engine struct {
@@ -87,6 +90,7 @@ type Engine struct {
 	tokens  *tokens
 	sweeper sweeper
 	account *partition.Account // nil without physics
+	past    *past              // nil without a lag
 
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.

@@ -56,6 +56,7 @@ const (
 	TypeExpiredIterator        = "ExpiredIteratorException"
 	TypeThrottling             = "ThrottlingException"
 	TypeProvisionedExceeded    = "ProvisionedThroughputExceededException"
+	TypeAccessDenied           = "AccessDeniedException"
 	TypeUnknownOperation       = "UnknownOperationException"
 	TypeInternal               = "InternalServerError"
 	TypeUnavailable            = "ServiceUnavailable"

@@ -32,6 +32,27 @@ func (in *CreateTableInput) checkDefinitions() error {
 		list(definedNames(in.AttributeDefinitions)), list(used))
 }
 
+// checkDistinct checks that no attribute is in the key of an index twice, which
+// otherwise looks like a definition too many.
+func (in *CreateTableInput) checkDistinct() error {
+	repeats := func(keys []KeyElement) bool {
+		names := keyNames(keys)
+		slices.Sort(names)
+		return len(slices.Compact(names)) < len(keys)
+	}
+	for i := range in.LocalIndexes {
+		if repeats(in.LocalIndexes[i].KeySchema) {
+			return errSameNames()
+		}
+	}
+	for i := range in.GlobalIndexes {
+		if repeats(in.GlobalIndexes[i].KeySchema) {
+			return invalid("The KeySchema contains multiple key attributes with the same name")
+		}
+	}
+	return nil
+}
+
 func (in *CreateTableInput) checkLocalIndexes() error {
 	if len(in.LocalIndexes) == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -13,7 +14,7 @@ var returnValues = []string{"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATE
 
 // PutItem stores an item.
 func (e *Engine) PutItem(ctx context.Context, in *PutItemInput) (*WriteOutput, error) {
-	if err := checkWrite(&in.Request, in.TableName, "item", in.HasItem, &in.Expressions, &in.Returns); err != nil {
+	if err := checkWrite(&in.Request, in.TableName, "item", in.HasItem, &in.Expressions, &in.Returns, withoutCondition); err != nil {
 		return nil, err
 	}
 	if in.valuesOrNone() != "NONE" && in.valuesOrNone() != "ALL_OLD" {
@@ -28,7 +29,7 @@ func (e *Engine) PutItem(ctx context.Context, in *PutItemInput) (*WriteOutput, e
 
 // UpdateItem changes an item, or creates it.
 func (e *Engine) UpdateItem(ctx context.Context, in *UpdateItemInput) (*WriteOutput, error) {
-	if err := checkWrite(&in.Request, in.TableName, "key", in.HasKey, &in.Expressions, &in.Returns); err != nil {
+	if err := checkWrite(&in.Request, in.TableName, "key", in.HasKey, &in.Expressions, &in.Returns, withoutUpdate); err != nil {
 		return nil, err
 	}
 	w, err := newUpdate(in)
@@ -40,7 +41,7 @@ func (e *Engine) UpdateItem(ctx context.Context, in *UpdateItemInput) (*WriteOut
 
 // DeleteItem removes an item, if it is there.
 func (e *Engine) DeleteItem(ctx context.Context, in *DeleteItemInput) (*WriteOutput, error) {
-	if err := checkWrite(&in.Request, in.TableName, "key", in.HasKey, &in.Expressions, &in.Returns); err != nil {
+	if err := checkWrite(&in.Request, in.TableName, "key", in.HasKey, &in.Expressions, &in.Returns, withoutCondition); err != nil {
 		return nil, err
 	}
 	if in.valuesOrNone() != "NONE" && in.valuesOrNone() != "ALL_OLD" {
@@ -53,7 +54,7 @@ func (e *Engine) DeleteItem(ctx context.Context, in *DeleteItemInput) (*WriteOut
 	return e.write(ctx, w, *in.TableName, &in.Returns)
 }
 
-func checkWrite(r *Request, tableName *string, subject string, present bool, x *Expressions, returns *Returns) error {
+func checkWrite(r *Request, tableName *string, subject string, present bool, x *Expressions, returns *Returns, without string) error {
 	var c constraints
 	c.tableName(tableName)
 	if err := c.err(); err != nil {
@@ -61,10 +62,14 @@ func checkWrite(r *Request, tableName *string, subject string, present bool, x *
 	}
 	c.required(subject, present)
 	c.returns(returns, returnValues...)
+	c.legacy(x.Legacy, "")
 	if err := c.err(); err != nil {
 		return err
 	}
-	return r.check(x)
+	if err := r.check(x); err != nil {
+		return err
+	}
+	return cmp.Or(x.checkReferred(without), x.Legacy.checkOperator())
 }
 
 // valuesOrNone returns ReturnValues, NONE by default.
@@ -134,6 +139,7 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 	}
 	c.required("key", in.HasKey)
 	c.consumedCapacity(in.ConsumedCapacity)
+	c.legacy(in.Legacy, "")
 	if err := c.err(); err != nil {
 		return nil, err
 	}
@@ -153,7 +159,7 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 		return nil, err
 	}
 	key := t.itemKey(in.Key)
-	raw, found, err := e.store.Get(nil, key)
+	raw, found, err := e.get(key, in.ConsistentRead)
 	if err != nil {
 		return nil, err
 	}
@@ -172,15 +178,15 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 // projection parses the ProjectionExpression of a request that has no other
 // expression; nil: everything.
 func (in *GetItemInput) projection() (*expr.Projection, error) {
-	if in.BadValue != nil {
-		return nil, asError(in.BadValue)
+	if err := cmp.Or(in.checkReferred(""), asError(in.BadValue)); err != nil {
+		return nil, err
 	}
 	return in.Expressions.projectionOnly()
 }
 
 func (x *Expressions) projectionOnly() (*expr.Projection, error) {
 	if x.Projection == nil && !x.HasNames {
-		return nil, nil
+		return x.Legacy.projection()
 	}
 	scope, err := x.scope("")
 	if err != nil {

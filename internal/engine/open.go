@@ -28,6 +28,10 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 			return nil, err
 		}
 	}
+	past, err := newPast(options.Lag)
+	if err != nil {
+		return nil, err
+	}
 	s, err := store.Open(ctx, store.Options{Dir: options.Dir, Logger: options.Logger, Reserve: options.Reserve, FS: options.FS, MaxOpenFiles: options.MaxOpenFiles})
 	if err != nil {
 		return nil, err
@@ -38,6 +42,7 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 		locks:      newItemLocks(),
 		tokens:     newTokens(),
 		account:    account,
+		past:       past,
 		tables:     map[string]*table{},
 		streams:    map[string]*stream{},
 		admin:      newTurns(),
@@ -223,5 +228,5 @@ func (e *Engine) close() error {
 			err = nil
 		}
 	}
-	return errors.Join(err, e.store.Close())
+	return errors.Join(err, e.past.close(), e.store.Close())
 }

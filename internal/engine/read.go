@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -22,6 +23,7 @@ const maxPageBytes = 1 << 20
 type read struct {
 	in         *ReadInput
 	key        *expr.KeyCondition // Query
+	terms      expr.KeyTerms      // that it consists of
 	filter     *expr.Condition
 	projection *expr.Projection
 
@@ -49,11 +51,11 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 		// The one constraint that is worded differently for Query.
 		return nil, invalid("1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
 	}
-	if err := in.constrain(&c); err != nil {
+	if err := in.constrain(&c, withoutQuery); err != nil {
 		return nil, err
 	}
 	r := &read{in: in, reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
-	if err := r.parse("FilterExpression and KeyConditionExpression are null"); err != nil {
+	if err := r.parse(withoutQuery); err != nil {
 		return nil, err
 	}
 	if r.key == nil {
@@ -61,6 +63,10 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 	}
 	if err := r.checkSelect("Querying"); err != nil {
 		return nil, err
+	}
+	var err error
+	if r.terms, err = r.key.Terms(); err != nil {
+		return nil, asError(err)
 	}
 	return e.read(ctx, r, (*read).boundQuery)
 }
@@ -73,7 +79,7 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 	c.atMost("totalSegments", in.TotalSegments, 1_000_000)
 	c.atLeast("segment", in.Segment, 0)
 	c.atMost("segment", in.Segment, 999_999)
-	if err := in.constrain(&c); err != nil {
+	if err := in.constrain(&c, withoutScan); err != nil {
 		return nil, err
 	}
 	switch {
@@ -86,7 +92,7 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 			*in.Segment, *in.TotalSegments)
 	}
 	r := &read{in: in}
-	if err := r.parse("FilterExpression is null"); err != nil {
+	if err := r.parse(withoutScan); err != nil {
 		return nil, err
 	}
 	if err := r.checkSelect("Scanning"); err != nil {
@@ -95,15 +101,25 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 	return e.read(ctx, r, (*read).boundScan)
 }
 
-func (in *ReadInput) constrain(c *constraints) error {
+// What is said of values without an expression that could use them.
+const (
+	withoutQuery = "FilterExpression and KeyConditionExpression are null"
+	withoutScan  = "FilterExpression is null"
+)
+
+func (in *ReadInput) constrain(c *constraints, without string) error {
 	c.tableName(in.TableName)
 	c.indexName(in.IndexName)
 	c.enum("select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.consumedCapacity(in.ConsumedCapacity)
+	c.legacy(in.Legacy, "")
 	if err := c.err(); err != nil {
 		return err
 	}
 	if err := in.check(&in.Expressions); err != nil {
+		return err
+	}
+	if err := cmp.Or(in.checkReferred(without), in.Legacy.checkOperator()); err != nil {
 		return err
 	}
 	return asError(in.BadValue)
@@ -111,8 +127,11 @@ func (in *ReadInput) constrain(c *constraints) error {
 
 func (r *read) parse(withoutExpressions string) error {
 	x := &r.in.Expressions
-	scope, err := x.scope(withoutExpressions, x.Filter, x.KeyCondition)
+	scope, err := x.scope(withoutExpressions)
 	if err != nil {
+		return err
+	}
+	if err := r.parseLegacy(x.Legacy); err != nil {
 		return err
 	}
 	if x.Filter != nil {
@@ -133,6 +152,25 @@ func (r *read) parse(withoutExpressions string) error {
 	return asError(scope.Unused())
 }
 
+// parseLegacy does the same for the parameters that expressions replaced.
+func (r *read) parseLegacy(l *Legacy) (err error) {
+	if l == nil {
+		return nil
+	}
+	filter := l.QueryFilter
+	if filter == nil {
+		filter = l.ScanFilter
+	}
+	if r.filter, err = l.condition(filter); err != nil {
+		return err
+	}
+	if r.projection, err = l.projection(); err != nil {
+		return err
+	}
+	r.key, err = l.keyCondition()
+	return err
+}
+
 // checkSelect checks Select against the request's other parameters.
 func (r *read) checkSelect(doing string) error {
 	switch in := r.in; {
@@ -142,11 +180,19 @@ func (r *read) checkSelect(doing string) error {
 		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case r.projection == nil:
 	case in.Select == "COUNT":
-		return invalid("Cannot specify the ProjectionExpression when choosing to get only the Count")
+		return invalid("Cannot specify the %s when choosing to get only the Count", in.projectedBy())
 	case in.Select == "ALL_ATTRIBUTES" || in.Select == "ALL_PROJECTED_ATTRIBUTES":
-		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", in.Select)
+		return invalid("Cannot specify the %s when choosing to get %s", in.projectedBy(), in.Select)
 	}
 	return nil
+}
+
+// projectedBy names the parameter that says which attributes are wanted.
+func (in *ReadInput) projectedBy() string {
+	if in.Projection == nil {
+		return "AttributesToGet"
+	}
+	return "ProjectionExpression"
 }
 
 // read reads a page.
@@ -157,6 +203,9 @@ func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*R
 	}
 	defer t.release()
 	r.table = t
+	if err := r.findIndex(); err != nil {
+		return nil, err
+	}
 	if r.filter != nil {
 		if err := t.checkPaths(r.filter.TopLevelAttributes()); err != nil {
 			return nil, err
@@ -185,16 +234,23 @@ func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*R
 	return &r.out, nil
 }
 
-// bindIndex checks the request against the index it names.
-func (r *read) bindIndex() error {
+// findIndex finds the index that the request names.
+func (r *read) findIndex() error {
 	if r.in.IndexName == nil {
 		return nil
 	}
-	x := r.table.index(*r.in.IndexName)
-	if x == nil {
+	if r.index = r.table.index(*r.in.IndexName); r.index == nil {
 		return invalid("The table does not have the specified index: %s", *r.in.IndexName)
 	}
-	r.index = x
+	return nil
+}
+
+// bindIndex checks the request against the index it names.
+func (r *read) bindIndex() error {
+	x := r.index
+	if x == nil {
+		return nil
+	}
 	var wanted, filtered []string // that the index does not have
 	if r.projection != nil {
 		wanted = x.lacks(r.projection.TopLevelAttributes())
@@ -230,11 +286,15 @@ func (r *read) keys() keySchema {
 
 // prefix is what all keys of what is read start with.
 func (r *read) prefix() []byte {
-	id := uint16(store.BaseIndex)
+	return store.AppendIndex(make([]byte, 0, 96), r.table.record.ID, r.indexID())
+}
+
+// indexID is the number of the index that is read.
+func (r *read) indexID() uint16 {
 	if r.index != nil {
-		id = r.index.id
+		return r.index.id
 	}
-	return store.AppendIndex(make([]byte, 0, 96), r.table.record.ID, id)
+	return store.BaseIndex
 }
 
 // position returns the attributes that make up an item's position.
@@ -247,12 +307,13 @@ func (r *read) position(it attr.Item) attr.Item {
 
 // boundQuery turns the key condition into a range of keys.
 func (r *read) boundQuery() error {
-	terms, err := r.key.Terms()
-	if err != nil {
-		return asError(err)
+	if r.in.HasStartKey {
+		if err := r.checkStart(r.in.ExclusiveStartKey); err != nil {
+			return err
+		}
 	}
 	keys := r.keys()
-	hash, sort, err := terms.Match(keys.hash, keys.sort)
+	hash, sort, err := r.terms.Match(keys.hash, keys.sort)
 	if err != nil {
 		return asError(err)
 	}
@@ -285,9 +346,13 @@ func (r *read) checkTerms(terms []expr.KeyTerm) error {
 	if r.filter == nil {
 		return nil
 	}
+	parameter := "Filter Expression"
+	if r.in.Filter == nil {
+		parameter = "QueryFilter"
+	}
 	for name := range r.filter.TopLevelAttributes() {
 		if r.keys().has(name) {
-			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+			return invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", parameter, name)
 		}
 	}
 	return nil
@@ -320,6 +385,11 @@ func bound(prefix []byte, t expr.KeyTerm) store.Range {
 
 // boundScan is the range of a segment: an even share of the hashes.
 func (r *read) boundScan() error {
+	if r.in.HasStartKey {
+		if err := r.checkStart(r.in.ExclusiveStartKey); err != nil {
+			return err
+		}
+	}
 	prefix := r.prefix()
 	r.within = store.Range{Lower: prefix, Upper: store.After(prefix)}
 	if r.in.Segment != nil {
@@ -347,21 +417,9 @@ func (r *read) resume() error {
 		return nil
 	}
 	start := r.in.ExclusiveStartKey
-	if err := r.checkStart(start); err != nil {
-		return err
-	}
-	var at []byte
-	if r.index != nil {
-		at = r.index.entryKey(start)
-	} else {
-		at = r.table.itemKey(start)
-	}
-	if bytes.Compare(at, r.within.Lower) < 0 || bytes.Compare(at, r.within.Upper) >= 0 {
-		if r.key != nil {
-			return invalid("The provided starting key is outside query boundaries based on provided conditions")
-		}
-		return invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
-			*r.in.TotalSegments, *r.in.Segment)
+	at := r.keyOf(start)
+	if !inRange(at, r.within) {
+		return r.errOutside(start)
 	}
 	if r.reverse {
 		r.within.Upper = at
@@ -371,29 +429,84 @@ func (r *read) resume() error {
 	return nil
 }
 
-func (r *read) checkStart(start attr.Item) error {
-	parts := slices.Clone(r.table.keys.parts)
+// keyOf is where an item lies in what is read.
+func (r *read) keyOf(it attr.Item) []byte {
 	if r.index != nil {
-		for _, p := range r.index.keys.parts {
-			if !r.table.keys.has(p.Name) {
-				parts = append(parts, p)
+		return r.index.entryKey(it)
+	}
+	return r.table.itemKey(it)
+}
+
+func inRange(key []byte, in store.Range) bool {
+	return bytes.Compare(key, in.Lower) >= 0 && bytes.Compare(key, in.Upper) < 0
+}
+
+// errOutside is the error of a start that is not among what is read.
+func (r *read) errOutside(start attr.Item) error {
+	if r.key == nil {
+		return invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
+			*r.in.TotalSegments, *r.in.Segment)
+	}
+	if keys := r.keys(); len(keys.parts) == 2 && len(r.terms) == 2 {
+		moved := slices.Clone(start) // into the collection that is read
+		for i := range moved {
+			if moved[i].Name == keys.hash[0].Name {
+				moved[i].Value = r.terms[slices.IndexFunc(r.terms, func(t expr.KeyTerm) bool { return t.Name == moved[i].Name })].Value
 			}
 		}
+		if !inRange(r.keyOf(moved), r.within) {
+			return invalid("The provided starting key does not match the range key predicate")
+		}
+		return invalid("The query can return at most one row and cannot be restarted")
 	}
-	fits := len(start) == len(parts)
-	for _, p := range parts {
-		fits = fits && start.Get(p.Name).Kind == p.Kind
+	return invalid("The provided starting key is outside query boundaries based on provided conditions")
+}
+
+func (r *read) checkStart(start attr.Item) error {
+	parts := slices.Clone(r.keys().parts) // of what is read, then of the table
+	for _, p := range r.table.keys.parts {
+		if !r.keys().has(p.Name) {
+			parts = append(parts, p)
+		}
 	}
-	switch {
-	case !fits && r.key != nil:
-		return invalid("The provided starting key is invalid")
-	case !fits:
-		return invalid("The provided starting key is invalid: The provided key element does not match the schema")
+	if err := r.matchStart(start, parts); err != nil {
+		return err
 	}
 	for _, f := range start {
 		if empty := emptyKey(f.Value); empty != "" {
 			return errEmptyKey(empty, f.Name)
 		}
+	}
+	if r.single() {
+		return invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=%s}", start[0].Name, expr.Describe(&start[0].Value))
+	}
+	return nil
+}
+
+// single reports whether there is one item at most to be read, and so nothing to
+// go on with.
+func (r *read) single() bool { return r.key != nil && r.index == nil && len(r.table.keys.sort) == 0 }
+
+// matchStart checks that a start has the attributes that it must have, of their
+// kinds, and no others.
+func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) error {
+	const invalidStart = "The provided starting key is invalid"
+	whole := len(start) == len(parts)
+	for _, p := range parts {
+		whole = whole && start.Get(p.Name).Kind != attr.Invalid
+	}
+	ofTable := r.key == nil && r.index == nil // a Scan of a table has words of its own
+	if !ofTable && !whole {
+		return invalid(invalidStart)
+	}
+	for _, p := range parts {
+		if start.Get(p.Name).Kind == p.Kind && whole {
+			continue
+		}
+		if !ofTable && r.keys().has(p.Name) {
+			return errKeySchema()
+		}
+		return invalid(invalidStart + ": The provided key element does not match the schema")
 	}
 	return nil
 }
@@ -401,7 +514,12 @@ func (r *read) checkStart(start attr.Item) error {
 // readPage walks the range until the page is full or the range ends.
 func (e *Engine) readPage(ctx context.Context, r *read) (err error) {
 	view := e.store.View
-	if r.fetch {
+	var m *moment
+	if e.past != nil && !r.in.ConsistentRead {
+		view, m = e.past.look(view)
+		defer func() { err = errors.Join(err, e.past.looked(m)) }()
+	}
+	if r.fetch && m == nil {
 		snapshot := e.store.Snapshot() // index and items as of one moment
 		defer func() { err = errors.Join(err, snapshot.Close()) }()
 		view = snapshot.View
@@ -447,7 +565,7 @@ func (r *read) take(view store.View, raw attr.Raw) (full bool, err error) {
 		}
 	}
 	full = r.bytes+r.fetchedBytes >= maxPageBytes || r.in.Limit != nil && int64(r.out.ScannedCount) == *r.in.Limit
-	if full {
+	if full && !r.single() {
 		last, err := entry.Decode()
 		if err != nil {
 			return true, err
@@ -497,6 +615,9 @@ func (r *read) finish() float64 {
 	r.out.CountOnly = r.in.Select == "COUNT"
 	spent := r.fetched
 	units := readUnits(r.bytes, r.in.ConsistentRead)
+	if r.key == nil {
+		units = max(units, float64(r.visited())*readUnits(0, r.in.ConsistentRead))
+	}
 	if r.index != nil {
 		spent.charge(r.index, units)
 	} else {

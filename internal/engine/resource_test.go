@@ -37,10 +37,17 @@ func TestObserverIsToldOfPages(t *testing.T) {
 		if len(told) != 3 {
 			t.Errorf("three pages of a scan are %d requests", len(told))
 		}
-		for _, a := range told {
-			if a.Key != nil || a.Sort != nil || a.ReadUnits != 0.5 || a.Partition != 0 {
-				t.Errorf("a page of a scan: %+v", a)
+		for i, a := range told {
+			want := 0.5 // for each of the partitions that it comes to: the second page stays in one
+			if i != 1 {
+				want = a.ReadUnits
 			}
+			if a.Key != nil || a.Sort != nil || a.ReadUnits != want || a.Partition != 0 {
+				t.Errorf("page %d of a scan: %+v", i+1, a)
+			}
+		}
+		if units := told[0].ReadUnits + told[2].ReadUnits; units != 2.5 { // four partitions, one of them twice
+			t.Errorf("the first and the last page cost %v units", units)
 		}
 
 		told = nil

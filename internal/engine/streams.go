@@ -76,6 +76,9 @@ func (e *Engine) DescribeStream(_ context.Context, in *DescribeStreamInput) (*St
 	c.required("streamArn", in.StreamARN != nil)
 	c.page(in.Limit, maxStreamPage)
 	c.text("exclusiveStartShardId", in.ExclusiveStartShard, 28, 65, false)
+	if in.HasFilter {
+		c.required("shardFilter.type", in.FilterType != nil)
+	}
 	c.word("shardFilter.type", in.FilterType, "CHILD_SHARDS")
 	c.text("shardFilter.shardId", in.FilterShard, 28, 65, false)
 	if err := c.err(); err != nil {

@@ -39,6 +39,7 @@ type tableRecord struct {
 	NextIndexID uint16
 	TTL         string
 	StreamID    uint32 // zero: no stream is open
+	Tags        []Tag  `json:",omitempty"`
 }
 
 // usage is how many items a table or index holds and how large they are.

@@ -131,6 +131,7 @@ func (e *Engine) lockAdmin(ctx context.Context) error {
 // copy returns a record that can be changed without changing r.
 func (r tableRecord) copy() tableRecord {
 	r.IndexIDs = maps.Clone(r.IndexIDs)
+	r.Tags = slices.Clone(r.Tags)
 	r.Description.LocalIndexes = slices.Clone(r.Description.LocalIndexes)
 	r.Description.GlobalIndexes = slices.Clone(r.Description.GlobalIndexes)
 	return r
@@ -223,8 +224,7 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 		}
 	}
 	d := t.describe(now)
-	d.Status = "DELETING"
-	d.GlobalIndexes = nil // as in the service's answer
+	d.deleting()
 	e.at(staged)
 	if err := b.Commit(); err != nil {
 		return nil, fmt.Errorf("delete table %s: %w", t.name, err)
@@ -239,6 +239,15 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 		e.options.Dropped(t.name) // last: the table is gone, whatever it does
 	}
 	return d, nil
+}
+
+// deleting turns a description into that of a table that is being deleted, of
+// which the service does not tell its keys, its indexes and when it was created.
+func (d *TableDescription) deleting() {
+	d.Status = "DELETING"
+	d.Created = time.Time{}
+	d.KeySchema, d.AttributeDefinitions = nil, nil
+	d.LocalIndexes, d.GlobalIndexes = nil, nil
 }
 
 // forget makes a table unknown that is no longer stored. The caller holds it for

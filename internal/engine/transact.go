@@ -26,6 +26,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *TransactWriteItemsI
 	}
 	writes := make([]*write, len(in.Actions))
 	names := make([]string, len(in.Actions))
+	size := 0
 	for i := range in.Actions {
 		var err error
 		if writes[i], err = in.Actions[i].write(); err != nil {
@@ -33,6 +34,10 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *TransactWriteItemsI
 		}
 		writes[i].together = true
 		names[i] = *in.Actions[i].tableName()
+		size += writes[i].payload(in.Actions[i].expressions())
+	}
+	if size > maxTransactionBytes {
+		return nil, errTransactionSize(size)
 	}
 	tables, err := e.openTables(ctx, slices.Clone(names))
 	if err != nil {
@@ -131,7 +136,24 @@ func (a *TransactWrite) tableName() *string {
 	}
 }
 
+// expressions are those of the action.
+func (a *TransactWrite) expressions() *Expressions {
+	switch {
+	case a.Put != nil:
+		return &a.Put.Expressions
+	case a.Update != nil:
+		return &a.Update.Expressions
+	case a.Delete != nil:
+		return &a.Delete.Expressions
+	default:
+		return &a.ConditionCheck.Expressions
+	}
+}
+
 func (a *TransactWrite) write() (*write, error) {
+	if err := a.expressions().refused(); err != nil {
+		return nil, err
+	}
 	switch {
 	case a.Put != nil:
 		return newPut(a.Put)
@@ -149,9 +171,9 @@ func (e *Engine) transact(ctx context.Context, in *TransactWriteItemsInput, writ
 	var c cancellation
 	for i, w := range writes {
 		c.add(i, len(writes), w.bind(tables[nameOf(names[i])]))
-	}
-	if err := c.err(); err != nil {
-		return nil, err
+		if err := c.err(); err != nil { // the service looks no further either
+			return nil, err
+		}
 	}
 	if hasDuplicateItems(writes) {
 		return nil, errSameItem()
@@ -166,8 +188,23 @@ func errSameItem() *Error {
 	return invalid("Transaction request cannot include multiple operations on one item")
 }
 
-func errTransactionSize() *Error {
-	return invalid("The items of a transaction may not be larger than %d MB together", maxTransactionBytes>>20)
+func errTransactionSize(size int) *Error {
+	return invalid("Transaction payload size cannot exceed %dMB. Payload Size: %d", maxTransactionBytes>>20, size)
+}
+
+// payload is what an action counts for the size of a transaction: what the
+// request holds, not what is stored.
+func (w *write) payload(x *Expressions) int {
+	size := w.item.Size()
+	for _, text := range [...]*string{x.Condition, x.Update} {
+		if text != nil {
+			size += len(*text)
+		}
+	}
+	for i := range x.Values {
+		size += x.Values[i].Value.Size()
+	}
+	return size
 }
 
 func (e *Engine) runTransaction(ctx context.Context, writes []*write, token *string) error {
@@ -239,13 +276,11 @@ func (e *Engine) lockTransaction(ctx context.Context, writes []*write, held *[]*
 // decideTransaction decides all writes and collects every reason against them.
 func (e *Engine) decideTransaction(writes []*write) error {
 	var c cancellation
-	size := 0
 	for i, w := range writes {
 		if err := w.load(e.store.View); err != nil {
 			return err
 		}
 		c.add(i, len(writes), w.decide())
-		size += max(w.before.Size(), w.after.Size())
 		w.bill.table *= 2 // a transaction prepares, then commits
 	}
 	if err := c.err(); err != nil {
@@ -253,9 +288,6 @@ func (e *Engine) decideTransaction(writes []*write) error {
 			return throttled
 		}
 		return err
-	}
-	if size > maxTransactionBytes {
-		return errTransactionSize()
 	}
 	return nil
 }
@@ -363,10 +395,10 @@ func (e *Engine) TransactGetItems(ctx context.Context, in *TransactGetItemsInput
 	keys := make([][]byte, len(gets))
 	for i := range gets {
 		c.add(i, len(gets), gets[i].bind(tables[nameOf(names[i])]))
+		if err := c.err(); err != nil { // the service looks no further either
+			return nil, err
+		}
 		keys[i] = gets[i].key
-	}
-	if err := c.err(); err != nil {
-		return nil, err
 	}
 	if hasDuplicates(keys) {
 		return nil, errSameItem()
@@ -407,7 +439,7 @@ func (e *Engine) transactGet(in *TransactGetItemsInput, gets []get) (*TransactGe
 		return nil, err
 	}
 	if size > maxTransactionBytes {
-		return nil, errTransactionSize()
+		return nil, errTransactionSize(size)
 	}
 	if err := throttleReasons(e.admitGets(gets)); err != nil {
 		return nil, err
@@ -469,6 +501,9 @@ func (in *TransactGetItemsInput) gets() ([]get, error) {
 	}
 	gets := make([]get, len(in.Gets))
 	for i, g := range in.Gets {
+		if err := g.refused(); err != nil {
+			return nil, err
+		}
 		projection, err := g.projection()
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -402,5 +403,49 @@ func TestFailedTransactionsAreForgotten(t *testing.T) {
 	}
 	if n := len(b.tokens.done); n != 1 {
 		t.Errorf("%d tokens are remembered, want the one that went through", n)
+	}
+}
+
+// The size of a transaction is that of the request: large items can be deleted
+// and changed a little, but not be put.
+func TestTransactionSizeIsTheRequests(t *testing.T) {
+	e := openEngine(t, Options{})
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	large := strings.Repeat("x", 100_000)
+	all := func(action func(pk string) TransactWrite) error {
+		in := &TransactWriteItemsInput{HasActions: true}
+		for i := range 50 {
+			in.Actions = append(in.Actions, action(fmt.Sprint(i)))
+		}
+		_, err := e.TransactWriteItems(t.Context(), in)
+		return err
+	}
+	for i := range 50 {
+		putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "x", large))
+	}
+	err := all(func(pk string) TransactWrite {
+		return TransactWrite{Put: &PutItemInput{TableName: new("tab"), Item: fields("pk", pk, "x", large), HasItem: true}}
+	})
+	if err == nil || !strings.Contains(err.Error(), "Transaction payload size cannot exceed 4MB. Payload Size: 5000240") {
+		t.Errorf("putting 5 MB: got %v", err)
+	}
+	if err := all(func(pk string) TransactWrite {
+		return TransactWrite{Update: &UpdateItemInput{TableName: new("tab"), Key: fields("pk", pk), HasKey: true, Expressions: Expressions{
+			Update: new("SET y = :y"), Values: fields(":y", "small"), HasValues: true,
+		}}}
+	}); err != nil {
+		t.Errorf("changing 5 MB a little: %v", err)
+	}
+	if err := all(func(pk string) TransactWrite {
+		return TransactWrite{Update: &UpdateItemInput{TableName: new("tab"), Key: fields("pk", pk), HasKey: true, Expressions: Expressions{
+			Update: new("SET y = :y"), Values: fields(":y", large), HasValues: true,
+		}}}
+	}); err == nil {
+		t.Error("5 MB of new values are accepted")
+	}
+	if err := all(func(pk string) TransactWrite {
+		return TransactWrite{Delete: &DeleteItemInput{TableName: new("tab"), Key: fields("pk", pk), HasKey: true}}
+	}); err != nil {
+		t.Errorf("deleting 5 MB: %v", err)
 	}
 }

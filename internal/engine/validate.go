@@ -84,9 +84,14 @@ func isName(s string) bool {
 // tableName checks the TableName of a request about an existing table. A table
 // may also be named by its ARN, which nameOf turns into the name.
 func (c *constraints) tableName(name *string) {
-	if c.required("tableName", name != nil) {
-		c.text("tableName", new(nameOf(*name)), 1, 255, true)
+	if !c.required("tableName", name != nil) {
+		return
 	}
+	shortest := 3
+	if *name == "" {
+		shortest = 1 // in the service's words
+	}
+	c.text("tableName", new(nameOf(*name)), shortest, 255, true)
 }
 
 // indexName checks an IndexName.
@@ -192,16 +197,12 @@ func shortName(name *string) *string {
 	return new(nameOf(*name))
 }
 
-// check refuses what this engine does not implement: of parameters that go with
-// expressions, the older ones that expressions replaced. DynamoDB itself refuses
-// the two together.
+// check refuses parameters that do not go together, and those that this engine
+// does not implement.
 func (r *Request) check(x ...*Expressions) error {
-	if r.Unsupported != "" {
-		for _, x := range x {
-			if present := x.present(); len(present) > 0 {
-				return invalid("Can not use both expression and non-expression parameters in the same request: "+
-					"Non-expression parameters: {%s} Expression parameters: {%s}", r.Unsupported, strings.Join(present, ", "))
-			}
+	for _, x := range x {
+		if err := x.checkLegacy(); err != nil {
+			return err
 		}
 	}
 	if r.Unsupported != "" {

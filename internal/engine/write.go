@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -52,20 +53,23 @@ const (
 	check // a transaction's ConditionCheck, which writes nothing
 )
 
+// What is said of values without an expression that could use them.
+const (
+	withoutCondition = "ConditionExpression is null"
+	withoutUpdate    = "UpdateExpression and ConditionExpression are null"
+)
+
 // newPut takes a PutItem's parameters.
 func newPut(in *PutItemInput) (*write, error) {
 	if in.BadValue != nil {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: put, item: in.Item, onFailure: in.OnConditionFailure}
-	if err := w.parse(&in.Expressions, "ConditionExpression is null"); err != nil {
-		return nil, err
-	}
 	w.after = attr.NewRaw(in.Item)
 	if w.after.Size() > maxItemSize {
 		return nil, errItemSize()
 	}
-	return w, nil
+	return w, w.parse(&in.Expressions, withoutCondition)
 }
 
 // newUpdate takes an UpdateItem's parameters.
@@ -74,7 +78,7 @@ func newUpdate(in *UpdateItemInput) (*write, error) {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: update, item: in.Key, onFailure: in.OnConditionFailure}
-	return w, w.parse(&in.Expressions, "UpdateExpression and ConditionExpression are null")
+	return w, w.parse(&in.Expressions, withoutUpdate)
 }
 
 // newRemove takes a DeleteItem's parameters, newCheck a ConditionCheck's.
@@ -83,7 +87,7 @@ func newRemove(in *DeleteItemInput) (*write, error) {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: remove, item: in.Key, onFailure: in.OnConditionFailure}
-	return w, w.parse(&in.Expressions, "ConditionExpression is null")
+	return w, w.parse(&in.Expressions, withoutCondition)
 }
 
 func newCheck(in *DeleteItemInput) (*write, error) {
@@ -95,10 +99,15 @@ func newCheck(in *DeleteItemInput) (*write, error) {
 }
 
 func (w *write) parse(x *Expressions, withoutExpressions string) error {
+	if x.Legacy != nil {
+		if err := w.parseLegacy(x.Legacy); err != nil {
+			return err
+		}
+	}
 	if x.Condition == nil && x.Update == nil && !x.HasNames && !x.HasValues {
 		return nil
 	}
-	scope, err := x.scope(withoutExpressions, x.Condition, x.Update)
+	scope, err := x.scope(withoutExpressions)
 	if err != nil {
 		return err
 	}
@@ -113,6 +122,15 @@ func (w *write) parse(x *Expressions, withoutExpressions string) error {
 		}
 	}
 	return asError(scope.Unused())
+}
+
+// parseLegacy does the same for the parameters that expressions replaced.
+func (w *write) parseLegacy(l *Legacy) (err error) {
+	if w.update, err = l.update(); err != nil {
+		return err
+	}
+	w.condition, err = l.expected()
+	return err
 }
 
 // bind checks the write against the table it goes to.
@@ -139,7 +157,7 @@ func (w *write) bind(t *table) error {
 				return invalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
 			}
 		}
-		if err := t.checkPaths(w.update.TopLevelAttributes()); err != nil {
+		if err := cmp.Or(t.checkAssigned(w.update), t.checkPaths(w.update.TopLevelAttributes())); err != nil {
 			return err
 		}
 	}
@@ -364,6 +382,10 @@ func (e *Engine) apply(ctx context.Context, b *store.Batch, writes ...*write) er
 		}
 	}
 	e.at(recorded)
+	if err := e.past.keep(e.store); err != nil {
+		b.Discard()
+		return err
+	}
 	if err := b.Apply(); err != nil {
 		return err
 	}

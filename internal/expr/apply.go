@@ -26,6 +26,9 @@ func (u *Update) Apply(it attr.Item) (attr.Item, error) {
 		a := &u.actions[i]
 		writes = append(writes, a.write(it, &c))
 	}
+	if c.err == errType && u.attributes {
+		return nil, errUpdateType
+	}
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -153,7 +156,31 @@ func (n *node) compute(it attr.Item) (attr.Value, error) {
 		add = attr.Number.Sub
 	}
 	number, err := add(a.Number(), b.Number())
-	return attr.Num(number), err
+	return attr.Num(number), arithmetic(err, a.Number(), b.Number())
+}
+
+// arithmetic is the fault of a sum. Of numbers from 1e38 on, DynamoDB calls too
+// many digits an overflow.
+func arithmetic(err error, operands ...attr.Number) error {
+	if err != attr.ErrNumberDigits {
+		return err
+	}
+	for _, n := range operands {
+		if n >= large || n <= largeNegative { // the order of the bytes is that of the numbers
+			return attr.ErrNumberOverflow
+		}
+	}
+	return err
+}
+
+var large, largeNegative = mustParse("1e38"), mustParse("-1e38")
+
+func mustParse(text string) attr.Number {
+	n, err := attr.ParseNumber(text)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 // sum is what ADD makes of a value, nil if there is none: a larger number or a
@@ -166,7 +193,7 @@ func sum(old, v *attr.Value) (attr.Value, error) {
 		return attr.Value{}, errType
 	case v.Kind == attr.N:
 		number, err := old.Number().Add(v.Number())
-		return attr.Num(number), err
+		return attr.Num(number), arithmetic(err, old.Number(), v.Number())
 	}
 	return attr.Value{Kind: v.Kind, List: union(old.List, v.List)}, nil
 }

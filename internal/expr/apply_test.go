@@ -269,13 +269,16 @@ func TestUpdateLargeSets(t *testing.T) {
 func TestUpdateNumbers(t *testing.T) {
 	values := item(obj{
 		":big": num("5E125"), ":digits": num("12345678901234567890123456789012345678"), ":tenth": num("0.1"),
-		":tiny": num("2E-130"), ":tinier": num("1.5E-130"),
+		":huge": num("1E50"), ":minus": num("-1E50"), ":tiny": num("2E-130"), ":tinier": num("1.5E-130"),
 	})
 	for src, want := range map[string]string{
 		"SET a = :big + :big":              attr.ErrNumberOverflow.Error(),
 		"ADD big :big":                     attr.ErrNumberOverflow.Error(),
 		"SET a = :tiny - :tinier":          attr.ErrNumberUnderflow.Error(),
 		"SET a = :digits + :tenth":         attr.ErrNumberDigits.Error(),
+		"SET a = :huge - :tenth":           attr.ErrNumberOverflow.Error(), // as DynamoDB calls it
+		"SET a = :tenth + :minus":          attr.ErrNumberOverflow.Error(),
+		"ADD big :tenth":                   attr.ErrNumberOverflow.Error(),
 		"SET a = :tenth - :tenth":          "",
 		"SET a = :big + :big, b = a":       "The provided expression refers to an attribute that does not exist in the item",
 		"SET a = :big + :big, b = big.a+a": "The provided expression refers to an attribute that does not exist in the item",

@@ -209,12 +209,12 @@ func (p *parser) bounds(n *node) error {
 	} else {
 		return nil
 	}
-	return p.role.fault("The BETWEEN operator " + wrong + "; lower bound operand: " + describe(low.value) +
-		", upper bound operand: " + describe(high.value))
+	return p.role.fault("The BETWEEN operator " + wrong + "; lower bound operand: " + Describe(low.value) +
+		", upper bound operand: " + Describe(high.value))
 }
 
-// describe writes a scalar value as faults do.
-func describe(v *attr.Value) string {
+// Describe writes a scalar value as faults do.
+func Describe(v *attr.Value) string {
 	text := v.Str
 	switch v.Kind {
 	case attr.N:

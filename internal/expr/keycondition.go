@@ -2,6 +2,7 @@ package expr
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 )
@@ -10,6 +11,7 @@ import (
 // Query reads.
 type KeyCondition struct {
 	root  *node
+	terms KeyTerms // instead of a root, if it is not from an expression
 	arena arena
 }
 
@@ -36,6 +38,8 @@ const (
 	GreaterOrEqual
 	Between
 	BeginsWith
+
+	notIndexable // what KeyConditions can say but no key condition can be
 )
 
 // KeyPart is an attribute of a key schema.
@@ -48,6 +52,7 @@ type KeyPart struct {
 const (
 	errKeyCondition = attr.Fault("Query key condition not supported")
 	errKeyTerms     = attr.Fault("Conditions can be of length 1 or 2 only")
+	errNotIndexable = attr.Fault("Attempted conditional constraint is not an indexable operation")
 	errKeyType      = attr.Fault("One or more parameter values were invalid: Condition parameter type does not match schema type")
 )
 
@@ -65,7 +70,12 @@ func ParseKeyCondition(src string, s *Scope) (*KeyCondition, error) {
 
 // Terms returns the conditions on single attributes, in the order they are
 // written. No attribute has more than one.
-func (k *KeyCondition) Terms() (KeyTerms, error) { return appendTerms(nil, k.root) }
+func (k *KeyCondition) Terms() (KeyTerms, error) {
+	if k.root == nil {
+		return k.terms, nil
+	}
+	return appendTerms(nil, k.root)
+}
 
 func appendTerms(terms KeyTerms, n *node) (KeyTerms, error) {
 	switch n.op {
@@ -154,42 +164,86 @@ func keyOp(o op) KeyOp {
 // hash attribute, and terms to the first few range attributes, all but the last
 // of them equalities. The results are in the order of the schema.
 func (terms KeyTerms) Match(hash, ranges []KeyPart) (hashTerms, rangeTerms KeyTerms, err error) {
-	if len(terms) > 2 && len(hash) == 1 && len(ranges) <= 1 {
+	if len(terms) == 0 || len(terms) > 2 && len(hash) == 1 && len(ranges) <= 1 {
 		return nil, nil, errKeyTerms
 	}
-	if len(ranges) == 0 && len(terms) > len(hash) {
+	if len(ranges) == 0 && len(terms) > len(hash) || len(terms) > len(hash)+len(ranges) {
 		return nil, nil, errKeyCondition
 	}
-	for _, part := range hash {
-		t := terms.find(part.Name)
-		switch {
-		case t == nil:
-			return nil, nil, missed(part)
-		case !t.fits(part):
-			return nil, nil, errKeyType
-		case t.Op != Equal:
-			return nil, nil, errKeyCondition
-		}
-		hashTerms = append(hashTerms, *t)
+	if hashTerms, err = terms.matchHash(hash); err != nil {
+		return nil, nil, err
+	}
+	if err := terms.unequal(ranges); err != nil {
+		return nil, nil, err
 	}
 	for _, part := range ranges {
+		if len(hashTerms)+len(rangeTerms) == len(terms) {
+			break
+		}
 		t := terms.find(part.Name)
-		switch n := len(rangeTerms); {
-		case len(hashTerms)+n == len(terms):
-			return hashTerms, rangeTerms, nil
-		case t == nil:
-			return nil, nil, missed(part)
-		case !t.fits(part):
-			return nil, nil, errKeyType
-		case n > 0 && rangeTerms[n-1].Op != Equal:
-			return nil, nil, errKeyCondition
+		if err := t.check(part); err != nil {
+			return nil, nil, err
 		}
 		rangeTerms = append(rangeTerms, *t)
 	}
-	if len(hashTerms)+len(rangeTerms) < len(terms) {
-		return nil, nil, errKeyCondition
-	}
 	return hashTerms, rangeTerms, nil
+}
+
+// matchHash assigns terms to hash attributes.
+func (terms KeyTerms) matchHash(hash []KeyPart) (matched KeyTerms, err error) {
+	var unequal []string
+	for _, part := range hash {
+		t := terms.find(part.Name)
+		if len(hash) > 1 && (t == nil || t.fits(part) && t.Op != Equal) {
+			unequal = append(unequal, part.Name)
+			continue
+		}
+		if err := t.check(part); err != nil {
+			return nil, err
+		}
+		if t.Op != Equal {
+			return nil, errKeyCondition
+		}
+		matched = append(matched, *t)
+	}
+	if unequal != nil {
+		return nil, attr.Fault("HASH key attributes " + strings.Join(unequal, ", ") + " must have equality conditions specified in the query")
+	}
+	return matched, nil
+}
+
+// unequal returns an error for range attributes without an equality before the
+// last one that has a term.
+func (terms KeyTerms) unequal(ranges []KeyPart) error {
+	last := len(ranges) - 1
+	for last >= 0 && terms.find(ranges[last].Name) == nil {
+		last--
+	}
+	var unequal []string
+	for i := range max(last, 0) {
+		if t := terms.find(ranges[i].Name); t == nil || t.Op != Equal {
+			unequal = append(unequal, ranges[i].Name)
+		}
+	}
+	if unequal == nil {
+		return nil
+	}
+	return attr.Fault("RANGE key attributes " + strings.Join(unequal, ", ") + " must have equality conditions specified in the query " +
+		"because a condition is present on key attribute " + ranges[last].Name)
+}
+
+// check returns what keeps the term, nil if there is none, from being one on an
+// attribute.
+func (t *KeyTerm) check(part KeyPart) error {
+	switch {
+	case t == nil:
+		return missed(part)
+	case t.Op == notIndexable:
+		return errNotIndexable
+	case !t.fits(part):
+		return errKeyType
+	}
+	return nil
 }
 
 func missed(part KeyPart) error {

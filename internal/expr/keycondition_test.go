@@ -140,6 +140,8 @@ func TestKeyTermsMatch(t *testing.T) {
 	const (
 		missed      = "Query condition missed key schema element: "
 		unsupported = "Query key condition not supported"
+		equal       = " must have equality conditions specified in the query"
+		because     = " because a condition is present on key attribute "
 		tooMany     = "Conditions can be of length 1 or 2 only"
 		kind        = "One or more parameter values were invalid: Condition parameter type does not match schema type"
 	)
@@ -166,11 +168,16 @@ func TestKeyTermsMatch(t *testing.T) {
 		{"a = :a AND b = :b", "a b", "c d", `a = "a"; b = "b" | `},
 		{"c = :a AND b = :b AND a = :a", "a b", "c d", `a = "a"; b = "b" | c = "a"`},
 		{"d < :b AND c = :a AND b = :b AND a = :a", "a b", "c d", `a = "a"; b = "b" | c = "a"; d < "b"`},
-		{"a = :a", "a b", "", missed + "b"},
-		{"a = :a AND b > :a", "a b", "", unsupported},
+		{"a = :a", "a b", "", "HASH key attributes b" + equal},
+		{"a = :a AND b > :a", "a b", "", "HASH key attributes b" + equal},
+		{"c = :a", "a b", "c d", "HASH key attributes a, b" + equal},
+		{"a = :a AND b = :one", "a b", "c d", kind},
 		{"a = :a AND b = :a AND c = :a", "a b", "", unsupported},
-		{"a = :a AND b = :b AND d = :b", "a b", "c d", missed + "c"},
-		{"a = :a AND b = :b AND c > :a AND d = :b", "a b", "c d", unsupported},
+		{"a = :a AND b = :b AND d = :b", "a b", "c d", "RANGE key attributes c" + equal + because + "d"},
+		{"a = :a AND b = :b AND e = :b", "a b", "c d e", "RANGE key attributes c, d" + equal + because + "e"},
+		{"a = :a AND b = :b AND c > :a AND d = :b", "a b", "c d", "RANGE key attributes c" + equal + because + "d"},
+		{"a = :a AND b = :b AND c > :a AND d > :b", "a b", "c d", "RANGE key attributes c" + equal + because + "d"},
+		{"a = :a AND b = :b AND x = :b", "a b", "c d", missed + "c"},
 		{"a = :a AND b = :b AND c = :a AND d = :b AND e = :a", "a b", "c d", unsupported},
 	} {
 		k, err := ParseKeyCondition(c.src, scope())

@@ -82,7 +82,7 @@ func (o op) operands() int {
 
 // needsPath reports whether a function's first operand must be a path.
 func (o op) needsPath() bool {
-	return o == opExists || o == opNotExists || o == opType || o == opIfNotExists
+	return o == opExists || o == opNotExists || o == opIfNotExists
 }
 
 // node is a part of an expression: an operand, or an operator or function with

@@ -55,6 +55,18 @@ func ParseProjection(src string, s *Scope) (*Projection, error) {
 	return out, nil
 }
 
+// ProjectAttributes returns the projection that AttributesToGet asks for, the
+// parameter that ProjectionExpression replaced: whole attributes, whatever their
+// names. No name may be there twice.
+func ProjectAttributes(names []string) *Projection {
+	out := new(Projection)
+	for _, name := range names {
+		out.paths = append(out.paths, out.arena.attributePath(name))
+	}
+	slices.SortFunc(out.paths, path.compare)
+	return out
+}
+
 // Apply returns the wanted parts of an item, where they were: what a.b leads to
 // is still in a map a. Elements of a list keep their order but close ranks. Maps
 // and lists of which nothing is wanted, or nothing there, are left out.

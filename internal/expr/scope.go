@@ -55,8 +55,8 @@ func (s *Scope) Validate() error {
 			if !isPlaceholder('#', key) {
 				return attr.Fault("ExpressionAttributeNames contains invalid key: Syntax error; key: \"" + key + "\"")
 			}
-			if s.names[key] == "" {
-				return attr.Fault("ExpressionAttributeNames contains invalid value: Empty attribute name for key " + key)
+			if err := attr.CheckName(s.names[key]); err != nil {
+				return attr.Fault("ExpressionAttributeNames contains invalid value: " + err.Error() + " for key " + key)
 			}
 		}
 	}

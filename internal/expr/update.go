@@ -14,6 +14,8 @@ type Update struct {
 	actions []action // sorted by path
 	targets []path   // their paths
 	arena   arena
+
+	attributes bool // it is from AttributeUpdates, whose faults have other words
 }
 
 // action is something done to one place in an item.
@@ -68,6 +70,22 @@ func ParseUpdate(src string, s *Scope) (*Update, error) {
 // their names, each with whether it changes only parts of it (a.b, a[0]). An
 // attribute appears as often as it has such parts.
 func (u *Update) TopLevelAttributes() iter.Seq2[string, bool] { return topLevel(u.targets) }
+
+// Assigned returns the attributes that the update gives a value of the request,
+// each with the value's kind.
+func (u *Update) Assigned() iter.Seq2[string, attr.Kind] {
+	return func(yield func(string, attr.Kind) bool) {
+		for i := range u.actions {
+			a := &u.actions[i]
+			if a.path.nested() || a.value == nil || a.value.op != opValue {
+				continue
+			}
+			if !yield(a.path[0].name, a.value.value.Kind) {
+				return
+			}
+		}
+	}
+}
 
 // Counts returns how many of the actions write a value, SET and ADD, and how
 // many take one away, REMOVE and DELETE.

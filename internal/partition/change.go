@@ -75,6 +75,15 @@ func (s *Set) Boundaries(now time.Time) [][]byte {
 	return list
 }
 
+// Between returns how many partitions there are from the one that a place is in
+// to that of another.
+func (s *Set) Between(now time.Time, from, to []byte) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enter(now)
+	return s.find(boundOf(to)) - s.find(boundOf(from)) + 1
+}
+
 // Locate returns the number of the partition that a place is in: the same as in
 // Snapshot.
 func (s *Set) Locate(now time.Time, place []byte) uint64 {

@@ -57,7 +57,7 @@ func (r *request) batchGetTable(table string) engine.BatchGetTable {
 		case "ExpressionAttributeNames":
 			r.expressionNames(&t.Expressions)
 		case "AttributesToGet":
-			r.refuse(name)
+			legacy(&t.Expressions).AttributesToGet = r.attributesToGet()
 		default:
 			r.Skip()
 		}
@@ -143,6 +143,14 @@ func (a *answer) unprocessedKeys(t *engine.BatchGetTable) {
 	a.bool("ConsistentRead", t.ConsistentRead)
 	if t.Projection != nil {
 		a.string("ProjectionExpression", *t.Projection)
+	}
+	if t.Legacy != nil {
+		a.array("AttributesToGet")
+		for _, name := range t.Legacy.AttributesToGet {
+			a.next()
+			a.buf = jsonpull.AppendString(a.buf, name)
+		}
+		a.end(']')
 	}
 	if t.HasNames {
 		a.object("ExpressionAttributeNames")

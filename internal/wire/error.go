@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ const (
 	typeIncompleteSignature = "IncompleteSignatureException"
 	typeInvalidSignature    = "InvalidSignatureException"
 	typeUnrecognizedClient  = "UnrecognizedClientException"
-	typeAccessDenied        = "AccessDeniedException"
+	typeAccessDenied        = engine.TypeAccessDenied
 )
 
 var (
@@ -65,7 +66,7 @@ func (a *answer) error(err error) (status int) {
 		return http.StatusServiceUnavailable
 	case e.Type == typeTooLarge:
 		return http.StatusRequestEntityTooLarge
-	case e.Type == typeAccessDenied:
+	case errors.As(err, new(forbidden)):
 		return http.StatusForbidden
 	}
 	return http.StatusBadRequest

@@ -101,6 +101,13 @@ func originError(origin string) *engine.Error {
 		"if the page is yours, start heatsink serve with --cors %.100s", origin, flag)
 }
 
+// forbidden is an error of a guard: it has another status than AWS's own of the
+// same type.
+type forbidden struct{ err *engine.Error }
+
+func (f forbidden) Error() string { return f.err.Error() }
+func (f forbidden) Unwrap() error { return f.err }
+
 func denied(format string, args ...any) *engine.Error {
 	return &engine.Error{Type: typeAccessDenied, Message: fmt.Sprintf(format, args...)}
 }
@@ -113,7 +120,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 		writeCloudWatch(w, nil, &cloudWatchError{err.Type, err.Message})
 	case r.Method == http.MethodPost && isRoot(r) && contentTypeOf(r) != nil:
 		x := exchanges.Get().(*exchange)
-		status := x.answer.error(err)
+		status := x.answer.error(forbidden{err})
 		send(w, status, contentTypeOf(r), x.answer.buf, nil)
 		x.release()
 	default:

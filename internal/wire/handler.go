@@ -93,6 +93,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
 	x.link, _ = r.Context().Value(linkKey{}).(*link)
 	switch contentType := contentTypeOf(r); {
+	case headSize(r) > maxServiceHead:
+		send(w, http.StatusBadRequest, nil, nil, nil)
 	case r.Method == http.MethodGet && isRoot(r):
 		x.answer.buf = append(x.answer.buf, "healthy: dynamodb."+h.options.Region+".amazonaws.com "...)
 		send(w, http.StatusOK, nil, x.answer.buf, nil)
@@ -144,7 +146,7 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 		}
 	}()
 	if err := h.options.Guard.host(r); err != nil { // of what else a guard refuses, nothing comes on the first lane
-		return err
+		return forbidden{err}
 	}
 	op := h.operations[targetOf(r)]
 	if op == nil {
@@ -197,6 +199,21 @@ func (h *Handler) report(r *http.Request, err error) {
 // hostOf returns the host that a request was sent to. One that never went over a
 // network has it in its URL.
 func hostOf(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
+
+// maxServiceHead is how many bytes the head of a request may have, as on the
+// service.
+const maxServiceHead = 16 << 10
+
+// headSize is how many bytes a request's head has, at least.
+func headSize(r *http.Request) int {
+	size := len(r.Method) + len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	return size
+}
 
 // isRoot reports whether a request is for the path that operations have.
 func isRoot(r *http.Request) bool { return r.URL.Path == "/" || r.URL.Path == "" }

@@ -360,6 +360,27 @@ func TestTrouble(t *testing.T) {
 	answer(func() (*engine.GetItemOutput, error) { panic(http.ErrAbortHandler) })
 }
 
+// The head of a request has 16 KB at most, as on the service.
+func TestLongHeads(t *testing.T) {
+	_, h := getStub(t, Options{Unsigned: true})
+	for _, c := range []struct {
+		path, header string
+		want         int
+	}{
+		{"/", strings.Repeat("x", 15<<10), http.StatusOK},
+		{"/", strings.Repeat("x", 16<<10), http.StatusBadRequest},
+		{"/" + strings.Repeat("x", 15<<10), "", http.StatusNotFound},
+		{"/" + strings.Repeat("x", 17<<10), "", http.StatusBadRequest},
+	} {
+		r := post(dynamoDB+"GetItem", `{"TableName":"t"}`)
+		r.URL.Path, r.RequestURI = c.path, c.path
+		r.Header.Set("X-Padding", c.header)
+		if w := do(h, r); w.Code != c.want {
+			t.Errorf("a path of %d bytes and a header of %d: got %d, want %d", len(c.path), len(c.header), w.Code, c.want)
+		}
+	}
+}
+
 func FuzzRequests(f *testing.F) {
 	for i, body := range []string{
 		`{"TableName":"t","Item":{"a":{"SS":["b","b"]}},"ExpressionAttributeValues":{":a":{}}}`,

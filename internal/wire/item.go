@@ -12,8 +12,6 @@ func (r *request) putItem(in *engine.PutItemInput) *engine.Request {
 			in.TableName = r.optString()
 		case "Item":
 			in.Item, in.HasItem = r.Item(&attrjson.ItemType), true
-		case "Expected", "ConditionalOperator":
-			r.refuse(name)
 		default:
 			if !r.write(name, &in.Expressions, &in.Returns) {
 				r.Skip()
@@ -32,8 +30,8 @@ func (r *request) updateItem(in *engine.UpdateItemInput) *engine.Request {
 			in.Key, in.HasKey = r.Item(&attrjson.ItemType), true
 		case "UpdateExpression":
 			in.Update = r.optString()
-		case "AttributeUpdates", "Expected", "ConditionalOperator":
-			r.refuse(name)
+		case "AttributeUpdates":
+			legacy(&in.Expressions).AttributeUpdates = r.attributeUpdates()
 		default:
 			if !r.write(name, &in.Expressions, &in.Returns) {
 				r.Skip()
@@ -50,8 +48,6 @@ func (r *request) deleteItem(in *engine.DeleteItemInput) *engine.Request {
 			in.TableName = r.optString()
 		case "Key":
 			in.Key, in.HasKey = r.Item(&attrjson.ItemType), true
-		case "Expected", "ConditionalOperator":
-			r.refuse(name)
 		default:
 			if !r.write(name, &in.Expressions, &in.Returns) {
 				r.Skip()
@@ -77,7 +73,7 @@ func (r *request) getItem(in *engine.GetItemInput) *engine.Request {
 		case "ExpressionAttributeNames":
 			r.expressionNames(&in.Expressions)
 		case "AttributesToGet":
-			r.refuse(name)
+			legacy(&in.Expressions).AttributesToGet = r.attributesToGet()
 		default:
 			r.Skip()
 		}

@@ -34,6 +34,10 @@ var operations = map[string]operation{
 	dynamoDB + "DescribeTable": op((*request).table, (*engine.Engine).DescribeTable, (*answer).describeTable),
 	dynamoDB + "ListTables":    op((*request).listTables, (*engine.Engine).ListTables, (*answer).listTables),
 
+	dynamoDB + "TagResource":        silent(op((*request).tagResource, (*engine.Engine).TagResource, (*answer).nothing)),
+	dynamoDB + "UntagResource":      silent(op((*request).untagResource, (*engine.Engine).UntagResource, (*answer).nothing)),
+	dynamoDB + "ListTagsOfResource": op((*request).listTags, (*engine.Engine).ListTagsOfResource, (*answer).tags),
+
 	dynamoDB + "UpdateTimeToLive":   op((*request).updateTimeToLive, (*engine.Engine).UpdateTimeToLive, (*answer).updateTimeToLive),
 	dynamoDB + "DescribeTimeToLive": op((*request).table, (*engine.Engine).DescribeTimeToLive, (*answer).describeTimeToLive),
 
@@ -52,7 +56,6 @@ var operations = map[string]operation{
 // unimplemented are DynamoDB's other operations.
 var unimplemented = []string{
 	"BatchExecuteStatement", "ExecuteStatement", "ExecuteTransaction",
-	"ListTagsOfResource", "TagResource", "UntagResource",
 	"CreateBackup", "DeleteBackup", "DescribeBackup", "ListBackups", "RestoreTableFromBackup",
 	"DescribeContinuousBackups", "RestoreTableToPointInTime", "UpdateContinuousBackups",
 	"CreateGlobalTable", "DescribeGlobalTable", "DescribeGlobalTableSettings", "ListGlobalTables",

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -12,8 +13,10 @@ func (r *request) query(in *engine.ReadInput) *engine.Request {
 			in.ScanIndexForward = r.optBool()
 		case "KeyConditionExpression":
 			in.KeyCondition = r.optString()
-		case "KeyConditions", "QueryFilter":
-			r.refuse(name)
+		case "KeyConditions":
+			legacy(&in.Expressions).KeyConditions = r.conditions(&conditionsType, &conditionType)
+		case "QueryFilter":
+			legacy(&in.Expressions).QueryFilter = r.conditions(&conditionsType, &conditionType)
 		default:
 			r.read(name, in)
 		}
@@ -29,7 +32,7 @@ func (r *request) scan(in *engine.ReadInput) *engine.Request {
 		case "TotalSegments":
 			in.TotalSegments = r.optInteger()
 		case "ScanFilter":
-			r.refuse(name)
+			legacy(&in.Expressions).ScanFilter = r.conditions(&conditionsType, &conditionType)
 		default:
 			r.read(name, in)
 		}
@@ -51,7 +54,7 @@ func (r *request) read(name string, in *engine.ReadInput) {
 	case "ConsistentRead":
 		in.ConsistentRead = r.Bool()
 	case "ExclusiveStartKey":
-		in.ExclusiveStartKey, in.HasStartKey = r.Item(&attrjson.ItemType), true
+		in.ExclusiveStartKey, in.HasStartKey = r.startKey(), true
 	case "ReturnConsumedCapacity":
 		in.ConsumedCapacity = r.Text()
 	case "FilterExpression":
@@ -62,11 +65,28 @@ func (r *request) read(name string, in *engine.ReadInput) {
 		r.expressionNames(&in.Expressions)
 	case "ExpressionAttributeValues":
 		r.expressionValues(&in.Expressions)
-	case "AttributesToGet", "ConditionalOperator":
-		r.refuse(name)
+	case "AttributesToGet":
+		legacy(&in.Expressions).AttributesToGet = r.attributesToGet()
+	case "ConditionalOperator":
+		legacy(&in.Expressions).ConditionalOperator = r.optString()
 	default:
 		r.Skip()
 	}
+}
+
+// startKey reads an ExclusiveStartKey. Most faults in it are told to be its own,
+// but not those of numbers and of what is there twice.
+func (r *request) startKey() attr.Item {
+	before := r.Fault
+	r.Fault = nil
+	it := r.Item(&attrjson.ItemType)
+	if r.Fault != nil && !attrjson.IsNumeric(r.Fault) {
+		r.Fault = attr.Fault("The provided starting key is invalid: " + r.Fault.Error())
+	}
+	if before != nil {
+		r.Fault = before
+	}
+	return it
 }
 
 func (a *answer) read(out *engine.ReadOutput) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
@@ -64,15 +65,19 @@ func (r *request) part(read func() *engine.Request) {
 	}
 }
 
+// longestNull is how long a body may be that is looked at for being null, which
+// reads as a request without parameters but is none.
+const longestNull = 64
+
 // end returns the error that the body is to be answered with, if it cannot be
 // understood. AWS reads all of a body before it looks at what is in it.
 func (r *request) end() error {
 	err := r.End()
-	if err == nil {
+	if err == nil && (len(r.body) > longestNull || strings.TrimSpace(r.body) != "null") {
 		return nil
 	}
 	answer := &engine.Error{Type: engine.TypeSerialization}
-	if !jsonpull.IsSyntax(err) && jsonpull.Valid(r.body) {
+	if err != nil && !jsonpull.IsSyntax(err) && jsonpull.Valid(r.body) {
 		answer.Message = serializationMessage(err)
 	}
 	return answer
@@ -221,6 +226,10 @@ func (r *request) write(name string, x *engine.Expressions, to *engine.Returns) 
 		r.expressionNames(x)
 	case "ExpressionAttributeValues":
 		r.expressionValues(x)
+	case "Expected":
+		legacy(x).Expected = r.conditions(&expectedType, &expectationType)
+	case "ConditionalOperator":
+		legacy(x).ConditionalOperator = r.optString()
 	case "ReturnValues":
 		to.ReturnValues = r.Text()
 	case "ReturnValuesOnConditionCheckFailure":

@@ -45,7 +45,6 @@ func TestReadItems(t *testing.T) {
 		})
 	same(t, decoded(t, (*request).getItem, `{}`), &engine.GetItemInput{})
 	same(t, decoded(t, (*request).getItem, `{"TableName":"","Key":null}`), &engine.GetItemInput{TableName: new("")})
-	same(t, decoded(t, (*request).getItem, `null`), &engine.GetItemInput{})
 }
 
 func TestReadQueries(t *testing.T) {
@@ -196,7 +195,7 @@ func TestReadStreams(t *testing.T) {
 	same(t, decoded(t, (*request).describeStream, `{"StreamArn":"a","Limit":1,"ExclusiveStartShardId":"s","ShardFilter":{"Type":"CHILD_SHARDS","ShardId":"p"}}`),
 		&engine.DescribeStreamInput{
 			StreamARN: new("a"), Limit: new(int64(1)), ExclusiveStartShard: new("s"),
-			FilterType: new("CHILD_SHARDS"), FilterShard: new("p"),
+			HasFilter: true, FilterType: new("CHILD_SHARDS"), FilterShard: new("p"),
 		})
 	same(t, decoded(t, (*request).getShardIterator, `{"StreamArn":"a","ShardId":"s","ShardIteratorType":"AT_TIMESTAMP","SequenceNumber":"1","Timestamp":1700000000.25}`),
 		&engine.GetShardIteratorInput{
@@ -207,24 +206,38 @@ func TestReadStreams(t *testing.T) {
 		&engine.GetRecordsInput{ShardIterator: new("i"), Limit: new(int64(10))})
 }
 
+// The parameters that expressions replaced, as far as they are there: null is not.
+func TestReadLegacy(t *testing.T) {
+	one := item(t, `{"n":{"N":"1"}}`).Get("n")
+	same(t, decoded(t, (*request).updateItem, `{"AttributeUpdates":{"a":{"Action":"ADD","Value":{"N":"1"}},"b":{}},"Expected":{"a":{"Exists":true,"Value":{"N":"1"}}},"ConditionalOperator":"OR"}`).Legacy,
+		&engine.Legacy{
+			AttributeUpdates:    []engine.AttributeUpdate{{Name: "a", Action: new("ADD"), Value: &one}, {Name: "b"}},
+			Expected:            []engine.AttributeCondition{{Name: "a", Exists: new(true), Value: &one}},
+			ConditionalOperator: new("OR"),
+		})
+	condition := engine.AttributeCondition{Name: "a", Comparison: new("IN"), Values: []attr.Value{one, one}, HasValues: true}
+	same(t, decoded(t, (*request).query, `{"KeyConditions":{},"QueryFilter":{"a":{"ComparisonOperator":"EQ"},"a":{"ComparisonOperator":"IN","AttributeValueList":[{"N":"1"},{"N":"1"}]}},"AttributesToGet":[]}`).Legacy,
+		&engine.Legacy{KeyConditions: []engine.AttributeCondition{}, QueryFilter: []engine.AttributeCondition{condition}, AttributesToGet: []string{}})
+	same(t, decoded(t, (*request).query, `{"KeyConditions":null,"AttributesToGet":null,"ConditionalOperator":null}`).Legacy, nil)
+	same(t, decoded(t, (*request).putItem, `{"Expected":null}`).Legacy, nil)
+
+	// A few bytes of a request do not take many of memory.
+	many := `{"Expected":{` + strings.Repeat(`"a":{"AttributeValueList":[{"S":"x"},{"S":"x"}]},`, 200_000) + `"b":{}}}`
+	in := decoded(t, (*request).putItem, many)
+	if in.BadValue == nil || !strings.Contains(in.BadValue.Error(), "larger than 2 MB") || len(in.Legacy.Expected) != 1 {
+		t.Errorf("got %v and %d conditions", in.BadValue, len(in.Legacy.Expected))
+	}
+}
+
 func TestUnsupportedParameters(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		got  string
 	}{
-		{"Expected", decoded(t, (*request).putItem, `{"Expected":{"a":{"Exists":false}}}`).Unsupported},
-		{"ConditionalOperator", decoded(t, (*request).deleteItem, `{"ConditionalOperator":"AND","Expected":{}}`).Unsupported},
-		{"AttributeUpdates", decoded(t, (*request).updateItem, `{"AttributeUpdates":{}}`).Unsupported},
-		{"AttributesToGet", decoded(t, (*request).getItem, `{"AttributesToGet":["a"]}`).Unsupported},
-		{"KeyConditions", decoded(t, (*request).query, `{"KeyConditions":{}}`).Unsupported},
-		{"QueryFilter", decoded(t, (*request).query, `{"QueryFilter":{}}`).Unsupported},
-		{"ScanFilter", decoded(t, (*request).scan, `{"ScanFilter":{}}`).Unsupported},
-		{"AttributesToGet", decoded(t, (*request).batchGetItem, `{"RequestItems":{"t":{"AttributesToGet":["a"]}}}`).Unsupported},
-		{"Tags", decoded(t, (*request).createTable, `{"Tags":[{"Key":"a","Value":"b"}]}`).Unsupported},
+		{"VectorIndexes", decoded(t, (*request).createTable, `{"VectorIndexes":[{}]}`).Unsupported},
 		{"ReplicaUpdates", decoded(t, (*request).updateTable, `{"ReplicaUpdates":[{}]}`).Unsupported},
 		{"SSESpecification", decoded(t, (*request).updateTable, `{"SSESpecification":{}}`).Unsupported},
-		{"", decoded(t, (*request).query, `{"KeyConditions":null,"AttributesToGet":null}`).Unsupported},
-		{"", decoded(t, (*request).createTable, `{"Tags":[]}`).Unsupported},
+		{"", decoded(t, (*request).createTable, `{"VectorIndexes":[]}`).Unsupported},
 	} {
 		if c.got != c.name {
 			t.Errorf("got %q, want %q", c.got, c.name)

@@ -38,6 +38,7 @@ func (r *request) describeStream(in *engine.DescribeStreamInput) *engine.Request
 		case "ExclusiveStartShardId":
 			in.ExclusiveStartShard = r.optString()
 		case "ShardFilter":
+			in.HasFilter = true
 			for name := range r.Members(&shardFilterType) {
 				switch name {
 				case "Type":

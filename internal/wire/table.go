@@ -41,7 +41,9 @@ func (r *request) createTable(in *engine.CreateTableInput) *engine.Request {
 			in.DeletionProtection = r.optBool()
 		case "SSESpecification":
 			in.SSEEnabled = r.sseEnabled()
-		case "Tags", "VectorIndexes":
+		case "Tags":
+			in.Tags = r.tags()
+		case "VectorIndexes":
 			r.refuseElements(name)
 		case "ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode":
 			r.refuse(name)

@@ -49,6 +49,17 @@ const (
 	formatDuplicateBS = "One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates."
 )
 
+// IsNumeric reports whether a fault is one of numbers, or of a set that has an
+// element twice. DynamoDB tells them in the same words wherever they are.
+func IsNumeric(fault error) bool {
+	switch text := fault.Error(); fault {
+	case attr.ErrNumberOverflow, attr.ErrNumberUnderflow, attr.ErrNumberDigits, errDuplicateNS, errEmptyNS:
+		return true
+	default:
+		return strings.Contains(text, "contains duplicates") || strings.HasPrefix(text, "The parameter cannot be converted to a numeric value")
+	}
+}
+
 // Malformed is the error of JSON that does not stand for what it should, in
 // AWS's words. AWS answers it as a SerializationException.
 type Malformed string
@@ -65,6 +76,7 @@ var (
 	ElementItemType = jsonpull.Type{Shape: jsonpull.ElementMap, Class: valueClass}
 
 	valueType  = jsonpull.Type{Shape: jsonpull.Element, Class: valueClass}
+	memberType = jsonpull.Type{Shape: jsonpull.Struct, Class: valueClass}
 	binaryType = jsonpull.Type{Shape: jsonpull.Blob, Class: "java.nio.ByteBuffer"}
 	listType   = jsonpull.Type{Shape: jsonpull.List}
 )
@@ -148,6 +160,17 @@ func (d *Decoder) Value() attr.Value {
 	return v
 }
 
+// MemberValue is Value for one that is a member of a structure, whose type is
+// told in other words if it is wrong.
+func (d *Decoder) MemberValue() attr.Value {
+	d.begin(maxItemSize, 0)
+	v := d.valueOf(&memberType, 1)
+	if d.size > d.limit && v.Size() <= maxItemSize {
+		d.fault(errItemSize)
+	}
+	return v
+}
+
 func (d *Decoder) begin(limit, overhead int) {
 	d.size, d.limit, d.overhead = 0, limit, overhead
 }
@@ -182,6 +205,9 @@ func (d *Decoder) item(t *jsonpull.Type, level int) attr.Item {
 			d.size++
 		}
 		faultless := d.Fault == nil
+		if (name == "" || len(name) > attr.MaxName) && (level > 1 || d.overhead == 0) { // else it is a placeholder
+			d.fault(attr.CheckName(name))
+		}
 		v := d.value(level)
 		if faultless && d.Fault != nil {
 			d.FaultName = name // outermost last
@@ -231,7 +257,9 @@ func (d *Decoder) drop(base int) {
 	d.values = d.values[:base]
 }
 
-func (d *Decoder) value(level int) (v attr.Value) {
+func (d *Decoder) value(level int) attr.Value { return d.valueOf(&valueType, level) }
+
+func (d *Decoder) valueOf(t *jsonpull.Type, level int) (v attr.Value) {
 	if level > maxLevels {
 		d.fault(ErrTooManyLevels)
 		d.Skip()
@@ -246,7 +274,7 @@ func (d *Decoder) value(level int) (v attr.Value) {
 		return v
 	}
 	var seen uint16 // a bit for each kind
-	for name := range d.Members(&valueType) {
+	for name := range d.Members(t) {
 		switch name {
 		case "S":
 			v = attr.String(d.Text())

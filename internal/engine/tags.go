@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/heatsink-go/heatsink/internal/store"
+)
+
+// The limits of a table's tags, lengths in characters.
+const (
+	maxTags        = 50
+	maxTagKeys     = 1000 // of one UntagResource; the service tells no limit
+	maxTagKey      = 128
+	maxTagValue    = 256
+	maxResourceARN = 1283
+)
+
+// TagResource gives a table tags, with new values for those that it has. They are
+// there when the answer is; the service takes a moment.
+func (e *Engine) TagResource(ctx context.Context, in *TagResourceInput) (struct{}, error) {
+	var c constraints
+	c.resourceARN(in.ResourceARN)
+	if c.required("tags", in.HasTags) {
+		c.tags(in.Tags)
+	}
+	if err := c.err(); err != nil {
+		return struct{}{}, err
+	}
+	if err := in.check(); err != nil {
+		return struct{}{}, err
+	}
+	name, err := e.taggedTable(ctx, "TagResource", *in.ResourceARN)
+	if err != nil {
+		return struct{}{}, err
+	}
+	if len(in.Tags) == 0 {
+		return struct{}{}, invalid("Atleast one Tag needs to be provided as Input.")
+	}
+	if err := checkTags(in.Tags); err != nil {
+		return struct{}{}, err
+	}
+	err = e.change(ctx, name, func(t *table, _ *store.Batch) error {
+		return t.record.tag(in.Tags)
+	}, func(*table) {})
+	return struct{}{}, taggedMissing(err, ": ResourcArn: "+*in.ResourceARN+" not found")
+}
+
+// UntagResource takes tags from a table. Those that it does not have are no
+// error.
+func (e *Engine) UntagResource(ctx context.Context, in *UntagResourceInput) (struct{}, error) {
+	var c constraints
+	c.resourceARN(in.ResourceARN)
+	c.required("tagKeys", in.HasKeys)
+	for i := range in.Keys {
+		c.characters(fmt.Sprintf("tagKeys.%d.member", i+1), &in.Keys[i], 1, maxTagKey)
+	}
+	if err := c.err(); err != nil {
+		return struct{}{}, err
+	}
+	if err := in.check(); err != nil {
+		return struct{}{}, err
+	}
+	name, err := e.taggedTable(ctx, "UntagResource", *in.ResourceARN)
+	if err != nil {
+		return struct{}{}, err
+	}
+	switch n := len(in.Keys); {
+	case n == 0:
+		return struct{}{}, invalid("Atleast one Tag Key needs to be provided as Input.")
+	case n > maxTagKeys:
+		return struct{}{}, invalidParameter("TagKeys has more than %d keys, and no table has more than %d tags", maxTagKeys, maxTags)
+	}
+	err = e.change(ctx, name, func(t *table, _ *store.Batch) error {
+		t.record.Tags = slices.DeleteFunc(t.record.Tags, func(tag Tag) bool { return slices.Contains(in.Keys, *tag.Key) })
+		return nil
+	}, func(*table) {})
+	return struct{}{}, taggedMissing(err, "")
+}
+
+// ListTagsOfResource tells a table's tags, all of them in one answer.
+func (e *Engine) ListTagsOfResource(ctx context.Context, in *ListTagsInput) (out []Tag, err error) {
+	var c constraints
+	c.resourceARN(in.ResourceARN)
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if in.NextToken != nil { // no answer has one
+		return nil, invalidParameter("NextToken is not one of an earlier answer: %s", *in.NextToken)
+	}
+	name, err := e.taggedTable(ctx, "ListTagsOfResource", *in.ResourceARN)
+	if err != nil {
+		return nil, err
+	}
+	err = e.view(ctx, &TableInput{TableName: &name}, func(t *table) { out = slices.Clone(t.record.Tags) })
+	return out, taggedMissing(err, ": ResourcArn: "+*in.ResourceARN+" not found")
+}
+
+// taggedMissing turns the error of a table that is not there into that of an ARN.
+func taggedMissing(err error, suffix string) error {
+	if isMissing(err) {
+		return errorf(TypeResourceNotFound, "Requested resource not found%s", suffix)
+	}
+	return err
+}
+
+func isMissing(err error) bool {
+	var answer *Error
+	return errors.As(err, &answer) && answer.Type == TypeResourceNotFound
+}
+
+// taggedTable returns the name of the table that an ARN stands for: one that has
+// it, or one that would, in this account and region.
+func (e *Engine) taggedTable(ctx context.Context, operation, arn string) (string, error) {
+	parts := strings.SplitN(arn, ":", 6)
+	if parts[0] != "arn" {
+		return "", invalidParameter("ARNs must start with 'arn:': %s", arn)
+	}
+	name, ok := strings.CutPrefix(parts[len(parts)-1], "table/")
+	if len(parts) < 6 || !ok {
+		return "", invalidParameter("Invalid resource Arn: %s", arn)
+	}
+	if strings.Contains(name, "/") {
+		return "", invalidParameter("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: %s", arn)
+	}
+	if len(name) < 3 || len(name) > 255 || !isName(name) {
+		return "", invalidParameter("Invalid resource Arn: %s", arn)
+	}
+	its := ""
+	if err := e.view(ctx, &TableInput{TableName: &name}, func(t *table) { its = t.record.Description.ARN }); err != nil && !isMissing(err) {
+		return "", err
+	}
+	switch {
+	case its == arn: // also if it was created in another account or region
+	case parts[4] != e.options.Account:
+		return "", errorf(TypeAccessDenied, "User: arn:aws:iam::%s:root is not authorized to perform: dynamodb:%s on resource: %s",
+			e.options.Account, operation, arn)
+	case parts[1] != "aws" || parts[2] != "dynamodb" || parts[3] != e.options.Region:
+		return "", invalidParameter("Invalid resource Arn: %s", arn)
+	}
+	return name, nil
+}
+
+func (c *constraints) resourceARN(arn *string) {
+	if c.required("resourceArn", arn != nil) {
+		c.text("resourceArn", arn, 1, maxResourceARN, false)
+	}
+}
+
+// tags checks the members of tags one by one.
+func (c *constraints) tags(list []Tag) {
+	for i, tag := range list {
+		at := fmt.Sprintf("tags.%d.member.", i+1)
+		if c.required(at+"value", tag.Value != nil) {
+			c.characters(at+"value", tag.Value, 0, maxTagValue)
+		}
+		if c.required(at+"key", tag.Key != nil) {
+			c.characters(at+"key", tag.Key, 1, maxTagKey)
+		}
+	}
+}
+
+// characters is text for a limit that does not count bytes.
+func (c *constraints) characters(at string, s *string, shortest, longest int) {
+	switch n := utf8.RuneCountInString(*s); {
+	case n < shortest:
+		c.fault("'"+*s+"'", at, fmt.Sprintf("Member must have length greater than or equal to %d", shortest))
+	case n > longest:
+		c.fault("'"+*s+"'", at, fmt.Sprintf("Member must have length less than or equal to %d", longest))
+	}
+}
+
+// checkTags checks tags that are given together. The texts are ours.
+func checkTags(list []Tag) error {
+	seen := map[string]bool{}
+	for _, tag := range list {
+		switch key := *tag.Key; {
+		case strings.HasPrefix(strings.ToLower(key), "aws:"):
+			return invalidParameter("Tag key %s begins with aws:, which is reserved", key)
+		case strings.ContainsFunc(key, notOfTag) || strings.ContainsFunc(*tag.Value, notOfTag):
+			return invalidParameter("Tag %s: only letters, numbers, white space and the characters + - = . _ : / @ are allowed", key)
+		case seen[key]:
+			return invalidParameter("Tag key %s is there twice", key)
+		default:
+			seen[key] = true
+		}
+	}
+	if len(list) > maxTags {
+		return errTooManyTags()
+	}
+	return nil
+}
+
+func errTooManyTags() *Error {
+	return invalidParameter("A table cannot have more than %d tags", maxTags)
+}
+
+// notOfTag reports whether no tag may have a character.
+func notOfTag(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Z, r) && !strings.ContainsRune("+-=._:/@", r)
+}
+
+// tag adds tags to a record, or changes their values.
+func (r *tableRecord) tag(list []Tag) error {
+	for _, tag := range list {
+		tag = Tag{Key: new(strings.Clone(*tag.Key)), Value: new(strings.Clone(*tag.Value))} // not the request's memory
+		i := slices.IndexFunc(r.Tags, func(old Tag) bool { return *old.Key == *tag.Key })
+		if i < 0 {
+			r.Tags = append(r.Tags, tag)
+		} else {
+			r.Tags[i] = tag
+		}
+	}
+	if len(r.Tags) > maxTags {
+		return errTooManyTags()
+	}
+	return nil
+}
