@@ -88,13 +88,17 @@ func TestGetMetricStatistics(t *testing.T) {
 			change func(*cloudwatch.GetMetricStatisticsInput)
 			want   string
 		}{
-			"average":    {func(in *cloudwatch.GetMetricStatisticsInput) { in.Statistics = append(in.Statistics, cwtypes.StatisticAverage) }, `only Sum is implemented, not "Average"`},
+			"average": {func(in *cloudwatch.GetMetricStatisticsInput) {
+				in.Statistics = append(in.Statistics, cwtypes.StatisticAverage)
+			}, `only Sum is implemented, not "Average"`},
 			"percentile": {func(in *cloudwatch.GetMetricStatisticsInput) { in.ExtendedStatistics = []string{"p99"} }, `only Sum is implemented, not "p99"`},
 			"none":       {func(in *cloudwatch.GetMetricStatisticsInput) { in.Statistics = nil }, "At least one of the parameters"},
 			"seconds":    {func(in *cloudwatch.GetMetricStatisticsInput) { in.Period = aws.Int32(1) }, "a multiple of 60 seconds"},
-			"too many":   {func(in *cloudwatch.GetMetricStatisticsInput) { in.StartTime = aws.Time(time.Now().Add(-25 * time.Hour)) }, "exceeds the limit of 1,440"},
-			"backwards":  {func(in *cloudwatch.GetMetricStatisticsInput) { in.StartTime, in.EndTime = in.EndTime, in.StartTime }, "StartTime must be before EndTime"},
-			"no name":    {func(in *cloudwatch.GetMetricStatisticsInput) { in.MetricName = aws.String("") }, "a Namespace and a MetricName"},
+			"too many": {func(in *cloudwatch.GetMetricStatisticsInput) {
+				in.StartTime = aws.Time(time.Now().Add(-25 * time.Hour))
+			}, "exceeds the limit of 1,440"},
+			"backwards": {func(in *cloudwatch.GetMetricStatisticsInput) { in.StartTime, in.EndTime = in.EndTime, in.StartTime }, "StartTime must be before EndTime"},
+			"no name":   {func(in *cloudwatch.GetMetricStatisticsInput) { in.MetricName = aws.String("") }, "a Namespace and a MetricName"},
 		} {
 			if _, err := metrics.GetMetricStatistics(t.Context(), statistics("WriteThrottleEvents", test.change)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: got %v, want %q", name, err, test.want)

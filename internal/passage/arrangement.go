@@ -208,7 +208,7 @@ func (a Arrangement) SameLayout(l layout.Layout) bool {
 func (a Arrangement) String() string {
 	text := a.Layout.String()
 	if a.Varies() {
-		text += fmt.Sprintf(", and %d keys and %d prefixes with their own number of shards", len(a.Widths), len(a.Prefixes))
+		text += fmt.Sprintf(", and keys with a number of shards of their own: %d, and prefixes: %d", len(a.Widths), len(a.Prefixes))
 	}
 	if a.Table != "" {
 		text += ", in table " + a.Table
