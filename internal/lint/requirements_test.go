@@ -24,7 +24,7 @@ var expectedIDs = []struct {
 	{"004-%02d", 1, 30},
 	{"X%02d", 1, 8},
 	{"X%02d", 10, 32}, // there never was an X09
-	{"M%02d", 1, 20},
+	{"M%02d", 1, 24},
 }
 
 // requirement is one row of the document. No proofs means "not yet".
