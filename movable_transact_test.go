@@ -126,7 +126,7 @@ func TestMovablePartsAreNotSentAlone(t *testing.T) {
 		}
 		var wrong Transaction
 		wrong.Add(other, put)
-		if err := wrong.Write(ctx); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "add a part with the collection that has made it") {
+		if err := wrong.Write(ctx); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "which has not made it: make it with the collection") {
 			t.Errorf("a part of another collection: %v", err)
 		}
 		fixed, err := Open[Item](local.Start(t).Client(), Options{Table: "items", PartitionKey: "pk", SortKey: "sk"})
