@@ -26,7 +26,8 @@ type terms struct {
 }
 
 // IfVersion makes a write happen only if the item has this version; 0 means that there must be no item. Otherwise the
-// error is ErrConflict, or ErrNotFound if there is no item.
+// error is ErrConflict, or ErrNotFound if there is no item. The version may come from a client. One that no Store gives,
+// negative or 2⁶¹ and more, is ErrConflict without a request.
 func IfVersion(v Version) WriteOption { return func(t *terms) { t.conditional, t.on = true, v } }
 
 // ExpireAt ends the item at a time, rounded up to seconds. From then on it is not found. DynamoDB deletes it later.
@@ -111,9 +112,16 @@ const maxRounds = 100
 func (s *Store[T]) writePrimary(ctx context.Context, id string, r record, t terms) (record, error) {
 	n := &s.options.Names
 	stored := t.on
+	if stored < 0 || stored >= maxVersion {
+		return r, fmt.Errorf("%w: IfVersion(%d): no Store gives this version; take one that a write or Get has returned", ErrConflict, stored)
+	}
 	for range maxRounds {
-		r.version, r.write, r.checked = s.next(stored), newWrite(), time.Now()
-		err := s.table.Put(ctx, n.primary(id, r), func(in *dynamodb.PutItemInput) { s.restrict(in, r, t) })
+		var err error
+		if r.version, err = s.next(stored); err != nil {
+			return r, err
+		}
+		r.write, r.checked = newWrite(), time.Now()
+		err = s.table.Put(ctx, n.primary(id, r), func(in *dynamodb.PutItemInput) { s.restrict(in, r, t) })
 		item, prevented := refused(err)
 		if !prevented {
 			return r, err
