@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -176,4 +177,41 @@ func TestRefreshedInTime(t *testing.T) {
 		}
 		t.Logf("%d refreshes of two copies in %d minutes", wrote, minutes)
 	})
+}
+
+// A reader who demands a version may join a refresh that began before the version was written. What that refresh found,
+// nothing or an older version, does not decide.
+func TestDemandThatJoinsAnOldFlight(t *testing.T) {
+	for _, before := range []string{"", "old"} {
+		synctest.Test(t, func(t *testing.T) {
+			client := setup(t, replica.Options{Copies: 1})
+			posts := openOn(t, client, replica.Options{Copies: 1})
+			if before != "" {
+				put(t, posts, "viral", before, replica.Lazy)
+			}
+			slow := true
+			client.Delay(func(r faulty.Request) time.Duration {
+				if r.Operation == "GetItem" && r.Key("id") == "viral" && slow {
+					slow = false
+					return 200 * time.Millisecond // half before it arrives, and half before its answer
+				}
+				return 2 * time.Millisecond
+			})
+			var first sync.WaitGroup
+			first.Go(func() {
+				if got := title(posts, "viral"); got != before && before != "" {
+					t.Errorf("the first reader got %q", got)
+				}
+			})
+			time.Sleep(120 * time.Millisecond) // the primary was read, and the answer is under way
+			version := put(t, posts, "viral", "mine", replica.Lazy)
+			if got := title(posts, "viral", replica.AtLeast(version)); got != "mine" {
+				t.Errorf("with %q before: got %q after it was written", before, got)
+			}
+			first.Wait()
+			if end, err := posts.Delete(t.Context(), "viral", replica.Lazy); err != nil || !strings.Contains(title(posts, "viral", replica.AtLeast(end)), "not found") {
+				t.Errorf("deleted: got %q, %v", title(posts, "viral", replica.AtLeast(end)), err)
+			}
+		})
+	}
 }

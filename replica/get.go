@@ -70,8 +70,9 @@ func (s *Store[T]) find(ctx context.Context, id string, d demand) (*record, erro
 	return r, err
 }
 
-// findCopy returns what a copy has, or else what the primary had when the copy was refreshed. It is not done if that is
-// older than the reader asks for.
+// findCopy returns what a copy has, or else what the primary had when the copy was refreshed. It is not done if that does
+// not have the version that the reader asks for. A refresh that another reader leads may have begun before that version
+// was written, so even an item that was absent does not decide.
 func (s *Store[T]) findCopy(ctx context.Context, id string, d demand) (r *record, done bool, err error) {
 	seen, key, err := s.readCopy(ctx, id)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Store[T]) findCopy(ctx context.Context, id string, d demand) (r *record
 	case err != nil:
 		return nil, false, err
 	}
-	return fresh, fresh == nil || fresh.version >= d.atLeast, nil
+	return fresh, d.atLeast == 0 || fresh != nil && fresh.version >= d.atLeast, nil
 }
 
 // readCopy reads a random copy, and the next one if that is throttled. It returns the copy's key. A copy that another
