@@ -42,7 +42,7 @@ func Lazy(t *terms) { t.lazy = true }
 // copies at once, and returns when they are written. It costs 1 write unit for each KB of the primary and of each copy,
 // and a request for each. If another process has a clock that is ahead, it may take another request.
 //
-// If the error is a LaggingError, the item is stored, but some copies are old. If it is a heatsink.UnknownOutcomeError, the
+// If the error is a LaggingError, the item is stored, but some copies are old: do not repeat the write. If it is a heatsink.UnknownOutcomeError, the
 // item may be stored; to be certain, put it again. With any other error, nothing has changed.
 func (s *Store[T]) Put(ctx context.Context, id string, data T, options ...WriteOption) (Version, error) {
 	version, err := s.put(ctx, id, data, newTerms(options))

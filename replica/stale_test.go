@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -389,6 +390,32 @@ func TestThrottledCopy(t *testing.T) {
 		}
 		if n := client.Count("GetItem"); n < 60 || n > 200 {
 			t.Errorf("%d requests for 50 reads of which half are throttled at first", n)
+		}
+	})
+}
+
+// A write whose copies have an unknown outcome is stored: it is not taken for a write with an unknown outcome, which
+// callers repeat.
+func TestCopiesOfUnknownOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 2})
+		posts := openOn(t, client, replica.Options{Copies: 2, Retry: heatsink.Retry{Attempts: 2}})
+		put(t, posts, "viral", "one")
+		client.Decide(on(faulty.LostAnswer, "PutItem", copyKey("viral", 0), copyKey("viral", 1)))
+		like := func(p *post) error { p.Likes++; return nil }
+		changed, err := posts.Change(t.Context(), "viral", like)
+		lag, ok := errors.AsType[*replica.LaggingError](err)
+		if !ok || lag.Lagging != 2 || changed.Data.Likes != 1 {
+			t.Fatalf("got %+v, %v", changed, err)
+		}
+		if _, unknown := errors.AsType[*heatsink.UnknownOutcomeError](err); unknown || errors.As(err, new(*heatsink.UnknownOutcomeError)) {
+			t.Errorf("a stored write has an unknown outcome: %v", err)
+		}
+		if !errors.As(lag.Err, new(*heatsink.UnknownOutcomeError)) || !strings.Contains(err.Error(), "outcome unknown") {
+			t.Errorf("the cause is not to be found: %v", err)
+		}
+		if !errors.As(err, new(*heatsink.ShardError)) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("the causes of the copies are not to be found: %v", err)
 		}
 	})
 }
