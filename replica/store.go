@@ -45,7 +45,7 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 	}
 	return &Store[T]{
 		options: options, copies: layout.Layout{Shards: options.Copies}, table: table, once: once,
-		flights: flights{by: make(map[string]*flight)},
+		flights: flights{maxStale: options.MaxStale, by: make(map[string]*flight)},
 	}, nil
 }
 
