@@ -22,6 +22,7 @@ type terms struct {
 	conditional bool
 	on          Version // with conditional: the version that is replaced, 0 if there must be none
 	expires     time.Time
+	kept        bool // expires is what the stored item has
 	lazy        bool
 }
 
@@ -74,7 +75,11 @@ func (s *Store[T]) newRecord(id string, data T, t terms) (r record, err error) {
 	}
 	if !t.expires.IsZero() {
 		r.expires = roundUp(t.expires)
-		if !time.Now().Before(r.expires) {
+		passed := !time.Now().Before(r.expires)
+		if passed && t.kept {
+			return r, ErrNotFound // it has expired since it was read
+		}
+		if passed {
 			return r, fmt.Errorf("%w: the expiry %s has passed: use Delete", ErrInput, t.expires.Format(time.RFC3339))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -418,4 +419,54 @@ func TestCopiesOfUnknownOutcome(t *testing.T) {
 			t.Errorf("the causes of the copies are not to be found: %v", err)
 		}
 	})
+}
+
+// A copy that another program has written over, or that cannot be read, does not keep Repair from the other copies.
+func TestRepairAroundAStranger(t *testing.T) {
+	client := setup(t, replica.Options{Copies: 4})
+	posts := openOn(t, client, replica.Options{Copies: 4})
+	strange := heatsink.Item{"id": text(copyKey("viral", 0)), "price": number(3)}
+	store(t, client.Direct, strange)
+	client.Decide(on(faulty.Denied, "GetItem", copyKey("viral", 2)))
+	version := put(t, posts, "viral", "one", replica.Lazy)
+	n, err := posts.Repair(t.Context(), "viral")
+	if n != 2 || err == nil || !strings.Contains(err.Error(), copyKey("viral", 0)) || !strings.Contains(err.Error(), copyKey("viral", 2)) {
+		t.Errorf("repaired %d, %v, want 2 and an error that names the others", n, err)
+	}
+	for copy, want := range []replica.Version{0, version, 0, version} {
+		if v := versionOf(t, client.Direct, copyKey("viral", copy)); v != want {
+			t.Errorf("copy %d has version %d, want %d", copy, v, want)
+		}
+	}
+	if got := stored(t, client.Direct, copyKey("viral", 0)); !reflect.DeepEqual(got, strange) {
+		t.Errorf("what another program wrote became %v", got)
+	}
+}
+
+// The documentation states how old Get's answer can be if clocks differ. A copy from the future is replaced if it is read
+// in time. Otherwise the answer is at most MaxStale and the difference old.
+func TestCopyFromTheFuture(t *testing.T) {
+	for _, read := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			client := setup(t, replica.Options{Copies: 1})
+			posts := openOn(t, client, replica.Options{Copies: 1})
+			put(t, posts, "viral", "old")
+			const ahead = 10 * time.Minute
+			item := stored(t, client.Direct, copyKey("viral", 0))
+			item["checked"] = number(time.Now().Add(ahead).UnixMilli())
+			store(t, client.Direct, item)
+			put(t, posts, "viral", "new", replica.Lazy)
+			if read && title(posts, "viral") != "new" {
+				t.Errorf("a copy from the future: got %q", title(posts, "viral"))
+			}
+			time.Sleep(ahead)
+			if got := title(posts, "viral"); read && got != "new" {
+				t.Errorf("replaced in time: got %q", got)
+			}
+			time.Sleep(time.Minute + time.Millisecond)
+			if got := title(posts, "viral"); got != "new" {
+				t.Errorf("after MaxStale and the difference: got %q", got)
+			}
+		})
+	}
 }

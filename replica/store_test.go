@@ -479,3 +479,19 @@ func TestStoredVersionThatIsFarAhead(t *testing.T) {
 		}
 	})
 }
+
+// An item that expires while it is changed is not found. It is no fault of the caller, who gave no expiry.
+func TestChangeAcrossTheExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		posts := openOn(t, setup(t, replica.Options{Copies: 1}), replica.Options{Copies: 1})
+		slowly := func(*post) error { time.Sleep(2 * time.Second); return nil }
+		put(t, posts, "brief", "one", replica.ExpireAt(time.Now().Add(time.Second)))
+		if _, err := posts.Change(t.Context(), "brief", slowly); !errors.Is(err, replica.ErrNotFound) || errors.Is(err, replica.ErrInput) {
+			t.Errorf("got %v", err)
+		}
+		put(t, posts, "long", "one")
+		if _, err := posts.Change(t.Context(), "long", slowly, replica.ExpireAt(time.Now().Add(time.Second))); !errors.Is(err, replica.ErrInput) {
+			t.Errorf("with an expiry that passes meanwhile: got %v", err)
+		}
+	})
+}
