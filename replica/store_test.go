@@ -435,7 +435,7 @@ func TestVersionThatNobodyGave(t *testing.T) {
 			}
 			for _, id := range []string{"a", "b"} {
 				v := put(t, posts, id, "next")
-				if ahead := time.UnixMicro(int64(v)).Sub(time.Now()); v <= first || ahead > time.Second {
+				if ahead := time.Until(time.UnixMicro(int64(v))); v <= first || ahead > time.Second {
 					t.Errorf("after IfVersion(%d), the version of %q is %d, %v ahead of the clock", wild, id, v, ahead)
 				}
 				if got := title(posts, id, replica.Latest); got != "next" {
