@@ -9,7 +9,7 @@ import (
 // Change reads the primary, calls change with its data, and stores the result. If another writer was faster, Change
 // starts over, so concurrent changes of an item are not lost. change may be called more than once, each time with the
 // stored data. If it returns an error, Change returns that error and stores nothing. The error is ErrNotFound if there is
-// no item.
+// no item, or if it expires before the result is stored.
 //
 // The item keeps its expiry unless ExpireAt is given. Change costs a Get with Latest and a Put each time it starts over,
 // of the copies only the last. Its errors are those of Put.
@@ -29,7 +29,7 @@ func (s *Store[T]) Change(ctx context.Context, id string, change func(data *T) e
 		t := given
 		t.conditional, t.on = true, item.Version
 		if t.expires.IsZero() {
-			t.expires = item.Expires
+			t.expires, t.kept = item.Expires, true
 		}
 		version, err := s.put(ctx, id, item.Data, t)
 		switch {

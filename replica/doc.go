@@ -21,8 +21,9 @@
 // when its content was known to be the primary's. Get returns a copy only if that was less than Options.MaxStale ago.
 // Otherwise it reads the primary and refreshes the copy. So:
 //
-//   - Get returns what the primary had at some time in the last MaxStale. The difference between the clocks of reader and
-//     writer adds to that, up to half of MaxStale. If the clocks differ by more, Get reads the primary.
+//   - Get returns what the primary had at some time in the last MaxStale. If the clock of who wrote the copy is ahead of
+//     the reader's, the difference adds to that. A copy from more than half of MaxStale in the future is replaced when it
+//     is read. If nobody reads it until its time has come, it is trusted: then a difference of any size adds to MaxStale.
 //   - Two calls of Get may return a newer version first and an older one next, because they may read different copies.
 //     Pass the version of the first to AtLeast, and the second is never older.
 //   - Put, Change and Delete return when all copies are written. Every Get that starts afterwards returns this version
@@ -43,7 +44,8 @@
 // it when nobody has refreshed it for MaxStale and an hour.
 //
 // Readers refresh a copy shortly before its time is up, one reader at a time in each process. So hot copies stay fresh
-// while others keep reading them.
+// while others keep reading them. A reader waits at most 250 ms for a read that another reader has sent, and for the write
+// of a copy.
 //
 // # What it costs
 //

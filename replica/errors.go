@@ -40,7 +40,7 @@ type LaggingError struct {
 	Lagging  int           // the number of copies that may not have it
 	Copies   int           // of how many
 	MaxStale time.Duration // of the writer
-	Err      error         // why they do not have it
+	Err      error         // why they do not have it; may wrap a heatsink.UnknownOutcomeError for each copy
 }
 
 func (e *LaggingError) Error() string {
@@ -48,8 +48,18 @@ func (e *LaggingError) Error() string {
 		e.ID, e.Version, e.Lagging, e.Copies, e.MaxStale, e.Err)
 }
 
-// Unwrap returns the errors of the copies.
-func (e *LaggingError) Unwrap() error { return e.Err }
+// Is reports whether an error of a copy is target.
+func (e *LaggingError) Is(target error) bool { return errors.Is(e.Err, target) }
+
+// As finds target among the errors of the copies, but no heatsink.UnknownOutcomeError. The outcome of a copy may be
+// unknown, but the outcome of the write is known: it is stored, and a caller must not repeat it. There is no Unwrap, because
+// errors.As would follow it.
+func (e *LaggingError) As(target any) bool {
+	if _, unknown := target.(**heatsink.UnknownOutcomeError); unknown {
+		return false
+	}
+	return errors.As(e.Err, target)
+}
 
 // refused returns the item that made a write's condition fail, nil if there is none, and whether that is what happened.
 func refused(err error) (heatsink.Item, bool) {

@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -175,5 +176,130 @@ func TestRefreshedInTime(t *testing.T) {
 			t.Errorf("%d refreshes of two copies in %d minutes, and %d reads", wrote, minutes, reads)
 		}
 		t.Logf("%d refreshes of two copies in %d minutes", wrote, minutes)
+	})
+}
+
+// A reader who demands a version may join a refresh that began before the version was written. What that refresh found,
+// nothing or an older version, does not decide.
+func TestDemandThatJoinsAnOldFlight(t *testing.T) {
+	for _, before := range []string{"", "old"} {
+		synctest.Test(t, func(t *testing.T) {
+			client := setup(t, replica.Options{Copies: 1})
+			posts := openOn(t, client, replica.Options{Copies: 1})
+			if before != "" {
+				put(t, posts, "viral", before, replica.Lazy)
+			}
+			slow := true
+			client.Delay(func(r faulty.Request) time.Duration {
+				if r.Operation == "GetItem" && r.Key("id") == "viral" && slow {
+					slow = false
+					return 200 * time.Millisecond // half before it arrives, and half before its answer
+				}
+				return 2 * time.Millisecond
+			})
+			var first sync.WaitGroup
+			first.Go(func() {
+				if got := title(posts, "viral"); got != before && before != "" {
+					t.Errorf("the first reader got %q", got)
+				}
+			})
+			time.Sleep(120 * time.Millisecond) // the primary was read, and the answer is under way
+			version := put(t, posts, "viral", "mine", replica.Lazy)
+			if got := title(posts, "viral", replica.AtLeast(version)); got != "mine" {
+				t.Errorf("with %q before: got %q after it was written", before, got)
+			}
+			first.Wait()
+			if end, err := posts.Delete(t.Context(), "viral", replica.Lazy); err != nil || !strings.Contains(title(posts, "viral", replica.AtLeast(end)), "not found") {
+				t.Errorf("deleted: got %q, %v", title(posts, "viral", replica.AtLeast(end)), err)
+			}
+		})
+	}
+}
+
+// A read of the primary that is never answered does not hold up other readers of the copy, even if its reader waits on.
+func TestReadThatIsNeverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		put(t, posts, "viral", "new", replica.Lazy)
+		client.Delay(faulty.Exactly(5 * time.Millisecond))
+		first := faulty.Script(faulty.Unanswered)
+		client.Decide(func(r faulty.Request) faulty.Fault {
+			if r.Operation == "GetItem" && r.Key("id") == "viral" {
+				return first(r)
+			}
+			return faulty.None
+		})
+		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
+		var leader, readers sync.WaitGroup
+		leader.Go(func() {
+			if _, err := posts.Get(patient, "viral"); !errors.Is(err, context.Canceled) {
+				t.Errorf("the reader without an answer got %v", err)
+			}
+		})
+		time.Sleep(100 * time.Millisecond)
+		for range 100 {
+			readers.Go(func() {
+				began := time.Now()
+				if got, took := title(posts, "viral"), time.Since(began); got != "new" || took > 300*time.Millisecond {
+					t.Errorf("got %q after %v", got, took)
+				}
+			})
+		}
+		readers.Wait()
+		reads := 0
+		for _, key := range client.Keys("GetItem", "id") {
+			if key == "viral" {
+				reads++
+			}
+		}
+		if reads != 2 {
+			t.Errorf("the primary was read %d times, want once more after the read without an answer", reads)
+		}
+		cancel()
+		leader.Wait()
+	})
+}
+
+// A write of a copy that is never answered does not hold up its reader, who has the item already.
+func TestRefreshThatIsNeverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		put(t, posts, "viral", "new", replica.Lazy)
+		client.Decide(on(faulty.Unanswered, "PutItem", copyKey("viral", 0)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		item, err := posts.Get(ctx, "viral")
+		if took := time.Since(began); err != nil || item.Data.Title != "new" || took > 300*time.Millisecond {
+			t.Errorf("got %+v, %v after %v", item, err, took)
+		}
+	})
+}
+
+// A copy that can still be used is returned if the primary does not answer, but not when its time is up meanwhile.
+func TestUsableCopyOfAPrimaryThatIsNeverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		wrote := time.Now()
+		put(t, posts, "viral", "old")
+		time.Sleep(58 * time.Second)
+		client.Decide(on(faulty.Unanswered, "GetItem", "viral"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		for time.Since(wrote) < time.Minute-50*time.Millisecond {
+			began := time.Now()
+			item, err := posts.Get(ctx, "viral")
+			took, age := time.Since(began), time.Since(wrote)
+			if err == nil && (took > 300*time.Millisecond || age > time.Minute || item.Data.Title != "old") {
+				t.Errorf("got %+v after %v, %v after it was written", item, took, age)
+			}
+			if err != nil && age < time.Minute {
+				t.Errorf("got %v, %v after it was written", err, age)
+			}
+			time.Sleep(7 * time.Millisecond)
+		}
 	})
 }

@@ -63,15 +63,25 @@ func (s *Store[T]) find(ctx context.Context, id string, d demand) (*record, erro
 		}
 	}
 	r, err := s.readPrimary(ctx, id)
-	if err == nil && r != nil && r.version < d.atLeast {
-		err = fmt.Errorf("%w: version %d is demanded, but the newest is %d; was the table restored, or is the version of another item?",
-			ErrVersion, d.atLeast, r.version)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	return r, d.check(r)
 }
 
-// findCopy returns what a copy has, or else what the primary had when the copy was refreshed. It is not done if that is
-// older than the reader asks for.
+// check refuses what the primary has if that is older than the reader asks for. No item is no error: its tombstone, which
+// had the version, may be gone.
+func (d demand) check(r *record) error {
+	if r == nil || r.version >= d.atLeast {
+		return nil
+	}
+	return fmt.Errorf("%w: version %d is demanded, but the newest is %d; was the table restored, or is the version of another item?",
+		ErrVersion, d.atLeast, r.version)
+}
+
+// findCopy returns what a copy has, or else what the primary had when the copy was refreshed. It is not done if that does
+// not have the version that the reader asks for. A refresh that another reader leads may have begun before that version
+// was written, so even an item that was absent does not decide.
 func (s *Store[T]) findCopy(ctx context.Context, id string, d demand) (r *record, done bool, err error) {
 	seen, key, err := s.readCopy(ctx, id)
 	if err != nil {
@@ -81,14 +91,21 @@ func (s *Store[T]) findCopy(ctx context.Context, id string, d demand) (r *record
 	if served && (!s.due(seen, time.Now()) || s.flights.under(key)) {
 		return seen, true, nil
 	}
-	fresh, err := s.refresh(ctx, id, key, seen)
+	if served {
+		short, stop := context.WithTimeout(ctx, patience) // the copy can be used, so it is not worth a long wait
+		defer stop()
+		ctx = short
+	}
+	fresh, own, err := s.refresh(ctx, id, key, seen)
 	switch {
 	case err != nil && served:
-		return seen, true, nil // the copy can still be used, and the next reader tries to refresh it
+		return seen, s.trusts(seen, time.Now()), nil // the next reader tries to refresh it
 	case err != nil:
 		return nil, false, err
+	case own:
+		return fresh, true, d.check(fresh)
 	}
-	return fresh, fresh == nil || fresh.version >= d.atLeast, nil
+	return fresh, d.atLeast == 0 || fresh != nil && fresh.version >= d.atLeast, nil
 }
 
 // readCopy reads a random copy, and the next one if that is throttled. It returns the copy's key. A copy that another

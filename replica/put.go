@@ -22,11 +22,13 @@ type terms struct {
 	conditional bool
 	on          Version // with conditional: the version that is replaced, 0 if there must be none
 	expires     time.Time
+	kept        bool // expires is what the stored item has
 	lazy        bool
 }
 
 // IfVersion makes a write happen only if the item has this version; 0 means that there must be no item. Otherwise the
-// error is ErrConflict, or ErrNotFound if there is no item.
+// error is ErrConflict, or ErrNotFound if there is no item. The version may come from a client. One that no Store gives,
+// negative or 2⁶¹ and more, is ErrConflict without a request.
 func IfVersion(v Version) WriteOption { return func(t *terms) { t.conditional, t.on = true, v } }
 
 // ExpireAt ends the item at a time, rounded up to seconds. From then on it is not found. DynamoDB deletes it later.
@@ -41,7 +43,7 @@ func Lazy(t *terms) { t.lazy = true }
 // copies at once, and returns when they are written. It costs 1 write unit for each KB of the primary and of each copy,
 // and a request for each. If another process has a clock that is ahead, it may take another request.
 //
-// If the error is a LaggingError, the item is stored, but some copies are old. If it is a heatsink.UnknownOutcomeError, the
+// If the error is a LaggingError, the item is stored, but some copies are old: do not repeat the write. If it is a heatsink.UnknownOutcomeError, the
 // item may be stored; to be certain, put it again. With any other error, nothing has changed.
 func (s *Store[T]) Put(ctx context.Context, id string, data T, options ...WriteOption) (Version, error) {
 	version, err := s.put(ctx, id, data, newTerms(options))
@@ -73,7 +75,11 @@ func (s *Store[T]) newRecord(id string, data T, t terms) (r record, err error) {
 	}
 	if !t.expires.IsZero() {
 		r.expires = roundUp(t.expires)
-		if !time.Now().Before(r.expires) {
+		passed := !time.Now().Before(r.expires)
+		if passed && t.kept {
+			return r, ErrNotFound // it has expired since it was read
+		}
+		if passed {
 			return r, fmt.Errorf("%w: the expiry %s has passed: use Delete", ErrInput, t.expires.Format(time.RFC3339))
 		}
 	}
@@ -111,9 +117,16 @@ const maxRounds = 100
 func (s *Store[T]) writePrimary(ctx context.Context, id string, r record, t terms) (record, error) {
 	n := &s.options.Names
 	stored := t.on
+	if stored < 0 || stored >= maxVersion {
+		return r, fmt.Errorf("%w: IfVersion(%d): no Store gives this version; take one that a write or Get has returned", ErrConflict, stored)
+	}
 	for range maxRounds {
-		r.version, r.write, r.checked = s.next(stored), newWrite(), time.Now()
-		err := s.table.Put(ctx, n.primary(id, r), func(in *dynamodb.PutItemInput) { s.restrict(in, r, t) })
+		var err error
+		if r.version, err = s.next(stored); err != nil {
+			return r, err
+		}
+		r.write, r.checked = newWrite(), time.Now()
+		err = s.table.Put(ctx, n.primary(id, r), func(in *dynamodb.PutItemInput) { s.restrict(in, r, t) })
 		item, prevented := refused(err)
 		if !prevented {
 			return r, err

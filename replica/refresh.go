@@ -14,37 +14,51 @@ import (
 
 // refresh returns what the primary has, nil if there is none, and makes a copy have it too. seen is what was read of the
 // copy before, nil if there is none. Readers of this process who meet the same copy at the same time share one refresh.
-func (s *Store[T]) refresh(ctx context.Context, id, key string, seen *record) (*record, error) {
+// own is true if this call has read the primary itself, so the read began after the call.
+func (s *Store[T]) refresh(ctx context.Context, id, key string, seen *record) (r *record, own bool, err error) {
 	for {
 		f, leads := s.flights.join(key)
 		if leads {
-			return s.lead(ctx, f, id, key, seen)
+			r, err = s.lead(ctx, f, id, key, seen)
+			return r, true, err
 		}
-		select {
-		case <-f.read:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		answered, err := f.wait(ctx)
 		switch {
-		case f.abandoned:
-			continue // it has ended, so that another can begin
+		case err != nil:
+			return nil, false, err
+		case !answered || f.abandoned || f.overdue(s.options.MaxStale):
+			continue // it has ended or is replaced by the next who joins
 		case f.err != nil:
-			return nil, f.err
-		case time.Since(f.began) > s.options.MaxStale: // the copy has been waiting for its write since then
-			return s.readPrimary(ctx, id)
+			return nil, false, f.err
 		}
-		return f.record.clone(), nil
+		return f.record.clone(), false, nil
 	}
 }
 
-// lead reads the primary, lets others have it, and writes the copy. A copy that cannot be written at once is left to the
-// next reader.
+// wait waits until a flight has read the primary, and returns false if that takes too long.
+func (f *flight) wait(ctx context.Context) (answered bool, err error) {
+	late := time.NewTimer(time.Until(f.began.Add(patience)))
+	defer late.Stop()
+	select {
+	case <-f.read:
+		return true, nil
+	case <-late.C:
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+// lead reads the primary, lets others have it, and writes the copy. A copy that cannot be written at once, or soon, is left
+// to the next reader.
 func (s *Store[T]) lead(ctx context.Context, f *flight, id, key string, seen *record) (r *record, err error) {
-	defer s.flights.end(key)
+	defer s.flights.end(key, f)
 	if r, err = s.readFor(ctx, f, id, key); err != nil {
 		return nil, err
 	}
-	if fault := s.mend(ctx, s.once, key, seen, r, f.began); fault != nil {
+	soon, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if fault := s.mend(soon, s.once, key, seen, r, f.began); fault != nil {
 		s.options.Logger.DebugContext(ctx, "copy not refreshed", "table", s.options.Table, "copy", key, "reason", fault)
 	}
 	return r, nil
@@ -58,7 +72,7 @@ func (s *Store[T]) readFor(ctx context.Context, f *flight, id, key string) (*rec
 	f.record, f.err = s.readPrimary(ctx, id)
 	f.abandoned = f.err != nil && ctx.Err() != nil
 	if f.err != nil {
-		s.flights.end(key)
+		s.flights.end(key, f)
 	}
 	return f.record.clone(), f.err
 }

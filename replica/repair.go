@@ -14,6 +14,9 @@ import (
 // exist are deleted. Nobody needs to call it: readers refresh old copies. It is for the time after a LaggingError, before
 // a new number of copies is used, and for tests.
 //
+// A copy that cannot be read or written, or that another program has written over, is left as it is. The error names it,
+// and the other copies are repaired nevertheless. If the primary cannot be read, nothing is repaired.
+//
 // It reads primary and copies with strong consistency: a request each, and 1 read unit for up to 4 KB. It writes
 // those that differ: 1 write unit for each KB.
 func (s *Store[T]) Repair(ctx context.Context, id string) (repaired int, err error) {
@@ -23,17 +26,14 @@ func (s *Store[T]) Repair(ctx context.Context, id string) (repaired int, err err
 	seen := make([]*record, s.options.Copies)
 	faults := make([]error, s.options.Copies)
 	s.each(func(copy int) { seen[copy], faults[copy] = s.look(ctx, id, copy) }) // before the primary, see mend
-	if err := errors.Join(faults...); err != nil {
-		return 0, fmt.Errorf("repair: item %q: %w", id, err)
-	}
 	at := time.Now()
 	primary, err := s.readPrimary(ctx, id)
 	if err != nil {
-		return 0, fmt.Errorf("repair: item %q: %w", id, err)
+		return 0, fmt.Errorf("repair: item %q: %w", id, errors.Join(append(faults, err)...))
 	}
 	var written atomic.Int64
 	s.each(func(copy int) {
-		if same(seen[copy], primary) {
+		if faults[copy] != nil || same(seen[copy], primary) {
 			return
 		}
 		if faults[copy] = s.mend(ctx, s.table, s.copyKey(id, copy), seen[copy], primary, at); faults[copy] == nil {

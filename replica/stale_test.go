@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -391,4 +393,80 @@ func TestThrottledCopy(t *testing.T) {
 			t.Errorf("%d requests for 50 reads of which half are throttled at first", n)
 		}
 	})
+}
+
+// A write whose copies have an unknown outcome is stored: it is not taken for a write with an unknown outcome, which
+// callers repeat.
+func TestCopiesOfUnknownOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 2})
+		posts := openOn(t, client, replica.Options{Copies: 2, Retry: heatsink.Retry{Attempts: 2}})
+		put(t, posts, "viral", "one")
+		client.Decide(on(faulty.LostAnswer, "PutItem", copyKey("viral", 0), copyKey("viral", 1)))
+		like := func(p *post) error { p.Likes++; return nil }
+		changed, err := posts.Change(t.Context(), "viral", like)
+		lag, ok := errors.AsType[*replica.LaggingError](err)
+		if !ok || lag.Lagging != 2 || changed.Data.Likes != 1 {
+			t.Fatalf("got %+v, %v", changed, err)
+		}
+		if _, unknown := errors.AsType[*heatsink.UnknownOutcomeError](err); unknown || errors.As(err, new(*heatsink.UnknownOutcomeError)) {
+			t.Errorf("a stored write has an unknown outcome: %v", err)
+		}
+		if !errors.As(lag.Err, new(*heatsink.UnknownOutcomeError)) || !strings.Contains(err.Error(), "outcome unknown") {
+			t.Errorf("the cause is not to be found: %v", err)
+		}
+		if !errors.As(err, new(*heatsink.ShardError)) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("the causes of the copies are not to be found: %v", err)
+		}
+	})
+}
+
+// A copy that another program has written over, or that cannot be read, does not keep Repair from the other copies.
+func TestRepairAroundAStranger(t *testing.T) {
+	client := setup(t, replica.Options{Copies: 4})
+	posts := openOn(t, client, replica.Options{Copies: 4})
+	strange := heatsink.Item{"id": text(copyKey("viral", 0)), "price": number(3)}
+	store(t, client.Direct, strange)
+	client.Decide(on(faulty.Denied, "GetItem", copyKey("viral", 2)))
+	version := put(t, posts, "viral", "one", replica.Lazy)
+	n, err := posts.Repair(t.Context(), "viral")
+	if n != 2 || err == nil || !strings.Contains(err.Error(), copyKey("viral", 0)) || !strings.Contains(err.Error(), copyKey("viral", 2)) {
+		t.Errorf("repaired %d, %v, want 2 and an error that names the others", n, err)
+	}
+	for copy, want := range []replica.Version{0, version, 0, version} {
+		if v := versionOf(t, client.Direct, copyKey("viral", copy)); v != want {
+			t.Errorf("copy %d has version %d, want %d", copy, v, want)
+		}
+	}
+	if got := stored(t, client.Direct, copyKey("viral", 0)); !reflect.DeepEqual(got, strange) {
+		t.Errorf("what another program wrote became %v", got)
+	}
+}
+
+// The documentation states how old Get's answer can be if clocks differ. A copy from the future is replaced if it is read
+// in time. Otherwise the answer is at most MaxStale and the difference old.
+func TestCopyFromTheFuture(t *testing.T) {
+	for _, read := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			client := setup(t, replica.Options{Copies: 1})
+			posts := openOn(t, client, replica.Options{Copies: 1})
+			put(t, posts, "viral", "old")
+			const ahead = 10 * time.Minute
+			item := stored(t, client.Direct, copyKey("viral", 0))
+			item["checked"] = number(time.Now().Add(ahead).UnixMilli())
+			store(t, client.Direct, item)
+			put(t, posts, "viral", "new", replica.Lazy)
+			if read && title(posts, "viral") != "new" {
+				t.Errorf("a copy from the future: got %q", title(posts, "viral"))
+			}
+			time.Sleep(ahead)
+			if got := title(posts, "viral"); read && got != "new" {
+				t.Errorf("replaced in time: got %q", got)
+			}
+			time.Sleep(time.Minute + time.Millisecond)
+			if got := title(posts, "viral"); got != "new" {
+				t.Errorf("after MaxStale and the difference: got %q", got)
+			}
+		})
+	}
 }

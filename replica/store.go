@@ -22,7 +22,7 @@ type Store[T any] struct {
 	table   *direct.Table
 	once    *direct.Table // does not retry
 	flights flights
-	last    atomic.Int64 // the last version that was made here
+	last    atomic.Int64 // the last version that was made here from the clock
 }
 
 // Open returns the store that options describe. It does no I/O and needs no closing.
@@ -45,7 +45,7 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 	}
 	return &Store[T]{
 		options: options, copies: layout.Layout{Shards: options.Copies}, table: table, once: once,
-		flights: flights{by: make(map[string]*flight)},
+		flights: flights{maxStale: options.MaxStale, by: make(map[string]*flight)},
 	}, nil
 }
 
@@ -62,16 +62,20 @@ type Item[T any] struct {
 type Version int64
 
 // maxVersion is the greatest version that is taken for one, far beyond any clock, so that there is always a next.
-const maxVersion Version = 1 << 60
+const maxVersion Version = 1 << 61
 
-// next returns a version that is greater than one that is stored, and than all that this store has made. So no late
-// write of this process is newer than what the process wrote after it.
-func (s *Store[T]) next(stored Version) Version {
+// next returns a version that is greater than one that the item has, or is said to have. It is also greater than all that
+// this store has made from its clock. The other version may come from a client or a broken clock. So only the clock moves
+// s.last, or one bad version would spread to every item that this store writes.
+func (s *Store[T]) next(stored Version) (Version, error) {
+	if stored >= maxVersion {
+		return 0, fmt.Errorf("version %d has no next: delete the item with another tool, and put it again", stored)
+	}
 	for {
 		last := s.last.Load()
-		v := max(time.Now().UnixMicro(), last+1, int64(stored)+1)
+		v := max(time.Now().UnixMicro(), last+1)
 		if s.last.CompareAndSwap(last, v) {
-			return Version(v)
+			return max(Version(v), stored+1), nil
 		}
 	}
 }

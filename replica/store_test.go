@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -411,4 +412,86 @@ func TestDocsHaveTheTable(t *testing.T) {
 			t.Errorf("docs/recipes/replica.md does not have the table for %s:\n%s", name, want)
 		}
 	}
+}
+
+// A version that a client makes up is refused. It changes neither this item nor what the store writes next.
+func TestVersionThatNobodyGave(t *testing.T) {
+	for _, wild := range []replica.Version{-1, math.MinInt64, 1 << 59, 1 << 60, 1<<60 + 1, 1<<61 - 1, 1 << 61, math.MaxInt64} {
+		synctest.Test(t, func(t *testing.T) {
+			client := setup(t, replica.Options{Copies: 2})
+			posts := openOn(t, client, replica.Options{Copies: 2})
+			first := put(t, posts, "a", "one")
+			for name, err := range map[string]error{
+				"put":    failure(posts.Put(t.Context(), "a", post{Title: "wild"}, replica.IfVersion(wild))),
+				"delete": failure(posts.Delete(t.Context(), "a", replica.IfVersion(wild))),
+			} {
+				if !errors.Is(err, replica.ErrConflict) {
+					t.Errorf("%s if the version is %d: got %v", name, wild, err)
+				}
+			}
+			_, err := posts.Delete(t.Context(), "nothing", replica.IfVersion(wild))
+			if !errors.Is(err, replica.ErrConflict) && !errors.Is(err, replica.ErrNotFound) {
+				t.Errorf("delete nothing if the version is %d: got %v", wild, err)
+			}
+			for _, id := range []string{"a", "b"} {
+				v := put(t, posts, id, "next")
+				if ahead := time.Until(time.UnixMicro(int64(v))); v <= first || ahead > time.Second {
+					t.Errorf("after IfVersion(%d), the version of %q is %d, %v ahead of the clock", wild, id, v, ahead)
+				}
+				if got := title(posts, id, replica.Latest); got != "next" {
+					t.Errorf("after IfVersion(%d), %q has %q", wild, id, got)
+				}
+			}
+		})
+	}
+}
+
+// An item whose version is far ahead can be read, changed and replaced. The version does not spread to other items.
+// Only the greatest has no next, and is refused instead of stored unreadably.
+func TestStoredVersionThatIsFarAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := setup(t, replica.Options{Copies: 1})
+		posts := openOn(t, client, replica.Options{Copies: 1})
+		for _, far := range []replica.Version{1 << 60, 1<<60 + 7, 1<<61 - 4} {
+			put(t, posts, "a", "one", replica.Lazy)
+			item := stored(t, client.Direct, "a")
+			item["version"] = number(int64(far))
+			store(t, client.Direct, item)
+			changed, err := posts.Change(t.Context(), "a", func(p *post) error { p.Title = "two"; return nil })
+			if err != nil || changed.Version != far+1 {
+				t.Errorf("changed to %+v, %v, want version %d", changed, err, far+1)
+			}
+			if v := put(t, posts, "a", "three"); v != far+2 || title(posts, "a", replica.AtLeast(v)) != "three" {
+				t.Errorf("put version %d over %d, then got %q", v, far+1, title(posts, "a", replica.AtLeast(v)))
+			}
+			if v := put(t, posts, "b", "other"); time.UnixMicro(int64(v)).After(time.Now().Add(time.Second)) {
+				t.Errorf("the version of another item is %d", v)
+			}
+		}
+		item := stored(t, client.Direct, "a")
+		item["version"] = number(1 << 61)
+		store(t, client.Direct, item)
+		if _, err := posts.Put(t.Context(), "a", post{Title: "four"}); err == nil || !strings.Contains(err.Error(), "has no next") {
+			t.Errorf("put over the greatest version: got %v", err)
+		}
+		if got := title(posts, "a", replica.Latest); got != "three" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// An item that expires while it is changed is not found. It is no fault of the caller, who gave no expiry.
+func TestChangeAcrossTheExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		posts := openOn(t, setup(t, replica.Options{Copies: 1}), replica.Options{Copies: 1})
+		slowly := func(*post) error { time.Sleep(2 * time.Second); return nil }
+		put(t, posts, "brief", "one", replica.ExpireAt(time.Now().Add(time.Second)))
+		if _, err := posts.Change(t.Context(), "brief", slowly); !errors.Is(err, replica.ErrNotFound) || errors.Is(err, replica.ErrInput) {
+			t.Errorf("got %v", err)
+		}
+		put(t, posts, "long", "one")
+		if _, err := posts.Change(t.Context(), "long", slowly, replica.ExpireAt(time.Now().Add(time.Second))); !errors.Is(err, replica.ErrInput) {
+			t.Errorf("with an expiry that passes meanwhile: got %v", err)
+		}
+	})
 }
