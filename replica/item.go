@@ -148,7 +148,8 @@ func integer(item heatsink.Item, name string) (int64, error) {
 // ever.
 func (s *Store[T]) checkSize(id string, r record) error {
 	n := &s.options.Names
-	r.expires, r.checked = time.Now(), time.Now()
+	longest := time.UnixMicro(9_999_999_999_999_999) // a number without zeros at its end takes the most bytes, and each write has others
+	r.version, r.expires, r.checked = maxVersion-1, longest, longest
 	for _, item := range []heatsink.Item{n.primary(id, r), n.copy(s.copyKey(id, s.options.Copies-1), r, s.options.MaxStale)} {
 		canonical, err := attribute.Canonical(&types.AttributeValueMemberM{Value: item})
 		if err != nil {
