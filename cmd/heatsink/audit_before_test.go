@@ -22,7 +22,7 @@ func hourOf(from time.Time, capacity, throttled int64, key string) []heat.Report
 	return []heat.Report{{
 		Source: heat.CloudWatch, From: from, To: from.Add(time.Hour), Resources: []heat.ResourceReport{{
 			Resource: orders, Capacity: &heat.Capacity{WriteUnits: capacity},
-			Writes: heat.Flow{Units: 3600 * 900, Throttled: throttled, Requests: 3600 * 1000, Throttles: []heat.ThrottleCount{{Reason: "WriteKeyRangeThroughputThrottleEvents", Count: throttled}}},
+			Writes: heat.Flow{Units: 3600 * 900, Throttled: throttled, Requests: 3600 * 1000, Throttles: []heat.ThrottleCount{{Reason: "TableWriteKeyRangeThroughputExceeded", Count: throttled}}},
 		}},
 	}, {
 		Source: heat.Stream, From: from, To: from.Add(time.Hour), Ended: true, Resources: []heat.ResourceReport{{
