@@ -282,6 +282,9 @@ func (n *noting) observed() {
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, but each of the %s has little "+
 			"load: they share partitions, or the partitions are too few; warm the %s",
 			grouped(n.Throttles), enoughThrottles, figure.Count(n.Shards, "shard"), n.place())
+	case p.Load.Throttled && p.Strategy == Leave:
+		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, and shards do not help: if other keys share the "+
+			"partition, warm the %s", grouped(n.Throttles), enoughThrottles, n.place())
 	case p.Load.Throttled:
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d: the key needs more shards than "+
 			"it has", grouped(n.Throttles), enoughThrottles)
