@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -108,7 +107,7 @@ func recorded(r *heat.Report) bool {
 func (db *DB) throttles() string {
 	var b strings.Builder
 	for _, t := range db.Throttled() {
-		fmt.Fprintf(&b, "throttled: %s: %s\n", heat.Resource{Table: t.Table, Index: t.Index}, figure.Count(t.Requests, "request"))
+		fmt.Fprintf(&b, "throttled: %s: %d requests\n", heat.Resource{Table: t.Table, Index: t.Index}, t.Requests)
 	}
 	return b.String()
 }
