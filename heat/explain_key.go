@@ -187,10 +187,10 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 	switch {
 	case d == Read && k.Items == 1:
 		return PopularItem, "reads of one item exceed what a partition serves",
-			"cache it (in the process, or in DAX); shards do not help a single item, but copies of it do"
+			"cache it (package cache, or DAX), or keep copies of it (package replica); shards do not help a single item"
 	case d == Read:
 		return ReadHot, "reads of one key exceed what a partition serves",
-			"cache the reads (package cache, or DAX); do not shard for reads: a read of a sharded key asks every shard"
+			"cache the reads (package cache, or DAX), or keep copies of items that many read (package replica); do not shard for reads: a read of a sharded key asks every shard"
 	case k.Items == 1 && fixed:
 		return GlobalCounter, "all writers update one item",
 			"shard the counter: package counter combines many increments into one write, and sums the shards when read"

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -59,7 +60,8 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 }
 
 // ExplainChange finds what only two reports of the same tables show: capacity was raised, and DynamoDB throttles as many
-// requests as before, or more.
+// requests as before, or more. It counts neither throttles by the provisioned capacity, the on-demand maximum or the account,
+// nor a capacity as useless if more is consumed than the lower one serves.
 func ExplainChange(before, after Report) []Finding {
 	e := explainer{report: &after}
 	for i := range after.Resources {
@@ -77,18 +79,70 @@ func ExplainChange(before, after Report) []Finding {
 
 func (e *explainer) noHelp(beforeReport *Report, before, after *ResourceReport, d Direction) {
 	was, is := capacityOf(before.Capacity, d), capacityOf(after.Capacity, d)
-	rate := func(r *Report, f *Flow) float64 { return float64(f.Throttled) / max(1, r.Elapsed().Seconds()) }
-	refusedBefore, refusedAfter := rate(beforeReport, before.Flow(d)), rate(e.report, after.Flow(d))
+	first, second := paceOf(beforeReport, before.Flow(d)), paceOf(e.report, after.Flow(d))
 	if beforeReport.From.Equal(e.report.From) && e.report.To.After(beforeReport.To) { // of one recorder: the second includes the first
-		refusedAfter = float64(after.Flow(d).Throttled-before.Flow(d).Throttled) / max(1, e.report.To.Sub(beforeReport.To).Seconds())
+		second = second.since(first)
 	}
+	refusedBefore, refusedAfter := first.refused(), second.refused()
 	if was == 0 || is < 1.2*was || refusedBefore == 0 || refusedAfter < 0.8*refusedBefore {
 		return
 	}
-	e.add(after, Finding{
+	used := max(second.units/second.seconds, busiestMinute(later(after.Flow(d).Trend, e.report.To.Add(-second.time()))))
+	if e.report.Source == CloudWatch {
+		used = max(used, after.Flow(d).Peak)
+	}
+	if used > was {
+		return // the lower capacity would not serve it
+	}
+	f := Finding{
 		Kind: NoHelp, Severity: Critical, Direction: d,
-		Message:  fmt.Sprintf("More %s capacity did not help: with %.0f units a second instead of %.0f, as many requests are throttled", d, is, was),
-		Evidence: []string{fmt.Sprintf("%.1f throttled requests a second before, %.1f after", refusedBefore, refusedAfter)},
-		Cause:    "one partition is the limit, not the table", Remedy: "lower the capacity again, and shard the hot key",
-	})
+		Message: fmt.Sprintf("More %s capacity did not help: with %.0f units a second instead of %.0f, as many requests are throttled", d, is, was),
+		Evidence: []string{
+			fmt.Sprintf("%.1f throttled requests a second before, %.1f after", refusedBefore, refusedAfter),
+			fmt.Sprintf("at most %.0f %s units a second are consumed, which the lower capacity serves", used, d),
+		},
+		Cause: "one partition is the limit, not the table", Remedy: "lower the capacity again, and shard the hot key",
+	}
+	if second.keyRange <= 0 {
+		f.Severity = Warning
+		f.Cause = "one partition is probably the limit, but the report does not have the reason of the throttles"
+		f.Remedy = "read the ThrottlingReasons of the exceptions, as a Recorder does, before you change the capacity or shard a key"
+	}
+	e.add(after, f)
+}
+
+// pace is what a flow has in a time: the units that were served, and the throttles that a table's capacity cannot explain.
+type pace struct {
+	seconds, units float64
+	partition      int64 // throttles by key range, or for an unknown reason
+	keyRange       int64 // of these, by key range
+}
+
+func paceOf(r *Report, f *Flow) pace {
+	p := pace{seconds: max(1, r.Elapsed().Seconds()), units: f.Units, partition: f.Throttled}
+	for _, t := range f.Throttles {
+		switch reasonEnd(t.Reason) {
+		case keyRangeReason:
+			p.keyRange += t.Count
+		case provisionedReason, accountReason, maximumReason:
+			p.partition -= t.Count
+		}
+	}
+	return p
+}
+
+// since returns what p has more than an earlier one of the same recorder.
+func (p pace) since(earlier pace) pace {
+	return pace{max(1, p.seconds-earlier.seconds), p.units - earlier.units, p.partition - earlier.partition, p.keyRange - earlier.keyRange}
+}
+
+// refused returns throttles a second.
+func (p pace) refused() float64 { return float64(max(0, p.partition)) / p.seconds }
+
+// time returns the seconds as a duration.
+func (p pace) time() time.Duration { return time.Duration(p.seconds * float64(time.Second)) }
+
+// later returns the points of a trend that begin at a time or after it.
+func later(trend []Point, since time.Time) []Point {
+	return slices.DeleteFunc(slices.Clone(trend), func(p Point) bool { return p.From.Before(since) })
 }

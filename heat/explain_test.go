@@ -422,6 +422,49 @@ func TestExplainSigns(t *testing.T) {
 	}
 }
 
+// More capacity has helped if it is used, or if the table's own limit throttles. Where the reason is unknown, nobody is told
+// to lower it.
+func TestExplainChangeOfUsedCapacity(t *testing.T) {
+	const keyRange, provisioned = "TableWriteKeyRangeThroughputExceeded", "TableWriteProvisionedThroughputExceeded"
+	at := time.Unix(1_800_000_000, 0)
+	hour := func(from time.Time, capacity int64, perSecond float64, throttles ...heat.ThrottleCount) heat.Report {
+		f := heat.Flow{Units: perSecond * 600, Requests: 600_000, Throttles: throttles}
+		for _, t := range throttles {
+			f.Throttled += t.Count
+		}
+		return heat.Report{Source: heat.CloudWatch, From: from, To: from.Add(10 * time.Minute), Resources: []heat.ResourceReport{{
+			Resource: heat.Resource{Table: "orders"}, Key: []string{"pk"}, Capacity: &heat.Capacity{WriteUnits: capacity, ReadUnits: 10}, Writes: f,
+		}}}
+	}
+	by := func(reason string, n int64) heat.ThrottleCount { return heat.ThrottleCount{Reason: reason, Count: n} }
+	for _, test := range []struct {
+		name   string
+		before []heat.ThrottleCount
+		units  float64 // a second, after
+		after  []heat.ThrottleCount
+		peak   float64 // units a second in one minute
+		want   string
+	}{
+		{"all used, by the table's limit", []heat.ThrottleCount{by(provisioned, 6000)}, 4000, []heat.ThrottleCount{by(provisioned, 6000)}, 0, ""},
+		{"idle, by the table's limit", []heat.ThrottleCount{by(keyRange, 6000)}, 900, []heat.ThrottleCount{by(provisioned, 6000)}, 0, ""},
+		{"by key range, where it was the table's limit", []heat.ThrottleCount{by(provisioned, 6000)}, 900, []heat.ThrottleCount{by(keyRange, 6000)}, 0, ""},
+		{"used, by key range", []heat.ThrottleCount{by(keyRange, 6000)}, 2000, []heat.ThrottleCount{by(keyRange, 6000)}, 0, ""},
+		{"used in a minute", []heat.ThrottleCount{by(keyRange, 6000)}, 900, []heat.ThrottleCount{by(keyRange, 6000)}, 3500, ""},
+		{"idle, by key range", []heat.ThrottleCount{by(keyRange, 6000)}, 900, []heat.ThrottleCount{by(keyRange, 6000)}, 950, "critical capacity-no-help "},
+		{"mostly by key range", []heat.ThrottleCount{by(keyRange, 6000)}, 900, []heat.ThrottleCount{by(keyRange, 6000), by(provisioned, 10)}, 0, "critical capacity-no-help "},
+		{"used, unknown", []heat.ThrottleCount{by("", 6000)}, 4000, []heat.ThrottleCount{by("", 6000)}, 0, ""},
+		{"idle, unknown", []heat.ThrottleCount{by("", 6000)}, 900, []heat.ThrottleCount{by("", 6000)}, 0, "warning capacity-no-help "},
+	} {
+		before, after := hour(at, 1000, 900, test.before...), hour(at.Add(time.Hour), 4000, test.units, test.after...)
+		if test.peak > 0 {
+			after.Resources[0].Writes.Trend = []heat.Point{{From: after.From.Add(time.Minute), For: time.Minute, Units: 60 * test.peak}}
+		}
+		if got := kinds(heat.ExplainChange(before, after)); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // 001-12, X15: an index with one value of its key, or far fewer than the table, takes every write of the table.
 func TestExplainIndexOfLowCardinality(t *testing.T) {
 	r := report(heat.Flow{Units: 1000, Requests: 1000, Distinct: heat.Distinct{Keys: 900}})

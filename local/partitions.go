@@ -13,3 +13,9 @@ import (
 func (db *DB) Partitions(ctx context.Context, table string, lately time.Duration) ([]partitions.Heat, error) {
 	return db.engine.Heat(ctx, table, lately)
 }
+
+// Throttled returns how many requests each table and global index has throttled
+// since New, by name. Deleted tables and indexes count too, and those that
+// throttled nothing are left out. Beyond 10,000 names the rest is one without a
+// name. Without Physics the result is empty.
+func (db *DB) Throttled() []partitions.Throttled { return db.engine.Throttled() }

@@ -52,7 +52,10 @@ func (n *noting) impossible() {
 			"one request reads the items of one key, and one transaction changes up to 100 of them; a read of several "+
 				"shards is not a snapshot")
 	}
-	if p.Shards == MaxShards {
+	if p.Strategy == Replicated && p.Shards > maxCopies {
+		n.say(Critical, "beyond-one-key", "the load needs %s copies, and package replica keeps at most %s: divide the reads among "+
+			"several items first", grouped(p.Shards), grouped(maxCopies))
+	} else if p.Shards == MaxShards {
 		n.say(Critical, "beyond-one-key", "the load is more than %s can take: divide it among several keys "+
 			"first", figure.Count(MaxShards, "shard"))
 	}
@@ -74,11 +77,15 @@ func (n *noting) shardCount() {
 		n.say(Critical, "too-few-shards", "%s take at most %s write units a second: a load of %s needs at least %s",
 			figure.Count(n.Shards, "shard"), grouped(n.Shards*PartitionWrites), grouped(p.Load.WriteUnits),
 			grouped(f.Minimum))
+	case p.Strategy == Replicated: // shards are not copies
 	case p.Recommended != nil && n.Shards < p.Shards:
-		n.say(Warning, "few-shards", "%s are fewer than the %s of this plan: on %s they sustain %s write units a "+
-			"second",
+		limit, unit := float64(PartitionWrites), "write"
+		if n.readBound(p.Load, p.Strategy) {
+			limit, unit = PartitionReads, "read"
+		}
+		n.say(Warning, "few-shards", "%s are fewer than the %s of this plan: on %s they sustain %s %s units a second",
 			figure.Count(n.Shards, "shard"), grouped(p.Shards), figure.Count(p.Partitions, "partition"),
-			grouped(PartitionWrites*bins.Spread{Shards: n.Shards, Partitions: p.Partitions}.Sustained(p.Choice, n.Assume.Confidence)))
+			grouped(limit*bins.Spread{Shards: n.Shards, Partitions: p.Partitions}.Sustained(p.Choice, n.Assume.Confidence)), unit)
 	case n.Shards > max(p.Shards, f.Generous), n.Shards > p.Shards && p.Recommended == nil:
 		n.tooMany()
 	}
@@ -124,7 +131,7 @@ func (n *noting) partitions() {
 	if p.Warm != nil {
 		n.say(Warning, "warm-first", "warm the %s to %s before the load starts, which gives it %s; DynamoDB splits "+
 			"hot partitions on its own, but only after minutes",
-			n.place(), p.Warm.text(), figure.Count(p.Warm.Partitions, "partition"))
+			n.warmed(p), p.Warm.text(), figure.Count(p.Warm.Partitions, "partition"))
 	} else if warmed := p.Ways[len(p.Ways)-1]; warmed.Name == Warmed && warmed.Read.Units < r.Read.Units {
 		n.say(Info, "warming-saves-reads", "after warming to %s, %s would suffice: a read then takes %s and %s "+
 			"units, not %s and %s",
@@ -236,7 +243,7 @@ func (n *noting) reading() {
 	if p.Strategy == Replicated {
 		n.say(Warning, "copies", "every item is written %s times, %s write units a second in all; package replica serves a copy for up to "+
 			"Options.MaxStale after it was current, and AtLeast demands a version",
-			grouped(p.Shards+1), grouped(float64(p.Shards+1)*float64(p.Load.WriteUnits)))
+			grouped(min(p.Shards, maxCopies)+1), grouped(float64(min(p.Shards, maxCopies)+1)*float64(p.Load.WriteUnits)))
 		if p.Load.HotWrites {
 			n.say(Critical, "hot-copies", "each copy takes all writes, which exceed one partition's limit")
 		}
@@ -282,6 +289,9 @@ func (n *noting) observed() {
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, but each of the %s has little "+
 			"load: they share partitions, or the partitions are too few; warm the %s",
 			grouped(n.Throttles), enoughThrottles, figure.Count(n.Shards, "shard"), n.place())
+	case p.Load.Throttled && p.Strategy == Leave:
+		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, and shards do not help: if other keys share the "+
+			"partition, warm the %s", grouped(n.Throttles), enoughThrottles, n.place())
 	case p.Load.Throttled:
 		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d: the key needs more shards than "+
 			"it has", grouped(n.Throttles), enoughThrottles)

@@ -234,3 +234,29 @@ func TestSeverity(t *testing.T) {
 		t.Error("a plan without notes has a worst one")
 	}
 }
+
+// What the verdict says is what the snippet has, and notes are about what the plan spreads: copies, reads or writes.
+func TestCopiesAndReads(t *testing.T) {
+	most := mustPlan(t, Workload{Writes: 1, Reads: 2_000_000, Read: Reading{Pattern: Mostly, Stale: -1}})
+	wantNote(t, most, "beyond-one-key", Critical, "at most 1,000")
+	wantNote(t, most, "copies", Warning, "written 1,001 times")
+	if !strings.Contains(most.Verdict, "more than the 1,000 that package replica keeps") || !strings.Contains(most.Snippet, "1000") {
+		t.Errorf("got %q", most.Verdict)
+	}
+	few := mustPlan(t, Workload{Writes: 1, Reads: 20_000, Shards: 2, Read: Reading{Pattern: Mostly, Stale: -1}})
+	wantNote(t, few, "warm-first", Warning, "warm the new table of the copies to")
+	if !strings.Contains(few.Verdict, "first warm the new table of the copies") {
+		t.Errorf("got %q", few.Verdict)
+	}
+	for _, n := range few.Notes {
+		if n.Code == "few-shards" {
+			t.Errorf("shards are not copies: %s", n.Text)
+		}
+	}
+	points := mustPlan(t, Workload{Writes: 1, Reads: 20_000, Shards: 2, Read: Reading{Pattern: Points}})
+	wantNote(t, points, "few-shards", Warning, "they sustain 3,000 read units a second")
+	counter := mustPlan(t, Workload{Writes: 1_000_000, Read: Reading{Pattern: Counters}})
+	if !strings.Contains(counter.Verdict, "over 1,024 shards") || !strings.Contains(counter.Snippet, "1024") {
+		t.Errorf("got %q", counter.Verdict)
+	}
+}

@@ -102,6 +102,8 @@ func (w *Workload) choose(l Load) (Strategy, []string) {
 func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 	why := hotBecause(l)
 	switch {
+	case w.Read.Pattern == Mostly:
+		return Leave, w.whyOneItem(why, l)
 	case w.Read.Pattern == Counters:
 		return Counter, append(why, "every write adds to one number, so the number is sharded: a write adds to one "+
 			"shard, and a read sums all shards")
@@ -113,7 +115,7 @@ func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 		return BucketedShards, append(why,
 			"reads ask for a time range: buckets limit a read to that range",
 			"a bucket alone would not help: all current writes go to one bucket")
-	case w.Read.Pattern == Points, w.Read.Pattern == Mostly:
+	case w.Read.Pattern == Points:
 		return Calculated, append(why, "items are read by id: one request finds a calculated shard, while a random "+
 			"shard takes a request to every shard")
 	case w.Unpredictable:
@@ -124,10 +126,22 @@ func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 		"and can avoid throttled shards")
 }
 
+// whyOneItem says why shards do not help an item that is written too often, and what does.
+func (w *Workload) whyOneItem(hot []string, l Load) []string {
+	why := append([]string{"its writes change one item, and every write of an item goes to the same shard"}, hot...)
+	if l.HotReads {
+		why = append(why, "a cache (package cache) or copies (package replica) serve its reads, but copies take every write as well")
+	}
+	return append(why, "if the writes add to a number, plan a counter (package counter); if they change different items, plan for points; "+
+		"otherwise combine changes, and write less often")
+}
+
 // chooseForAny is choose for keys that are cool, but may become hot.
 func (w *Workload) chooseForAny() (Strategy, []string) {
 	why := []string{"any key may become hot, and nobody can foresee which: every key gets a few shards"}
 	switch {
+	case w.Read.Pattern == Mostly:
+		return Leave, []string{"shards do not help an item that is read often: cache it (package cache), or keep copies of it (package replica)"}
 	case w.Table.Index:
 		return ShardedIndex, append(why, "the shard is calculated, so that an update finds the item's index entry again")
 	case w.Read.Pattern == Counters:

@@ -11,7 +11,7 @@ func (w *Workload) verdict(p *Plan) string {
 	l := &p.Load
 	switch p.Strategy {
 	case Leave:
-		if l.tooHot() {
+		if l.HotWrites || l.HotReads {
 			return fmt.Sprintf("%s is too hot for one partition, and shards cannot help: %s.",
 				named(p.Key), p.Reasons[0])
 		}
@@ -25,12 +25,20 @@ func (w *Workload) verdict(p *Plan) string {
 		return fmt.Sprintf("%s has more load than one key takes with any number of shards: divide it among several keys first.",
 			named(p.Key))
 	}
+	switch {
+	case p.Strategy == Replicated && p.Shards > maxCopies:
+		return fmt.Sprintf("%s needs %s copies, more than the %s that package replica keeps: divide its reads among several items first.",
+			named(p.Key), grouped(p.Shards), grouped(maxCopies))
+	case p.Strategy == Counter && p.Shards > maxCounterShards:
+		return fmt.Sprintf("Spread %s over %s shards of a counter, the most that package counter has: it combines increments into fewer writes.",
+			named(p.Key), grouped(maxCounterShards))
+	}
 	text := fmt.Sprintf("Spread %s over %s %s", named(p.Key), figure.Count(p.Shards, "shard"), w.kindOfShards(p))
 	if p.Strategy == Replicated {
 		text = fmt.Sprintf("Keep %s copies of %s, and read one of them", grouped(p.Shards), named(p.Key))
 	}
 	if p.Warm != nil {
-		text += fmt.Sprintf("; first warm the %s to %s", w.place(), p.Warm.text())
+		text += fmt.Sprintf("; first warm the %s to %s", w.warmed(p), p.Warm.text())
 	}
 	if !p.Recommended.Fits {
 		return text + "; that is the best option, but it is not enough."
@@ -58,4 +66,12 @@ func (w *Workload) place() string {
 		return "index"
 	}
 	return "table"
+}
+
+// warmed is what to warm: copies have a table of their own.
+func (w *Workload) warmed(p *Plan) string {
+	if p.Strategy == Replicated {
+		return "new table of the copies"
+	}
+	return w.place()
 }

@@ -43,14 +43,26 @@ type ways struct {
 	formula  int
 }
 
-func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
-	v := &ways{Workload: w, load: l, strategy: s, bucket: b, limit: PartitionWrites}
-	writes, reads := float64(l.WriteUnits)/PartitionWrites, l.ReadUnits/PartitionReads
+// spreadOf returns the load that a strategy spreads, in partitions' limits.
+func spreadOf(l Load, s Strategy) (writes, reads float64) {
+	writes, reads = float64(l.WriteUnits)/PartitionWrites, l.ReadUnits/PartitionReads
 	if s == Replicated {
 		writes = 0 // every copy gets all of them: see the plan's notes
 	} else if s != Calculated {
 		reads = 0 // every shard gets all of them
 	}
+	return writes, reads
+}
+
+// readBound reports whether reads, not writes, decide how many shards a strategy needs.
+func (w *Workload) readBound(l Load, s Strategy) bool {
+	writes, reads := spreadOf(l, s)
+	return reads > writes
+}
+
+func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
+	v := &ways{Workload: w, load: l, strategy: s, bucket: b, limit: PartitionWrites}
+	writes, reads := spreadOf(l, s)
 	v.demand = bins.Demand{
 		Load: max(writes, reads), Choice: s.choice(),
 		Confidence: w.Assume.Confidence, Target: w.Assume.Target,
@@ -59,7 +71,7 @@ func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
 	if s == Calculated && w.Read.Pattern == Points {
 		v.demand.Dense, v.demand.Fair = 16, 4 // reads ask one shard, so more cost them nothing
 	}
-	if reads > writes {
+	if w.readBound(l, s) {
 		v.limit = PartitionReads
 	}
 	if alone := l.HotWrites || l.HotReads || !l.Throttled; l.HottestShare > 0 && alone {

@@ -84,7 +84,8 @@ severity or worse. The exit code is 2 if audit could not read a source.
 
 With --before FILE, audit compares with an earlier report of --json: which findings are gone, new
 or still there, and how rates changed. If capacity was raised and as many requests are throttled
-as before, it says that capacity did not help. Read the same sources both times.
+as before, it says that capacity did not help. Read the same sources both times. Flags such as
+--hot and --exclude then apply to the findings of both; notes say what audit did not compare.
 
 With --json, stdout is one JSON document with "findings" and "reports", one for each source, and
 with --before "change". heatsink plan --report and --before read it.`,

@@ -12,7 +12,7 @@ import (
 
 // auditChange is how findings differ from those of an earlier report.
 type auditChange struct {
-	Gone   []heat.Finding `json:"gone"`  // of the earlier report only
+	Gone   []heat.Finding `json:"gone"`  // of the earlier report only; all three without findings that cannot be compared
 	New    []heat.Finding `json:"new"`   // of this one only
 	Still  []heat.Finding `json:"still"` // of both
 	Tables []flowChange   `json:"tables"`
@@ -29,10 +29,13 @@ type flowChange struct {
 	Throttled [2]float64     `json:"throttled"`
 }
 
-// earlier is the report of --before.
+// earlier is the report of --before, as far as it is about the table.
 type earlier struct {
 	reports  []heat.Report
-	findings []heat.Finding
+	findings []heat.Finding // that it had
+	rules    heat.Rules     // of now
+	hashed   bool           // keys are hashed now
+	others   []string       // further tables that it is about
 }
 
 // readBefore reads the report of --before, which must be about the same table.
@@ -44,18 +47,33 @@ func (a *audit) readBefore() (*earlier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--before: %w", err)
 	}
-	var tables []string
+	e := &earlier{rules: a.rules, hashed: a.hide != ""}
+	e.rules.Exclude = a.excluded
+	e.reports, e.others = ofTable(reports, a.table)
+	if len(e.reports) == 0 {
+		return nil, fmt.Errorf("--before %s: it has nothing about table %q, only about %q: give a report of the same table", a.before, a.table, e.others)
+	}
+	e.findings = slices.DeleteFunc(findings, func(f heat.Finding) bool { return f.Table != a.table })
+	return e, nil
+}
+
+// ofTable returns the part of reports that is about a table, and the other tables that they are about.
+func ofTable(reports []heat.Report, table string) (about []heat.Report, others []string) {
 	for _, report := range reports {
+		var resources []heat.ResourceReport
 		for _, r := range report.Resources {
-			if r.Table == a.table {
-				return &earlier{reports, findings}, nil
-			}
-			if !slices.Contains(tables, r.Table) {
-				tables = append(tables, r.Table)
+			switch {
+			case r.Table == table:
+				resources = append(resources, r)
+			case !slices.Contains(others, r.Table):
+				others = append(others, r.Table)
 			}
 		}
+		if report.Resources = resources; len(resources) > 0 {
+			about = append(about, report)
+		}
 	}
-	return nil, fmt.Errorf("--before %s: it has nothing about table %q, only about %q: give a report of the same table", a.before, a.table, tables)
+	return about, others
 }
 
 // compare returns the findings of now with those that only two reports show, and how they differ from the earlier ones.
@@ -81,10 +99,20 @@ func (e *earlier) compare(reports []heat.Report, findings []heat.Finding) ([]hea
 			more[i].Evidence = append(more[i].Evidence, fmt.Sprintf("'%s' is the hottest key in both reports", key))
 		}
 	}
-	findings = append(slices.Clone(findings), more...)
+	before, after := e.inBoth(change, reports)
+	for _, f := range e.findings {
+		if f.Kind == heat.NoHelp && slices.ContainsFunc(more, func(g heat.Finding) bool { return same(f, g) }) {
+			before = append(before, f) // two other reports have shown it; whether it is gone, these do not show
+		}
+	}
+	change.findings(before, bySeverity(append(after, more...)))
+	return bySeverity(append(slices.Clone(findings), more...)), change
+}
+
+// bySeverity sorts findings, the worst first.
+func bySeverity(findings []heat.Finding) []heat.Finding {
 	slices.SortStableFunc(findings, func(a, b heat.Finding) int { return int(b.Severity) - int(a.Severity) })
-	change.findings(e.findings, findings)
-	return findings, change
+	return findings
 }
 
 // overlaps reports whether two reports share a part of their time. Throttles of that part would be counted in both, so that
@@ -113,9 +141,7 @@ func provisionedUnits(c *heat.Capacity, d heat.Direction) float64 {
 // findings sorts findings into those that are gone, new, and still there.
 func (c *auditChange) findings(before, after []heat.Finding) {
 	has := func(list []heat.Finding, f heat.Finding) bool {
-		return slices.ContainsFunc(list, func(g heat.Finding) bool {
-			return g.Kind == f.Kind && g.Resource == f.Resource && g.Direction == f.Direction && subject(g) == subject(f)
-		})
+		return slices.ContainsFunc(list, func(g heat.Finding) bool { return same(f, g) })
 	}
 	for _, f := range before {
 		if !has(after, f) {
@@ -129,6 +155,11 @@ func (c *auditChange) findings(before, after []heat.Finding) {
 			c.New = append(c.New, f)
 		}
 	}
+}
+
+// same reports whether two findings say the same of the same key.
+func same(f, g heat.Finding) bool {
+	return g.Kind == f.Kind && g.Resource == f.Resource && g.Direction == f.Direction && subject(g) == subject(f)
 }
 
 // subject is the key or the shape of keys that a finding is about.
@@ -200,9 +231,13 @@ func (c *auditChange) write(screen *screen) {
 		}
 	}
 	for _, note := range c.Notes {
-		screen.say("  note: %s", note)
+		screen.say("  note: %s", printable(note))
 	}
-	if len(c.Gone)+len(c.Still)+len(c.New) == 0 {
+	switch {
+	case len(c.Gone)+len(c.Still)+len(c.New) > 0:
+	case len(c.Notes) > 0:
+		screen.say("  no findings to compare")
+	default:
 		screen.say("  no findings, neither then nor now")
 	}
 }

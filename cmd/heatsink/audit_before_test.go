@@ -22,7 +22,7 @@ func hourOf(from time.Time, capacity, throttled int64, key string) []heat.Report
 	return []heat.Report{{
 		Source: heat.CloudWatch, From: from, To: from.Add(time.Hour), Resources: []heat.ResourceReport{{
 			Resource: orders, Capacity: &heat.Capacity{WriteUnits: capacity},
-			Writes: heat.Flow{Units: 3600 * 900, Throttled: throttled, Requests: 3600 * 1000, Throttles: []heat.ThrottleCount{{Reason: "WriteKeyRangeThroughputThrottleEvents", Count: throttled}}},
+			Writes: heat.Flow{Units: 3600 * 900, Throttled: throttled, Requests: 3600 * 1000, Throttles: []heat.ThrottleCount{{Reason: "TableWriteKeyRangeThroughputExceeded", Count: throttled}}},
 		}},
 	}, {
 		Source: heat.Stream, From: from, To: from.Add(time.Hour), Ended: true, Resources: []heat.ResourceReport{{
@@ -54,7 +54,7 @@ func TestAuditChange(t *testing.T) {
 			before := hourOf(monday, 1000, 36_000, "EVENTS")
 			was := heat.ExplainAll(heat.Rules{}, before...)
 			after := hourOf(c.from, c.capacity, c.throttled, c.key)
-			findings, change := (&earlier{before, was}).compare(after, heat.ExplainAll(heat.Rules{}, after...))
+			findings, change := (&earlier{reports: before, findings: was}).compare(after, heat.ExplainAll(heat.Rules{}, after...))
 			at := slices.IndexFunc(findings, func(f heat.Finding) bool { return f.Kind == heat.NoHelp })
 			if (at >= 0) != (c.want != "") {
 				t.Fatalf("got %v", findings)
@@ -136,5 +136,78 @@ func TestAuditBefore(t *testing.T) {
 	}
 	if stdout, _, _ := run("--export", hot, "--json"); strings.Contains(stdout, `"change"`) {
 		t.Error("a change without --before")
+	}
+}
+
+// A finding that a flag, a source or another table hides is not gone. A note says what is not compared.
+func TestAuditBeforeComparesWhatBothShow(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	var items strings.Builder
+	for i := range 200 {
+		items.WriteString(`{"Item":{"pk":{"S":"` + []string{"EVENTS", "EVENTS", "A#1", "B#2"}[i%4] + `"}}}` + "\n")
+	}
+	export := write("items.json", items.String())
+	run := func(args ...string) (string, auditDocument) {
+		t.Helper()
+		stdout, stderr, code := command(t, append([]string{"audit", "orders", "--key", "pk", "--export", export, "--json"}, args...)...)
+		var document auditDocument
+		if err := json.Unmarshal([]byte(stdout), &document); code != 0 || err != nil {
+			t.Fatalf("exit %d, %s, %v", code, stderr, err)
+		}
+		return stdout, document
+	}
+	text, plain := run()
+	if len(plain.Findings) == 0 {
+		t.Fatal("no findings")
+	}
+	hashed, _ := run("--hash-keys", "secret")
+	excluding, _ := run("--exclude", "EVENTS")
+	strict, _ := run("--excess", "0.9")
+	two := plain
+	two.Reports = append(slices.Clone(plain.Reports), hourOf(monday, 1000, 36_000, "EVENTS")[1])
+	two.Reports[1].Resources[0].Table = "customers"
+	two.Findings = heat.ExplainAll(heat.Rules{}, two.Reports...)
+	streamed := plain
+	streamed.Reports = append(slices.Clone(plain.Reports), hourOf(monday, 1000, 36_000, "EVENTS")[1])
+	streamed.Findings = heat.ExplainAll(heat.Rules{}, streamed.Reports...)
+	marshal := func(d auditDocument) string {
+		b, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, c := range []struct {
+		name, before string
+		args         []string
+		still        bool
+		note         string // "" for none
+	}{
+		{"the same", text, nil, true, ""},
+		{"hashed both times", hashed, []string{"--hash-keys", "secret"}, true, ""},
+		{"excluded now", text, []string{"--exclude", "EVENTS"}, false, "--exclude leaves out"},
+		{"excluded then", excluding, nil, true, ""},
+		{"other rules then", strict, nil, true, ""},
+		{"hashed now", text, []string{"--hash-keys", "secret"}, false, "keys are hashed now and were not then"},
+		{"hashed then", hashed, nil, false, "keys were hashed then and are not now"},
+		{"another secret", hashed, []string{"--hash-keys", "other"}, false, "as if the secrets differed"},
+		{"another table", marshal(two), nil, true, `also about ["customers"]`},
+		{"a source more", marshal(streamed), nil, true, "only the earlier report has read stream"},
+	} {
+		_, got := run(append(c.args, "--before", write("before.json", c.before))...)
+		notes := strings.Join(got.Change.Notes, "\n")
+		if len(got.Change.Gone)+len(got.Change.New) > 0 || c.still != (len(got.Change.Still) > 0) {
+			t.Errorf("%s: gone %v, new %v, still %v", c.name, got.Change.Gone, got.Change.New, got.Change.Still)
+		}
+		if !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+			t.Errorf("%s: got notes %q, want %q", c.name, notes, c.note)
+		}
 	}
 }

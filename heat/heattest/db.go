@@ -1,11 +1,9 @@
 package heattest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -41,8 +39,7 @@ type DB struct {
 // Start starts an engine for a test. When the test ends, it closes the engine, and fails the test if a partition has
 // throttled a request, or if what the clients of DB.Client sent leads to a finding that is worse than Options.Allow.
 //
-// Traffic of clients that have other origins, such as db.DB.Client, is only checked for throttles, and for those of the last
-// three hours only.
+// Traffic of clients that have other origins, such as db.DB.Client, is only checked for throttles.
 func Start(t TB, options Options) *DB {
 	t.Helper()
 	if options.Engine.Physics == nil {
@@ -95,11 +92,7 @@ func (db *DB) check(t TB, options Options) {
 	if recorded(&report) {
 		return // and said so, with more than the engine knows
 	}
-	text, err := db.throttles(context.Background())
-	if err != nil {
-		t.Errorf("heattest: engine: %v", err)
-	}
-	if text != "" {
+	if text := db.throttles(); text != "" {
 		t.Errorf("heattest: requests of clients that are not recorded were throttled; use the Client of heattest:\n%s", text)
 	}
 }
@@ -109,30 +102,12 @@ func recorded(r *heat.Report) bool {
 	return slices.ContainsFunc(r.Resources, func(x heat.ResourceReport) bool { return x.Reads.Throttled+x.Writes.Throttled > 0 })
 }
 
-// throttles returns a line for each table and index whose partitions have throttled requests, of whatever client.
-func (db *DB) throttles(ctx context.Context) (string, error) {
+// throttles returns a line for each table and index whose partitions have throttled requests, of whatever client. Tables
+// that the test has deleted count too.
+func (db *DB) throttles() string {
 	var b strings.Builder
-	pages := dynamodb.NewListTablesPaginator(db.DB.Client(), &dynamodb.ListTablesInput{})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return "", err
-		}
-		for _, table := range page.TableNames {
-			heats, err := db.Partitions(ctx, table, 24*time.Hour)
-			if err != nil {
-				return "", err
-			}
-			for _, h := range heats {
-				events := 0.0
-				for _, minute := range h.Minutes {
-					events += minute.Metrics["ReadThrottleEvents"] + minute.Metrics["WriteThrottleEvents"]
-				}
-				if events > 0 {
-					fmt.Fprintf(&b, "throttled: %s: %.0f requests\n", heat.Resource{Table: h.Table, Index: h.Index}, events)
-				}
-			}
-		}
+	for _, t := range db.Throttled() {
+		fmt.Fprintf(&b, "throttled: %s: %d requests\n", heat.Resource{Table: t.Table, Index: t.Index}, t.Requests)
 	}
-	return b.String(), nil
+	return b.String()
 }

@@ -64,6 +64,7 @@ func TestStart(t *testing.T) {
 		name    string
 		options heattest.Options
 		other   bool // the load is of a client that is not recorded
+		drop    bool // the table is deleted and made anew, hours later
 		key     func(int) string
 		rate    int
 		want    []string
@@ -74,6 +75,8 @@ func TestStart(t *testing.T) {
 		}},
 		{name: "hot, expected", options: heattest.Options{Expected: true}, key: oneKey, rate: 1300},
 		{name: "hot, not recorded", other: true, key: oneKey, rate: 1300, want: []string{"not recorded were throttled", "throttled: orders: "}},
+		{name: "hot, not recorded, deleted", other: true, drop: true, key: oneKey, rate: 1300, want: []string{"not recorded were throttled", "throttled: orders: "}},
+		{name: "even, not recorded, deleted", other: true, drop: true, key: manyKeys, rate: 300},
 		{name: "half of all", key: func(i int) string { return []string{"TODAY", manyKeys(i)}[i%2] }, rate: 160, want: []string{"warning: orders: "}},
 		{name: "half of all, allowed", options: heattest.Options{Allow: heat.Warning}, key: func(i int) string { return []string{"TODAY", manyKeys(i)}[i%2] }, rate: 160},
 	} {
@@ -89,6 +92,15 @@ func TestStart(t *testing.T) {
 					client = db.DB.Client()
 				}
 				write(t, client, c.rate, 4, c.key)
+				if c.drop {
+					time.Sleep(4 * time.Hour)
+					if _, err := client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String("orders")}); err != nil {
+						t.Fatal(err)
+					}
+					if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
+						t.Fatal(err)
+					}
+				}
 				time.Sleep(time.Minute) // the findings are about the load, not about the silence after it
 				got := j.end()
 				for _, want := range c.want {

@@ -22,7 +22,9 @@ type entry struct {
 // logical is a key as programs have it: with its shards, or alone.
 type logical struct {
 	entry
-	shards []entry // nil if it has none
+	shards  []entry // nil if it has none
+	sharded bool    // one of the entries names a shard
+	most    float64 // refused requests a second of the entry that gave the reason
 }
 
 // newEntry is a key of a report.
@@ -30,34 +32,38 @@ func newEntry(k *heat.KeyHeat, homes map[string][]uint64) entry {
 	return entry{k.Key, max(k.Consumed, k.Second), k.Refused, k.Share, k.Reason, homes[k.Key]}
 }
 
-// fold makes logical keys of stored ones.
+// fold makes logical keys of stored ones. A bare key beside shards is one of them, in whatever order they come.
 func fold(entries []entry, formats []layout.Format) []logical {
 	var keys []logical
 	places := make(map[string]int)
 	for _, e := range entries {
 		key, sharded := logicalKey(e.key, formats)
 		i, known := places[key]
-		if !known || !sharded && keys[i].shards == nil {
+		if !known {
 			i = len(keys)
 			places[key] = i
 			keys = append(keys, logical{entry: entry{key: key, homes: e.homes}})
 		}
 		keys[i].add(e, sharded)
 	}
+	for i := range keys {
+		if !keys[i].sharded {
+			keys[i].shards = nil
+		}
+	}
 	return keys
 }
 
 // add adds a shard, or the key itself.
 func (l *logical) add(e entry, sharded bool) {
-	if e.refused > 0 && (l.reason == "" || e.refused > l.refused) {
-		l.reason = e.reason
+	if e.refused > 0 && (l.reason == "" || e.refused > l.most) {
+		l.reason, l.most = e.reason, e.refused
 	}
 	l.rate += e.rate
 	l.refused += e.refused
 	l.share += e.share
-	if sharded || l.shards != nil { // a bare key beside shards is one of them
-		l.shards = append(l.shards, e)
-	}
+	l.sharded = l.sharded || sharded
+	l.shards = append(l.shards, e)
 }
 
 // fullest returns the share of the key's units that its fullest shard takes.

@@ -121,6 +121,25 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// The order in which keys come changes neither how full the fullest shard is nor which reason counts most.
+func TestFoldInAnyOrder(t *testing.T) {
+	entries := []entry{
+		{key: "a", rate: 900, refused: 3, reason: "bare"},
+		{key: "a#SHARD_0", rate: 50, refused: 2, reason: "zero"},
+		{key: "a#SHARD_1", rate: 50, refused: 2, reason: "one"},
+	}
+	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		var turned []entry
+		for _, i := range order {
+			turned = append(turned, entries[i])
+		}
+		keys := fold(turned, defaultFormats())
+		if len(keys) != 1 || len(keys[0].shards) != 3 || keys[0].fullest() != 0.9 || keys[0].reason != "bare" {
+			t.Errorf("%v: got %+v", order, keys)
+		}
+	}
+}
+
 func TestSortings(t *testing.T) {
 	m := at(100, 60)
 	press(m, "g")

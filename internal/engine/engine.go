@@ -92,6 +92,8 @@ type Engine struct {
 	account *partition.Account // nil without physics
 	past    *past              // nil without a lag
 
+	tally throttleTally
+
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.
 	admin      turns

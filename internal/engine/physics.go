@@ -219,6 +219,7 @@ func (c *entryChange) charges(list []partition.Charge) []partition.Charge {
 func (e *Engine) admitCharges(charges ...partition.Charge) *partition.Throttle {
 	now := time.Now()
 	throttle := partition.Admit(now, charges...)
+	e.tally.count(throttle)
 	e.tell(now, throttle, charges...)
 	return throttle
 }
@@ -353,6 +354,7 @@ func (e *Engine) admitPage(r *read) *partition.Throttle {
 	now := time.Now()
 	page := r.charge(readUnits(0, r.in.ConsistentRead))
 	throttle := partition.Check(now, page)
+	e.tally.count(throttle)
 	if throttle != nil {
 		e.tellPage(now, r, throttle, page)
 	}

@@ -25,6 +25,13 @@ type Heat struct {
 	Minutes    []Minute    `json:"minutes"`    // oldest first; the last is not complete
 }
 
+// Throttled is the number of requests that a table or global index has throttled.
+type Throttled struct {
+	Table    string `json:"table"`
+	Index    string `json:"index,omitempty"` // empty for the table itself
+	Requests int64  `json:"requests"`        // that it refused; retries count again
+}
+
 // Partition is one partition.
 type Partition struct {
 	ID uint64 `json:"id"`
