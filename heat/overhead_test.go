@@ -116,7 +116,7 @@ func BenchmarkRecorded(b *testing.B) {
 			b.ReportMetric(100*(median(ratios)-1), "overhead-%")
 			added := addedAllocations(b, operation.call, plain, recorded)
 			b.ReportMetric(added, "added-allocs/call")
-			if most := mostAdded[operation.name] + droppedByPools; added > most { // the tests run with the race detector only
+			if most := mostAdded[operation.name]; added > most { // the suite has the race detector, under which pools drop what they hold
 				b.Errorf("%v more allocations than an unrecorded call, want at most %v", added, most)
 			}
 		})
@@ -144,13 +144,3 @@ func addedAllocations(tb testing.TB, call func(context.Context, *dynamodb.Client
 // mostAdded is how many allocations recording may add to a call. Those of one item have 4: the copy of the input, that of
 // the client's options, the middleware's place in the stack, and the engine's answer. Queries and batches make hundreds.
 var mostAdded = map[string]float64{"PutItem": 4, "GetItem": 4, "UpdateItem": 4, "Query": 11, "BatchWriteItem": 15}
-
-func TestRecordedAllocations(t *testing.T) {
-	plain, recorded := startPair(t)
-	for _, operation := range recordedCalls {
-		added := addedAllocations(t, operation.call, plain, recorded)
-		if most := mostAdded[operation.name] + droppedByPools; added > most {
-			t.Errorf("a recorded %s allocates %v times more than an unrecorded one, want at most %v", operation.name, added, most)
-		}
-	}
-}

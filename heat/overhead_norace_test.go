@@ -1,0 +1,17 @@
+//go:build !race
+
+package heat_test
+
+import "testing"
+
+// Under the race detector pools drop what they hold, and calls allocate hundreds of times more. There, BenchmarkRecorded holds the bounds: it
+// runs in `make test` without it.
+func TestRecordedAllocations(t *testing.T) {
+	plain, recorded := startPair(t)
+	for _, operation := range recordedCalls {
+		added := addedAllocations(t, operation.call, plain, recorded)
+		if most := mostAdded[operation.name]; added > most {
+			t.Errorf("a recorded %s allocates %v times more than an unrecorded one, want at most %v", operation.name, added, most)
+		}
+	}
+}

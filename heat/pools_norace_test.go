@@ -1,5 +1,0 @@
-//go:build !race
-
-package heat_test
-
-const droppedByPools = 0
