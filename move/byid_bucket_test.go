@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
@@ -90,6 +93,64 @@ func TestMoveBucketsByID(t *testing.T) {
 				}
 				if x.ops < 500 {
 					t.Errorf("%d operations: too few to mean anything", x.ops)
+				}
+			})
+		})
+	}
+}
+
+// Sort keys may be numbers of seconds or milliseconds. Their times have the unit of the collection, before the move and after it.
+func TestMoveBucketsOfNumbers(t *testing.T) {
+	for name, test := range map[string]struct {
+		from, to layout.Layout
+		unit     heatsink.TimeUnit
+		tick     time.Duration
+	}{
+		"seconds, to days":              {bare, daily, heatsink.UnixSeconds, time.Second},
+		"milliseconds, to hours":        {four, hourly, heatsink.UnixMilliseconds, time.Millisecond},
+		"seconds, from days to none":    {days, four, heatsink.UnixSeconds, time.Second},
+		"milliseconds, in other shards": {daily, days, heatsink.UnixMilliseconds, time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := found(t, func(in *dynamodb.CreateTableInput) {
+					in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN
+				})
+				with := diaries(test.from)
+				with.EventTime.Unit = test.unit
+				c, err := heatsink.Open[heatsink.Item](x.client, with)
+				if err != nil {
+					t.Fatal(err)
+				}
+				const items = 40
+				item := func(n int) heatsink.Item {
+					at := day0.Add(time.Duration(n) * 47 * time.Minute)
+					return heatsink.Item{"pk": text("ACTIVE"), "sk": number(fmt.Sprint(at.UnixNano() / int64(test.tick)))}
+				}
+				for i := range items {
+					if _, err := c.Put(t.Context(), item(i)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				m := x.mover(move.Options{Collection: with, To: test.to, Wait: true})
+				if result, err := m.Run(t.Context()); err != nil || !result.Done || result.Moved < items/4 {
+					t.Fatalf("%+v, %v", result, err)
+				}
+				if report, err := m.Verify(t.Context()); err != nil || report.Right != items || report.Damaged() != 0 {
+					t.Errorf("verified %+v, %v", report, err)
+				}
+				if err := m.Finish(t.Context()); err != nil {
+					t.Error(err)
+				}
+				with.Layout = test.to
+				after, err := heatsink.Open[heatsink.Item](x.client, with)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range items {
+					if _, err := after.Get(t.Context(), item(i)); err != nil {
+						t.Errorf("item %d: %v", i, err)
+					}
 				}
 			})
 		})

@@ -103,7 +103,8 @@ func TestCensus(t *testing.T) {
 	}{
 		"a key like the shard of its id":       {bare, plain, heatsink.Item{"pk": text(fmt.Sprint("TENANT#", plain.Shard("a"))), "sk": text("a")}, move.ErrUnsupported, "refused", "choose another Format"},
 		"a key like a shard of the new layout": {bare, plain, heatsink.Item{"pk": text(fmt.Sprint("TENANT#", plain.Shard("a")+1)), "sk": text("a")}, move.ErrUnsupported, "refused", "choose another Format"},
-		"an item in the way":                   {bare, eight, heatsink.Item{"pk": text("ACTIVE#SHARD_3"), "sk": text("a")}, move.ErrUnsupported, "occupied", "choose another Format"},
+		"an item where its id would be":        {bare, eight, heatsink.Item{"pk": text(homeOf(t, eight, "ACTIVE", "a")), "sk": text("a")}, move.ErrUnsupported, "occupied", "choose another Format"},
+		"an item where its id would not be":    {bare, eight, heatsink.Item{"pk": text(fmt.Sprint("ACTIVE#SHARD_", (eight.Shard("a")+1)%8)), "sk": text("a")}, move.ErrUnsupported, "occupied", "choose another Format"},
 		"an item in the wrong shard":           {four, eight, heatsink.Item{"pk": text("ACTIVE#SHARD_9"), "sk": text("a")}, move.ErrDamage, "misplaced", "put it there"},
 		"a mark of before":                     {bare, eight, heatsink.Item{"pk": text("ACTIVE"), "sk": text("a"), "_hs_f": text("s")}, move.ErrDamage, "marks", "it is stub"},
 		"a mark of nobody":                     {bare, eight, heatsink.Item{"pk": text("ACTIVE"), "sk": text("a"), "_hs_f": text("?")}, move.ErrDamage, "marks", "has not written"},

@@ -3,6 +3,7 @@ package move_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,8 +59,11 @@ func TestIntoTableRefuses(t *testing.T) {
 				x.t.Fatal(err)
 			}
 		}, nil, move.ErrUnsupported, "time to live is"},
-		"an item in the way": {func(*dynamodb.CreateTableInput) {}, func(x *town) {
-			x.in(newTable).raw(heatsink.Item{"pk": text("ACTIVE#SHARD_3"), "sk": text("u0003")})
+		"an item where its id would be": {func(*dynamodb.CreateTableInput) {}, func(x *town) {
+			x.in(newTable).raw(heatsink.Item{"pk": text(homeOf(x.t, eight, "ACTIVE", "u0003")), "sk": text("u0003")})
+		}, nil, move.ErrUnsupported, "it lies in table people, where an item of key \"ACTIVE\" may move to"},
+		"an item where its id would not be": {func(*dynamodb.CreateTableInput) {}, func(x *town) {
+			x.in(newTable).raw(heatsink.Item{"pk": text(fmt.Sprint("ACTIVE#SHARD_", (eight.Shard("u0003")+1)%8)), "sk": text("u0003")})
 		}, nil, move.ErrUnsupported, "it lies in table people, where an item of key \"ACTIVE\" may move to"},
 		"another collection": {func(*dynamodb.CreateTableInput) {}, func(x *town) {
 			o := usersIn(newTable, bare)

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,12 @@ func TestLocate(t *testing.T) {
 	plain := arranged(0)
 	hot := arranged(0, wide("HOT", 8))
 	posts := arranged(0, begins("P#2026", 8), wide("P#2026-cold", 1))
+	seconds := arranged(0, func(a *passage.Arrangement) { a.Layout.Bucket, a.Clock = layout.Day, place.UnixSeconds })
+	millis := arranged(0, func(a *passage.Arrangement) { a.Layout.Bucket, a.Clock = layout.Day, place.UnixMilliseconds })
+	numbered := func(pk string, sk int64) place.Item {
+		return place.Item{"pk": text(pk), "sk": &types.AttributeValueMemberN{Value: fmt.Sprint(sk)}}
+	}
+	noon := time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		now  passage.Arrangement
 		next *passage.Arrangement
@@ -96,6 +103,12 @@ func TestLocate(t *testing.T) {
 		"a prefix, a key with it":              {plain, &posts, stored("P#2026-01", "a"), atOldOrBoth(home(posts, "P#2026-01", "a") == "P#2026-01"), "P#2026-01", ""},
 		"a prefix, a shard of such a key":      {plain, &posts, stored(home(posts, "P#2026-01", "a"), "a"), atNew, "P#2026-01", ""},
 		"a prefix, a key of its own":           {plain, &posts, stored("P#2026-cold", "a"), atBoth, "P#2026-cold", ""},
+		"days of seconds, still":               {seconds, nil, numbered("K#2026-11-14", noon.Unix()), atBoth, "K", ""},
+		"days of seconds, another day":         {seconds, nil, numbered("K#2026-11-15", noon.Unix()), astray, "K", "belongs to"},
+		"to days of seconds, old home":         {plain, &seconds, numbered("K", noon.Unix()), atOld, "K", ""},
+		"to days of seconds, new home":         {plain, &seconds, numbered("K#2026-11-14", noon.Unix()), atNew, "K", ""},
+		"to days of milliseconds, new home":    {plain, &millis, numbered("K#2026-11-14", noon.UnixMilli()), atNew, "K", ""},
+		"from days of milliseconds, old home":  {millis, &plain, numbered("K#2026-11-14", noon.UnixMilli()), atOld, "K", ""},
 		"another spelling":                     {four, new(arranged(4, spelt(layout.SharpNumber()))), stored(home(four, "K", "a"), "a"), atOld, "K", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

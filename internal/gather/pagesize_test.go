@@ -129,7 +129,7 @@ func TestSizingPageOfAGroup(t *testing.T) {
 	}{
 		{"one shard has all", 50, 1, progress{among: 1, beside: 17, sharing: 17}, 51},
 		{"one shard has all, of which a half counts", 50, 0.5, progress{among: 1, beside: 17, sharing: 2}, 122},
-		{"sixteen shards", 50, 1, progress{among: 16, beside: 17, sharing: 17}, pageSize(50, 16, rareChance) + 1},
+		{"sixteen shards", 50, 1, progress{among: 16, beside: 17, sharing: 17}, pageSize(50, 16, 0.001) + 1},
 		{"with one that was returned before", 50, 1, progress{among: 1, beside: 17, sharing: 17, skips: 1}, 52},
 		{"the rest, by one that has had nothing", 50, 1, progress{among: 16, begun: true, beside: 50, sharing: 17}, 4},
 		{"more than fits", 1_000_000, 1, progress{among: 1, beside: 2, sharing: 100}, 10},

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -35,29 +36,30 @@ func TestArrangementRefuses(t *testing.T) {
 		a    Arrangement
 		says string
 	}{
-		"a layout that is wrong":    {calculated(layout.MaxShards + 1), "Layout.Shards"},
-		"a bucket of a list":        {Arrangement{Layout: layout.Layout{Bucket: layout.Day}}, "a list with buckets by day"},
-		"no bare key":               {Arrangement{Layout: calculated(4).Layout, Widths: map[string]int{"a": 2}}, "without BareZero"},
-		"the ARN of a table":        {Arrangement{Layout: calculated(4).Layout, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/users"}, "without an ARN"},
-		"no name of a table":        {Arrangement{Layout: calculated(4).Layout, Table: "u"}, "the name of a table"},
-		"no shard":                  {wide(0, map[string]int{"a": 0}), `key "a" has 0 shards`},
-		"too many shards":           {wide(0, map[string]int{"a": layout.MaxShards + 1}), "65537 shards"},
-		"a key that is a shard":     {wide(0, map[string]int{"a#SHARD_1": 2}), "ends like a shard"},
-		"an empty key":              {wide(0, map[string]int{"": 2}), "empty"},
-		"a key of control items":    {wide(0, map[string]int{"_hs#x": 2}), "heatsink's own"},
-		"a key that is not UTF-8":   {wide(0, map[string]int{"\xff": 2}), "UTF-8"},
-		"too many keys":             {wide(0, many), "101 keys"},
-		"too many bytes":            {wide(0, map[string]int{strings.Repeat("x", MaxText): 2}), "bytes as text"},
-		"no bare key for a prefix":  {Arrangement{Layout: calculated(4).Layout, Prefixes: map[string]int{"a": 2}}, "without BareZero"},
-		"a prefix without shards":   {begins(0, map[string]int{"a": 0}, nil), `prefix "a" has 0 shards`},
-		"a prefix of too many":      {begins(0, map[string]int{"a": layout.MaxShards + 1}, nil), "65537 shards"},
-		"an empty prefix":           {begins(0, map[string]int{"": 2}, nil), "it means all keys"},
-		"a prefix that is not UTF":  {begins(0, map[string]int{"a\xff": 2}, nil), "UTF-8"},
-		"a prefix of control items": {begins(0, map[string]int{"_hs#P#": 2}, nil), "heatsink's own"},
-		"a prefix beyond all keys":  {begins(0, map[string]int{strings.Repeat("x", 2049): 2}, nil), "2049 bytes"},
-		"too many bytes of one":     {begins(0, map[string]int{strings.Repeat("x", MaxText): 2}, nil), "bytes as text"},
-		"too many of both":          {begins(0, map[string]int{"x": 2}, first(many, MaxWidths)), "101 keys and prefixes"},
-		"a key without a long name": {wide(0, map[string]int{strings.Repeat("x", 2045): 10}), "partition key has at most"},
+		"a layout that is wrong":     {calculated(layout.MaxShards + 1), "Layout.Shards"},
+		"a bucket of a list":         {Arrangement{Layout: layout.Layout{Bucket: layout.Day}}, "a list with buckets by day"},
+		"no bare key":                {Arrangement{Layout: calculated(4).Layout, Widths: map[string]int{"a": 2}}, "without BareZero"},
+		"the ARN of a table":         {Arrangement{Layout: calculated(4).Layout, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/users"}, "without an ARN"},
+		"no name of a table":         {Arrangement{Layout: calculated(4).Layout, Table: "u"}, "the name of a table"},
+		"no shard":                   {wide(0, map[string]int{"a": 0}), `key "a" has 0 shards`},
+		"too many shards":            {wide(0, map[string]int{"a": layout.MaxShards + 1}), "65537 shards"},
+		"a key that is a shard":      {wide(0, map[string]int{"a#SHARD_1": 2}), "ends like a shard"},
+		"an empty key":               {wide(0, map[string]int{"": 2}), "empty"},
+		"a key of control items":     {wide(0, map[string]int{"_hs#x": 2}), "heatsink's own"},
+		"a key that is not UTF-8":    {wide(0, map[string]int{"\xff": 2}), "UTF-8"},
+		"too many keys":              {wide(0, many), "101 keys"},
+		"too many bytes":             {wide(0, map[string]int{strings.Repeat("x", MaxText): 2}), "bytes as text"},
+		"no bare key for a prefix":   {Arrangement{Layout: calculated(4).Layout, Prefixes: map[string]int{"a": 2}}, "without BareZero"},
+		"a prefix without shards":    {begins(0, map[string]int{"a": 0}, nil), `prefix "a" has 0 shards`},
+		"a prefix of too many":       {begins(0, map[string]int{"a": layout.MaxShards + 1}, nil), "65537 shards"},
+		"an empty prefix":            {begins(0, map[string]int{"": 2}, nil), "it means all keys"},
+		"a prefix that is not UTF":   {begins(0, map[string]int{"a\xff": 2}, nil), "UTF-8"},
+		"a prefix of control items":  {begins(0, map[string]int{"_hs#P#": 2}, nil), "heatsink's own"},
+		"such a prefix of one shard": {begins(0, map[string]int{"_hs#P#": 1}, nil), "heatsink's own"},
+		"a prefix beyond all keys":   {begins(0, map[string]int{strings.Repeat("x", 2049): 2}, nil), "2049 bytes"},
+		"too many bytes of one":      {begins(0, map[string]int{strings.Repeat("x", MaxText): 2}, nil), "bytes as text"},
+		"too many of both":           {begins(0, map[string]int{"x": 2}, first(many, MaxWidths)), "101 keys and prefixes"},
+		"a key without a long name":  {wide(0, map[string]int{strings.Repeat("x", 2045): 10}), "partition key has at most"},
 	} {
 		if err := c.a.Validate(); !errors.Is(err, ErrArrangement) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want %q", name, err, c.says)
@@ -152,6 +154,8 @@ func TestSame(t *testing.T) {
 	written.Layout.Format = written.Layout.Format.WithDefaults()
 	hourly := base
 	hourly.Layout.Format.BucketPrefix, hourly.Layout.Format.HourMark = "/", "-"
+	unix, daysUnix := base, timed(4, layout.Day)
+	unix.Clock, daysUnix.Clock = place.UnixSeconds, place.UnixSeconds
 	for name, c := range map[string]struct {
 		a, b        Arrangement
 		equal, same bool
@@ -174,6 +178,11 @@ func TestSame(t *testing.T) {
 		"a prefix behind another one":  {begins(4, map[string]int{"a": 5}, nil), begins(4, map[string]int{"a": 5, "ab": 4, "abc": 5}, nil), false, true},
 		"a key like its prefix":        {begins(4, map[string]int{"a": 5}, nil), begins(4, map[string]int{"a": 5}, map[string]int{"ab": 5}), true, true},
 		"a key unlike its prefix":      {begins(4, map[string]int{"a": 5}, nil), begins(4, map[string]int{"a": 5}, map[string]int{"ab": 4}), false, true},
+		"days and weeks":               {timed(4, layout.Day), timed(4, layout.Week), false, false},
+		"days and weeks, not sharded":  {timed(0, layout.Day), timed(0, layout.Week), false, false},
+		"days and none, not sharded":   {timed(0, layout.Day), calculated(0), false, false},
+		"units without buckets":        {base, unix, true, true},
+		"units of buckets":             {timed(4, layout.Day), daysUnix, false, true},
 		"the format of bare keys":      {Arrangement{}, Arrangement{Layout: layout.Layout{Format: layout.PlainNumber()}}, false, true},
 	} {
 		if got := c.a.Equal(c.b); got != c.equal || c.b.Equal(c.a) != got {

@@ -43,25 +43,31 @@ func TestMovesOfBuckets(t *testing.T) {
 		now, next Arrangement
 		says      string // "" if it is taken
 	}{
-		"from none":                       {calculated(4), timed(4, layout.Day), ""},
-		"to none":                         {timed(4, layout.Hour), calculated(0), ""},
-		"without shards":                  {calculated(0), timed(0, layout.Month), ""},
-		"to shorter ones":                 {timed(4, layout.Year), timed(8, layout.Hour), ""},
-		"to longer ones":                  {timed(4, layout.Day), timed(8, layout.Week), ""},
-		"to other shards":                 {timed(4, layout.Week), timed(8, layout.Week), ""},
-		"from weeks to months":            {timed(4, layout.Week), timed(4, layout.Month), "a week may be in two months or years"},
-		"from years to weeks":             {timed(4, layout.Year), timed(4, layout.Week), "a week may be in two months or years"},
-		"another unit":                    {timed(4, layout.Hour), unix, "rfc3339 and in unix seconds"},
-		"another shard prefix":            {calculated(4), timed(4, layout.Day, shardPrefix("/")), "one spelling of shards"},
-		"a shard prefix like a day":       {timed(4, layout.Day, shardPrefix("-")), timed(8, layout.Day, shardPrefix("-")), `ends in "-"`},
-		"a shard prefix like a week":      {timed(4, layout.Week, shardPrefix("W")), timed(8, layout.Week, shardPrefix("W")), `ends in "W"`},
-		"a shard prefix like a year":      {timed(4, layout.Year, shardPrefix("#")), timed(8, layout.Year, shardPrefix("#")), `ends in "#"`},
-		"a shard prefix unlike a day":     {timed(4, layout.Day, shardPrefix("#")), timed(8, layout.Day, shardPrefix("#")), ""},
-		"a shard prefix like an hour":     {timed(4, layout.Hour, shardPrefix("T")), timed(8, layout.Hour, shardPrefix("T")), `ends in "T"`},
-		"another bucket prefix":           {timed(4, layout.Day), timed(4, layout.Day, bucketPrefix("/")), "one spelling of buckets"},
-		"another mark of hours":           {timed(4, layout.Hour), timed(4, layout.Hour, hourMark("-")), "one spelling of buckets"},
-		"a bucket prefix like a bucket's": {timed(4, layout.Day, bucketPrefix("-")), timed(4, layout.Month, bucketPrefix("-")), "ends like a part of a bucket"},
-		"the same buckets with it":        {timed(4, layout.Day, bucketPrefix("-")), timed(8, layout.Day, bucketPrefix("-")), ""},
+		"from none":                          {calculated(4), timed(4, layout.Day), ""},
+		"to none":                            {timed(4, layout.Hour), calculated(0), ""},
+		"without shards":                     {calculated(0), timed(0, layout.Month), ""},
+		"to shorter ones":                    {timed(4, layout.Year), timed(8, layout.Hour), ""},
+		"to longer ones":                     {timed(4, layout.Day), timed(8, layout.Week), ""},
+		"to other shards":                    {timed(4, layout.Week), timed(8, layout.Week), ""},
+		"from weeks to months":               {timed(4, layout.Week), timed(4, layout.Month), "a week may be in two months or years"},
+		"from years to weeks":                {timed(4, layout.Year), timed(4, layout.Week), "a week may be in two months or years"},
+		"another unit":                       {timed(4, layout.Hour), unix, "rfc3339 and in unix seconds"},
+		"another shard prefix":               {calculated(4), timed(4, layout.Day, shardPrefix("/")), "one spelling of shards"},
+		"a shard prefix like a day":          {timed(4, layout.Day, shardPrefix("-")), timed(8, layout.Day, shardPrefix("-")), `ends in "-"`},
+		"a shard prefix like a week":         {timed(4, layout.Week, shardPrefix("W")), timed(8, layout.Week, shardPrefix("W")), `ends in "W"`},
+		"a shard prefix like a year":         {timed(4, layout.Year, shardPrefix("#")), timed(8, layout.Year, shardPrefix("#")), `ends in "#"`},
+		"a shard prefix unlike a day":        {timed(4, layout.Day, shardPrefix("#")), timed(8, layout.Day, shardPrefix("#")), ""},
+		"a shard prefix like an hour":        {timed(4, layout.Hour, shardPrefix("T")), timed(8, layout.Hour, shardPrefix("T")), `ends in "T"`},
+		"another bucket prefix":              {timed(4, layout.Day), timed(4, layout.Day, bucketPrefix("/")), "one spelling of buckets"},
+		"another mark of hours":              {timed(4, layout.Hour), timed(4, layout.Hour, hourMark("-")), "one spelling of buckets"},
+		"a bucket prefix like a bucket's":    {timed(4, layout.Day, bucketPrefix("-")), timed(4, layout.Month, bucketPrefix("-")), "ends like a part of a bucket"},
+		"hours, and a prefix like a day's":   {timed(4, layout.Hour, bucketPrefix("-")), timed(4, layout.Day, bucketPrefix("-")), "ends like a part of a bucket"},
+		"hours, and a prefix like their own": {timed(4, layout.Day, bucketPrefix("T")), timed(4, layout.Hour, bucketPrefix("T")), "ends like a part of a bucket"},
+		"hours, and a prefix like their mark": {
+			timed(4, layout.Day, bucketPrefix("/"), hourMark("/")), timed(4, layout.Hour, bucketPrefix("/"), hourMark("/")), "ends like a part of a bucket",
+		},
+		"the same hours with it":   {timed(4, layout.Hour, bucketPrefix("-")), timed(8, layout.Hour, bucketPrefix("-")), ""},
+		"the same buckets with it": {timed(4, layout.Day, bucketPrefix("-")), timed(8, layout.Day, bucketPrefix("-")), ""},
 	} {
 		err := checkMove(c.now, c.next)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
@@ -150,10 +156,20 @@ func TestBucketsAreStored(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want ErrArrangement", text, got, err)
 		}
 	}
-	other := a
-	other.Clock = place.RFC3339
-	if a.Equal(other) || a.text() == other.text() {
-		t.Error("arrangements with two units are equal")
+	texts := map[string]place.TimeUnit{}
+	for unit, name := range map[place.TimeUnit]string{place.RFC3339: "rfc3339", place.UnixSeconds: "unix seconds", place.UnixMilliseconds: "unix milliseconds"} {
+		a.Clock = unit
+		text := a.text()
+		if other, ok := texts[text]; ok {
+			t.Errorf("units %v and %v are both stored as %s", unit, other, text)
+		}
+		texts[text] = unit
+		if text != strings.Replace(want, "unix milliseconds", name, 1) {
+			t.Errorf("unit %v is stored as %s", unit, text)
+		}
+		if got, err := parseArrangement(text); err != nil || got.Clock != unit || !got.Equal(a) {
+			t.Errorf("%s: read %+v, %v", text, got, err)
+		}
 	}
 }
 
@@ -185,6 +201,35 @@ func TestHomesInBuckets(t *testing.T) {
 		}
 		if got := c.Role(forward.Old, "K#2026-11-14#SHARD_0", id); want != "K#2026-11-15#SHARD_0" && got != role {
 			t.Errorf("%s has role %v, want %v", id, got, role)
+		}
+	}
+}
+
+// An id without a time has no bucket to move to. It stays in its old home, which is its only one.
+func TestRolesOfIDsWithoutATime(t *testing.T) {
+	const timeless, at = "profile", "2026-11-14T23:59:59Z"
+	for name, table := range map[string]string{"within a table": "", "into another table": "diaries"} {
+		next := timed(1, layout.Day)
+		next.Table = table
+		r := Record{Generation: 2, Stage: forward.Stage{Phase: forward.Split}, Now: calculated(0), Next: &next, At: 1}
+		c, err := NewCourse(&r, "K")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, is := range []struct {
+			of        forward.Home
+			shard, id string
+			want      Role
+		}{
+			{forward.Old, "K", timeless, OnlyHome},
+			{forward.Old, "K", at, OldHome},
+			{forward.New, "K#2026-11-14#SHARD_0", at, NewHome},
+			{forward.New, "K#2026-11-14#SHARD_0", timeless, NoHome},
+			{forward.New, "K#2026-11-15#SHARD_0", at, NoHome},
+		} {
+			if got := c.Role(is.of, is.shard, is.id); got != is.want {
+				t.Errorf("%s: %s is role %v to %s, want %v", name, is.shard, got, is.id, is.want)
+			}
 		}
 	}
 }

@@ -111,14 +111,46 @@ func TestHintLearnsThatIDsAreNew(t *testing.T) {
 	}
 }
 
-// However many reads miss, at most one of doubtful and one in a row asks its homes one after the other.
+// A read of an id that was seen nowhere asks both homes, and reads of other ids do not because of it.
+func TestHintReadsBothHomesOfAnAbsentID(t *testing.T) {
+	var h Hint
+	r := recordAt(forward.Split, 7)
+	see(&h, r, "a", "m", forward.Update, nowhere)
+	for id, want := range map[string]bool{"m": true, "n": false} {
+		if g := h.Guess(r, "a", id, forward.Get); g.Both != want {
+			t.Errorf("%s: both is %v, want %v", id, g.Both, want)
+		}
+	}
+}
+
+// On the way back no boundary is kept, and none counts that is there.
+func TestHintHasNoBoundaryOnTheWayBack(t *testing.T) {
+	var h Hint
+	back := recordAt(forward.Back, 7)
+	see(&h, back, "a", "m", forward.Get, moved)
+	if len(h.shards) != 0 {
+		t.Errorf("%d boundaries", len(h.shards))
+	}
+	h = Hint{}
+	split := recordAt(forward.Split, 7) // of the same number, as after a restore of the table
+	see(&h, split, "a", "m", forward.Get, moved)
+	see(&h, split, "b", "m", forward.Get, old)
+	for r, want := range map[*Record]forward.First{split: forward.NewFirst, back: forward.OldFirst} {
+		if g := h.Guess(r, "a", "b", forward.Update); g.First != want {
+			t.Errorf("%v: got %v, want %v", r.Stage.Phase, g.First, want)
+		}
+	}
+}
+
+// However many reads miss, at most one of doubtful and one in a row asks its homes one after the other. These are less than 1 %.
 func TestHintBoundsSecondReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h Hint
 		r := recordAt(forward.Split, 7)
 		absent := rapid.IntRange(1, 400).Draw(t, "one absent of")
-		since := doubtful
-		for i := range 2000 {
+		const reads = 2000
+		since, second := doubtful, 0
+		for i := range reads {
 			sight := old
 			if rapid.IntRange(1, absent).Draw(t, "draw") == 1 {
 				sight = nowhere
@@ -131,6 +163,10 @@ func TestHintBoundsSecondReads(t *testing.T) {
 				t.Fatalf("read %d asks a second time, %d reads after another", i, since)
 			}
 			since = 0
+			second++
+		}
+		if second*100 >= reads {
+			t.Fatalf("%d of %d reads ask a second time: want less than 1 %%", second, reads)
 		}
 	})
 }

@@ -89,9 +89,12 @@ func TestReadBothNeedsOne(t *testing.T) {
 			if r.Key("pk") == "a" && r.Key("sk") == "slow" {
 				return time.Minute
 			}
+			if r.Key("pk") == "b" && r.Key("sk") == "fails first" {
+				return 10 * time.Millisecond
+			}
 			return time.Millisecond
 		})
-		for _, id := range []string{"slow", "fails"} {
+		for _, id := range []string{"slow", "fails", "fails first"} {
 			h.store("b", id, 5, "")
 		}
 		read := func(id string) (Result, bool, error) {
@@ -101,15 +104,15 @@ func TestReadBothNeedsOne(t *testing.T) {
 			}
 			return h.carrier.ReadBoth(t.Context(), h.place(forward.Split, id), u)
 		}
-		for _, id := range []string{"slow", "fails"} {
+		for _, id := range []string{"slow", "fails", "fails first"} {
 			began := time.Now()
 			r, decided, err := read(id)
 			if err != nil || !decided || r.Outcome != forward.Found || time.Since(began) > time.Second {
 				t.Errorf("%s: got %+v, %v, %v after %v", id, r, decided, err, time.Since(began))
 			}
 		}
-		if r, _, err := read("absent"); err == nil {
-			t.Errorf("the old home has failed, and the new one does not decide: got %+v", r)
+		if r, decided, err := read("absent"); err == nil || !decided { // else the caller reads again, and loses the error
+			t.Errorf("the old home has failed, and the new one does not decide: got %+v, %v, %v", r, decided, err)
 		}
 	})
 }
