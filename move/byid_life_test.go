@@ -190,7 +190,7 @@ func TestMoveByIDRestsWithoutSignatures(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE"}, want: map[[2]string]int{}}
+		x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE"}, table: "users", pace: 20 * time.Second, want: map[[2]string]int{}}
 		x.create()
 		x.fill(x.program(bare), 50)
 		end := x.start(bare, bare)
