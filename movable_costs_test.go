@@ -271,8 +271,8 @@ func TestMovableCosts(t *testing.T) {
 	rows := map[string][]string{}
 	newID := func(f *tariff) func() (string, bool) { return func() (string, bool) { return f.id(), false } }
 	n := len(pricedUses)
-	// both prices an id that is looked for in its old home first, as one behind an id that has not moved, and in its new home first, as one
-	// before an id that has moved.
+	// both prices an id twice. It is looked for in its old home first if it is behind an id that has not moved. It is looked for in its new
+	// home first if it is before one that has moved.
 	both := func(f *tariff, name string, take func() (string, bool)) {
 		t.Helper()
 		f.priceRow(rows, name+" | old home", take, firstID)

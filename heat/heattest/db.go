@@ -36,8 +36,8 @@ type DB struct {
 	recorder *heat.Recorder
 }
 
-// Start starts an engine for a test. When the test ends, it closes the engine, and fails the test if a partition has
-// throttled a request, or if what the clients of DB.Client sent leads to a finding that is worse than Options.Allow.
+// Start starts an engine for a test. When the test ends, it closes the engine. It fails the test if a partition has
+// throttled a request. It also does if what the clients of DB.Client sent leads to a finding that is worse than Options.Allow.
 //
 // Traffic of clients that have other origins, such as db.DB.Client, is only checked for throttles.
 func Start(t TB, options Options) *DB {

@@ -23,8 +23,8 @@ import (
 // two records change. A process of U that reads the item of U before the second write goes on by the retired record, which says the same
 // as the new one. It works all the time. A mover that dies between the two writes leaves that to the next one.
 //
-// The handover needs no wait of its own. Whoever acts by the record of T has read the item of T before the first write, or the item of U
-// before the second one, and signs its requests within the lease on that read. It takes the items for settled, in the places where the
+// The handover needs no wait of its own. Whoever acts by the record of T has read that before the first write, or has read the
+// item of U before the second one. It signs its requests within the lease on that read. It takes the items for settled, in the places where the
 // new record has them. To the new record these are requests of its stage before: a request of a settled stage does no harm to a split
 // one, and the split stage waits until none can arrive any more. See forward.Stage.Next and lease.Wait.
 type Seat uint8
