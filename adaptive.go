@@ -171,14 +171,16 @@ func (o *Options) recorded() bool { return o.Adaptive != nil || o.Movable || o.R
 func (o *Options) collectionName() string { return cmp.Or(o.Name, o.Index.Name, "table") }
 
 // newControl returns the control items of the collection, nil if it has none.
-func newControl(client Client, o *Options, gate *dispatch.Limiter, draw func(n uint64) uint64) *adapt.Control {
+func newControl(client Client, o *Options, draw func(n uint64) uint64) *adapt.Control {
 	if !o.recorded() {
 		return nil
 	}
 	retry := dispatch.Retry(o.Retry)
 	control := &adapt.Control{
 		Client: client, Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: o.collectionName(),
-		Reads: dispatch.New(retry, gate, draw), Writes: dispatch.New(retry, nil, draw),
+		Writes: dispatch.New(retry, nil, draw),
+		// A limit of its own: a read of a shard may have to read a record again, and must not wait for one that waits for it.
+		Reads: dispatch.New(retry, dispatch.NewLimiter(o.MaxConcurrency), draw),
 	}
 	if o.ControlTable != "" {
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, controlTableKey, ""

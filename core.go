@@ -43,7 +43,7 @@ func newCore(client Client, options Options) (*core, error) {
 	c.readers = dispatch.NewLimiter(options.MaxConcurrency)
 	retry := dispatch.Retry(options.Retry)
 	var err error
-	control := newControl(client, &options, c.readers, c.chooser.Uint64N)
+	control := newControl(client, &options, c.chooser.Uint64N)
 	if c.book, err = newBook(client, &options, control, c.chooser.Uint64N); err != nil {
 		return nil, err
 	}

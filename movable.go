@@ -88,6 +88,11 @@ func (m *movable) at(v *passage.View, key Item) (carry.Place, [2]place.Home, err
 	if homes[forward.Old], err = schema.HomeIn(r.Now.For(logical.Value), key); err != nil {
 		return at, homes, err
 	}
+	if next := r.Announced; next != nil && next.Timed() { // an id that gets no bucket must not be put any more
+		if _, err = m.schema.Timed(next.Clock).HomeIn(next.For(logical.Value), key); err != nil {
+			return at, homes, err
+		}
+	}
 	homes[forward.New] = homes[forward.Old]
 	in := [2]string{v.Table(&r.Now), v.Table(&r.Now)}
 	if at.Phase != forward.Settled {
@@ -186,11 +191,20 @@ func (m *movable) operate(ctx context.Context, operation string, key Item, u *ex
 			continue
 		}
 		if err != nil {
-			return result, homes[forward.Old], m.failure(operation, at.Homes.In(forward.Old).Name(), homes[forward.Old], err)
+			return result, homes[forward.Old], m.failure(operation, bothTables(at), homes[forward.Old], err)
 		}
 		return result, homes[result.Home], m.failure(operation, result.Table, homes[result.Home], result.Refused)
 	}
 	return carry.Result{}, place.Home{}, m.unexplained(fmt.Sprintf("%s of key %s", operation, attribute.DescribeKey(key, m.schema.PartitionKey)), stale)
+}
+
+// bothTables names the tables that an item may be in, for an error that is not known to be of one of them.
+func bothTables(at carry.Place) string {
+	before, now := at.Homes.In(forward.Old).Name(), at.Homes.In(forward.New).Name()
+	if before == now || !moves(at.Phase) {
+		return before
+	}
+	return before + " or " + now
 }
 
 // attempt runs an operation once, at the place of a view.

@@ -249,3 +249,38 @@ func TestMovableRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A query whose caller pauses longer than a view of the record lasts reads the record again, although all its requests that may be in
+// flight are waiting for that.
+func TestMovableQueryAfterAPause(t *testing.T) {
+	for _, most := range []int{1, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := openMovable(t, func(o *Options) { o.Layout, o.MaxConcurrency, o.ReadMemory = sixteen, most, 1<<16 })
+			const items = 400
+			text := strings.Repeat("x", 1000)
+			for i := range items {
+				item := Item{
+					"pk": &types.AttributeValueMemberS{Value: "K"}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("%05d", i)},
+					"text": &types.AttributeValueMemberS{Value: text},
+				}
+				if _, err := c.Put(t.Context(), item); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			n := 0
+			for _, err := range c.Query(ctx, Query{Key: "K"}) {
+				if err != nil {
+					t.Fatalf("MaxConcurrency %d: after %d items: %v", most, n, err)
+				}
+				if n++; n%50 == 0 {
+					time.Sleep(70 * time.Second)
+				}
+			}
+			if n != items {
+				t.Errorf("MaxConcurrency %d: got %d items, want %d", most, n, items)
+			}
+		})
+	}
+}

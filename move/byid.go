@@ -64,8 +64,8 @@ func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 			to.Layout.Format.BareZero = true // other keys stay as they are
 		}
 		if !to.Layout.Format.BareZero {
-			return nil, fmt.Errorf("%w: Widths or Prefixes gives some keys their own number of shards, but the present layout is %q, whose format is without BareZero: "+
-				"name a layout with BareZero in To as well, to which all keys move", heatsink.ErrOptions, now.Layout.String())
+			return nil, fmt.Errorf("%w: Widths or Prefixes gives some keys their own number of shards, but the present layout is %q, in which all keys have a suffix: "+
+				"name a layout with BareZero in To as well, such as --to %q, to which all keys move", heatsink.ErrOptions, now.Layout.String(), bareZero(now.Layout).String())
 		}
 	}
 	if to.Clock = place.TimeUnit(o.Collection.EventTime.Unit); now.Timed() { // all programs have the one of the record
@@ -75,6 +75,12 @@ func (m *byID) target(now passage.Arrangement) (*passage.Arrangement, error) {
 		return nil, fmt.Errorf("%w: the layout to move to: %w", heatsink.ErrOptions, err)
 	}
 	return &to, nil
+}
+
+// bareZero returns a layout whose shard 0 is the key as it is.
+func bareZero(l layout.Layout) layout.Layout {
+	l.Format.BareZero = true
+	return l
 }
 
 // into returns the table that items are to be moved into, as an arrangement has it.

@@ -506,3 +506,20 @@ func TestMoveByIDOfNumbers(t *testing.T) {
 		}
 	})
 }
+
+// The forecast of a move that goes on counts the marks that are to be deleted.
+func TestForecastOfAResumedMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := found(t)
+		x.fill(x.program(bare), 100)
+		m := x.mover(move.Options{Collection: users(bare), To: eight})
+		if result, err := m.Run(t.Context()); err != nil || result.Stage.Name != "split" || result.Moved != 100 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		m = x.mover(move.Options{Collection: users(bare), To: eight, Wait: true})
+		result, err := m.Run(t.Context())
+		if err != nil || !result.Done || result.Forecast.WriteUnits != 100 || result.WriteUnits != 100 {
+			t.Errorf("forecast %v write units, and it took %v: want 100, one for each mark; %v", result.Forecast.WriteUnits, result.WriteUnits, err)
+		}
+	})
+}

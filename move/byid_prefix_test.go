@@ -109,7 +109,7 @@ func TestBackOfAPrefix(t *testing.T) {
 		}
 		end := x.start(bare, bare)
 		o := move.Options{Collection: users(bare), Prefixes: map[string]int{"POST#2026": 8}, WCU: 10, Segments: 2, Wait: true}
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second) // the survey takes 75
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second) // it is announced for 75
 		defer cancel()
 		result, err := x.mover(o).Run(ctx)
 		if !errors.Is(err, context.DeadlineExceeded) || result.Moved < 10 || result.Stage.Name != "split" {

@@ -358,3 +358,41 @@ func TestDeletedRecordIsNotMadeAnew(t *testing.T) {
 		}
 	})
 }
+
+// A process without Movable cannot make the charter its own once items have moved, not even if the charter is damaged or gone. It is not
+// told to try, either.
+func TestCharterStaysMovable(t *testing.T) {
+	for name, harm := range map[string]func(x *town){
+		"whole": func(*town) {},
+		"gone":  func(x *town) { x.drop("users", layout.RoleCharter) },
+		"damaged": func(x *town) {
+			key := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: layout.ControlKey{Role: layout.RoleCharter, Collection: users(four).Name}.String()}, "sk": &types.AttributeValueMemberS{Value: "-"}}
+			if _, err := x.client.UpdateItem(x.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("users"), Key: key, UpdateExpression: aws.String("REMOVE layout, shards SET strategy = :x"), ExpressionAttributeValues: map[string]types.AttributeValue{":x": &types.AttributeValueMemberS{Value: "odd"}}}); err != nil {
+				x.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := found(t)
+				x.fill(x.program(four), 10)
+				if result, err := x.mover(move.Options{Collection: users(four), To: eight}).Run(t.Context()); err != nil || result.Stage.Name != "split" {
+					t.Fatalf("%+v, %v", result, err)
+				}
+				o := users(four)
+				o.Movable, o.Recorded = false, true
+				plain, err := heatsink.Open[user](x.client, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := plain.Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); name == "whole" && (!errors.Is(err, heatsink.ErrCharter) || strings.Contains(err.Error(), "Rewrite")) {
+					t.Errorf("a process without Movable got %v", err)
+				}
+				harm(x)
+				if err := plain.Ledgers().Rewrite(t.Context()); !errors.Is(err, heatsink.ErrCharter) || !strings.Contains(err.Error(), "set Movable in all processes") {
+					t.Errorf("got %v, want that items have moved", err)
+				}
+			})
+		})
+	}
+}

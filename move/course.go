@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/adapt"
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/passage"
@@ -19,6 +20,11 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 	stage := stageOf(r)
 	toward := func(a *passage.Arrangement) string { return arrangementOf(*a).String() }
 	switch {
+	case r.Announced != nil && (back || to == nil || to.Equal(*r.Announced) || m.reaches(r.Announced)):
+		return nil
+	case r.Announced != nil:
+		return fmt.Errorf("%w: a move to %s is announced since %s, and this one is to %s: run that one, or withdraw it with Back (--back)",
+			ErrStage, toward(r.Announced), stage.Since.Format(time.DateTime), toward(to))
 	case back && r.List():
 		return fmt.Errorf("%w: %w", ErrStage, passage.ErrListBack)
 	case r.Former != nil && !stage.Moving() && to != nil && !to.Equal(r.Now) && !to.SameLayout(r.Former.Layout):
@@ -33,18 +39,28 @@ func (m *byID) admits(r *passage.Record, back bool) error {
 	case r.Stage.Phase == forward.Back || r.Stage.Trace == forward.Returned:
 		return fmt.Errorf("%w: the items are on their way back from %s: run Back (--back) until that is over", ErrStage, toward(r.Next))
 	case r.Next != nil && to != nil && !to.Equal(*r.Next):
-		if same, err := m.target(*r.Next); err == nil && same != nil && same.Equal(*r.Next) {
-			return nil // the keys that were asked for have what they were asked for
+		if m.reaches(r.Next) {
+			return nil
 		}
 		return fmt.Errorf("%w: a move to %s is in progress (%s since %s), and this one is to %s: let it end, or go back from it while it is split",
 			ErrStage, toward(r.Next), stage.Name, stage.Since.Format(time.DateTime), toward(to))
 	case r.Stage.Trace == forward.Deads && to != nil && !to.Equal(r.Now):
 		return fmt.Errorf("%w: the move to %s is not over yet (%s since %s), and this one is to %s: run it again without To, or with To as it was, until it is over",
 			ErrStage, toward(&r.Now), stage.Name, stage.Since.Format(time.DateTime), toward(to))
+	case !stage.Moving() && to != nil && !to.Equal(r.Now): // before anything is written
+		if err := r.Admits(*to); err != nil {
+			return fmt.Errorf("%w: %w", ErrStage, err)
+		}
 	case !stage.Moving() && to == nil:
 		return fmt.Errorf("%w: nothing moves, and neither To nor Widths or Prefixes says where to: name a layout", ErrStage)
 	}
 	return nil
+}
+
+// reaches reports whether the keys that were asked for have what they were asked for when a move has ended.
+func (m *byID) reaches(next *passage.Arrangement) bool {
+	same, err := m.target(*next)
+	return err == nil && same != nil && same.Equal(*next)
 }
 
 // onCourse returns an error if another mover has changed the course. ended says that a move is over that this run has seen.
@@ -70,7 +86,7 @@ func (m *byID) stage(ctx context.Context) (Stage, error) {
 		return Stage{}, err
 	}
 	s := stageOf(&v.Record)
-	if s.Moving() {
+	if v.Record.Stage != (forward.Stage{}) {
 		checks, err := m.newTrip(table).checks(ctx)
 		if err != nil {
 			return Stage{}, err
@@ -101,7 +117,7 @@ func (m *byID) finish(ctx context.Context) error {
 	case stage.Moving():
 		return fmt.Errorf("%w: the move is not over, it is %s", ErrStage, stage)
 	case v.Record.Now.Table != "":
-		return m.settleIn(ctx, v.Record.Now)
+		return m.settleIn(ctx, v)
 	case stage.Former == nil && len(stage.Now.Widths)+len(stage.Now.Prefixes) > 0:
 		return fmt.Errorf("%w: there is nothing to finish: only single keys have moved, and programs keep their Options.Layout", ErrStage)
 	case stage.Former == nil:
@@ -109,13 +125,7 @@ func (m *byID) finish(ctx context.Context) error {
 	}
 	written, found, err := m.control.Charter(ctx)
 	if err == nil && found { // first, so that what a program is told to have is never refused
-		written.Layout = v.Record.Now.Layout
-		if clock, timed := v.Record.Clock(); timed {
-			written.EventTime = charter.EventTime{Attribute: written.SortKey, Unit: passage.ClockName(clock)}
-		}
-		if written, err = charter.New(written); err == nil {
-			err = m.control.Rewrite(ctx, written)
-		}
+		err = rewrite(ctx, m.control, written, v.Record.Now)
 	}
 	if err != nil {
 		return err
@@ -124,6 +134,18 @@ func (m *byID) finish(ctx context.Context) error {
 		return nil // the answer was lost
 	}
 	return err
+}
+
+// rewrite makes an arrangement the one that a charter says.
+func rewrite(ctx context.Context, in *adapt.Control, written charter.Charter, now passage.Arrangement) (err error) {
+	written.Layout = now.Layout
+	if now.Timed() {
+		written.EventTime = charter.EventTime{Attribute: written.SortKey, Unit: passage.ClockName(now.Clock)}
+	}
+	if written, err = charter.New(written); err != nil {
+		return err
+	}
+	return in.Rewrite(ctx, written)
 }
 
 // finished reports whether the record of a view is finished now. A mover that is configured with the former layout may not use that

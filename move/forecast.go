@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,7 +19,7 @@ import (
 )
 
 // plan says what is left of a move, or what a new one takes.
-func (m *byID) plan(ctx context.Context) (Forecast, error) {
+func (m *byID) plan(ctx context.Context, back bool) (Forecast, error) {
 	table, err := m.admit(ctx)
 	if err != nil {
 		return Forecast{}, err
@@ -28,7 +29,7 @@ func (m *byID) plan(ctx context.Context) (Forecast, error) {
 		if err != nil {
 			return Forecast{}, err
 		}
-		f, err := m.planAt(ctx, table, v)
+		f, err := m.planAt(ctx, table, v, back)
 		if err != nil || f.Blocked == 0 {
 			return f, err
 		}
@@ -40,9 +41,12 @@ func (m *byID) plan(ctx context.Context) (Forecast, error) {
 }
 
 // planAt is plan by one view of the record.
-func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *passage.View) (Forecast, error) {
+func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *passage.View, back bool) (Forecast, error) {
+	if err := m.admits(&v.Record, back); err != nil {
+		return Forecast{}, err
+	}
 	var err error
-	to := v.Record.Next
+	to := cmp.Or(v.Record.Next, v.Record.Announced)
 	if to == nil {
 		if to, err = m.target(v.Record.Now); err != nil {
 			return Forecast{}, err
@@ -72,7 +76,11 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 		}
 	}
 	if to != nil && to.Table != v.Record.Now.Table {
-		a.into = newTariff(tables[to.Table])
+		if a.into = newTariff(tables[to.Table]); to.Table != "" {
+			if err := m.vacant(ctx, v, to); err != nil {
+				return Forecast{}, err
+			}
+		}
 	}
 	if to == nil || v.Record.Now.Equal(*to) { // of a move that has come to its end
 		a.to, a.atlas = nil, atlasOf(m.mover.options.Collection.PartitionKey, m.mover.options.Collection.SortKey, &v.Record)
@@ -82,6 +90,9 @@ func (m *byID) planAt(ctx context.Context, table *types.TableDescription, v *pas
 		return Forecast{}, err
 	}
 	f := m.mover.infer(table, s)
+	if to != nil {
+		f.To = new(arrangementOf(*to))
+	}
 	a.complete(&f, s, source, table)
 	if m.mover.options.varies() && f.Listed == 0 {
 		among := "no item"
@@ -198,6 +209,11 @@ func (a *appraisal) weigh(ctx context.Context, _ *work, s *sample, items []place
 		case at.spot == atNew && slot.State == forward.Live && a.record.Stage.Phase == forward.Back:
 			table = 2*writeUnits(item) + 1 // it is marked, and put back, and in the end its mark goes
 		default:
+			if slot.State == forward.Stub || slot.State == forward.Dead { // a mark of a move that has begun, which goes in the end
+				table, index = tariff.change(item, nil)
+				s.table += table
+				s.index += index
+			}
 			s.report.Right++
 			continue
 		}
@@ -252,8 +268,7 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	if a.record.List() && passes > 0 { // nothing is deleted from a list, so one pass is not made
 		passes--
 	}
-	survey := a.surveys()
-	if survey {
+	if a.announces() {
 		passes++
 	}
 	f.ReadUnits = passes*once + s.reads*scale
@@ -264,8 +279,11 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	f.Dollars = dollars(a.options.Prices, f.ReadUnits, f.WriteUnits)
 	seconds := max(passes*once/a.options.RCU, f.WriteUnits/a.options.WCU)
 	f.Duration = time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))
-	if survey {
+	switch announced := time.UnixMilli(a.record.At).Add(quietTime); {
+	case a.announces():
 		f.Duration += quietTime
+	case a.record.Announced != nil:
+		f.Duration += max(time.Until(announced), 0)
 	}
 	f.Waits = a.waits()
 	f.Blocked = int64(math.Round(float64(s.blocked) * scale))
@@ -287,9 +305,6 @@ func (a *appraisal) complete(f *Forecast, s *sample, source *source, table *type
 	if n := len(table.GlobalSecondaryIndexes); n > 0 && f.Moves > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s may show an item twice, or miss it, for the moment between its two homes: drop entries that have the attribute _hs_f or _hs_d", figure.Count(n, "index")))
 	}
-	if f.Stage.Former != nil && a.census != nil && a.to != nil {
-		f.Notes = append(f.Notes, "the last move is not finished: finish it before the next one")
-	}
 }
 
 // between returns how many more read units a move into another table takes, or fewer.
@@ -306,23 +321,22 @@ func (a *appraisal) between(source *source, f *Forecast, once float64) (units fl
 // stubBytes is about the size of a stub.
 const stubBytes = 40
 
-// surveys reports whether a survey comes before the first item moves: see life.survey.
-func (a *appraisal) surveys() bool {
-	begins := a.record.Stage == forward.Stage{} || a.record.Stage.Phase == forward.Split && time.Since(time.UnixMilli(a.record.At)) < quietTime
-	return begins && a.to != nil && refusesMore(a.record.Now, *a.to)
+// announces reports whether the move has yet to be announced before it begins: see life.begin.
+func (a *appraisal) announces() bool {
+	return a.record.Stage == forward.Stage{} && a.record.Announced == nil && a.to != nil && refusesMore(a.record.Now, *a.to)
 }
 
 // waits returns how long the stages of a move have to last, at least, from now on.
 func (a *appraisal) waits() time.Duration {
-	stages := map[string]int{stageSettled: 3, stageSplit: 3, stageClosed: 2, stageSettling: 2, stageSweeping: 1, stageBack: 2, stageReturned: 1}[stageOf(&a.record).Name]
+	stages := map[string]int{stageSettled: 3, stageAnnounced: 3, stageSplit: 3, stageClosed: 2, stageSettling: 2, stageSweeping: 1, stageBack: 2, stageReturned: 1}[stageOf(&a.record).Name]
 	if a.to == nil && stageOf(&a.record).Name == stageSettled {
 		return 0
 	}
-	if name := stageOf(&a.record).Name; a.record.List() && (name == stageSettled || name == stageSplit || name == stageClosed) {
+	if name := stageOf(&a.record).Name; a.record.List() && (name == stageSettled || name == stageAnnounced || name == stageSplit || name == stageClosed) {
 		stages++ // it waits when it is closed as well
 	}
 	waits := time.Duration(stages) * lease.Wait
-	if until := stageOf(&a.record).Until; !until.IsZero() {
+	if until := stageOf(&a.record).Until; !until.IsZero() && a.record.Announced == nil {
 		waits -= min(max(lease.Wait-time.Until(until), 0), lease.Wait)
 	}
 	return waits

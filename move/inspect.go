@@ -128,7 +128,11 @@ func (i *inspection) count(at located, state forward.State, odd error, r *passag
 	}
 	if odd == nil && (state == forward.Live || state == forward.Frozen && r.Stage.Phase != forward.Settled) {
 		i.report.Listed++
-		if at.spot == atOld && r.Next != nil && state == forward.Live {
+		from := atOld
+		if r.Stage.Phase == forward.Back || r.Stage.Trace == forward.Returned {
+			from = atNew
+		}
+		if at.spot == from && r.Next != nil && state == forward.Live {
 			i.report.Waiting++
 		}
 	}

@@ -104,34 +104,63 @@ func (m *byID) controlIn(table string) *adapt.Control {
 
 // prepare makes the table that items are to move into say where the collection's record is, before the first of them moves: see
 // passage.Seat.
-func (l *life) prepare(ctx context.Context, v *passage.View, to *passage.Arrangement) error {
+func (m *byID) prepare(ctx context.Context, v *passage.View, to *passage.Arrangement) error {
 	if to.Table == "" || to.Table == v.Record.Now.Table {
 		return nil
 	}
-	into := l.controlIn(to.Table)
-	own, found, err := l.control.Charter(ctx)
-	if err != nil || !found { // meet has found it
-		return errors.Join(err, l.lostCharter(found))
-	}
-	there, found, err := into.Charter(ctx)
+	return m.point(ctx, v, to)
+}
+
+// point makes another table say where the collection's record is, if it does not.
+func (m *byID) point(ctx context.Context, v *passage.View, to *passage.Arrangement) error {
+	own, there, found, err := m.charters(ctx, v, to)
 	if err != nil {
-		return fmt.Errorf("charter of collection %q in table %s: %w", into.Collection, into.Table, err)
+		return err
 	}
-	if found {
-		if err := errors.Join(charter.Compare(own, there), charter.Compare(there, own)); err != nil {
-			return fmt.Errorf("%w: table %s has the charter of another collection with this name: %w", ErrUnsupported, into.Table, err)
-		}
-	}
-	if err := l.book.Point(ctx, into, *to); err != nil {
-		if errors.Is(err, passage.ErrStage) {
-			return fmt.Errorf("%w: %w", ErrUnsupported, err)
-		}
+	into := m.controlIn(to.Table)
+	if err := unsupported(m.book.Point(ctx, into, &v.Record, *to)); err != nil {
 		return err
 	}
 	if found && slices.Equal(own.Needs, there.Needs) {
 		return nil
 	}
 	return into.Rewrite(ctx, own) // it says that the record must be found
+}
+
+// vacant returns an error if a table that items are to move into cannot say where the record is.
+func (m *byID) vacant(ctx context.Context, v *passage.View, to *passage.Arrangement) error {
+	if _, _, _, err := m.charters(ctx, v, to); err != nil {
+		return err
+	}
+	return unsupported(m.book.Vacant(ctx, m.controlIn(to.Table), &v.Record))
+}
+
+func unsupported(err error) error {
+	if errors.Is(err, passage.ErrStage) {
+		return fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	return err
+}
+
+// charters returns the charters of the collection in its own table and in another one, which must be alike before the move begins. found is
+// false if the other one has none.
+func (m *byID) charters(ctx context.Context, v *passage.View, to *passage.Arrangement) (own, there charter.Charter, found bool, err error) {
+	into := m.controlIn(to.Table)
+	own, found, err = m.control.Charter(ctx)
+	if err != nil || !found { // meet has found it
+		return own, there, false, errors.Join(err, m.lostCharter(found))
+	}
+	there, found, err = into.Charter(ctx)
+	if err != nil {
+		return own, there, false, fmt.Errorf("charter of collection %q in table %s: %w", into.Collection, into.Table, err)
+	}
+	begun := v.Record.Next != nil || v.Record.Now.Table == to.Table
+	if found && !begun { // else a program may have written it anew
+		if err := errors.Join(charter.Compare(own, there), charter.Compare(there, own)); err != nil {
+			return own, there, false, fmt.Errorf("%w: table %s has the charter of another collection with this name: %w", ErrUnsupported, into.Table, err)
+		}
+	}
+	return own, there, found, nil
 }
 
 func (m *byID) lostCharter(found bool) error {
@@ -142,15 +171,18 @@ func (m *byID) lostCharter(found bool) error {
 }
 
 // settleIn makes the table that has all items the one with the record, and their layout the only one that programs may have.
-func (m *byID) settleIn(ctx context.Context, now passage.Arrangement) error {
+func (m *byID) settleIn(ctx context.Context, v *passage.View) error {
+	now := &v.Record.Now
+	if err := m.point(ctx, v, now); err != nil { // somebody may have deleted control items there
+		return err
+	}
 	into := m.controlIn(now.Table)
 	written, found, err := into.Charter(ctx)
-	if err == nil && !found { // somebody has deleted it
+	if err == nil && !found { // somebody has just deleted it
 		written, _, err = m.control.Charter(ctx)
 	}
 	if err == nil { // first, so that what a program is told to have is never refused
-		written.Layout = now.Layout
-		err = into.Rewrite(ctx, written)
+		err = rewrite(ctx, into, written, *now)
 	}
 	if err != nil {
 		return fmt.Errorf("charter of collection %q in table %s: %w", into.Collection, into.Table, err)

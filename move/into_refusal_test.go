@@ -196,8 +196,9 @@ func TestBackBeforeFinish(t *testing.T) {
 		if _, err := x.in(newTable).program(eight).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); !errors.Is(err, heatsink.ErrCharter) {
 			t.Errorf("a program with the layout of before got %v, want ErrCharter", err)
 		}
-		if got, err := x.in(newTable).program(four).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); err != nil || got.Value != 7 {
-			t.Errorf("a program with the other table got %+v, %v", got, err)
+		_, err := x.in(newTable).program(four).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"})
+		if !errors.Is(err, heatsink.ErrCharter) || !strings.Contains(err.Error(), "set Options.Table to users") {
+			t.Errorf("a program with the other table got %v, want ErrCharter", err)
 		}
 	})
 }
@@ -246,6 +247,107 @@ func TestIntoTableWithFewerIndexes(t *testing.T) {
 			if got := strings.Contains(strings.Join(f.Notes, "; "), "lacks the key of an index of table users"); err != nil || got != want {
 				t.Errorf("into %s: %q, %v, want the note: %t", table, f.Notes, err, want)
 			}
+		}
+	})
+}
+
+// A plan refuses what Run would refuse: a table with a record of its own, and another move than the one that is under way.
+func TestPlanRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := twoTables(t)
+		x.fill(x.program(four), 10)
+		if _, err := x.in(newTable).program(eight).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); !errors.Is(err, heatsink.ErrNotFound) { // it writes a record
+			t.Fatal(err)
+		}
+		_, err := x.mover(move.Options{Collection: users(four), Into: newTable}).Plan(t.Context())
+		if !errors.Is(err, move.ErrUnsupported) || !strings.Contains(err.Error(), "table people has a record of a collection with this name") {
+			t.Errorf("into a table with a record of its own: %v", err)
+		}
+		if _, err := x.mover(move.Options{Collection: users(four), To: eight}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = x.mover(move.Options{Collection: users(four), To: layout.Layout{Shards: 2, Strategy: layout.Calculated}}).Plan(t.Context())
+		if !errors.Is(err, move.ErrStage) || !strings.Contains(err.Error(), "over 8 shards: {key}#SHARD_{shard} is in progress") {
+			t.Errorf("another move than the one that is under way: %v", err)
+		}
+	})
+}
+
+// Verify reports an item of the other table that no layout explains, and goes on.
+func TestVerifyWithAStranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := twoTables(t)
+		x.fill(x.program(bare), 10)
+		m := x.mover(move.Options{Collection: users(bare), To: eight, Into: newTable})
+		if result, err := m.Run(t.Context()); err != nil || result.Stage.Name != "split" {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		stranger := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "A"}, "sk": &types.AttributeValueMemberS{Value: "b"}}
+		if _, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(newTable), Item: stranger}); err != nil {
+			t.Fatal(err)
+		}
+		report, err := m.Verify(t.Context())
+		if err != nil || report.Unexplained != 1 || report.Right != 10 || report.Waiting != 0 {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
+}
+
+// While items go back, those that wait are the ones in new homes.
+func TestVerifyCountsWhatWaitsToGoBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := twoTables(t)
+		x.fill(x.program(four), 30)
+		m := x.mover(move.Options{Collection: users(four), To: eight, Into: newTable})
+		if _, err := m.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		killed, err := move.New(stageEnder{stageKiller{x.client, "back", cancel}}, move.Options{Collection: users(four)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := killed.Back(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v, want that it was killed", err)
+		}
+		if s, err := m.Stage(t.Context()); err != nil || s.Name != "back" {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if report, err := m.Verify(t.Context()); err != nil || report.Waiting != 30 || report.Damaged() != 0 {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
+}
+
+// stageEnder is a client that is killed when a stage has begun.
+type stageEnder struct{ stageKiller }
+
+func (k stageEnder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, with ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	out, err := k.Client.PutItem(ctx, in, with...)
+	if v, ok := in.Item["_hs_st"].(*types.AttributeValueMemberS); ok && v.Value == k.stage {
+		k.kill()
+	}
+	return out, err
+}
+
+// A move that the bucket rules forbid is refused before anything is written, also in the other table.
+func TestRefusedMoveLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := twoTables(t)
+		x.timed = true
+		weekly, monthly := bare, bare
+		weekly.Bucket, monthly.Bucket = layout.Week, layout.Month
+		x.fill(x.program(weekly), 10)
+		before := len(x.stored())
+		m := x.mover(move.Options{Collection: diaries(weekly), To: monthly, Into: newTable})
+		if _, err := m.Plan(t.Context()); !errors.Is(err, move.ErrStage) || !strings.Contains(err.Error(), "a week may be in two months") {
+			t.Errorf("the plan: %v", err)
+		}
+		if _, err := m.Run(t.Context()); !errors.Is(err, move.ErrStage) {
+			t.Errorf("the run: %v", err)
+		}
+		if got, there := len(x.stored()), len(x.in(newTable).stored()); got != before || there != 0 {
+			t.Errorf("the tables have %d and %d items, want %d and none", got, there, before)
 		}
 	})
 }

@@ -88,12 +88,14 @@ func TestMoveIntoTable(t *testing.T) {
 		"to shards":          {bare, eight, eight},
 		"to the same layout": {four, layout.Layout{}, four},
 		"with buckets":       {daily, days, days},
+		"to buckets":         {bare, days, days},
+		"to no buckets":      {daily, eight, eight},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := twoTables(t)
 				collection := users(test.from)
-				if test.from.Bucket != layout.NoBucket {
+				if test.from.Bucket != layout.NoBucket || test.to.Bucket != layout.NoBucket {
 					x.timed, collection = true, diaries(test.from)
 				}
 				x.fill(x.program(test.from), 100)
@@ -122,6 +124,17 @@ func TestMoveIntoTable(t *testing.T) {
 				}
 				if x.ops < 300 {
 					t.Errorf("%d operations: too few to mean anything", x.ops)
+				}
+				if err := m.Finish(t.Context()); err != nil {
+					t.Errorf("finish: %v", err)
+				}
+				time.Sleep(5 * time.Minute)
+				q := heatsink.Query{Key: "ACTIVE"}
+				if test.then.Bucket != layout.NoBucket {
+					q.From, q.To = day0, day0.AddDate(0, 1, 0)
+				}
+				if n, err := x.in(newTable).program(test.then).Count(t.Context(), q); err != nil || n < 20 {
+					t.Errorf("a program with the new table, when the move is finished, counts %d: %v", n, err)
 				}
 				t.Logf("%d operations, %d moves, %d marks dropped, %.0f write and %.0f read units", x.ops, result.Moved, result.Dropped, result.WriteUnits, result.ReadUnits)
 			})
@@ -361,4 +374,59 @@ func TestBackFromTable(t *testing.T) {
 		}
 		t.Logf("%d kills, %d operations", kills, x.ops)
 	})
+}
+
+// Somebody deletes the control items of the table that all items are in, and perhaps a program begins anew there. Finishing the move writes
+// them again, or refuses before anything changes and says what to do.
+func TestFinishWithoutControlItems(t *testing.T) {
+	for name, test := range map[string]struct {
+		charter, anew bool
+	}{"the pointer": {}, "both": {charter: true}, "both, and a program begins anew": {true, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x, m := settledIn(t, 20)
+				x.drop(newTable, layout.RolePassage)
+				if test.charter {
+					x.drop(newTable, layout.RoleCharter)
+				}
+				if test.anew {
+					if _, err := x.in(newTable).program(eight).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); err != nil {
+						t.Fatal(err)
+					}
+					err := m.Finish(t.Context())
+					if !errors.Is(err, move.ErrStage) && !errors.Is(err, move.ErrUnsupported) || !strings.Contains(err.Error(), "a program has begun anew") {
+						t.Errorf("got %v, want that table %s has a record of its own", err, newTable)
+					}
+					if _, err := x.program(four).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); err != nil {
+						t.Errorf("after a finish that was refused, a program with the old table got %v", err)
+					}
+					x.drop(newTable, layout.RolePassage)
+					time.Sleep(2 * time.Minute)
+				}
+				if err := m.Finish(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * time.Minute)
+				if got, err := x.in(newTable).program(eight).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); err != nil || got.Value != 1 {
+					t.Errorf("a program with the new table got %+v, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
+// drop deletes a control item of the users in a table.
+func (x *town) drop(table string, role layout.Role) {
+	x.t.Helper()
+	for _, item := range x.in(table).stored() {
+		key := item["pk"].(*types.AttributeValueMemberS).Value
+		if !strings.HasPrefix(key, layout.ControlKey{Role: role}.String()) {
+			continue
+		}
+		if _, err := x.client.DeleteItem(x.t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]}}); err != nil {
+			x.t.Fatal(err)
+		}
+		return
+	}
+	x.t.Fatalf("table %s has no control item with role %c", table, role)
 }

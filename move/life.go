@@ -33,10 +33,9 @@ const unchecked = "this server does not check when requests were signed (DynamoD
 // life is one Run or Back: it takes the collection from stage to stage, as far as that is possible.
 type life struct {
 	*trip
-	back     bool
-	surveyed int64     // the generation of a split stage in which this run has found nothing that is in the way
-	passed   int64     // the generation of a split stage whose items this run has moved
-	kept     []Finding // items that the run has left behind
+	back   bool
+	passed int64     // the generation of a split stage whose items this run has moved
+	kept   []Finding // items that the run has left behind
 }
 
 // travel runs a life, and returns what it did.
@@ -57,7 +56,7 @@ func (m *byID) travel(ctx context.Context, back bool) (Result, error) {
 	forecast := m.mover.forecast
 	m.mover.mu.Unlock()
 	if forecast == nil {
-		f, err := m.plan(ctx)
+		f, err := m.plan(ctx, back)
 		if err != nil {
 			result.Forecast = f
 			return result, err
@@ -164,7 +163,8 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 	chore, then, waits := follows(r, waited)
 	switch {
 	case r.Stage == forward.Stage{}:
-		return l.begin(ctx, v)
+		over, err := l.begin(ctx, v)
+		return over, false, err
 	case r.Stage.Phase == forward.Split && l.back:
 		checks, err := l.checks(ctx)
 		switch {
@@ -176,9 +176,6 @@ func (l *life) step(ctx context.Context, v *passage.View, waited bool) (over, wa
 		return false, false, l.advance(ctx, v, forward.Stage{Phase: forward.Back}, nil, "the move goes back")
 	case r.Stage.Phase == forward.Split: // items move at once, and what is left moves when it is closed
 		if l.passed != r.Generation {
-			if err := l.survey(ctx, v); err != nil {
-				return false, false, err
-			}
 			if err := l.pass(ctx, v, forward.MoveAll); err != nil {
 				return false, false, err
 			}
@@ -220,7 +217,10 @@ func (l *life) advance(ctx context.Context, v *passage.View, then forward.Stage,
 	if err == nil && v.Record.Next != nil {
 		err = l.prepare(ctx, v, v.Record.Next) // somebody may have deleted control items there
 	}
-	if err != nil {
+	switch {
+	case err != nil && v.Record.Stage == forward.Stage{}:
+		return fmt.Errorf("the move has not begun: %w", err)
+	case err != nil:
 		return fmt.Errorf("the move stays %s: %w", stageOf(&v.Record).Name, err)
 	}
 	_, err = l.book.Advance(ctx, v, then, next, why)
@@ -248,27 +248,6 @@ func (l *life) rest(rests bool) {
 	if rests {
 		l.result.Rests = unchecked
 	}
-}
-
-// begin looks at all items, and begins the move if none of them stands in its way.
-func (l *life) begin(ctx context.Context, v *passage.View) (over, waits bool, err error) {
-	to, err := l.target(v.Record.Now)
-	switch {
-	case err != nil:
-		return false, false, err
-	case l.back, to == nil, to.Equal(v.Record.Now):
-		return true, false, nil
-	}
-	if err := l.census(ctx, v, to); err != nil { // a mover that was faster has moved items meanwhile
-		return false, false, l.unlessChanged(ctx, v, err)
-	}
-	if err := l.needRecord(ctx); err != nil {
-		return false, false, err
-	}
-	if err := l.prepare(ctx, v, to); err != nil {
-		return false, false, err
-	}
-	return false, false, l.advance(ctx, v, forward.Stage{Phase: forward.Split}, to, "heatsink move: split")
 }
 
 // needRecord writes into the charter that the record must be found from now on: who does not find it must not take the items for unmoved.

@@ -40,7 +40,7 @@ func (m *Mover) Plan(ctx context.Context) (Forecast, error) {
 
 func (m *Mover) plan(ctx context.Context) (Forecast, error) {
 	if m.byID != nil {
-		return m.byID.plan(ctx)
+		return m.byID.plan(ctx, false)
 	}
 	table, err := m.describe(ctx)
 	if err != nil {

@@ -160,6 +160,10 @@ type Forecast struct {
 	Waits   time.Duration `json:"waitNanoseconds,omitempty"` // how long the stages have to last beside Duration, at least, from now on
 	Stage   Stage         `json:"stage,omitzero"`
 
+	// To is where items move to, with the keys that keep a number of shards of their own. It is nil if they stay where they are, and for items
+	// that an index lists.
+	To *Arrangement `json:"to,omitempty"`
+
 	// PointInTimeRecovery is "on", "off", or "unknown" if nobody may ask or the engine does not tell.
 	PointInTimeRecovery string `json:"pointInTimeRecovery"`
 
@@ -193,7 +197,7 @@ type Result struct {
 
 	// Of movable collections:
 	Stage   Stage  `json:"stage,omitzero"`    // how far the move has come; Stage.Until is when to go on
-	Done    bool   `json:"done,omitempty"`    // the move is over, and nothing is left of it
+	Done    bool   `json:"done"`              // the move is over, and nothing is left of it
 	Dropped int64  `json:"dropped,omitempty"` // marks that were removed
 	Rests   string `json:"rests,omitempty"`   // why the move cannot go on from its split stage, which may last for ever; "" if it can
 }

@@ -42,7 +42,9 @@ type located struct {
 }
 
 // twoHomes reports whether the id has an old home and another new one.
-func (at located) twoHomes() bool { return at.old != at.new || at.oldIn != at.newIn }
+func (at located) twoHomes() bool {
+	return at.old != "" && (at.old != at.new || at.oldIn != at.newIn)
+}
 
 // homes returns both homes for people.
 func (at located) homes() (old, new string) {

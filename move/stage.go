@@ -53,7 +53,8 @@ func (a Arrangement) String() string {
 const maxNamed = 5
 
 // Stage is how far the move of a movable collection has come, by the collection's record. The stages of a move are split, closed,
-// settling, sweeping and settled. The way back is split, back, returned and settled.
+// settling, sweeping and settled. The way back is split, back, returned and settled. A move to a layout that refuses keys which the
+// present one takes is announced before it is split. Mover.Back withdraws that.
 type Stage struct {
 	Name       string    `json:"stage"`
 	Generation int64     `json:"generation"` // of the record: each change adds 1
@@ -61,7 +62,7 @@ type Stage struct {
 	Until      time.Time `json:"until,omitzero"` // when the next stage may begin; zero if that does not depend on the time
 
 	Now    Arrangement  `json:"now"`              // where items are, or were when the move began
-	Next   *Arrangement `json:"next,omitempty"`   // where they move to
+	Next   *Arrangement `json:"next,omitempty"`   // where they move to, or are to move to
 	Former *Arrangement `json:"former,omitempty"` // where they were before the last move, until somebody finishes it
 
 	Does string `json:"does"`           // what the stage means, for people
@@ -75,13 +76,14 @@ type Stage struct {
 
 // The names of stages.
 const (
-	stageSettled  = "settled"
-	stageSplit    = "split"
-	stageClosed   = "closed"
-	stageSettling = "settling"
-	stageSweeping = "sweeping"
-	stageBack     = "back"
-	stageReturned = "returned"
+	stageSettled   = "settled"
+	stageAnnounced = "announced"
+	stageSplit     = "split"
+	stageClosed    = "closed"
+	stageSettling  = "settling"
+	stageSweeping  = "sweeping"
+	stageBack      = "back"
+	stageReturned  = "returned"
 )
 
 // nameOfStage returns the name of a stage, and what it means.
@@ -107,6 +109,10 @@ func nameOfStage(s forward.Stage) (name, does string) {
 func stageOf(r *passage.Record) Stage {
 	s := Stage{Generation: r.Generation, Since: time.UnixMilli(r.At).UTC(), Now: arrangementOf(r.Now), Why: r.Why, By: r.By}
 	s.Name, s.Does = nameOfStage(r.Stage)
+	if r.Announced != nil {
+		s.Name, s.Next, s.Until = stageAnnounced, new(arrangementOf(*r.Announced)), s.Since.Add(quietTime)
+		s.Does = "nothing moves yet; programs refuse keys that the new layout does not take, unless the move is withdrawn (--back)"
+	}
 	if r.Next != nil {
 		s.Next = new(arrangementOf(*r.Next))
 	}
@@ -132,7 +138,7 @@ func follows(r *passage.Record, waited bool) (chore forward.Chore, then forward.
 	return chore, then, !ok
 }
 
-// Moving reports whether a move is under way, there or back.
+// Moving reports whether a move is under way, there or back, or is announced.
 func (s Stage) Moving() bool { return s.Name != stageSettled }
 
 // String returns the stage in a few words, with the time that it waits for.

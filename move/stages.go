@@ -6,7 +6,7 @@ import (
 )
 
 // Back takes a movable collection whose move is split back to where its items were. It works as Run does: in steps, with waits between
-// them. From a move that is closed or later, there is no way back but another move. Errors wrap ErrStage, or are those of Run.
+// them. A move that is announced is withdrawn at once. From a move that is closed or later, there is no way back but another move. Errors wrap ErrStage, or are those of Run.
 func (m *Mover) Back(ctx context.Context) (Result, error) {
 	if m.byID == nil {
 		return Result{}, fmt.Errorf("go back with table %s: %w: an index lists the items: swap Layout and Older in the programs, and run a move", m.options.Collection.Table, ErrUnsupported)

@@ -90,6 +90,7 @@ A LAYOUT is "unsharded", or a number of shards with what differs from the defaul
   16                                  calculated by xxhash, spelt {key}#SHARD_{shard}
   "8 fnv {key}#{shard}"               another hash and spelling
   "random 4"                          shards that were drawn; a list has it without the word
+  "8 {key}[#SHARD_{shard}]"           shard 0 is the key itself, as --keys and --prefix need it
   "4 per day"                         4 shards for each day; needs --event-time, except for
                                       items found by id whose sort keys are times as strings
 If the collection has a charter (Options.Recorded or Adaptive), the charter is the layout to
@@ -99,8 +100,8 @@ To go back with an index, swap --from and --to, in the programs first. --verify 
 it reads the table with strong consistency, and reports every item that is not where the
 layout has it.
 
-The exit code is 1 if --verify finds such items, if some are left that no layout explains, and
-if programs still write an old layout. It is 2 if the command could not do its work. It is 0 if
+The exit code is 1 if --verify finds such items, if some are left that no layout explains, if
+--dry-run finds items that keep a move from beginning, and if programs still write an old layout. It is 2 if the command could not do its work. It is 0 if
 a move of items found by id has to wait for its next stage: "done" in the JSON tells.
 
 With --json, stdout has one object for each line: {"forecast": …}, {"progress": …} about once a

@@ -17,6 +17,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/internal/charter"
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -36,7 +37,7 @@ func (b *moveByID) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&b.prefixes, "prefix", nil, "move only logical keys that begin like this; items found by id: to their own number of shards, PREFIX=SHARDS; may be repeated then")
 	f.StringVar(&b.into, "into", "", "items found by id: move them into this table, which has the same keys, with the layout of --to or the present one")
 	f.BoolVar(&b.wait, "wait", false, "items found by id: wait for the stages of the move, about an hour each, until it is over")
-	f.BoolVar(&b.back, "back", false, "items found by id: take a move that is split back to where the items were")
+	f.BoolVar(&b.back, "back", false, "items found by id: take a move that is split back to where the items were, or withdraw one that is announced")
 	f.BoolVar(&b.finish, "finish", false, "items found by id: refuse programs that still have the layout of before the move")
 	f.BoolVar(&b.stage, "stage", false, "items found by id: show where the move stands, and stop")
 }
@@ -185,10 +186,16 @@ func (m *mover) runByID(cmd *cobra.Command, c clients, mover *move.Mover, option
 		return out.ended(m, result, err)
 	}
 	forecast, err := mover.Plan(ctx)
+	if errors.Is(err, move.ErrUnsupported) { // it may be another table that is missing
+		return err
+	}
 	if err != nil {
 		return c.explain(m.table, err)
 	}
 	out.forecastByID(m, options, forecast)
+	if m.dryRun && forecast.Blocked > 0 {
+		return &badNews{"the move would not begin: " + figure.Count(forecast.Blocked, "item") + " in its way"}
+	}
 	if m.dryRun {
 		return nil
 	}

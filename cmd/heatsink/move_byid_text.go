@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -44,7 +45,7 @@ func (o *moveOutput) stage(m *mover, s move.Stage) {
 // next says which stage follows, and when.
 func (o *moveOutput) next(m *mover, s move.Stage) {
 	how := "the same command goes on"
-	if m.byID.back {
+	if m.byID.back || s.Name == "back" || s.Name == "returned" {
 		how = "the same command goes on with --back"
 	}
 	switch {
@@ -72,17 +73,8 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 	}
 	s.say("%s", s.bold(fmt.Sprintf("move of table %s, %s", printable(m.table), what)))
 	s.say("  from       %s", printable(f.Stage.Now.String()))
-	switch {
-	case f.Stage.Next != nil:
-		s.say("  to         %s", printable(f.Stage.Next.String()))
-	case m.to != "":
-		s.say("  to         %s", printable(move.Arrangement{Layout: options.To, Widths: options.Widths, Prefixes: options.Prefixes, Table: options.Into}.String()))
-	case options.Into != "":
-		to := f.Stage.Now
-		to.Table = options.Into
-		s.say("  to         %s", printable(to.String()))
-	case len(options.Widths)+len(options.Prefixes) > 0:
-		s.say("  to         %s", printable(move.Arrangement{Layout: f.Stage.Now.Layout, Widths: options.Widths, Prefixes: options.Prefixes}.String()))
+	if f.To != nil {
+		s.say("  to         %s", printable(f.To.String()))
 	}
 	s.say("  stage      %s: %s", f.Stage.Name, f.Stage.Does)
 	margin := ""
@@ -96,6 +88,9 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 	s.say("  time       %s%s of work at %s write and %s read units per second", exact, timeText(f.Duration), figure.Thousands(options.WCU), figure.Thousands(options.RCU))
 	s.say("  waits      %s at least, until late requests cannot arrive any more", timeText(f.Waits))
 	s.say("  recovery   point-in-time recovery is %s", f.PointInTimeRecovery)
+	if f.Moves == 0 && f.Passes == 0 {
+		s.say("  nothing    is to be done: every item is there already")
+	}
 	if f.Blocked > 0 {
 		s.say("%s", s.red(fmt.Sprintf("  %s%s would keep the move from beginning:", exact, figure.Count(f.Blocked, "item"))))
 	}
@@ -131,10 +126,10 @@ func (o *moveOutput) resultByID(m *mover, r move.Result, err error) {
 		s.say("the move is over: every item is under %s", printable(r.Stage.Now.String()))
 		switch {
 		case r.Stage.Former == nil:
-		case r.Stage.Now.Table != "":
-			s.say("set Options.Table and Options.Layout to that in all programs, and then run this command with --finish")
+		case r.Stage.Now.Table != r.Stage.Former.Table:
+			s.say("set Options.Table to %s and Options.Layout to that in all programs, and then run heatsink move %s --finish", printable(cmp.Or(r.Stage.Now.Table, m.table)), printable(m.table))
 		default:
-			s.say("set Options.Layout to that in all programs, and then run this command with --finish")
+			s.say("set Options.Layout to that in all programs, and then run heatsink move %s --finish", printable(m.table))
 		}
 	case err != nil && !errors.Is(err, move.ErrDamage):
 		s.say("the move is not through: the same command goes on")
@@ -150,6 +145,9 @@ func (o *moveOutput) finished(s move.Stage) {
 		return
 	}
 	o.results.say("the move is finished: programs must have %s", printable(s.Now.String()))
+	if s.Now.Table != "" {
+		o.results.say("commands name table %s from now on; in an hour, when late requests cannot arrive any more, the table of before may be deleted", printable(s.Now.Table))
+	}
 }
 
 // handedOver shows that a move into another table was finished, by somebody else or halfway.

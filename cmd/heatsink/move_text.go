@@ -17,7 +17,13 @@ import (
 type moveOutput struct {
 	screen, results *screen
 	json            *json.Encoder // nil for people
+
+	waits string    // the stage whose wait was shown last
+	shown time.Time // when
 }
+
+// waitEvery is how often machines are told that a move still waits.
+const waitEvery = 10 * time.Second
 
 func (o *moveOutput) line(name string, value any) {
 	_ = o.json.Encode(map[string]any{name: value}) // as with Fprintln, a closed pipe ends the process
@@ -75,11 +81,17 @@ func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
 
 // progress shows how far a move is.
 func (o *moveOutput) progress(p move.Progress) {
+	if !p.Until.IsZero() && !o.tellsWait(p) {
+		return
+	}
 	if o.json != nil {
 		o.line("progress", p)
 		return
 	}
 	if !p.Until.IsZero() {
+		if !o.screen.terminal {
+			o.screen.say("%s: waiting until %s", p.Stage, clock(p.Until))
+		}
 		o.screen.live(fmt.Sprintf("%s: waiting until %s, %s left", p.Stage, clock(p.Until), timeText(max(time.Until(p.Until), 0))))
 		return
 	}
@@ -95,6 +107,18 @@ func (o *moveOutput) progress(p move.Progress) {
 		text += ", " + timeText(p.Left) + " left"
 	}
 	o.screen.live(text)
+}
+
+// tellsWait reports whether to tell that a move waits: to people at a terminal each time, to machines now and then, to a log once a stage.
+func (o *moveOutput) tellsWait(p move.Progress) bool {
+	if o.json == nil && o.screen.terminal {
+		return true
+	}
+	if o.waits == p.Stage && (o.json == nil || time.Since(o.shown) < waitEvery) {
+		return false
+	}
+	o.waits, o.shown = p.Stage, time.Now()
+	return true
 }
 
 // ending is how a command ended, for machines.

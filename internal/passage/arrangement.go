@@ -174,13 +174,16 @@ func (a Arrangement) prefixFaults() (faults []error) {
 	return faults
 }
 
+// controlName is the one key whose shards have keys of control items.
+var controlName = strings.TrimSuffix(layout.ControlPrefix, "#")
+
 // Check returns an error if a key cannot be used: it reads as a shard of the arrangement at some width, its longest shard key is
 // too long for DynamoDB, or it is a key of control items. The error wraps layout.ErrKey.
 func (a Arrangement) Check(key string) error {
-	if layout.IsControl(key) {
-		return fmt.Errorf("%w %s: it begins with %s, which is for heatsink's own items: choose another key", layout.ErrKey, quote.Text(key), quote.Text(layout.ControlPrefix))
-	}
 	l := a.For(key)
+	if layout.IsControl(key) || key == controlName || strings.HasPrefix(controlName, key) && layout.IsControl(key+l.Format.WithDefaults().ShardPrefix) {
+		return fmt.Errorf("%w %s: it or its shards begin with %s, which is for heatsink's own items: choose another key", layout.ErrKey, quote.Text(key), quote.Text(layout.ControlPrefix))
+	}
 	if len(key)+longestSuffix <= maxKey { // most keys, and without an allocation
 		return l.CheckKey(key)
 	}

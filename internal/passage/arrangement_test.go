@@ -129,6 +129,12 @@ func TestCheckKey(t *testing.T) {
 		{calculated(4), "a#SHARD_99", false},
 		{Arrangement{}, "a#SHARD_1", false}, // it would be a shard once the collection has moved
 		{calculated(4), "_hs#C#orders", false},
+		{calculated(4), "_hs", false}, // its shards would be control items
+		{Arrangement{}, "_hs", false},
+		{calculated(4), "_h", true},
+		{calculated(4), "_hsx", true},
+		{Arrangement{Layout: layout.Layout{Shards: 4, Format: layout.Format{ShardPrefix: "s#"}, Strategy: layout.Calculated}}, "_h", false},
+		{Arrangement{Layout: layout.Layout{Shards: 4, Format: layout.Format{ShardPrefix: "s#"}, Strategy: layout.Calculated}}, "_g", true},
 		{calculated(4), "", false},
 		{calculated(4), strings.Repeat("k", 2048-len("#SHARD_3")), true},
 		{calculated(4), strings.Repeat("k", 2048-len("#SHARD_3")+1), false},

@@ -328,6 +328,11 @@ func (b *Book) followed(ctx context.Context, table string) (r Record, again, ref
 	if r, err = b.parse(values); err != nil {
 		return r, false, true, err
 	}
+	if r.Seat == Here && !r.names(TableName(b.table)) {
+		return r, false, true, b.errorf("%w: table %s says that the record of the collection is in table %s, but no item has moved from there, or all have gone back: "+
+			"set Options.Table to %s; to use table %s for something else, delete the control items %q and %q there", charter.ErrIncompatible, b.table, table, table, b.table,
+			layout.ControlKey{Role: layout.RolePassage, Collection: b.control.Collection}, layout.ControlKey{Role: layout.RoleCharter, Collection: b.control.Collection})
+	}
 	if r.Seat == Here || r.Seat == Retired && r.Now.Table == TableName(b.table) { // the new record says the same
 		return r, false, false, nil
 	}

@@ -462,7 +462,7 @@ func TestDamagedRecord(t *testing.T) {
 	}{
 		"another type": {nameStage, &types.AttributeValueMemberBOOL{Value: true}, adapt.ErrLedger},
 		"garbage":      {nameStage, &types.AttributeValueMemberS{Value: "nowhere"}, adapt.ErrLedger},
-		"newer":        {nameVersion, &types.AttributeValueMemberN{Value: "3"}, ledger.ErrNewer},
+		"newer":        {nameVersion, &types.AttributeValueMemberN{Value: "4"}, ledger.ErrNewer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -17,22 +17,35 @@ import (
 // seatTimes is how often somebody else may change a record while this process hands it over.
 const seatTimes = 5
 
-// Point makes the table of other control items say that the record is in the table of this book: see Seat. next is where items move to. It
-// costs a strong read and a conditional write, or the read alone if the table says so already. The error wraps ErrStage if that table has
-// a record of its own.
-func (b *Book) Point(ctx context.Context, to *adapt.Control, next Arrangement) error {
+// Vacant returns an error if the table of other control items has a record of its own, so that Point would fail. r is the record of this
+// book. It costs a strong read.
+func (b *Book) Vacant(ctx context.Context, to *adapt.Control, r *Record) error {
+	there, _, err := b.stored(ctx, to)
+	if err != nil || b.pointable(there) {
+		return err
+	}
+	return b.occupied(to, r, there)
+}
+
+// pointable reports whether a record of another table may be replaced by a pointer to the record of this book, or is one.
+func (b *Book) pointable(there *Record) bool {
+	return there == nil || there.Seat != Here && there.Now.Table == TableName(b.table)
+}
+
+// Point makes the table of other control items say that the record is in the table of this book: see Seat. r is that record, and next is
+// where items move to, or are. It costs a strong read and a conditional write, or the read alone if the table says so already. The error
+// wraps ErrStage if that table has a record of its own.
+func (b *Book) Point(ctx context.Context, to *adapt.Control, r *Record, next Arrangement) error {
 	own := TableName(b.table)
 	for range seatTimes {
 		there, clock, err := b.stored(ctx, to)
 		switch {
 		case err != nil:
 			return err
-		case there != nil && there.Seat == Elsewhere && there.Now.Table == own:
+		case !b.pointable(there):
+			return b.occupied(to, r, there)
+		case there != nil && there.Seat == Elsewhere:
 			return nil
-		case there != nil && (there.Seat != Retired || there.Now.Table != own):
-			return b.errorf("%w: table %s has a record of a collection with this name, which is %s in generation %d, %s: give the collection another name or choose another table; "+
-				"if no program uses that collection, delete its items and the control items %q and %q there, and wait an hour", ErrStage, to.Table, there.stageText(), there.Generation, there.Now,
-				layout.ControlKey{Role: layout.RolePassage, Collection: to.Collection}, layout.ControlKey{Role: layout.RoleCharter, Collection: to.Collection})
 		}
 		generation := int64(0)
 		if there != nil {
@@ -46,10 +59,23 @@ func (b *Book) Point(ctx context.Context, to *adapt.Control, next Arrangement) e
 	return b.errorf("%w: the record in table %s changes at each attempt: try again", adapt.ErrLedger, to.Table)
 }
 
+// occupied says that a table has a record of its own, where that of this book is to be found.
+func (b *Book) occupied(to *adapt.Control, r, there *Record) error {
+	record := layout.ControlKey{Role: layout.RolePassage, Collection: to.Collection}
+	if there.Seat == Here && (r.Now.Table == TableName(to.Table) || r.Next != nil) { // its items are those of this collection
+		return b.errorf("%w: %w: table %s has items of this collection, and a record of its own, which is %s in generation %d, %s: its control items were deleted, and a program has begun anew. "+
+			"Stop all programs that use that table, delete the control item %q there, wait two minutes, and try again; then verify, because such programs may have put items twice",
+			adapt.ErrLedger, ErrStage, to.Table, there.stageText(), there.Generation, there.Now, record)
+	}
+	return b.errorf("%w: table %s has a record of a collection with this name, which is %s in generation %d, %s: give the collection another name or choose another table; "+
+		"if no program uses that collection, delete its items and the control items %q and %q there, and wait an hour", ErrStage, to.Table, there.stageText(), there.Generation, there.Now,
+		record, layout.ControlKey{Role: layout.RoleCharter, Collection: to.Collection})
+}
+
 // Handover makes another table the one with the record, when all items are settled there: see Seat. It goes on where another one has
 // stopped. It costs three strong reads and two conditional writes. The error wraps ErrStage if the items are not settled in that table.
 func (b *Book) Handover(ctx context.Context, to *adapt.Control) error {
-	if _, _, _, err := b.heir(ctx, to); err != nil { // before anything changes: nobody could go on without it
+	if err := b.ready(ctx, to); err != nil { // before anything changes: nobody could go on without it
 		return err
 	}
 	retired, err := b.retire(ctx, TableName(to.Table))
@@ -77,6 +103,19 @@ func (b *Book) Handover(ctx context.Context, to *adapt.Control) error {
 		}
 	}
 	return b.errorf("%w: the record in table %s changes at each attempt: try again", adapt.ErrLedger, to.Table)
+}
+
+// ready returns an error if the record of this book cannot be handed over to a table.
+func (b *Book) ready(ctx context.Context, to *adapt.Control) error {
+	there, _, own, err := b.heir(ctx, to)
+	if err != nil || !own {
+		return err
+	}
+	r, _, err := b.stored(ctx, b.control)
+	if err != nil || r == nil || r.Seat == Retired { // it was handed over before, if there is one
+		return err
+	}
+	return b.occupied(to, r, there)
 }
 
 // heir reads the record of the table that the record of this table is handed over to. own says that this was done before. The view tells

@@ -42,6 +42,9 @@ type Record struct {
 	Now  Arrangement
 	Next *Arrangement
 
+	// Announced is where items are to move to, if a move is about to begin: see Announce. Only keys depend on it, by Check.
+	Announced *Arrangement
+
 	// Former is another layout that processes may still be configured with, without Widths and Prefixes: the one from before the last move, or the one
 	// that items were to move to if they went back. It stays until somebody finishes the move. It is nil if the layout is the same as now,
 	// and the table as well.
@@ -63,7 +66,7 @@ func First(now Arrangement, at time.Time, by string) Record {
 // Equal reports whether two records are the same.
 func (r Record) Equal(other Record) bool {
 	return r.Generation == other.Generation && r.Stage == other.Stage && r.Seat == other.Seat && r.Now.Equal(other.Now) && equal(r.Next, other.Next) &&
-		equal(r.Former, other.Former) && r.At == other.At && r.Why == other.Why && r.By == other.By
+		equal(r.Announced, other.Announced) && equal(r.Former, other.Former) && r.At == other.At && r.Why == other.Why && r.By == other.By
 }
 
 func equal(a, b *Arrangement) bool {
@@ -84,19 +87,42 @@ func (r Record) Clock() (unit place.TimeUnit, timed bool) {
 	return 0, false
 }
 
+// names reports whether items are, were or will be in a table.
+func (r Record) names(table string) bool {
+	for _, a := range []*Arrangement{&r.Now, r.Next, r.Announced, r.Former} {
+		if a != nil && a.Table == table {
+			return true
+		}
+	}
+	return false
+}
+
 // Moving reports whether an id may have two homes.
 func (r Record) Moving() bool { return r.Stage.Phase != forward.Settled }
 
-// Check returns an error if a key cannot be used: see Arrangement.Check. During a move that counts for both arrangements, and no
-// key may be another key's shard in the other one, unless that is in another table. The error wraps layout.ErrKey.
+// Check returns an error if a key cannot be used: see Arrangement.Check. During a move, and while one is announced, that counts for both
+// arrangements. No key may be another key's shard in the other one, unless that is in another table. The error wraps layout.ErrKey.
 func (r Record) Check(key string) error {
-	if err := r.Now.Check(key); err != nil || r.Next == nil {
+	if err := r.Now.Check(key); err != nil {
 		return err
 	}
-	if err := r.Next.Check(key); err != nil || r.Now.Table != r.Next.Table {
+	switch {
+	case r.Next != nil:
+		return r.suits(key, r.Next)
+	case r.Announced != nil:
+		if err := r.suits(key, r.Announced); err != nil {
+			return fmt.Errorf("%w; the collection is about to move to %s", err, r.Announced)
+		}
+	}
+	return nil
+}
+
+// suits returns an error if a key cannot be used in the next arrangement, or not beside it.
+func (r Record) suits(key string, next *Arrangement) error {
+	if err := next.Check(key); err != nil || r.Now.Table != next.Table {
 		return err
 	}
-	return clash(key, r.Now.Layout.Format, r.Next.Layout.Format)
+	return clash(key, r.Now.Layout.Format, next.Layout.Format)
 }
 
 // clash returns an error if a key has a shard that is also a shard of another key in the other format. With the prefixes "#SHARD#"
@@ -160,6 +186,7 @@ func (r Record) arrangementFaults() (faults []error) {
 			faults = append(faults, err)
 		}
 	}
+	faults = append(faults, r.announcementFaults()...)
 	switch {
 	case r.Former == nil:
 	case r.Next != nil:
@@ -291,15 +318,11 @@ func (r Record) Enter(then forward.Stage, next *Arrangement, at time.Time) (Reco
 	}
 	switch {
 	case then.Phase == forward.Split:
-		if r.Former != nil && !next.SameLayout(r.Former.Layout) {
-			return Record{}, fmt.Errorf("%w: the last move is not finished, and processes may still be configured with its layout, %s: "+
-				"configure all processes with %s and finish that move first", ErrStage, r.Former, r.Now)
-		}
-		if err := checkMove(r.Now, *next); err != nil {
-			return Record{}, fmt.Errorf("%w: %w", ErrStage, err)
+		if err := r.Admits(*next); err != nil {
+			return Record{}, err
 		}
 		plain := next.plain()
-		n.Next, n.Former = &plain, nil
+		n.Next, n.Announced, n.Former = &plain, nil, nil
 	case then.Trace == forward.Deads:
 		n.Now, n.Next, n.Former = *r.Next, nil, former(r.Now, *r.Next)
 	case r.Stage.Trace == forward.Returned:
@@ -307,6 +330,21 @@ func (r Record) Enter(then forward.Stage, next *Arrangement, at time.Time) (Reco
 	}
 	n.Stage = then
 	return n.changed(at)
+}
+
+// Admits returns an error if items that are settled cannot move to an arrangement. The error wraps ErrStage.
+func (r Record) Admits(next Arrangement) error {
+	if r.Announced != nil && !r.Announced.Equal(next) {
+		return fmt.Errorf("%w: items are to move to %s, but %w", ErrStage, next, r.announced())
+	}
+	if r.Former != nil && !next.SameLayout(r.Former.Layout) {
+		return fmt.Errorf("%w: the last move is not finished, and processes may still be configured with its layout, %s: "+
+			"configure all processes with %s and finish that move first", ErrStage, r.Former, r.Now)
+	}
+	if err := checkMove(r.Now, next); err != nil {
+		return fmt.Errorf("%w: %w", ErrStage, err)
+	}
+	return nil
 }
 
 // former returns the layout of an arrangement as Record.Former has it, with items in another one now.
@@ -325,6 +363,9 @@ func (r Record) Finish(at time.Time) (Record, error) {
 	}
 	if r.Stage != (forward.Stage{}) || r.Former == nil {
 		return Record{}, fmt.Errorf("%w: generation %d is %s, with no layout of a move that has ended: there is nothing to finish, or not yet", ErrStage, r.Generation, describe(r.Stage))
+	}
+	if r.Announced != nil {
+		return Record{}, fmt.Errorf("%w: generation %d: %w", ErrStage, r.Generation, r.announced())
 	}
 	n := r
 	n.Former = nil

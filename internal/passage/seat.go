@@ -79,6 +79,9 @@ func (r Record) Retire(at time.Time) (Record, error) {
 	if r.Seat != Here || r.Stage != (forward.Stage{}) || r.Now.Table == "" {
 		return Record{}, fmt.Errorf("%w: generation %d is %s, and the items are in %s: want all of them settled in another table", ErrStage, r.Generation, r.stageText(), r.Now)
 	}
+	if r.Announced != nil {
+		return Record{}, fmt.Errorf("%w: generation %d: %w", ErrStage, r.Generation, r.announced())
+	}
 	n := r
 	n.Seat, n.Former = Retired, nil
 	return n.changed(at)

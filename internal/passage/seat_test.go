@@ -61,7 +61,7 @@ func startTwo(t *testing.T) *dynamodb.Client {
 // moveTo takes the record of a book from stage to stage, until its items are settled in the other table.
 func moveTo(t *testing.T, b *Book, client adapt.Client, next Arrangement) {
 	t.Helper()
-	if err := b.Point(t.Context(), controlIn(client, next.Table), next); err != nil {
+	if err := b.Point(t.Context(), controlIn(client, next.Table), &Record{}, next); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []forward.Stage{split, closed, settling, deads, clean} {
@@ -163,7 +163,7 @@ func TestHandoverRefuses(t *testing.T) {
 		if err := b.Handover(t.Context(), into); !errors.Is(err, ledger.ErrLost) {
 			t.Errorf("without a pointer: %v, want ErrLost", err)
 		}
-		if err := b.Point(t.Context(), into, next); err != nil {
+		if err := b.Point(t.Context(), into, &Record{}, next); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.Handover(t.Context(), into); !errors.Is(err, ErrStage) {
@@ -200,7 +200,7 @@ func TestPointRefuses(t *testing.T) {
 		if err := b.Handover(t.Context(), controlIn(client, shop)); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Point(t.Context(), controlIn(client, shop), there); !errors.Is(err, ErrStage) || !strings.Contains(err.Error(), "delete its items and the control items") {
+		if err := b.Point(t.Context(), controlIn(client, shop), &Record{}, there); !errors.Is(err, ErrStage) || !strings.Contains(err.Error(), "delete its items and the control items") {
 			t.Errorf("got %v, want ErrStage", err)
 		}
 		back.Table = "items"
@@ -224,7 +224,7 @@ func TestPointerToNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := startTwo(t)
 		b := newBook(client, calculated(4))
-		if err := b.Point(t.Context(), controlIn(client, shop), calculated(4)); err != nil {
+		if err := b.Point(t.Context(), controlIn(client, shop), &Record{}, calculated(4)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := bookIn(client, shop, calculated(4)).View(t.Context()); !errors.Is(err, ledger.ErrLost) {
@@ -234,7 +234,7 @@ func TestPointerToNowhere(t *testing.T) {
 		if _, err := other.View(t.Context()); !errors.Is(err, charter.ErrIncompatible) || !strings.Contains(err.Error(), "items move here from table items") {
 			t.Errorf("a process that does not follow: %v", err)
 		}
-		if err := bookIn(client, shop, calculated(4)).Point(t.Context(), controlIn(client, "items"), calculated(4)); err != nil {
+		if err := bookIn(client, shop, calculated(4)).Point(t.Context(), controlIn(client, "items"), &Record{}, calculated(4)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := bookIn(client, shop, calculated(4)).View(t.Context()); !errors.Is(err, charter.ErrIncompatible) {

@@ -9,12 +9,16 @@ import (
 	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
-// Version is the newest schema of a record that this package understands. Version 2 has tables, and records that are elsewhere. A record
-// is written with the smallest version that has what it says, so that older processes read it as long as they can.
-const Version = 2
+// Version is the newest schema of a record that this package understands. Version 2 has tables, and records that are elsewhere. Version 3
+// has announcements. A record is written with the smallest version that has what it says, so that older processes read it as long as
+// they can.
+const Version = 3
 
 // version returns the version that the record is written with.
 func (r Record) version() int64 {
+	if r.Announced != nil {
+		return 3
+	}
 	for _, a := range []*Arrangement{&r.Now, r.Next, r.Former} {
 		if a != nil && a.Table != "" {
 			return 2
@@ -30,6 +34,7 @@ const (
 	nameStage      = ledger.Prefix + "st"
 	nameNow        = ledger.Prefix + "now"
 	nameNext       = ledger.Prefix + "next"
+	nameAnnounced  = ledger.Prefix + "announced" // from version 3 on, and only if there is one
 	nameFormer     = ledger.Prefix + "former"
 	nameAt         = ledger.Prefix + "at"
 	nameWhy        = ledger.Prefix + "why"
@@ -59,7 +64,7 @@ func stageName(s forward.Stage) (string, bool) {
 	return "", false
 }
 
-// Encode returns the record as it is stored: equal records give equal values. All names are there, always, as writing a record
+// Encode returns the record as it is stored: equal records give equal values. All names of its version are there, as writing a record
 // replaces it. An arrangement that there is not is an empty string.
 func (r Record) Encode() []ledger.Value {
 	number := func(name string, n int64) ledger.Value {
@@ -71,7 +76,7 @@ func (r Record) Encode() []ledger.Value {
 		}
 		return a.text()
 	}
-	return []ledger.Value{
+	values := []ledger.Value{
 		number(nameVersion, r.version()),
 		number(nameGeneration, r.Generation),
 		{Name: nameStage, Text: r.stageText()},
@@ -82,6 +87,10 @@ func (r Record) Encode() []ledger.Value {
 		{Name: nameWhy, Text: r.Why},
 		{Name: nameBy, Text: r.By},
 	}
+	if r.Announced != nil {
+		values = append(values, ledger.Value{Name: nameAnnounced, Text: r.Announced.text()})
+	}
+	return values
 }
 
 // Parse reads a record as it is stored, in any order of its values. It refuses whatever it does not understand: a newer version with
@@ -100,6 +109,9 @@ func Parse(values []ledger.Value) (Record, error) {
 		r.Now = *now
 	}
 	r.Next, r.Former = arrangement(f, nameNext, false), arrangement(f, nameFormer, false)
+	if v >= 3 {
+		r.Announced = arrangement(f, nameAnnounced, true)
+	}
 	f.End()
 	if err := f.Err(); err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrRecord, err)

@@ -35,7 +35,10 @@ func TestStoredRecordsStayReadable(t *testing.T) {
 		"v2-elsewhere.json": {Want: Record{Generation: 1, Seat: Elsewhere, Now: into, At: 1767323045000, Why: "items move here from table users-2", By: "host-1/4711/1"}},
 		"v2-retired.json":   {Want: Record{Generation: 7, Seat: Retired, Now: into, At: 1767323045000, By: "host-1/4711/1"}},
 		"v2-version.json":   {Err: ErrRecord, Says: "it has version 2, and what it says needs 1"},
-		"v3-version.json":   {Err: ledger.ErrNewer, Says: "it has version 3, and this process understands 2: upgrade heatsink in this process"},
+		"v3-announced.json": {Want: Record{Generation: 2, Now: plain, Announced: &to, Former: &Arrangement{Layout: to.Layout}, At: 1767323045000, Why: "hot", By: "host-1/4711/1"}},
+		"v3-into.json":      {Want: Record{Generation: 2, Now: plain, Announced: &into, At: 1767323045000, By: "host-1/4711/1"}},
+		"v3-version.json":   {Err: ErrRecord, Says: "_hs_announced is missing"},
+		"v4-version.json":   {Err: ledger.ErrNewer, Says: "it has version 4, and this process understands 3: upgrade heatsink in this process"},
 		"v1-stage.json":     {Err: ErrRecord, Says: `_hs_st is "teleport": it is no stage of a move; upgrade heatsink in this process if a newer version wrote it`},
 		"v1-attribute.json": {Err: ErrRecord, Says: `unknown attribute "_hs_mirrors": upgrade heatsink in this process if a newer version wrote it, else remove it`},
 	}, golden.Format[Record, ledger.Value]{Parse: Parse, Encode: Record.Encode, Equal: Record.Equal})
@@ -61,6 +64,9 @@ func drawRecord(t *rapid.T) Record {
 		r.Next = &other
 	case rapid.Bool().Draw(t, "former"):
 		r.Former = &Arrangement{Layout: other.Layout}
+	}
+	if s == (forward.Stage{}) && rapid.Bool().Draw(t, "announced") {
+		r.Announced = &other
 	}
 	if r.Next != nil && r.Now.Layout.Strategy == layout.Calculated && rapid.Bool().Draw(t, "into") {
 		r.Next.Table = rapid.StringMatching(`[a-zA-Z0-9_.-]{3,20}`).Draw(t, "table")
@@ -148,11 +154,22 @@ func TestRecordStaysSmall(t *testing.T) {
 	if err := r.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	size := len("pk") + len("_hs#P#") + 64 + 255 + 20 // with the longest name of a sort key
-	for _, v := range r.Encode() {
-		size += len(v.Name) + len(v.Text)
+	sizeOf := func(r Record) int {
+		size := len("pk") + len("_hs#P#") + 64 + 255 + 20 // with the longest name of a sort key
+		for _, v := range r.Encode() {
+			size += len(v.Name) + len(v.Text)
+		}
+		return size
 	}
-	if len(now.text()) < MaxText-50 || size > 4096 {
+	announced := r
+	announced.Stage, announced.Next, announced.Announced, announced.Former = clean, nil, &next, &Arrangement{Layout: calculated(layout.MaxShards).Layout}
+	if err := announced.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if more := sizeOf(announced); more > 4096 {
+		t.Errorf("announced, it has %d bytes: want at most 4096", more)
+	}
+	if size := sizeOf(r); len(now.text()) < MaxText-50 || size > 4096 {
 		t.Errorf("%d bytes, with arrangements of %d and %d: want at most 4096", size, len(now.text()), len(next.text()))
 	}
 }
