@@ -18,6 +18,7 @@ package local
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -56,6 +57,25 @@ type Options struct {
 	// Default: one second.
 	TTLInterval time.Duration
 
+	// StatusDelay is the time that a new table is CREATING, a changed one
+	// UPDATING and a deleted one DELETING. It also holds for the indexes that
+	// UpdateTable changes and removes. A new global index waits that long before
+	// its backfill. DynamoDB takes seconds to minutes. Default: no time; a new
+	// index is then ACTIVE as soon as it is filled.
+	StatusDelay time.Duration
+
+	// ShardDuration is the time after which a child replaces the open shard of
+	// a stream. Default: four hours, as in DynamoDB.
+	ShardDuration time.Duration
+
+	// IteratorLife is the time that a shard iterator can be used. Default: 15
+	// minutes, as in DynamoDB.
+	IteratorLife time.Duration
+
+	// TokenLife is the time that the engine recognizes the ClientRequestToken of
+	// a transaction. Default: ten minutes, as in DynamoDB.
+	TokenLife time.Duration
+
 	// Signatures makes the engine check that requests are signed by its own
 	// clients, and within the last quarter of an hour, as DynamoDB does. The
 	// end of a move relies on that: see heatsink.Options.Movable. Default:
@@ -91,18 +111,25 @@ func New(options Options) (*DB, error) {
 	if err := options.Physics.validate(); err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)
 	}
+	if err := options.checkTimes(); err != nil {
+		return nil, fmt.Errorf("heatsink: %w", err)
+	}
 	guard, err := wire.NewGuard(wire.GuardOptions{Hosts: []string{endpointHost}})
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)
 	}
 	e, err := engine.Open(engine.Options{
-		Dir:         options.Dir,
-		Reserve:     options.Reserve,
-		Region:      options.Region,
-		TTLInterval: options.TTLInterval,
-		Physics:     options.Physics.options(),
-		Lag:         options.Lag.options(),
-		Logger:      options.Logger,
+		Dir:           options.Dir,
+		Reserve:       options.Reserve,
+		Region:        options.Region,
+		TTLInterval:   options.TTLInterval,
+		StatusDelay:   options.StatusDelay,
+		ShardDuration: options.ShardDuration,
+		IteratorLife:  options.IteratorLife,
+		TokenLife:     options.TokenLife,
+		Physics:       options.Physics.options(),
+		Lag:           options.Lag.options(),
+		Logger:        options.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)
@@ -120,6 +147,25 @@ func New(options Options) (*DB, error) {
 		guard:  guard,
 		region: options.Region,
 	}, nil
+}
+
+// checkTimes returns an error that names every time that is negative.
+func (o *Options) checkTimes() error {
+	var faults []error
+	for _, t := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"StatusDelay", o.StatusDelay},
+		{"ShardDuration", o.ShardDuration},
+		{"IteratorLife", o.IteratorLife},
+		{"TokenLife", o.TokenLife},
+	} {
+		if t.value < 0 {
+			faults = append(faults, fmt.Errorf("option %s is %v: give a positive time, or zero for the default", t.name, t.value))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // services are what the engine answers for: DynamoDB with its streams, and

@@ -36,6 +36,7 @@ type server struct {
 	physics   partition.Options
 	reserve   reserve
 	lag       engine.Lag
+	times     serveTimes
 }
 
 const (
@@ -97,6 +98,9 @@ access key: every website that you visit can then read and delete the tables.`,
 			if err := s.lagFaults(cmd.Flags()); err != nil {
 				return err
 			}
+			if err := s.times.faults(cmd.Flags()); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("reserve") && s.data == "" {
 				return errors.New("--reserve does nothing without --data")
 			}
@@ -115,6 +119,7 @@ access key: every website that you visit can then read and delete the tables.`,
 	flags.DurationVar(&s.lag.Max, "lag", 0, "return data up to that old from eventually consistent reads and global indexes, such as 500ms (default: every read is consistent)")
 	flags.DurationVar(&s.lag.Min, "lag-min", 0, "with --lag: least age of that data")
 	flags.Uint64Var(&s.lag.Seed, "lag-seed", 0, "with --lag: seed of the random ages")
+	s.times.flags(flags)
 	flags.BoolVar(&s.throttle, "physics", false, "throttle and split partitions as DynamoDB does; heatsink top and metrics need a server without an access key")
 	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units per second that one partition serves (default 1000)")
 	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units per second that one partition serves (default 3000)")
@@ -220,6 +225,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 // options are the engine's.
 func (s *server) options(files descriptors, logger *slog.Logger, recorder *heat.Recorder) engine.Options {
 	o := engine.Options{Dir: s.data, Reserve: int64(s.reserve), MaxOpenFiles: files.store, Region: s.region, Account: s.account, Logger: logger}
+	s.times.set(&o)
 	if s.lag != (engine.Lag{}) {
 		o.Lag = &s.lag
 	}

@@ -257,6 +257,64 @@ type TransactGetItemsOutput struct {
 	ConsumedCapacity []*ConsumedCapacity
 }
 
+// StatementInput is the request of ExecuteStatement, and a statement of the other
+// requests that have some.
+type StatementInput struct {
+	Request
+	Statement          *string
+	Parameters         []attr.Value
+	HasParameters      bool
+	ConsistentRead     bool
+	Limit              *int64
+	NextToken          *string
+	OnConditionFailure string // ReturnValuesOnConditionCheckFailure
+	ConsumedCapacity   string
+}
+
+// StatementOutput is the answer of ExecuteStatement.
+type StatementOutput struct {
+	Items            []attr.Raw
+	NextToken        string    // empty: the end
+	LastEvaluatedKey attr.Item // nil: none
+	ConsumedCapacity *ConsumedCapacity
+}
+
+// StatementsInput is the request of BatchExecuteStatement and of
+// ExecuteTransaction.
+type StatementsInput struct {
+	Request
+	Statements         []StatementInput
+	HasStatements      bool
+	ClientRequestToken *string // ExecuteTransaction
+	ConsumedCapacity   string
+
+	// More is asked once before a batch returns more than a megabyte. If it returns
+	// false, the rest is refused. Nil: there is room.
+	More func(context.Context) bool
+}
+
+// BatchStatementOutput is the answer of BatchExecuteStatement.
+type BatchStatementOutput struct {
+	Responses        []StatementResponse
+	ConsumedCapacity []*ConsumedCapacity
+}
+
+// StatementResponse is what became of one statement of a batch. It has an error
+// if Code is not empty.
+type StatementResponse struct {
+	Code      string
+	Message   string
+	TableName string   // empty: the statement was refused before it ran
+	Item      attr.Raw // nil: none
+}
+
+// TransactStatementsOutput is the answer of ExecuteTransaction: an item, or nil,
+// for each statement that reads.
+type TransactStatementsOutput struct {
+	Items            []attr.Raw
+	ConsumedCapacity []*ConsumedCapacity
+}
+
 // ConsumedCapacity is what a request cost, in capacity units. Read and Write are
 // set by transactions alone. The arms are there when INDEXES were asked for.
 type ConsumedCapacity struct {
@@ -467,6 +525,7 @@ type IndexDescription struct {
 	IndexName      string
 	ARN            string
 	Status         string // global indexes
+	Backfilling    *bool  `json:",omitempty"` // of a global index that is added to a table; nil: of no other
 	KeySchema      []KeyElement
 	ProjectionType string
 	NonKey         []string

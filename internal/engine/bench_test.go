@@ -106,3 +106,66 @@ func BenchmarkReads(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStatements is what PartiQL costs, beside the operations that the
+// statements are.
+func BenchmarkStatements(b *testing.B) {
+	e := openEngine(b, Options{})
+	ctx, table := context.Background(), "tab"
+	createTable(b, e, newTableInput(table, "pk:S"))
+	if _, err := e.PutItem(ctx, &PutItemInput{TableName: &table, Item: fields("pk", "a", "v", 1), HasItem: true}); err != nil {
+		b.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"select": "SELECT v FROM tab WHERE pk = ?",
+		"update": "UPDATE tab SET v = v + 1 WHERE pk = ?",
+	} {
+		b.Run(name, func(b *testing.B) {
+			in := &StatementInput{Statement: &text, Parameters: []attr.Value{attr.String("a")}, HasParameters: true}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.ExecuteStatement(ctx, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBackfill is what an item costs that an index gets, in memory.
+func BenchmarkBackfill(b *testing.B) {
+	e, err := Open(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	const items = 10_000
+	ctx, name := context.Background(), "tab"
+	if _, err := e.CreateTable(ctx, newTableInput(name, "pk:S")); err != nil {
+		b.Fatal(err)
+	}
+	for i := range items {
+		if _, err := e.PutItem(ctx, &PutItemInput{TableName: &name, Item: fields("pk", fmt.Sprint(i), "a", fmt.Sprint(i%100)), HasItem: true}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, err := e.UpdateTable(ctx, addInput(name, "idx", "a:S")); err != nil {
+			b.Fatal(err)
+		}
+		for {
+			d, err := e.DescribeTable(ctx, &TableInput{TableName: &name})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if d.global("idx").Status == "ACTIVE" {
+				break
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+		if _, err := e.UpdateTable(ctx, removeInput(name, "idx")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/items, "ns/item")
+}

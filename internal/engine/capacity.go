@@ -1,6 +1,9 @@
 package engine
 
-import "maps"
+import (
+	"cmp"
+	"maps"
+)
 
 const (
 	writeUnitBytes = 1 << 10
@@ -149,4 +152,27 @@ func (t *tableBills) consumed(detail string, d direction) (list []*ConsumedCapac
 		}
 	}
 	return list
+}
+
+// plus adds what another request on the same table cost; nil: nothing to tell.
+func (c *ConsumedCapacity) plus(other *ConsumedCapacity) *ConsumedCapacity {
+	if c == nil || other == nil {
+		return cmp.Or(c, other)
+	}
+	c.Units += other.Units
+	c.Table.Units += other.Table.Units
+	addCapacities(&c.Local, other.Local)
+	addCapacities(&c.Global, other.Global)
+	return c
+}
+
+func addCapacities(to *map[string]Capacity, more map[string]Capacity) {
+	for name, units := range more {
+		if *to == nil {
+			*to = map[string]Capacity{}
+		}
+		sum := (*to)[name]
+		sum.Units += units.Units
+		(*to)[name] = sum
+	}
 }

@@ -121,21 +121,36 @@ func (t *table) checkItem(it attr.Item) error {
 		}
 	}
 	for _, x := range t.indexes {
-		for _, p := range x.keys.parts {
-			v := it.Get(p.Name)
-			if v.Kind != attr.Invalid && v.Kind != p.Kind {
-				return x.errKind(p, v.Kind)
-			}
-			if empty := emptyKey(v); empty != "" {
-				return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
-					"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", empty, x.name, p.Name)
-			}
-		}
-		if err := x.checkKeySizes(it); err != nil {
-			return err
+		if err := x.checkKeys(it); err != nil {
+			return x.violated(err)
 		}
 	}
 	return t.checkKeyValues(it)
+}
+
+// checkKeys checks the index's key attributes of an item that is put, as far as it
+// has them.
+func (x *index) checkKeys(it attr.Item) error {
+	for _, p := range x.keys.parts {
+		v := it.Get(p.Name)
+		if v.Kind != attr.Invalid && v.Kind != p.Kind {
+			return x.errKind(p, v.Kind)
+		}
+		if empty := emptyKey(v); empty != "" {
+			return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", empty, x.name, p.Name)
+		}
+	}
+	return x.checkKeySizes(it)
+}
+
+// violated returns what is answered to a write that the index cannot take: the
+// service does not tell more while the index is being filled.
+func (x *index) violated(err error) error {
+	if x.filling {
+		return invalidParameter("Schema violation against backfilling index")
+	}
+	return err
 }
 
 // checkAssigned checks the kinds of values that an update gives to keys of
@@ -145,7 +160,7 @@ func (t *table) checkAssigned(u *expr.Update) error {
 		for _, x := range t.indexes {
 			for _, p := range x.keys.parts {
 				if p.Name == name && p.Kind != kind {
-					return x.errKind(p, kind)
+					return x.violated(x.errKind(p, kind))
 				}
 			}
 		}
@@ -161,25 +176,35 @@ func (x *index) errKind(p expr.KeyPart, kind attr.Kind) *Error {
 // checkUpdated checks an item that an update expression made.
 func (t *table) checkUpdated(it attr.Item) error {
 	if depth(attr.Map(it)) > maxDepth {
-		return invalid("Nesting Levels have exceeded supported limits: Attributes have nested levels beyond supported limits")
+		return invalid(tooDeep)
 	}
 	for _, x := range t.indexes {
-		for _, p := range x.keys.parts {
-			v := it.Get(p.Name)
-			if v.Kind != attr.Invalid && v.Kind != p.Kind {
-				return invalid("The update expression attempted to update the secondary index key to unsupported type")
-			}
-			if empty := emptyKey(v); empty != "" {
-				return invalid("One or more parameter values are not valid. "+
-					"The update expression attempted to update a secondary index key to a value that is not supported. "+
-					"The AttributeValue for a key attribute cannot contain an empty %s value.", empty)
-			}
-		}
-		if err := x.checkKeySizes(it); err != nil {
-			return err
+		if err := x.checkUpdated(it); err != nil {
+			return x.violated(err)
 		}
 	}
 	return nil
+}
+
+// tooDeep is what is said of an item that an update makes too deep.
+const tooDeep = "Nesting Levels have exceeded supported limits: Attributes have nested levels beyond supported limits"
+
+// checkUpdated is checkKeys for an item that an update made. An item that is older
+// than the index may fail it because of what the update leaves alone: it can only
+// be replaced or deleted, as on the service.
+func (x *index) checkUpdated(it attr.Item) error {
+	for _, p := range x.keys.parts {
+		v := it.Get(p.Name)
+		if v.Kind != attr.Invalid && v.Kind != p.Kind {
+			return invalid("The update expression attempted to update the secondary index key to unsupported type")
+		}
+		if empty := emptyKey(v); empty != "" {
+			return invalid("One or more parameter values are not valid. "+
+				"The update expression attempted to update a secondary index key to a value that is not supported. "+
+				"The AttributeValue for a key attribute cannot contain an empty %s value.", empty)
+		}
+	}
+	return x.checkKeySizes(it)
 }
 
 // maxDepth is how deeply values may be nested, the item itself included.
@@ -236,8 +261,10 @@ func (k keySchema) checkSizes(it attr.Item) error {
 }
 
 func (x *index) checkKeySizes(it attr.Item) error {
-	if !x.covers(it) {
-		return nil
+	for _, p := range x.keys.parts {
+		if it.Get(p.Name).Kind != p.Kind {
+			return nil // the index does not hold it
+		}
 	}
 	return x.keys.checkSizes(it)
 }

@@ -15,7 +15,7 @@ const (
 )
 
 // CreateTable creates a table. It is answered as being created, and is there
-// when the answer is.
+// when the answer is, or Options.StatusDelay later.
 func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableDescription, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
@@ -30,9 +30,12 @@ func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableD
 	defer e.admin.unlock()
 	name := nameOf(*in.TableName)
 	e.mu.RLock()
-	exists, count := e.tables[name] != nil, len(e.tables)
+	old, count := e.tables[name], len(e.tables)
 	e.mu.RUnlock()
-	if exists {
+	if old != nil && old.creating() {
+		return nil, errBeingCreated(name)
+	}
+	if old != nil || e.buried(name) != nil {
 		return nil, errorf(TypeResourceInUse, "Table already exists: %s", name)
 	}
 	if count >= maxTables {
@@ -74,6 +77,9 @@ func (e *Engine) create(in *CreateTableInput, now time.Time) (*table, error) {
 	}
 	t := newTable(r)
 	t.stream = s
+	if e.options.StatusDelay > 0 {
+		t.usable = now.Add(e.options.StatusDelay)
+	}
 	if err := e.newPartitions(t, now); err != nil {
 		b.Discard()
 		return nil, err

@@ -172,12 +172,8 @@ func checkTableClass(class *string) error {
 
 // checkKeys checks the table's own key against the definitions.
 func (in *CreateTableInput) checkKeys() error {
-	seen := map[string]bool{}
-	for _, d := range in.AttributeDefinitions {
-		if seen[d.AttributeName] {
-			return invalid("Attribute Name is duplicated: %s", d.AttributeName)
-		}
-		seen[d.AttributeName] = true
+	if err := in.checkDefinedOnce(); err != nil {
+		return err
 	}
 	if len(in.KeySchema) > len(in.AttributeDefinitions) {
 		return invalid("Invalid KeySchema: Some index key attribute have no definition")
@@ -186,6 +182,18 @@ func (in *CreateTableInput) checkKeys() error {
 		return err
 	}
 	return checkPair(in.KeySchema)
+}
+
+// checkDefinedOnce checks that no attribute is defined twice.
+func (in *CreateTableInput) checkDefinedOnce() error {
+	seen := map[string]bool{}
+	for _, d := range in.AttributeDefinitions {
+		if seen[d.AttributeName] {
+			return invalid("Attribute Name is duplicated: %s", d.AttributeName)
+		}
+		seen[d.AttributeName] = true
+	}
+	return nil
 }
 
 // checkDefined checks that a key's attributes have a definition.

@@ -11,11 +11,15 @@ import (
 func (t *table) describe(now time.Time) *TableDescription {
 	d := t.record.copy().Description
 	d.Status = "ACTIVE"
+	work := t.record.Work
+	if work != nil {
+		d.GlobalIndexes = append(d.GlobalIndexes, work.Index)
+	}
 	d.ItemCount, d.SizeBytes = t.usage.items.Load(), t.usage.bytes.Load()
 	d.Provisioned.expire(now)
 	for _, list := range [][]IndexDescription{d.LocalIndexes, d.GlobalIndexes} {
 		for i := range list {
-			u := &t.index(list[i].IndexName).usage
+			u := &t.known(list[i].IndexName).usage
 			list[i].ItemCount, list[i].SizeBytes = u.items.Load(), u.bytes.Load()
 			list[i].Provisioned.expire(now)
 		}
@@ -23,10 +27,35 @@ func (t *table) describe(now time.Time) *TableDescription {
 	for i := range d.GlobalIndexes {
 		x := &d.GlobalIndexes[i]
 		x.Status = "ACTIVE"
-		x.Warm.grow(t.index(x.IndexName).partitions, now)
+		x.Warm.grow(t.known(x.IndexName).partitions, now)
 	}
 	d.Warm.grow(t.partitions, now)
+	d.settling(t.settles())
+	switch {
+	case t.creating():
+		d.Status = "CREATING"
+		for i := range d.GlobalIndexes {
+			d.GlobalIndexes[i].Status = "CREATING"
+		}
+	case work != nil:
+		d.working(work, t.idle != nil)
+	}
 	return &d
+}
+
+// working describes the last of the global indexes as one that is added or removed.
+// idle says that its backfill has not begun, or that it is being removed, which the
+// table is busy with.
+func (d *TableDescription) working(work *indexWork, idle bool) {
+	x := &d.GlobalIndexes[len(d.GlobalIndexes)-1]
+	if idle {
+		d.Status = "UPDATING"
+	}
+	if work.Removing {
+		x.Status = "DELETING"
+		return
+	}
+	x.Status, x.Backfilling, x.Warm.Status = "CREATING", new(!idle), "UPDATING"
 }
 
 // grow lifts the warm throughput to what the partitions have come to take.

@@ -49,6 +49,19 @@ type Options struct {
 	// goes on in its place. Zero: four hours, as on the service.
 	ShardDuration time.Duration
 
+	// IteratorLife is how long a shard iterator may be used. Zero: 15 minutes, as
+	// on the service.
+	IteratorLife time.Duration
+
+	// TokenLife is how long a transaction is remembered by its client's token.
+	// Zero: ten minutes, as on the service.
+	TokenLife time.Duration
+
+	// StatusDelay is how long a new table is CREATING, a changed one UPDATING and a
+	// deleted one DELETING, likewise indexes, and a new global index waits for its
+	// backfill. Zero: no time.
+	StatusDelay time.Duration
+
 	// Physics makes tables consist of partitions that throttle. Nil: capacity is
 	// counted but never refused.
 	Physics *partition.Options
@@ -64,7 +77,8 @@ type Options struct {
 	// Dropped is told the name of a table that was deleted. Nil: nobody is.
 	Dropped func(table string)
 
-	reached func(stage) // of tests; nil: nobody asks
+	reached   func(stage) // of tests; nil: nobody asks
+	fillBatch int         // of tests: items that a backfill handles at once; zero: fillBatch
 }
 
 // withDefaults returns the options with every default in its place.
@@ -73,6 +87,10 @@ func (o Options) withDefaults() Options {
 	o.Account = cmp.Or(o.Account, "000000000000")
 	o.TTLInterval = cmp.Or(max(o.TTLInterval, 0), time.Second)
 	o.ShardDuration = cmp.Or(max(o.ShardDuration, 0), 4*time.Hour)
+	o.IteratorLife = cmp.Or(max(o.IteratorLife, 0), 15*time.Minute)
+	o.TokenLife = cmp.Or(max(o.TokenLife, 0), 10*time.Minute)
+	o.StatusDelay = max(o.StatusDelay, 0)
+	o.fillBatch = cmp.Or(o.fillBatch, fillBatch)
 	return o
 }
 
@@ -89,6 +107,7 @@ type Engine struct {
 	locks   *itemLocks
 	tokens  *tokens
 	sweeper sweeper
+	jobs    *jobs
 	account *partition.Account // nil without physics
 	past    *past              // nil without a lag
 
@@ -104,6 +123,7 @@ type Engine struct {
 	mu      sync.RWMutex
 	tables  map[string]*table
 	streams map[string]*stream // by ARN, also those of tables that are gone
+	graves  map[string]grave   // of tables that show as being deleted
 	closed  bool
 
 	closing sync.Once
@@ -121,6 +141,7 @@ const (
 	applied  stage = "the batch is applied"
 	changed  stage = "the table is held for a change"
 	looked   stage = "the sweeper looks"
+	filled   stage = "a backfill has stored some entries"
 )
 
 func (e *Engine) at(s stage) {

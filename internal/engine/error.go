@@ -47,6 +47,7 @@ const (
 	TypeResourceNotFound       = "ResourceNotFoundException"
 	TypeResourceInUse          = "ResourceInUseException"
 	TypeConditionalCheckFailed = "ConditionalCheckFailedException"
+	TypeDuplicateItem          = "DuplicateItemException"
 	TypeTransactionCanceled    = "TransactionCanceledException"
 	TypeTransactionConflict    = "TransactionConflictException"
 	TypeTransactionInProgress  = "TransactionInProgressException"
@@ -79,7 +80,7 @@ func ErrorOf(err error) *Error {
 // isConditionFailure reports whether err answers that a condition does not hold.
 func isConditionFailure(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Type == TypeConditionalCheckFailed
+	return errors.As(err, &e) && (e.Type == TypeConditionalCheckFailed || e.Type == TypeDuplicateItem)
 }
 
 func errorf(typ, format string, args ...any) *Error {

@@ -27,10 +27,21 @@ func (e *Engine) Heat(ctx context.Context, tableName string, last time.Duration)
 	list := []partitions.Heat{newHeat(t.partitions, limit, now, last)}
 	for _, x := range t.indexes {
 		if x.partitions != nil {
-			list = append(list, newHeat(x.partitions, limit, now, last))
+			h := newHeat(x.partitions, limit, now, last)
+			x.addProgress(h.Minutes)
+			list = append(list, h)
 		}
 	}
 	return list, nil
+}
+
+// addProgress adds how much of the table the index's backfill has come to, in
+// percent, to the present minute. Partition keys lie in the order of their hashes,
+// which are spread evenly.
+func (x *index) addProgress(minutes []partitions.Minute) {
+	if n := len(minutes); x.filling && n > 0 {
+		minutes[n-1].Metrics["OnlineIndexPercentageProgress"] = 100 * float64(x.passed.Load()) / (1 << 64)
+	}
 }
 
 func newHeat(s *partition.Set, limit partition.Rate, now time.Time, last time.Duration) partitions.Heat {

@@ -90,9 +90,15 @@ func (e *Engine) write(ctx context.Context, w *write, tableName string, returns 
 	if err := w.bind(t); err != nil {
 		return nil, err
 	}
+	return e.runWrite(ctx, w, returns)
+}
+
+// runWrite runs a single write that fits its table, which is held, and answers it.
+func (e *Engine) runWrite(ctx context.Context, w *write, returns *Returns) (*WriteOutput, error) {
 	if err := e.run(ctx, w); err != nil {
 		return nil, err
 	}
+	t := w.table
 	metrics, err := e.collectionMetrics(t, w.item, returns.ItemCollectionMetrics)
 	if err != nil {
 		return nil, err
@@ -158,21 +164,28 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 	if err := t.checkRead(in.Key, projection); err != nil {
 		return nil, err
 	}
-	key := t.itemKey(in.Key)
-	raw, found, err := e.get(key, in.ConsistentRead)
+	item, spent, err := e.getItem(t, in.Key, projection, in.ConsistentRead)
 	if err != nil {
 		return nil, err
 	}
-	out := &GetItemOutput{}
-	spent := bill{table: readUnits(attr.Raw(raw).Size(), in.ConsistentRead)}
-	if throttle := e.admitRead(t, key, spent.table, in.ConsistentRead); throttle != nil {
-		return nil, throttled(throttle)
+	return &GetItemOutput{Item: item, ConsumedCapacity: spent.consumed(t.name, in.ConsumedCapacity, undirected)}, nil
+}
+
+// getItem reads an item of a table by its key, nil if there is none.
+func (e *Engine) getItem(t *table, item attr.Item, p *expr.Projection, consistent bool) (out attr.Raw, spent bill, err error) {
+	key := t.itemKey(item)
+	raw, found, err := e.get(key, consistent)
+	if err != nil {
+		return nil, spent, err
 	}
-	out.ConsumedCapacity = spent.consumed(t.name, in.ConsumedCapacity, undirected)
+	spent.table = readUnits(attr.Raw(raw).Size(), consistent)
+	if throttle := e.admitRead(t, key, spent.table, consistent); throttle != nil {
+		return nil, spent, throttled(throttle)
+	}
 	if found {
-		out.Item, err = project(raw, projection)
+		out, err = project(raw, p)
 	}
-	return out, err
+	return out, spent, err
 }
 
 // projection parses the ProjectionExpression of a request that has no other

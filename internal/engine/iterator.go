@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// iteratorLife is how long a shard iterator may be used.
-const iteratorLife = 15 * time.Minute
-
 // iterator is a place in a shard. Clients get it as the stream's ARN, a version
 // and its fields, sealed with a checksum, and are not to look inside.
 type iterator struct {

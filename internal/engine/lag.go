@@ -105,12 +105,15 @@ func (m *moment) end() error {
 	return m.snapshot.Close()
 }
 
-// look returns what an eventually consistent read sees. The moment is to be given
-// to looked.
-func (p *past) look(now store.View) (store.View, *moment) {
+// look returns what an eventually consistent read sees, which is nothing from
+// before since. The moment is to be given to looked.
+func (p *past) look(now store.View, since time.Time) (store.View, *moment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	then := time.Now().Add(-p.lag.Min - time.Duration(p.random.Int64N(int64(p.lag.Max-p.lag.Min)+1)))
+	if then.Before(since) {
+		then = since
+	}
 	i, _ := slices.BinarySearchFunc(p.ago, then, func(m *moment, t time.Time) int {
 		if m.at.After(t) {
 			return 1
@@ -157,7 +160,7 @@ func (e *Engine) get(key []byte, consistent bool) (value []byte, found bool, err
 	if e.past == nil || consistent {
 		return e.store.Get(nil, key)
 	}
-	view, m := e.past.look(e.store.View)
+	view, m := e.past.look(e.store.View, time.Time{})
 	value, found, err = view.Get(nil, key)
 	return value, found, errors.Join(err, e.past.looked(m))
 }

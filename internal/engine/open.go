@@ -40,20 +40,27 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 		options:    options,
 		store:      s,
 		locks:      newItemLocks(),
-		tokens:     newTokens(),
+		tokens:     newTokens(options.TokenLife),
 		account:    account,
 		past:       past,
 		tables:     map[string]*table{},
 		streams:    map[string]*stream{},
+		graves:     map[string]grave{},
 		admin:      newTurns(),
 		nextTable:  1,
 		nextStream: 1,
+		jobs:       newJobs(),
 	}
 	e.sweeper.due.Store(noExpiry)
 	if err := e.load(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open engine: %w", err), s.Close())
 	}
 	e.sweeper.wake(e)
+	for _, t := range e.tables {
+		if t.record.Work != nil {
+			e.resumeWork(t)
+		}
+	}
 	return e, nil
 }
 
@@ -210,6 +217,7 @@ func (e *Engine) Close() (err error) {
 }
 
 func (e *Engine) close() error {
+	e.jobs.close() // first: they are no operations under way, and go on at the next start
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()

@@ -30,25 +30,31 @@ func (e *Engine) newPartitions(t *table, now time.Time) error {
 		Bytes:        t.usage.bytes.Load(),
 	})
 	t.partitions = set
-	for i := range d.GlobalIndexes {
-		if err != nil {
-			break
+	for _, x := range t.record.globals() {
+		if err == nil {
+			err = e.newIndexPartitions(&t.record, t.known(x.IndexName), x, now)
 		}
-		x := &d.GlobalIndexes[i]
-		in := t.index(x.IndexName)
-		in.partitions, err = e.newSet(now, t.record.ID, in.id, partition.Config{
-			Resource: x.ARN,
-			Owner:    newResource(t.name, in.name, in.keys),
-			Index:    true,
-			Capacity: d.capacity(x.Provisioned, x.OnDemand, x.Warm),
-			Bytes:    in.usage.bytes.Load(),
-		})
 	}
 	if err != nil {
 		t.dropPartitions()
 		return quotaError(err)
 	}
 	return nil
+}
+
+// newIndexPartitions gives a global index its partitions.
+func (e *Engine) newIndexPartitions(r *tableRecord, x *index, d *IndexDescription, now time.Time) (err error) {
+	if e.account == nil {
+		return nil
+	}
+	x.partitions, err = e.newSet(now, r.ID, x.id, partition.Config{
+		Resource: d.ARN,
+		Owner:    newResource(r.Description.TableName, x.name, x.keys),
+		Index:    true,
+		Capacity: r.Description.capacity(d.Provisioned, d.OnDemand, d.Warm),
+		Bytes:    x.usage.bytes.Load(),
+	})
+	return err
 }
 
 func (e *Engine) newSet(now time.Time, table uint32, index uint16, c partition.Config) (*partition.Set, error) {
@@ -116,10 +122,9 @@ func (t *table) resizePartitions(now time.Time) error {
 		return nil
 	}
 	err := resize(t.partitions, d.capacity(d.Provisioned, d.OnDemand, d.Warm))
-	for i := range d.GlobalIndexes {
-		if err == nil {
-			x := &d.GlobalIndexes[i]
-			err = resize(t.index(x.IndexName).partitions, d.capacity(x.Provisioned, x.OnDemand, x.Warm))
+	for _, d := range t.record.globals() {
+		if x := t.known(d.IndexName); x != nil && err == nil { // nil: it is being added just now
+			err = resize(x.partitions, t.record.Description.capacity(d.Provisioned, d.OnDemand, d.Warm))
 		}
 	}
 	if err != nil {
@@ -136,9 +141,17 @@ func (t *table) dropPartitions() {
 		t.partitions.Drop()
 	}
 	for _, x := range t.indexes {
-		if x.partitions != nil {
-			x.partitions.Drop()
-		}
+		x.dropPartitions()
+	}
+	if t.idle != nil {
+		t.idle.dropPartitions()
+	}
+}
+
+func (x *index) dropPartitions() {
+	if x.partitions != nil {
+		x.partitions.Drop()
+		x.partitions = nil
 	}
 }
 

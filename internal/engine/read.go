@@ -8,6 +8,8 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/expr"
@@ -26,6 +28,8 @@ type read struct {
 	terms      expr.KeyTerms      // that it consists of
 	filter     *expr.Condition
 	projection *expr.Projection
+
+	statement bool // of PartiQL: its filter may be about the key
 
 	table *table
 	index *index // nil: the table itself
@@ -202,6 +206,11 @@ func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*R
 		return nil, err
 	}
 	defer t.release()
+	return e.readTable(ctx, t, r, bound)
+}
+
+// readTable reads a page of a table that is held.
+func (e *Engine) readTable(ctx context.Context, t *table, r *read, bound func(*read) error) (*ReadOutput, error) {
 	r.table = t
 	if err := r.findIndex(); err != nil {
 		return nil, err
@@ -239,10 +248,16 @@ func (r *read) findIndex() error {
 	if r.in.IndexName == nil {
 		return nil
 	}
-	if r.index = r.table.index(*r.in.IndexName); r.index == nil {
-		return invalid("The table does not have the specified index: %s", *r.in.IndexName)
+	t, name := r.table, *r.in.IndexName
+	switch x := t.known(name); {
+	case x == nil, x == t.idle && t.record.Work.Removing:
+		return invalid("The table does not have the specified index: %s", name)
+	case x == t.idle, x.filling:
+		return invalid("Cannot read from backfilling global secondary index: %s", name)
+	default:
+		r.index = x
+		return nil
 	}
-	return nil
 }
 
 // bindIndex checks the request against the index it names.
@@ -259,7 +274,7 @@ func (r *read) bindIndex() error {
 		filtered = x.lacks(r.filter.TopLevelAttributes())
 	}
 	if len(filtered) > 0 {
-		return invalidParameter("Secondary index %s does not project one or more filter attributes: %v", x.name, filtered)
+		return invalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", x.name, strings.Join(setOrder(filtered), ", "))
 	}
 	if x.local {
 		r.fetch = len(wanted) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
@@ -271,9 +286,23 @@ func (r *read) bindIndex() error {
 	case r.in.Select == "ALL_ATTRIBUTES" && !x.all:
 		return invalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
 	case len(wanted) > 0:
-		return invalidParameter("Global secondary index %s does not project %v", x.name, wanted)
+		return invalidParameter("Global secondary index %s does not project [%s]", x.name, strings.Join(wanted, ", "))
 	}
 	return nil
+}
+
+// setOrder puts up to a dozen names into the order in which a Java HashSet has
+// them, which is how DynamoDB lists them.
+func setOrder(names []string) []string {
+	bucket := func(name string) int {
+		var hash uint32
+		for i := range len(name) {
+			hash = 31*hash + uint32(name[i])
+		}
+		return int((hash ^ hash>>16) % 16)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return bucket(a) - bucket(b) })
+	return names
 }
 
 // keys is the key schema of what is read.
@@ -320,17 +349,23 @@ func (r *read) boundQuery() error {
 	if err := r.checkTerms(slices.Concat(hash, sort)); err != nil {
 		return err
 	}
+	r.within = r.rangeOf(hash, sort)
+	return r.resume()
+}
+
+// rangeOf is the range of keys that conditions on the key attributes leave.
+func (r *read) rangeOf(hash, sort expr.KeyTerms) store.Range {
 	var collection []attr.Field
 	for _, t := range hash {
 		collection = append(collection, attr.Field{Name: t.Name, Value: t.Value})
 	}
-	prefix := appendHash(r.prefix(), keys.hash, attr.NewItem(collection...))
-	r.within = store.Range{Lower: prefix, Upper: store.After(prefix)}
+	prefix := appendHash(r.prefix(), r.keys().hash, attr.NewItem(collection...))
+	within := store.Range{Lower: prefix, Upper: store.After(prefix)}
 	for _, t := range sort {
-		r.within = bound(prefix, t)
-		prefix = r.within.Lower // of equalities; only the last may be another
+		within = bound(prefix, t)
+		prefix = within.Lower // of equalities; only the last may be another
 	}
-	return r.resume()
+	return within
 }
 
 // checkTerms checks the values of key conditions, and that the filter leaves the
@@ -343,7 +378,7 @@ func (r *read) checkTerms(terms []expr.KeyTerm) error {
 			}
 		}
 	}
-	if r.filter == nil {
+	if r.filter == nil || r.statement {
 		return nil
 	}
 	parameter := "Filter Expression"
@@ -516,7 +551,11 @@ func (e *Engine) readPage(ctx context.Context, r *read) (err error) {
 	view := e.store.View
 	var m *moment
 	if e.past != nil && !r.in.ConsistentRead {
-		view, m = e.past.look(view)
+		var since time.Time
+		if r.index != nil {
+			since = r.index.whole // before that it was half an index
+		}
+		view, m = e.past.look(view, since)
 		defer func() { err = errors.Join(err, e.past.looked(m)) }()
 	}
 	if r.fetch && m == nil {

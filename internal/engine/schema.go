@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -94,18 +96,41 @@ type index struct {
 	kept  map[string]bool // the projected attributes otherwise, keys included
 	usage usage
 
+	// filling says that its backfill goes on: some items do not have their entry
+	// yet. It changes while its table is held for writing.
+	filling bool
+	passed  atomic.Uint64 // the greatest hash of a partition key that the backfill has come to
+	whole   time.Time     // when its backfill ended; zero: before the engine was opened, or there was none
+
 	partitions *partition.Set // of a global index; nil without physics
 }
 
 // covers reports whether the item belongs into the index: it must have every key
-// attribute of it, with the right type.
+// attribute of it, with the right type, not empty and not too long. An item that
+// has others is older than the index.
 func (x *index) covers(it attr.Item) bool {
-	for _, p := range x.keys.parts {
-		if it.Get(p.Name).Kind != p.Kind {
+	return fits(x.keys.hash, it, maxHashKey) && fits(x.keys.sort, it, maxSortKey)
+}
+
+func fits(parts []expr.KeyPart, it attr.Item, most int) bool {
+	size := 0
+	for _, p := range parts {
+		v := it.Get(p.Name)
+		if v.Kind != p.Kind || emptyKey(v) != "" {
 			return false
 		}
+		size += v.Size()
 	}
-	return true
+	return size <= most
+}
+
+// coversRaw is covers for an item as it is stored.
+func (x *index) coversRaw(raw attr.Raw) bool {
+	fields := make([]attr.Field, 0, len(x.keys.parts))
+	for _, p := range x.keys.parts {
+		fields = append(fields, attr.Field{Name: p.Name, Value: raw.Get(p.Name)})
+	}
+	return x.covers(attr.NewItem(fields...))
 }
 
 // project returns the part of an item that the index holds.

@@ -262,7 +262,7 @@ func (e *Engine) GetRecords(ctx context.Context, in *GetRecordsInput) (*GetRecor
 	}
 	defer e.leave()
 	now := time.Now()
-	if now.Sub(i.issued) > iteratorLife {
+	if now.Sub(i.issued) > e.options.IteratorLife {
 		return nil, errorf(TypeExpiredIterator, "Shard iterator has expired")
 	}
 	s, err := e.openStream(i.arn, now)

@@ -324,6 +324,26 @@ func TestStreamIsSwitched(t *testing.T) {
 	})
 }
 
+// How long an iterator can be used, and a shard takes records, can be set.
+func TestIteratorLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := openEngine(t, Options{IteratorLife: time.Second, ShardDuration: time.Minute})
+		arn := createStreamed(t, e, "tab", "KEYS_ONLY")
+		i := shardIterator(t, e, arn, describeStream(t, e, arn).Shards[0].ShardID, "TRIM_HORIZON")
+		time.Sleep(time.Second)
+		if _, err := e.GetRecords(t.Context(), &GetRecordsInput{ShardIterator: &i}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Millisecond)
+		_, err := e.GetRecords(t.Context(), &GetRecordsInput{ShardIterator: &i})
+		wantError(t, err, TypeExpiredIterator, "Shard iterator has expired")
+		time.Sleep(time.Minute)
+		if n := len(describeStream(t, e, arn).Shards); n != 2 {
+			t.Errorf("got %d shards after a minute, want 2", n)
+		}
+	})
+}
+
 func TestShardsAreReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})

@@ -3,9 +3,12 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/partition"
@@ -21,12 +24,15 @@ type table struct {
 	record  tableRecord
 	dropped error // why the table can no longer be used: it was deleted, or the engine closed
 
-	name    string
-	keys    keySchema
-	indexes []*index
-	ttl     string  // the TTL attribute; empty: none
-	stream  *stream // nil: none
-	usage   usage
+	name     string
+	keys     keySchema
+	indexes  []*index   // those that writes maintain
+	idle     *index     // one that they do not: it waits for its backfill, or is being removed; nil: none
+	usable   time.Time  // when it is no longer being created
+	settling []settling // changes that show as going on
+	ttl      string     // the TTL attribute; empty: none
+	stream   *stream    // nil: none
+	usage    usage
 
 	partitions *partition.Set // nil without physics
 }
@@ -40,6 +46,10 @@ type tableRecord struct {
 	TTL         string
 	StreamID    uint32 // zero: no stream is open
 	Tags        []Tag  `json:",omitempty"`
+
+	// Work is the global index that is added or removed. It is not among those of
+	// the description, so that nobody takes half an index for a whole one.
+	Work *indexWork `json:",omitempty"`
 }
 
 // usage is how many items a table or index holds and how large they are.
@@ -78,6 +88,15 @@ func newTable(r tableRecord) *table {
 	}
 	add(true, d.LocalIndexes)
 	add(false, d.GlobalIndexes)
+	if w := r.Work; w != nil {
+		x := newIndex(&r, &w.Index, false, t.keys)
+		if w.Removing {
+			t.idle = x
+		} else {
+			x.filling = true
+			t.indexes = append(t.indexes, x)
+		}
+	}
 	return t
 }
 
@@ -101,7 +120,7 @@ func newIndex(r *tableRecord, d *IndexDescription, local bool, base keySchema) *
 	return x
 }
 
-// index returns the index of that name, or nil.
+// index returns the index of that name that writes maintain, or nil.
 func (t *table) index(name string) *index {
 	for _, x := range t.indexes {
 		if x.name == name {
@@ -109,6 +128,14 @@ func (t *table) index(name string) *index {
 		}
 	}
 	return nil
+}
+
+// known returns the index of that name, in whatever state it is, or nil.
+func (t *table) known(name string) *index {
+	if t.idle != nil && t.idle.name == name {
+		return t.idle
+	}
+	return t.index(name)
 }
 
 func (t *table) hasLocalIndex() bool {
@@ -159,8 +186,15 @@ func (e *Engine) openTable(ctx context.Context, name string) (*table, error) {
 		defer t.release()
 		return nil, t.dropped
 	}
+	if t.creating() {
+		defer t.release()
+		return nil, tableNotFound()
+	}
 	return t, nil
 }
+
+// creating reports whether the table is still being created.
+func (t *table) creating() bool { return !t.usable.IsZero() && time.Now().Before(t.usable) }
 
 func (t *table) release() { t.lock.runlock() }
 
@@ -183,6 +217,23 @@ func (e *Engine) openTables(ctx context.Context, names []string) (openTables, er
 			return nil, err
 		}
 		open[name] = t
+	}
+	return open, nil
+}
+
+// openThose is openTables for names of which some tables may be missing.
+func (e *Engine) openThose(ctx context.Context, names map[string]bool) (openTables, error) {
+	open := openTables{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		t, err := e.openTable(ctx, name)
+		var answer *Error
+		switch {
+		case err == nil:
+			open[name] = t
+		case !errors.As(err, &answer) || answer.Type != TypeResourceNotFound:
+			open.release()
+			return nil, err
+		}
 	}
 	return open, nil
 }

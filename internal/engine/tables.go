@@ -86,7 +86,7 @@ func (e *Engine) change(ctx context.Context, name string, edit func(*table, *sto
 		return err
 	}
 	defer e.admin.unlock()
-	t, err := e.lookup(name)
+	t, err := e.changeable(name)
 	if err != nil {
 		return err
 	}
@@ -94,6 +94,9 @@ func (e *Engine) change(ctx context.Context, name string, edit func(*table, *sto
 		return fmt.Errorf("table %s: %w", name, err)
 	}
 	defer t.lock.unlock()
+	if t.creating() {
+		return errBeingCreated(name)
+	}
 	before, stored := t.record, false
 	t.record = before.copy()
 	defer func() {
@@ -134,13 +137,30 @@ func (r tableRecord) copy() tableRecord {
 	r.Tags = slices.Clone(r.Tags)
 	r.Description.LocalIndexes = slices.Clone(r.Description.LocalIndexes)
 	r.Description.GlobalIndexes = slices.Clone(r.Description.GlobalIndexes)
+	if r.Work != nil {
+		r.Work = new(*r.Work)
+	}
 	return r
 }
 
 // DescribeTable describes a table.
 func (e *Engine) DescribeTable(ctx context.Context, in *TableInput) (d *TableDescription, err error) {
 	err = e.view(ctx, in, func(t *table) { d = t.describe(time.Now()) })
+	if isMissing(err) {
+		if d = e.buried(nameOf(*in.TableName)); d != nil {
+			return d, nil
+		}
+	}
 	return d, err
+}
+
+// changeable is lookup for an operation that changes the table.
+func (e *Engine) changeable(name string) (*table, error) {
+	t, err := e.lookup(name)
+	if isMissing(err) && e.buried(name) != nil {
+		return nil, inUse("Table is being deleted: %s", name)
+	}
+	return t, err
 }
 
 // ListTables names the tables in order.
@@ -159,8 +179,14 @@ func (e *Engine) ListTables(_ context.Context, in *ListTablesInput) (*ListTables
 	}
 	defer e.leave()
 	e.mu.RLock()
-	names := slices.Sorted(maps.Keys(e.tables))
+	names := slices.Collect(maps.Keys(e.tables))
+	for name, g := range e.graves {
+		if e.tables[name] == nil && time.Now().Before(g.until) {
+			names = append(names, name)
+		}
+	}
 	e.mu.RUnlock()
+	slices.Sort(names)
 	if in.ExclusiveStart != nil {
 		i, found := slices.BinarySearch(names, *in.ExclusiveStart)
 		if found {
@@ -196,7 +222,7 @@ func (e *Engine) DeleteTable(ctx context.Context, in *TableInput) (*TableDescrip
 		return nil, err
 	}
 	defer e.admin.unlock()
-	t, err := e.lookup(nameOf(*in.TableName))
+	t, err := e.changeable(nameOf(*in.TableName))
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +234,8 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 		return nil, fmt.Errorf("table %s: %w", t.name, err)
 	}
 	defer t.lock.unlock()
-	if t.record.Description.DeletionProtection {
-		return nil, invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
+	if err := t.checkDrop(); err != nil {
+		return nil, err
 	}
 	now := time.Now()
 	b := e.store.NewBatch()
@@ -229,7 +255,7 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 	if err := b.Commit(); err != nil {
 		return nil, fmt.Errorf("delete table %s: %w", t.name, err)
 	}
-	e.forget(t)
+	e.forget(t, d)
 	if ended != nil {
 		t.stream.become(ended)
 		e.sweeper.wake(e)
@@ -252,11 +278,12 @@ func (d *TableDescription) deleting() {
 
 // forget makes a table unknown that is no longer stored. The caller holds it for
 // writing.
-func (e *Engine) forget(t *table) {
+func (e *Engine) forget(t *table, d *TableDescription) {
 	t.dropped = errDeleted
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.tables, t.name)
+	e.bury(t, d)
 }
 
 // DescribeLimits tells the account's quotas, which are the service's defaults.

@@ -14,13 +14,12 @@ import (
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
-// tokenLife is how long a transaction is remembered by its token.
-const tokenLife = 10 * time.Minute
-
-// tokens remembers the transactions of the last ten minutes by the token their
+// tokens remembers the transactions of a while, Options.TokenLife, by the token their
 // client gave them, so that one that is sent again is not done again. What it
 // remembers is stored with the transaction itself and survives a crash.
 type tokens struct {
+	life time.Duration // of a token
+
 	mu   sync.Mutex
 	done map[string]*outcome
 	busy map[string]bool
@@ -41,8 +40,8 @@ type outcome struct {
 	Units   []float64 // what reading the items again costs, for each table
 }
 
-func newTokens() *tokens {
-	return &tokens{done: map[string]*outcome{}, busy: map[string]bool{}}
+func newTokens(life time.Duration) *tokens {
+	return &tokens{life: life, done: map[string]*outcome{}, busy: map[string]bool{}}
 }
 
 // load reads what was stored.
@@ -99,7 +98,7 @@ func (t *tokens) record(b *store.Batch, token string, writes []*write) {
 		t.kept = t.kept[1:]
 	}
 	o := t.done[token]
-	o.Expires = now.Add(tokenLife).UnixNano()
+	o.Expires = now.Add(t.life).UnixNano()
 	for _, w := range writes {
 		i := slices.Index(o.Tables, w.table.name)
 		if i < 0 {

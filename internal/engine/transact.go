@@ -348,6 +348,8 @@ func (c *cancellation) add(i, n int, err error) {
 		c.other = err
 	case answer.Type == TypeConditionalCheckFailed:
 		c.set(i, n, CancellationReason{Code: "ConditionalCheckFailed", Message: answer.Message, Item: answer.Item})
+	case answer.Type == TypeDuplicateItem:
+		c.set(i, n, CancellationReason{Code: "DuplicateItem", Message: answer.Message})
 	case answer.Type == TypeValidation:
 		c.set(i, n, CancellationReason{Code: "ValidationError", Message: answer.Message})
 	default:
@@ -392,17 +394,25 @@ func (e *Engine) TransactGetItems(ctx context.Context, in *TransactGetItemsInput
 	}
 	defer tables.release()
 	var c cancellation
-	keys := make([][]byte, len(gets))
 	for i := range gets {
 		c.add(i, len(gets), gets[i].bind(tables[nameOf(names[i])]))
 		if err := c.err(); err != nil { // the service looks no further either
 			return nil, err
 		}
+	}
+	return e.getTogether(in, gets)
+}
+
+// getTogether reads items that fit their tables, unless a transaction holds one.
+func (e *Engine) getTogether(in *TransactGetItemsInput, gets []get) (*TransactGetItemsOutput, error) {
+	keys := make([][]byte, len(gets))
+	for i := range gets {
 		keys[i] = gets[i].key
 	}
 	if hasDuplicates(keys) {
 		return nil, errSameItem()
 	}
+	var c cancellation
 	for i, key := range keys {
 		if e.locks.inTransaction(key) {
 			c.conflict(i, len(gets))

@@ -386,6 +386,22 @@ func TestTokensExpire(t *testing.T) {
 	})
 }
 
+// How long a token is remembered can be set.
+func TestTokenLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBank(t, Options{TokenLife: time.Second}, 0)
+		for i, want := range []int64{1, 1, 2} {
+			if _, err := b.TransactWriteItems(t.Context(), withToken(transaction(deposit(0, 1)), "token")); err != nil {
+				t.Fatal(err)
+			}
+			if got := b.balance(t, 0); got != want {
+				t.Errorf("got %d after %d transactions, want %d", got, i+1, want)
+			}
+			time.Sleep(time.Second / 2)
+		}
+	})
+}
+
 // Nothing is remembered of a transaction that did not go through, however many
 // there are.
 func TestFailedTransactionsAreForgotten(t *testing.T) {

@@ -10,58 +10,61 @@ import (
 
 // UpdateTable changes a table's settings. The answer shows the table as it is
 // while the change is going on, as the service's does; it is done when the answer
-// is there.
+// is there. An index is added and removed later, see indexWork.
 func (e *Engine) UpdateTable(ctx context.Context, in *UpdateTableInput) (*TableDescription, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
 	var d *TableDescription
-	var added, ended *stream
-	var end *streamRecord
+	var a alteration
 	now := time.Now()
-	err := e.change(ctx, nameOf(*in.TableName), func(t *table, b *store.Batch) (err error) {
+	err := e.change(ctx, nameOf(*in.TableName), func(t *table, b *store.Batch) error {
 		if err := in.checkAgainst(t); err != nil {
 			return err
 		}
 		d = t.describe(now)
-		in.edit(&t.record.Description, now)
+		in.edit(&t.record, now)
 		if err := t.resizePartitions(now); err != nil {
 			return err
 		}
-		d.updating(in, &t.record.Description)
-		switch {
-		case in.Stream == nil:
-		case *in.Stream.Enabled:
-			added = e.createStream(&t.record.Description, *in.Stream.ViewType, now)
-			err = t.record.attach(added).save(b)
-		default:
-			ended = t.stream
-			t.record.StreamID, t.record.Description.StreamViewType = 0, ""
-			end, err = ended.disable(ctx, b, now)
+		d.updating(in, &t.record)
+		if err := e.alterIndexes(t, in, b, &a, now); err != nil {
+			return err
 		}
+		err := e.alterStream(ctx, t, in, b, &a, now)
 		d.StreamViewType = t.record.Description.StreamViewType
 		d.LatestStreamARN, d.LatestStreamLabel = t.record.Description.LatestStreamARN, t.record.Description.LatestStreamLabel
 		return err
 	}, func(t *table) {
-		if added != nil {
-			t.stream = added
-			e.addStream(added)
-		}
-		if ended != nil {
-			t.stream = nil
-			ended.become(end)
-			e.sweeper.wake(e)
-		}
+		e.happened(t, &a)
+		e.settle(t, in)
 	})
 	if err != nil {
+		a.discard()
 		return nil, err
 	}
 	return d, nil
 }
 
-// edit changes a table's description as the request demands, its stream aside.
-func (in *UpdateTableInput) edit(d *TableDescription, now time.Time) {
+// alterStream opens or ends the table's stream.
+func (e *Engine) alterStream(ctx context.Context, t *table, in *UpdateTableInput, b *store.Batch, a *alteration, now time.Time) (err error) {
+	switch {
+	case in.Stream == nil:
+	case *in.Stream.Enabled:
+		a.opened = e.createStream(&t.record.Description, *in.Stream.ViewType, now)
+		err = t.record.attach(a.opened).save(b)
+	default:
+		a.ended = t.stream
+		t.record.StreamID, t.record.Description.StreamViewType = 0, ""
+		a.end, err = a.ended.disable(ctx, b, now)
+	}
+	return err
+}
+
+// edit changes a table's record as the request demands, its stream aside.
+func (in *UpdateTableInput) edit(r *tableRecord, now time.Time) {
 	now = now.UTC().Truncate(time.Millisecond)
+	d := &r.Description
 	if in.DeletionProtection != nil {
 		d.DeletionProtection = *in.DeletionProtection
 	}
@@ -69,21 +72,29 @@ func (in *UpdateTableInput) edit(d *TableDescription, now time.Time) {
 		d.TableClass, d.TableClassChanged = *in.TableClass, now
 	}
 	if in.BillingMode != nil {
-		d.switchBilling(*in.BillingMode, now)
+		r.switchBilling(*in.BillingMode, now)
 	}
 	d.Provisioned.set(in.ProvisionedThroughput, &d.Warm, now)
 	d.OnDemand = d.OnDemand.merge(in.OnDemandThroughput, true)
 	d.Warm.raise(in.WarmThroughput)
 	for _, u := range in.IndexUpdates {
-		x := d.global(*u.Update.IndexName)
-		x.Provisioned.set(u.Update.ProvisionedThroughput, &x.Warm, now)
-		x.OnDemand = x.OnDemand.merge(u.Update.OnDemandThroughput, true)
-		x.Warm.raise(u.Update.WarmThroughput)
+		switch {
+		case u.Create != nil:
+			r.addIndex(in, u.Create)
+		case u.Delete != nil:
+			r.removeIndex(*u.Delete.IndexName)
+		default:
+			x := r.global(*u.Update.IndexName)
+			x.Provisioned.set(u.Update.ProvisionedThroughput, &x.Warm, now)
+			x.OnDemand = x.OnDemand.merge(u.Update.OnDemandThroughput, true)
+			x.Warm.raise(u.Update.WarmThroughput)
+		}
 	}
 }
 
 // switchBilling changes the billing mode, if it is another one.
-func (d *TableDescription) switchBilling(mode string, now time.Time) {
+func (r *tableRecord) switchBilling(mode string, now time.Time) {
+	d := &r.Description
 	onDemand := mode == "PAY_PER_REQUEST"
 	if onDemand == d.onDemand() {
 		return
@@ -95,8 +106,7 @@ func (d *TableDescription) switchBilling(mode string, now time.Time) {
 		d.Provisioned.Read, d.Provisioned.Write = 0, 0
 		d.Warm.raise(initialThroughput())
 	}
-	for i := range d.GlobalIndexes {
-		x := &d.GlobalIndexes[i]
+	for _, x := range r.globals() {
 		x.OnDemand = nil
 		if onDemand { // which the service counts as a decrease, of indexes alone
 			x.Provisioned.expire(now)
@@ -155,7 +165,8 @@ func (t *Throughput) merge(with *Throughput, remove bool) *Throughput {
 // updating turns the description of a table before a change into what is shown
 // while the change goes on: most of what changes is still the old, and a status
 // says so.
-func (d *TableDescription) updating(in *UpdateTableInput, after *TableDescription) {
+func (d *TableDescription) updating(in *UpdateTableInput, record *tableRecord) {
+	after := &record.Description
 	if in.ProvisionedThroughput != nil || in.BillingMode != nil || in.Stream != nil || in.TableClass != nil {
 		d.Status = "UPDATING"
 	}
@@ -175,7 +186,22 @@ func (d *TableDescription) updating(in *UpdateTableInput, after *TableDescriptio
 	if in.DeletionProtection != nil {
 		d.DeletionProtection = after.DeletionProtection
 	}
-	for _, u := range in.IndexUpdates {
+	for i := range in.IndexUpdates {
+		d.updatingIndex(&in.IndexUpdates[i], record)
+	}
+}
+
+// updatingIndex is updating for one of the indexes.
+func (d *TableDescription) updatingIndex(u *IndexUpdate, record *tableRecord) {
+	switch {
+	case u.Create != nil:
+		d.AttributeDefinitions = record.Description.AttributeDefinitions
+		d.GlobalIndexes = append(d.GlobalIndexes, record.Work.Index)
+		d.working(record.Work, true)
+	case u.Delete != nil:
+		x := d.global(*u.Delete.IndexName)
+		d.Status, x.Status, x.Backfilling = "UPDATING", "DELETING", nil
+	default:
 		x := d.global(*u.Update.IndexName)
 		if u.Update.ProvisionedThroughput != nil || u.Update.OnDemandThroughput != nil {
 			x.Status = "UPDATING"
@@ -190,6 +216,6 @@ func (d *TableDescription) updating(in *UpdateTableInput, after *TableDescriptio
 // updatesIndex reports whether the request gives an index a throughput.
 func (in *UpdateTableInput) updatesIndex(name string) bool {
 	return slices.ContainsFunc(in.IndexUpdates, func(u IndexUpdate) bool {
-		return *u.Update.IndexName == name && u.Update.ProvisionedThroughput != nil
+		return u.Update != nil && *u.Update.IndexName == name && u.Update.ProvisionedThroughput != nil
 	})
 }

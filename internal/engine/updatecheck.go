@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,6 +167,9 @@ func (in *UpdateTableInput) checkStream() error {
 
 // checkAgainst checks the request against the table. The caller holds it.
 func (in *UpdateTableInput) checkAgainst(t *table) error {
+	if err := cmp.Or(in.checkWork(t), in.checkSettling(t)); err != nil {
+		return err
+	}
 	d := &t.record.Description
 	onDemand := d.onDemand()
 	if in.BillingMode != nil {
@@ -189,6 +193,9 @@ func (in *UpdateTableInput) checkAgainst(t *table) error {
 	if in.Stream != nil && !*in.Stream.Enabled && t.stream == nil {
 		return invalid("Table has no stream to disable: TableName: %s", t.name)
 	}
+	if err := in.checkOnline(); err != nil {
+		return err
+	}
 	for i := range in.IndexUpdates {
 		if err := in.checkIndexUpdate(t, &in.IndexUpdates[i], onDemand); err != nil {
 			return err
@@ -196,7 +203,7 @@ func (in *UpdateTableInput) checkAgainst(t *table) error {
 	}
 	if d.onDemand() && !onDemand {
 		var without []string
-		for _, x := range d.GlobalIndexes {
+		for _, x := range t.record.globals() {
 			if !in.updatesIndex(x.IndexName) {
 				without = append(without, x.IndexName)
 			}
@@ -208,28 +215,36 @@ func (in *UpdateTableInput) checkAgainst(t *table) error {
 	return nil
 }
 
+// checkOnline checks that the request adds or removes one index at most.
+func (in *UpdateTableInput) checkOnline() error {
+	online := 0
+	for _, u := range in.IndexUpdates {
+		if u.Update == nil {
+			online++
+		}
+	}
+	if online > 1 {
+		return errOnlineIndex()
+	}
+	return nil
+}
+
 func (in *UpdateTableInput) checkIndexUpdate(t *table, u *IndexUpdate, onDemand bool) error {
-	d := &t.record.Description
 	switch {
 	case u.Create != nil:
-		if t.index(*u.Create.IndexName) != nil {
-			return invalid("Attempting to create an index which already exists")
-		}
-		if len(in.AttributeDefinitions) == 0 {
-			return invalidParameter("AttributeDefinitions is not specified for index: %s", *u.Create.IndexName)
-		}
-		return invalid("heatsink cannot add a global secondary index to an existing table yet; create the table with it, see docs/compatibility.md")
+		return in.checkAdded(t, u.Create, onDemand)
 	case u.Delete != nil:
-		if err := t.checkGlobal(*u.Delete.IndexName, "delete"); err != nil {
-			return err
-		}
-		return invalid("heatsink cannot remove a global secondary index from an existing table yet; see docs/compatibility.md")
+		return t.checkGlobal(*u.Delete.IndexName, "delete")
 	}
+	d := &t.record.Description
 	name, p := *u.Update.IndexName, u.Update.ProvisionedThroughput
+	if p != nil && (*p.Read > maxUnits || *p.Write > maxUnits) {
+		return errIndexUpdateBlocked()
+	}
 	if err := t.checkGlobal(name, "update"); err != nil {
 		return err
 	}
-	x := d.global(name)
+	x := t.record.global(name)
 	others := u.Update.OnDemandThroughput.orNil() != nil || u.Update.WarmThroughput != nil
 	switch {
 	case onDemand && (p != nil || !others):
@@ -239,13 +254,14 @@ func (in *UpdateTableInput) checkIndexUpdate(t *table, u *IndexUpdate, onDemand 
 	case p != nil && !d.onDemand() && *p.Read == x.Provisioned.Read && *p.Write == x.Provisioned.Write:
 		return errUnchanged("the index "+name, "index "+name, &x.Provisioned, p)
 	}
-	if p != nil && (*p.Read > maxUnits || *p.Write > maxUnits) {
-		return invalid("This operation cannot be performed with given input values. Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
-	}
 	if err := checkNewMaximum(u.Update.OnDemandThroughput, onDemand, " for index : "+name, "index : "+name); err != nil {
 		return err
 	}
 	return x.Warm.checkRaise(u.Update.WarmThroughput, "index "+name)
+}
+
+func errIndexUpdateBlocked() *Error {
+	return invalid("This operation cannot be performed with given input values. Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
 }
 
 // checkGlobal checks that there is a global index of that name.

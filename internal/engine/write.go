@@ -31,11 +31,13 @@ type write struct {
 	onFailure string // ReturnValuesOnConditionCheckFailure
 	expired   bool   // a deletion by TTL
 	together  bool   // part of a transaction
+	statement bool   // of PartiQL
 	expiring  bool   // the item gets a TTL entry that it did not have before
 	applied   bool   // it has happened
 
 	table *table
-	key   []byte // under which the item is stored
+	key   []byte     // under which the item is stored
+	view  store.View // from which it was loaded
 
 	before, after         attr.Raw // nil: no item
 	beforeItem, afterItem attr.Item
@@ -167,6 +169,7 @@ func (w *write) bind(t *table) error {
 
 // load reads the item before. The caller holds its lock.
 func (w *write) load(v store.View) error {
+	w.view = v
 	raw, found, err := v.Get(nil, w.key)
 	if err == nil && found {
 		w.before = raw
@@ -210,6 +213,9 @@ func (w *write) decide() error {
 
 func (w *write) conditionFailed() error {
 	w.failed = true
+	if w.statement && w.kind == put { // an INSERT has no other condition
+		return errorf(TypeDuplicateItem, "Duplicate primary key exists in table")
+	}
 	err := errorf(TypeConditionalCheckFailed, "The conditional request failed")
 	if w.onFailure == "ALL_OLD" {
 		err.Item = w.before
@@ -233,7 +239,7 @@ func (w *write) decideUpdate() error {
 			return asError(err)
 		}
 		if err := w.table.checkUpdated(w.afterItem); err != nil {
-			return err
+			return w.worded(err)
 		}
 	}
 	w.after = attr.NewRaw(w.afterItem)
@@ -245,11 +251,11 @@ func (w *write) decideUpdate() error {
 }
 
 // gatedSize is the size that counts for the limit on an updated item: outside of
-// transactions DynamoDB adds an allowance for each action of the expression, and
+// transactions and statements DynamoDB adds an allowance for each action of the expression, and
 // leaves the key out of that sum.
 func (w *write) gatedSize() int {
 	size := w.after.Size()
-	if w.update == nil || w.together {
+	if w.update == nil || w.together || w.statement {
 		return size
 	}
 	sets, removes := w.update.Counts()
@@ -270,6 +276,11 @@ func (w *write) decideEntries() error {
 	for _, x := range t.indexes {
 		c := entryChange{index: x}
 		c.beforeKey, c.before = x.entry(w.beforeItem, w.before)
+		if x.filling && c.before != nil {
+			if err := c.look(w.view); err != nil {
+				return err
+			}
+		}
 		c.afterKey, c.after = x.entry(w.afterItem, w.after)
 		if c.moved() || !bytes.Equal(c.before, c.after) {
 			w.entries = append(w.entries, c)
@@ -285,6 +296,17 @@ type entryChange struct {
 	index               *index
 	beforeKey, afterKey []byte
 	before, after       attr.Raw // nil: no entry
+}
+
+// look finds out whether the entry before is there, of an index that is being
+// filled: the backfill may not have come to the item. The caller holds the item,
+// as the backfill does when it comes to it.
+func (c *entryChange) look(v store.View) error {
+	_, found, err := v.Get(nil, c.beforeKey)
+	if !found {
+		c.beforeKey, c.before = nil, nil
+	}
+	return err
 }
 
 func (c *entryChange) moved() bool { return !bytes.Equal(c.beforeKey, c.afterKey) }

@@ -189,8 +189,11 @@ func (p *parser) typeName(n *node) error {
 	case name.static() != attr.S:
 		return p.operandFault(n, name.static().String())
 	case name.value.Str == "" || attr.KindOf(name.value.Str) == attr.Invalid:
-		return p.role.fault("Invalid attribute type name found; type: " + name.value.Str +
-			", valid types: {S,SS,N,NS,B,BS,BOOL,NULL,L,M}")
+		valid := "{S,SS,N,NS,B,BS,BOOL,NULL,L,M}"
+		if p.role == Statement {
+			valid = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
+		}
+		return p.role.fault("Invalid attribute type name found; type: " + name.value.Str + ", valid types: " + valid)
 	}
 	return nil
 }

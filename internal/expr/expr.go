@@ -26,10 +26,11 @@ const (
 	KeyConditionExpression
 	ProjectionExpression
 	UpdateExpression
+	Statement // of PartiQL, which is no parameter of its own
 )
 
 var roleNames = [...]string{
-	"ConditionExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression", "UpdateExpression",
+	"ConditionExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression", "UpdateExpression", "Statement",
 }
 
 // String returns the parameter's name, as faults mention it.
@@ -37,6 +38,9 @@ func (r Role) String() string { return roleNames[r] }
 
 // fault is about an expression in this role.
 func (r Role) fault(text string) error {
+	if r == Statement {
+		return attr.Fault(text)
+	}
 	return attr.Fault("Invalid " + r.String() + ": " + text)
 }
 

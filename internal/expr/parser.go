@@ -36,9 +36,13 @@ func (p *parser) finish() error {
 		return p.unexpected()
 	}
 	if p.operators > maxOperators {
-		return p.role.fault("The expression contains too many operators; operator count: " + strconv.Itoa(maxOperators+1))
+		return p.tooManyOperators()
 	}
 	return nil
+}
+
+func (p *parser) tooManyOperators() error {
+	return p.role.fault("The expression contains too many operators; operator count: " + strconv.Itoa(maxOperators+1))
 }
 
 func (p *parser) advance() { p.tok = p.lex.Next() }

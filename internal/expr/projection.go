@@ -11,8 +11,10 @@ import (
 
 // Projection is a ProjectionExpression: the parts of an item that are wanted.
 type Projection struct {
-	paths []path // sorted, none of them a part of another
+	paths []path // sorted, none of them a part of another, unless there are columns
 	arena arena
+
+	columns []string // the names of what the paths lead to, for those of a statement
 }
 
 // ParseProjection reads a projection.
@@ -70,10 +72,22 @@ func ProjectAttributes(names []string) *Projection {
 // Apply returns the wanted parts of an item, where they were: what a.b leads to
 // is still in a map a. Elements of a list keep their order but close ranks. Maps
 // and lists of which nothing is wanted, or nothing there, are left out.
-func (p *Projection) Apply(it attr.Item) attr.Item { return project(it, p.paths, 0) }
+// Columns of a statement are at the top, under their names.
+func (p *Projection) Apply(it attr.Item) attr.Item {
+	if p.columns == nil {
+		return project(it, p.paths, 0)
+	}
+	fields := make([]attr.Field, 0, len(p.columns))
+	for i, name := range p.columns {
+		if v := p.paths[i].find(it); v != nil {
+			fields = append(fields, attr.Field{Name: name, Value: *v})
+		}
+	}
+	return attr.NewItem(fields...)
+}
 
 // TopLevelAttributes returns the attributes that are wanted, in order of their
-// names, each with whether only parts of it are. An attribute appears as often
+// names or as a statement has them, each with whether only parts of it are. An attribute appears as often
 // as it has such parts.
 func (p *Projection) TopLevelAttributes() iter.Seq2[string, bool] {
 	return topLevel(p.paths)

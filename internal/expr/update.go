@@ -61,9 +61,14 @@ func ParseUpdate(src string, s *Scope) (*Update, error) {
 	if err := p.bindUpdate(u); err != nil {
 		return nil, err
 	}
+	u.sort()
+	return u, nil
+}
+
+// sort puts actions and targets into the order of their paths.
+func (u *Update) sort() {
 	slices.SortFunc(u.actions, func(a, b action) int { return a.path.compare(b.path) })
 	slices.SortFunc(u.targets, path.compare)
-	return u, nil
 }
 
 // TopLevelAttributes returns the attributes that the update changes, in order of

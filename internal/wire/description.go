@@ -141,6 +141,9 @@ func (a *answer) index(x *engine.IndexDescription, global bool) {
 	a.int("IndexSizeBytes", x.SizeBytes)
 	if global {
 		a.string("IndexStatus", x.Status)
+		if x.Backfilling != nil {
+			a.bool("Backfilling", *x.Backfilling)
+		}
 		a.provisioned(&x.Provisioned)
 		a.onDemand(x.OnDemand)
 		a.warm(&x.Warm)

@@ -110,8 +110,6 @@ func TestTargets(t *testing.T) {
 		dynamoDB + "GetItems":   unknown + `}`,
 		streams + "GetItem":     unknown + `}`,
 		dynamoDB + "GetRecords": unknown + `}`,
-		dynamoDB + "ExecuteStatement": unknown +
-			`,"message":"heatsink does not implement the operation ExecuteStatement yet; see docs/compatibility.md"}`,
 		dynamoDB + "DescribeContinuousBackups": unknown +
 			`,"message":"heatsink does not implement the operation DescribeContinuousBackups yet; see docs/compatibility.md"}`,
 	} {

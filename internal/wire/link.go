@@ -138,16 +138,18 @@ func (k *link) begin(ctx context.Context, target string, body int) error {
 // enough when it is there.
 func weightOf(target string) int {
 	switch target {
-	case dynamoDB + "Query", dynamoDB + "Scan", streams + "GetRecords", dynamoDB + "BatchGetItem":
+	case dynamoDB + "Query", dynamoDB + "Scan", streams + "GetRecords", dynamoDB + "BatchGetItem", dynamoDB + "BatchExecuteStatement":
 		return pageWeight
-	case dynamoDB + "TransactGetItems":
+	case dynamoDB + "ExecuteStatement":
+		return 2 * pageWeight // the read that fills a page may be as large
+	case dynamoDB + "TransactGetItems", dynamoDB + "ExecuteTransaction":
 		return transactWeight
 	}
 	return 0
 }
 
-// more waits for the room that the whole answer of a BatchGetItem may need, after
-// the first of it was counted. It reports whether there is room.
+// more waits for the room that the whole answer of a BatchGetItem or of a
+// BatchExecuteStatement may need, after the first of it was counted. It reports whether there is room.
 func (k *link) more(ctx context.Context) bool {
 	large := &k.server.budget.work.large
 	if k.work.room == large { // for the body, which is much longer than keys need

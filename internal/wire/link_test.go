@@ -92,6 +92,9 @@ func TestRoomForWork(t *testing.T) {
 		{"Scan", keptCapacity + 1, pageWeight + bodyWork*(keptCapacity+1)},
 		{"BatchGetItem", 100, pageWeight},
 		{"TransactGetItems", 100, transactWeight},
+		{"ExecuteStatement", 100, 2 * pageWeight},
+		{"BatchExecuteStatement", 100, pageWeight},
+		{"ExecuteTransaction", 100, transactWeight},
 	} {
 		s := NewServer(NewHandler(nil, Options{}), nil)
 		k := newLink(s, &timed{})

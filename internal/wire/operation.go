@@ -28,6 +28,10 @@ var operations = map[string]operation{
 	dynamoDB + "TransactGetItems":   op((*request).transactGetItems, (*engine.Engine).TransactGetItems, (*answer).transactGetItems),
 	dynamoDB + "TransactWriteItems": op((*request).transactWriteItems, (*engine.Engine).TransactWriteItems, (*answer).transactWriteItems),
 
+	dynamoDB + "ExecuteStatement":      op((*request).executeStatement, (*engine.Engine).ExecuteStatement, (*answer).statement),
+	dynamoDB + "BatchExecuteStatement": op((*request).batchExecuteStatement, (*engine.Engine).BatchExecuteStatement, (*answer).batchStatement),
+	dynamoDB + "ExecuteTransaction":    op((*request).executeTransaction, (*engine.Engine).ExecuteTransaction, (*answer).transactStatements),
+
 	dynamoDB + "CreateTable":   op((*request).createTable, (*engine.Engine).CreateTable, (*answer).tableDescription),
 	dynamoDB + "UpdateTable":   op((*request).updateTable, (*engine.Engine).UpdateTable, (*answer).tableDescription),
 	dynamoDB + "DeleteTable":   op((*request).table, (*engine.Engine).DeleteTable, (*answer).tableDescription),
@@ -55,7 +59,6 @@ var operations = map[string]operation{
 
 // unimplemented are DynamoDB's other operations.
 var unimplemented = []string{
-	"BatchExecuteStatement", "ExecuteStatement", "ExecuteTransaction",
 	"CreateBackup", "DeleteBackup", "DescribeBackup", "ListBackups", "RestoreTableFromBackup",
 	"DescribeContinuousBackups", "RestoreTableToPointInTime", "UpdateContinuousBackups",
 	"CreateGlobalTable", "DescribeGlobalTable", "DescribeGlobalTableSettings", "ListGlobalTables",

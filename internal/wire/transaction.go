@@ -3,6 +3,7 @@ package wire
 import (
 	"strings"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -92,12 +93,17 @@ func (a *answer) transactWriteItems(out *engine.TransactWriteItemsOutput) {
 }
 
 func (a *answer) transactGetItems(out *engine.TransactGetItemsOutput) {
+	a.responses(out.Items, out.ConsumedCapacity)
+}
+
+// responses writes the items that a transaction has read, in its order, and what it consumed.
+func (a *answer) responses(items []attr.Raw, consumed []*engine.ConsumedCapacity) {
 	a.array("Responses")
-	for _, item := range out.Items {
+	for _, item := range items {
 		a.element()
 		a.optRaw("Item", item)
 		a.end('}')
 	}
 	a.end(']')
-	a.consumedList(out.ConsumedCapacity)
+	a.consumedList(consumed)
 }
