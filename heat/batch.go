@@ -9,7 +9,7 @@ import (
 // settleBatchGet shares what was consumed by what each item cost, and tells what was left over.
 func (r *Recorder) settleBatchGet(c *call, in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) {
 	for name, items := range out.Responses {
-		view := r.view(name)
+		view := c.view(r, name)
 		for _, item := range items {
 			if at := c.find(view.own, item); at >= 0 {
 				c.parts[at].weight = readUnits(item)
@@ -19,7 +19,7 @@ func (r *Recorder) settleBatchGet(c *call, in *dynamodb.BatchGetItemInput, out *
 	full := isFull(in, out)
 	for name, unread := range out.UnprocessedKeys {
 		for _, key := range unread.Keys {
-			c.undone(c.find(r.view(name).keyed(key), key), !full)
+			c.undone(c.find(c.view(r, name).keyed(key), key), !full)
 		}
 	}
 	r.consumedAll(c, out.ConsumedCapacity)
@@ -59,7 +59,7 @@ func isFull(in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) bo
 // settleBatchWrite shares what was consumed among what was written: what was left over was refused.
 func (r *Recorder) settleBatchWrite(c *call, out *dynamodb.BatchWriteItemOutput) {
 	for name, requests := range out.UnprocessedItems {
-		view := r.view(name)
+		view := c.view(r, name)
 		for _, request := range requests {
 			switch {
 			case request.PutRequest != nil:

@@ -17,7 +17,7 @@ func TestFoldCountsWhatWasServed(t *testing.T) {
 		Writes: heat.Flow{
 			Requests: 1300, Throttled: 900,
 			Keys: []heat.KeyHeat{
-				{Key: "a#SHARD_0", Requests: 1000, Throttled: 900}, {Key: "a#SHARD_1", Requests: 100}, {Key: "a#SHARD_2", Requests: 100},
+				{Key: "a#SHARD_0", Requests: 1000, Throttled: 900, Items: 7}, {Key: "a#SHARD_1", Requests: 100, Items: 4}, {Key: "a#SHARD_2", Requests: 100, Items: 2},
 			},
 		},
 		Stored: &heat.Stored{
@@ -32,8 +32,8 @@ func TestFoldCountsWhatWasServed(t *testing.T) {
 	if len(writes) != 1 || len(stored) != 1 || len(writes[0].Keys) != 1 || len(stored[0].Keys) != 1 {
 		t.Fatalf("got %+v and %+v", writes, stored)
 	}
-	if k := writes[0].Keys[0]; writes[0].Count != 300 || k.Most != 100 || k.Count != 400 {
-		t.Errorf("writes: got %d with %+v, want 300, 100 of 400 in the fullest", writes[0].Count, k)
+	if k := writes[0].Keys[0]; writes[0].Count != 300 || k.Most != 100 || k.Count != 400 || k.Items != 7 || k.OtherItems != 3 {
+		t.Errorf("writes: got %d with %+v, want 300, 100 of 400 in the fullest, and 7 items, 3 in the others", writes[0].Count, k)
 	}
 	if k := stored[0].Keys[0]; stored[0].Count != 300 || k.Most != 110 || k.Count != 310 {
 		t.Errorf("stored: got %d with %+v, want 300, 110 of 310 in the fullest", stored[0].Count, k)

@@ -98,3 +98,36 @@ func TestAStreamThatEndedRemembersKeysThatAreLongGone(t *testing.T) {
 		}
 	})
 }
+
+// The times of a stream are whole seconds. Writes of two seconds are not taken for those of the one between their times.
+func TestStreamOfTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := local.Start(t)
+		client := db.Client()
+		createWithStream(t, client, "orders")
+		time.Sleep(900 * time.Millisecond)
+		for n := range 2 {
+			for i := range 500 {
+				if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
+					TableName: aws.String("orders"), Item: key("DEVICE#1", fmt.Sprint(n, "-", i)),
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		reader, err := heat.OpenStream(t.Context(), client, db.StreamsClient(), "orders", heat.StreamOptions{FromStart: true, UntilNow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reader.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		report := reader.Report()
+		hot := resource(t, report, "orders").Writes.Keys[0]
+		if took := report.To.Sub(report.From); took != 2*time.Second || hot.RateLow > 550 || hot.RateLow < 450 {
+			t.Errorf("1,000 units in two seconds: got %.0f a second over %v", hot.RateLow, took)
+		}
+	})
+}

@@ -26,6 +26,7 @@ type call struct {
 	changes   changes
 	receipt   *receipt // of what was consumed; nil if the output tells it
 	names     []string // of tables; see sortedTables
+	last      *table   // that it was about
 }
 
 // part is a key that a call is about, of the table or of one of its indexes.
@@ -69,7 +70,7 @@ func newCall() *call { return calls.Get().(*call) }
 func (c *call) free() {
 	clear(c.parts)
 	c.changes.reset()
-	c.receipt = nil
+	c.receipt, c.last = nil, nil
 	clear(c.names)
 	c.direction, c.attempts, c.repeated, c.answered, c.unmet, c.doubled = 0, 0, false, false, false, false
 	c.parts, c.texts = c.parts[:0], c.texts[:0]
@@ -77,6 +78,16 @@ func (c *call) free() {
 		calls.Put(c)
 	}
 }
+
+// table returns a table that the call is about. Most calls are about one.
+func (c *call) table(r *Recorder, name string) *table {
+	if c.last == nil || c.last.name != name {
+		c.last = r.table(name)
+	}
+	return c.last
+}
+
+func (c *call) view(r *Recorder, name string) *tableView { return c.table(r, name).view.Load() }
 
 // item adds an item, or a key, to what the call is about.
 func (c *call) item(v resourceView, item map[string]types.AttributeValue, weight float64) {

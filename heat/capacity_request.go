@@ -19,7 +19,7 @@ const (
 )
 
 // The answers that tell apart what tables and indexes consumed, and those that need not, as there is one of them only. They
-// are shorter. A write is never of this kind: its table may have got an index since it was looked up.
+// are shorter.
 const (
 	apart = types.ReturnConsumedCapacityIndexes
 	whole = types.ReturnConsumedCapacityTotal
@@ -33,9 +33,9 @@ type question struct {
 	receipt *receipt // where the answer is; nil if it is in the output
 }
 
-// askForCapacity returns the question of an input. Its input is a copy, as the caller's input is the caller's, and is only
-// made where something is missing.
-func askForCapacity(ctx context.Context, input any) question {
+// askForCapacity returns the question of an input, in which a write of one item asks for write. Its input is a copy, as the
+// caller's input is the caller's, and is only made where something is missing.
+func askForCapacity(ctx context.Context, input any, write types.ReturnConsumedCapacity) question {
 	q := question{ctx: ctx, input: input}
 	if r := receiptOf(ctx); r != nil {
 		if r.input == input {
@@ -48,11 +48,11 @@ func askForCapacity(ctx context.Context, input any) question {
 	case *dynamodb.GetItemInput:
 		answered(&q, in, whole, schemas.GetItemOutput_ConsumedCapacity, getCapacity)
 	case *dynamodb.PutItemInput:
-		answered(&q, in, apart, schemas.PutItemOutput_ConsumedCapacity, putCapacity)
+		answered(&q, in, write, schemas.PutItemOutput_ConsumedCapacity, putCapacity)
 	case *dynamodb.UpdateItemInput:
-		answered(&q, in, apart, schemas.UpdateItemOutput_ConsumedCapacity, updateCapacity)
+		answered(&q, in, write, schemas.UpdateItemOutput_ConsumedCapacity, updateCapacity)
 	case *dynamodb.DeleteItemInput:
-		answered(&q, in, apart, schemas.DeleteItemOutput_ConsumedCapacity, deleteCapacity)
+		answered(&q, in, write, schemas.DeleteItemOutput_ConsumedCapacity, deleteCapacity)
 	case *dynamodb.QueryInput:
 		asking(&q, in, ofIndex(in.IndexName), func(c *dynamodb.QueryInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.ScanInput:
@@ -73,21 +73,49 @@ func askForCapacity(ctx context.Context, input any) question {
 	return q
 }
 
-// What a call of one item says of its table and of the consumed capacity.
-func getCapacity(in *dynamodb.GetItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
-	return in.TableName, &in.ReturnConsumedCapacity
+// apartEvery is how many writes of a table without global indexes come to one that tells indexes apart all the same: the table
+// may have got one since it was looked up. Until then its units count as the table's.
+const apartEvery = 16
+
+// asksOf returns what a write of one item has to ask for.
+func (r *Recorder) asksOf(c *call, input any) types.ReturnConsumedCapacity {
+	name := tableOf(input)
+	if name == nil || c.direction == Read {
+		return apart // which nobody uses
+	}
+	t := c.table(r, *name)
+	v := t.view.Load()
+	if v.own.capacity == nil || v.doubted || len(v.indexes) > 0 || t.writes.Add(1)%apartEvery == 0 {
+		return apart
+	}
+	return whole
 }
 
-func putCapacity(in *dynamodb.PutItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
-	return in.TableName, &in.ReturnConsumedCapacity
+// oneItem is what a call of one item says of its answer.
+type oneItem struct {
+	table    *string
+	capacity *types.ReturnConsumedCapacity
+	alone    bool // it asks for no attributes
 }
 
-func updateCapacity(in *dynamodb.UpdateItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
-	return in.TableName, &in.ReturnConsumedCapacity
+func getCapacity(in *dynamodb.GetItemInput) oneItem {
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity, false}
 }
 
-func deleteCapacity(in *dynamodb.DeleteItemInput) (table *string, capacity *types.ReturnConsumedCapacity) {
-	return in.TableName, &in.ReturnConsumedCapacity
+func putCapacity(in *dynamodb.PutItemInput) oneItem {
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity, returnsNone(in.ReturnValues)}
+}
+
+func updateCapacity(in *dynamodb.UpdateItemInput) oneItem {
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity, returnsNone(in.ReturnValues)}
+}
+
+func deleteCapacity(in *dynamodb.DeleteItemInput) oneItem {
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity, returnsNone(in.ReturnValues)}
+}
+
+func returnsNone(values types.ReturnValue) bool {
+	return values == "" || values == types.ReturnValueNone
 }
 
 func ofIndex(name *string) types.ReturnConsumedCapacity {
@@ -127,23 +155,22 @@ func asking[T any](q *question, input *T, needed types.ReturnConsumedCapacity, c
 // answered is asking for a call of one item, with a receipt for the answer unless the caller wants to see it. What the
 // response is read into is the member of the operation's output. Other operations need none: their responses are large.
 func answered[T any](q *question, input *T, needed types.ReturnConsumedCapacity, member *smithy.Schema,
-	capacity func(*T) (*string, *types.ReturnConsumedCapacity),
+	of func(*T) oneItem,
 ) {
 	if input == nil {
 		return
 	}
-	table, asked := capacity(input)
-	caller, ask := missing(*asked, needed)
+	caller, ask := missing(*of(input).capacity, needed)
 	if !ask {
 		return
 	}
 	changed := &request[T]{asking: *input}
-	_, asked = capacity(&changed.asking)
-	*asked = needed
+	item := of(&changed.asking)
+	*item.capacity = needed
 	q.input, q.caller = &changed.asking, caller
 	if caller == asksNone {
 		r := &changed.receipt
-		r.Context, r.input, r.member, r.consumed.TableName = q.ctx, q.input, member, table
+		r.Context, r.input, r.member, r.alone, r.consumed.TableName = q.ctx, q.input, member, item.alone, item.table
 		q.ctx, q.receipt = r, r
 	}
 }

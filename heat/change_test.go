@@ -120,3 +120,17 @@ func TestChangeOfWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// The kinds are words that programs compare with, and log.
+func TestKindsOfChanges(t *testing.T) {
+	for kind, want := range map[heat.ChangeKind]struct {
+		text string
+		data bool
+	}{
+		heat.Inserted: {"insert", true}, heat.Modified: {"modify", true}, heat.Removed: {"remove", true}, heat.Moved: {"move", false}, heat.Internal: {"control", false},
+	} {
+		if string(kind) != want.text || kind.Data() != want.data {
+			t.Errorf("got %q, data %v, want %q, %v", kind, kind.Data(), want.text, want.data)
+		}
+	}
+}

@@ -48,3 +48,27 @@ func TestRoomIsTakenOnce(t *testing.T) {
 		t.Errorf("%d counted, %d taken, %d left", counted, r.taken.Load(), r.left())
 	}
 }
+
+// Forgetting a table frees a slot for the table and for each of its indexes that were counted, and no more.
+func TestForgettingFreesSlots(t *testing.T) {
+	r, err := NewRecorder(Options{NoDescribe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	see := func(table, index string) {
+		r.Observe(Observation{Resource: Resource{table, index}, Direction: Write, KeyNames: []string{"pk"}, Key: []string{"a"}, Units: 1})
+	}
+	see("kept", "")
+	see("gone", "")
+	see("gone", "byStatus")
+	see("gone", "byStatus")
+	r.table("gone").index("byNothing") // never counted
+	for _, step := range []struct {
+		forget string
+		want   int64
+	}{{"", 3}, {"none", 3}, {"gone", 1}, {"gone", 1}, {"kept", 0}} {
+		if r.Forget(step.forget); r.tables.slots.taken.Load() != step.want {
+			t.Errorf("after forgetting %q: %d slots are taken, want %d", step.forget, r.tables.slots.taken.Load(), step.want)
+		}
+	}
+}

@@ -61,3 +61,14 @@ func TestDurations(t *testing.T) {
 		}
 	})
 }
+
+// Histograms of several processes are added by their bounds, so the bounds stay.
+func TestDurationBounds(t *testing.T) {
+	want := []float64{0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000}
+	bounds := heat.DurationBounds()
+	for i, bound := range bounds {
+		if got := bound.Seconds() * 1000; len(bounds) != len(want) || got != want[i] {
+			t.Errorf("bound %d of %d is %v ms, want %v of %d", i, len(bounds), got, want[i], len(want))
+		}
+	}
+}

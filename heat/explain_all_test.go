@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/golden"
 )
 
 // seen is a report of a source about the table app.
@@ -94,6 +95,7 @@ func TestExplainAllPutsSourcesTogether(t *testing.T) {
 	index := seen(heat.Scan, heat.Flow{}, onIndex, few)
 	cardinality.Resources = append(cardinality.Resources, index.Resources...)
 
+	var full strings.Builder
 	for _, test := range []struct {
 		name    string
 		reports []heat.Report
@@ -207,6 +209,13 @@ func TestExplainAllPutsSourcesTogether(t *testing.T) {
 			"info hot-partition ",
 		},
 		{
+			"throttled a little, but more says another",
+			[]heat.Report{metrics(keyRange, 9), insights(hotFlow("user-1", 1, 200), 9), seen(heat.Live, heat.Flow{
+				Units: 600, Requests: 1000, Throttled: 500, Throttles: []heat.ThrottleCount{{Count: 500}},
+			})},
+			"warning hot-partition ",
+		},
+		{
 			"throttled, say two",
 			[]heat.Report{metrics("", 500), insights(hotFlow("user-1", 1, 200), 500)},
 			"warning throttled ",
@@ -298,13 +307,16 @@ func TestExplainAllPutsSourcesTogether(t *testing.T) {
 		},
 	} {
 		before := indented(test.reports)
-		if got := kinds(heat.ExplainAll(heat.Rules{}, test.reports...)); got != test.want {
+		findings := heat.ExplainAll(heat.Rules{}, test.reports...)
+		if got := kinds(findings); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 		if indented(test.reports) != before {
 			t.Errorf("%s: the reports were changed", test.name)
 		}
+		fmt.Fprintf(&full, "== %s\n%s", test.name, spelt(findings))
 	}
+	golden.Text(t, "testdata/findings/together.txt", full.String(), *rewrite)
 }
 
 // indented shows all there is of reports or findings.

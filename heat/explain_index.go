@@ -3,6 +3,8 @@ package heat
 import (
 	"fmt"
 	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // index finds an index whose key has far fewer values than the table's key: a throttled index throttles the table's writes.
@@ -23,8 +25,8 @@ func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 	}
 	e.add(r, Finding{
 		Kind: HotIndex, Severity: Warning, Direction: Write,
-		Message:  fmt.Sprintf("Index %s has %d partition keys where the table has %d", r.Index, has, of),
-		Evidence: []string{fmt.Sprintf("%d values of %s, %d of the table's key", has, strings.Join(r.Key, ", "), of)},
+		Message:  fmt.Sprintf("Index %s has %s where the table has %d", r.Index, partitionKeys(has), of),
+		Evidence: []string{fmt.Sprintf("%s of %s, %d of the table's key", figure.Count(has, "value"), strings.Join(r.Key, ", "), of)},
 		Cause:    "every write to the table also writes to the index, on far fewer keys: when one of these is hot, DynamoDB refuses the table's writes",
 		Remedy:   "shard the index's key (heatsink Options.Index), or keep items that need no listing out of the index",
 	})

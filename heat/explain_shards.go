@@ -93,7 +93,7 @@ func (e *explainer) addStrays(r *ResourceReport, d Direction, s *Sharded, g *str
 		if stray.Number != "" {
 			what = fmt.Sprintf("is shard %s, %s", stray.Number, s.Layout.fault(stray.Number))
 		}
-		f.Evidence = append(f.Evidence, fmt.Sprintf("'%s' %s; it has %s", stray.Key, what, counted(stray.Count, d, noun)))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("'%s' %s; it has %s", stray.Key, what, e.counted(stray.Count, d, noun)))
 	}
 	sum, more := g.unnamed, g.more
 	for _, stray := range g.strays[len(named):] {
@@ -101,9 +101,9 @@ func (e *explainer) addStrays(r *ResourceReport, d Direction, s *Sharded, g *str
 		more++
 	}
 	if more > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s in %s more such keys", counted(sum, d, noun), figure.Thousands(more)))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s in %s more such keys", e.counted(sum, d, noun), figure.Thousands(more)))
 	}
-	f.Evidence = append(f.Evidence, fmt.Sprintf("%s in shards that readers ask for", counted(s.Count, d, noun)))
+	f.Evidence = append(f.Evidence, fmt.Sprintf("%s in shards that readers ask for", e.counted(s.Count, d, noun)))
 	e.add(r, f)
 }
 
@@ -172,22 +172,21 @@ func (e *explainer) unnamed(r *ResourceReport, d Direction, s *Sharded, count in
 		Kind: StrayShard, Severity: Info, Direction: d, Pattern: s.Layout.String(),
 		Message: fmt.Sprintf("%s keys end like shards that readers of %s do not ask for; the named ones are excluded",
 			figure.Thousands(s.StrayKeys.Keys), s.Layout),
-		Evidence: []string{fmt.Sprintf("%s in keys without a name in the report", counted(count, d, noun))},
+		Evidence: []string{fmt.Sprintf("%s in keys without a name in the report", e.counted(count, d, noun))},
 		Cause:    "too many keys end like shards to keep all names: the others may be excluded keys, or shards that readers miss",
 		Remedy:   "choose a layout whose ending no other keys of the table have, such as {key}#SHARD_{shard}",
 	})
 }
 
-// counted says how many requests or items there are.
-func counted(n int64, d Direction, noun string) string {
-	text := figure.Thousands(n) + " "
+// counted says how many requests or items there are. Contributor Insights counts units, not requests.
+func (e *explainer) counted(n int64, d Direction, noun string) string {
 	if noun == "request" {
-		text += d.String() + " "
+		noun = d.String() + " request"
+		if e.report.Source == Insights {
+			noun = d.String() + " unit"
+		}
 	}
-	if n == 1 {
-		return text + noun
-	}
-	return text + noun + "s"
+	return figure.Count(n, noun)
 }
 
 // spreads are keys of a layout with their shards.
@@ -278,7 +277,7 @@ func (e *explainer) addUneven(r *ResourceReport, l Layout, k *KeyShards, found, 
 		Message: fmt.Sprintf("Partition key '%s' takes %.0f%% of what %s of '%s' should share", k.Fullest, 100*share, countShards(k.Shards), k.Key),
 		Evidence: []string{
 			fmt.Sprintf("the fullest shard has %s of at most %s, %.1f%%; a fair share of %s is %.1f%%",
-				figure.Thousands(k.Most), counted(k.Count, Write, noun), 100*share, countShards(k.Shards), 100/float64(k.Shards)),
+				figure.Thousands(k.Most), e.counted(k.Count, Write, noun), 100*share, countShards(k.Shards), 100/float64(k.Shards)),
 			fmt.Sprintf("%s of %s seen", figure.Thousands(k.Seen), countShards(k.Shards)),
 		},
 	}

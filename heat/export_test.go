@@ -19,7 +19,7 @@ func Observe(r *Recorder, table string, d Direction, key []byte, units float64) 
 	defer c.free()
 	c.direction = d
 	c.attempts = 1
-	view := r.view(table)
+	view := c.view(r, table)
 	c.texts = append(c.texts, key...)
 	c.parts = append(c.parts, part{counters: view.own.counters, end: len(key), weight: 1, units: units})
 	c.record(&r.options, time.Now(), time.Millisecond)

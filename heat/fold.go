@@ -17,10 +17,20 @@ type LogicalKey struct {
 	Share     float64 `json:"share"`
 	Requests  int64   `json:"requests,omitempty"`
 	Throttled int64   `json:"throttled,omitempty"`
+	Consumed  float64 `json:"consumed,omitempty"` // as in KeyHeat, of all shards; likewise Second and Refused
+	Second    float64 `json:"second,omitempty"`
+	Refused   float64 `json:"refused,omitempty"`
 	Items     int64   `json:"items,omitempty"` // stored, lower bound
 
 	Fullest      string  `json:"fullest,omitempty"`      // the fullest shard, as it is stored
 	FullestShare float64 `json:"fullestShare,omitempty"` // its part of the key's units or items, 0 to 1
+
+	// HottestRate is the highest RateLow of a shard, which one partition has to serve. Of a key without shards it is the
+	// key's own.
+	HottestRate float64 `json:"hottestRate,omitempty"`
+
+	// Reason is that of the shard that was throttled most, in DynamoDB's words.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Spread says how a key is spread: "8 shards, the fullest takes 13 %"; "" for a key without shards.
@@ -32,21 +42,33 @@ func (k *LogicalKey) Spread() string {
 }
 
 // Folded returns the keys of a flow with shards folded into their logical key, hottest first. It knows shards of the layouts
-// that the source was told, and keys that end in #SHARD_n or #SHARD#n. A key of which one shard was seen stays as it is.
-func (f *Flow) Folded() []LogicalKey {
-	b := folding{layouts: foldLayouts(f.Sharded)}
+// that the source was told, and keys that end in #SHARD_n or #SHARD#n. With more layouts it knows their shards as well, of
+// the keys that are listed. A key of which one shard was seen stays as it is, and a bare key beside shards is another key.
+func (f *Flow) Folded(more ...Layout) []LogicalKey {
+	b := folding{layouts: append(foldLayouts(f.Sharded), more...)}
 	for _, k := range f.Logical {
-		b.known(k)
+		if k.HottestRate > 0 || k.RateLow == 0 { // else an older release made it, without the rates of today
+			b.known(k)
+		}
 	}
 	for i := range f.Keys {
 		k := &f.Keys[i]
 		b.add(k.Key, LogicalKey{
 			Units: k.Units, RateLow: k.RateLow, Busy: k.Busy, Share: k.Share, Requests: k.Requests, Throttled: k.Throttled,
+			Consumed: k.Consumed, Second: k.Second, Refused: k.Refused, Reason: k.Reason,
 		}, k.Units)
 	}
-	return b.all(func(a, b *LogicalKey) int {
-		return cmp.Or(cmp.Compare(b.RateLow, a.RateLow), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Key, b.Key))
-	})
+	return b.all(hotterKey)
+}
+
+// LogicalOf returns the key that a key of the flow is a shard of, by what Folded knows, and whether it is a shard.
+func (f *Flow) LogicalOf(key string, more ...Layout) (logical string, shard bool) {
+	return logicalOf(append(foldLayouts(f.Sharded), more...), key)
+}
+
+// hotterKey orders keys, the hottest first.
+func hotterKey(a, b *LogicalKey) int {
+	return cmp.Or(cmp.Compare(b.RateLow, a.RateLow), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Key, b.Key))
 }
 
 // Folded returns the keys of stored items with shards folded into their logical key, as Flow.Folded does, the fullest first.
@@ -92,6 +114,9 @@ type foldedKey struct {
 	LogicalKey
 	most  float64 // of the fullest shard
 	total float64
+
+	mostThrottled int64 // of a shard
+
 	whole bool // counted from more keys than are listed: nothing is added
 }
 
@@ -118,8 +143,15 @@ func (b *folding) add(key string, with LogicalKey, weight float64) {
 		logical, place = key, "bare "+key
 	}
 	k := b.at(place, logical)
-	if k.whole {
+	switch {
+	case k.whole:
 		return
+	case !sharded && k.Shards > 0: // keys that Redact made the same: the hottest stands for them
+		if hotterKey(&k.LogicalKey, &with) <= 0 {
+			return
+		}
+		k = &foldedKey{LogicalKey: LogicalKey{Key: logical}}
+		b.keys[place] = k
 	}
 	k.Shards++
 	k.Units += with.Units
@@ -127,7 +159,14 @@ func (b *folding) add(key string, with LogicalKey, weight float64) {
 	k.Busy += with.Busy
 	k.Share = min(1, k.Share+with.Share)
 	k.Requests += with.Requests
+	if with.Throttled > k.mostThrottled {
+		k.Reason, k.mostThrottled = with.Reason, with.Throttled
+	}
 	k.Throttled += with.Throttled
+	k.Consumed += with.Consumed
+	k.Second += with.Second
+	k.Refused += with.Refused
+	k.HottestRate = max(k.HottestRate, with.RateLow)
 	k.Items += with.Items
 	k.total += weight
 	if k.Fullest == "" || weight > k.most {
@@ -171,12 +210,11 @@ func (f *flow) logical(now int64, total, window float64) []LogicalKey {
 		}
 		b.add(k.Text, LogicalKey{
 			Units: k.Extra.units, RateLow: k.Low / window, Busy: k.Extra.busy.lately(now), Share: share(k.Low, total),
-			Requests: k.Extra.requests, Throttled: k.Extra.throttled,
+			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason,
+			Consumed: k.Extra.consumed.at(now, f.decay) / window, Second: k.Extra.seconds.last(now), Refused: k.Extra.refused.at(now, f.decay) / window,
 		}, k.Extra.units)
 	}
-	list := slices.DeleteFunc(b.all(func(a, b *LogicalKey) int {
-		return cmp.Or(cmp.Compare(b.RateLow, a.RateLow), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Key, b.Key))
-	}), func(k LogicalKey) bool { return k.Shards < 2 })
+	list := slices.DeleteFunc(b.all(hotterKey), func(k LogicalKey) bool { return k.Shards < 2 })
 	return list[:min(len(list), mostLogical)]
 }
 

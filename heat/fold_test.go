@@ -48,6 +48,9 @@ func TestReportsFoldShards(t *testing.T) {
 		if len(folded) < 1 || folded[0].Key != "POLL#7" || folded[0].Shards != 64 || folded[0].Units != 64_000 || folded[0].Spread() != "64 shards, the fullest takes 2 %" {
 			t.Fatalf("got %+v", folded)
 		}
+		if k := folded[0]; k.HottestRate < 90 || k.HottestRate > 110 || k.Consumed < 60*k.HottestRate || k.Consumed > 68*k.HottestRate || k.Second != 6400 {
+			t.Errorf("the rates are not those of 64 shards with 100 units a second: %+v", k)
+		}
 		if findings := heat.Explain(report, heat.Rules{}); len(findings) != 0 {
 			t.Errorf("got %v", findings)
 		}
@@ -87,6 +90,67 @@ func TestFoldedKeys(t *testing.T) {
 	}
 }
 
+// The rates of a key are those of its shards together, the hottest shard is told apart, and the reason is that of the shard
+// that was throttled most.
+func TestFoldedRates(t *testing.T) {
+	flow := heat.Flow{Keys: []heat.KeyHeat{
+		{Key: "A.1", Units: 60, RateLow: 6, Consumed: 5, Second: 3, Refused: 1, Throttled: 1, Reason: "few"},
+		{Key: "A.2", Units: 40, RateLow: 8, Consumed: 4, Second: 2, Refused: 2, Throttled: 7, Reason: "many"},
+		{Key: "A.3", Units: 10, RateLow: 1, Throttled: 2, Reason: "some"},
+		{Key: "B", RateLow: 4, Consumed: 4, Refused: 3, Throttled: 3, Reason: "own"},
+	}}
+	dotted := heat.Layout{Layout: layout.Layout{Shards: 8, Format: layout.DotFromOne()}}
+	if got := flow.Folded(); len(got) != 4 {
+		t.Errorf("without a layout: got %+v", got)
+	}
+	got := flow.Folded(dotted)
+	want := []heat.LogicalKey{
+		{
+			Key: "A", Shards: 3, Units: 110, RateLow: 15, Throttled: 10, Consumed: 9, Second: 5, Refused: 3,
+			Fullest: "A.1", FullestShare: 60.0 / 110, HottestRate: 8, Reason: "many",
+		},
+		{Key: "B", Shards: 1, RateLow: 4, Throttled: 3, Consumed: 4, Refused: 3, HottestRate: 4, Reason: "own"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for key, want := range map[string]string{"A.2": "A true", "A": " false", "B#SHARD_1": "B true", "B": " false"} {
+		logical, shard := flow.LogicalOf(key, dotted)
+		if got := fmt.Sprint(logical, " ", shard); got != want {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+	}
+}
+
+// Keys that Redact made the same are no shards of each other: the hottest stands for them.
+func TestFoldedKeysOfTheSameText(t *testing.T) {
+	for _, keys := range [][]heat.KeyHeat{
+		{{Key: "tenant", RateLow: 9, Units: 90, Refused: 1}, {Key: "tenant", RateLow: 7, Units: 99, Refused: 2}},
+		{{Key: "tenant", RateLow: 7, Units: 99, Refused: 2}, {Key: "tenant", RateLow: 9, Units: 90, Refused: 1}},
+	} {
+		flow := heat.Flow{Keys: keys}
+		got := flow.Folded()
+		if len(got) != 1 || got[0] != (heat.LogicalKey{Key: "tenant", Shards: 1, Units: 90, RateLow: 9, Refused: 1, HottestRate: 9}) {
+			t.Errorf("got %+v", got)
+		}
+	}
+}
+
+// A report of an older release, which has shards together without their rates, is folded from its keys.
+func TestFoldedOfAnOlderRelease(t *testing.T) {
+	flow := heat.Flow{
+		Keys:    []heat.KeyHeat{{Key: "A#SHARD_0", RateLow: 6, Refused: 1}, {Key: "A#SHARD_1", RateLow: 5}},
+		Logical: []heat.LogicalKey{{Key: "A", Shards: 3, RateLow: 13}},
+	}
+	if got := flow.Folded(); len(got) != 1 || got[0].Shards != 2 || got[0].HottestRate != 6 || got[0].Refused != 1 {
+		t.Errorf("got %+v", got)
+	}
+	flow.Logical[0].HottestRate = 6
+	if got := flow.Folded(); len(got) != 1 || got[0].Shards != 3 {
+		t.Errorf("of this release: got %+v", got)
+	}
+}
+
 // Shards that are all too hot are one finding, which says how many there are and does not advise to shard as if there were
 // none.
 func TestHotShardsAreOneFinding(t *testing.T) {
@@ -120,4 +184,22 @@ func TestAShardedIndexIsNoFinding(t *testing.T) {
 	if got := kinds(heat.Explain(r, heat.Rules{})); got != "warning hot-index " {
 		t.Errorf("without shards: got %q", got)
 	}
+}
+
+// A recorder that was told a layout folds shards of that layout, and shards that say so themselves.
+func TestReportsFoldShardsOfALayoutToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder := newRecorder(t, heat.Options{NoDescribe: true, Top: 2, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4, Format: layout.DotFromOne()}}}})
+		load := sharded("POLL#7", "%s#SHARD_%d", 8, 50)
+		load["DAY.1"], load["DAY.2"], load["DAY.3"], load["USER#1"] = 60, 40, 20, 10
+		observeEvenly(recorder, load)
+		var got []string
+		for _, k := range resource(t, recorder.Report(), "views").Writes.Logical {
+			got = append(got, fmt.Sprintf("%s: %v units of %s", k.Key, k.Units, k.Spread()))
+		}
+		want := []string{"POLL#7: 4000 units of 8 shards, the fullest takes 12 %", "DAY: 1200 units of 3 shards, the fullest takes 50 %"}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }

@@ -38,12 +38,12 @@ func (r *Recorder) Option(o *dynamodb.Options) {
 func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {
-	look.tables(ctx, in.Parameters)
 	c := newCall()
 	defer c.free()
+	look.tables(ctx, c, in.Parameters)
 	c.repeated = attempt.Of(ctx) > 1
 	counted := r.fill(c, in.Parameters)
-	asked := askForCapacity(ctx, in.Parameters)
+	asked := askForCapacity(ctx, in.Parameters, r.asksOf(c, in.Parameters))
 	in.Parameters, c.receipt = asked.input, asked.receipt
 	begun := r.now()
 	out, metadata, err := next.HandleInitialize(asked.ctx, in)
@@ -90,36 +90,36 @@ type lookup struct {
 const lookupTime = 2 * time.Second
 
 // tables looks up those tables of an input that are not known yet, or may have changed.
-func (l *lookup) tables(ctx context.Context, input any) {
+func (l *lookup) tables(ctx context.Context, c *call, input any) {
 	if l.recorder.options.NoDescribe {
 		return
 	}
 	switch in := input.(type) {
 	case *dynamodb.BatchGetItemInput:
 		for name := range in.RequestItems {
-			l.table(ctx, name)
+			l.table(ctx, c, name)
 		}
 	case *dynamodb.BatchWriteItemInput:
 		for name := range in.RequestItems {
-			l.table(ctx, name)
+			l.table(ctx, c, name)
 		}
 	case *dynamodb.TransactGetItemsInput:
 		for _, name := range transactGetTables(in.TransactItems) {
-			l.table(ctx, name)
+			l.table(ctx, c, name)
 		}
 	case *dynamodb.TransactWriteItemsInput:
 		for _, name := range transactWriteTables(in.TransactItems) {
-			l.table(ctx, name)
+			l.table(ctx, c, name)
 		}
 	default:
 		if name := tableOf(input); name != nil {
-			l.table(ctx, *name)
+			l.table(ctx, c, *name)
 		}
 	}
 }
 
-func (l *lookup) table(ctx context.Context, name string) {
-	t := l.recorder.table(name)
+func (l *lookup) table(ctx context.Context, c *call, name string) {
+	t := c.table(l.recorder, name)
 	if !t.ask() {
 		return
 	}

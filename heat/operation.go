@@ -24,25 +24,25 @@ func (r *Recorder) fill(c *call, input any) bool {
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput:
 		c.direction = Read
-		c.item(r.view(aws.ToString(in.TableName)).keyed(in.Key), in.Key, 1)
+		c.item(c.view(r, aws.ToString(in.TableName)).keyed(in.Key), in.Key, 1)
 	case *dynamodb.QueryInput:
 		c.direction = Read
 		r.fillQuery(c, in)
 	case *dynamodb.ScanInput:
 		c.direction = Read
-		c.unkeyed(r.table(aws.ToString(in.TableName)).index(aws.ToString(in.IndexName)), 1)
+		c.unkeyed(c.table(r, aws.ToString(in.TableName)).index(aws.ToString(in.IndexName)), 1)
 	case *dynamodb.BatchGetItemInput:
 		c.direction = Read
 		for _, name := range sortedTables(c, in.RequestItems) {
 			for _, key := range in.RequestItems[name].Keys {
-				c.item(r.view(name).keyed(key), key, 1)
+				c.item(c.view(r, name).keyed(key), key, 1)
 			}
 		}
 	case *dynamodb.TransactGetItemsInput:
 		c.direction = Read
 		for _, item := range in.TransactItems {
 			if item.Get != nil {
-				c.item(r.view(aws.ToString(item.Get.TableName)).keyed(item.Get.Key), item.Get.Key, 1)
+				c.item(c.view(r, aws.ToString(item.Get.TableName)).keyed(item.Get.Key), item.Get.Key, 1)
 			}
 		}
 	default:
@@ -55,12 +55,12 @@ func (r *Recorder) fill(c *call, input any) bool {
 func (r *Recorder) fillWrite(c *call, input any) bool {
 	switch in := input.(type) {
 	case *dynamodb.PutItemInput:
-		c.written(r.view(aws.ToString(in.TableName)), in.Item)
+		c.written(c.view(r, aws.ToString(in.TableName)), in.Item)
 	case *dynamodb.UpdateItemInput:
-		c.addUpdate(r.view(aws.ToString(in.TableName)), in.Key, in.UpdateExpression,
+		c.addUpdate(c.view(r, aws.ToString(in.TableName)), in.Key, in.UpdateExpression,
 			in.ExpressionAttributeNames, in.ExpressionAttributeValues, in.AttributeUpdates)
 	case *dynamodb.DeleteItemInput:
-		c.addDelete(r.view(aws.ToString(in.TableName)), in.Key)
+		c.addDelete(c.view(r, aws.ToString(in.TableName)), in.Key)
 	case *dynamodb.BatchWriteItemInput:
 		for _, name := range sortedTables(c, in.RequestItems) {
 			for _, request := range in.RequestItems[name] {
@@ -81,28 +81,28 @@ func (r *Recorder) fillWrite(c *call, input any) bool {
 func (r *Recorder) fillRequest(c *call, table string, request types.WriteRequest) {
 	switch {
 	case request.PutRequest != nil:
-		c.written(r.view(table), request.PutRequest.Item)
+		c.written(c.view(r, table), request.PutRequest.Item)
 	case request.DeleteRequest != nil:
-		c.addDelete(r.view(table), request.DeleteRequest.Key)
+		c.addDelete(c.view(r, table), request.DeleteRequest.Key)
 	}
 }
 
 func (r *Recorder) fillAction(c *call, item types.TransactWriteItem) {
 	switch {
 	case item.Put != nil:
-		c.written(r.view(aws.ToString(item.Put.TableName)), item.Put.Item)
+		c.written(c.view(r, aws.ToString(item.Put.TableName)), item.Put.Item)
 	case item.Update != nil:
-		c.addUpdate(r.view(aws.ToString(item.Update.TableName)), item.Update.Key, item.Update.UpdateExpression,
+		c.addUpdate(c.view(r, aws.ToString(item.Update.TableName)), item.Update.Key, item.Update.UpdateExpression,
 			item.Update.ExpressionAttributeNames, item.Update.ExpressionAttributeValues, nil)
 	case item.Delete != nil:
-		c.addDelete(r.view(aws.ToString(item.Delete.TableName)), item.Delete.Key)
+		c.addDelete(c.view(r, aws.ToString(item.Delete.TableName)), item.Delete.Key)
 	case item.ConditionCheck != nil:
-		c.item(r.view(aws.ToString(item.ConditionCheck.TableName)).keyed(item.ConditionCheck.Key), item.ConditionCheck.Key, 1)
+		c.item(c.view(r, aws.ToString(item.ConditionCheck.TableName)).keyed(item.ConditionCheck.Key), item.ConditionCheck.Key, 1)
 	}
 }
 
 func (r *Recorder) fillQuery(c *call, in *dynamodb.QueryInput) {
-	view := r.table(aws.ToString(in.TableName)).index(aws.ToString(in.IndexName))
+	view := c.table(r, aws.ToString(in.TableName)).index(aws.ToString(in.IndexName))
 	key := legacyKey(in.KeyConditions)
 	if in.KeyConditionExpression != nil {
 		key = queryKey(*in.KeyConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues, view.names.partition)
@@ -118,5 +118,5 @@ func (r *Recorder) fillQuery(c *call, in *dynamodb.QueryInput) {
 	c.item(view, key, 1)
 	p := &c.parts[len(c.parts)-1]
 	p.item = 0
-	p.control = p.control || isControl(r.view(aws.ToString(in.TableName)).own.names.partition, key) // an index by the table's key
+	p.control = p.control || isControl(c.view(r, aws.ToString(in.TableName)).own.names.partition, key) // an index by the table's key
 }

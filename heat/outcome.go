@@ -155,17 +155,17 @@ func (r *Recorder) settleAnswer(c *call, input, output any) {
 		r.consumed(c, out.ConsumedCapacity)
 	case *dynamodb.PutItemOutput:
 		if in, ok := input.(*dynamodb.PutItemInput); ok {
-			c.revealPut(r.view(aws.ToString(in.TableName)), in, out.Attributes)
+			c.revealPut(c.view(r, aws.ToString(in.TableName)), in, out.Attributes)
 		}
 		r.consumed(c, c.receipt.capacity(out.ConsumedCapacity))
 	case *dynamodb.UpdateItemOutput:
 		if in, ok := input.(*dynamodb.UpdateItemInput); ok {
-			c.revealUpdate(r.view(aws.ToString(in.TableName)), in, out.Attributes)
+			c.revealUpdate(c.view(r, aws.ToString(in.TableName)), in, out.Attributes)
 		}
 		r.consumed(c, c.receipt.capacity(out.ConsumedCapacity))
 	case *dynamodb.DeleteItemOutput:
 		if in, ok := input.(*dynamodb.DeleteItemInput); ok {
-			c.revealDelete(r.view(aws.ToString(in.TableName)), in, out.Attributes)
+			c.revealDelete(c.view(r, aws.ToString(in.TableName)), in, out.Attributes)
 		}
 		r.consumed(c, c.receipt.capacity(out.ConsumedCapacity))
 	case *dynamodb.BatchGetItemOutput:
@@ -183,7 +183,7 @@ func (r *Recorder) settleAnswer(c *call, input, output any) {
 
 func (r *Recorder) consumed(c *call, consumed *types.ConsumedCapacity) {
 	if consumed != nil {
-		c.capacity(r.table(aws.ToString(consumed.TableName)), consumed)
+		c.capacity(c.table(r, aws.ToString(consumed.TableName)), consumed)
 	}
 }
 

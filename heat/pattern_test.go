@@ -155,5 +155,8 @@ func TestTallyMerges(t *testing.T) {
 		if off := math.Abs(float64(n - int64(test.want))); off > 3*err*float64(test.want) {
 			t.Errorf("%+v: got %d, error %.3f", test, n, err)
 		}
+		if want := map[bool]float64{false: 0, true: 0.065}[test.want > fewKeys]; err != want {
+			t.Errorf("%+v: a relative error of %v, want %v", test, err, want)
+		}
 	}
 }

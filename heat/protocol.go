@@ -24,6 +24,9 @@ func (p protocol) DeserializeResponse(ctx context.Context, operation *smithy.Ope
 	response *smithyhttp.Response, output smithy.Deserializable,
 ) error {
 	if r := receiptOf(ctx); r != nil {
+		if r.readShort(response) {
+			return nil
+		}
 		output = r.into(output)
 	}
 	return p.ClientProtocol.DeserializeResponse(ctx, operation, registry, response, output)

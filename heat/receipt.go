@@ -16,6 +16,7 @@ type receipt struct {
 	context.Context
 	input  any            // what is sent: tells the call from others that are made with its context
 	member *smithy.Schema // the consumed capacity in the operation's output
+	alone  bool           // the caller asks for nothing, so the output is empty
 
 	output   receiptOutput
 	reader   receiptReader

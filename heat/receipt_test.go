@@ -2,6 +2,9 @@ package heat_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -139,4 +142,44 @@ func TestReceiptOfAnIndex(t *testing.T) {
 		}
 	}
 	t.Errorf("got %+v, want 1 unit of the index", recorder.Report().Resources)
+}
+
+// answers answers every request with a text.
+type answers string
+
+func (a answers) Do(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
+}
+
+// A consumed capacity that is none is an error of the call, as it is without a recorder.
+func TestReceiptThatIsNone(t *testing.T) {
+	put := func(answer string) (*heat.Recorder, error) {
+		recorder := newRecorder(t, heat.Options{NoDescribe: true})
+		client := dynamodb.New(dynamodb.Options{
+			Region: "local", HTTPClient: answers(answer), Retryer: aws.NopRetryer{}, Credentials: aws.AnonymousCredentials{}, BaseEndpoint: aws.String("http://localhost"),
+		}, recorder.Option)
+		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("views"), Item: key("a", "1")})
+		return recorder, err
+	}
+	for _, answer := range []string{
+		`{"ConsumedCapacity":7}`,
+		`{"ConsumedCapacity":{"CapacityUnits":"x"}}`,
+		`{"ConsumedCapacity":{"Table":{"CapacityUnits":"x"}}}`,
+		`{"ConsumedCapacity":{"GlobalSecondaryIndexes":{"byStatus":{"CapacityUnits":"x"}}}}`,
+		`{"ConsumedCapacity":{"LocalSecondaryIndexes":{"byTime":{"CapacityUnits":"x"}}}}`,
+		`{"ConsumedCapacity":{"GlobalSecondaryIndexes":7}}`,
+	} {
+		if _, err := put(answer); err == nil {
+			t.Errorf("%s: no error", answer)
+		}
+	}
+	recorder, err := put(`{"ConsumedCapacity":{"TableName":"views","CapacityUnits":7,"Table":{"CapacityUnits":1.5},"LocalSecondaryIndexes":{"byTime":{"CapacityUnits":2}},"GlobalSecondaryIndexes":{"byNothing":null,"byStatus":{"CapacityUnits":3}}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{"views": 3.5, "views/byStatus": 3} {
+		if got := resource(t, recorder.Report(), name).Writes.Units; got != want {
+			t.Errorf("%s: got %v units, want %v", name, got, want)
+		}
+	}
 }

@@ -130,8 +130,6 @@ func (v resourceView) report(now int64, top int) (ResourceReport, bool) {
 
 func (r *Recorder) table(name string) *table { return r.tables.get(name) }
 
-func (r *Recorder) view(name string) *tableView { return r.table(name).view.Load() }
-
 // tableOf returns the table of an input that is about one, nil for all others.
 func tableOf(input any) *string {
 	switch in := input.(type) {

@@ -420,6 +420,9 @@ func TestLayoutsAreValidated(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: got %v, want %q", test.layouts, err, test.want)
 		}
+		if strings.Count(err.Error(), "Shards is ") > 1 {
+			t.Errorf("%+v: it is said twice: %v", test.layouts, err)
+		}
 		if _, err := heat.ScanTable(t.Context(), nil, "views", heat.ScanOptions{Layouts: test.layouts}); err == nil {
 			t.Errorf("scan, %+v: no error", test.layouts)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -183,6 +184,12 @@ func TestScanIsPaced(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) || resource(t, part, "views").Stored.Items == 0 {
 			t.Errorf("stopped: %+v, %v", part, err)
 		}
+		soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		part, err = heat.ScanTable(soon, client, "views", heat.ScanOptions{Items: 100, MaxRCU: 5})
+		if !errors.Is(err, context.DeadlineExceeded) || resource(t, part, "views").Stored.Items == 0 || resource(t, part, "views").Stored.Fraction == 1 {
+			t.Errorf("a sample that was stopped: %+v, %v", part, err)
+		}
 	})
 }
 
@@ -285,6 +292,20 @@ func TestExportErrorsNameTheLine(t *testing.T) {
 		if err := reader.Read("f", strings.NewReader(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
+	}
+	reader, err := heat.NewExportReader("orders", heat.Options{Keys: map[string][]string{"orders": {"pk"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(n int) io.Reader {
+		return strings.NewReader("\n" + `{"Item":{"pk":{"S":"a"},"body":{"S":"` + strings.Repeat("x", n) + `"}}}`)
+	}
+	if err := reader.Read("f", line(400<<10)); err != nil || reader.Report().Resources[0].Stored.Bytes != 2+1+4+400<<10 {
+		t.Errorf("the largest item: got %+v, %v", reader.Report().Resources[0].Stored, err)
+	}
+	const tooLong = "f, line 2: not an item of an export in DynamoDB JSON: the line is longer than 4 MB, more than any item"
+	if err := reader.Read("f", line(5<<20)); err == nil || err.Error() != tooLong {
+		t.Errorf("a line of 5 MB: got %v", err)
 	}
 	if _, err := heat.NewExportReader("orders", heat.Options{}); err == nil || !strings.Contains(err.Error(), "name it in Options.Keys") {
 		t.Errorf("no keys: got %v", err)

@@ -369,15 +369,29 @@ func (r *StreamReader) Records() int64 {
 	return r.records
 }
 
+// until returns the end of what was read. DynamoDB's times are whole seconds, so the last record may be from the end of its
+// second. Without that second, writes of two seconds would look like those of one.
+func (r *StreamReader) until() time.Time {
+	to := r.to
+	if to.IsZero() {
+		return to
+	}
+	if to.Nanosecond() == 0 {
+		to = to.Add(time.Second)
+	}
+	now := time.Now()
+	if now.After(r.to) && (now.Before(to) || !r.options.UntilNow) {
+		to = now
+	}
+	return to
+}
+
 // Report returns what the reader has counted. Rates are current while Run follows the stream; with UntilNow they are as
 // of the last record.
 func (r *StreamReader) Report() Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to := r.to
-	if now := time.Now(); !r.options.UntilNow && now.After(to) && !to.IsZero() {
-		to = now
-	}
+	to := r.until()
 	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Ended: r.ended, Notes: []string{
 		"a stream shows no reads and no throttled requests; units are computed from sizes",
 	}}

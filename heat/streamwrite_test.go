@@ -150,3 +150,30 @@ func TestStreamWorksOutUnitsOfProjections(t *testing.T) {
 		}
 	})
 }
+
+// A checkpoint of a reader that began with new records knows when that was: one that goes on from it does not count older ones.
+func TestCheckpointKnowsSinceWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := startStreamed(t, types.StreamViewTypeNewImage, nil)
+		client := db.Client()
+		putOrder(t, client, key("A", "old"))
+		time.Sleep(5 * time.Second)
+		reader, err := heat.OpenStream(t.Context(), client, db.StreamsClient(), "orders", heat.StreamOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkpoint := reader.Checkpoint() // before it has read any shard
+		time.Sleep(5 * time.Second)
+		putOrder(t, client, key("A", "new"))
+		again, err := heat.OpenStream(t.Context(), client, db.StreamsClient(), "orders", heat.StreamOptions{Checkpoint: checkpoint, UntilNow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Run(t.Context()); err != nil || again.Records() != 1 {
+			t.Errorf("%d records were counted, want 1: %v", again.Records(), err)
+		}
+		if _, err := heat.OpenStream(t.Context(), client, db.StreamsClient(), "orders", heat.StreamOptions{Checkpoint: heat.Checkpoint{"since": "noon"}}); err == nil || !strings.HasPrefix(err.Error(), "checkpoint: ") {
+			t.Errorf("a checkpoint since noon: got %v", err)
+		}
+	})
+}

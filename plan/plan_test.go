@@ -197,6 +197,8 @@ func TestValidate(t *testing.T) {
 		"at least an equal":    {Writes: 1, Keys: 10, Share: 0.05},
 		"the only key has all": {Writes: 1, Keys: 1, Share: 1.0000001e-0 - 0.00000005},
 		"Names.Format has BareZero, so that shard 0 has the bare key: leave it out, and set Existing": {Writes: 1, Names: Names{Format: layout.Format{BareZero: true}}},
+		"Read.Pattern is counter, but an index cannot hold a counter: plan for the table's key":       {Writes: 1, Read: Reading{Pattern: Counters}, Table: Table{Index: true}},
+		"Read.Strong is set, but an index has no strongly consistent reads: leave it out":             {Writes: 1, Read: Reading{Strong: true}, Table: Table{Index: true}},
 		"P99Millis is NaN": {Writes: 1, Assume: Assumptions{P99Millis: math.NaN()}},
 	} {
 		if _, err := For(w); !errors.Is(err, ErrWorkload) || !strings.Contains(err.Error(), name) {

@@ -22,6 +22,7 @@ type Store[T any] struct {
 	table   *direct.Table
 	once    *direct.Table // does not retry
 	flights flights
+	turns   turns
 	last    atomic.Int64 // the last version that was made here from the clock
 }
 
@@ -46,6 +47,7 @@ func Open[T any](client Client, options Options) (*Store[T], error) {
 	return &Store[T]{
 		options: options, copies: layout.Layout{Shards: options.Copies}, table: table, once: once,
 		flights: flights{maxStale: options.MaxStale, by: make(map[string]*flight)},
+		turns:   turns{by: make(map[string]*line)},
 	}, nil
 }
 

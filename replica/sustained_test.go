@@ -2,7 +2,10 @@ package replica_test
 
 import (
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +23,7 @@ import (
 // 15,000 reads of one item a second, on a table that is warm enough: from one key, and from 10 copies, which are
 // refreshed and written meanwhile.
 func TestSustained(t *testing.T) {
-	load := lab.Load{PerSecond: 15_000, RunIn: 300 * time.Millisecond, Measured: 600 * time.Millisecond}
+	load := lab.Load{PerSecond: 15_000, RunIn: 300 * time.Millisecond, Measured: *measured}
 	oneKey := sustain(t, load, func(ctx context.Context, client *dynamodb.Client, _ *replica.Store[post], _ int) error {
 		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("posts"), Key: heatsink.Item{"id": text("viral")}})
 		return err
@@ -33,6 +36,7 @@ func TestSustained(t *testing.T) {
 		_, err := posts.Get(ctx, "viral")
 		return err
 	})
+	writeResult(t, map[string]lab.Report{"oneKey": oneKey, "copies": copies})
 	t.Logf("one key:   %v", oneKey)
 	t.Logf("10 copies: %v", copies)
 	if got, than := copies.AcceptedPerSecond(), oneKey.AcceptedPerSecond(); got < 2*than || got < 14_900 {
@@ -40,6 +44,26 @@ func TestSustained(t *testing.T) {
 	}
 	if copies.Failed > 0 || copies.P999 > 100*time.Millisecond {
 		t.Errorf("copies fail or are slow: %v", copies)
+	}
+}
+
+var (
+	measured   = flag.Duration("measured", 600*time.Millisecond, "how long TestSustained measures, in virtual time")
+	resultFile = flag.String("result", "", "a file for what TestSustained measured, as JSON")
+)
+
+// writeResult leaves what was measured for make proof-heat.
+func writeResult(t *testing.T, result any) {
+	t.Helper()
+	if *resultFile == "" {
+		return
+	}
+	out, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(*resultFile, out, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -110,12 +109,8 @@ func writeKeys(table io.Writer, f *heat.Flow, d heat.Direction, top int) {
 	all := f.Folded()
 	for i := range all[:min(top, len(all))] {
 		k := &all[i]
-		reason := ""
-		if at := slices.IndexFunc(f.Keys, func(listed heat.KeyHeat) bool { return listed.Key == cmp.Or(k.Fullest, k.Key) }); at >= 0 {
-			reason = f.Keys[at].Reason
-		}
 		fmt.Fprintf(table, "  %s\t%s\t%.1f/s\t%.1f%%\t%s\n", printable(k.Key), figure.Count(k.Units, d.String()+" unit"), k.RateLow, 100*k.Share,
-			joinTexts(k.Spread(), throttleText(k.Throttled, reason)))
+			joinTexts(k.Spread(), throttleText(k.Throttled, k.Reason)))
 	}
 }
 

@@ -384,12 +384,46 @@ var withoutLoop = map[heat.Kind]string{
 	heat.GrowthFrozen:     "the operator has stopped the growth of a key",
 }
 
+// loop is what became of a closed loop, for make proof-heat.
+type loop struct {
+	Kind    heat.Kind
+	Found   string // the finding's message
+	Planned string // what heatsink plan says; "" if the remedy needs no plan
+	Before  int64  // throttled requests without the remedy
+	After   int64  // and with it
+	Holds   bool
+}
+
+// throttledIn returns how many requests a report has that were throttled.
+func throttledIn(report *heat.Report) (n int64) {
+	for i := range report.Resources {
+		n += report.Resources[i].Reads.Throttled + report.Resources[i].Writes.Throttled
+	}
+	return n
+}
+
+// plannedText is a plan in a few words.
+func plannedText(p *plan.Plan) string {
+	switch {
+	case p.Strategy == plan.Leave:
+		return "leave it as it is"
+	case p.Shards > 1:
+		return fmt.Sprintf("%s, %d shards", p.Strategy, p.Shards)
+	}
+	return string(p.Strategy)
+}
+
 // Each kind of finding is detected, explained, planned for and remedied: with the remedy, the same workload has no such
 // finding, and nothing is throttled.
 func TestRemedies(t *testing.T) {
+	shown := make([]loop, len(remedies))
+	defer func() { writeResult(t, shown) }()
 	for i := range remedies {
 		r := &remedies[i]
 		t.Run(string(r.kind), func(t *testing.T) {
+			show := &shown[i]
+			show.Kind = r.kind
+			defer func() { show.Holds = !t.Failed() }()
 			before, seen := r.before.run(t, r.perSecond)
 			findings := heat.ExplainAll(heat.Rules{}, r.source(before, seen))
 			at := slices.IndexFunc(findings, func(f heat.Finding) bool { return f.Kind == r.kind })
@@ -399,9 +433,11 @@ func TestRemedies(t *testing.T) {
 			if f := findings[at]; f.Cause == "" || f.Remedy == "" || len(f.Evidence) == 0 {
 				t.Errorf("not explained: %+v", f)
 			}
+			show.Found, show.Before = findings[at].Message, throttledIn(&before)
 			var p plan.Plan
 			if r.key != "" {
 				p = r.plan(t, before, findings)
+				show.Planned = plannedText(&p)
 			}
 			if r.after == nil {
 				return
@@ -412,10 +448,8 @@ func TestRemedies(t *testing.T) {
 					t.Errorf("with the remedy: %v: %v", f, f.Evidence)
 				}
 			}
-			for _, resource := range after.Resources {
-				if n := resource.Reads.Throttled + resource.Writes.Throttled; n > 0 {
-					t.Errorf("with the remedy, %d requests of %s are throttled", n, resource.Resource)
-				}
+			if show.After = throttledIn(&after); show.After > 0 {
+				t.Errorf("with the remedy, %d requests are throttled", show.After)
 			}
 		})
 	}
@@ -506,9 +540,11 @@ func TestRemedyOfCapacity(t *testing.T) {
 	r := remedy{key: "EVENTS", strategy: plan.Random}
 	p := r.plan(t, more, heat.ExplainAll(heat.Rules{}, more))
 	after, _ := on(9000, planned(always("EVENTS"))(p)).run(t, 150)
+	message := findings[0].Message
 	if findings := heat.ExplainChange(before, after); len(findings) > 0 {
 		t.Errorf("with %d shards: %v", p.Shards, findings)
 	}
+	writeResult(t, []loop{{heat.NoHelp, message, plannedText(&p), throttledIn(&more), throttledIn(&after), !t.Failed()}})
 }
 
 // Expired items that DynamoDB has not deleted are found by a scan, and left out of reads by Options.TTL.
@@ -551,12 +587,15 @@ func TestRemedyOfExpiredItems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if findings := heat.Explain(report, heat.Rules{}); !slices.ContainsFunc(findings, func(f heat.Finding) bool { return f.Kind == heat.ExpiredItems }) {
-			t.Errorf("not detected: %v", findings)
+		findings := heat.Explain(report, heat.Rules{})
+		at := slices.IndexFunc(findings, func(f heat.Finding) bool { return f.Kind == heat.ExpiredItems })
+		if at < 0 {
+			t.Fatalf("not detected: %v", findings)
 		}
 		if counts["before"] != 200 || counts["after"] != 100 {
 			t.Errorf("counted %v, want 200 with the expired and 100 without", counts)
 		}
+		writeResult(t, []loop{{Kind: heat.ExpiredItems, Found: findings[at].Message, Holds: !t.Failed()}})
 	})
 }
 
@@ -621,4 +660,5 @@ func TestEveryKindHasARemedy(t *testing.T) {
 			t.Errorf("%s: has a loop: %t; has a reason to have none: %q", kind, loop, withoutLoop[kind])
 		}
 	}
+	writeResult(t, map[string]any{"kinds": len(kinds), "without": withoutLoop})
 }

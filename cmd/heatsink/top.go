@@ -28,7 +28,7 @@ type top struct {
 	once   bool
 
 	layouts []string
-	formats []layout.Format // of layouts
+	told    []heat.Layout // of layouts
 
 	screen bool // it is an interactive program
 }
@@ -49,10 +49,11 @@ writes only, no reads and no throttles. Reading it consumes no capacity of the t
 see reads and throttles on DynamoDB, add a heat.Recorder to your clients.
 
 On a terminal, top is an interactive program: keys inside their partitions, with their
-trends and the reasons of throttles. Shards are folded into their key. Press ? for help.
-Elsewhere, and with --plain, it prints each round as plain lines. With --json it prints
-each round as one line, a report with the fields of a heatsink audit report. NO_COLOR
-turns colours off. With --hash-keys, shards cannot be folded.`,
+trends and the reasons of throttles. Press ? for help. Elsewhere, and with --plain, it
+prints each round as plain lines. Either way, the shards of a key are folded into one line,
+which says how many there are and what the fullest takes. With --json it prints each round
+as one line, a report with the fields of a heatsink audit report. NO_COLOR turns colours
+off. With --hash-keys, shards cannot be folded.`,
 		Example: `  heatsink top orders
   heatsink top orders --endpoint http://127.0.0.1:8000 --last 30s
   heatsink top orders --json | jq -c '.resources[].writes.keys[0]'`,
@@ -72,7 +73,7 @@ turns colours off. With --hash-keys, shards cannot be folded.`,
 	f.BoolVar(&t.json, "json", false, "print each round as one line of JSON")
 	f.BoolVar(&t.plain, "plain", false, "print plain lines, also on a terminal")
 	f.BoolVar(&t.once, "once", false, "print one round and end")
-	f.StringArrayVar(&t.layouts, "layout", nil, "how keys of shards are spelt, such as {key}.{shard}; may be repeated (default: {key}#SHARD_{shard} and {key}#SHARD#{shard})")
+	f.StringArrayVar(&t.layouts, "layout", nil, "how keys of shards are spelt besides {key}#SHARD_{shard} and {key}#SHARD#{shard}, such as {key}.{shard}; may be repeated")
 	return cmd
 }
 
@@ -98,15 +99,15 @@ func (t *top) run(cmd *cobra.Command) error {
 	return t.follow(ctx, cmd, feed)
 }
 
-// asked returns how many keys to ask for: the screen folds shards, so it needs more than it shows.
+// asked returns how many keys to ask for: lines have shards folded into their key, so it takes more keys than they show.
 func (t *top) asked() int {
-	if !t.screen {
+	if t.json {
 		return t.keys
 	}
 	return min(mostTopKeys, max(foldedKeys, t.keys))
 }
 
-// foldedKeys is how many stored keys the screen makes its list of.
+// foldedKeys is how many stored keys a list of keys is made of.
 const foldedKeys = 250
 
 // openTime is how long it may take to find out what there is to watch.
@@ -137,7 +138,7 @@ func (t *top) validate(cmd *cobra.Command) error {
 		case !strings.Contains(text, "{shard"):
 			faults = append(faults, fmt.Errorf("--layout %q has no {shard}: give a template such as {key}.{shard}", text))
 		}
-		t.formats = append(t.formats, format)
+		t.told = append(t.told, heat.Layout{Layout: layout.Layout{Shards: layout.MaxShards, Format: format}})
 	}
 	return errors.Join(faults...)
 }

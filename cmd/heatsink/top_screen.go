@@ -42,7 +42,7 @@ func (t *top) interact(ctx context.Context, cmd *cobra.Command, feed topFeed) er
 		running, stop = context.WithTimeout(ctx, t.last)
 	}
 	defer stop()
-	model := console.New(console.Options{Table: t.table, Keys: t.keys, Formats: t.formats, ASCII: !knowsUTF8()})
+	model := console.New(console.Options{Table: t.table, Keys: t.keys, Layouts: t.told, ASCII: !knowsUTF8()})
 	program := tea.NewProgram(model, tea.WithInput(cmd.InOrStdin()), tea.WithOutput(cmd.OutOrStdout()), tea.WithoutSignalHandler())
 	defer context.AfterFunc(running, program.Quit)() // signals end ctx, see main
 	var feeding sync.WaitGroup

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -57,6 +58,37 @@ func TestTopOfAnEngine(t *testing.T) {
 	}
 }
 
+// Plain lines have one line for a key with its shards, however many there are: of those that heatsink writes, and of layouts
+// that it is told.
+func TestTopFoldsShards(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--physics")
+	c := client(s.url, "local", "local")
+	if err := createTable(t.Context(), c, "things"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 64 {
+		for _, key := range []string{fmt.Sprint("POLL#SHARD_", i/2), fmt.Sprint("VOTE.", 1+i/16)} {
+			if err := putThing(t.Context(), c, key, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, test := range []struct {
+		args      []string
+		want, not string
+	}{
+		{[]string{"--keys", "2"}, "POLL  32 shards, the fullest takes 3 %", "POLL#SHARD"},
+		{[]string{"--layout", "{key}.{shard1}"}, "VOTE  4 shards, the fullest takes 25 %", "VOTE."},
+		{nil, "VOTE.3", "VOTE  "},
+	} {
+		stdout, stderr, code := command(t, append([]string{"top", "things", "--endpoint", s.url, "--once"}, test.args...)...)
+		if code != 0 || !strings.Contains(stdout, test.want) || strings.Contains(stdout, test.not) {
+			t.Errorf("%v: exit %d, %s: want %q and no %q in\n%s", test.args, code, stderr, test.want, test.not, stdout)
+		}
+	}
+}
+
 // A table that does not exist, or has no stream, is an error and not an empty list for ever.
 func TestTopOfNothing(t *testing.T) {
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
@@ -102,10 +134,10 @@ func TestTopLines(t *testing.T) {
 	}
 	round := topRound{
 		Report: heat.Report{To: now, Source: heat.Engine, Notes: []string{"a note\x1b"}, Resources: []heat.ResourceReport{
-			{Resource: heat.Resource{Table: "orders"}, Writes: flow(0, heat.KeyHeat{Key: "cold"}, heat.KeyHeat{Key: "warm", Rate: 40, Consumed: 40})},
+			{Resource: heat.Resource{Table: "orders"}, Writes: flow(0, heat.KeyHeat{Key: "cold"}, heat.KeyHeat{Key: "warm", RateLow: 40, Consumed: 40})},
 			{
 				Resource: heat.Resource{Table: "orders", Index: "byStatus"},
-				Writes:   flow(7, heat.KeyHeat{Key: "OPEN", Rate: 2258, Consumed: 950, Second: 986, Refused: 7, Reason: "IndexWriteKeyRangeThroughputExceeded"}),
+				Writes:   flow(7, heat.KeyHeat{Key: "OPEN", RateLow: 2258, Throttled: 7, Consumed: 950, Second: 986, Refused: 7, Reason: "IndexWriteKeyRangeThroughputExceeded"}),
 			},
 		}},
 		Partitions: []partitions.Heat{{Table: "orders", Partitions: []partitions.Partition{{ID: 1}}}},

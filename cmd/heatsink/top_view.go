@@ -59,21 +59,33 @@ func (t *top) flowLines(screen *screen, of *console.Flow, now time.Time) []strin
 	}
 	line += fmt.Sprintf(" (peak %.0f/s, total %.0f) on %s", f.Peak, f.Units, keysText(f.Distinct))
 	lines := []string{line}
-	for i := range f.Keys[:min(len(f.Keys), t.keys)] {
-		k := &f.Keys[i]
-		if k.Rate < tooCold && k.Share < tooSmall {
-			continue
+	keys := f.Folded(t.told...)
+	for i := range keys[:min(len(keys), t.keys)] {
+		if k := &keys[i]; k.RateLow >= tooCold || k.Consumed >= tooCold || k.Refused >= tooCold || k.Share >= tooSmall {
+			lines = append(lines, keyLine(screen, k, of.Limit))
 		}
-		line := fmt.Sprintf("  %8.1f/s  %5.1f%%  %s  %s", max(k.Consumed, k.Second), 100*k.Share, bar(max(k.Consumed, k.Second)/of.Limit), printable(k.Key))
-		if k.Refused >= tooCold {
-			line += fmt.Sprintf("  demand %.0f/s, %.1f/s throttled: %s", k.Rate, k.Refused, printable(k.Reason))
-		}
-		if k.Refused >= tooCold || max(k.Consumed, k.Second) >= 0.7*of.Limit {
-			line = screen.red(line)
-		}
-		lines = append(lines, line)
 	}
 	return lines
+}
+
+// keyLine is a key with its shards, if it has any: the bar is that of the hottest one.
+func keyLine(screen *screen, k *heat.LogicalKey, limit float64) string {
+	rate := max(k.Consumed, k.Second)
+	load := rate / limit
+	if k.Shards > 1 {
+		load = k.HottestRate / limit
+	}
+	line := fmt.Sprintf("  %8.1f/s  %5.1f%%  %s  %s", rate, 100*k.Share, bar(load), printable(k.Key))
+	if spread := k.Spread(); spread != "" {
+		line += "  " + spread
+	}
+	if k.Refused >= tooCold {
+		line += fmt.Sprintf("  demand %.0f/s, %.1f/s throttled: %s", k.RateLow, k.Refused, printable(k.Reason))
+	}
+	if k.Refused >= tooCold || load >= 0.7 {
+		line = screen.red(line)
+	}
+	return line
 }
 
 // partitionLines are the partitions of a table or index, the busiest first.

@@ -184,6 +184,7 @@ func TestHotKeyInLambda(t *testing.T) {
 		found := false
 		for _, f := range heat.Explain(reader.Report(), heat.Rules{}) {
 			found = found || f.Key == "user-12345"
+			t.Logf("a function in AWS Lambda logs: %s: %s", f.Severity, f.Message)
 		}
 		if !found {
 			t.Error("no finding names the hot key")

@@ -17,7 +17,8 @@ import (
 // Options configure a collector. The zero value is ready to use.
 type Options struct {
 	// Keys is the number of keys to export of each table, index and direction, hottest first. Every key becomes a label
-	// value, so keep it small, and redact keys that Prometheus should not see. Default: 10. Negative: none.
+	// value, so keep it small, and redact keys that Prometheus should not see. The shards of a key are one key, as
+	// heat.Flow.Folded has them. Default: 10. Negative: none.
 	Keys int
 
 	// Rules are the thresholds of findings.

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -53,4 +54,42 @@ func TestJudgeIsMonotonic(t *testing.T) {
 			t.Errorf("%+v is planned for %v", more, units)
 		}
 	})
+}
+
+// Thresholds of one's own, and the limit of reads.
+func TestJudgeByOtherThresholds(t *testing.T) {
+	mine := judge.Thresholds{Warm: 0.3, Hot: 0.5}
+	for _, test := range []struct {
+		load    judge.Load
+		want    judge.Verdict
+		planned float64
+	}{
+		{judge.Load{Demand: 899, Limit: 3000}, judge.Cool, 899},
+		{judge.Load{Demand: 900, Limit: 3000}, judge.Warming, 900},
+		{judge.Load{Demand: 1500, Limit: 3000}, judge.Alone, 3300},
+		{judge.Load{Demand: 3299, Limit: 3000}, judge.Alone, 3300},
+		{judge.Load{Demand: 3301, Limit: 3000}, judge.Alone, 3301},
+		{judge.Load{Demand: 600, Limit: 3000, Refused: true}, judge.Crowded, 600},
+		{judge.Load{Demand: 599, Limit: 3000, Refused: true}, judge.Bystander, 599},
+		{judge.Load{Demand: 1, Second: 600, Limit: 3000, Refused: true}, judge.Crowded, 1},
+	} {
+		if got := mine.Judge(test.load); got != test.want {
+			t.Errorf("%+v: got %d, want %d", test.load, got, test.want)
+		}
+		if got, guessed := mine.Planned(test.load); math.Abs(got-test.planned) > 1e-9 || guessed != (got > test.load.Demand) {
+			t.Errorf("%+v: planned for %v (%v), want %v", test.load, got, guessed, test.planned)
+		}
+	}
+	for verdict, want := range map[judge.Verdict]bool{judge.Cool: false, judge.Bystander: false, judge.Warming: false, judge.Crowded: true, judge.Alone: true} {
+		if verdict.Critical() != want {
+			t.Errorf("verdict %d: critical %v", verdict, !want)
+		}
+	}
+}
+
+// The figures that the documentation of heat and plan states.
+func TestFigures(t *testing.T) {
+	if judge.Warm != 0.7 || judge.Hot != 0.95 || judge.Beside != 0.2 || judge.Beyond != 1.1 || judge.FewThrottles != 10 {
+		t.Errorf("got %v, %v, %v, %v and %d", judge.Warm, judge.Hot, judge.Beside, judge.Beyond, judge.FewThrottles)
+	}
 }

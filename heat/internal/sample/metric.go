@@ -59,11 +59,19 @@ var (
 	}
 	keyRate = &Metric{
 		Prometheus: "key_units_per_second", OpenTelemetry: "key.rate", Unit: "{unit}/s",
-		Help: "Lower bound of the demand for one of the hottest keys, in units a second.", Labels: ofFlow("key"),
+		Help: "Lower bound of the demand for one of the hottest keys, all shards together, in units a second.", Labels: ofFlow("key"),
+	}
+	keyShardRate = &Metric{
+		Prometheus: "key_hottest_shard_units_per_second", OpenTelemetry: "key.hottest_shard_rate", Unit: "{unit}/s",
+		Help: "Lower bound of the demand for the hottest shard of such a key, or for the key itself if it has no shards.", Labels: ofFlow("key"),
+	}
+	keyShards = &Metric{
+		Prometheus: "key_shards", OpenTelemetry: "key.shards", Unit: "{shard}", Whole: true,
+		Help: "Number of shards of such a key that were seen, 1 if it has none.", Labels: ofFlow("key"),
 	}
 	keyThrottles = &Metric{
 		Prometheus: "key_throttles_per_second", OpenTelemetry: "key.throttle_rate", Unit: "{request}/s",
-		Help: "Recent throttled attempts a second of one of the hottest keys.", Labels: ofFlow("key"),
+		Help: "Recent throttled attempts a second of such a key, all shards together.", Labels: ofFlow("key"),
 	}
 	controlUnits = &Metric{
 		Prometheus: "control_units_total", OpenTelemetry: "control.units", Unit: "{unit}", Counter: true,
@@ -85,5 +93,8 @@ var (
 
 // Metrics returns all of them.
 func Metrics() []*Metric {
-	return []*Metric{units, requests, retries, failures, throttles, keys, peak, durations, latency, keyRate, keyThrottles, controlUnits, controlThrottles, decisions, findings}
+	return []*Metric{
+		units, requests, retries, failures, throttles, keys, peak, durations, latency,
+		keyRate, keyShardRate, keyShards, keyThrottles, controlUnits, controlThrottles, decisions, findings,
+	}
 }

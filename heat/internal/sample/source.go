@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/heatsink-go/heatsink/heat"
@@ -106,24 +105,39 @@ func (s *samples) flow(f *heat.Flow, most int, at ...string) {
 		add(latency, f.Latency.P99.Seconds(), "99")
 		add(latency, f.Latency.P999.Seconds(), "99.9")
 	}
-	for _, k := range hottest(f.Keys[:min(len(f.Keys), most)]) {
+	all := hottest(f.Folded())
+	for _, k := range all[:min(len(all), most)] {
 		add(keyRate, k.RateLow, k.Key)
+		add(keyShardRate, k.HottestRate, k.Key)
+		add(keyShards, float64(k.Shards), k.Key)
 		add(keyThrottles, k.Refused, k.Key)
 	}
 }
 
-// hottest returns keys with texts that can be labels, each once. Of keys that have become the same text, as Redact and
-// odd bytes make them, it is the highest figure: more than that no single key has.
-func hottest(all []heat.KeyHeat) []heat.KeyHeat {
-	var keys []heat.KeyHeat
+// hottest returns keys with texts that can be labels, each once. A bare key beside its shards adds to them: it is not yet
+// moved, or from before there were shards. Of other keys that have become the same text, as odd bytes make them, it is the
+// highest figure: more than that no single key has.
+func hottest(all []heat.LogicalKey) []heat.LogicalKey {
+	var keys []heat.LogicalKey
+	places := make(map[string]int, len(all))
+	exact := make(map[string]bool, len(all))
 	for _, k := range all {
+		bare := exact[k.Key]
+		exact[k.Key] = true
 		k.Key = label(k.Key)
-		i := slices.IndexFunc(keys, func(known heat.KeyHeat) bool { return known.Key == k.Key })
-		if i < 0 {
+		i, known := places[k.Key]
+		if !known {
+			places[k.Key] = len(keys)
 			keys = append(keys, k)
 			continue
 		}
-		keys[i].RateLow, keys[i].Refused = max(keys[i].RateLow, k.RateLow), max(keys[i].Refused, k.Refused)
+		same := &keys[i]
+		same.HottestRate, same.Shards = max(same.HottestRate, k.HottestRate), max(same.Shards, k.Shards)
+		if bare {
+			same.RateLow, same.Refused = same.RateLow+k.RateLow, same.Refused+k.Refused
+		} else {
+			same.RateLow, same.Refused = max(same.RateLow, k.RateLow), max(same.Refused, k.Refused)
+		}
 	}
 	return keys
 }

@@ -57,15 +57,17 @@ func TestSamplesOfAFlow(t *testing.T) {
 		"throttles" + at + " reason=" + reason + ": 49", "throttles" + at + ": 1",
 		"keys" + at + ": 7", "peak" + at + ": 99",
 		"latency" + at + " percentile=50: 0.001", "latency" + at + " percentile=99: 0.02", "latency" + at + " percentile=99.9: 1",
-		"key.rate" + at + " key=PAGE#viral: 1500", "key.throttle_rate" + at + " key=PAGE#viral: 12.5",
-		"key.rate" + at + " key=PAGE#2: 980", "key.throttle_rate" + at + " key=PAGE#2: 0",
+		"key.rate" + at + " key=PAGE#viral: 1500", "key.hottest_shard_rate" + at + " key=PAGE#viral: 1500",
+		"key.shards" + at + " key=PAGE#viral: 1", "key.throttle_rate" + at + " key=PAGE#viral: 12.5",
+		"key.rate" + at + " key=PAGE#2: 980", "key.hottest_shard_rate" + at + " key=PAGE#2: 980",
+		"key.shards" + at + " key=PAGE#2: 1", "key.throttle_rate" + at + " key=PAGE#2: 0",
 		"findings table=views index=byPage kind=hot-key severity=critical: 2",
 	}
 	got := lines(source(t, report, 2).Samples())
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if n := len(source(t, report, -1).Samples()); n != len(got)-4 {
+	if n := len(source(t, report, -1).Samples()); n != len(got)-8 {
 		t.Errorf("without keys there are %d samples, with two of them %d", n, len(got))
 	}
 }
@@ -163,6 +165,32 @@ func TestSamplesOfOddKeys(t *testing.T) {
 		}
 		seen[id] = true
 	}
+}
+
+// Shards are one series of their key, which says how many there are and what the hottest takes. A bare key beside them adds
+// to it, and is as hot as it is.
+func TestShardsAreOneSeries(t *testing.T) {
+	flow := heat.Flow{Units: 1, Keys: []heat.KeyHeat{{Key: "PAGE#2", RateLow: 950}}}
+	for i := range 8 {
+		flow.Keys = append(flow.Keys, heat.KeyHeat{Key: fmt.Sprintf("POLL#7#SHARD_%d", i), Units: 100, RateLow: 100 + float64(i), Refused: 1})
+	}
+	report := heat.Report{Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: flow}}}
+	const at = " table=t direction=write key=POLL#7: "
+	want := func(when string, report heat.Report, lasting ...string) {
+		t.Helper()
+		var got []string
+		for _, line := range lines(source(t, report, 0).Samples()) {
+			if strings.Contains(line, "key=POLL") {
+				got = append(got, line)
+			}
+		}
+		if !slices.Equal(got, lasting) {
+			t.Errorf("%s: got %q, want %q", when, got, lasting)
+		}
+	}
+	want("8 shards", report, "key.rate"+at+"828", "key.hottest_shard_rate"+at+"107", "key.shards"+at+"8", "key.throttle_rate"+at+"8")
+	report.Resources[0].Writes.Keys = append(report.Resources[0].Writes.Keys, heat.KeyHeat{Key: "POLL#7", RateLow: 200, Refused: 2})
+	want("and a bare key", report, "key.rate"+at+"1028", "key.hottest_shard_rate"+at+"200", "key.shards"+at+"8", "key.throttle_rate"+at+"10")
 }
 
 func TestTenKeysUnlessSaidOtherwise(t *testing.T) {
