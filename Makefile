@@ -144,8 +144,8 @@ proof-moving: ## measure that items move under load and nothing is lost, doubled
 	@go run ./internal/proof/moving -only '$(ONLY)'
 
 .PHONY: proof-heat
-proof-heat: ## measure that findings are right on keys as people write them, and that plan agrees with them (1 minute: ONLY=corpus)
-	@go run ./internal/proof/heat -only '$(ONLY)'
+proof-heat: ## measure that findings are right on keys as people write them, and that their remedies work (5 minutes, and hours for its breaks: ONLY=corpus,loops)
+	@go run ./internal/proof/heat -only '$(ONLY)' -seed '$(SEED)'
 
 .PHONY: soak
 soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves

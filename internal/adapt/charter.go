@@ -196,7 +196,8 @@ func (b *Book) Rewrite(ctx context.Context) error {
 }
 
 // Rewrite replaces the charter, whatever layout it has, also if it is damaged. A freeze of the collection stays. A charter of
-// a newer version of heatsink is left alone: nobody here knows what processes need that read it.
+// a newer version of heatsink is left alone: nobody here knows what processes need that read it. So is that of a collection whose items
+// have moved, if the new one is not movable: its processes would take what is left behind for items.
 func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
 	for range changeAttempts {
 		item, err := c.probe(ctx, charterKey)
@@ -207,7 +208,14 @@ func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
 		if item != nil && errors.Is(err, charter.ErrNewer) {
 			return fmt.Errorf("collection %q of table %s: %w", c.Collection, c.Table, err)
 		}
-		if before.Moved && written.Movable && !written.Moved { // it stays true
+		moved, err := c.moved(ctx, before, item != nil && err == nil)
+		switch {
+		case err != nil:
+			return err
+		case moved && !written.Movable:
+			return fmt.Errorf("%w: items of collection %q in table %s have moved, and a process without Movable does not know where they are: "+
+				"the charter was not replaced; set Movable in all processes", charter.ErrIncompatible, c.Collection, c.Table)
+		case moved && !written.Moved: // it stays true
 			written.Moved = true
 			if written, err = charter.New(written); err != nil {
 				return err
@@ -220,6 +228,19 @@ func (c *Control) Rewrite(ctx context.Context, written charter.Charter) error {
 		}
 	}
 	return fmt.Errorf("%w: the charter of collection %q changes at each attempt: try again", ErrLedger, c.Collection)
+}
+
+// moved reports whether items of the collection have moved. Without a charter that could be read, they may have if there is a record of
+// where they are.
+func (c *Control) moved(ctx context.Context, before charter.Charter, read bool) (bool, error) {
+	if read {
+		return before.Moved, nil
+	}
+	record, err := c.probe(ctx, layout.ControlKey{Role: layout.RolePassage})
+	if err != nil {
+		return false, notUsable(ctx, err)
+	}
+	return record != nil, nil
 }
 
 // texts returns the strings and numbers of an item.

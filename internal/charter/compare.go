@@ -11,7 +11,7 @@ import (
 	"github.com/heatsink-go/heatsink/layout"
 )
 
-// remedy ends every error of Compare: the way to go on if the charter is what has to change.
+// remedy ends errors of Compare: the way to go on if the charter is what has to change.
 const remedy = `to keep this process's layout instead, deploy it to all processes, with the old layout in Older if items are stored under it; ` +
 	`then rewrite the charter with Ledgers.Rewrite or "heatsink ledger charter --from FILE --force", once no process with the old layout runs`
 
@@ -45,7 +45,9 @@ func Compare(mine, stored Charter) error {
 	if c.differences == nil {
 		return nil
 	}
-	c.differences = append(c.differences, errors.New(remedy))
+	if !c.stored.Moved || c.mine.Movable { // else nobody may rewrite it
+		c.differences = append(c.differences, errors.New(remedy))
+	}
 	return fmt.Errorf("%w that %s wrote at %s: %w", ErrIncompatible, quote.Text(cmp.Or(stored.By, "somebody")),
 		time.UnixMilli(stored.At).UTC().Format(time.RFC3339), errors.Join(c.differences...))
 }

@@ -4,11 +4,7 @@ import (
 	"slices"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/layout"
 )
-
-// defaultFormats are how heatsink spells shards unless told otherwise: {key}#SHARD_{shard} and {key}#SHARD#{shard}.
-func defaultFormats() []layout.Format { return []layout.Format{{}, layout.SharpNumber()} }
 
 // entry is a key as it is stored, with what it takes.
 type entry struct {
@@ -22,9 +18,8 @@ type entry struct {
 // logical is a key as programs have it: with its shards, or alone.
 type logical struct {
 	entry
-	shards  []entry // nil if it has none
-	sharded bool    // one of the entries names a shard
-	most    float64 // refused requests a second of the entry that gave the reason
+	shards []entry // nil if it has none
+	most   float64 // refused requests a second of the entry that gave the reason
 }
 
 // newEntry is a key of a report.
@@ -32,38 +27,57 @@ func newEntry(k *heat.KeyHeat, homes map[string][]uint64) entry {
 	return entry{k.Key, max(k.Consumed, k.Second), k.Refused, k.Share, k.Reason, homes[k.Key]}
 }
 
-// fold makes logical keys of stored ones. A bare key beside shards is one of them, in whatever order they come.
-func fold(entries []entry, formats []layout.Format) []logical {
+// naming tells the key that a stored key is a shard of, and whether it is one.
+type naming func(key string) (logical string, shard bool)
+
+// names is the naming of a flow. As in reports, a key of which a single shard was seen is no sharded key.
+func names(of *heat.Flow, layouts []heat.Layout) (name naming, shardsOf map[string]int) {
+	shardsOf = make(map[string]int)
+	for _, k := range of.Folded(layouts...) {
+		if k.Shards > 1 {
+			shardsOf[k.Key] = k.Shards
+		}
+	}
+	return func(key string) (string, bool) {
+		if whole, ok := of.LogicalOf(key, layouts...); ok && shardsOf[whole] > 1 {
+			return whole, true
+		}
+		return key, false
+	}, shardsOf
+}
+
+// fold makes logical keys of stored ones. A bare key beside shards is a key of its own.
+func fold(entries []entry, name naming) []logical {
+	type place struct {
+		key   string
+		shard bool
+	}
 	var keys []logical
-	places := make(map[string]int)
+	places := make(map[place]int)
 	for _, e := range entries {
-		key, sharded := logicalKey(e.key, formats)
-		i, known := places[key]
+		key, shard := name(e.key)
+		i, known := places[place{key, shard}]
 		if !known {
 			i = len(keys)
-			places[key] = i
+			places[place{key, shard}] = i
 			keys = append(keys, logical{entry: entry{key: key, homes: e.homes}})
 		}
-		keys[i].add(e, sharded)
-	}
-	for i := range keys {
-		if !keys[i].sharded {
-			keys[i].shards = nil
-		}
+		keys[i].add(e, shard)
 	}
 	return keys
 }
 
 // add adds a shard, or the key itself.
-func (l *logical) add(e entry, sharded bool) {
-	if e.refused > 0 && (l.reason == "" || e.refused > l.most) {
+func (l *logical) add(e entry, shard bool) {
+	if e.reason != "" && (e.refused > l.most || e.refused == l.most && e.reason < l.reason) {
 		l.reason, l.most = e.reason, e.refused
 	}
 	l.rate += e.rate
 	l.refused += e.refused
 	l.share += e.share
-	l.sharded = l.sharded || sharded
-	l.shards = append(l.shards, e)
+	if shard {
+		l.shards = append(l.shards, e)
+	}
 }
 
 // fullest returns the share of the key's units that its fullest shard takes.
@@ -78,17 +92,6 @@ func (l *logical) fullest() float64 {
 		return 1
 	})
 	return most.rate / l.rate
-}
-
-// logicalKey returns a key without its shard, and whether it has one.
-func logicalKey(key string, formats []layout.Format) (string, bool) {
-	for _, f := range formats {
-		l := layout.Layout{Shards: layout.MaxShards, Format: f}
-		if whole, _, ok := l.CutShard([]byte(key)); ok && len(whole) > 0 {
-			return string(whole), true
-		}
-	}
-	return key, false
 }
 
 // within returns the entries that are in a partition.

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/layout"
 )
 
 // Options configure a screen.
@@ -19,8 +18,8 @@ type Options struct {
 	// Keys is the most keys to list, of a partition or of a table or index. Default: 10.
 	Keys int
 
-	// Formats are how shards are spelt. Default: {key}#SHARD_{shard} and {key}#SHARD#{shard}.
-	Formats []layout.Format
+	// Layouts are how shards are spelt, besides those that reports know by themselves, see heat.Flow.Folded.
+	Layouts []heat.Layout
 
 	// ASCII draws with characters of ASCII only, for terminals that know no others.
 	ASCII bool
@@ -30,7 +29,7 @@ type Options struct {
 type Model struct {
 	table   string
 	most    int
-	formats []layout.Format
+	layouts []heat.Layout
 	ascii   bool
 
 	width, height int
@@ -73,11 +72,8 @@ func (o order) String() string { return [...]string{"units/s", "throttled/s", "k
 // New returns the model of an empty screen.
 func New(o Options) *Model {
 	m := &Model{
-		table: o.Table, most: cmp.Or(max(0, o.Keys), 10), formats: o.Formats, ascii: o.ASCII,
+		table: o.Table, most: cmp.Or(max(0, o.Keys), 10), layouts: o.Layouts, ascii: o.ASCII,
 		width: 80, height: 24, past: make(past), open: make(map[string]bool),
-	}
-	if len(m.formats) == 0 {
-		m.formats = defaultFormats()
 	}
 	return m
 }

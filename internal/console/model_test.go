@@ -3,8 +3,10 @@ package console
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -102,6 +104,17 @@ func TestShardsAreOneKey(t *testing.T) {
 	expect(t, m, "in partitions", []string{"4 of 8 shards"}, nil)
 }
 
+// folded folds entries by the names that a flow of their keys has.
+func folded(entries []entry, layouts ...heat.Layout) []logical {
+	var flow heat.Flow
+	for _, e := range entries {
+		flow.Keys = append(flow.Keys, heat.KeyHeat{Key: e.key, Units: e.rate, RateLow: e.rate})
+	}
+	name, _ := names(&flow, layouts)
+	return fold(entries, name)
+}
+
+// Shards are folded as in reports: by their layouts, and neither a bare key nor a shard that is alone is a shard.
 func TestFold(t *testing.T) {
 	entries := []entry{
 		{key: "a#SHARD_0", rate: 1, share: 0.1},
@@ -109,34 +122,80 @@ func TestFold(t *testing.T) {
 		{key: "a#SHARD_1", rate: 3, refused: 2, reason: "why"},
 		{key: "a", rate: 2},
 		{key: "c.7", rate: 1},
+		{key: "c.8", rate: 1},
 		{key: "#SHARD_1", rate: 1},
+		{key: "d#SHARD_3", rate: 1},
 	}
 	var text strings.Builder
-	for _, k := range fold(entries, append(defaultFormats(), layout.DotFromOne())) {
+	for _, k := range folded(entries, heat.Layout{Layout: layout.Layout{Shards: 10, Format: layout.DotFromOne()}}) {
 		fmt.Fprintf(&text, "%s %v %v %d %s %.2f; ", k.key, k.rate, k.refused, len(k.shards), k.reason, k.fullest())
 	}
 	got := text.String()
-	if want := "a 6 2 3 why 0.50; b 5 0 0  0.00; c 1 0 1  1.00; #SHARD_1 1 0 0  0.00; "; got != want {
+	if want := "a 4 2 2 why 0.75; b 5 0 0  0.00; a 2 0 0  0.00; c 2 0 2  0.50; #SHARD_1 1 0 0  0.00; d#SHARD_3 1 0 0  0.00; "; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// The order in which keys come changes neither how full the fullest shard is nor which reason counts most.
+// The order in which keys come changes neither how full the fullest shard is nor which reason counts most: that of the shard
+// that is refused most and has one.
 func TestFoldInAnyOrder(t *testing.T) {
-	entries := []entry{
-		{key: "a", rate: 900, refused: 3, reason: "bare"},
-		{key: "a#SHARD_0", rate: 50, refused: 2, reason: "zero"},
-		{key: "a#SHARD_1", rate: 50, refused: 2, reason: "one"},
+	for want, refused := range map[string][3]entry{
+		"two":  {{refused: 4}, {refused: 3, reason: "two"}, {refused: 2, reason: "three"}},
+		"one":  {{refused: 3, reason: "one"}, {refused: 2, reason: "two"}, {refused: 2, reason: "three"}},
+		"abc":  {{refused: 3, reason: "xyz"}, {refused: 3, reason: "abc"}, {refused: 2, reason: "aaa"}},
+		"last": {{refused: 0}, {refused: 0}, {refused: 1, reason: "last"}},
+		"":     {{refused: 1}, {refused: 2}, {refused: 0}},
+	} {
+		entries := refused[:]
+		for i, rate := range []float64{900, 50, 50} {
+			entries[i].key, entries[i].rate = fmt.Sprintf("a#SHARD_%d", i), rate
+		}
+		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+			var turned []entry
+			for _, i := range order {
+				turned = append(turned, entries[i])
+			}
+			keys := folded(turned)
+			if len(keys) != 1 || len(keys[0].shards) != 3 || keys[0].fullest() != 0.9 || keys[0].reason != want {
+				t.Errorf("%q, %v: got %+v", want, order, keys)
+			}
+		}
 	}
-	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-		var turned []entry
-		for _, i := range order {
-			turned = append(turned, entries[i])
+}
+
+// A bare key and its shards are two rows, each with its own trend.
+func TestBareKeyBesideShards(t *testing.T) {
+	m := New(Options{Table: "t"})
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 30})
+	keys := []heat.KeyHeat{{Key: "POLL", Rate: 70, Consumed: 70, Units: 70}}
+	for i := range 8 {
+		keys = append(keys, heat.KeyHeat{Key: fmt.Sprint("POLL#SHARD_", i), Rate: 50, Consumed: 50, Units: 50})
+	}
+	m.Update(Round{Report: heat.Report{To: noon, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: heat.Flow{Requests: 1, Keys: keys}}}}})
+	expect(t, m, "both", []string{"8 shards, the fullest takes 12 %"}, nil)
+	past := make(map[float64]bool)
+	for _, r := range m.list() {
+		if !r.title {
+			past[r.past[len(r.past)-1]] = true
 		}
-		keys := fold(turned, defaultFormats())
-		if len(keys) != 1 || len(keys[0].shards) != 3 || keys[0].fullest() != 0.9 || keys[0].reason != "bare" {
-			t.Errorf("%v: got %+v", order, keys)
-		}
+	}
+	if len(past) != 2 || !past[400] || !past[70] {
+		t.Errorf("the trends end in %v, want 400 and 70", past)
+	}
+}
+
+// A trend has the sixty whole seconds before now, whatever else a report has.
+func TestSecondsOfATrend(t *testing.T) {
+	at := func(ago time.Duration, units float64) heat.Point {
+		return heat.Point{From: noon.Add(-ago), For: time.Second, Units: units}
+	}
+	long := at(2*time.Second, 99)
+	long.For = time.Minute
+	got := seconds([]heat.Point{at(61*time.Second, 8), at(60*time.Second, 7), at(2*time.Second, 6), long, at(time.Second, 5), at(0, 4), at(-time.Second, 3)}, noon.Add(300*time.Millisecond))
+	want := make([]float64, 60)
+	want[0], want[58], want[59] = 7, 6, 5
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -43,7 +43,8 @@ type listing struct {
 	flat  bool
 	rows  []row
 
-	shardsOf map[string]int // the shards of a logical key, in all partitions of the flow at hand
+	name     naming         // of the flow at hand
+	shardsOf map[string]int // the shards of a logical key, in all partitions of that flow
 }
 
 // list returns the rows that the settings select.
@@ -73,13 +74,10 @@ func (l *listing) flow(f *Flow) {
 			entries = append(entries, newEntry(k, l.round.Homes[f.Resource.String()]))
 		}
 	}
-	l.shardsOf = make(map[string]int)
-	for _, k := range fold(entries, l.formats) {
-		l.shardsOf[k.key] = len(k.shards)
-	}
+	l.name, l.shardsOf = names(of, l.layouts)
 	h := l.round.heatOf(f.Resource)
 	if l.flat || h == nil {
-		l.keys(f, "", 1, fold(entries, l.formats))
+		l.keys(f, "", 1, fold(entries, l.name))
 		return
 	}
 	l.partitions(f, h, entries)
@@ -124,7 +122,7 @@ func (l *listing) partitions(f *Flow, h *partitions.Heat, entries []entry) {
 	var homes []home
 	idle := 0
 	for _, p := range h.Partitions {
-		r, keys := l.partition(f, &p), fold(within(entries, p.ID), l.formats)
+		r, keys := l.partition(f, &p), fold(within(entries, p.ID), l.name)
 		if r.value == 0 && r.refuse == 0 && len(keys) == 0 {
 			idle++
 			continue
@@ -152,7 +150,7 @@ func (l *listing) partitions(f *Flow, h *partitions.Heat, entries []entry) {
 	if len(lost) > 0 {
 		mark := len(l.rows)
 		l.note(1, "keys whose partition is not known")
-		l.keys(f, "?", 2, fold(lost, l.formats))
+		l.keys(f, "?", 2, fold(lost, l.name))
 		if len(l.rows) == mark+1 {
 			l.rows = l.rows[:mark] // the filter has left none
 		}
@@ -227,16 +225,17 @@ func (l *listing) wanted(k *logical) bool {
 
 // key is the row of a logical key.
 func (l *listing) key(f *Flow, home string, level int, k *logical) row {
-	r := l.entry(f, f.Name()+"|"+home+"|"+k.key, level, &k.entry)
+	id := f.Name() + "|" + home + "|" + k.key
 	if k.shards == nil {
-		return r
+		return l.entry(f, id, level, &k.entry)
 	}
+	r := l.entry(f, id+"|shards", level, &k.entry) // the bare key may be another row
 	r.opens, r.open = true, l.open[r.id]
 	words := figure.Count(len(k.shards), "shard")
 	if all := l.shardsOf[k.key]; all > len(k.shards) {
 		words = fmt.Sprintf("%d of %d shards", len(k.shards), all)
 	}
-	words += fmt.Sprintf(", the fullest takes %.0f%%", 100*k.fullest())
+	words += fmt.Sprintf(", the fullest takes %.0f %%", 100*k.fullest())
 	r.load, r.hot = 0, false
 	for i := range k.shards {
 		shard := l.entry(f, "", 0, &k.shards[i])

@@ -1,4 +1,5 @@
-// Package golden is for tests of what tables hold: control items as earlier versions have stored them, in files that never change.
+// Package golden is for tests that compare with files: what tables hold, with control items as earlier versions have stored them, which never
+// changes; and texts for people, which are read and written anew.
 package golden
 
 import (

@@ -95,11 +95,12 @@ var mayImport = imports{
 	"local":                  {"local/partitions", "internal/wire", "internal/engine", "internal/partition"},
 	"local/partitions":       {},
 	"internal/wire":          {"internal/engine", "local/partitions", "internal/attr", "internal/attr/attrjson", "internal/jsonpull"},
-	"internal/engine":        {"local/partitions", "internal/store", "internal/partition", "internal/expr", "internal/attr", "internal/sketch"},
+	"internal/engine":        {"local/partitions", "internal/store", "internal/partition", "internal/partiql", "internal/expr", "internal/attr", "internal/sketch"},
 	"internal/store":         {},
 	"internal/partition":     {},
 	"internal/partition/sim": {"internal/partition", "internal/figure"},
 	"internal/expr":          {"internal/attr", "internal/expr/token"},
+	"internal/partiql":       {"internal/expr", "internal/attr"},
 	"internal/expr/outline":  {"internal/expr/token"},
 	"internal/expr/compose":  {"internal/expr/outline", "internal/expr/token"},
 	"internal/expr/token":    {},
@@ -110,7 +111,7 @@ var mayImport = imports{
 	// The command and what only it shows.
 	"cmd/heatsink":         {everything},
 	"internal/lab":         {},
-	"internal/console":     {"heat", "layout", "local/partitions", "internal/figure"},
+	"internal/console":     {"heat", "local/partitions", "internal/figure"},
 	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers
 
 	// What tests and benchmarks compare with.

@@ -25,6 +25,7 @@ var expectedIDs = []struct {
 	{"X%02d", 1, 8},
 	{"X%02d", 10, 32}, // there never was an X09
 	{"M%02d", 1, 24},
+	{"R%02d", 1, 16},
 }
 
 // requirement is one row of the document. No proofs means "not yet".

@@ -137,6 +137,17 @@ func TestAlerts(t *testing.T) {
 			map[string]string{"HeatsinkHotKey": "key STATUS#ACTIVE is hot", "HeatsinkHotPartition": "throttles writes"},
 		},
 		{
+			"a key over shards", orders(nil), 100 * time.Millisecond, // 1,200 units a second, 150 of each
+			func(s *system, n int) { s.put(fmt.Sprintf("STATUS#ACTIVE#SHARD_%d", n%8), 120<<10-100) },
+			nil, nil,
+		},
+		{
+			"a hot shard", orders(nil), 100 * time.Millisecond, // of 2,000 units a second, all but an eighth
+			func(s *system, n int) { s.put(fmt.Sprintf("STATUS#ACTIVE#SHARD_%d", max(0, n%8-6)), 200<<10-100) },
+			[]string{"HeatsinkFinding", "HeatsinkHotKey", "HeatsinkHotPartition", "HeatsinkRetries", "HeatsinkSlowCalls"},
+			map[string]string{"HeatsinkHotKey": "key STATUS#ACTIVE is hot"},
+		},
+		{
 			"too little capacity", orders(&types.ProvisionedThroughput{ReadCapacityUnits: new(int64(5)), WriteCapacityUnits: new(int64(5))}), 50 * time.Millisecond,
 			func(s *system, n int) { s.put(fmt.Sprintf("ORDER#%d", n%5000), 100) },
 			[]string{"HeatsinkCapacityThrottled", "HeatsinkFinding", "HeatsinkSlowCalls"},

@@ -20,7 +20,7 @@ type proof struct {
 }
 
 var (
-	rowLine   = regexp.MustCompile(`^\| ((?:\d{3}-|[XM])\d+) \|`)
+	rowLine   = regexp.MustCompile(`^\| ((?:\d{3}-|[XMR])\d+) \|`)
 	proofName = regexp.MustCompile("`([a-z0-9/]+)\\.((?:Test|Fuzz|Example)\\w*)`")
 )
 

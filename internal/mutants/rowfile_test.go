@@ -17,8 +17,8 @@ func TestRowsHaveBreaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 162 {
-		t.Errorf("got %d rows, want 162", len(rows))
+	if len(rows) != 178 {
+		t.Errorf("got %d rows, want 178", len(rows))
 	}
 	breaks, err := readRowBreaks(root)
 	if err != nil {

@@ -66,6 +66,23 @@ func Check(now time.Time, charges ...Charge) *Throttle {
 	return check(charges)
 }
 
+// Offer is Admit for work that nobody waits for, such as filling an index. It comes
+// again when it is refused, so that a refusal is no throttle event.
+func Offer(now time.Time, charges ...Charge) bool {
+	var room [setsInPlace]*Set
+	sets := setsOf(room[:0], charges)
+	lock(sets)
+	defer unlock(sets)
+	enter(sets, now)
+	for i := range charges {
+		if charges[i].Set.exceeds(&charges[i]) != 0 {
+			return false
+		}
+	}
+	take(charges)
+	return true
+}
+
 // Settle charges what has been done already, after Check. It refuses nothing:
 // what is not there is owed.
 func Settle(now time.Time, charges ...Charge) {

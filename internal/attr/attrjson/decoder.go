@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -97,6 +98,10 @@ type Decoder struct {
 	Fault     error
 	FaultName string
 
+	// Parameters is set while parameters of statements are read. There a number
+	// must have an exponent of 32 bits to be one at all.
+	Parameters bool
+
 	// What is being read, each level on top of the one it is in. A level is
 	// copied out once its length is known.
 	fields []attr.Field
@@ -111,7 +116,7 @@ type Decoder struct {
 // Reset makes the Decoder read text, without a fault.
 func (d *Decoder) Reset(text string) {
 	d.Decoder.Reset(text)
-	d.Fault, d.FaultName = nil, ""
+	d.Fault, d.FaultName, d.Parameters = nil, "", false
 	d.fields, d.values, d.order = reuse(d.fields), reuse(d.values), reuse(d.order)
 }
 
@@ -326,10 +331,32 @@ func (d *Decoder) valueOf(t *jsonpull.Type, level int) (v attr.Value) {
 func (d *Decoder) number(text string) attr.Value {
 	n, err := attr.ParseNumber(text)
 	if err != nil {
+		if d.Parameters {
+			err = parameterFault(text, err)
+		}
 		d.fault(err)
 		n = attr.Zero
 	}
 	return attr.Num(n)
+}
+
+// parameterFault is what is wrong with a number of a parameter. DynamoDB reads its
+// exponent as a 32-bit integer, and takes the number for small where adding its
+// digits to that overflows.
+func parameterFault(text string, fault error) error {
+	mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e")
+	if !ok {
+		return fault
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	n, err := strconv.ParseInt(exponent, 10, 32)
+	if err != nil || int64(len(fraction))-n > 1<<31-1 {
+		return attr.Faultf("The parameter cannot be converted to a numeric value: %s", text)
+	}
+	if fault == attr.ErrNumberOverflow && int64(len(strings.TrimLeft(whole, "+-0")))+n > 1<<31-1 {
+		return attr.ErrNumberUnderflow
+	}
+	return fault
 }
 
 // binary reads the bytes that a string of base64 stands for.
