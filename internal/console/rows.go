@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -64,7 +65,7 @@ func (l *listing) all() {
 }
 
 // flow adds a heading and, below it, keys inside their partitions or alone.
-func (l *listing) flow(f *Flow) {
+func (l *listing) flow(f *round.Flow) {
 	of := f.Flow(f.Direction)
 	l.rows = append(l.rows, l.heading(f, of))
 	entries := make([]entry, 0, len(of.Keys))
@@ -75,7 +76,7 @@ func (l *listing) flow(f *Flow) {
 		}
 	}
 	l.name, l.shardsOf = names(of, l.layouts)
-	h := l.round.heatOf(f.Resource)
+	h := l.round.Of(f.Resource)
 	if l.flat || h == nil {
 		l.keys(f, "", 1, fold(entries, l.name))
 		return
@@ -84,8 +85,8 @@ func (l *listing) flow(f *Flow) {
 }
 
 // heading is the row of a flow.
-func (l *listing) heading(f *Flow, of *heat.Flow) row {
-	second := LastSecond(of.Trend, l.now)
+func (l *listing) heading(f *round.Flow, of *heat.Flow) row {
+	second := round.LastSecond(of.Trend, l.now)
 	text := fmt.Sprintf("%s: %s units/s", safe(f.Name()), figure.Thousands(second.Units))
 	if of.Throttled > 0 {
 		text += fmt.Sprintf(", %s/s throttled", figure.Thousands(second.Throttled))
@@ -114,7 +115,7 @@ func seconds(trend []heat.Point, now time.Time) []float64 {
 }
 
 // partitions adds the partitions of a flow with their keys. What is idle is counted.
-func (l *listing) partitions(f *Flow, h *partitions.Heat, entries []entry) {
+func (l *listing) partitions(f *round.Flow, h *partitions.Heat, entries []entry) {
 	type home struct {
 		row
 		keys []logical
@@ -163,8 +164,8 @@ func (l *listing) note(level int, text string) {
 }
 
 // partition is the row of a partition.
-func (l *listing) partition(f *Flow, p *partitions.Partition) row {
-	s := LastWhole(p.Seconds, l.now)
+func (l *listing) partition(f *round.Flow, p *partitions.Partition) row {
+	s := round.LastWhole(p.Seconds, l.now)
 	r := row{id: fmt.Sprintf("%s|#%d", f.Name(), p.ID), level: 1, text: fmt.Sprintf("partition #%d", p.ID), value: s.WriteUnits, refuse: s.WriteThrottled, share: -1}
 	if f.Direction == heat.Read {
 		r.value, r.refuse = s.ReadUnits, s.ReadThrottled
@@ -189,7 +190,7 @@ func (l *listing) partition(f *Flow, p *partitions.Partition) row {
 }
 
 // keys adds logical keys in their order, and the shards of those that are open.
-func (l *listing) keys(f *Flow, home string, level int, keys []logical) {
+func (l *listing) keys(f *round.Flow, home string, level int, keys []logical) {
 	var rows []row
 	byID := make(map[string]*logical)
 	for i := range keys {
@@ -224,7 +225,7 @@ func (l *listing) wanted(k *logical) bool {
 }
 
 // key is the row of a logical key.
-func (l *listing) key(f *Flow, home string, level int, k *logical) row {
+func (l *listing) key(f *round.Flow, home string, level int, k *logical) row {
 	id := f.Name() + "|" + home + "|" + k.key
 	if k.shards == nil {
 		return l.entry(f, id, level, &k.entry)
@@ -249,7 +250,7 @@ func (l *listing) key(f *Flow, home string, level int, k *logical) row {
 }
 
 // entry is the row of a stored key.
-func (l *listing) entry(f *Flow, id string, level int, e *entry) row {
+func (l *listing) entry(f *round.Flow, id string, level int, e *entry) row {
 	r := row{id: id, level: level, text: l.shown(e.key), value: e.rate, refuse: e.refused, share: e.share, past: l.past[id]}
 	if f.Limit > 0 {
 		r.load = e.rate / f.Limit
@@ -270,7 +271,7 @@ func (l *listing) entry(f *Flow, id string, level int, e *entry) row {
 }
 
 // shards adds the shards of a key.
-func (l *listing) shards(f *Flow, of *row, k *logical) {
+func (l *listing) shards(f *round.Flow, of *row, k *logical) {
 	var rows []row
 	for i := range k.shards {
 		rows = append(rows, l.entry(f, of.id+"|"+k.shards[i].key, of.level+1, &k.shards[i]))
