@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/internal/round"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -111,7 +111,7 @@ func folded(entries []entry, layouts ...heat.Layout) []logical {
 	for _, e := range entries {
 		flow.Keys = append(flow.Keys, heat.KeyHeat{Key: e.key, Units: e.rate, RateLow: e.rate})
 	}
-	name, _ := names(&flow, layouts)
+	name, _ := round.Names(&flow, layouts)
 	return fold(entries, name)
 }
 
@@ -264,7 +264,7 @@ func TestReasonWords(t *testing.T) {
 		"":                                       "throttled for a reason that the server does not give",
 		"Something\x1b[2J":                       `throttled: "Something\x1b[2J"`,
 	} {
-		if got := reasonWords(reason); got != want {
+		if got := round.ReasonWords(reason); got != want {
 			t.Errorf("%s: got %s, want %s", reason, got, want)
 		}
 	}

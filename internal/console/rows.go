@@ -44,7 +44,7 @@ type listing struct {
 	flat  bool
 	rows  []row
 
-	name     naming         // of the flow at hand
+	name     round.Naming   // of the flow at hand
 	shardsOf map[string]int // the shards of a logical key, in all partitions of that flow
 }
 
@@ -75,7 +75,7 @@ func (l *listing) flow(f *round.Flow) {
 			entries = append(entries, newEntry(k, l.round.Homes[f.Resource.String()]))
 		}
 	}
-	l.name, l.shardsOf = names(of, l.layouts)
+	l.name, l.shardsOf = round.Names(of, l.layouts)
 	h := l.round.Of(f.Resource)
 	if l.flat || h == nil {
 		l.keys(f, "", 1, fold(entries, l.name))
@@ -87,7 +87,7 @@ func (l *listing) flow(f *round.Flow) {
 // heading is the row of a flow.
 func (l *listing) heading(f *round.Flow, of *heat.Flow) row {
 	second := round.LastSecond(of.Trend, l.now)
-	text := fmt.Sprintf("%s: %s units/s", safe(f.Name()), figure.Thousands(second.Units))
+	text := fmt.Sprintf("%s: %s units/s", round.Safe(f.Name()), figure.Thousands(second.Units))
 	if of.Throttled > 0 {
 		text += fmt.Sprintf(", %s/s throttled", figure.Thousands(second.Throttled))
 	}
@@ -180,7 +180,7 @@ func (l *listing) partition(f *round.Flow, p *partitions.Partition) row {
 	case r.load >= near:
 		words = append(words, fmt.Sprintf("near the %s %ss/s that one partition serves", figure.Thousands(f.Limit), f.Direction))
 	}
-	if o := obstacleWords(p.Obstacle); o != "" {
+	if o := round.ObstacleWords(p.Obstacle); o != "" {
 		words = append(words, o)
 	}
 	r.words = strings.Join(words, "; ")
@@ -220,7 +220,9 @@ func (l *listing) keys(f *round.Flow, home string, level int, keys []logical) {
 
 // wanted reports whether the filter lets a key through, for its own text or that of a shard.
 func (l *listing) wanted(k *logical) bool {
-	has := func(key string) bool { return strings.Contains(strings.ToLower(safe(key)), strings.ToLower(l.filter)) }
+	has := func(key string) bool {
+		return strings.Contains(strings.ToLower(round.Safe(key)), strings.ToLower(l.filter))
+	}
 	return l.filter == "" || has(k.key) || slices.ContainsFunc(k.shards, func(e entry) bool { return has(e.key) })
 }
 
@@ -243,7 +245,7 @@ func (l *listing) key(f *round.Flow, home string, level int, k *logical) row {
 		r.load, r.hot = max(r.load, shard.load), r.hot || shard.hot // a shard is full, not the key
 	}
 	if k.refused >= tooCold {
-		words += "; " + reasonWords(k.reason)
+		words += "; " + round.ReasonWords(k.reason)
 	}
 	r.words = words
 	return r
@@ -258,7 +260,7 @@ func (l *listing) entry(f *round.Flow, id string, level int, e *entry) row {
 	var words []string
 	switch {
 	case e.refused >= tooCold:
-		words = append(words, reasonWords(e.reason))
+		words = append(words, round.ReasonWords(e.reason))
 	case r.load >= near:
 		words = append(words, fmt.Sprintf("near the %s %ss/s that one partition serves", figure.Thousands(f.Limit), f.Direction))
 	}
