@@ -119,5 +119,7 @@ func (g *grid) move(from, to int) {
 	}
 }
 
-// rows returns the rows of a column in their order.
-func (c *column) rows() []int { return slices.Sorted(maps.Keys(c.cells)) }
+// rows returns the rows that took something in a column.
+func (c *column) rows() []int {
+	return slices.AppendSeq(make([]int, 0, len(c.cells)), maps.Keys(c.cells))
+}

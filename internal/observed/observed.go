@@ -224,6 +224,9 @@ func (all Seen) Plans(base plan.Workload, keys []HotKey, check func(*plan.Worklo
 			}
 		}
 		workload := all.placed(base, o.resource)
+		if check == nil {
+			check = func(*plan.Workload) error { return nil }
+		}
 		if err := check(&workload); err != nil {
 			return nil, err
 		}
