@@ -23,6 +23,7 @@ type history struct {
 	last   time.Time            // the last second that was taken
 	seen   map[string]time.Time // the last second of the partitions of a table or index that was taken
 	ids    int
+	taken  int // rounds
 	lays   []heat.Layout
 }
 
@@ -52,6 +53,9 @@ func (h *history) take(r *round.Round) change {
 		t.from = t.to // a second round within the second
 	}
 	h.counts.begin()
+	for _, line := range h.rows {
+		line.weight *= 0.98
+	}
 	for i := range r.Partitions {
 		t.partitions(&r.Partitions[i])
 		h.events.split(&r.Partitions[i])
@@ -64,7 +68,29 @@ func (h *history) take(r *round.Round) change {
 	h.last = second
 	t.change.columns = append(t.change.columns, h.since(t.first())...)
 	t.change.columns = append(t.change.columns, h.compact(second)...)
+	if h.taken++; h.taken%forgetAfter == 0 {
+		t.forget()
+	}
 	return t.change
+}
+
+// forgetAfter is after how many rounds rows are looked for that took nothing in all columns.
+const forgetAfter = 60
+
+// forget drops rows without a cell, such as those of partitions that were split hours ago.
+func (t *taking) forget() {
+	used := make(map[int]bool)
+	for i := range t.grid.columns {
+		for id := range t.grid.columns[i].cells {
+			used[id] = true
+		}
+	}
+	for name, r := range t.rows {
+		if !used[r.ID] {
+			delete(t.rows, name)
+			t.change.gone = append(t.change.gone, r.ID)
+		}
+	}
 }
 
 // since returns the columns that end after a time.
@@ -121,7 +147,7 @@ func (t *taking) spread(r *row, d cell) {
 	for at := t.from; !at.After(t.to); at = at.Add(time.Second) {
 		t.at(at).add(r.ID, cell{d.units / n, d.refused / n})
 	}
-	r.weight = 0.98*r.weight + d.units + d.refused
+	r.weight += d.units + d.refused
 }
 
 // partitions adds what partitions served in whole seconds that were not taken yet.

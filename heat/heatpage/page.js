@@ -7,7 +7,7 @@
   const keepFor = 7.6 * 3600e3; // as long as the server does
 
   const state = { instance: "", now: 0, rows: new Map(), columns: [], events: [], flows: [], keys: [], partitions: [], findings: [], notes: [], lost: "" };
-  const view = { flow: "", rows: "keys", range: 180, paused: false, chosen: null }; // chosen: {id of a line, time}
+  const view = { flow: "", rows: "keys", range: 180, cold: false, paused: false, chosen: null }; // chosen: {id of a line, time}
   let lines = [], dirty = true, waiting = null;
   const frames = []; // how long the last drawings took, in milliseconds
 
@@ -67,7 +67,12 @@
   // ---- lines: what is drawn
 
   const flowOf = () => state.flows.find((f) => f.name === view.flow);
-  const since = () => state.now - view.range * 1000;
+  // span is the time that is drawn, in milliseconds: what was chosen, or less while there is less to draw.
+  const span = () => {
+    const first = state.columns.length ? state.columns[0].t : state.now;
+    return Math.min(view.range * 1000, Math.max(60e3, state.now - first));
+  };
+  const since = () => state.now - span();
 
   function total(rows) {
     let sum = 0;
@@ -92,6 +97,14 @@
     return made.filter((l) => l.total > 0).sort((a, b) => b.total - a.total || (a.label < b.label ? -1 : 1));
   }
 
+  // colder merges all but the hottest lines, unless a line has a fair part of what the hottest one has.
+  function colder(all, prefix) {
+    if (view.cold) return all;
+    const kept = all.filter((l, i) => i < 3 || l.total > all[0].total / 20 && i < 50), rest = all.slice(kept.length);
+    if (rest.length < 2) return all;
+    return [...kept, line(prefix + "|colder", `${rest.length} colder keys`, all[0].level, rest.flatMap((l) => l.rows), { colder: true })];
+  }
+
   function makeLines() {
     const mine = [...state.rows.values()].filter((r) => r.flow === view.flow);
     const keys = mine.filter((r) => r.kind === "key"), homes = mine.filter((r) => r.kind === "partition"), others = mine.filter((r) => r.kind === "others");
@@ -100,12 +113,12 @@
     let all = [];
     if (homes.length) {
       for (const h of homes.map(home).sort((a, b) => b.total - a.total)) {
-        const inside = keyLines(keys.filter((r) => (r.homes || []).includes(h.partition)), h.id + "|", 1);
+        const inside = colder(keyLines(keys.filter((r) => (r.homes || []).includes(h.partition)), h.id + "|", 1), h.id);
         if (h.total > 0 || inside.length) all.push(h, ...inside);
       }
-      const lost = keyLines(keys.filter((r) => !(r.homes || []).length), "?|", 1);
+      const lost = colder(keyLines(keys.filter((r) => !(r.homes || []).length), "?|", 1), "?");
       if (lost.length) all.push(line("?", "partition not known", 0, [], { heading: true }), ...lost);
-    } else all = keyLines(keys, "", 0);
+    } else all = colder(keyLines(keys, "", 0), "");
     for (const o of others) { const l = line("others", "other keys", 0, [o], { others: true }); if (l.total > 0) all.push(l); }
     return all;
   }
@@ -141,7 +154,7 @@
 
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const gutter = () => Math.min(260, Math.max(110, canvas.clientWidth * 0.28));
-  const x = (t) => gutter() + (t - since()) / (view.range * 1000) * (canvas.clientWidth - gutter());
+  const x = (t) => gutter() + (t - since()) / span() * (canvas.clientWidth - gutter());
   const shown = () => state.columns.filter((c) => c.t + c.d * 1000 > since() && c.t <= state.now);
 
   function draw() {
@@ -175,7 +188,7 @@
     marks(g, first, last, left, height);
     g.fillStyle = css("--back"); g.fillRect(0, 0, width, axis);
     g.fillStyle = soft; g.strokeStyle = rule;
-    const step = [10, 30, 60, 300, 600, 1800, 3600, 7200].find((s) => s * 1000 * (width - left) / (view.range * 1000) > 90) || 7200;
+    const step = [10, 30, 60, 300, 600, 1800, 3600, 7200].find((s) => s * 1000 * (width - left) / span() > 90) || 7200;
     for (let t = Math.ceil(since() / (step * 1000)) * step * 1000; t <= state.now; t += step * 1000) {
       g.fillText(new Date(t).toLocaleTimeString([], { hour12: false }), x(t) + 3, axis / 2);
       g.beginPath(); g.moveTo(x(t), 0); g.lineTo(x(t), axis); g.stroke();
@@ -240,7 +253,7 @@
 
   canvas.addEventListener("click", (e) => {
     const box = canvas.getBoundingClientRect(), px = e.clientX - box.left, py = e.clientY - box.top;
-    const t = since() + (Math.max(px, gutter()) - gutter()) / (canvas.clientWidth - gutter()) * view.range * 1000;
+    const t = since() + (Math.max(px, gutter()) - gutter()) / (canvas.clientWidth - gutter()) * span();
     const columns = shown(), column = columns.find((c) => t >= c.t && t < c.t + c.d * 1000) || columns[columns.length - 1];
     if (column && py > axis) choose(Math.floor((py - axis + map.scrollTop) / lineHeight), px < gutter() ? columns[columns.length - 1].t : column.t);
   });
@@ -371,6 +384,7 @@
 
   $("flow").addEventListener("change", (e) => { view.flow = e.target.value; view.chosen = null; detail(); panels(); redraw(); });
   $("rows").addEventListener("change", (e) => { view.rows = e.target.value; view.chosen = null; detail(); redraw(); });
+  $("cold").addEventListener("change", (e) => { view.cold = e.target.checked; redraw(); });
   $("range").addEventListener("change", (e) => { view.range = Number(e.target.value); redraw(); });
   $("theme").addEventListener("change", (e) => { if (e.target.value) document.documentElement.dataset.theme = e.target.value; else delete document.documentElement.dataset.theme; ramp(); redraw(); });
   $("pause").addEventListener("click", (e) => {
