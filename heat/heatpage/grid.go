@@ -1,7 +1,6 @@
 package heatpage
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -42,22 +41,21 @@ func (c *column) add(row int, d cell) {
 // grid are the columns of a history, the oldest first. A second that nobody looked at has no column.
 type grid struct{ columns []column }
 
-// at returns the column of a second, which it adds if there is none. Seconds that are older than what is merged have none.
+// at returns the column that has a second, which it adds if there is none.
 func (g *grid) at(second time.Time) *column {
 	second = second.Truncate(time.Second)
 	i, known := slices.BinarySearchFunc(g.columns, second, func(c column, t time.Time) int {
-		if !c.end().After(t) {
+		switch {
+		case !c.end().After(t):
 			return -1
+		case c.start.After(t):
+			return 1
 		}
-		return cmp.Compare(c.start.UnixNano(), t.UnixNano())
+		return 0
 	})
-	switch {
-	case known:
-		return &g.columns[i]
-	case i < len(g.columns) && !g.columns[i].start.After(second):
-		return &g.columns[i] // a longer one, which holds the second
+	if !known {
+		g.columns = slices.Insert(g.columns, i, column{start: second, span: time.Second, cells: make(map[int]cell)})
 	}
-	g.columns = slices.Insert(g.columns, i, column{start: second, span: time.Second, cells: make(map[int]cell)})
 	return &g.columns[i]
 }
 
