@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 

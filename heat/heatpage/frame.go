@@ -161,18 +161,22 @@ func (p *panels) flow(r *round.Round, f *round.Flow, layouts []heat.Layout) {
 		Requests: of.Requests, Retries: of.Retries, Throttled: of.Throttled, Errors: of.Errors,
 		Distinct: of.Distinct.Keys, About: of.Distinct.Error > 0, Latency: of.Latency,
 	})
-	high := make(map[string]float64, len(of.Keys)) // upper bounds, which folded keys do not have
+	type name struct {
+		key   string
+		shard bool // a bare key beside shards is another key
+	}
+	high := make(map[name]float64, len(of.Keys)) // upper bounds, which folded keys do not have
 	naming, _ := round.Names(of, layouts)
 	for i := range of.Keys {
-		key, _ := naming(of.Keys[i].Key)
-		high[key] += of.Keys[i].Rate
+		key, shard := naming(of.Keys[i].Key)
+		high[name{key, shard}] += of.Keys[i].Rate
 	}
 	keys := of.Folded(layouts...)
 	for i := range keys[:min(mostKeys, len(keys))] {
 		k := &keys[i]
 		panel := keyPanel{
 			Flow: f.Name(), Key: round.Safe(k.Key), Shards: k.Shards, Spread: k.Spread(),
-			Low: brief(k.RateLow), High: brief(max(k.RateLow, high[k.Key])), Share: brief(k.Share), Refused: brief(k.Refused),
+			Low: brief(k.RateLow), High: brief(max(k.RateLow, high[name{k.Key, k.Shards > 1}])), Share: brief(k.Share), Refused: brief(k.Refused),
 		}
 		if k.Refused > 0 {
 			panel.Words = round.ReasonWords(k.Reason)

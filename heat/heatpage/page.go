@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -144,33 +145,38 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	switch r.URL.Path {
 	case "", "/":
-		p.write(w, nil)
+		nonce := rand.Text()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "+
+			"script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'")
+		_ = write(w, nonce, []byte("null")) // the browser has gone
 	case "/events":
 		p.follow(w, r)
 	case "/export.html":
-		data, err := p.whole()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
 		h.Set("Content-Disposition", `attachment; filename="heatsink.html"`)
-		p.write(w, data)
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		if err := p.Export(w); err != nil {
+			return // the browser has gone
+		}
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-// write answers the document. With data, it shows that and follows nothing.
-func (p *Page) write(w http.ResponseWriter, data []byte) {
-	nonce := rand.Text()
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "+
-		"script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'")
-	if data == nil {
-		data = []byte("null")
+// Export writes the page as one HTML file that shows what was seen so far, and follows nothing.
+func (p *Page) Export(w io.Writer) error {
+	data, err := p.whole()
+	if err != nil {
+		return err
 	}
-	// JSON from encoding/json has no "<", so that it cannot end the script that holds it.
-	_, _ = strings.NewReplacer("{{nonce}}", nonce, "{{style}}", style, "{{script}}", script, "{{data}}", string(data)).WriteString(w, document)
+	return write(w, "", data)
+}
+
+// write writes the document with what it shows at first. JSON from encoding/json has no "<", so that it cannot end the script that
+// holds it.
+func write(w io.Writer, nonce string, data []byte) error {
+	_, err := strings.NewReplacer("{{nonce}}", nonce, "{{style}}", style, "{{script}}", script, "{{data}}", string(data)).WriteString(w, document)
+	return err
 }
 
 // follow sends frames until the browser goes away.

@@ -6,8 +6,8 @@
   const lineHeight = 18, axis = 22;
   const keepFor = 7.6 * 3600e3; // as long as the server does
 
-  const state = { instance: "", now: 0, rows: new Map(), columns: [], events: [], flows: [], keys: [], partitions: [], findings: [], notes: [], lost: "" };
-  const view = { flow: "", rows: "keys", range: 180, cold: false, paused: false, chosen: null }; // chosen: {id of a line, time}
+  const state = { instance: "", now: 0, rows: new Map(), columns: [], events: [], flows: [], keys: [], partitions: [], findings: [], notes: [], lost: "", known: new Map() }; // known: flows that have rows, by name
+  const view = { flow: "", rows: "keys", range: 180, cold: false, paused: false, chose: false, chosen: null }; // chose: a flow, by hand; chosen: {id of a line, time}
   let lines = [], dirty = true, waiting = null;
   const frames = []; // how long the last drawings took, in milliseconds
 
@@ -15,7 +15,7 @@
 
   function apply(f) {
     if (f.whole || f.instance !== state.instance) {
-      state.rows.clear(); state.columns = []; state.events = [];
+      state.rows.clear(); state.columns = []; state.events = []; state.known.clear();
     }
     state.instance = f.instance;
     for (const r of f.rows || []) {
@@ -31,6 +31,7 @@
     }
     for (const part of ["flows", "keys", "partitions", "findings", "notes"]) if (f[part] || f.flows) state[part] = f[part] || [];
     if (f.events) state.events = f.events;
+    for (const flow of state.flows) state.known.set(flow.name, flow);
     state.lost = f.lost || "";
     state.source = f.source || state.source;
     document.title = f.title; $("title").textContent = f.title;
@@ -66,7 +67,7 @@
 
   // ---- lines: what is drawn
 
-  const flowOf = () => state.flows.find((f) => f.name === view.flow);
+  const flowOf = () => state.known.get(view.flow);
   // span is the time that is drawn, in milliseconds: what was chosen, or less while there is less to draw.
   const span = () => {
     const first = state.columns.length ? state.columns[0].t : state.now;
@@ -275,7 +276,7 @@
     if (!at) { $("cell").textContent = "Click a cell, or select one with the arrow keys."; return; }
     const d = cellOf(at.line, at.column), flow = flowOf(), l = at.line;
     const when = new Date(at.column.t).toLocaleTimeString([], { hour12: false }) + (at.column.d > 1 ? ` and ${at.column.d} s after` : "");
-    $("cell").textContent = `${l.label}, ${when}: ${number(d.units)} ${flow.direction} units/s, ${Math.round(d.load * 100)} % of a partition` + (d.refused ? `, ${number(d.refused)}/s throttled` : "");
+    $("cell").textContent = `${l.label}, ${when}: ${number(d.units)} ${flow ? flow.direction : ""} units/s, ${Math.round(d.load * 100)} % of a partition` + (d.refused ? `, ${number(d.refused)}/s throttled` : "");
     const homes = [...new Set(l.rows.flatMap((r) => r.homes || []))].sort((a, b) => a - b), shape = (l.rows.find((r) => r.shape) || {}).shape;
     const facts = [["key", l.key === undefined ? l.label : safe(l.key)]];
     if (shape) facts.push(["shape", shape]);
@@ -348,13 +349,11 @@
     const lost = $("status");
     lost.className = state.lost && !connection.saved ? "lost" : "";
     lost.textContent = connection.saved ? `saved ${new Date(state.now).toLocaleString()}, source: ${state.source}` : state.lost ? `no figures: ${state.lost}` : view.paused ? "paused" : `live, source: ${state.source || "none yet"}`;
-    const names = state.flows.map((f) => f.name);
-    const select = $("flow");
-    if ([...select.options].map((o) => o.value).join("\n") !== names.join("\n")) {
-      select.replaceChildren(...names.map((n) => new Option(n, n)));
-      if (!names.includes(view.flow)) view.flow = busiest();
-      select.value = view.flow;
-    }
+    const names = [...state.known.keys()].sort(), select = $("flow");
+    if (!view.chose && state.flows.length && !state.flows.some((f) => f.name === view.flow)) view.flow = busiest();
+    if ([...select.options].map((o) => o.value).join("\n") !== names.join("\n")) select.replaceChildren(...names.map((n) => new Option(n, n)));
+    if (!names.includes(view.flow)) view.flow = names[0] || "";
+    if (select.value !== view.flow) select.value = view.flow;
     const open = new Set([...document.querySelectorAll("#findings details[open]")].map((d) => d.dataset.id));
     $("findings").replaceChildren(...(state.findings.length ? state.findings.map((f) => { const d = finding(f, false); d.open = open.has(d.dataset.id); return d; }) : [element("p", "", "Nothing to mend.")]));
     for (const n of state.notes || []) $("findings").append(element("p", "", "Note: " + n));
@@ -382,7 +381,7 @@
 
   // ---- controls
 
-  $("flow").addEventListener("change", (e) => { view.flow = e.target.value; view.chosen = null; detail(); panels(); redraw(); });
+  $("flow").addEventListener("change", (e) => { view.flow = e.target.value; view.chose = true; view.chosen = null; detail(); panels(); redraw(); });
   $("rows").addEventListener("change", (e) => { view.rows = e.target.value; view.chosen = null; detail(); redraw(); });
   $("cold").addEventListener("change", (e) => { view.cold = e.target.checked; redraw(); });
   $("range").addEventListener("change", (e) => { view.range = Number(e.target.value); redraw(); });
