@@ -22,6 +22,9 @@ type frame struct {
 	Columns []columnFrame `json:"columns,omitempty"`
 	Events  []event       `json:"events,omitempty"`
 
+	// Known are the flows that the history has rows of, as they were when they were last seen.
+	Known []flowPanel `json:"known,omitempty"`
+
 	*panels
 }
 

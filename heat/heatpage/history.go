@@ -60,11 +60,11 @@ func (h *history) take(r *round.Round) change {
 		t.partitions(&r.Partitions[i])
 		h.events.split(&r.Partitions[i])
 	}
+	h.events.decide(r.Decisions) // before shards are seen that it leads to
 	flows := r.Flows()
 	for i := range flows {
 		t.flow(r, &flows[i])
 	}
-	h.events.decide(r.Decisions)
 	h.last = second
 	t.change.columns = append(t.change.columns, h.since(t.first())...)
 	t.change.columns = append(t.change.columns, h.compact(second)...)

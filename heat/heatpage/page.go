@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +35,8 @@ type Page struct {
 	mu      sync.Mutex
 	history *history
 	plans   planner
-	frame   frame // of the last round, without its columns
+	known   map[string]flowPanel // by name
+	frame   frame                // of the last round, without its columns
 	viewers map[chan []byte]struct{}
 	ended   bool // there will be no more rounds
 }
@@ -44,7 +47,7 @@ func New(o Options) (*Page, error) {
 		return nil, fmt.Errorf("heatpage: %w", err)
 	}
 	o.defaults()
-	p := &Page{options: o, instance: rand.Text(), history: newHistory(o.Rows, o.Layouts), plans: make(planner), viewers: make(map[chan []byte]struct{})}
+	p := &Page{options: o, instance: rand.Text(), history: newHistory(o.Rows, o.Layouts), plans: make(planner), known: make(map[string]flowPanel), viewers: make(map[chan []byte]struct{})}
 	p.frame = frame{Instance: p.instance, Title: o.Title, Lost: "no round yet"}
 	return p, nil
 }
@@ -86,9 +89,22 @@ func (p *Page) step(ctx context.Context) {
 		Instance: p.instance, Title: p.options.Title, Now: r.To.UnixMilli(), Events: p.history.events.all,
 		panels: newPanels(&r, &p.options, p.plans),
 	}
+	p.know(p.frame.Flows)
 	update := p.frame
 	update.Rows, update.Gone, update.Columns = changed.rows, changed.gone, columnFrames(changed.columns)
 	p.send(update)
+}
+
+// know keeps what is known of flows as long as the history has rows of them.
+func (p *Page) know(flows []flowPanel) {
+	for _, f := range flows {
+		p.known[f.Name] = f
+	}
+	of := make(map[string]bool)
+	for name := range p.history.rows {
+		of[name.flow] = true
+	}
+	maps.DeleteFunc(p.known, func(name string, _ flowPanel) bool { return !of[name] })
 }
 
 // end lets all who follow go, so that a server can shut down.
@@ -112,6 +128,7 @@ func (p *Page) whole() ([]byte, error) {
 func (p *Page) wholeLocked() ([]byte, error) {
 	f := p.frame
 	f.Whole, f.Rows, f.Columns = true, p.history.all(), columnFrames(p.history.columns)
+	f.Known = slices.SortedFunc(maps.Values(p.known), func(a, b flowPanel) int { return strings.Compare(a.Name, b.Name) })
 	return json.Marshal(f)
 }
 

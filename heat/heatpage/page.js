@@ -31,7 +31,7 @@
     }
     for (const part of ["flows", "keys", "partitions", "findings", "notes"]) if (f[part] || f.flows) state[part] = f[part] || [];
     if (f.events) state.events = f.events;
-    for (const flow of state.flows) state.known.set(flow.name, flow);
+    for (const flow of [...(f.known || []), ...state.flows]) state.known.set(flow.name, flow);
     state.lost = f.lost || "";
     state.source = f.source || state.source;
     document.title = f.title; $("title").textContent = f.title;
