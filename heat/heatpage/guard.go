@@ -19,7 +19,7 @@ func (p *Page) refuse(w http.ResponseWriter, r *http.Request) bool {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "the page only answers GET", http.StatusMethodNotAllowed)
-	case !p.known(r.Host):
+	case !p.allowed(r.Host):
 		http.Error(w, "open the page by an IP address or as localhost, or add the name to Options.Hosts", http.StatusForbidden)
 	case p.options.Token == "" && !loopback(r.RemoteAddr):
 		http.Error(w, "without Options.Token the page answers to loopback addresses only", http.StatusForbidden)
@@ -31,8 +31,8 @@ func (p *Page) refuse(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// known reports whether a host may name this page.
-func (p *Page) known(host string) bool {
+// allowed reports whether a host may name this page.
+func (p *Page) allowed(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
