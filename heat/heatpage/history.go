@@ -198,10 +198,22 @@ func (t *taking) flow(r *round.Round, f *round.Flow) {
 	naming, shardsOf := round.Names(of, t.lays)
 	t.events.widen(t.to, f.Resource.String(), shardsOf)
 	second := round.LastSecond(of.Trend, r.To)
-	rest := t.counts.since(name, cell{of.Units, float64(of.Throttled)}, cell{second.Units, float64(second.Throttled)})
+	all, now := cell{of.Units, float64(of.Throttled)}, cell{second.Units, float64(second.Throttled)}
+	fresh := now
+	if t.counts.begun() {
+		fresh = all
+	}
+	rest := t.counts.since(name, all, fresh, now)
+	// Where all keys are listed, one that was not there before is new. Elsewhere nobody knows when its total grew.
+	complete := t.counts.begun() && of.Distinct.Error == 0 && int64(len(of.Keys)) >= of.Distinct.Keys
 	for i := range of.Keys {
 		k := &of.Keys[i]
-		took := t.counts.since(name+"|"+k.Key, cell{k.Low, float64(k.Throttled)}, cell{k.Second, k.Refused})
+		total, now := cell{k.Low, float64(k.Throttled)}, cell{k.Second, k.Refused}
+		fresh := now
+		if complete {
+			fresh = total
+		}
+		took := t.counts.since(name+"|"+k.Key, total, fresh, now)
 		known := t.rows[rowName{flow: name, kind: keyRow, key: k.Key}] != nil
 		if took == (cell{}) && !known {
 			continue

@@ -11,7 +11,7 @@ import (
 
 // reportOf is a report of one table whose keys have written so much since the beginning.
 func reportOf(at time.Time, total float64, keys ...heat.KeyHeat) Round {
-	f := heat.Flow{Units: total, Requests: 1, Keys: keys}
+	f := heat.Flow{Units: total, Requests: 1, Keys: keys, Distinct: heat.Distinct{Keys: 1000}}
 	return Round{Report: heat.Report{Source: heat.Live, From: noon, To: at, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: f}}}}
 }
 
@@ -58,6 +58,13 @@ func TestHistoryTakesWhatWasAdded(t *testing.T) {
 	}
 	if c := h.columns[len(h.columns)-3]; c.cells[h.rows[rowName{flow: "t writes", kind: keyRow, key: "a"}].ID].units != 10 {
 		t.Errorf("a late round is not spread: %v", h.columns)
+	}
+	// Where all keys are listed, one that comes is new.
+	r := reportOf(at.Add(time.Second), 1107, heat.KeyHeat{Key: "a", Low: 4}, heat.KeyHeat{Key: "b", Low: 500}, heat.KeyHeat{Key: "c", Low: 8, Second: 1})
+	r.Resources[0].Writes.Distinct.Keys = 3
+	h.take(&r)
+	if want := (cell{units: 8}); sums(h)["key c"] != want {
+		t.Errorf("c took %v, want %v", sums(h)["key c"], want)
 	}
 	// After a long gap nobody knows either.
 	take(time.Hour, 90_000, heat.KeyHeat{Key: "a", Low: 80_000, Second: 5})
