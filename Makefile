@@ -36,12 +36,12 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 .PHONY: test
-test: deps lint suite monitoring bench-once fuzz ## everything CI checks
+test: deps lint suite monitoring browser bench-once fuzz ## everything CI checks
 	$(call heading,all checks passed)
 
 # -race needs cgo, hence a C compiler and its headers. Whatever else the suite comes to need is installed here.
 .PHONY: deps
-deps: ## fetch what the tests need beside Go (a C compiler: Debian, as root)
+deps: ## fetch what the tests need beside Go (a C compiler, a browser: Debian, as root)
 	$(call heading,deps: C compiler for the race detector)
 	@cc=$$(go env CC); \
 	if echo '#include <stdlib.h>' | $$cc -E - >/dev/null 2>&1; then \
@@ -50,6 +50,14 @@ deps: ## fetch what the tests need beside Go (a C compiler: Debian, as root)
 		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends gcc libc6-dev; \
 	else \
 		echo "no working C compiler ($$cc): install one, the race detector needs it" >&2; exit 1; \
+	fi
+	$(call heading,deps: a browser for the tests of the page)
+	@if command -v chromium chromium-browser google-chrome chrome >/dev/null; then \
+		echo "a browser is there"; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; \
+	else \
+		echo "no chromium: install one, the tests of the page need it" >&2; exit 1; \
 	fi
 	$(call heading,deps: dynoxide for the tests that want a second opinion)
 	@go run ./internal/peer/fetch
@@ -102,6 +110,12 @@ suite: ## the whole test suite with the race detector
 monitoring: ## alert rules, dashboard and alarms of docs/monitoring, on Prometheus's own engine
 	$(call heading,docs/monitoring on the engine of Prometheus)
 	@cd internal/monitoring && go vet ./... && go fix -diff ./... && go mod tidy -diff && go test -timeout $(TIMEOUT) ./...
+
+# A module of its own, so that users do not inherit the driver of a browser.
+.PHONY: browser
+browser: ## the page in a real browser
+	$(call heading,the page in a browser)
+	@cd internal/browser && go vet ./... && go fix -diff ./... && go mod tidy -diff && go test -timeout $(TIMEOUT) ./...
 
 .PHONY: bench-once
 bench-once:

@@ -19,3 +19,23 @@ func (db *DB) Partitions(ctx context.Context, table string, lately time.Duration
 // throttled nothing are left out. Beyond 10,000 names the rest is one without a
 // name. Without Physics the result is empty.
 func (db *DB) Throttled() []partitions.Throttled { return db.engine.Throttled() }
+
+// Places returns where the items of partition keys of a table begin, in the form of partitions.Partition.Lower: a key's items are in
+// the partition whose bounds are around that place. Keys that do not fit the table's schema have none.
+func (db *DB) Places(ctx context.Context, table string, keys ...string) (map[string]string, error) {
+	whole := make([][]string, len(keys))
+	for i, key := range keys {
+		whole[i] = []string{key}
+	}
+	places, err := db.engine.Places(ctx, table, "", whole)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string]string, len(keys))
+	for i, place := range places {
+		if place != "" {
+			of[keys[i]] = place
+		}
+	}
+	return of, nil
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/heatsink-go/heatsink/heat/heatpage"
 	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
@@ -19,6 +20,8 @@ type demo struct {
 	load   load
 	key    string
 	report demoReport
+	page   pageFlags
+	heat   *demoHeat // what a page shows, nil if there is none
 }
 
 const (
@@ -34,6 +37,7 @@ var (
 
 func newDemo() *cobra.Command {
 	var asJSON, quick bool
+	var page pageFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show a hot key that throttles, the same load on shards, a key that grows, and the merged read, in half a minute",
@@ -46,7 +50,7 @@ runs inside this process, and its partitions throttle as DynamoDB's do.
   4. one key that is cold first, then hot, and grows by itself (heatsink.Adaptive), on a
      table with 40 partitions
 
-The demo installs nothing, opens no port and uses no AWS account. It fails if an
+The demo installs nothing, opens no port unless --web asks for one, and uses no AWS account. It fails if an
 acknowledged write is missing, duplicated or out of order.
 
 With --json, stdout is one JSON document. Rates are per second. They exclude the first
@@ -82,10 +86,11 @@ second of each act, and of the fourth act the time before the key has grown.
                          a busy machine may miss some seconds`,
 		Example: `  heatsink demo
   heatsink demo --quick
+  heatsink demo --web 127.0.0.1:8080        and watch it in a browser
   heatsink demo --quick --json | jq '.acts[] | {name, accepted, refused}'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := &demo{screen: newScreen(cmd.OutOrStdout()), load: fullLoad, key: demoKey}
+			d := &demo{screen: newScreen(cmd.OutOrStdout()), load: fullLoad, key: demoKey, page: page}
 			if asJSON {
 				d.screen = silent()
 			}
@@ -93,7 +98,7 @@ second of each act, and of the fourth act the time before the key has grown.
 				d.load = quickLoad
 			}
 			d.report.Quick = quick
-			if err := d.run(cmd.Context()); err != nil || !asJSON {
+			if err := d.watched(cmd.Context()); err != nil || !asJSON {
 				return err
 			}
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(d.report)
@@ -101,7 +106,30 @@ second of each act, and of the fourth act the time before the key has grown.
 	}
 	cmd.Flags().BoolVar(&quick, "quick", false, "measure each act for one second only")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON only")
+	page.flags(cmd.Flags())
 	return cmd
+}
+
+// watched plays the demo, with a page if one is wanted. A page that is served stays until ctx ends.
+func (d *demo) watched(ctx context.Context) (err error) {
+	if !d.page.wanted() {
+		return d.run(ctx)
+	}
+	d.heat = &demoHeat{}
+	page, err := d.page.start(ctx, heatpage.Options{Title: "heatsink demo", Source: d.heat.round})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, page.end(ctx)) }()
+	if page.url != "" {
+		d.screen.say("The page is at %s", page.url)
+	}
+	if err := d.run(ctx); err != nil || page.url == "" {
+		return err
+	}
+	d.screen.say("The page stays at %s until you press Ctrl-C.", page.url)
+	<-ctx.Done()
+	return nil
 }
 
 func (d *demo) run(ctx context.Context) error {
@@ -142,7 +170,12 @@ func (d *demo) play(ctx context.Context, number int, a act) (report actReport, e
 	if err != nil {
 		return actReport{}, err
 	}
-	defer func() { err = errors.Join(err, s.db.Close()) }()
+	defer func() { err = errors.Join(err, s.close()) }()
+	if d.heat != nil {
+		if err := s.show(d.heat, number); err != nil {
+			return actReport{}, err
+		}
+	}
 	d.screen.say("")
 	d.screen.say("%s", d.screen.bold(fmt.Sprintf("Act %d: %s", number, a.title)))
 	d.screen.say("  %s", s.spread)

@@ -63,7 +63,9 @@ type stage struct {
 	key    string
 	body   string // of every item
 	spread spread
-	growth growth // of an adaptive layout
+	growth growth    // of an adaptive layout
+	heat   *demoHeat // what a page is told, nil if there is none
+	client *dynamodb.Client
 }
 
 // open sets the stage for an act that writes items of so many write units.
@@ -73,7 +75,7 @@ func (a act) open(ctx context.Context, key string, units int) (*stage, error) {
 		return nil, err
 	}
 	const rest = 128 // bytes of an item beside its body, at most
-	s := &stage{act: a, db: db, key: key, body: strings.Repeat("h", units*1024-rest)}
+	s := &stage{act: a, db: db, key: key, body: strings.Repeat("h", units*1024-rest), client: db.Client()}
 	if err := s.createTable(ctx); err != nil {
 		return nil, closeAfter(db, err)
 	}
@@ -81,6 +83,24 @@ func (a act) open(ctx context.Context, key string, units int) (*stage, error) {
 		return nil, closeAfter(db, err)
 	}
 	return s, nil
+}
+
+// show lets a page see the act.
+func (s *stage) show(heat *demoHeat, number int) error {
+	option, err := heat.play(fmt.Sprintf("act %d (%s)", number, s.name), s.db)
+	if err != nil {
+		return err
+	}
+	s.heat, s.client = heat, s.db.Client(option)
+	return nil
+}
+
+// close ends the act.
+func (s *stage) close() error {
+	if s.heat != nil {
+		s.heat.stop()
+	}
+	return s.db.Close()
 }
 
 func closeAfter(db *local.DB, err error) error {
@@ -114,9 +134,14 @@ func (s *stage) createTable(ctx context.Context) error {
 func (s *stage) collection(retry heatsink.Retry) (*heatsink.Collection[view], error) {
 	o := heatsink.Options{Table: demoTable, PartitionKey: "pk", SortKey: "sk", Layout: s.layout, Retry: retry}
 	if s.grows {
-		o.Adaptive = &heatsink.Adaptive{Decided: s.growth.decided}
+		o.Adaptive = &heatsink.Adaptive{Decided: func(ctx context.Context, d heatsink.Decision) {
+			s.growth.decided(ctx, d)
+			if s.heat != nil {
+				s.heat.decided(d)
+			}
+		}}
 	}
-	return heatsink.Open[view](s.db.Client(), o)
+	return heatsink.Open[view](s.client, o)
 }
 
 // view returns the item of the i-th put.

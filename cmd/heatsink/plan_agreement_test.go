@@ -11,6 +11,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/corpus"
+	"github.com/heatsink-go/heatsink/internal/observed"
 	"github.com/heatsink-go/heatsink/plan"
 )
 
@@ -67,10 +68,10 @@ func (a *agreement) compare(t *testing.T, name string, report heat.Report) {
 	t.Helper()
 	a.Reports++
 	findings := heat.Explain(report, heat.Rules{})
-	seen := observations([]heat.Report{report})
-	seen.judge(findings)
-	keys := seen.hottest(50)
-	plans, err := (&planFlags{}).planFor(plan.Workload{}, seen, keys)
+	seen := observed.Of([]heat.Report{report})
+	seen.Judge(findings)
+	keys := seen.Hottest(50)
+	plans, err := seen.Plans(plan.Workload{}, keys, (&planFlags{}).plannable)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -80,9 +81,9 @@ func (a *agreement) compare(t *testing.T, name string, report heat.Report) {
 	}
 }
 
-func (a *agreement) judge(name string, p *plan.Plan, k hotKey, findings []heat.Finding) {
+func (a *agreement) judge(name string, p *plan.Plan, k observed.HotKey, findings []heat.Finding) {
 	of := slices.DeleteFunc(slices.Clone(findings), func(f heat.Finding) bool {
-		return f.Key != k.Key && !slices.Contains(f.Others, k.Key) || f.Resource != k.of.resource.Resource || !slices.Contains(ofKeys, f.Kind) && f.Kind != heat.ReadHot
+		return f.Key != k.Key && !slices.Contains(f.Others, k.Key) || f.Resource != k.Resource() || !slices.Contains(observed.OfKeys, f.Kind) && f.Kind != heat.ReadHot
 	})
 	worst, found := heat.Worst(of)
 	critical := found && worst == heat.Critical

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/observed"
 	"github.com/heatsink-go/heatsink/plan"
 )
 
@@ -106,9 +107,9 @@ func (f *planFlags) observed(cmd *cobra.Command) ([]plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--report: %w", err)
 	}
-	seen := observations(reports)
-	seen.judge(findings)
-	hottest := seen.hottest(f.report.keys)
+	seen := observed.Of(reports)
+	seen.Judge(findings)
+	hottest := seen.Hottest(f.report.keys)
 	if len(hottest) == 0 {
 		var sources []string
 		for _, r := range reports {
@@ -117,31 +118,6 @@ func (f *planFlags) observed(cmd *cobra.Command) ([]plan.Plan, error) {
 		return nil, fmt.Errorf("--report: a report from %s has no rates of keys; use one from a stream, live calls or "+
 			"Contributor Insights", strings.Join(sources, " or "))
 	}
-	return f.planFor(base, seen, hottest)
-}
-
-// planFor makes plans for keys, in their order. A key's share is of the keys of the same table or index.
-func (f *planFlags) planFor(base plan.Workload, seen observed, keys []hotKey) ([]plan.Plan, error) {
-	plans := make([]plan.Plan, len(keys))
-	for _, o := range seen {
-		var rates []plan.KeyRate
-		var at []int
-		for i, k := range keys {
-			if k.of == o {
-				rates, at = append(rates, k.KeyRate), append(at, i)
-			}
-		}
-		workload := seen.placed(base, o.resource)
-		if err := f.plannable(&workload); err != nil {
-			return nil, err
-		}
-		some, err := plan.ForKeys(workload, rates)
-		if err != nil {
-			return nil, f.inWords(err)
-		}
-		for i, p := range some {
-			plans[at[i]] = p
-		}
-	}
-	return plans, nil
+	plans, err := seen.Plans(base, hottest, f.plannable)
+	return plans, f.inWords(err)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/observed"
 	"github.com/heatsink-go/heatsink/plan"
 
 	"github.com/heatsink-go/heatsink/layout"
@@ -237,8 +238,8 @@ func TestPlanOfSeveralReports(t *testing.T) {
 	other.Resources[0].Index = "byStatus"
 	for _, order := range [][]heat.Report{{scan, insights, stream, live, other}, {other, live, stream, insights, scan}} {
 		var got []plan.KeyRate
-		all := observations(order)
-		for _, k := range all.hottest(9) {
+		all := observed.Of(order)
+		for _, k := range all.Hottest(9) {
 			got = append(got, k.KeyRate)
 		}
 		want := []plan.KeyRate{

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -200,7 +201,18 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	defer func() { err = errors.Join(err, e.Close()) }()
 
 	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Guard: guard, Region: s.region, Logger: logger})
-	web := s.web(files, operations, s.handler(e, recorder, operations, credentials))
+	page, err := newEnginePage(e, recorder)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	showing, done := context.WithCancel(ctx)
+	var shown sync.WaitGroup
+	defer shown.Wait()
+	defer done()
+	if untold(s.throttle, credentials != nil) == "" {
+		shown.Go(func() { page.Run(showing) })
+	}
+	web := s.web(files, operations, s.handler(e, recorder, page, operations, credentials))
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))
@@ -246,7 +258,7 @@ func (s *server) web(files descriptors, operations *wire.Handler, rest http.Hand
 // handler answers operations. With physics and without credentials it also answers
 // for the partitions, CloudWatch's metrics and the hot keys; otherwise those paths
 // answer why they are off.
-func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, operations http.Handler, credentials *wire.Credentials) http.Handler {
+func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, page, operations http.Handler, credentials *wire.Credentials) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", operations)
 	if why := untold(s.throttle, credentials != nil); why != "" {
@@ -259,6 +271,9 @@ func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, operations h
 	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
 	mux.Handle(wire.CloudWatchPath, wire.NewCloudWatchHandler(e))
 	mux.Handle(heatPath, newHeatHandler(e, recorder))
+	mux.Handle("/{$}", forBrowsers(page, operations))
+	mux.Handle("GET /events", page)
+	mux.Handle("GET /export.html", page)
 	return mux
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/heatpage"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -31,6 +32,7 @@ type top struct {
 	told    []heat.Layout // of layouts
 
 	screen bool // it is an interactive program
+	page   pageFlags
 }
 
 func newTop() *cobra.Command {
@@ -56,6 +58,7 @@ as one line, a report with the fields of a heatsink audit report. NO_COLOR turns
 off. With --hash-keys, shards cannot be folded.`,
 		Example: `  heatsink top orders
   heatsink top orders --endpoint http://127.0.0.1:8000 --last 30s
+  heatsink top orders --web 127.0.0.1:8080         a picture in the browser instead
   heatsink top orders --json | jq -c '.resources[].writes.keys[0]'`,
 		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,6 +77,7 @@ off. With --hash-keys, shards cannot be folded.`,
 	f.BoolVar(&t.plain, "plain", false, "print plain lines, also on a terminal")
 	f.BoolVar(&t.once, "once", false, "print one round and end")
 	f.StringArrayVar(&t.layouts, "layout", nil, "how keys of shards are spelt besides {key}#SHARD_{shard} and {key}#SHARD#{shard}, such as {key}.{shard}; may be repeated")
+	t.page.flags(f)
 	return cmd
 }
 
@@ -93,10 +97,30 @@ func (t *top) run(cmd *cobra.Command) error {
 	if err != nil {
 		return c.explain(t.table, err)
 	}
+	if t.page.wanted() {
+		return t.showPage(ctx, cmd, feed)
+	}
 	if t.screen {
 		return t.interact(ctx, cmd, feed)
 	}
 	return t.follow(ctx, cmd, feed)
+}
+
+// showPage shows rounds on a page instead of a terminal, until the time is over.
+func (t *top) showPage(ctx context.Context, cmd *cobra.Command, feed topFeed) error {
+	if t.last > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.last)
+		defer cancel()
+	}
+	page, err := t.page.start(ctx, heatpage.Options{Title: "heatsink: " + t.table, Every: min(t.every, 10*time.Second), Source: feed.round, Layouts: t.told, Rows: t.asked()})
+	if err != nil {
+		return err
+	}
+	if page.url != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "The page is at %s\n", page.url)
+	}
+	return errors.Join(feed.run(ctx), page.end(ctx))
 }
 
 // asked returns how many keys to ask for: lines have shards folded into their key, so it takes more keys than they show.
@@ -126,6 +150,12 @@ func (t *top) validate(cmd *cobra.Command) error {
 	}
 	if t.hide == "" && cmd.Flags().Changed("hash-keys") {
 		faults = append(faults, errors.New("--hash-keys: want a secret that is not empty"))
+	}
+	if t.page.wanted() && (t.json || t.plain || t.once) {
+		faults = append(faults, errors.New("--web and --save-page show a page: leave --json, --plain and --once out"))
+	}
+	if t.page.save != "" && t.page.addr == "" && t.last == 0 {
+		faults = append(faults, errors.New("--save-page saves the page at the end: give --last, or --web and press Ctrl-C"))
 	}
 	if t.once && t.last > 0 {
 		faults = append(faults, errors.New("--once and --last contradict each other: give one of them"))

@@ -18,13 +18,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/console"
+	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/internal/wire"
-	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // topRound is what top shows at a time.
-type topRound = console.Round
+type topRound = round.Round
 
 // topFeed is where top gets its rounds from.
 type topFeed interface {
@@ -135,41 +134,16 @@ func (f *engineFeed) round(ctx context.Context) (topRound, error) {
 	}
 	r.Locate(answer.Places)
 	if f.redact != nil {
-		r.Report.Redact(f.redact)
-		hideHomes(&r, f.redact)
-		for i := range r.Partitions {
-			hidePlaces(&r.Partitions[i])
-		}
+		r.Redact(f.redact)
 	}
 	return r, nil
-}
-
-// hideHomes replaces the keys by which a round says where they are.
-func hideHomes(r *topRound, redact func(dst, key []byte) []byte) {
-	for name, of := range r.Homes {
-		hidden := make(map[string][]uint64, len(of))
-		for key, homes := range of {
-			hidden[string(redact(nil, []byte(key)))] = homes
-		}
-		r.Homes[name] = hidden
-	}
-}
-
-// hidePlaces leaves out where partitions begin, which tells keys where a collection was split.
-func hidePlaces(h *partitions.Heat) {
-	for i := range h.Partitions {
-		h.Partitions[i].Lower, h.Partitions[i].Upper = "", ""
-	}
-	for i := range h.Splits {
-		h.Splits[i].Point = ""
-	}
 }
 
 // get asks the engine about the table, for its last seconds where that matters.
 func (f *engineFeed) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	query := url.Values{"table": {f.table}, "last": {"3s"}, "top": {strconv.Itoa(f.keys)}, "places": {"true"}}
+	query := url.Values{"table": {f.table}, "last": {pageSeconds.String()}, "top": {strconv.Itoa(f.keys)}, "places": {"true"}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.endpoint+path+"?"+query.Encode(), nil)
 	if err != nil {
 		return err

@@ -163,15 +163,6 @@ func TestTopLines(t *testing.T) {
 	}
 }
 
-// Keys that are hidden do not show as the places at which partitions begin.
-func TestTopHidesPlaces(t *testing.T) {
-	h := partitions.Heat{Partitions: []partitions.Partition{{Lower: "b881616c696365"}, {Upper: "b881616c696365"}}, Splits: []partitions.Split{{Point: "b881616c696365"}}}
-	hidePlaces(&h)
-	if text, err := json.Marshal(h); err != nil || strings.Contains(string(text), "616c") {
-		t.Errorf("got %s, %v", text, err)
-	}
-}
-
 func TestTopRefusesWhatIsWrong(t *testing.T) {
 	for args, want := range map[string]string{
 		"top t --every 1ms":      "--every 1ms: want at least 100ms",

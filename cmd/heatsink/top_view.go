@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
-	"github.com/heatsink-go/heatsink/internal/console"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -49,10 +49,10 @@ func controlLines(r *topRound) []string {
 const tooCold, tooSmall = 0.05, 0.001
 
 // flowLines are a flow and its hottest keys.
-func (t *top) flowLines(screen *screen, of *console.Flow, now time.Time) []string {
+func (t *top) flowLines(screen *screen, of *round.Flow, now time.Time) []string {
 	r, d := of.ResourceReport, of.Direction
 	f := r.Flow(d)
-	second := console.LastSecond(f.Trend, now)
+	second := round.LastSecond(f.Trend, now)
 	line := fmt.Sprintf("%s %ss: %.0f units/s", printable(r.Resource.String()), d, second.Units)
 	if f.Throttled > 0 {
 		line += fmt.Sprintf(", %d/s throttled", second.Throttled)
@@ -100,7 +100,7 @@ func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) 
 	}
 	var busiest []partition
 	for _, p := range h.Partitions {
-		second := console.LastWhole(p.Seconds, now)
+		second := round.LastWhole(p.Seconds, now)
 		load := max(second.WriteUnits/float64(h.PartitionWrites), second.ReadUnits/float64(h.PartitionReads))
 		busiest = append(busiest, partition{p.ID, cmp.Or(p.Lower, "the lowest hash"), load, second})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/round"
 )
 
 // entry is a key as it is stored, with what it takes.
@@ -27,27 +28,8 @@ func newEntry(k *heat.KeyHeat, homes map[string][]uint64) entry {
 	return entry{k.Key, max(k.Consumed, k.Second), k.Refused, k.Share, k.Reason, homes[k.Key]}
 }
 
-// naming tells the key that a stored key is a shard of, and whether it is one.
-type naming func(key string) (logical string, shard bool)
-
-// names is the naming of a flow. As in reports, a key of which a single shard was seen is no sharded key.
-func names(of *heat.Flow, layouts []heat.Layout) (name naming, shardsOf map[string]int) {
-	shardsOf = make(map[string]int)
-	for _, k := range of.Folded(layouts...) {
-		if k.Shards > 1 {
-			shardsOf[k.Key] = k.Shards
-		}
-	}
-	return func(key string) (string, bool) {
-		if whole, ok := of.LogicalOf(key, layouts...); ok && shardsOf[whole] > 1 {
-			return whole, true
-		}
-		return key, false
-	}, shardsOf
-}
-
 // fold makes logical keys of stored ones. A bare key beside shards is a key of its own.
-func fold(entries []entry, name naming) []logical {
+func fold(entries []entry, name round.Naming) []logical {
 	type place struct {
 		key   string
 		shard bool

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -29,7 +30,7 @@ var evil = []string{
 }
 
 // scene is a round with everything in it: a full partition, shards, an index and odd keys.
-func scene(tick int) Round {
+func scene(tick int) round.Round {
 	at := noon.Add(time.Duration(tick) * time.Second)
 	const keyRange, provisioned = "TableWriteKeyRangeThroughputExceeded", "IndexWriteProvisionedThroughputExceeded"
 	wave := float64(1 + tick%5)
@@ -55,7 +56,7 @@ func scene(tick int) Round {
 	second := func(units, throttled float64) []partitions.Second {
 		return []partitions.Second{{Start: at.Truncate(time.Second).Add(-time.Second), WriteUnits: units, WriteThrottled: throttled}}
 	}
-	r := Round{
+	r := round.Round{
 		Report: heat.Report{Source: heat.Engine, From: at.Add(-time.Minute), To: at, Notes: []string{"a note with \x1b[31mcolour"}, Resources: []heat.ResourceReport{
 			{Resource: heat.Resource{Table: "orders"}, Key: []string{"pk"}, Writes: heat.Flow{
 				Units: 90_000, Requests: 99_000, Throttled: 700, Peak: 1000, Distinct: heat.Distinct{Keys: 4123, Error: 0.01}, Keys: keys, Trend: trend,

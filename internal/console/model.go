@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/round"
 )
 
 // Options configure a screen.
@@ -34,7 +35,7 @@ type Model struct {
 
 	width, height int
 
-	round    Round
+	round    round.Round
 	have     bool // there was a round
 	findings []heat.Finding
 	past     past
@@ -43,7 +44,7 @@ type Model struct {
 	attempts int    // to get one since
 
 	paused  bool
-	pending *Round // that came while paused
+	pending *round.Round // that came while paused
 
 	order    order
 	flat     bool   // keys alone, not inside their partitions
@@ -87,7 +88,7 @@ func (m *Model) Init() tea.Cmd { return nil }
 // Update implements tea.Model. It takes a Round, a Lost, keystrokes and the size of the window.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
-	case Round:
+	case round.Round:
 		m.accept(msg)
 	case Lost:
 		m.lost, m.attempts = cmp.Or(msg.Err.Error(), "no answer"), m.attempts+1
@@ -104,7 +105,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // accept takes a round, or keeps it until the pause is over.
-func (m *Model) accept(r Round) {
+func (m *Model) accept(r round.Round) {
 	m.lost, m.attempts = "", 0
 	if m.paused {
 		m.pending = &r

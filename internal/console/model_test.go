@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
@@ -110,7 +111,7 @@ func folded(entries []entry, layouts ...heat.Layout) []logical {
 	for _, e := range entries {
 		flow.Keys = append(flow.Keys, heat.KeyHeat{Key: e.key, Units: e.rate, RateLow: e.rate})
 	}
-	name, _ := names(&flow, layouts)
+	name, _ := round.Names(&flow, layouts)
 	return fold(entries, name)
 }
 
@@ -171,7 +172,7 @@ func TestBareKeyBesideShards(t *testing.T) {
 	for i := range 8 {
 		keys = append(keys, heat.KeyHeat{Key: fmt.Sprint("POLL#SHARD_", i), Rate: 50, Consumed: 50, Units: 50})
 	}
-	m.Update(Round{Report: heat.Report{To: noon, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: heat.Flow{Requests: 1, Keys: keys}}}}})
+	m.Update(round.Round{Report: heat.Report{To: noon, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: heat.Flow{Requests: 1, Keys: keys}}}}})
 	expect(t, m, "both", []string{"8 shards, the fullest takes 12 %"}, nil)
 	past := make(map[float64]bool)
 	for _, r := range m.list() {
@@ -225,7 +226,7 @@ func TestSortings(t *testing.T) {
 func TestTrendsAreBounded(t *testing.T) {
 	m := New(Options{Table: "t"})
 	for i := range 500 {
-		r := Round{Report: heat.Report{To: noon, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: heat.Flow{
+		r := round.Round{Report: heat.Report{To: noon, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: heat.Flow{
 			Requests: 1, Keys: []heat.KeyHeat{{Key: "steady", Rate: 9, Consumed: 9}, {Key: fmt.Sprint("key", i), Rate: 5, Consumed: 5}},
 		}}}}}
 		m.Update(r)
@@ -242,7 +243,7 @@ func TestTrendsAreBounded(t *testing.T) {
 
 // A key is in the partition whose range has its place; a border within its collection makes that two.
 func TestLocate(t *testing.T) {
-	r := Round{Partitions: []partitions.Heat{{Table: "t", Partitions: []partitions.Partition{
+	r := round.Round{Partitions: []partitions.Heat{{Table: "t", Partitions: []partitions.Partition{
 		{ID: 1, Upper: "40"}, {ID: 2, Lower: "40", Upper: "70aa616263"}, {ID: 3, Lower: "70aa616263"},
 	}}}}
 	r.Locate(map[string]map[string]string{"t": {"low": "1000", "at": "40", "split": "70aa61", "above": "70ab61", "unknown table": ""}, "other": {"x": "10"}})
@@ -263,7 +264,7 @@ func TestReasonWords(t *testing.T) {
 		"":                                       "throttled for a reason that the server does not give",
 		"Something\x1b[2J":                       `throttled: "Something\x1b[2J"`,
 	} {
-		if got := reasonWords(reason); got != want {
+		if got := round.ReasonWords(reason); got != want {
 			t.Errorf("%s: got %s, want %s", reason, got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/round"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -43,7 +44,7 @@ type listing struct {
 	flat  bool
 	rows  []row
 
-	name     naming         // of the flow at hand
+	name     round.Naming   // of the flow at hand
 	shardsOf map[string]int // the shards of a logical key, in all partitions of that flow
 }
 
@@ -64,7 +65,7 @@ func (l *listing) all() {
 }
 
 // flow adds a heading and, below it, keys inside their partitions or alone.
-func (l *listing) flow(f *Flow) {
+func (l *listing) flow(f *round.Flow) {
 	of := f.Flow(f.Direction)
 	l.rows = append(l.rows, l.heading(f, of))
 	entries := make([]entry, 0, len(of.Keys))
@@ -74,8 +75,8 @@ func (l *listing) flow(f *Flow) {
 			entries = append(entries, newEntry(k, l.round.Homes[f.Resource.String()]))
 		}
 	}
-	l.name, l.shardsOf = names(of, l.layouts)
-	h := l.round.heatOf(f.Resource)
+	l.name, l.shardsOf = round.Names(of, l.layouts)
+	h := l.round.Of(f.Resource)
 	if l.flat || h == nil {
 		l.keys(f, "", 1, fold(entries, l.name))
 		return
@@ -84,9 +85,9 @@ func (l *listing) flow(f *Flow) {
 }
 
 // heading is the row of a flow.
-func (l *listing) heading(f *Flow, of *heat.Flow) row {
-	second := LastSecond(of.Trend, l.now)
-	text := fmt.Sprintf("%s: %s units/s", safe(f.Name()), figure.Thousands(second.Units))
+func (l *listing) heading(f *round.Flow, of *heat.Flow) row {
+	second := round.LastSecond(of.Trend, l.now)
+	text := fmt.Sprintf("%s: %s units/s", round.Safe(f.Name()), figure.Thousands(second.Units))
 	if of.Throttled > 0 {
 		text += fmt.Sprintf(", %s/s throttled", figure.Thousands(second.Throttled))
 	}
@@ -114,7 +115,7 @@ func seconds(trend []heat.Point, now time.Time) []float64 {
 }
 
 // partitions adds the partitions of a flow with their keys. What is idle is counted.
-func (l *listing) partitions(f *Flow, h *partitions.Heat, entries []entry) {
+func (l *listing) partitions(f *round.Flow, h *partitions.Heat, entries []entry) {
 	type home struct {
 		row
 		keys []logical
@@ -163,8 +164,8 @@ func (l *listing) note(level int, text string) {
 }
 
 // partition is the row of a partition.
-func (l *listing) partition(f *Flow, p *partitions.Partition) row {
-	s := LastWhole(p.Seconds, l.now)
+func (l *listing) partition(f *round.Flow, p *partitions.Partition) row {
+	s := round.LastWhole(p.Seconds, l.now)
 	r := row{id: fmt.Sprintf("%s|#%d", f.Name(), p.ID), level: 1, text: fmt.Sprintf("partition #%d", p.ID), value: s.WriteUnits, refuse: s.WriteThrottled, share: -1}
 	if f.Direction == heat.Read {
 		r.value, r.refuse = s.ReadUnits, s.ReadThrottled
@@ -179,7 +180,7 @@ func (l *listing) partition(f *Flow, p *partitions.Partition) row {
 	case r.load >= near:
 		words = append(words, fmt.Sprintf("near the %s %ss/s that one partition serves", figure.Thousands(f.Limit), f.Direction))
 	}
-	if o := obstacleWords(p.Obstacle); o != "" {
+	if o := round.ObstacleWords(p.Obstacle); o != "" {
 		words = append(words, o)
 	}
 	r.words = strings.Join(words, "; ")
@@ -189,7 +190,7 @@ func (l *listing) partition(f *Flow, p *partitions.Partition) row {
 }
 
 // keys adds logical keys in their order, and the shards of those that are open.
-func (l *listing) keys(f *Flow, home string, level int, keys []logical) {
+func (l *listing) keys(f *round.Flow, home string, level int, keys []logical) {
 	var rows []row
 	byID := make(map[string]*logical)
 	for i := range keys {
@@ -219,12 +220,14 @@ func (l *listing) keys(f *Flow, home string, level int, keys []logical) {
 
 // wanted reports whether the filter lets a key through, for its own text or that of a shard.
 func (l *listing) wanted(k *logical) bool {
-	has := func(key string) bool { return strings.Contains(strings.ToLower(safe(key)), strings.ToLower(l.filter)) }
+	has := func(key string) bool {
+		return strings.Contains(strings.ToLower(round.Safe(key)), strings.ToLower(l.filter))
+	}
 	return l.filter == "" || has(k.key) || slices.ContainsFunc(k.shards, func(e entry) bool { return has(e.key) })
 }
 
 // key is the row of a logical key.
-func (l *listing) key(f *Flow, home string, level int, k *logical) row {
+func (l *listing) key(f *round.Flow, home string, level int, k *logical) row {
 	id := f.Name() + "|" + home + "|" + k.key
 	if k.shards == nil {
 		return l.entry(f, id, level, &k.entry)
@@ -242,14 +245,14 @@ func (l *listing) key(f *Flow, home string, level int, k *logical) row {
 		r.load, r.hot = max(r.load, shard.load), r.hot || shard.hot // a shard is full, not the key
 	}
 	if k.refused >= tooCold {
-		words += "; " + reasonWords(k.reason)
+		words += "; " + round.ReasonWords(k.reason)
 	}
 	r.words = words
 	return r
 }
 
 // entry is the row of a stored key.
-func (l *listing) entry(f *Flow, id string, level int, e *entry) row {
+func (l *listing) entry(f *round.Flow, id string, level int, e *entry) row {
 	r := row{id: id, level: level, text: l.shown(e.key), value: e.rate, refuse: e.refused, share: e.share, past: l.past[id]}
 	if f.Limit > 0 {
 		r.load = e.rate / f.Limit
@@ -257,7 +260,7 @@ func (l *listing) entry(f *Flow, id string, level int, e *entry) row {
 	var words []string
 	switch {
 	case e.refused >= tooCold:
-		words = append(words, reasonWords(e.reason))
+		words = append(words, round.ReasonWords(e.reason))
 	case r.load >= near:
 		words = append(words, fmt.Sprintf("near the %s %ss/s that one partition serves", figure.Thousands(f.Limit), f.Direction))
 	}
@@ -270,7 +273,7 @@ func (l *listing) entry(f *Flow, id string, level int, e *entry) row {
 }
 
 // shards adds the shards of a key.
-func (l *listing) shards(f *Flow, of *row, k *logical) {
+func (l *listing) shards(f *round.Flow, of *row, k *logical) {
 	var rows []row
 	for i := range k.shards {
 		rows = append(rows, l.entry(f, of.id+"|"+k.shards[i].key, of.level+1, &k.shards[i]))

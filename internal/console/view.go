@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/round"
 )
 
 // The styles. The program leaves colours out where the terminal has none, or NO_COLOR is set.
@@ -54,9 +55,9 @@ func (m *Model) Frame() string {
 
 // head are the lines above the list.
 func (m *Model) head() []string {
-	title := safe(m.table)
+	title := round.Safe(m.table)
 	if m.have {
-		title += " · " + safe(string(m.round.Source)) + " · " + clock(m.round.To)
+		title += " · " + round.Safe(string(m.round.Source)) + " · " + clock(m.round.To)
 	}
 	state := " · live"
 	switch {
@@ -69,7 +70,7 @@ func (m *Model) head() []string {
 	}
 	lines := []string{bold.Render("heatsink top "+title) + state, m.settings()}
 	if m.lost != "" {
-		lines = append(lines, red.Render(fmt.Sprintf("attempt %d: %s", m.attempts, safe(m.lost))))
+		lines = append(lines, red.Render(fmt.Sprintf("attempt %d: %s", m.attempts, round.Safe(m.lost))))
 	}
 	c := newColumns(m.width)
 	return append(lines, faint.Render(c.heads()))
@@ -86,13 +87,13 @@ func (m *Model) settings() string {
 	if m.only == "" {
 		parts = append(parts, "table and indexes")
 	} else {
-		parts = append(parts, "only "+safe(m.only))
+		parts = append(parts, "only "+round.Safe(m.only))
 	}
 	switch {
 	case m.typing:
-		parts = append([]string{"filter: " + safe(m.filter) + "_"}, parts...)
+		parts = append([]string{"filter: " + round.Safe(m.filter) + "_"}, parts...)
 	case m.filter != "":
-		parts = append([]string{"filter: " + safe(m.filter)}, parts...)
+		parts = append([]string{"filter: " + round.Safe(m.filter)}, parts...)
 	}
 	return strings.Join(parts, " · ")
 }
@@ -178,14 +179,14 @@ func (m *Model) foot() []string {
 		if m.only != "" && m.only != f.Resource.String() || len(lines) == mostFindings {
 			continue
 		}
-		line := fmt.Sprintf("%s: %s: %s", f.Severity, safe(f.Resource.String()), safe(f.Message))
+		line := fmt.Sprintf("%s: %s: %s", f.Severity, round.Safe(f.Resource.String()), round.Safe(f.Message))
 		if f.Severity == heat.Critical {
 			line = red.Render(line)
 		}
 		lines = append(lines, line)
 	}
 	for _, note := range m.round.Notes {
-		lines = append(lines, faint.Render("note: "+safe(note)))
+		lines = append(lines, faint.Render("note: "+round.Safe(note)))
 		break
 	}
 	legend := "load: part of the units/s that one partition serves. trend: the last rounds. ▸ has shards, enter shows them."

@@ -86,6 +86,9 @@ var mayImport = imports{
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heattest":        {"heat", "local"}, // for users' tests: links the engine
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
+	"heat/heatpage":        {"heat", "plan", "internal/observed", "internal/round", "local/partitions"}, // the types of partitions, not the engine
+	"internal/observed":    {"heat", "plan", "internal/judge"},
+	"internal/round":       {"heat", "local/partitions"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
 	"plan":                 {"layout", "internal/figure", "internal/judge", "plan/internal/bins"},
@@ -111,7 +114,7 @@ var mayImport = imports{
 	// The command and what only it shows.
 	"cmd/heatsink":         {everything},
 	"internal/lab":         {},
-	"internal/console":     {"heat", "local/partitions", "internal/figure"},
+	"internal/console":     {"heat", "local/partitions", "internal/figure", "internal/round"},
 	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers
 
 	// What tests and benchmarks compare with.

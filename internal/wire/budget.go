@@ -42,6 +42,7 @@ const (
 	batchWeight    = 34 << 20 // of a BatchGetItem that returns 16 MB: as they are stored and as JSON
 	bodyWork       = 3        // times its length: what is decoded from a large body, and then stored
 	otherWeight    = 8 << 20
+	followedWeight = 64 << 10 // of an answer that its client follows
 )
 
 // newBudget returns a budget of 247 MB. The server's other memory comes on top,
@@ -192,6 +193,13 @@ func (c *claim) set(bytes int) {
 	c.bytes = bytes
 	r.admit()
 	r.mu.Unlock()
+}
+
+// shrink gives room back that is not needed any more. It may be called without a claim.
+func (c *claim) shrink(bytes int) {
+	if c.room != nil && c.bytes > bytes {
+		c.set(bytes)
+	}
 }
 
 // release gives all room back. It may be called without a claim.

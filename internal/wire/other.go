@@ -35,3 +35,9 @@ func (m *moving) Write(p []byte) (int, error) {
 
 // Unwrap is for http.ResponseController.
 func (m *moving) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+
+// FlushError is called for an answer that goes on for as long as its client follows it. What such an answer holds is little.
+func (m *moving) FlushError() error {
+	m.claim.shrink(followedWeight)
+	return http.NewResponseController(m.ResponseWriter).Flush()
+}

@@ -1,4 +1,6 @@
-package main
+// Package observed makes plans for keys whose traffic was observed, so that a plan uses every figure of a report and never
+// contradicts a finding.
+package observed
 
 import (
 	"cmp"
@@ -11,8 +13,8 @@ import (
 	"github.com/heatsink-go/heatsink/plan"
 )
 
-// observed is what was seen of tables and indexes.
-type observed []*observation
+// Seen is what was seen of tables and indexes.
+type Seen []*observation
 
 // observation is what was seen of a table or index: how it is set up, and the rates of its keys.
 type observation struct {
@@ -22,8 +24,8 @@ type observation struct {
 	critical map[string]bool        // keys that findings say are held at the limit
 }
 
-// hotKey is a key of one of them.
-type hotKey struct {
+// HotKey is a key of one of them.
+type HotKey struct {
 	plan.KeyRate
 	of *observation
 }
@@ -38,11 +40,11 @@ func trust(s heat.Source) int {
 	return at
 }
 
-// observations returns what reports show of each table and index, also of those without rates of keys, such as a scan's.
-func observations(reports []heat.Report) observed {
+// Of returns what reports show of each table and index, also of those without rates of keys, such as a scan's.
+func Of(reports []heat.Report) Seen {
 	reports = slices.Clone(reports)
 	slices.SortStableFunc(reports, func(a, b heat.Report) int { return trust(a.Source) - trust(b.Source) })
-	var all observed
+	var all Seen
 	for _, report := range reports {
 		for i := range report.Resources {
 			r := &report.Resources[i]
@@ -60,7 +62,7 @@ func observations(reports []heat.Report) observed {
 	return all
 }
 
-func (all observed) of(r heat.Resource) *observation {
+func (all Seen) of(r heat.Resource) *observation {
 	at := slices.IndexFunc(all, func(o *observation) bool { return o.resource.Resource == r })
 	if at < 0 {
 		return nil
@@ -133,17 +135,17 @@ func (o *observation) rate(key string) *keyRate {
 	return (*keyRate)(&o.rates[i])
 }
 
-// ofKeys are the kinds of findings that say that a key wants more than its partition gives.
-var ofKeys = []heat.Kind{
+// OfKeys are the kinds of findings that say that a key wants more than its partition gives.
+var OfKeys = []heat.Kind{
 	heat.HotKey, heat.DominantKey, heat.LowCardinality, heat.TimeKey, heat.PopularItem, heat.GlobalCounter,
 	heat.SkewedTenant, heat.HotIndex, heat.HotPartition,
 }
 
-// judge takes what findings say of keys whose rates are known: a plan must not contradict them.
-func (all observed) judge(findings []heat.Finding) {
+// Judge takes what findings say of keys whose rates are known: a plan must not contradict them.
+func (all Seen) Judge(findings []heat.Finding) {
 	for _, f := range findings {
 		o := all.of(f.Resource)
-		if o == nil || o.by[f.Key] == "" || !slices.Contains(ofKeys, f.Kind) {
+		if o == nil || o.by[f.Key] == "" || !slices.Contains(OfKeys, f.Kind) {
 			continue
 		}
 		k := o.rate(f.Key)
@@ -160,34 +162,34 @@ func (all observed) judge(findings []heat.Finding) {
 	}
 }
 
-// hottest returns the keys that want most, over all tables and indexes: those that findings call critical first, then by
+// Hottest returns the keys that want most, over all tables and indexes: those that findings call critical first, then by
 // their part of what a partition gives, reads and writes of a key together.
-func (all observed) hottest(most int) []hotKey {
-	var keys []hotKey
+func (all Seen) Hottest(most int) []HotKey {
+	var keys []HotKey
 	for _, o := range all {
 		for _, k := range o.rates {
-			keys = append(keys, hotKey{k, o})
+			keys = append(keys, HotKey{k, o})
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b hotKey) int {
+	slices.SortStableFunc(keys, func(a, b HotKey) int {
 		return cmp.Or(b.critical()-a.critical(), cmp.Compare(b.part(), a.part()))
 	})
 	return keys[:min(most, len(keys))]
 }
 
-func (k *hotKey) critical() int {
+func (k *HotKey) critical() int {
 	if k.of.critical[k.Key] {
 		return 1
 	}
 	return 0
 }
 
-func (k *hotKey) part() float64 {
+func (k *HotKey) part() float64 {
 	return k.WriteUnits/heat.PartitionWriteUnits + k.ReadUnits/heat.PartitionReadUnits
 }
 
 // placed fills in what reports know of a table or index, where the flags say nothing. What nobody knows stays blank.
-func (all observed) placed(w plan.Workload, r *heat.ResourceReport) plan.Workload {
+func (all Seen) placed(w plan.Workload, r *heat.ResourceReport) plan.Workload {
 	w.Names.Blank = true
 	w.Names.Table = cmp.Or(w.Names.Table, r.Table)
 	if r.Index != "" {
@@ -208,3 +210,36 @@ func (all observed) placed(w plan.Workload, r *heat.ResourceReport) plan.Workloa
 	}
 	return w
 }
+
+// Plans makes plans for keys, in their order. base is everything that was not observed, and check looks at it before it is used. A
+// key's share is of the keys of the same table or index.
+func (all Seen) Plans(base plan.Workload, keys []HotKey, check func(*plan.Workload) error) ([]plan.Plan, error) {
+	plans := make([]plan.Plan, len(keys))
+	for _, o := range all {
+		var rates []plan.KeyRate
+		var at []int
+		for i, k := range keys {
+			if k.of == o {
+				rates, at = append(rates, k.KeyRate), append(at, i)
+			}
+		}
+		workload := all.placed(base, o.resource)
+		if check == nil {
+			check = func(*plan.Workload) error { return nil }
+		}
+		if err := check(&workload); err != nil {
+			return nil, err
+		}
+		some, err := plan.ForKeys(workload, rates)
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range some {
+			plans[at[i]] = p
+		}
+	}
+	return plans, nil
+}
+
+// Resource returns the table or index of a key.
+func (k *HotKey) Resource() heat.Resource { return k.of.resource.Resource }

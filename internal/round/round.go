@@ -1,4 +1,6 @@
-package console
+// Package round holds what is shown of heat at a time, on the screen of heatsink top and on the page: a report, the partitions
+// behind it, and which keys are in which of them.
+package round
 
 import (
 	"slices"
@@ -9,7 +11,7 @@ import (
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
-// Round is what top shows at a time.
+// Round is what is shown at a time.
 type Round struct {
 	heat.Report
 	Partitions []partitions.Heat `json:"partitions,omitempty"` // of an engine that reports them
@@ -46,8 +48,8 @@ func homesOf(h *partitions.Heat, place string) []uint64 {
 	return ids
 }
 
-// heatOf returns the partitions of a table or index, nil if nobody reports them.
-func (r *Round) heatOf(of heat.Resource) *partitions.Heat {
+// Of returns the partitions of a table or index, nil if nobody reports them.
+func (r *Round) Of(of heat.Resource) *partitions.Heat {
 	i := slices.IndexFunc(r.Partitions, func(h partitions.Heat) bool { return h.Table == of.Table && h.Index == of.Index })
 	if i < 0 || len(r.Partitions[i].Partitions) == 0 {
 		return nil
@@ -55,9 +57,33 @@ func (r *Round) heatOf(of heat.Resource) *partitions.Heat {
 	return &r.Partitions[i]
 }
 
+// Redact replaces the keys of a round, and leaves out where partitions begin, which tells keys where a collection was split.
+func (r *Round) Redact(redact func(dst, key []byte) []byte) {
+	r.Report.Redact(redact)
+	for name, of := range r.Homes {
+		hidden := make(map[string][]uint64, len(of))
+		for key, homes := range of {
+			hidden[string(redact(nil, []byte(key)))] = homes
+		}
+		r.Homes[name] = hidden
+	}
+	for i := range r.Partitions {
+		hidePlaces(&r.Partitions[i])
+	}
+}
+
+func hidePlaces(h *partitions.Heat) {
+	for i := range h.Partitions {
+		h.Partitions[i].Lower, h.Partitions[i].Upper = "", ""
+	}
+	for i := range h.Splits {
+		h.Splits[i].Point = ""
+	}
+}
+
 // Limit returns the units a second that one partition serves: as the engine says, or as DynamoDB does.
 func (r *Round) Limit(of heat.Resource, d heat.Direction) float64 {
-	if h := r.heatOf(of); h != nil {
+	if h := r.Of(of); h != nil {
 		if limit := map[heat.Direction]int64{heat.Read: h.PartitionReads, heat.Write: h.PartitionWrites}[d]; limit > 0 {
 			return float64(limit)
 		}

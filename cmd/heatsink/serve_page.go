@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/heatpage"
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+// newEnginePage returns the page of an engine with physics.
+func newEnginePage(e *engine.Engine, recorder *heat.Recorder) (*heatpage.Page, error) {
+	return heatpage.New(heatpage.Options{Source: engineRounds(e, recorder), Rows: mostTopKeys})
+}
+
+// engineRounds returns the rounds of an engine: what it told a recorder, its partitions, and where keys are.
+func engineRounds(e *engine.Engine, recorder *heat.Recorder) func(context.Context) (heatpage.Round, error) {
+	return func(ctx context.Context) (heatpage.Round, error) {
+		r := heatpage.Round{Report: recorder.Report()}
+		r.Source = heat.Engine
+		for _, table := range e.TableNames() {
+			list, err := e.Heat(ctx, table, pageSeconds)
+			if answer := new(engine.Error); errors.As(err, &answer) && answer.Type == engine.TypeResourceNotFound {
+				continue // deleted since it was listed
+			}
+			if err != nil {
+				return r, err
+			}
+			r.Partitions = append(r.Partitions, list...)
+		}
+		r.Locate(placesOf(ctx, e, &r.Report))
+		return r, nil
+	}
+}
+
+// pageSeconds is how far back a round looks, so that a late one misses no second.
+const pageSeconds = 10 * time.Second
+
+// forBrowsers answers the page to browsers, and everything else as before.
+func forBrowsers(page, operations http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		operations.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,67 @@
+package heatpage
+
+import (
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// cookie holds the token of a browser that has given it once.
+const cookie = "heatsink-page"
+
+// refuse answers requests that may not see the page, and reports whether it did. A web page elsewhere can let a browser send
+// requests here under a name of its own; so the name is checked also where no token is wanted.
+func (p *Page) refuse(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "the page only answers GET", http.StatusMethodNotAllowed)
+	case !p.allowed(r.Host):
+		http.Error(w, "open the page by an IP address or as localhost, or add the name to Options.Hosts", http.StatusForbidden)
+	case p.options.Token == "" && !loopback(r.RemoteAddr):
+		http.Error(w, "without Options.Token the page answers to loopback addresses only", http.StatusForbidden)
+	case p.options.Token != "" && !p.authorized(w, r):
+		http.Error(w, "give the token of the page: ?token=…, or Authorization: Bearer …", http.StatusUnauthorized)
+	default:
+		return false
+	}
+	return true
+}
+
+// allowed reports whether a host may name this page.
+func (p *Page) allowed(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return host == "localhost" || slices.ContainsFunc(p.options.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+func loopback(remote string) bool {
+	addr, err := netip.ParseAddrPort(remote)
+	return err == nil && addr.Addr().Unmap().IsLoopback()
+}
+
+// authorized reports whether a request has the token. A browser that gave it in the address gets a cookie, so that what the page asks
+// for has it too.
+func (p *Page) authorized(w http.ResponseWriter, r *http.Request) bool {
+	if p.is(r.URL.Query().Get("token")) {
+		http.SetCookie(w, &http.Cookie{Name: cookie, Value: p.options.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
+		return true
+	}
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && p.is(bearer) {
+		return true
+	}
+	c, err := r.Cookie(cookie)
+	return err == nil && p.is(c.Value)
+}
+
+func (p *Page) is(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(p.options.Token)) == 1
+}

@@ -1,0 +1,168 @@
+package heatpage
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local/partitions"
+)
+
+// reportOf is a report of one table whose keys have written so much since the beginning.
+func reportOf(at time.Time, total float64, keys ...heat.KeyHeat) Round {
+	f := heat.Flow{Units: total, Requests: 1, Keys: keys, Distinct: heat.Distinct{Keys: 1000}}
+	return Round{Report: heat.Report{Source: heat.Live, From: noon, To: at, Resources: []heat.ResourceReport{{Resource: heat.Resource{Table: "t"}, Writes: f}}}}
+}
+
+// sums returns what each line took in all columns.
+func sums(h *history) map[string]cell {
+	all := make(map[string]cell)
+	for _, r := range h.rows {
+		name := r.Kind + " " + r.Key
+		if r.Kind == partitionRow {
+			name = fmt.Sprint(r.Kind, " ", r.Number)
+		}
+		for _, c := range h.columns {
+			if d, there := c.cells[r.ID]; there {
+				all[name] = all[name].plus(d)
+			}
+		}
+	}
+	return all
+}
+
+func TestHistoryTakesWhatWasAdded(t *testing.T) {
+	h := newHistory(10, nil)
+	at := noon.Add(100 * time.Millisecond)
+	take := func(after time.Duration, total float64, keys ...heat.KeyHeat) {
+		at = at.Add(after)
+		r := reportOf(at, total, keys...)
+		h.take(&r)
+	}
+	// Nobody knows when the first totals grew, so the last second counts.
+	take(0, 1000, heat.KeyHeat{Key: "a", Low: 900, Second: 7})
+	take(time.Second, 1060, heat.KeyHeat{Key: "a", Low: 950, Throttled: 3})
+	take(3*time.Second, 1090, heat.KeyHeat{Key: "a", Low: 980, Throttled: 3}) // a late round: 10 for each second
+	take(0, 1091, heat.KeyHeat{Key: "a", Low: 981, Throttled: 3})             // a second one within a second
+	take(time.Second, 1099, heat.KeyHeat{Key: "a", Low: 4, Second: 4, Throttled: 0}, heat.KeyHeat{Key: "b", Low: 500, Second: 2})
+	got := sums(h)
+	if want := (cell{7 + 50 + 30 + 1 + 4, 3}); got["key a"] != want {
+		t.Errorf("a took %v, want %v", got["key a"], want)
+	}
+	if want := (cell{units: 2}); got["key b"] != want {
+		t.Errorf("b took %v, want %v", got["key b"], want)
+	}
+	if want := (cell{units: 10 + 2}); got["others "] != want { // 60 - 50, and 8 - 4 - 2
+		t.Errorf("others took %v, want %v", got["others "], want)
+	}
+	if c := h.columns[len(h.columns)-3]; c.cells[h.rows[rowName{flow: "t writes", kind: keyRow, key: "a"}].ID].units != 10 {
+		t.Errorf("a late round is not spread: %v", h.columns)
+	}
+	// Where all keys are listed, one that comes is new.
+	r := reportOf(at.Add(time.Second), 1107, heat.KeyHeat{Key: "a", Low: 4}, heat.KeyHeat{Key: "b", Low: 500}, heat.KeyHeat{Key: "c", Low: 8, Second: 1})
+	r.Resources[0].Writes.Distinct.Keys = 3
+	h.take(&r)
+	if want := (cell{units: 8}); sums(h)["key c"] != want {
+		t.Errorf("c took %v, want %v", sums(h)["key c"], want)
+	}
+	// After a long gap nobody knows either.
+	take(time.Hour, 90_000, heat.KeyHeat{Key: "a", Low: 80_000, Second: 5})
+	if got := sums(h)["key a"]; got.units != 92+5 {
+		t.Errorf("after an hour a took %v", got)
+	}
+}
+
+func TestHistoryGivesUpTheColdest(t *testing.T) {
+	h := newHistory(10, nil)
+	all := 0.0
+	for second := range 30 {
+		var keys []heat.KeyHeat
+		for k := range 40 {
+			units := float64((second + 1) * (k + 1))
+			keys = append(keys, heat.KeyHeat{Key: fmt.Sprint("k", k), Low: units, Second: float64(k + 1)})
+		}
+		r := reportOf(noon.Add(time.Duration(second)*time.Second), float64((second+1)*820), keys...)
+		if second > 0 {
+			all += 820
+		}
+		h.take(&r)
+	}
+	kept := 0
+	for name := range h.rows {
+		if name.kind == keyRow {
+			kept++
+		}
+	}
+	if kept > 11 || h.rows[rowName{flow: "t writes", kind: keyRow, key: "k39"}] == nil {
+		t.Errorf("%d keys have rows, and the hottest has %v", kept, h.rows[rowName{flow: "t writes", kind: keyRow, key: "k39"}])
+	}
+	total := 0.0
+	for _, d := range sums(h) {
+		total += d.units
+	}
+	if first := 820.0; total < all || total > all+first {
+		t.Errorf("all rows took %v, want %v", total, all)
+	}
+}
+
+func TestHistoryTakesPartitionsOnce(t *testing.T) {
+	h := newHistory(10, nil)
+	for second := range 5 {
+		r := Round{Report: heat.Report{To: noon.Add(time.Duration(second) * time.Second)}}
+		p := partitions.Partition{ID: 7}
+		for s := range second + 1 { // all of before again, and one that is not over
+			p.Seconds = append(p.Seconds, partitions.Second{Start: noon.Add(time.Duration(s) * time.Second), WriteUnits: 100, WriteThrottled: 5, ReadUnits: 1})
+		}
+		r.Partitions = []partitions.Heat{{Table: "t", Partitions: []partitions.Partition{p}}}
+		h.take(&r)
+	}
+	rows := 0
+	for name, r := range h.rows {
+		rows++
+		got := cell{}
+		for _, c := range h.columns {
+			got = got.plus(c.cells[r.ID])
+		}
+		want := cell{400, 20}
+		if name.flow == "t reads" {
+			want = cell{4, 0}
+		}
+		if name.number != 7 || got != want {
+			t.Errorf("%v took %v, want %v", name, got, want)
+		}
+	}
+	if rows != 2 {
+		t.Errorf("got %d rows", rows)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	h := newHistory(10, nil)
+	round := func(second, shards int) {
+		var keys []heat.KeyHeat
+		for s := range shards {
+			keys = append(keys, heat.KeyHeat{Key: fmt.Sprintf("VIEWS#SHARD_%d", s), Low: float64(10 * second), Second: 10})
+		}
+		r := reportOf(noon.Add(time.Duration(second)*time.Second), float64(10*second*shards), keys...)
+		r.Partitions = []partitions.Heat{{Table: "t", Splits: []partitions.Split{{At: noon, Cause: "heat", Parent: 1, Children: [2]uint64{2, 3}}}}}
+		h.take(&r)
+	}
+	round(1, 2)
+	round(2, 8) // the others of the same change
+	round(3, 8)
+	round(100, 12)
+	var texts []string
+	for _, e := range h.events.all {
+		texts = append(texts, e.Key+" "+e.Text)
+	}
+	want := []string{" partition #1 was split into #2 and #3, by heat", "VIEWS is seen in 8 shards", "VIEWS is seen in 12 shards"}
+	if fmt.Sprint(texts) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", texts, want)
+	}
+	for name, r := range h.rows {
+		if name.kind == keyRow && r.Logical != "VIEWS" {
+			t.Errorf("%s is a shard of %q", name.key, r.Logical)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package heatpage
+
+import (
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/observed"
+	"github.com/heatsink-go/heatsink/internal/round"
+	"github.com/heatsink-go/heatsink/plan"
+)
+
+// planner makes plans for the keys of findings. A plan is arithmetic of some milliseconds, so it is kept for a while.
+type planner map[string]planned
+
+type planned struct {
+	at            time.Time
+	text, snippet string
+}
+
+const (
+	// planFor is how long a plan is shown before it is made anew.
+	planFor = 15 * time.Second
+	// mostPlans bounds how many keys have one.
+	mostPlans = 20
+)
+
+// of returns the plan for the key of a finding, "" if there is none.
+func (p planner) of(r *round.Round, findings []heat.Finding, f *heat.Finding) (text, snippet string) {
+	if f.Key == "" {
+		return "", ""
+	}
+	id := f.Resource.String() + "|" + f.Key
+	known, there := p[id]
+	if there && r.To.Sub(known.at) < planFor {
+		return known.text, known.snippet
+	}
+	if !there && len(p) >= mostPlans {
+		clear(p)
+	}
+	known = planned{at: r.To}
+	seen := observed.Of([]heat.Report{r.Report})
+	seen.Judge(findings)
+	for _, k := range seen.Hottest(mostPlans) {
+		if k.Key != f.Key || k.Resource() != f.Resource {
+			continue
+		}
+		plans, err := seen.Plans(plan.Workload{}, []observed.HotKey{k}, nil)
+		if err == nil {
+			var b strings.Builder
+			if err = plans[0].WriteBrief(&b); err == nil {
+				known.snippet = plans[0].Snippet
+				known.text = strings.TrimSuffix(strings.TrimSpace(b.String()), strings.TrimSpace(known.snippet))
+			}
+		}
+	}
+	p[id] = known
+	return known.text, known.snippet
+}
