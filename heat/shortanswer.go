@@ -148,7 +148,7 @@ func (s *scanner) text() {
 // number returns the number that the text goes on with.
 func (s *scanner) number() float64 {
 	end := bytes.IndexAny(s.left, ",}")
-	if end < 0 {
+	if end <= 0 || s.left[0] > '9' { // words that Go takes for numbers, and JSON does not
 		s.wrong = true
 		return 0
 	}
