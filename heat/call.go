@@ -24,9 +24,10 @@ type call struct {
 	unmet     bool   // a condition was not met
 	doubled   bool   // a transaction, which tables charge twice for and indexes do not
 	changes   changes
-	receipt   *receipt // of what was consumed; nil if the output tells it
-	names     []string // of tables; see sortedTables
-	last      *table   // that it was about
+	receipt   *receipt               // of what was consumed; nil if the output tells it
+	told      types.ConsumedCapacity // by the receipt, if it is short
+	names     []string               // of tables; see sortedTables
+	last      *table                 // that it was about
 }
 
 // part is a key that a call is about, of the table or of one of its indexes.
@@ -34,8 +35,8 @@ type part struct {
 	counters   *counters
 	begin, end int // of the key's text; equal if the key is not known
 	item       uint64
-	weight     float64 // its part of what the call consumes of its table or index, in units where they can be told
-	least      float64 // units that it takes at least if it is served; 0 if its size is not known
+	weight     float64                         // its part of what the call consumes of its table or index, in units where they can be told
+	whole      map[string]types.AttributeValue // the item that is written as a whole; nil if its size is not known
 
 	tentative bool // counts only if something was consumed or refused: it is not known to be part of the call
 	moved     bool // its index may have had the item under another key before
@@ -70,7 +71,7 @@ func newCall() *call { return calls.Get().(*call) }
 func (c *call) free() {
 	clear(c.parts)
 	c.changes.reset()
-	c.receipt, c.last = nil, nil
+	c.receipt, c.last, c.told = nil, nil, types.ConsumedCapacity{}
 	clear(c.names)
 	c.direction, c.attempts, c.repeated, c.answered, c.unmet, c.doubled = 0, 0, false, false, false, false
 	c.parts, c.texts = c.parts[:0], c.texts[:0]
@@ -109,12 +110,12 @@ func (c *call) item(v resourceView, item map[string]types.AttributeValue, weight
 	c.parts = append(c.parts, p)
 }
 
-// written adds an item that is written as a whole, to the table and to the indexes it is in.
-func (c *call) written(v *tableView, item map[string]types.AttributeValue) {
-	weight := writeUnits(item)
+// written adds an item that is written as a whole, to the table and to the indexes it is in. Among several items its weight is
+// that of its size.
+func (c *call) written(v *tableView, item map[string]types.AttributeValue, weight float64) {
 	c.item(v.own, item, weight)
 	own := len(c.parts) - 1
-	c.parts[own].least = weight
+	c.parts[own].whole = item
 	for _, index := range v.indexes {
 		if index.names.known() && hasAll(item, index.names.partition) && hasAll(item, index.names.sort) {
 			c.item(index, item, weight)
@@ -226,9 +227,8 @@ func (c *call) capacity(t *table, consumed *types.ConsumedCapacity) {
 	c.consumed(v.own.counters, own)
 }
 
-// record counts the call.
-func (c *call) record(o *Options, now time.Time, took time.Duration) {
-	nanos := now.UnixNano()
+// record counts the call at a time in nanoseconds since 1970.
+func (c *call) record(o *Options, nanos int64, took time.Duration) {
 	timed := slices.IndexFunc(c.parts, func(p part) bool { return !p.control })
 	for i := range c.parts {
 		p := &c.parts[i]
@@ -276,7 +276,10 @@ func (c *call) leastOf(p *part) float64 {
 	case c.unmet:
 		return 1
 	}
-	return max(1, p.least)
+	if p.whole != nil {
+		return writeUnits(p.whole)
+	}
+	return 1
 }
 
 // Bytes of a unit.

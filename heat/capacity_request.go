@@ -95,27 +95,22 @@ func (r *Recorder) asksOf(c *call, input any) types.ReturnConsumedCapacity {
 type oneItem struct {
 	table    *string
 	capacity *types.ReturnConsumedCapacity
-	alone    bool // it asks for no attributes
 }
 
 func getCapacity(in *dynamodb.GetItemInput) oneItem {
-	return oneItem{in.TableName, &in.ReturnConsumedCapacity, false}
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity}
 }
 
 func putCapacity(in *dynamodb.PutItemInput) oneItem {
-	return oneItem{in.TableName, &in.ReturnConsumedCapacity, returnsNone(in.ReturnValues)}
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity}
 }
 
 func updateCapacity(in *dynamodb.UpdateItemInput) oneItem {
-	return oneItem{in.TableName, &in.ReturnConsumedCapacity, returnsNone(in.ReturnValues)}
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity}
 }
 
 func deleteCapacity(in *dynamodb.DeleteItemInput) oneItem {
-	return oneItem{in.TableName, &in.ReturnConsumedCapacity, returnsNone(in.ReturnValues)}
-}
-
-func returnsNone(values types.ReturnValue) bool {
-	return values == "" || values == types.ReturnValueNone
+	return oneItem{in.TableName, &in.ReturnConsumedCapacity}
 }
 
 func ofIndex(name *string) types.ReturnConsumedCapacity {
@@ -170,7 +165,7 @@ func answered[T any](q *question, input *T, needed types.ReturnConsumedCapacity,
 	q.input, q.caller = &changed.asking, caller
 	if caller == asksNone {
 		r := &changed.receipt
-		r.Context, r.input, r.member, r.alone, r.consumed.TableName = q.ctx, q.input, member, item.alone, item.table
+		r.Context, r.input, r.member, r.table = q.ctx, q.input, member, item.table
 		q.ctx, q.receipt = r, r
 	}
 }

@@ -22,7 +22,7 @@ func Observe(r *Recorder, table string, d Direction, key []byte, units float64) 
 	view := c.view(r, table)
 	c.texts = append(c.texts, key...)
 	c.parts = append(c.parts, part{counters: view.own.counters, end: len(key), weight: 1, units: units})
-	c.record(&r.options, time.Now(), time.Millisecond)
+	c.record(&r.options, time.Now().UnixNano(), time.Millisecond)
 }
 
 // The defaults, and how far back a Trend goes by seconds and by minutes: docs/heat.md states them.

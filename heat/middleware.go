@@ -45,12 +45,12 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	counted := r.fill(c, in.Parameters)
 	asked := askForCapacity(ctx, in.Parameters, r.asksOf(c, in.Parameters))
 	in.Parameters, c.receipt = asked.input, asked.receipt
-	begun := r.now()
+	begun := time.Since(r.started)
 	out, metadata, err := next.HandleInitialize(asked.ctx, in)
-	now := r.now()
+	ended := time.Since(r.started)
 	if counted {
 		r.settle(c, in.Parameters, out.Result, metadata, err)
-		c.record(&r.options, now, now.Sub(begun))
+		c.record(&r.options, r.started.UnixNano()+int64(ended), ended-begun)
 	} else {
 		r.learn(out.Result)
 	}

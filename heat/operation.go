@@ -55,7 +55,7 @@ func (r *Recorder) fill(c *call, input any) bool {
 func (r *Recorder) fillWrite(c *call, input any) bool {
 	switch in := input.(type) {
 	case *dynamodb.PutItemInput:
-		c.written(c.view(r, aws.ToString(in.TableName)), in.Item)
+		c.written(c.view(r, aws.ToString(in.TableName)), in.Item, 1)
 	case *dynamodb.UpdateItemInput:
 		c.addUpdate(c.view(r, aws.ToString(in.TableName)), in.Key, in.UpdateExpression,
 			in.ExpressionAttributeNames, in.ExpressionAttributeValues, in.AttributeUpdates)
@@ -81,7 +81,7 @@ func (r *Recorder) fillWrite(c *call, input any) bool {
 func (r *Recorder) fillRequest(c *call, table string, request types.WriteRequest) {
 	switch {
 	case request.PutRequest != nil:
-		c.written(c.view(r, table), request.PutRequest.Item)
+		c.written(c.view(r, table), request.PutRequest.Item, writeUnits(request.PutRequest.Item))
 	case request.DeleteRequest != nil:
 		c.addDelete(c.view(r, table), request.DeleteRequest.Key)
 	}
@@ -90,7 +90,7 @@ func (r *Recorder) fillRequest(c *call, table string, request types.WriteRequest
 func (r *Recorder) fillAction(c *call, item types.TransactWriteItem) {
 	switch {
 	case item.Put != nil:
-		c.written(c.view(r, aws.ToString(item.Put.TableName)), item.Put.Item)
+		c.written(c.view(r, aws.ToString(item.Put.TableName)), item.Put.Item, writeUnits(item.Put.Item))
 	case item.Update != nil:
 		c.addUpdate(c.view(r, aws.ToString(item.Update.TableName)), item.Update.Key, item.Update.UpdateExpression,
 			item.Update.ExpressionAttributeNames, item.Update.ExpressionAttributeValues, nil)

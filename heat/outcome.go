@@ -148,7 +148,7 @@ func (c *call) cancelled(reasons []types.CancellationReason) {
 func (r *Recorder) settleAnswer(c *call, input, output any) {
 	switch out := output.(type) {
 	case *dynamodb.GetItemOutput:
-		r.consumed(c, c.receipt.capacity(out.ConsumedCapacity))
+		r.consumed(c, c.answer(out.ConsumedCapacity))
 	case *dynamodb.QueryOutput:
 		r.consumed(c, out.ConsumedCapacity)
 	case *dynamodb.ScanOutput:
@@ -157,17 +157,17 @@ func (r *Recorder) settleAnswer(c *call, input, output any) {
 		if in, ok := input.(*dynamodb.PutItemInput); ok {
 			c.revealPut(c.view(r, aws.ToString(in.TableName)), in, out.Attributes)
 		}
-		r.consumed(c, c.receipt.capacity(out.ConsumedCapacity))
+		r.consumed(c, c.answer(out.ConsumedCapacity))
 	case *dynamodb.UpdateItemOutput:
 		if in, ok := input.(*dynamodb.UpdateItemInput); ok {
 			c.revealUpdate(c.view(r, aws.ToString(in.TableName)), in, out.Attributes)
 		}
-		r.consumed(c, c.receipt.capacity(out.ConsumedCapacity))
+		r.consumed(c, c.answer(out.ConsumedCapacity))
 	case *dynamodb.DeleteItemOutput:
 		if in, ok := input.(*dynamodb.DeleteItemInput); ok {
 			c.revealDelete(c.view(r, aws.ToString(in.TableName)), in, out.Attributes)
 		}
-		r.consumed(c, c.receipt.capacity(out.ConsumedCapacity))
+		r.consumed(c, c.answer(out.ConsumedCapacity))
 	case *dynamodb.BatchGetItemOutput:
 		if in, ok := input.(*dynamodb.BatchGetItemInput); ok {
 			r.settleBatchGet(c, in, out)

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"context"
+	"io"
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -23,11 +24,24 @@ func withReceipts(p smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
 func (p protocol) DeserializeResponse(ctx context.Context, operation *smithy.OperationSchema, registry *smithy.TypeRegistry,
 	response *smithyhttp.Response, output smithy.Deserializable,
 ) error {
-	if r := receiptOf(ctx); r != nil {
-		if r.readShort(response) {
-			return nil
-		}
-		output = r.into(output)
+	r := receiptOf(ctx)
+	if r == nil {
+		return p.ClientProtocol.DeserializeResponse(ctx, operation, registry, response, output)
+	}
+	r.read, r.long = false, nil // of an earlier attempt
+	short := shortTexts.Get().(*shortText)
+	defer short.free()
+	text, all := short.readAll(response)
+	rest, ok := r.cut(text)
+	if ok && len(rest) == 0 {
+		return nil // the output stays empty
+	}
+	if !ok {
+		rest, output = text, r.into(output)
+	}
+	if all {
+		defer func(body io.ReadCloser) { response.Body = body }(response.Body)
+		response.Body = short.body(rest, response.Body)
 	}
 	return p.ClientProtocol.DeserializeResponse(ctx, operation, registry, response, output)
 }

@@ -16,11 +16,18 @@ type receipt struct {
 	context.Context
 	input  any            // what is sent: tells the call from others that are made with its context
 	member *smithy.Schema // the consumed capacity in the operation's output
-	alone  bool           // the caller asks for nothing, so the output is empty
+	table  *string
 
-	output   receiptOutput
+	read  bool // the response had one
+	units float64
+	long  *longReceipt // nil if the units are all
+}
+
+// longReceipt is what a response says was consumed in more words, or in another spelling, than most do.
+type longReceipt struct {
+	receipt  *receipt
+	output   smithy.Deserializable
 	reader   receiptReader
-	read     bool // the response had one
 	consumed types.ConsumedCapacity
 	units    float64 // consumed.CapacityUnits
 	table    types.Capacity
@@ -55,45 +62,42 @@ func receiptOf(ctx context.Context) *receipt {
 // noReceipt returns a context without the receipt that ctx has.
 func noReceipt(ctx context.Context) context.Context { return &receipt{Context: ctx} }
 
-// capacity returns what was consumed, nil if nobody says so. The output has it if the protocol is not the recorder's, or if
-// another middleware answers the call.
-func (r *receipt) capacity(output *types.ConsumedCapacity) *types.ConsumedCapacity {
-	if output != nil || r == nil || !r.read {
+// answer returns what a call of one item consumed, nil if nobody says so. The output has it if the protocol is not the
+// recorder's, or if another middleware answers the call.
+func (c *call) answer(output *types.ConsumedCapacity) *types.ConsumedCapacity {
+	r := c.receipt
+	switch {
+	case output != nil || r == nil || !r.read:
 		return output
+	case r.long != nil:
+		return &r.long.consumed
 	}
-	return &r.consumed
+	c.told = types.ConsumedCapacity{TableName: r.table, CapacityUnits: &r.units}
+	return &c.told
 }
 
 // into returns what reads a response into the output and the receipt.
 func (r *receipt) into(output smithy.Deserializable) smithy.Deserializable {
-	r.read = false // of an earlier attempt
-	r.output = receiptOutput{receipt: r, output: output}
-	return &r.output
+	r.long = &longReceipt{receipt: r, output: output}
+	return r.long
 }
 
-// receiptOutput is an output without its consumed capacity, which goes to the receipt.
-type receiptOutput struct {
-	receipt *receipt
-	output  smithy.Deserializable
-}
-
-func (o *receiptOutput) Deserialize(d smithy.ShapeDeserializer) error {
-	o.receipt.reader = receiptReader{d, o.receipt}
-	err := o.output.Deserialize(&o.receipt.reader)
-	o.receipt.reader = receiptReader{}
-	return err
+// Deserialize reads an output without its consumed capacity, which goes to the receipt.
+func (l *longReceipt) Deserialize(d smithy.ShapeDeserializer) error {
+	l.reader = receiptReader{d, l}
+	return l.output.Deserialize(&l.reader)
 }
 
 // receiptReader reads a response, and hides the consumed capacity from whom it reads for.
 type receiptReader struct {
 	smithy.ShapeDeserializer
-	receipt *receipt
+	receipt *longReceipt
 }
 
 func (r *receiptReader) ReadStructMember() (*smithy.Schema, error) {
 	for {
 		member, err := r.ShapeDeserializer.ReadStructMember()
-		if err != nil || member != r.receipt.member {
+		if err != nil || member != r.receipt.receipt.member {
 			return member, err
 		}
 		if err := r.receipt.take(r.ShapeDeserializer); err != nil {
@@ -112,31 +116,31 @@ var (
 )
 
 // take reads the consumed capacity of a response.
-func (r *receipt) take(d smithy.ShapeDeserializer) error {
-	r.read = true
-	r.consumed = types.ConsumedCapacity{TableName: r.consumed.TableName}
+func (l *longReceipt) take(d smithy.ShapeDeserializer) error {
+	l.receipt.read = true
+	l.consumed = types.ConsumedCapacity{TableName: l.receipt.table}
 	return smithy.ReadStruct(d, consumedSchema, func(member *smithy.Schema) error {
 		switch member {
 		case consumedUnits:
-			r.consumed.CapacityUnits = &r.units
-			return d.ReadFloat64(member, &r.units)
+			l.consumed.CapacityUnits = &l.units
+			return d.ReadFloat64(member, &l.units)
 		case consumedTable:
-			r.consumed.Table = &r.table
-			return r.takeTable(d)
+			l.consumed.Table = &l.table
+			return l.takeTable(d)
 		case consumedLocals:
-			return takeIndexes(d, member, &r.consumed.LocalSecondaryIndexes)
+			return takeIndexes(d, member, &l.consumed.LocalSecondaryIndexes)
 		case consumedGlobals:
-			return takeIndexes(d, member, &r.consumed.GlobalSecondaryIndexes)
+			return takeIndexes(d, member, &l.consumed.GlobalSecondaryIndexes)
 		}
 		return nil
 	})
 }
 
-func (r *receipt) takeTable(d smithy.ShapeDeserializer) error {
-	r.table = types.Capacity{}
+func (l *longReceipt) takeTable(d smithy.ShapeDeserializer) error {
+	l.table = types.Capacity{}
 	return smithy.ReadStruct(d, capacitySchema, func(member *smithy.Schema) error {
-		r.table.CapacityUnits = &r.own
-		return d.ReadFloat64(member, &r.own)
+		l.table.CapacityUnits = &l.own
+		return d.ReadFloat64(member, &l.own)
 	})
 }
 

@@ -105,6 +105,74 @@ func TestAnswersInAnySpelling(t *testing.T) {
 	}
 }
 
+// shortReads are answers to a GetItem, and what the recorder counts of them.
+var shortReads = map[string]struct {
+	text  string
+	units float64
+}{
+	"the capacity first":     {`{"ConsumedCapacity":{"CapacityUnits":3,"TableName":"views"},"Item":{"pk":{"S":"a"},"n":{"N":"1"}}}`, 3},
+	"the capacity last":      {`{"Item":{"pk":{"S":"a"},"n":{"N":"1"}},"ConsumedCapacity":{"TableName":"views","CapacityUnits":0.5}}`, 0.5},
+	"the capacity between":   {`{"Item":{"pk":{"S":"a"}},"ConsumedCapacity":{"CapacityUnits":3},"Other":{"a":1}}`, 3},
+	"the capacity twice":     {`{"ConsumedCapacity":{"CapacityUnits":3},"Item":{"pk":{"S":"a"}},"ConsumedCapacity":{"CapacityUnits":2}}`, 2},
+	"indexes apart":          {`{"Item":{"pk":{"S":"a"}},"ConsumedCapacity":{"CapacityUnits":3,"Table":{"CapacityUnits":2}}}`, 2},
+	"no item":                {`{"ConsumedCapacity":{"CapacityUnits":3}}`, 3},
+	"a null item":            {`{"ConsumedCapacity":{"CapacityUnits":3},"Item":null}`, 3},
+	"an empty item":          {`{"Item":{},"ConsumedCapacity":{"CapacityUnits":3}}`, 3},
+	"spaces":                 {`{"Item":{"pk":{"S":"a"}}, "ConsumedCapacity":{"CapacityUnits":3}}`, 3},
+	"an attribute's name":    {`{"Item":{"pk":{"M":{}},"ConsumedCapacity":{"S":"a"}}}`, 0},
+	"an attribute's members": {`{"Item":{"m":{"M":{"a":{"M":{}},"ConsumedCapacity":{"M":{"CapacityUnits":{"N":"1"}}}}}}}`, 0},
+	"an attribute's text":    {`{"Item":{"pk":{"S":"},\"ConsumedCapacity\":{\"CapacityUnits\":1}}"}}}`, 0},
+	"a comma too many":       {`{"ConsumedCapacity":{"CapacityUnits":3},}`, 0},
+	"a comma too early":      {`{,"ConsumedCapacity":{"CapacityUnits":3}}`, 0},
+	"an open item":           {`{"Item":{"pk":{"S":"a"},"ConsumedCapacity":{"CapacityUnits":3}}`, 0},
+	"more":                   {`{"Item":{"pk":{"S":"a"}},"ConsumedCapacity":{"CapacityUnits":3}}}`, 3},
+	"no number":              {`{"ConsumedCapacity":{"CapacityUnits":Inf},"Item":{"pk":{"S":"a"}}}`, 0},
+	"as long as can be":      {`{"Item":{"pk":{"S":"` + strings.Repeat("x", 4096-63) + `"}},"ConsumedCapacity":{"CapacityUnits":3}}`, 3},
+	"long":                   {`{"Item":{"pk":{"S":"` + strings.Repeat("x", 5000) + `"}},"ConsumedCapacity":{"CapacityUnits":3}}`, 3},
+	"long, the other way":    {`{"ConsumedCapacity":{"CapacityUnits":3},"Item":{"pk":{"S":"` + strings.Repeat("x", 5000) + `"}}}`, 3},
+}
+
+// getBoth makes a GetItem with a recorder and without, and compares what the caller sees.
+func getBoth(t *testing.T, recorder *heat.Recorder, answer canned) (recordedErr, plainErr error) {
+	t.Helper()
+	input := &dynamodb.GetItemInput{TableName: aws.String("views"), Key: key("a", "1")}
+	plain, plainErr := answer.client().GetItem(t.Context(), input)
+	recorded, err := answer.client(recorder.Option).GetItem(t.Context(), input)
+	if err == nil && plainErr == nil && (!reflect.DeepEqual(recorded.Item, plain.Item) || recorded.ConsumedCapacity != nil) {
+		t.Errorf("got %+v, want the item %+v", recorded, plain.Item)
+	}
+	return err, plainErr
+}
+
+// A recorded read says what an unrecorded one says, wherever the response has the capacity.
+func TestReadsInAnySpelling(t *testing.T) {
+	for name, test := range shortReads {
+		t.Run(name, func(t *testing.T) {
+			recorder := newRecorder(t, heat.Options{NoDescribe: true, Keys: map[string][]string{"views": {"pk"}}})
+			err, plainErr := getBoth(t, recorder, cannedText(test.text))
+			if (err == nil) != (plainErr == nil) {
+				t.Fatalf("recorded: %v; unrecorded: %v", err, plainErr)
+			}
+			if err != nil {
+				test.units = 0
+			}
+			if got := resource(t, recorder.Report(), "views").Reads.Units; got != test.units {
+				t.Errorf("counted %v units, want %v (%v)", got, test.units, err)
+			}
+		})
+	}
+}
+
+// No response breaks a recorded call, or makes it see another item.
+func FuzzReadsInAnySpelling(f *testing.F) {
+	for _, seed := range shortReads {
+		f.Add(seed.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		getBoth(t, newRecorder(t, heat.Options{NoDescribe: true}), cannedText(text))
+	})
+}
+
 // A table that gets an index after it was looked up has most of the index's units counted at the index.
 func TestIndexThatComesLater(t *testing.T) {
 	const writes = 64

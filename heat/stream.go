@@ -343,7 +343,7 @@ func (r *StreamReader) count(shard string, record *streamtypes.Record) time.Time
 	c.streamed(r.table.view.Load(), d)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c.record(&r.options.Recorder, at, 0)
+	c.record(&r.options.Recorder, at.UnixNano(), 0)
 	r.done[shard] = aws.ToString(d.SequenceNumber)
 	r.records++
 	if r.from.IsZero() || at.Before(r.from) {

@@ -25,7 +25,7 @@ func (c *call) streamed(v *tableView, d *streamtypes.StreamRecord) {
 	if d.NewImage != nil && d.OldImage != nil {
 		old = streamMap(d.OldImage)
 	}
-	c.written(v, item)
+	c.written(v, item, 1)
 	for i := range c.parts {
 		p := &c.parts[i]
 		kept := v.projection(p.counters)
