@@ -57,7 +57,7 @@ type model struct {
 	stores   []*replica.Store[post]
 	direct   *replica.Store[post] // nothing goes wrong with its requests
 	maxStale time.Duration
-	lags     bool // eventually consistent reads return older data
+	lags     bool    // eventually consistent reads return older data
 	past     []state // the last is what is there now
 	tries    map[string]bool
 	newest   replica.Version // that a writer or reader has heard of

@@ -4,7 +4,8 @@
 // Reading order: handler.go (the way of a request), operation.go (the table of
 // operations), request.go and answer.go (how JSON is read and written), then
 // the operations' parameters and answers, a file for each noun; auth.go and
-// sigv4.go (who may ask), guard.go (which web pages may); server.go and conn.go
+// sigv4.go (who may ask), guard.go (which web pages may); encoding.go (bodies and
+// answers that are compressed); server.go and conn.go
 // (how requests come over a port).
 package wire
 
