@@ -85,7 +85,14 @@ func (m mover) move(key, sort string) {
 // openMovable opens a movable collection on an engine that checks signatures.
 func openMovable(t *testing.T, edits ...func(*Options)) (*Collection[Item], *dynamodb.Client) {
 	t.Helper()
-	db, err := local.New(local.Options{Signatures: true})
+	return openMovableOn(t, local.Options{}, edits...)
+}
+
+// openMovableOn opens one on an engine with options, and with signatures.
+func openMovableOn(t *testing.T, engine local.Options, edits ...func(*Options)) (*Collection[Item], *dynamodb.Client) {
+	t.Helper()
+	engine.Signatures = true
+	db, err := local.New(engine)
 	if err != nil {
 		t.Fatal(err)
 	}

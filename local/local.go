@@ -149,13 +149,14 @@ func New(options Options) (*DB, error) {
 	}, nil
 }
 
-// checkTimes returns an error that names every time that is negative.
+// checkTimes returns an error that names every time that is negative or too long.
 func (o *Options) checkTimes() error {
 	var faults []error
 	for _, t := range []struct {
 		name  string
 		value time.Duration
 	}{
+		{"TTLInterval", o.TTLInterval},
 		{"StatusDelay", o.StatusDelay},
 		{"ShardDuration", o.ShardDuration},
 		{"IteratorLife", o.IteratorLife},
@@ -163,6 +164,9 @@ func (o *Options) checkTimes() error {
 	} {
 		if t.value < 0 {
 			faults = append(faults, fmt.Errorf("option %s is %v: give a positive time, or zero for the default", t.name, t.value))
+		}
+		if t.value > engine.LongestTime {
+			faults = append(faults, fmt.Errorf("option %s is %v: give a time of at most %v, a year", t.name, t.value, engine.LongestTime))
 		}
 	}
 	return errors.Join(faults...)

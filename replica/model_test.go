@@ -22,12 +22,17 @@ import (
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rapid.SyncTest(rt, func(rt *rapid.T) {
-			db, err := local.New(local.Options{TTLInterval: rapid.SampledFrom([]time.Duration{time.Minute, 100 * 24 * time.Hour}).Draw(rt, "TTL interval")})
+			options := local.Options{TTLInterval: rapid.SampledFrom([]time.Duration{time.Minute, 100 * 24 * time.Hour}).Draw(rt, "TTL interval")}
+			if lag := rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour}).Draw(rt, "lag"); lag > 0 {
+				options.Lag = &local.Lag{Max: lag, Seed: rapid.Uint64().Draw(rt, "lag seed")}
+			}
+			db, err := local.New(options)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			defer db.Close()
 			m := newModel(rt, db)
+			m.lags = options.Lag != nil
 			defer m.client.Wait()
 			m.Repeat(map[string]func(*rapid.T){
 				"put": m.put, "change": m.change, "delete": m.remove, "get": m.get, "demand": m.demand, "repair": m.repair,
@@ -52,6 +57,7 @@ type model struct {
 	stores   []*replica.Store[post]
 	direct   *replica.Store[post] // nothing goes wrong with its requests
 	maxStale time.Duration
+	lags     bool    // eventually consistent reads return older data
 	past     []state // the last is what is there now
 	tries    map[string]bool
 	newest   replica.Version // that a writer or reader has heard of
@@ -168,7 +174,7 @@ func (m *model) remove(rt *rapid.T) {
 }
 
 // read checks what a reader got: what the primary was at some time in the last MaxStale, and not before all copies had
-// something newer.
+// something newer, unless reads of copies lag.
 func (m *model) read(rt *rapid.T, store int, began time.Time, demanded replica.Version, item replica.Item[post], err error) {
 	gone := errors.Is(err, replica.ErrNotFound)
 	if err != nil && !gone {
@@ -179,7 +185,11 @@ func (m *model) read(rt *rapid.T, store int, began time.Time, demanded replica.V
 		rt.Fatalf("got version %d, want at least %d", item.Version, demanded)
 	}
 	oldest := began.Add(-m.maxStale - m.step())
-	for _, s := range m.past[m.settled[store]:] {
+	since := m.settled[store]
+	if m.lags {
+		since = 0
+	}
+	for _, s := range m.past[since:] {
 		if s.until.Before(oldest) {
 			continue
 		}
@@ -187,7 +197,7 @@ func (m *model) read(rt *rapid.T, store int, began time.Time, demanded replica.V
 			return
 		}
 	}
-	rt.Fatalf("got %+v, %v, which the primary was not since %v, nor since state %d: %+v", item, err, oldest, m.settled[store], m.past)
+	rt.Fatalf("got %+v, %v, which the primary was not since %v, nor since state %d: %+v", item, err, oldest, since, m.past)
 }
 
 func (m *model) get(rt *rapid.T) {

@@ -39,6 +39,9 @@ func (t *serveTimes) faults(f *pflag.FlagSet) error {
 		if flag.value < 0 || flag.value == 0 && !flag.none && f.Changed(flag.name) {
 			faults = append(faults, fmt.Errorf("--%s %v: want a positive time such as 30s; leave the flag out for the default", flag.name, flag.value))
 		}
+		if flag.value > engine.LongestTime {
+			faults = append(faults, fmt.Errorf("--%s %v: want a time of at most %v, a year", flag.name, flag.value, engine.LongestTime))
+		}
 	}
 	return errors.Join(faults...)
 }

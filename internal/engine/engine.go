@@ -81,6 +81,10 @@ type Options struct {
 	fillBatch int         // of tests: items that a backfill handles at once; zero: fillBatch
 }
 
+// LongestTime is the most that a time of the options may be. Until then tokens
+// stay in memory and dates stay far from where they overflow.
+const LongestTime = 365 * 24 * time.Hour
+
 // withDefaults returns the options with every default in its place.
 func (o Options) withDefaults() Options {
 	o.Region = cmp.Or(o.Region, "us-east-1")

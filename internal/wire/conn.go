@@ -149,7 +149,7 @@ func (c *conn) answer() bool {
 	status := c.server.handler.answer(x, r)
 	last := c.body.discard() != nil || c.server.closing.Load()
 	c.ready = time.Now()
-	x.head = appendHead(x.head[:0], status, contentTypeOf(r)[0], x.answer.buf, c.date.at(c.ready), last)
+	x.head = appendHead(x.head[:0], status, contentTypeOf(r)[0], x.encoded, x.answer.buf, c.date.at(c.ready), last)
 	c.write.extend(c.ready, c.server.limits.write)
 	err := c.send(x)
 	c.net.release()

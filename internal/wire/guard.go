@@ -121,7 +121,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 	case r.Method == http.MethodPost && isRoot(r) && contentTypeOf(r) != nil:
 		x := exchanges.Get().(*exchange)
 		status := x.answer.error(forbidden{err})
-		send(w, status, contentTypeOf(r), x.answer.buf, nil)
+		send(w, status, contentTypeOf(r), "", x.answer.buf, nil)
 		x.release()
 	default:
 		http.Error(w, err.Message, http.StatusForbidden)

@@ -4,7 +4,8 @@
 // Reading order: handler.go (the way of a request), operation.go (the table of
 // operations), request.go and answer.go (how JSON is read and written), then
 // the operations' parameters and answers, a file for each noun; auth.go and
-// sigv4.go (who may ask), guard.go (which web pages may); server.go and conn.go
+// sigv4.go (who may ask), guard.go (which web pages may); encoding.go (bodies and
+// answers that are compressed); server.go and conn.go
 // (how requests come over a port).
 package wire
 
@@ -68,8 +69,9 @@ type exchange struct {
 	body    []byte
 	head    []byte // what the answer is sent with, by a Server
 	host    string
-	link    *link // the connection it came on; nil: none of a Server
-	proven  bool  // the request was authenticated
+	encoded string // how the answer is compressed; empty: not at all
+	link    *link  // the connection it came on; nil: none of a Server
+	proven  bool   // the request was authenticated
 }
 
 // keptCapacity is how large a buffer may be and be used again.
@@ -94,12 +96,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.link, _ = r.Context().Value(linkKey{}).(*link)
 	switch contentType := contentTypeOf(r); {
 	case headSize(r) > maxServiceHead:
-		send(w, http.StatusBadRequest, nil, nil, nil)
+		send(w, http.StatusBadRequest, nil, "", nil, nil)
 	case r.Method == http.MethodGet && isRoot(r):
 		x.answer.buf = append(x.answer.buf, "healthy: dynamodb."+h.options.Region+".amazonaws.com "...)
-		send(w, http.StatusOK, nil, x.answer.buf, nil)
+		send(w, http.StatusOK, nil, "", x.answer.buf, nil)
 	case r.Method != http.MethodPost || !isRoot(r) || contentType == nil:
-		send(w, http.StatusNotFound, nil, unknownAnswer, nil)
+		send(w, http.StatusNotFound, nil, "", unknownAnswer, nil)
 	default:
 		status := h.answer(x, r)
 		// The rest of that body is not worth reading. After any other answer net/http
@@ -107,7 +109,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusRequestEntityTooLarge {
 			w.Header().Set("Connection", "close")
 		}
-		send(w, status, contentType, x.answer.buf, x.link)
+		send(w, status, contentType, x.encoded, x.answer.buf, x.link)
 	}
 	x.release()
 }
@@ -116,6 +118,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) answer(x *exchange, r *http.Request) (status int) {
 	x.answer.reset(h.options.Region)
 	x.proven = false
+	x.encoded = ""
 	status = http.StatusOK
 	err := h.serve(x, r)
 	if err != nil {
@@ -128,10 +131,23 @@ func (h *Handler) answer(x *exchange, r *http.Request) (status int) {
 		x.body = nil
 		x.request.reset("")
 	}
-	if err := x.link.finish(r.Context(), len(x.answer.buf)); err != nil {
+	if err := x.finish(r); err != nil {
+		x.encoded = ""
 		return x.answer.error(err)
 	}
 	return status
+}
+
+// finish compresses the answer, if its client asks for that, and has the memory of
+// it counted: for a moment that is twice its length.
+func (x *exchange) finish(r *http.Request) error {
+	if e := encodingOf(r, len(x.answer.buf)); e != nil {
+		if err := x.link.finish(r.Context(), 2*len(x.answer.buf)); err != nil {
+			return err
+		}
+		x.answer.buf, x.encoded = e.encode(x.answer.buf), e.name
+	}
+	return x.link.finish(r.Context(), len(x.answer.buf))
 }
 
 // serve answers a request, or returns the error to answer.
@@ -174,13 +190,33 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 	x.proven = true
 	x.link.prove(true)
 	x.host = hostOf(r)
-	if err := x.link.begin(r.Context(), targetOf(r), len(x.body)); err != nil {
+	if err := x.begin(r); err != nil {
 		return err
 	}
 	x.request.reset(bodyText(x.body))
 	x.request.link = x.link
 	err = op(r.Context(), h.engine, x)
 	h.report(r, err)
+	return err
+}
+
+// begin waits for the room that an operation needs, and decompresses the body.
+func (x *exchange) begin(r *http.Request) error {
+	is, err := zipped(r)
+	if err != nil {
+		return err
+	}
+	if !is {
+		return x.link.begin(r.Context(), targetOf(r), len(x.body), 0)
+	}
+	length, err := unzippedLength(x.body)
+	if err != nil {
+		return err
+	}
+	if err := x.link.begin(r.Context(), targetOf(r), length, length); err != nil {
+		return err
+	}
+	x.body, err = unzip(x.body, length)
 	return err
 }
 

@@ -118,15 +118,16 @@ func (k *link) received(bytes int) {
 	}
 }
 
-// begin waits for the room that an operation needs besides its body.
-func (k *link) begin(ctx context.Context, target string, body int) error {
+// begin waits for the room that an operation needs besides its body as it came:
+// that of a compressed one is unzipped.
+func (k *link) begin(ctx context.Context, target string, body, unzipped int) error {
 	if k == nil {
 		return nil
 	}
 	k.body.rest()
 	weight := weightOf(target)
 	if body > keptCapacity {
-		weight += bodyWork * body
+		weight += bodyWork*body + unzipped
 	}
 	if weight == 0 {
 		return nil

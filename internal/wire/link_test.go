@@ -101,7 +101,7 @@ func TestRoomForWork(t *testing.T) {
 		if err := k.receive(t.Context(), c.body); err != nil {
 			t.Fatal(err)
 		}
-		if err := k.begin(t.Context(), dynamoDB+c.operation, c.body); err != nil {
+		if err := k.begin(t.Context(), dynamoDB+c.operation, c.body, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.used() - c.body; got != c.want {
@@ -120,7 +120,7 @@ func TestRoomForMore(t *testing.T) {
 		s := NewServer(NewHandler(nil, Options{}), nil)
 		large := &s.budget.work.large
 		k := newLink(s, &timed{})
-		if err := k.begin(t.Context(), dynamoDB+"BatchGetItem", 100); err != nil {
+		if err := k.begin(t.Context(), dynamoDB+"BatchGetItem", 100, 0); err != nil {
 			t.Fatal(err)
 		}
 		others, began := full(t, large), time.Now()
@@ -136,7 +136,7 @@ func TestRoomForMore(t *testing.T) {
 		}
 		k.release()
 		// Who has a large part already does not wait for another.
-		if err := k.begin(t.Context(), dynamoDB+"BatchGetItem", maxBody); err != nil {
+		if err := k.begin(t.Context(), dynamoDB+"BatchGetItem", maxBody, 0); err != nil {
 			t.Fatal(err)
 		}
 		used := large.used
@@ -176,7 +176,7 @@ func TestRoomForAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := NewServer(NewHandler(nil, Options{}), nil)
 			k := newLink(s, &timed{})
-			if err := errors.Join(k.receive(t.Context(), smallBody), k.begin(t.Context(), dynamoDB+c.operation, 100)); err != nil {
+			if err := errors.Join(k.receive(t.Context(), smallBody), k.begin(t.Context(), dynamoDB+c.operation, 100, 0)); err != nil {
 				t.Fatal(err)
 			}
 			if c.more && !k.more(t.Context()) {

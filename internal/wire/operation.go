@@ -14,7 +14,9 @@ const (
 	streams  = "DynamoDBStreams_20120810."
 )
 
-// operations are all there are, by the X-Amz-Target that asks for them.
+// operations are all there are, by the X-Amz-Target that asks for them. Each that
+// is implemented has a conversation in testdata/surface.seeds, from which
+// FuzzOperations starts.
 var operations = map[string]operation{
 	dynamoDB + "PutItem":    op((*request).putItem, (*engine.Engine).PutItem, (*answer).write),
 	dynamoDB + "UpdateItem": op((*request).updateItem, (*engine.Engine).UpdateItem, (*answer).write),

@@ -15,8 +15,8 @@ const requestIDLength = 52
 
 // send writes an answer with the headers of one from AWS: a request id and the
 // body's checksum, which the SDKs verify. A nil contentType is left to net/http.
-// The link may be nil.
-func send(w http.ResponseWriter, status int, contentType []string, body []byte, k *link) {
+// The link may be nil, and an empty encoded says that the body is not compressed.
+func send(w http.ResponseWriter, status int, contentType []string, encoded string, body []byte, k *link) {
 	// All values in one string, all slices in one array: two allocations. Names
 	// are in canonical form, so that they need not be made so.
 	var text [requestIDLength + 10 + 20]byte
@@ -34,6 +34,9 @@ func send(w http.ResponseWriter, status int, contentType []string, body []byte, 
 	if contentType != nil {
 		h["Content-Type"] = contentType
 	}
+	if encoded != "" {
+		h["Content-Encoding"] = []string{encoded}
+	}
 	w.WriteHeader(status)
 	if len(body) <= keptCapacity || k == nil {
 		_, _ = w.Write(body) // the client is gone if this fails
@@ -49,11 +52,15 @@ func send(w http.ResponseWriter, status int, contentType []string, body []byte, 
 
 // appendHead appends the head of an answer, the same that net/http makes of what
 // send tells it.
-func appendHead(dst []byte, status int, contentType string, body, date []byte, last bool) []byte {
+func appendHead(dst []byte, status int, contentType, encoded string, body, date []byte, last bool) []byte {
 	dst = append(dst, "HTTP/1.1 "...)
 	dst = strconv.AppendInt(dst, int64(status), 10)
 	dst = append(dst, ' ')
 	dst = append(dst, http.StatusText(status)...)
+	if encoded != "" {
+		dst = append(dst, "\r\nContent-Encoding: "...)
+		dst = append(dst, encoded...)
+	}
 	dst = append(dst, "\r\nContent-Length: "...)
 	dst = strconv.AppendInt(dst, int64(len(body)), 10)
 	dst = append(dst, "\r\nContent-Type: "...)

@@ -25,7 +25,21 @@ type house struct {
 
 func newHouse(t *testing.T, decide faulty.Decide) *house {
 	t.Helper()
-	db := local.Start(t)
+	return newHouseOn(t, local.Options{}, decide)
+}
+
+// newHouseOn returns a house on an engine with options.
+func newHouseOn(t *testing.T, options local.Options, decide faulty.Decide) *house {
+	t.Helper()
+	db, err := local.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := db.CreateTable(t.Context(), "items", "pk", "sk"); err != nil {
 		t.Fatal(err)
 	}

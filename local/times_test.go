@@ -1,0 +1,130 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/heatsink-go/heatsink/local"
+)
+
+// Times that cannot be used are refused, all of them at once.
+func TestTimesAreChecked(t *testing.T) {
+	for value, want := range map[time.Duration]string{
+		-1:                       "is -1ns: give a positive time, or zero for the default",
+		365*24*time.Hour + 1:     "is 8760h0m0.000000001s: give a time of at most 8760h0m0s, a year",
+		time.Duration(1<<63 - 1): "give a time of at most 8760h0m0s, a year",
+	} {
+		_, err := local.New(local.Options{TTLInterval: value, StatusDelay: value, ShardDuration: value, IteratorLife: value, TokenLife: value})
+		for _, name := range []string{"TTLInterval", "StatusDelay", "ShardDuration", "IteratorLife", "TokenLife"} {
+			if err == nil || !strings.Contains(err.Error(), "option "+name+" is ") || strings.Count(err.Error(), want) != 5 {
+				t.Errorf("%v: got %v, want that %s %s", value, err, name, want)
+			}
+		}
+	}
+}
+
+// Iterators, tokens and shards last as long as the options say, by default as
+// long as on DynamoDB.
+func TestTimes(t *testing.T) {
+	for name, c := range map[string]struct {
+		options                local.Options
+		iterator, token, shard time.Duration
+	}{
+		"default": {local.Options{}, 15 * time.Minute, 10 * time.Minute, 4 * time.Hour},
+		"short":   {local.Options{IteratorLife: time.Second, TokenLife: 2 * time.Second, ShardDuration: 3 * time.Second}, time.Second, 2 * time.Second, 3 * time.Second},
+		"long":    {local.Options{IteratorLife: 30 * time.Hour, TokenLife: 20 * time.Hour, ShardDuration: 10 * time.Hour}, 30 * time.Hour, 20 * time.Hour, 10 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for what, lasts := range map[string]struct {
+				check func(*testing.T, *local.DB) func() bool // begins it, and tells whether it is still the same
+				time  time.Duration
+			}{
+				"iterator": {iteratorWorks, c.iterator},
+				"token":    {tokenIsKnown, c.token},
+				"shard":    {shardIsOpen, c.shard},
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					db := open(t, c.options)
+					must[*dynamodb.CreateTableOutput](t)(db.Client().CreateTable(context.Background(), onDemand("tab", withStream, "id S")))
+					still := lasts.check(t, db)
+					time.Sleep(lasts.time - time.Millisecond)
+					if !still() {
+						t.Errorf("the %s is over before %v", what, lasts.time)
+					}
+					time.Sleep(2 * time.Millisecond)
+					synctest.Wait()
+					if still() {
+						t.Errorf("the %s is not over after %v", what, lasts.time)
+					}
+				})
+			}
+		})
+	}
+}
+
+// shards returns the stream of the table and its shards.
+func shards(t *testing.T, db *local.DB) (arn *string, all []streamtypes.Shard) {
+	t.Helper()
+	ctx := context.Background()
+	table := must[*dynamodb.DescribeTableOutput](t)(db.Client().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("tab")}))
+	arn = table.Table.LatestStreamArn
+	stream := must[*dynamodbstreams.DescribeStreamOutput](t)(db.StreamsClient().DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: arn}))
+	return arn, stream.StreamDescription.Shards
+}
+
+func iteratorWorks(t *testing.T, db *local.DB) func() bool {
+	ctx, streams := context.Background(), db.StreamsClient()
+	arn, all := shards(t, db)
+	at := must[*dynamodbstreams.GetShardIteratorOutput](t)(streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: arn, ShardId: all[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
+	}))
+	return func() bool {
+		_, err := streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: at.ShardIterator})
+		if expired := (*streamtypes.ExpiredIteratorException)(nil); err != nil && !errors.As(err, &expired) {
+			t.Error(err)
+		}
+		return err == nil
+	}
+}
+
+func tokenIsKnown(t *testing.T, db *local.DB) func() bool {
+	writes := 0
+	write := func(writes int) error {
+		_, err := db.Client().TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{
+			ClientRequestToken: aws.String("token"),
+			TransactItems: []types.TransactWriteItem{{Put: &types.Put{
+				TableName: aws.String("tab"), Item: with(key("a"), "n", text(fmt.Sprint(writes))),
+			}}},
+		})
+		return err
+	}
+	if err := write(writes); err != nil {
+		t.Fatal(err)
+	}
+	return func() bool {
+		writes++
+		err := write(writes) // another request with the token of the first
+		if other := (*types.IdempotentParameterMismatchException)(nil); err != nil && !errors.As(err, &other) {
+			t.Error(err)
+		}
+		return err != nil
+	}
+}
+
+func shardIsOpen(t *testing.T, db *local.DB) func() bool {
+	return func() bool {
+		_, all := shards(t, db)
+		return len(all) == 1
+	}
+}
