@@ -19,6 +19,7 @@ SEED     ?= 1
 ROWS     ?=
 BREAKS   ?= 50
 CHECKS   ?= 20000
+MODELS   ?= 30
 INPUTS   ?= 10000000
 SOAK     ?= 5m
 SEEDS    ?= 100000
@@ -98,10 +99,18 @@ tidy-check:
 	@go mod tidy -diff
 
 # Plain `go test` skips the tests on dynoxide where it is not installed. Here they fail, so that none is left out unseen.
+# Each model test runs MODELS times from a fixed seed, so that a run repeats the one before. Plain `go test` draws a seed and
+# runs them 100 times, `make soak` 1000 times. By default a process with the race detector sleeps for a second before it exits.
+# `make lint` has run vet, on all of its analyzers. The packages that take longest begin first, so that none runs alone at the end.
 .PHONY: suite
+suite: export CGO_ENABLED    := 1
+suite: export HEATSINK_PEERS := required
+suite: export RAPID_CHECKS   := $(MODELS)
+suite: export RAPID_SEED     := $(SEED)
+suite: export GORACE         := atexit_sleep_ms=0
 suite: ## the whole test suite with the race detector
 	$(call heading,go test -race)
-	@CGO_ENABLED=1 HEATSINK_PEERS=required go test -race -timeout $(TIMEOUT) ./...
+	@go test -race -vet=off -timeout $(TIMEOUT) . ./move ./cmd/heatsink ./...
 	$(call heading,docs/physics.md is what the scenarios give)
 	@go test -run Fidelity -timeout $(TIMEOUT) ./local
 
@@ -120,20 +129,23 @@ browser: ## the page in a real browser
 .PHONY: bench-once
 bench-once:
 	$(call heading,every benchmark once)
-	@go test -run '^$$' -bench . -benchtime 1x -timeout $(TIMEOUT) ./...
+	@go test -vet=off -run '^$$' -bench . -benchtime 1x -timeout $(TIMEOUT) ./...
 
-# `go test -fuzz` takes one target of one package at a time, so they are listed first. A number of runs, not a time:
-# on a busy machine the deadline of a time races the workers and fails a target that found nothing (golang/go#75804).
+# `go test -fuzz` takes one target of one package at a time and links its binary anew, so each package is built once here and
+# its targets are listed. A number of runs, not a time: on a busy machine the deadline of a time races the workers and fails a
+# target that found nothing (golang/go#75804).
 .PHONY: fuzz
 fuzz: ## each fuzz target FUZZRUNS times (5000)
 	$(call heading,each fuzz target $(FUZZRUNS) times)
-	@targets=$$(grep -roE --include='*_test.go' --exclude-dir='.?*' '^func Fuzz\w+' . | sort || true); \
-	while IFS=: read -r file func; do \
-		[ -n "$$file" ] || continue; \
-		name=$${func#func }; \
-		echo "-- $$name in $$(dirname "$$file")"; \
-		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZRUNS)x -fuzzminimizetime 100x "$$(dirname "$$file")" </dev/null; \
-	done <<<"$$targets"
+	@binary=$$(mktemp); trap 'rm -f "$$binary"' EXIT; cache=$$(go env GOCACHE)/fuzz; \
+	for dir in $$(grep -rlE --include='*_test.go' --exclude-dir='.?*' '^func Fuzz\w+' . | xargs -n 1 dirname | sort -u); do \
+		go test -c -fuzz . -vet=off -o "$$binary" "$$dir"; \
+		corpus=$$cache/$$(go list "$$dir"); mkdir -p "$$corpus"; \
+		for name in $$(grep -hoE '^func Fuzz\w+' "$$dir"/*_test.go | sed 's/^func //' | sort); do \
+			echo "-- $$name in $$dir"; \
+			(cd "$$dir" && "$$binary" -test.run '^$$' -test.fuzz "^$$name\$$" -test.fuzztime $(FUZZRUNS)x -test.fuzzminimizetime 100x -test.fuzzcachedir "$$corpus" </dev/null); \
+		done; \
+	done
 
 .PHONY: bench
 bench: ## benchmarks COUNT times into BENCHOUT, summarised (PKG=./... BENCH=. COUNT=10)
@@ -162,7 +174,7 @@ proof-heat: ## measure that findings are right on keys as people write them, and
 	@go run ./internal/proof/heat -only '$(ONLY)' -seed '$(SEED)'
 
 .PHONY: soak
-soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves
+soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, models 1000 times, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves
 	$(call heading,simulator of ledgers with $(SEEDS) seeds)
 	@go test ./internal/ledger/sim -run TestNothingIsMissed -seeds $(SEEDS) -timeout 0
 	$(call heading,all interleavings of the long scenarios of moves)
@@ -172,6 +184,8 @@ soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of
 	@trap 'rm -f moving.test' EXIT; for seed in $$(seq 1 $(MOVES)); do echo "seed $$seed"; \
 		./moving.test -test.run 'TestByID|TestIndex|TestList' -test.timeout 0 -seed $$seed -items 3000 -rate 100 -wcu 200; \
 		./moving.test -test.run TestKills -test.timeout 0 -seed $$seed -kills 50; done
+	$(call heading,models 1000 times from a seed that is drawn)
+	@RAPID_CHECKS=1000 go test -timeout 0 ./...
 	$(call heading,everything at once for $(SOAK))
 	@HEATSINK_SOAK=$(SOAK) go test ./local -run Soak -race -timeout 0
 	$(call heading,processes that use items while they move with $(KILLS) kills)

@@ -104,7 +104,7 @@ func TestEveryWriteIsWatched(t *testing.T) {
 					if operation == "batch" {
 						pause *= 5
 					}
-					for begin := time.Now(); time.Since(begin) < 20*time.Second; time.Sleep(pause) {
+					for begin := time.Now(); time.Since(begin) < 12*time.Second; time.Sleep(pause) {
 						if err := write(c, int(time.Since(begin))); err != nil {
 							t.Fatal(err)
 						}

@@ -63,7 +63,7 @@ func TestUnitsOfAnIndex(t *testing.T) {
 				if c.meter {
 					ctx = WithMeter(ctx, &m)
 				}
-				const puts = 1000
+				const puts = 600
 				for i := range puts { // 2,000 units a second of the table, and 50 of the index
 					if _, err := col.Put(ctx, ov("id", fmt.Sprint("i", i), "pk", "k", "sk", fmt.Sprint(i), "b", body), func(in *dynamodb.PutItemInput) {
 						in.ReturnConsumedCapacity = c.ask
@@ -117,7 +117,7 @@ func TestUpdatesOfAnIndexAreWatched(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				before := heatOf(t, client, "k")
-				for i := range 20 * 50 { // 2,000 units a second of the table
+				for i := range 12 * 50 { // 2,000 units a second of the table
 					if _, err := col.Update(t.Context(), c.like(i%10, i), func(in *dynamodb.UpdateItemInput) {
 						in.UpdateExpression, in.ExpressionAttributeValues = aws.String("SET n = :n"), ov(":n", i)
 					}); err != nil {

@@ -68,7 +68,13 @@ func TestBestIsTheSameInEveryOrder(t *testing.T) {
 			arrivals := append(submissions, submissions[0], submissions[len(submissions)-1]) // two come twice
 			var first *Entry
 			run := 0
+			twins := [][2]int{{0, len(arrivals) - 2}, {len(submissions) - 1, len(arrivals) - 1}}
 			permutations(len(arrivals), func(order []int) {
+				for _, twin := range twins { // which of them comes first makes no difference
+					if slices.Index(order, twin[0]) > slices.Index(order, twin[1]) {
+						return
+					}
+				}
 				run++
 				board := named(t, boards, fmt.Sprint("board ", run))
 				for _, i := range order {

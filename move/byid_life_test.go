@@ -24,7 +24,7 @@ import (
 
 // A mover that is killed at any moment goes on when it is started again, by another process.
 func TestMoveByIDGoesOnAfterKills(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		synctest.Test(t, func(t *testing.T) {
 			x := found(t)
 			x.fill(x.program(bare), 300)
@@ -190,7 +190,7 @@ func TestMoveByIDRestsWithoutSignatures(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE"}, table: "users", pace: 20 * time.Second, want: map[[2]string]int{}}
+		x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE"}, table: "users", pace: 40 * time.Second, want: map[[2]string]int{}}
 		x.create()
 		x.fill(x.program(bare), 50)
 		end := x.start(bare, bare)

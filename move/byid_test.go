@@ -65,7 +65,7 @@ func found(t testing.TB, edit ...func(*dynamodb.CreateTableInput)) *town {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE", "IDLE"}, table: "users", pace: 20 * time.Second, want: map[[2]string]int{}}
+	x := &town{t: t, db: db, client: db.Client(), keys: []string{"ACTIVE", "IDLE"}, table: "users", pace: 40 * time.Second, want: map[[2]string]int{}}
 	x.create(edit...)
 	return x
 }

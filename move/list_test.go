@@ -111,7 +111,7 @@ func (l *ledger) start(pause time.Duration, with ...layout.Layout) (end func()) 
 		})
 		all.Go(func() {
 			for ctx.Err() == nil {
-				time.Sleep(time.Duration(wait.Int64N(int64(8 * pause))))
+				time.Sleep(time.Duration(wait.Int64N(int64(12 * pause))))
 				if !l.read(reader, l.x.keys[wait.IntN(len(l.x.keys))]) {
 					return
 				}

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,10 +27,14 @@ import (
 )
 
 // serveTable returns the address of an engine with the three patterns of a brand-protection table, and its client.
-func serveTable(t *testing.T) (endpoint string, client *dynamodb.Client) {
+func serveTable(t *testing.T, before ...func(http.Handler) http.Handler) (endpoint string, client *dynamodb.Client) {
 	t.Helper()
 	db := local.Start(t)
-	server := httptest.NewServer(db.Handler())
+	handler := db.Handler()
+	for _, before := range before {
+		handler = before(handler)
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	client = db.Client()
 	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
@@ -524,7 +531,20 @@ func TestPlanOfAReport(t *testing.T) {
 
 // An audit that is interrupted shows what it has seen, and says so.
 func TestAuditInterruptedShowsWhatItSaw(t *testing.T) {
-	endpoint, client := serveTable(t)
+	// The key is in one shard, of which records are asked for one page after another. At the second page the first was counted.
+	var pages atomic.Int64
+	endpoint, client := serveTable(t, func(engine http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			engine.ServeHTTP(answer, r)
+			if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetRecords") && strings.Contains(answer.Body.String(), "PAGE#viral") {
+				pages.Add(1)
+			}
+			maps.Copy(w.Header(), answer.Header())
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(answer.Body.Bytes())
+		})
+	})
 	ctx, interrupt := context.WithCancel(t.Context())
 	var out, errs output
 	ended := make(chan int, 1)
@@ -533,7 +553,7 @@ func TestAuditInterruptedShowsWhatItSaw(t *testing.T) {
 	}()
 	for i := 0; ; i++ {
 		putBrand(t, client, "PAGE#viral", i)
-		if i > 200 { // about two seconds: it has looked at the stream by now
+		if pages.Load() > 1 {
 			interrupt()
 			break
 		}

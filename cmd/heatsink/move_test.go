@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -154,14 +153,11 @@ func TestMoveOfACharteredCollection(t *testing.T) {
 func TestMoveIsStopped(t *testing.T) {
 	s := serveOrders(t)
 	s.fillOrders(t, 200)
-	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
-	defer cancel()
-	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--yes", "--wcu", "150"}
-	var stdout, stderr bytes.Buffer
-	if code := run(ctx, args, &stdout, &stderr); code != 2 || !strings.Contains(stdout.String(), "the same command goes on") {
-		t.Errorf("%d, %s, %s", code, stdout.String(), stderr.String())
+	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--yes"}
+	if stdout, stderr, code := s.stopped(t, args...); code != 2 || !strings.Contains(stdout, "the same command goes on") {
+		t.Errorf("%d, %s, %s", code, stdout, stderr)
 	}
-	text, errors, code := command(t, append(args[:len(args)-1], "100000")...)
+	text, errors, code := command(t, append(args, "--wcu", "100000")...)
 	contains(t, text, "the moves and writes are those that are left", "forecast for what was left")
 	if code != 0 || !strings.Contains(text, "the checkpoint of an earlier run") || !strings.Contains(text, "every item is where the layout has it: 200") {
 		t.Errorf("%d, %s, %s", code, text, errors)
@@ -189,15 +185,13 @@ func TestMoveJSONSaysHowItEnded(t *testing.T) {
 		return l
 	}
 	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--json"}
-	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	if code := run(ctx, append(args, "--yes", "--wcu", "150"), &stdout, &stderr); code != 2 {
-		t.Errorf("%d, %s", code, stderr.String())
+	stdout, stderr, code := s.stopped(t, append(args, "--yes")...)
+	if code != 2 {
+		t.Errorf("%d, %s", code, stderr)
 	}
-	r := last(stdout.String()).Result
+	r := last(stdout).Result
 	if r == nil || r.Complete == nil || *r.Complete || r.Error == "" || len(r.Findings) != 0 {
-		t.Errorf("stopped: %s", stdout.String())
+		t.Errorf("stopped: %s", stdout)
 	}
 	text, _, _ := command(t, append(args, "--yes")...)
 	if r := last(text).Result; r == nil || r.Complete == nil || !*r.Complete || r.Error != "" {

@@ -125,7 +125,7 @@ func (p *terminal) ends(t *testing.T, how string) {
 		t.Errorf("%s: the terminal is not as it was: %v", how, err)
 	}
 	const enter, leave, show = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) { // the last bytes may still be on their way
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) { // the last bytes may still be on their way
 		all := p.all()
 		if strings.LastIndex(all, leave) > strings.LastIndex(all, enter) && strings.Contains(all, enter) && strings.LastIndex(all, show) > strings.Index(all, enter) {
 			return

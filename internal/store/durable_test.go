@@ -378,7 +378,7 @@ func TestDamagedTableFileFailsReadsOfItAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); told.background.Load() == 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); told.background.Load() == 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	if background, damaged := told.background.Load(), told.damaged.Load(); background != 1 || damaged != 1 {
