@@ -5,7 +5,8 @@
 //	go run ./internal/mutants -rows 000-01,X05             # the written breaks of docs/requirements.md
 //
 // No file of the repository changes: the go command reads broken files through an overlay. `make mutants` and
-// `make row-breaks` run it. Each break compiles into Go's build cache, which forgets it after some days.
+// `make row-breaks` run it. Random breaks are woven into one copy of their package, and each process chooses its own; a written break
+// is built alone. Go's build cache keeps what was built for some days.
 package main
 
 import (
@@ -39,12 +40,13 @@ type options struct {
 // run is the program: 0 if it did its work, 1 if a row of the requirements has no break or one that no test notices,
 // 2 if it could not do its work.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o := options{dir: ".", least: time.Minute, progress: stderr}
+	o := options{dir: ".", least: 30 * time.Second, progress: stderr}
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pkg := flags.String("pkg", "", "the package to break, such as ./heat")
 	count := flags.Int("n", 50, "how many random breaks")
 	seed := flags.Uint64("seed", 1, "the same seed makes the same breaks of the same files")
+	with := flags.String("with", "", "packages whose tests run after its own, such as ./cmd/heatsink,./internal/corpus")
 	byRow := flags.Bool("rows", false, "run the written breaks of docs/requirements.md; arguments name rows, such as 000-01,X05")
 	flags.IntVar(&o.parallel, "par", 2, "how many breaks are built and tested at a time")
 	switch err := flags.Parse(args); {
@@ -64,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case *pkg == "" || flags.NArg() > 0:
 		err = errors.New("say what to break: -pkg ./heat, or -rows")
 	default:
-		err = breakPackage(ctx, o, *pkg, *count, *seed, stdout)
+		err = breakPackage(ctx, o, *pkg, wanted([]string{*with}), *count, *seed, stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "mutants:", err)

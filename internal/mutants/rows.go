@@ -195,7 +195,7 @@ func (t *trial) try(ctx context.Context, j *job, dir string) error {
 	for _, pkg := range packages {
 		binary := filepath.Join(dir, "row.test")
 		p := t.packages[pkg]
-		if _, err := p.build(ctx, overlaid, binary); err != nil {
+		if err := p.build(ctx, overlaid, binary); err != nil {
 			return fmt.Errorf("%s: %s: %w", j.at, j.row, err)
 		}
 		o, err := p.run(ctx, overlaid, binary, pattern(named[pkg]), max(t.least, 3*t.took[pkg]))
@@ -262,7 +262,7 @@ func (t *trial) unbroken(ctx context.Context) error {
 			return err
 		}
 		binary := filepath.Join(t.work, "whole.test")
-		if _, err := p.build(ctx, nothing, binary); err != nil {
+		if err := p.build(ctx, nothing, binary); err != nil {
 			return fmt.Errorf("package %s as it is: %w", pkg, err)
 		}
 		o, err := p.run(ctx, nothing, binary, pattern(named[pkg]), buildTime)
