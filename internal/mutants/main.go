@@ -46,7 +46,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	pkg := flags.String("pkg", "", "the package to break, such as ./heat")
 	count := flags.Int("n", 50, "how many random breaks")
 	seed := flags.Uint64("seed", 1, "the same seed makes the same breaks of the same files")
-	with := flags.String("with", "", "packages whose tests run after its own, such as ./cmd/heatsink,./internal/corpus")
 	byRow := flags.Bool("rows", false, "run the written breaks of docs/requirements.md; arguments name rows, such as 000-01,X05")
 	flags.IntVar(&o.parallel, "par", 2, "how many breaks are built and tested at a time")
 	switch err := flags.Parse(args); {
@@ -66,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case *pkg == "" || flags.NArg() > 0:
 		err = errors.New("say what to break: -pkg ./heat, or -rows")
 	default:
-		err = breakPackage(ctx, o, *pkg, wanted([]string{*with}), *count, *seed, stdout)
+		err = breakPackage(ctx, o, *pkg, *count, *seed, stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "mutants:", err)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -35,21 +34,13 @@ type packageReport struct {
 	Survivors []survivor `json:"survivors"`
 }
 
-// breakPackage makes count random breaks of a package, one at a time, and reports those that neither its tests nor those of the
-// packages in with notice.
-func breakPackage(ctx context.Context, o options, pattern string, with []string, count int, seed uint64, stdout io.Writer) error {
-	var suites []*suite
-	for _, pattern := range append([]string{pattern}, with...) {
-		p, err := loadTests(ctx, o.dir, pattern)
-		if err != nil {
-			return err
-		}
-		suites = append(suites, &suite{tests: p})
-		if broken := suites[0].path; !slices.Contains(p.deps, broken) {
-			return fmt.Errorf("package %s: its tests are not built from %s, and so cannot notice a break of it", p.path, broken)
-		}
+// breakPackage makes count random breaks of a package, one at a time, and reports those that its tests do not notice.
+func breakPackage(ctx context.Context, o options, pattern string, count int, seed uint64, stdout io.Writer) error {
+	p, err := loadTests(ctx, o.dir, pattern)
+	if err != nil {
+		return err
 	}
-	changes, err := candidates(suites[0].files)
+	changes, err := candidates(p.files)
 	if err != nil {
 		return err
 	}
@@ -59,8 +50,8 @@ func breakPackage(ctx context.Context, o options, pattern string, with []string,
 		return err
 	}
 	defer os.RemoveAll(work)
-	fmt.Fprintf(o.progress, "%s: %d ways to break it\n", suites[0].path, len(changes))
-	d := &draw{options: o, suites: suites, want: count, work: work}
+	fmt.Fprintf(o.progress, "%s: %d ways to break it\n", p.path, len(changes))
+	d := &draw{options: o, suite: &suite{tests: p, binary: filepath.Join(work, "woven.test")}, want: count, work: work}
 	d.free = sync.NewCond(&d.mu)
 	if err := d.prepare(ctx, changes); err != nil {
 		return err
@@ -102,7 +93,7 @@ const (
 // change is tried unless it is needed even if all that are being tried turn out to be valid.
 type draw struct {
 	options
-	suites  []*suite // the first is that of the broken package
+	suite   *suite
 	changes []change
 	want    int
 	work    string
@@ -117,16 +108,14 @@ type draw struct {
 	err      error
 }
 
-// prepare weaves as many changes as may be needed into one copy of the package, builds all tests from it, and sees them pass while
-// none is chosen.
+// prepare weaves as many changes as may be needed into one copy of the package, builds its tests, and sees them pass while none is
+// chosen.
 func (d *draw) prepare(ctx context.Context, changes []change) (err error) {
-	own := d.suites[0]
-	own.binary = filepath.Join(d.work, "0.test")
 	nothing, err := writeOverlay(d.work, map[string]string{})
 	if err != nil {
 		return err
 	}
-	if d.whole, err = own.assembly(ctx, nothing); err != nil {
+	if d.whole, err = d.suite.assembly(ctx, nothing); err != nil {
 		return err
 	}
 	if changes, err = d.compiling(ctx, changes[:min(len(changes), 2*d.want+20)]); err != nil {
@@ -134,39 +123,35 @@ func (d *draw) prepare(ctx context.Context, changes []change) (err error) {
 	}
 	d.changes = changes[:min(len(changes), d.want+d.want/10+10)] // some turn out to be the same program
 	d.verdicts = make([]verdict, len(d.changes))
-	woven, err := weave(d.work, own.tests, d.changes, func(int) bool { return true })
-	if err != nil {
+	if err := d.weave(ctx, d.changes, map[int]bool{}); err != nil {
 		return err
 	}
-	for n, s := range d.suites {
-		s.overlay, s.binary = woven, filepath.Join(d.work, fmt.Sprint(n, ".test"))
-		if err := s.build(ctx, woven, s.binary); err != nil {
-			return fmt.Errorf("package %s with %d breaks woven in: %w", s.path, len(d.changes), err)
-		}
-		begin := time.Now()
-		if err := s.probe(ctx, d.options, d.work); err != nil {
-			return err
-		}
-		fmt.Fprintf(d.progress, "%s: %d tests pass while nothing is broken, in %s\n", s.path, len(s.cases), time.Since(begin).Round(time.Millisecond))
+	begin := time.Now()
+	if err := d.suite.probe(ctx, d.options, d.work); err != nil {
+		return err
 	}
+	fmt.Fprintf(d.progress, "%s: %d tests pass while nothing is broken, in %s\n", d.suite.path, len(d.suite.cases), time.Since(begin).Round(time.Millisecond))
 	return nil
+}
+
+// weave builds the tests with changes woven in, without those that are bad.
+func (d *draw) weave(ctx context.Context, changes []change, bad map[int]bool) (err error) {
+	if d.suite.overlay, err = weave(d.work, d.suite.tests, changes, bad); err != nil {
+		return err
+	}
+	if err = d.suite.build(ctx, d.suite.overlay, d.suite.binary); err != nil {
+		err = fmt.Errorf("package %s with breaks woven in: %w", d.suite.path, err)
+	}
+	return err
 }
 
 // compiling returns the changes without those that do not compile. It cannot tell of those that are not woven.
 func (d *draw) compiling(ctx context.Context, changes []change) ([]change, error) {
-	own, bad := d.suites[0], map[int]bool{}
-	for {
-		woven, err := weave(d.work, own.tests, changes, func(i int) bool { return !bad[i] })
-		if err != nil {
-			return nil, err
-		}
-		err = own.build(ctx, woven, own.binary)
-		if err == nil {
-			break
-		}
+	bad := map[int]bool{}
+	for err := d.weave(ctx, changes, bad); err != nil; err = d.weave(ctx, changes, bad) {
 		found := faulty(err.Error())
 		if !errors.Is(err, errCompile) || len(found) == 0 {
-			return nil, fmt.Errorf("package %s with breaks woven in: %w", own.path, err)
+			return nil, err
 		}
 		for _, i := range found {
 			bad[i] = true
@@ -185,9 +170,6 @@ func (d *draw) run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for n := range d.parallel {
 		dir := filepath.Join(d.work, fmt.Sprint("worker-", n))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
 		workers.Go(func() {
 			for i, ok := d.take(); ok; i, ok = d.take() {
 				v, err := d.try(ctx, i, dir)
@@ -216,6 +198,9 @@ func (d *draw) take() (i int, ok bool) {
 
 // try runs the tests on one change, in a directory of the worker's own.
 func (d *draw) try(ctx context.Context, i int, dir string) (verdict, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return untried, err
+	}
 	c := d.changes[i]
 	src, err := os.ReadFile(c.file)
 	if err != nil {
@@ -225,28 +210,26 @@ func (d *draw) try(ctx context.Context, i int, dir string) (verdict, error) {
 	if err != nil {
 		return untried, err
 	}
-	for _, s := range d.suites {
-		var o outcome
-		if c.isWoven() {
-			o, err = s.try(ctx, i, d.least)
-		} else {
-			o, err = s.tryUnwoven(ctx, broken, filepath.Join(dir, "broken.test"), d.least)
-		}
-		switch {
-		case errors.Is(err, errCompile):
-			return void, nil
-		case err != nil:
-			return untried, err
-		case o.timeout:
-			return timedOut, nil
-		case !o.passed:
-			return caught, nil
-		}
+	var o outcome
+	if c.isWoven() {
+		o, err = d.suite.try(ctx, i, d.least)
+	} else {
+		o, err = d.suite.tryUnwoven(ctx, broken, filepath.Join(dir, "broken.test"), d.least)
+	}
+	switch {
+	case errors.Is(err, errCompile):
+		return void, nil
+	case err != nil:
+		return untried, err
+	case o.timeout:
+		return timedOut, nil
+	case !o.passed:
+		return caught, nil
 	}
 	if c.generic {
 		return survived, nil // it has no code of its own to compare
 	}
-	switch code, err := d.suites[0].assembly(ctx, broken); {
+	switch code, err := d.suite.assembly(ctx, broken); {
 	case errors.Is(err, errCompile): // alone it leaves an import or a variable unused, and woven it does not
 		return survived, nil
 	case err != nil:
@@ -278,7 +261,7 @@ func (d *draw) note(i int, v verdict, err error) {
 
 // report prints the survivors, and everything as JSON in the last line.
 func (d *draw) report(seed uint64, stdout io.Writer) error {
-	r := packageReport{Package: d.suites[0].path, Seed: seed, Survivors: []survivor{}}
+	r := packageReport{Package: d.suite.path, Seed: seed, Survivors: []survivor{}}
 	for i, c := range d.changes {
 		switch d.verdicts[i] {
 		case untried, void:
@@ -294,7 +277,7 @@ func (d *draw) report(seed uint64, stdout io.Writer) error {
 		r.Breaks++
 	}
 	if r.Breaks < d.want {
-		fmt.Fprintf(d.progress, "%s: %d breaks were wanted, and there are %d that compile\n", d.suites[0].path, d.want, r.Breaks)
+		fmt.Fprintf(d.progress, "%s: %d breaks were wanted, and %d were found\n", d.suite.path, d.want, r.Breaks)
 	}
 	table := tabwriter.NewWriter(stdout, 0, 4, 2, ' ', 0)
 	for _, s := range r.Survivors {

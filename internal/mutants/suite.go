@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A suite is the tests of one package, built from the woven one.
+// A suite is the tests of a package with changes woven in.
 type suite struct {
 	*tests
 	overlay, binary string

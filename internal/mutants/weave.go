@@ -58,12 +58,12 @@ func (c change) broken(src []byte) string {
 	return string(src[c.from:c.start]) + c.text + string(src[c.end:c.to])
 }
 
-// weave writes the files of a package with those of its changes that use names, and an overlay of them. In the woven program, a
-// change goes by its index plus one: zero is the program as it is.
-func weave(dir string, p *tests, changes []change, use func(i int) bool) (overlay string, err error) {
+// weave writes the files of a package with changes, and an overlay of them. In the woven program, a change goes by its index plus
+// one: zero is the program as it is.
+func weave(dir string, p *tests, changes []change, without map[int]bool) (overlay string, err error) {
 	byFile := map[string][]int{}
 	for i, c := range changes {
-		if c.isWoven() && use(i) {
+		if c.isWoven() && !without[i] {
 			byFile[c.file] = append(byFile[c.file], i)
 		}
 	}
