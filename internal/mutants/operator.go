@@ -260,8 +260,9 @@ func (f *finder) returned(n *ast.ReturnStmt) {
 	zeros := make([]string, len(types))
 	same := true
 	for i, t := range types {
-		zeros[i] = zeroOf(f.source(t))
-		same = same && isZero(f.source(n.Results[i]), zeros[i])
+		typ, got := f.source(t), f.source(n.Results[i])
+		zeros[i] = zeroOf(typ)
+		same = same && (isZero(got, zeros[i]) || got == typ+"{}")
 	}
 	if !same {
 		f.replace(n.Results[0].Pos(), n.Results[last].End(), strings.Join(zeros, ", "), "zero")
