@@ -170,7 +170,7 @@ proof-moving: ## measure that items move under load and nothing is lost, doubled
 	@go run ./internal/proof/moving -only '$(ONLY)'
 
 .PHONY: proof-heat
-proof-heat: ## measure that findings are right on keys as people write them, and that their remedies work (5 minutes, and hours for its breaks: ONLY=corpus,loops)
+proof-heat: ## measure that findings are right on keys as people write them, and that their remedies work (25 minutes, most of them for its breaks: ONLY=corpus,loops)
 	@go run ./internal/proof/heat -only '$(ONLY)' -seed '$(SEED)'
 
 .PHONY: soak

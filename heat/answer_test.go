@@ -24,3 +24,17 @@ func answerUnits(units float64) func(*middleware.Stack) error {
 		}), middleware.Before)
 	}
 }
+
+// answerError has a transaction of writes fail.
+func answerError(err error) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Serialize.Add(middleware.SerializeMiddlewareFunc("failure", func(
+			ctx context.Context, in middleware.SerializeInput, next middleware.SerializeHandler,
+		) (middleware.SerializeOutput, middleware.Metadata, error) {
+			if _, ok := in.Parameters.(*dynamodb.TransactWriteItemsInput); ok {
+				return middleware.SerializeOutput{}, middleware.Metadata{}, err
+			}
+			return next.HandleSerialize(ctx, in)
+		}), middleware.Before)
+	}
+}

@@ -114,3 +114,32 @@ func TestBatchWriteItemThatIsThrottledInPart(t *testing.T) {
 		}
 	})
 }
+
+// A deletion that a partition refuses of a batch is throttled, and costs nothing.
+func TestBatchOfDeletionsThatIsThrottledInPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := start(t, &local.Physics{PartitionWrites: 10, Window: time.Second, OnDemandPartitions: 1})
+		recorder := newRecorder(t, heat.Options{})
+		var requests []types.WriteRequest
+		for i := range 20 {
+			requests = append(requests, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(fmt.Sprint("k", i), "1")}})
+		}
+		out, err := db.Client(recorder.Option).BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"views": requests}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := make(map[string]bool)
+		for _, request := range out.UnprocessedItems["views"] {
+			left[request.DeleteRequest.Key["pk"].(*types.AttributeValueMemberS).Value] = true
+		}
+		writes := resource(t, recorder.Report(), "views").Writes
+		if len(left) == 0 || len(left) == 20 || writes.Throttled != int64(len(left)) {
+			t.Errorf("%d left over, %d throttled", len(left), writes.Throttled)
+		}
+		for _, k := range writes.Keys {
+			if want := map[bool]float64{true: 0, false: 1}[left[k.Key]]; k.Units != want {
+				t.Errorf("%s took %v, want %v", k.Key, k.Units, want)
+			}
+		}
+	})
+}

@@ -484,6 +484,7 @@ func TestExplainAllOfAnyReports(t *testing.T) {
 		if distinct(reports) > 1 {
 			losesNothing(t, reports, got)
 			saysNothingTwice(t, got)
+			worstFirst(t, got)
 		}
 	})
 }
@@ -532,6 +533,12 @@ func saysNothingTwice(t *rapid.T, got []heat.Finding) {
 			t.Fatalf("twice: %s in %s", name, kinds(got))
 		}
 		said[name] = true
+	}
+}
+
+func worstFirst(t *rapid.T, got []heat.Finding) {
+	if !slices.IsSortedFunc(got, func(a, b heat.Finding) int { return int(b.Severity) - int(a.Severity) }) {
+		t.Fatalf("not the worst first: %s", kinds(got))
 	}
 }
 

@@ -285,6 +285,7 @@ func storedSituations() []situation {
 	return []situation{
 		{"a tenth has expired", expired(100), heat.Rules{}},
 		{"less than a tenth has expired", expired(99), heat.Rules{}},
+		{"all have expired", expired(1000), heat.Rules{}},
 		{"a tenth of too few", expired(100), heat.Rules{Items: 1001}},
 		{"a tenant with a quarter more than its share", items(1, "TENANT#{id}", 101, one(258)), heat.Rules{}},
 		{"a tenant with less", items(1, "TENANT#{id}", 101, one(257)), heat.Rules{}},

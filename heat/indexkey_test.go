@@ -411,3 +411,47 @@ func BenchmarkUpdateItem(b *testing.B) {
 		}
 	}
 }
+
+// An answer that tells no units of an index does not count the key that the item had there before.
+func TestIndexThatIsNotCharged(t *testing.T) {
+	db := local.Start(t)
+	createJobs(t, db.Client())
+	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("jobs"), Item: openJob()}); err != nil {
+		t.Fatal(err)
+	}
+	recorder := newRecorder(t, heat.Options{})
+	client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, answerUnits(2)) })
+	moved := with(openJob(), item{"status": text("DONE")})
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String("jobs"), Item: moved, ReturnValues: types.ReturnValueAllOld, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := keyUnits(recorder.Report(), "jobs"); !maps.Equal(got, map[string]float64{"a": 2}) {
+		t.Errorf("got %v of the table, want 2 units of a", got)
+	}
+	if _, counted := keyUnits(recorder.Report(), "jobs/byStatus")["OPEN"]; counted {
+		t.Error("OPEN is counted, of which the answer tells nothing")
+	}
+}
+
+// A cancelled transaction says of each item whether it was throttled. The keys of indexes are none of its items.
+func TestTransactionThatIsThrottledInPart(t *testing.T) {
+	db := local.Start(t)
+	createJobs(t, db.Client())
+	recorder := newRecorder(t, heat.Options{})
+	refused := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{
+		{Code: aws.String("None")}, {Code: aws.String("ThrottlingError")},
+	}}
+	client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, answerError(refused)) })
+	if err := transact(transactSet("a", "OPEN"), transactSet("b", "DONE"))(t.Context(), client); err == nil {
+		t.Fatal("got no error")
+	}
+	throttled := make(map[string]int64)
+	for _, k := range resource(t, recorder.Report(), "jobs").Writes.Keys {
+		throttled[k.Key] = k.Throttled
+	}
+	if want := map[string]int64{"a": 0, "b": 1}; !maps.Equal(throttled, want) {
+		t.Errorf("got %v, want %v", throttled, want)
+	}
+}

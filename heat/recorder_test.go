@@ -111,6 +111,29 @@ func TestRecorderFindsTheHotKeyWithinTwoSeconds(t *testing.T) {
 	})
 }
 
+// A report has the units of each second.
+func TestRecordedTrend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder := newRecorder(t, heat.Options{})
+		client := start(t, nil).Client(recorder.Option)
+		for _, writes := range []int{3, 0, 1} {
+			for i := range writes {
+				if err := putItem(t, client, "views", key("a", fmt.Sprint(i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(time.Second)
+		}
+		flow := resource(t, recorder.Report(), "views").Writes
+		if len(flow.Trend) != 2 || flow.Trend[0].Units != 3 || flow.Trend[1].Units != 1 || flow.Trend[1].From.Sub(flow.Trend[0].From) != 2*time.Second {
+			t.Errorf("got %+v, want 3 units, and 1 two seconds later", flow.Trend)
+		}
+		if flow.Peak != 3 {
+			t.Errorf("got a peak of %v units a second, want 3", flow.Peak)
+		}
+	})
+}
+
 // The caller's call stays as it is: the input unchanged, the capacity only where it was asked for.
 func TestRecorderLeavesCallsAlone(t *testing.T) {
 	db := start(t, nil)

@@ -8,6 +8,15 @@ import (
 	"github.com/heatsink-go/heatsink/heat"
 )
 
+// The hash is the HMAC-SHA256 of the key with the secret, and is appended.
+func TestHashed(t *testing.T) {
+	hashed := heat.Hashed([]byte("key"))
+	got := string(hashed([]byte("to "), []byte("The quick brown fox jumps over the lazy dog")))
+	if want := "to f7bc83f430538424"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Nothing of a key is left in a report that was redacted afterwards, and the same key still has the same text.
 func TestRedactAReport(t *testing.T) {
 	r := report(hotFlow("mail@example.com", 2000, 1), withPattern("mail@example.com", 1), func(r *heat.ResourceReport) {

@@ -103,6 +103,8 @@ func TestPartitionsAndTables(t *testing.T) {
 	wantNote(t, p, "quota", Warning, "40,000")
 	p = mustPlan(t, Workload{Writes: 2000, Share: 0.5, Table: Table{WriteUnits: 3000, ReadUnits: 100}})
 	wantNote(t, p, "table-capacity", Critical, "4,000", "3,000")
+	p = mustPlan(t, Workload{Writes: 2000, Table: Table{WriteUnits: 1}})
+	wantNote(t, p, "table-capacity", Critical, "2,000", "the 1 provisioned")
 	p = mustPlan(t, Workload{Writes: 2000, Reads: 500, Table: Table{WriteUnits: 30_000, ReadUnits: 100}})
 	wantNote(t, p, "table-read-capacity", Critical)
 	p = mustPlan(t, Workload{Writes: 2000})

@@ -79,28 +79,41 @@ func TestReaderWhoGivesUp(t *testing.T) {
 	})
 }
 
-// A primary that cannot be read is an error for all who wait for it, and the next reader tries again.
+// A primary that cannot be read is an error for all who wait for it, and the next reader tries again. If the answer takes longer
+// than readers wait for each other, each of them reads.
 func TestPrimaryThatCannotBeRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := setup(t, replica.Options{Copies: 1})
-		posts := openOn(t, client, replica.Options{Copies: 1})
-		put(t, posts, "viral", "new", replica.Lazy)
-		client.Delay(faulty.Exactly(time.Second))
-		client.Decide(on(faulty.Denied, "GetItem", "viral"))
-		var readers sync.WaitGroup
-		for range 5 {
-			readers.Go(func() {
-				if _, err := posts.Get(t.Context(), "viral"); err == nil || errors.Is(err, replica.ErrNotFound) {
-					t.Errorf("got %v", err)
+	for answer, reads := range map[time.Duration]int{100 * time.Millisecond: 1, time.Second: 5} {
+		synctest.Test(t, func(t *testing.T) {
+			client := setup(t, replica.Options{Copies: 1})
+			posts := openOn(t, client, replica.Options{Copies: 1})
+			put(t, posts, "viral", "new", replica.Lazy)
+			client.Delay(faulty.Exactly(answer))
+			client.Decide(on(faulty.Denied, "GetItem", "viral"))
+			before := len(client.Keys("GetItem", "id"))
+			var readers sync.WaitGroup
+			for range 5 {
+				readers.Go(func() {
+					if _, err := posts.Get(t.Context(), "viral"); err == nil || errors.Is(err, replica.ErrNotFound) {
+						t.Errorf("answers after %v: got %v", answer, err)
+					}
+				})
+			}
+			readers.Wait()
+			primaries := 0
+			for _, key := range client.Keys("GetItem", "id")[before:] {
+				if key == "viral" {
+					primaries++
 				}
-			})
-		}
-		readers.Wait()
-		client.Decide(nil)
-		if got := title(posts, "viral"); got != "new" {
-			t.Errorf("got %q", got)
-		}
-	})
+			}
+			if primaries != reads {
+				t.Errorf("answers after %v: the primary was read %d times, want %d", answer, primaries, reads)
+			}
+			client.Decide(nil)
+			if got := title(posts, "viral"); got != "new" {
+				t.Errorf("answers after %v: got %q", answer, got)
+			}
+		})
+	}
 }
 
 // Readers who share a refresh do not share bytes.

@@ -15,9 +15,9 @@ type change struct {
 	start, end int
 	text       string
 	operator   string // what kind of break it is
-	generic    bool   // it is in a generic function
 	before     string // the line as it is, without the white space around it
 	after      string // the line as it becomes
+	site              // where it can be chosen at run time
 }
 
 // newChange completes a change of src. It reports false if the bytes are not within one line, or stay the same.

@@ -5,7 +5,8 @@
 //	go run ./internal/mutants -rows 000-01,X05             # the written breaks of docs/requirements.md
 //
 // No file of the repository changes: the go command reads broken files through an overlay. `make mutants` and
-// `make row-breaks` run it. Each break compiles into Go's build cache, which forgets it after some days.
+// `make row-breaks` run it. Random breaks are woven into one copy of their package, and each process chooses its own; a written break
+// is built alone. Go's build cache keeps what was built for some days.
 package main
 
 import (
@@ -39,7 +40,7 @@ type options struct {
 // run is the program: 0 if it did its work, 1 if a row of the requirements has no break or one that no test notices,
 // 2 if it could not do its work.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o := options{dir: ".", least: time.Minute, progress: stderr}
+	o := options{dir: ".", least: 30 * time.Second, progress: stderr}
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pkg := flags.String("pkg", "", "the package to break, such as ./heat")

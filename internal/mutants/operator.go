@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,7 +37,7 @@ type finder struct {
 	src     []byte
 	fset    *token.FileSet
 	results []*ast.FieldList // of the functions around the node, innermost last
-	generic bool             // the function around the node is generic
+	sites   []site
 	changes []change
 }
 
@@ -48,6 +49,9 @@ func changesOf(file string, src []byte) ([]change, error) {
 		return nil, err
 	}
 	f := &finder{file: file, src: src, fset: fset}
+	for _, decl := range tree.Decls {
+		f.declared(decl)
+	}
 	var stack []ast.Node
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if n == nil {
@@ -76,7 +80,6 @@ func (f *finder) enter(n ast.Node) bool {
 		}
 	case *ast.FuncDecl:
 		f.results = append(f.results, n.Type.Results)
-		f.generic = isGeneric(n)
 	case *ast.FuncLit:
 		f.results = append(f.results, n.Type.Results)
 	case *ast.IfStmt:
@@ -118,6 +121,39 @@ func (f *finder) leave(n ast.Node) {
 	}
 }
 
+// declared adds the sites of a declaration.
+func (f *finder) declared(decl ast.Decl) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Body == nil {
+			return
+		}
+		s := f.span(d.Body)
+		s.generic = isGeneric(d)
+		if d.Type.Results != nil {
+			s.results = f.source(d.Type.Results)
+		}
+		f.sites = append(f.sites, s)
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			v, ok := spec.(*ast.ValueSpec)
+			if !ok || d.Tok != token.VAR || len(v.Names) != len(v.Values) {
+				continue
+			}
+			for i, value := range v.Values {
+				if s := f.span(value); v.Names[i].Name != "_" {
+					s.variable = v.Names[i].Name
+					f.sites = append(f.sites, s)
+				}
+			}
+		}
+	}
+}
+
+func (f *finder) span(n ast.Node) site {
+	return site{from: f.fset.Position(n.Pos()).Offset, to: f.fset.Position(n.End()).Offset}
+}
+
 // isGeneric reports whether a function or its receiver has type parameters.
 func isGeneric(n *ast.FuncDecl) bool {
 	if n.Type.TypeParams != nil {
@@ -140,13 +176,16 @@ func isGeneric(n *ast.FuncDecl) bool {
 func (f *finder) replace(from, to token.Pos, text, operator string) {
 	start, end := f.fset.Position(from).Offset, f.fset.Position(to).Offset
 	if c, ok := newChange(f.file, f.src, start, end, text, operator); ok {
-		c.generic = f.generic
+		if i := slices.IndexFunc(f.sites, func(s site) bool { return s.from <= start && end <= s.to }); i >= 0 {
+			c.site = f.sites[i]
+		}
 		f.changes = append(f.changes, c)
 	}
 }
 
 func (f *finder) source(n ast.Node) string {
-	return string(f.src[f.fset.Position(n.Pos()).Offset:f.fset.Position(n.End()).Offset])
+	s := f.span(n)
+	return string(f.src[s.from:s.to])
 }
 
 func (f *finder) swap(at token.Pos, op token.Token) {
@@ -221,8 +260,9 @@ func (f *finder) returned(n *ast.ReturnStmt) {
 	zeros := make([]string, len(types))
 	same := true
 	for i, t := range types {
-		zeros[i] = zeroOf(f.source(t))
-		same = same && isZero(f.source(n.Results[i]), zeros[i])
+		typ, got := f.source(t), f.source(n.Results[i])
+		zeros[i] = zeroOf(typ)
+		same = same && (isZero(got, zeros[i]) || got == typ+"{}")
 	}
 	if !same {
 		f.replace(n.Results[0].Pos(), n.Results[last].End(), strings.Join(zeros, ", "), "zero")

@@ -62,6 +62,7 @@ func TestOperators(t *testing.T) {
 		{"no error", "func f() error {\n\treturn nil\n}", nil},
 		{"value and error", "func f() (n int, err error) {\n\treturn a, err\n}", []string{"4 error: return a, nil", "4 zero: return 0, nil"}},
 		{"several of a type", "func f() (a, b T) {\n\treturn x, y\n}", []string{"4 zero: return *new(T), *new(T)"}},
+		{"zero already", "func f() (T, error) {\n\treturn T{}, nil\n}", nil},
 		{"several from a call", "func f() (a, b T) {\n\treturn g()\n}", nil},
 		{"bare return", "func f() (a T) {\n\treturn\n}", nil},
 		{"nothing to return", "func f() {\n\treturn\n}", nil},

@@ -50,18 +50,13 @@ func breakPackage(ctx context.Context, o options, pattern string, count int, see
 		return err
 	}
 	defer os.RemoveAll(work)
-
-	fmt.Fprintf(o.progress, "%s: %d ways to break it; its tests as they are\n", p.path, len(changes))
-	whole, err := unbroken(ctx, p, work)
-	if err != nil {
+	fmt.Fprintf(o.progress, "%s: %d ways to break it\n", p.path, len(changes))
+	d := &draw{options: o, suite: &suite{tests: p, binary: filepath.Join(work, "woven.test")}, want: count, work: work}
+	d.free = sync.NewCond(&d.mu)
+	if err := d.prepare(ctx, changes); err != nil {
 		return err
 	}
-	limit := max(o.least, 3*whole.took)
-	fmt.Fprintf(o.progress, "%s: passed in %s, so a broken run may take %s\n", p.path, whole.took.Round(time.Millisecond), limit.Round(time.Millisecond))
-
-	d := &draw{p: p, changes: changes, want: count, work: work, whole: whole, limit: limit, progress: o.progress, verdicts: make([]verdict, len(changes))}
-	d.free = sync.NewCond(&d.mu)
-	if err := d.run(ctx, o.parallel); err != nil {
+	if err := d.run(ctx); err != nil {
 		return err
 	}
 	return d.report(seed, stdout)
@@ -83,36 +78,6 @@ func candidates(files []string) (changes []change, err error) {
 	return changes, nil
 }
 
-// A whole is the package as it is: hashes to know it by, and how long its tests take.
-type whole struct {
-	binary, assembly [sha256.Size]byte
-	took             time.Duration
-}
-
-// unbroken builds and runs the tests as they are: if they fail, every break would seem to be caught.
-func unbroken(ctx context.Context, p *tests, work string) (w whole, err error) {
-	nothing, err := writeOverlay(work, map[string]string{})
-	if err != nil {
-		return w, err
-	}
-	binary := filepath.Join(work, "whole.test")
-	if w.binary, err = p.build(ctx, nothing, binary); err != nil {
-		return w, fmt.Errorf("package %s as it is: %w", p.path, err)
-	}
-	if w.assembly, err = p.assembly(ctx, nothing); err != nil {
-		return w, err
-	}
-	o, err := p.run(ctx, nothing, binary, "", buildTime)
-	if err != nil {
-		return w, err
-	}
-	if !o.passed {
-		return w, fmt.Errorf("package %s: its tests fail as it is; mend them first\n%s", p.path, o.output)
-	}
-	w.took = o.took
-	return w, os.Remove(binary)
-}
-
 // A verdict says what became of a change.
 type verdict int
 
@@ -125,36 +90,90 @@ const (
 )
 
 // A draw tries changes in their order until as many as wanted are valid. Which those are does not depend on timing: no
-// change is tried unless it is needed even if all that are being built turn out to be valid.
+// change is tried unless it is needed even if all that are being tried turn out to be valid.
 type draw struct {
-	p        *tests
-	changes  []change
-	want     int
-	work     string
-	whole    whole
-	limit    time.Duration
-	progress io.Writer
+	options
+	suite   *suite
+	changes []change
+	want    int
+	work    string
+	whole   [sha256.Size]byte // the assembly of the package as it is
 
 	mu       sync.Mutex
-	free     *sync.Cond // a change was built, or the draw is over
+	free     *sync.Cond // a change was tried, or the draw is over
 	next     int        // the first change that nobody has taken
-	building int
+	trying   int
 	valid    int
-	done     int
 	verdicts []verdict
 	err      error
 }
 
-func (d *draw) run(ctx context.Context, parallel int) error {
+// prepare weaves as many changes as may be needed into one copy of the package, builds its tests, and sees them pass while none is
+// chosen.
+func (d *draw) prepare(ctx context.Context, changes []change) (err error) {
+	nothing, err := writeOverlay(d.work, map[string]string{})
+	if err != nil {
+		return err
+	}
+	if d.whole, err = d.suite.assembly(ctx, nothing); err != nil {
+		return err
+	}
+	if changes, err = d.compiling(ctx, changes[:min(len(changes), 2*d.want+20)]); err != nil {
+		return err
+	}
+	d.changes = changes[:min(len(changes), d.want+d.want/10+10)] // some turn out to be the same program
+	d.verdicts = make([]verdict, len(d.changes))
+	if err := d.weave(ctx, d.changes, map[int]bool{}); err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := d.suite.probe(ctx, d.options, d.work); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.progress, "%s: %d tests pass while nothing is broken, in %s\n", d.suite.path, len(d.suite.cases), time.Since(begin).Round(time.Millisecond))
+	return nil
+}
+
+// weave builds the tests with changes woven in, without those that are bad.
+func (d *draw) weave(ctx context.Context, changes []change, bad map[int]bool) (err error) {
+	if d.suite.overlay, err = weave(d.work, d.suite.tests, changes, bad); err != nil {
+		return err
+	}
+	if err = d.suite.build(ctx, d.suite.overlay, d.suite.binary); err != nil {
+		err = fmt.Errorf("package %s with breaks woven in: %w", d.suite.path, err)
+	}
+	return err
+}
+
+// compiling returns the changes without those that do not compile. It cannot tell of those that are not woven.
+func (d *draw) compiling(ctx context.Context, changes []change) ([]change, error) {
+	bad := map[int]bool{}
+	for err := d.weave(ctx, changes, bad); err != nil; err = d.weave(ctx, changes, bad) {
+		found := faulty(err.Error())
+		if !errors.Is(err, errCompile) || len(found) == 0 {
+			return nil, err
+		}
+		for _, i := range found {
+			bad[i] = true
+		}
+	}
+	var good []change
+	for i, c := range changes {
+		if !bad[i] {
+			good = append(good, c)
+		}
+	}
+	return good, nil
+}
+
+func (d *draw) run(ctx context.Context) error {
 	var workers sync.WaitGroup
-	for n := range parallel {
+	for n := range d.parallel {
+		dir := filepath.Join(d.work, fmt.Sprint("worker-", n))
 		workers.Go(func() {
-			for {
-				i, ok := d.take()
-				if !ok {
-					return
-				}
-				d.try(ctx, i, filepath.Join(d.work, fmt.Sprint("worker-", n)))
+			for i, ok := d.take(); ok; i, ok = d.take() {
+				v, err := d.try(ctx, i, dir)
+				d.note(i, v, err)
 			}
 		})
 	}
@@ -167,8 +186,8 @@ func (d *draw) take() (i int, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for d.err == nil && d.valid < d.want && d.next < len(d.changes) {
-		if d.valid+d.building < d.want {
-			d.building++
+		if d.valid+d.trying < d.want {
+			d.trying++
 			d.next++
 			return d.next - 1, true
 		}
@@ -177,75 +196,72 @@ func (d *draw) take() (i int, ok bool) {
 	return 0, false
 }
 
-// try builds and tests one change, in a directory of the worker's own.
-func (d *draw) try(ctx context.Context, i int, dir string) {
-	path, err := d.build(ctx, d.changes[i], dir)
-	d.mu.Lock()
-	d.building--
-	switch {
-	case errors.Is(err, errCompile) || errors.Is(err, errSame):
-		d.verdicts[i] = void
-	case err != nil:
-		d.err = errors.Join(d.err, err)
-	default:
-		d.valid++
-	}
-	d.free.Broadcast()
-	d.mu.Unlock()
-	if err != nil {
-		return
-	}
-
-	o, err := d.p.run(ctx, path, filepath.Join(dir, "broken.test"), "", d.limit)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err != nil {
-		d.err = errors.Join(d.err, err)
-		d.free.Broadcast()
-		return
+// try runs the tests on one change, in a directory of the worker's own.
+func (d *draw) try(ctx context.Context, i int, dir string) (verdict, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return untried, err
 	}
 	c := d.changes[i]
-	d.verdicts[i] = survived
-	text := "SURVIVED"
-	switch {
-	case o.timeout:
-		d.verdicts[i], text = timedOut, "caught by its time limit"
-	case !o.passed:
-		d.verdicts[i], text = caught, "caught"
-	}
-	d.done++
-	fmt.Fprintf(d.progress, "%d of %d, %s: %s:%d (%s) %s\n", d.done, d.want, text, filepath.Base(c.file), c.line, c.operator, cmp.Or(c.after, c.before))
-}
-
-// errSame is returned for a change that makes no difference.
-var errSame = errors.New("it is the same program")
-
-func (d *draw) build(ctx context.Context, c change, dir string) (path string, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
 	src, err := os.ReadFile(c.file)
 	if err != nil {
-		return "", err
+		return untried, err
 	}
-	path, err = overlay(dir, c.file, c.apply(src))
+	broken, err := overlay(dir, c.file, c.apply(src))
 	if err != nil {
-		return "", err
+		return untried, err
 	}
-	sum, err := d.p.build(ctx, path, filepath.Join(dir, "broken.test"))
-	if err != nil || sum != d.whole.binary || c.generic {
-		return path, err // a generic function has no code of its own to compare
+	var o outcome
+	if c.isWoven() {
+		o, err = d.suite.try(ctx, i, d.least)
+	} else {
+		o, err = d.suite.tryUnwoven(ctx, broken, filepath.Join(dir, "broken.test"), d.least)
 	}
-	code, err := d.p.assembly(ctx, path)
-	if err == nil && code == d.whole.assembly {
-		err = errSame
+	switch {
+	case errors.Is(err, errCompile):
+		return void, nil
+	case err != nil:
+		return untried, err
+	case o.timeout:
+		return timedOut, nil
+	case !o.passed:
+		return caught, nil
 	}
-	return path, err
+	if c.generic {
+		return survived, nil // it has no code of its own to compare
+	}
+	switch code, err := d.suite.assembly(ctx, broken); {
+	case errors.Is(err, errCompile): // alone it leaves an import or a variable unused, and woven it does not
+		return survived, nil
+	case err != nil:
+		return untried, err
+	case code == d.whole:
+		return void, nil
+	}
+	return survived, nil
+}
+
+func (d *draw) note(i int, v verdict, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer d.free.Broadcast()
+	d.trying--
+	if err != nil {
+		d.err = errors.Join(d.err, err)
+		return
+	}
+	d.verdicts[i] = v
+	if v == void {
+		return
+	}
+	d.valid++
+	c := d.changes[i]
+	text := map[verdict]string{caught: "caught", timedOut: "caught by its time limit", survived: "SURVIVED"}[v]
+	fmt.Fprintf(d.progress, "%d of %d, %s: %s:%d (%s) %s\n", d.valid, d.want, text, filepath.Base(c.file), c.line, c.operator, cmp.Or(c.after, c.before))
 }
 
 // report prints the survivors, and everything as JSON in the last line.
 func (d *draw) report(seed uint64, stdout io.Writer) error {
-	r := packageReport{Package: d.p.path, Seed: seed, Survivors: []survivor{}}
+	r := packageReport{Package: d.suite.path, Seed: seed, Survivors: []survivor{}}
 	for i, c := range d.changes {
 		switch d.verdicts[i] {
 		case untried, void:
@@ -261,7 +277,7 @@ func (d *draw) report(seed uint64, stdout io.Writer) error {
 		r.Breaks++
 	}
 	if r.Breaks < d.want {
-		fmt.Fprintf(d.progress, "%s: %d breaks were wanted, and there are %d that compile\n", d.p.path, d.want, r.Breaks)
+		fmt.Fprintf(d.progress, "%s: %d breaks were wanted, and %d were found\n", d.suite.path, d.want, r.Breaks)
 	}
 	table := tabwriter.NewWriter(stdout, 0, 4, 2, ' ', 0)
 	for _, s := range r.Survivors {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -129,34 +128,16 @@ type trial struct {
 	packages map[string]*tests
 	took     map[string]time.Duration // by the tests of a package as they are
 
-	mu     sync.Mutex
-	next   int
-	done   int
-	faults []error
+	mu   sync.Mutex
+	done int
 }
 
 func (t *trial) run(ctx context.Context, parallel int) error {
-	var workers sync.WaitGroup
-	for n := range parallel {
-		workers.Go(func() {
-			dir := filepath.Join(t.work, fmt.Sprint("worker-", n))
-			for j := t.take(ctx); j != nil; j = t.take(ctx) {
-				t.note(j, t.try(ctx, j, dir))
-			}
-		})
-	}
-	workers.Wait()
-	return errors.Join(append(t.faults, ctx.Err())...)
-}
-
-func (t *trial) take(ctx context.Context) *job {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.next == len(t.jobs) || ctx.Err() != nil {
-		return nil
-	}
-	t.next++
-	return t.jobs[t.next-1]
+	return each(ctx, parallel, len(t.jobs), func(worker, i int) error {
+		err := t.try(ctx, t.jobs[i], filepath.Join(t.work, fmt.Sprint("worker-", worker)))
+		t.note(t.jobs[i], err)
+		return err
+	})
 }
 
 func (t *trial) note(j *job, err error) {
@@ -166,7 +147,6 @@ func (t *trial) note(j *job, err error) {
 	text := "caught by " + j.by
 	switch {
 	case err != nil:
-		t.faults = append(t.faults, err)
 		text = err.Error()
 	case j.by == "":
 		text = "MISSED"
@@ -195,7 +175,7 @@ func (t *trial) try(ctx context.Context, j *job, dir string) error {
 	for _, pkg := range packages {
 		binary := filepath.Join(dir, "row.test")
 		p := t.packages[pkg]
-		if _, err := p.build(ctx, overlaid, binary); err != nil {
+		if err := p.build(ctx, overlaid, binary); err != nil {
 			return fmt.Errorf("%s: %s: %w", j.at, j.row, err)
 		}
 		o, err := p.run(ctx, overlaid, binary, pattern(named[pkg]), max(t.least, 3*t.took[pkg]))
@@ -262,7 +242,7 @@ func (t *trial) unbroken(ctx context.Context) error {
 			return err
 		}
 		binary := filepath.Join(t.work, "whole.test")
-		if _, err := p.build(ctx, nothing, binary); err != nil {
+		if err := p.build(ctx, nothing, binary); err != nil {
 			return fmt.Errorf("package %s as it is: %w", pkg, err)
 		}
 		o, err := p.run(ctx, nothing, binary, pattern(named[pkg]), buildTime)

@@ -19,13 +19,14 @@ const (
 	buildTime = 10 * time.Minute // a build that takes longer hangs
 	linger    = 30 * time.Second // how long a process outside the group may keep the output of a dead one open
 	memory    = 6 << 30          // bytes of addresses of one test process
-	kept      = 16 << 10         // bytes of output that are kept of a process
+	kept      = 256 << 10        // bytes of output that are kept of a process
 )
 
 // tests are a package and its tests.
 type tests struct {
 	dir   string   // absolute
 	path  string   // the import path
+	name  string   // of the package
 	files []string // absolute, without the tests
 	deps  []string // the import paths of all that the tests are built from
 	rapid bool     // the tests take the flags of pgregory.net/rapid
@@ -35,12 +36,12 @@ type tests struct {
 func loadTests(ctx context.Context, dir, pattern string) (*tests, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
-	listed, err := command(ctx, dir, nil, "go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles", pattern)
+	listed, err := command(ctx, dir, nil, "go", "list", "-json=Dir,ImportPath,Name,GoFiles,TestGoFiles,XTestGoFiles", pattern)
 	if err != nil {
 		return nil, fmt.Errorf("go list %s: %w\n%s", pattern, err, listed)
 	}
 	var pkg struct {
-		Dir, ImportPath                    string
+		Dir, ImportPath, Name              string
 		GoFiles, TestGoFiles, XTestGoFiles []string
 	}
 	decoder := json.NewDecoder(strings.NewReader(listed))
@@ -53,7 +54,7 @@ func loadTests(ctx context.Context, dir, pattern string) (*tests, error) {
 	if len(pkg.TestGoFiles)+len(pkg.XTestGoFiles) == 0 {
 		return nil, fmt.Errorf("package %s: it has no tests, so every break would survive", pattern)
 	}
-	p := &tests{dir: pkg.Dir, path: pkg.ImportPath}
+	p := &tests{dir: pkg.Dir, path: pkg.ImportPath, name: pkg.Name}
 	for _, name := range pkg.GoFiles {
 		p.files = append(p.files, filepath.Join(pkg.Dir, name))
 	}
@@ -72,37 +73,36 @@ func loadTests(ctx context.Context, dir, pattern string) (*tests, error) {
 // errCompile is wrapped when a break does not compile.
 var errCompile = errors.New("it does not compile")
 
-// build compiles the tests with the broken file that an overlay names, and returns a hash of the binary: equal hashes are
-// equal programs. An empty overlay breaks nothing. Line tables are left out; a stack trace needs none of them.
-func (p *tests) build(ctx context.Context, overlay, binary string) (sum [sha256.Size]byte, err error) {
+// build compiles the tests with the files that an overlay names. An empty overlay breaks nothing. Line tables are left out; a
+// stack trace needs none of them. All that does not compile is in the error, not only the first of it.
+func (p *tests) build(ctx context.Context, overlay, binary string) error {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
-	out, err := command(ctx, p.dir, nil, "go", "test", "-c", "-vet=off", "-overlay", overlay,
+	out, err := command(ctx, p.dir, nil, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-gcflags=-e",
 		"-ldflags=-s -w -buildid=", "-o", binary, ".")
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit):
+		return fmt.Errorf("%w: %s", errCompile, strings.TrimSpace(out))
+	}
+	return err
+}
+
+// assembly returns a hash of what the compiler makes of the package: equal hashes are equal programs.
+func (p *tests) assembly(ctx context.Context, overlay string) (sum [sha256.Size]byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
+	out, err := command(ctx, p.dir, nil, "go", "build", "-overlay", overlay, "-gcflags=-S", "-o", os.DevNull, ".")
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return sum, ctx.Err()
 	case errors.As(err, &exit):
-		return sum, fmt.Errorf("%w: %s", errCompile, strings.TrimSpace(out))
+		return sum, fmt.Errorf("assembly of %s: %w", p.path, errCompile)
 	case err != nil:
 		return sum, err
-	}
-	program, err := os.ReadFile(binary)
-	if err != nil {
-		return sum, err
-	}
-	return sha256.Sum256(program), nil
-}
-
-// assembly returns a hash of what the compiler makes of the package. Unlike the binary, it holds functions that no test
-// reaches.
-func (p *tests) assembly(ctx context.Context, overlay string) (sum [sha256.Size]byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, buildTime)
-	defer cancel()
-	out, err := command(ctx, p.dir, nil, "go", "build", "-overlay", overlay, "-gcflags=-S", "-o", os.DevNull, ".")
-	if err != nil {
-		return sum, fmt.Errorf("assembly of %s: %w", p.path, err)
 	}
 	lines := strings.Split(out, "\n")
 	slices.Sort(lines) // functions are compiled side by side
@@ -119,7 +119,7 @@ type outcome struct {
 
 // run runs the tests of a binary for at most limit. Go commands that the tests start see the break as well. The error is
 // the caller's context's, or says that the binary could not be started.
-func (p *tests) run(ctx context.Context, overlay, binary, pattern string, limit time.Duration) (outcome, error) {
+func (p *tests) run(ctx context.Context, overlay, binary, pattern string, limit time.Duration, env ...string) (outcome, error) {
 	scratch, err := os.MkdirTemp(filepath.Dir(binary), "scratch-")
 	if err != nil {
 		return outcome{}, err
@@ -132,7 +132,7 @@ func (p *tests) run(ctx context.Context, overlay, binary, pattern string, limit 
 	if p.rapid { // a failure is enough: it is neither shrunk nor written into the repository
 		argv = append(argv, "-rapid.nofailfile", "-rapid.shrinktime=0s")
 	}
-	env := []string{"TMPDIR=" + scratch, "GOFLAGS=" + strings.TrimSpace(os.Getenv("GOFLAGS")+" '-overlay="+overlay+"'")}
+	env = append(env, "TMPDIR="+scratch, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" '-overlay="+overlay+"'"))
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	begin := time.Now()

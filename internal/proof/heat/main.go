@@ -1,8 +1,7 @@
 // Heat prints what make proof-heat shows: that findings are right on keys as people write them, and that they lead to remedies
 // that work. It runs the corpus of key schemas, of which one half was kept apart while the rules were tuned. It types in the
 // examples of the documents, applies the remedy of every kind of finding, reads copies of an item and measures the recorder.
-// It breaks lines of heat and plan at random, which takes hours. It ends with one JSON object, and exits with 1 if a number that
-// must hold does not.
+// It breaks lines of heat and plan at random. It ends with one JSON object, and exits with 1 if a number that must hold does not.
 package main
 
 import (
@@ -44,8 +43,8 @@ type proof struct {
 	breaks int    // how many lines to break
 	seed   uint64 // which
 
-	Differences []string `json:"differences,omitempty"` // findings of the half kept apart that are not as wanted
-	Breaks      []broken `json:"breaks,omitempty"`
+	Differences []string          `json:"differences,omitempty"` // findings of the half kept apart that are not as wanted
+	Breaks      []scenario.Broken `json:"breaks,omitempty"`
 	scenario.Board
 }
 

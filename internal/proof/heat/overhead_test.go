@@ -21,11 +21,3 @@ func TestMedian(t *testing.T) {
 		}
 	}
 }
-
-func TestLastLine(t *testing.T) {
-	for text, want := range map[string]string{"a\nb\n{}\n": "{}", "{}": "{}", "": ""} {
-		if got := lastLine(text); got != want {
-			t.Errorf("of %q: got %q, want %q", text, got, want)
-		}
-	}
-}

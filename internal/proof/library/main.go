@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"text/tabwriter"
 
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 	"github.com/heatsink-go/heatsink/internal/proof/verdict"
 )
 
@@ -45,11 +46,11 @@ func main() {
 type proof struct {
 	out io.Writer
 
-	Numbers  []number       `json:"numbers"`
-	Cells    int            `json:"cells"`
-	Attacks  map[string]int `json:"attacks,omitempty"` // inputs tried, by attack
-	Rows     *breaks        `json:"rows,omitempty"`
-	Packages []breaks       `json:"packages,omitempty"`
+	Numbers  []number          `json:"numbers"`
+	Cells    int               `json:"cells"`
+	Attacks  map[string]int    `json:"attacks,omitempty"` // inputs tried, by attack
+	Rows     *scenario.Broken  `json:"rows,omitempty"`
+	Packages []scenario.Broken `json:"packages,omitempty"`
 	verdict.Verdict
 }
 

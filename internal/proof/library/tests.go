@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
 // goTest runs go test, and returns what it printed.
@@ -132,37 +132,10 @@ func (p *proof) attacks(ctx context.Context, inputs int) {
 	w.Flush()
 }
 
-// breaks is what internal/mutants says in its last line.
-type breaks struct {
-	Package   string   `json:"package,omitempty"`
-	Rows      int      `json:"rows,omitempty"`
-	Breaks    int      `json:"breaks"`
-	Caught    int      `json:"caught"`
-	Missed    []string `json:"missed,omitempty"`
-	Survivors []struct {
-		File   string `json:"file"`
-		Line   int    `json:"line"`
-		Before string `json:"before"`
-		After  string `json:"after"`
-	} `json:"survivors,omitempty"`
-}
-
-// mutants runs internal/mutants.
-func mutants(ctx context.Context, args ...string) (b breaks, err error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./internal/mutants"}, args...)...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, os.Stderr
-	ran := cmd.Run()
-	if err := json.Unmarshal([]byte(last(out.String(), 1)), &b); err != nil {
-		return b, fmt.Errorf("mutants %s: %w, %w", strings.Join(args, " "), ran, err)
-	}
-	return b, nil
-}
-
 // rows breaks every row of docs/requirements.md and sees its named tests fail.
 func (p *proof) rows(ctx context.Context) {
 	p.heading("every row of docs/requirements.md broken by a line, with the tests that it names")
-	b, err := mutants(ctx, "-rows")
+	b, err := scenario.Break(ctx, "-rows")
 	p.Check(err == nil, "rows: %v", err)
 	p.Check(b.Caught == b.Breaks && len(b.Missed) == 0 && b.Breaks > 0, "rows: %d of %d breaks caught; missed: %s", b.Caught, b.Breaks, strings.Join(b.Missed, ", "))
 	fmt.Fprintf(p.out, "%d rows, %d breaks, %d caught\n", b.Rows, b.Breaks, b.Caught)
@@ -178,16 +151,14 @@ func (p *proof) packages(ctx context.Context, n int) {
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "package\tbreaks\tcaught\tshare")
 	for _, pkg := range public {
-		b, err := mutants(ctx, "-pkg", pkg, "-n", strconv.Itoa(n))
+		b, err := scenario.Break(ctx, "-pkg", pkg, "-n", strconv.Itoa(n))
 		p.Check(err == nil, "%s: %v", pkg, err)
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f %%\n", pkg, b.Breaks, b.Caught, 100*float64(b.Caught)/float64(max(b.Breaks, 1)))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f %%\n", pkg, b.Breaks, b.Caught, b.Share())
 		p.Packages = append(p.Packages, b)
 	}
 	w.Flush()
 	for _, b := range p.Packages {
-		for _, s := range b.Survivors {
-			fmt.Fprintf(p.out, "survived: %s %s:%d: %s → %s\n", b.Package, s.File, s.Line, strings.TrimSpace(s.Before), strings.TrimSpace(s.After))
-		}
+		b.List(p.out)
 	}
 }
 
