@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/heatsink-go/heatsink/internal/proof/engine/answer"
+	"github.com/heatsink-go/heatsink/internal/proof/engine/draw"
+)
+
+// sequence is a number of requests that engines get one after the other, from empty tables on.
+type sequence []draw.Op
+
+// drawn is the sequence of a seed. At its end all tables are read.
+func drawn(seed uint64, length int) sequence {
+	d := draw.New(seed)
+	var s sequence
+	for range length {
+		s = append(s, d.Op())
+	}
+	for _, t := range draw.Tables {
+		s = append(s, draw.Op{Name: "Scan", Body: draw.Body{"TableName": t.Name}, Pages: true})
+	}
+	return s
+}
+
+// finding is a difference between the engine and a peer.
+type finding struct {
+	peer string
+	at   int // the request of the sequence
+	op   draw.Op
+	answer.Difference
+	ours, theirs answer.Answer
+	alone        bool // no other peer answers as the engine does, and there are others
+}
+
+// panel is the engine and its peers.
+type panel struct {
+	engine *subject
+	peers  []*subject
+}
+
+// stop stops all of them.
+func (p *panel) stop() error {
+	var errs []error
+	for _, s := range p.all() {
+		errs = append(errs, s.stop())
+	}
+	return errors.Join(errs...)
+}
+
+func (p *panel) all() []*subject {
+	if p.engine == nil {
+		return p.peers
+	}
+	return append([]*subject{p.engine}, p.peers...)
+}
+
+// only is a panel with one of the peers.
+func (p *panel) only(name string) *panel {
+	for _, s := range p.peers {
+		if s.name == name {
+			return &panel{engine: p.engine, peers: []*subject{s}}
+		}
+	}
+	panic("no such peer: " + name)
+}
+
+// run sends a sequence to all engines, each request to all of them at once, and hands over what differs. A peer that differs is given
+// the engine's items, so that one difference is not many.
+func (p *panel) run(ctx context.Context, s sequence, found func(finding)) error {
+	if err := p.clear(ctx); err != nil {
+		return err
+	}
+	for i, op := range s {
+		answers, err := p.ask(ctx, op)
+		if err != nil {
+			return err
+		}
+		var differs []*subject
+		ours, same, asked := answers[p.engine.name], 0, 0
+		var all []finding
+		for _, peer := range p.peers {
+			theirs, ok := answers[peer.name]
+			if !ok {
+				continue
+			}
+			asked++
+			differences := answer.Compare(ours, theirs)
+			if len(differences) == 0 {
+				same++
+			}
+			for _, d := range differences {
+				all = append(all, finding{peer: peer.name, at: i, op: op, Difference: d, ours: ours, theirs: theirs})
+				if d.Kind != answer.Capacity {
+					differs = append(differs, peer)
+				}
+			}
+		}
+		for _, f := range all {
+			f.alone = same == 0 && asked > 1
+			found(f)
+		}
+		if err := p.align(ctx, differs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask sends a request to all engines that have its operation. The answers are by the names of the engines.
+func (p *panel) ask(ctx context.Context, op draw.Op) (map[string]answer.Answer, error) {
+	all := p.all()
+	answers, errs := make([]answer.Answer, len(all)), make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, s := range all {
+		if s.has(op.Name) {
+			wg.Go(func() { answers[i], errs[i] = s.ask(ctx, op) })
+		}
+	}
+	wg.Wait()
+	byName := map[string]answer.Answer{}
+	for i, s := range all {
+		if s.has(op.Name) {
+			byName[s.name] = answers[i]
+		}
+	}
+	return byName, errors.Join(errs...)
+}
+
+// clear empties all tables of all engines.
+func (p *panel) clear(ctx context.Context) error {
+	for _, t := range draw.Tables {
+		for _, s := range p.all() {
+			if err := s.keep(ctx, t, nil); err != nil {
+				return fmt.Errorf("empty table %s: %w", t.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// align gives the engine's items to some peers.
+func (p *panel) align(ctx context.Context, peers []*subject) error {
+	if len(peers) == 0 {
+		return nil
+	}
+	for _, t := range draw.Tables {
+		items, err := p.engine.items(ctx, t)
+		if err != nil {
+			return err
+		}
+		for _, s := range peers {
+			if err := s.keep(ctx, t, items); err != nil {
+				return fmt.Errorf("give table %s the items of the engine: %w", t.Name, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
+	"github.com/heatsink-go/heatsink/internal/proof/engine/answer"
+	"github.com/heatsink-go/heatsink/internal/proof/engine/draw"
+)
+
+// subject is an engine that runs and is asked.
+type subject struct {
+	name, version string
+	without       []string // beginnings of the names of operations that it has not
+	server        *peer.Server
+	http          http.Client
+}
+
+func newSubject(ctx context.Context, e peer.Engine) (*subject, error) {
+	server, err := peer.Serve(ctx, e.Argv)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{name: e.Name, version: e.Version, server: server}
+	s.http.Transport = &http.Transport{MaxIdleConnsPerHost: 2, DisableCompression: true}
+	s.http.Timeout = time.Minute
+	if s.name == "dynalite" {
+		s.without = []string{"Transact", "Execute", "BatchExecute"}
+	}
+	for _, t := range draw.Tables {
+		a, err := s.call(ctx, "CreateTable", t.Create())
+		if err == nil && a.Type != "" {
+			err = fmt.Errorf("%s: %s", a.Type, a.Message)
+		}
+		if err == nil {
+			err = s.awaitActive(ctx, t.Name)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: create table %s: %w", s.name, t.Name, err), s.stop())
+		}
+	}
+	return s, nil
+}
+
+func (s *subject) stop() error {
+	s.http.CloseIdleConnections()
+	return s.server.Stop()
+}
+
+func (s *subject) awaitActive(ctx context.Context, table string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		a, err := s.call(ctx, "DescribeTable", draw.Body{"TableName": table})
+		if err != nil {
+			return err
+		}
+		fields, _ := a.Body.(map[string]any)
+		description, _ := fields["Table"].(map[string]any)
+		if description["TableStatus"] == "ACTIVE" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// has says whether the engine has an operation at all.
+func (s *subject) has(operation string) bool {
+	for _, beginning := range s.without {
+		if strings.HasPrefix(operation, beginning) {
+			return false
+		}
+	}
+	return true
+}
+
+// ask sends a request, all its pages if they are wanted, and returns the answer.
+func (s *subject) ask(ctx context.Context, op draw.Op) (answer.Answer, error) {
+	if !op.Pages {
+		return s.call(ctx, op.Name, op.Body)
+	}
+	const most = 1000 // no drawn request has as many pages
+	var pages []answer.Answer
+	for body := op.Body; len(pages) < most; {
+		a, err := s.call(ctx, op.Name, body)
+		if err != nil {
+			return a, err
+		}
+		pages = append(pages, a)
+		name, value := answer.Next(a)
+		if name == "" || a.Type != "" {
+			return answer.Join(pages), nil
+		}
+		body = maps.Clone(body)
+		body[name] = value
+	}
+	return answer.Answer{}, fmt.Errorf("%s: %s has more than %d pages: %s", s.name, op.Name, most, answer.JSON(op.Body))
+}
+
+// call sends one request. Its signature is well-formed and made up: engines on loopback take any.
+func (s *subject) call(ctx context.Context, operation string, body draw.Body) (answer.Answer, error) {
+	payload, err := json.Marshal(body)
+	if err != nil {
+		return answer.Answer{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.server.Addr+"/", bytes.NewReader(payload))
+	if err != nil {
+		return answer.Answer{}, err
+	}
+	peer.Sign(request, operation)
+	response, err := s.http.Do(request)
+	if err != nil {
+		return answer.Answer{}, fmt.Errorf("%s: %s: %w", s.name, operation, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	if err != nil {
+		return answer.Answer{}, fmt.Errorf("%s: %s: %w", s.name, operation, err)
+	}
+	a, err := answer.Read(operation, response.StatusCode, text)
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return a, nil
+}
+
+// items reads a whole table.
+func (s *subject) items(ctx context.Context, t *draw.Table) ([]any, error) {
+	a, err := s.ask(ctx, draw.Op{Name: "Scan", Body: draw.Body{"TableName": t.Name, "ConsistentRead": true}, Pages: true})
+	if err != nil {
+		return nil, err
+	}
+	if a.Type != "" {
+		return nil, fmt.Errorf("%s: scan %s: %s: %s", s.name, t.Name, a.Type, a.Message)
+	}
+	fields, _ := a.Body.(map[string]any)
+	items, _ := fields["Items"].([]any)
+	return items, nil
+}
+
+// keep makes a table have just these items.
+func (s *subject) keep(ctx context.Context, t *draw.Table, items []any) error {
+	has, err := s.items(ctx, t)
+	if err != nil {
+		return err
+	}
+	want := map[string]bool{}
+	for _, item := range items {
+		want[answer.JSON(item)] = true
+	}
+	var requests []any
+	for _, item := range has {
+		fields, _ := item.(map[string]any)
+		if text := answer.JSON(item); !want[text] {
+			requests = append(requests, draw.Body{"DeleteRequest": draw.Body{"Key": t.Key(fields)}})
+		} else {
+			delete(want, text)
+		}
+	}
+	if err := s.write(ctx, t, requests); err != nil {
+		return err
+	}
+	requests = nil
+	for _, item := range items {
+		if want[answer.JSON(item)] {
+			requests = append(requests, draw.Body{"PutRequest": draw.Body{"Item": item}})
+		}
+	}
+	return s.write(ctx, t, requests)
+}
+
+// write sends puts and deletes, all of which must succeed.
+func (s *subject) write(ctx context.Context, t *draw.Table, requests []any) error {
+	for len(requests) > 0 {
+		n := min(25, len(requests))
+		a, err := s.call(ctx, "BatchWriteItem", draw.Body{"RequestItems": draw.Body{t.Name: requests[:n]}})
+		if err != nil {
+			return err
+		}
+		if a.Type != "" {
+			return fmt.Errorf("%s: %s: %s", s.name, a.Type, a.Message)
+		}
+		requests = requests[n:]
+	}
+	return nil
+}
