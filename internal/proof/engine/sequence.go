@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/heatsink-go/heatsink/internal/proof/engine/answer"
@@ -33,7 +34,7 @@ type finding struct {
 	op   draw.Op
 	answer.Difference
 	ours, theirs answer.Answer
-	alone        bool // no other peer answers as the engine does, and there are others
+	outvoted     bool // another peer answers as the engine does, and no other answer has as many engines on its side
 }
 
 // panel is the engine and its peers.
@@ -60,12 +61,12 @@ func (p *panel) all() []*subject {
 
 // only is a panel with one of the peers.
 func (p *panel) only(name string) *panel {
-	for _, s := range p.peers {
-		if s.name == name {
-			return &panel{engine: p.engine, peers: []*subject{s}}
-		}
-	}
-	panic("no such peer: " + name)
+	return &panel{engine: p.engine, peers: []*subject{p.named(name)}}
+}
+
+func (p *panel) named(peer string) *subject {
+	i := slices.IndexFunc(p.peers, func(s *subject) bool { return s.name == peer })
+	return p.peers[i]
 }
 
 // run sends a sequence to all engines, each request to all of them at once, and hands over what differs. A peer that differs is given
@@ -79,35 +80,35 @@ func (p *panel) run(ctx context.Context, s sequence, found func(finding)) error 
 		if err != nil {
 			return err
 		}
-		var differs []*subject
-		ours, same, asked := answers[p.engine.name], 0, 0
-		var all []finding
-		for _, peer := range p.peers {
-			theirs, ok := answers[peer.name]
-			if !ok {
-				continue
-			}
-			asked++
-			differences := answer.Compare(ours, theirs)
-			if len(differences) == 0 {
-				same++
-			}
-			for _, d := range differences {
-				all = append(all, finding{peer: peer.name, at: i, op: op, Difference: d, ours: ours, theirs: theirs})
-				if d.Kind != answer.Capacity {
-					differs = append(differs, peer)
-				}
-			}
-		}
-		for _, f := range all {
-			f.alone = same == 0 && asked > 1
+		var differ []*subject
+		for _, f := range p.compare(answers) {
+			f.at, f.op = i, op
 			found(f)
+			if f.Kind != answer.Capacity {
+				differ = append(differ, p.named(f.peer))
+			}
 		}
-		if err := p.align(ctx, differs); err != nil {
+		if err := p.align(ctx, differ); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// compare returns how the peers' answers to a request differ from the engine's.
+func (p *panel) compare(answers map[string]answer.Answer) (all []finding) {
+	ours := answers[p.engine.name]
+	for _, peer := range p.peers {
+		theirs, ok := answers[peer.name]
+		if !ok {
+			continue
+		}
+		for _, d := range answer.Compare(ours, theirs) {
+			v := votes(answers, d.Kind == answer.Capacity)
+			all = append(all, finding{peer: peer.name, Difference: d, ours: ours, theirs: theirs, outvoted: v.outvotes(ours)})
+		}
+	}
+	return all
 }
 
 // ask sends a request to all engines that have its operation. The answers are by the names of the engines.

@@ -15,9 +15,10 @@ import (
 // tally counts differences by their class.
 type tally struct {
 	Requests int            `json:"requests"`
-	Known    int            `json:"known"`   // differences that the table explains
-	Unknown  int            `json:"unknown"` // those that it does not
-	Facts    map[string]int `json:"facts"`   // how often each row of the table explained one
+	Known    int            `json:"known"`    // differences that the table explains
+	Outvoted map[string]int `json:"outvoted"` // those of each peer that has all other engines against it
+	Unknown  int            `json:"unknown"`  // those that nothing explains
+	Facts    map[string]int `json:"facts"`    // how often each row of the table explained one
 
 	classes map[class]*example
 	shown   map[string]*example // of each fact
@@ -37,7 +38,7 @@ type example struct {
 }
 
 func newTally() *tally {
-	return &tally{Facts: map[string]int{}, classes: map[class]*example{}, shown: map[string]*example{}}
+	return &tally{Outvoted: map[string]int{}, Facts: map[string]int{}, classes: map[class]*example{}, shown: map[string]*example{}}
 }
 
 // note counts a finding of a sequence.
@@ -48,6 +49,10 @@ func (t *tally) note(f finding, s sequence) {
 		if t.shown[k.name] == nil {
 			t.shown[k.name] = &example{finding: f}
 		}
+		return
+	}
+	if f.outvoted {
+		t.Outvoted[f.peer]++
 		return
 	}
 	t.Unknown++
@@ -93,7 +98,7 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 // describe shows an example to somebody who is to find out who is right.
 func (e *example) describe() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "---- %d times, %s, %s, %s; alone: %v\n", e.times, e.peer, e.op.Name, e.Kind, e.alone)
+	fmt.Fprintf(&b, "---- %d times, %s, %s, %s\n", e.times, e.peer, e.op.Name, e.Kind)
 	for i, op := range e.sequence {
 		if i < len(e.sequence)-1 && len(e.sequence) <= 6 {
 			fmt.Fprintf(&b, "before: %s %s\n", op.Name, answer.JSON(op.Body))

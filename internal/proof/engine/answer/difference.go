@@ -1,10 +1,12 @@
 package answer
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Kind says what two answers differ in.
@@ -88,15 +90,21 @@ func first(at string, ours, theirs any) (mine, other string) {
 			}
 		}
 	}
-	return Generic(at) + " = " + short(ours), Generic(at) + " = " + short(theirs)
+	return Generic(at) + " = " + generic(ours), Generic(at) + " = " + generic(theirs)
 }
 
-func short(v any) string {
-	text := JSON(v)
-	if len(text) > 80 {
-		return text[:80] + "…"
+// generic is a value without what is particular to its request: messages as such, all else as its type.
+func generic(v any) string {
+	switch v := v.(type) {
+	case string:
+		if strings.Contains(v, " ") {
+			return Generic(v)
+		}
+		return "a text"
+	case json.Number, int64:
+		return "a number"
 	}
-	return text
+	return "another value"
 }
 
 var generics = []struct {

@@ -2,7 +2,16 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+)
+
+// The clauses of an update expression.
+const (
+	set = iota
+	remove
+	add
+	erase
 )
 
 // change draws an update expression: mostly of paths that do not overlap.
@@ -20,7 +29,11 @@ func (d *Drawer) change() string {
 	for _, kind := range d.r.Perm(4)[:1+d.r.IntN(2)] {
 		var actions []string
 		for range 1 + d.r.IntN(2) {
-			actions = append(actions, d.action(kind, next()))
+			target := next()
+			if i := slices.Index(targets, "c"); kind >= add && i >= 0 { // the one that has a set, unless it is taken
+				targets[i], target = target, "c"
+			}
+			actions = append(actions, d.action(kind, target))
 		}
 		clauses = append(clauses, []string{"SET ", "REMOVE ", "ADD ", "DELETE "}[kind]+strings.Join(actions, ", "))
 	}
@@ -44,17 +57,16 @@ func (d *Drawer) target(attribute string) string {
 // action draws an action of SET, REMOVE, ADD or DELETE.
 func (d *Drawer) action(kind int, attribute string) string {
 	switch kind {
-	case 0:
+	case set:
 		return d.target(attribute) + " = " + d.right(attribute)
-	case 1:
+	case remove:
 		return d.target(attribute)
-	case 2:
-		if d.chance(0.6) {
+	case add:
+		if attribute != "c" {
 			return d.target(attribute) + " " + d.value(Body{"N": pick(d, []string{"1", "-1", "1.5", "1e2", "0"})})
 		}
-		return d.name("c") + " " + d.value(d.set())
 	}
-	return d.name("c") + " " + d.value(d.set())
+	return d.target(attribute) + " " + d.value(d.set())
 }
 
 // right draws the right side of an action of SET.
