@@ -65,7 +65,7 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 	if r.key == nil {
 		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
-	if err := r.checkSelect("Querying"); err != nil {
+	if err := r.checkSelect(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -99,7 +99,7 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 	if err := r.parse(withoutScan); err != nil {
 		return nil, err
 	}
-	if err := r.checkSelect("Scanning"); err != nil {
+	if err := r.checkSelect(); err != nil {
 		return nil, err
 	}
 	return e.read(ctx, r, (*read).boundScan)
@@ -176,10 +176,10 @@ func (r *read) parseLegacy(l *Legacy) (err error) {
 }
 
 // checkSelect checks Select against the request's other parameters.
-func (r *read) checkSelect(doing string) error {
+func (r *read) checkSelect() error {
 	switch in := r.in; {
-	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == nil:
-		return invalidParameter("ALL_PROJECTED_ATTRIBUTES can be used only when %s using an IndexName", doing)
+	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == nil && r.projection == nil:
+		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName") // says a Scan, too
 	case in.Select == "SPECIFIC_ATTRIBUTES" && r.projection == nil:
 		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case r.projection == nil:

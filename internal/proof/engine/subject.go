@@ -90,7 +90,11 @@ func (s *subject) has(operation string) bool {
 // ask sends a request, all its pages if they are wanted, and returns the answer.
 func (s *subject) ask(ctx context.Context, op draw.Op) (answer.Answer, error) {
 	if !op.Pages {
-		return s.call(ctx, op.Name, op.Body)
+		a, err := s.call(ctx, op.Name, op.Body)
+		if err != nil || a.Type != "" || op.Changes == nil {
+			return a, err
+		}
+		return a, s.lookUp(ctx, op, &a)
 	}
 	const most = 1000 // no drawn request has as many pages
 	var pages []answer.Answer
@@ -108,6 +112,19 @@ func (s *subject) ask(ctx context.Context, op draw.Op) (answer.Answer, error) {
 		body[name] = value
 	}
 	return answer.Answer{}, fmt.Errorf("%s: %s has more than %d pages: %s", s.name, op.Name, most, answer.JSON(op.Body))
+}
+
+// lookUp adds what is stored under the keys of a request to its answer.
+func (s *subject) lookUp(ctx context.Context, op draw.Op, a *answer.Answer) error {
+	tables := draw.Body{}
+	for table, keys := range op.Changes {
+		tables[table] = draw.Body{"Keys": keys, "ConsistentRead": true}
+	}
+	stored, err := s.call(ctx, "BatchGetItem", draw.Body{"RequestItems": tables})
+	if fields, ok := a.Body.(map[string]any); ok {
+		fields["stored"] = stored.Body
+	}
+	return err
 }
 
 // call sends one request. Its signature is well-formed and made up: engines on loopback take any.

@@ -32,10 +32,8 @@ func (b ballot) count(a answer.Answer) (n int) {
 }
 
 func (b ballot) same(x, y answer.Answer) bool {
-	for _, d := range answer.Compare(x, y) {
-		if (d.Kind == answer.Capacity) == b.capacity {
-			return false
-		}
+	if b.capacity {
+		return x.SameCapacity(y)
 	}
-	return true
+	return x.Same(y)
 }

@@ -26,6 +26,9 @@ type Op struct {
 	// Pages says that the answer has as many pages as there are, and that they are to be put together: where a page of a Scan ends
 	// depends on an order that DynamoDB does not promise.
 	Pages bool
+
+	// Changes are the keys of items that the request may change, by table: what is stored under them is a part of the answer.
+	Changes map[string][]any
 }
 
 // Drawer draws requests. It is for one goroutine at a time.

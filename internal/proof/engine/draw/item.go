@@ -29,7 +29,7 @@ func (d *Drawer) update() Op {
 	}
 	d.conditional(b)
 	d.returns(b, "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW", "NONE")
-	return d.finish(Op{Name: "UpdateItem", Body: b})
+	return d.finish(Op{Name: "UpdateItem", Body: b, Changes: d.changes(b["Key"])})
 }
 
 func (d *Drawer) remove() Op {
@@ -51,3 +51,6 @@ func (d *Drawer) returns(b Body, of ...string) {
 		b["ReturnItemCollectionMetrics"] = "SIZE"
 	}
 }
+
+// changes are the keys that a request of one table is about.
+func (d *Drawer) changes(keys ...any) map[string][]any { return map[string][]any{d.t.Name: keys} }

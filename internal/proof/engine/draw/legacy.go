@@ -85,7 +85,7 @@ func (d *Drawer) legacyUpdate() Op {
 	b := Body{"TableName": d.t.Name, "Key": d.key(), "AttributeUpdates": changes}
 	d.expected(b)
 	d.returns(b, "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW", "NONE")
-	return Op{Name: "UpdateItem", Body: b}
+	return Op{Name: "UpdateItem", Body: b, Changes: d.changes(b["Key"])}
 }
 
 func (d *Drawer) legacyQuery() Op {

@@ -91,8 +91,9 @@ func (d *Drawer) transactGet() Op {
 }
 
 func (d *Drawer) transactWrite() Op {
-	var actions []any
+	var actions, keys []any
 	for _, key := range d.distinct(4) {
+		keys = append(keys, key)
 		d.names, d.values = Body{}, Body{}
 		b := Body{"TableName": d.table()}
 		kind := pick(d, []string{"Put", "Update", "Update", "Delete", "ConditionCheck"})
@@ -126,5 +127,5 @@ func (d *Drawer) transactWrite() Op {
 	}
 	b := Body{"TransactItems": actions}
 	d.capacity(b)
-	return Op{Name: "TransactWriteItems", Body: b}
+	return Op{Name: "TransactWriteItems", Body: b, Changes: d.changes(keys...)}
 }
