@@ -3,33 +3,254 @@ package main
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/proof/engine/answer"
 )
 
-// fact is a difference between engines that is known, and what is known of AWS about it.
+// fact is a difference between engines that is known: who differs from us and how, and what AWS does. docs/compatibility.md has the
+// facts for readers.
 type fact struct {
-	name         string
-	peers        []string // who differs
-	operations   *regexp.Regexp
-	kind         answer.Kind
-	ours, theirs *regexp.Regexp
-	fact         string // what AWS does
-	source       string // where that is public
+	name   string
+	peers  []string // who differs
+	kind   answer.Kind
+	ours   string // regular expressions for the two sides of the difference; nothing: any
+	theirs string
+	when   func(finding) bool // nil: always
+	fact   string             // what AWS does
+	source string             // where that is public
 }
 
 // explain returns the fact that explains a finding, or nil.
 func explain(f finding) *fact {
 	for i := range known {
 		k := &known[i]
-		if k.kind == f.Kind && slices.Contains(k.peers, f.peer) &&
-			(k.operations == nil || k.operations.MatchString(f.op.Name)) &&
-			(k.ours == nil || k.ours.MatchString(f.Ours)) && (k.theirs == nil || k.theirs.MatchString(f.Theirs)) {
+		if k.kind == f.Kind && slices.Contains(k.peers, f.peer) && matches(k.ours, f.Ours) && matches(k.theirs, f.Theirs) && (k.when == nil || k.when(f)) {
 			return k
 		}
 	}
 	return nil
 }
 
-// known are the facts. docs/compatibility.md has them for readers.
-var known = []fact{}
+// patterns are the expressions of the facts, each compiled once.
+var patterns = map[string]*regexp.Regexp{}
+
+func matches(pattern, text string) bool {
+	if pattern == "" {
+		return true
+	}
+	if patterns[pattern] == nil {
+		patterns[pattern] = regexp.MustCompile(pattern)
+	}
+	return patterns[pattern].MatchString(text)
+}
+
+// The engines that differ.
+var (
+	everyPeer = []string{"dynoxide", "dynalite", "dynamodb-local"}
+	lenient   = []string{"dynoxide", "dynalite"}       // which check fewer of the rules for indexes and types
+	relaxed   = []string{"dynoxide", "dynamodb-local"} // which check fewer values of the request
+	written   = []string{"dynalite", "dynamodb-local"}
+)
+
+// Where facts are from.
+const (
+	alternator   = "tests of Alternator in scylladb/scylladb, which run on AWS"
+	conformance  = "nubo-db/dynamodb-conformance, which is verified on AWS"
+	dynaliteTest = "tests of architect/dynalite, written against AWS"
+	apiReference = "the API reference"
+	extenddb     = "ExtendDB/extenddb#213, captured on AWS"
+	usageNotes   = "the developer guide, usage notes of DynamoDB Local"
+)
+
+const (
+	refused   = `^ValidationException: `
+	otherwise = `^(succeeds|ConditionalCheckFailedException|TransactionCanceledException)`
+)
+
+// known are the facts. The first one that fits counts.
+var known = []fact{
+	{
+		name: "no item is made by REMOVE or DELETE alone", peers: everyPeer, kind: answer.Content, when: onlyKeysMore,
+		fact: "an update that only removes does not create the item", source: alternator,
+	},
+	{
+		name: "REMOVE of a path in no item", peers: written, kind: answer.Outcome, ours: `^succeeds`, theirs: refused + "The document path",
+		fact: "REMOVE x.y succeeds if there is no item, and fails if there is one without x", source: alternator,
+	},
+	{
+		name: "REMOVE of a path in no item, in a transaction", peers: []string{"dynamodb-local"}, kind: answer.Outcome,
+		ours: `^TransactionCanceledException`, theirs: refused + "The document path", when: inTransaction,
+		fact: "a fault that only the item shows is a reason of the cancelled transaction, ValidationError", source: apiReference,
+	},
+	{
+		name: "faults of items in a transaction", peers: []string{"dynamodb-local"}, kind: answer.Outcome,
+		ours: `^TransactionCanceledException`, theirs: refused, when: inTransaction,
+		fact: "a fault that only the item shows is a reason of the cancelled transaction, ValidationError", source: apiReference,
+	},
+	{
+		name: "faults of requests in a transaction", peers: []string{"dynoxide"}, kind: answer.Outcome,
+		ours: refused, theirs: `^TransactionCanceledException`, when: inTransaction,
+		fact: "a fault that the request alone shows refuses the transaction, before conditions are asked", source: conformance,
+	},
+	{
+		name: "faults of paths and types in a transaction", peers: relaxed, kind: answer.Outcome,
+		ours: `^TransactionCanceledException`, theirs: `^succeeds`, when: reasonIn(ours, "ValidationError"),
+		fact: "wrong paths and wrong types of index keys refuse an update", source: dynaliteTest,
+	},
+	{
+		name: "reasons of cancelled transactions", peers: relaxed, kind: answer.Text,
+		ours: `^TransactionCanceledException`, theirs: `^TransactionCanceledException`, when: reasonIn(ours, "ValidationError", "DuplicateItem"),
+		fact: "ValidationError and DuplicateItem are reasons of their own", source: apiReference,
+	},
+	{
+		name: "texts of reasons", peers: relaxed, kind: answer.Content,
+		ours: `^\.CancellationReasons.*Message = `, theirs: `^\.CancellationReasons.*Message = `, when: oursIsAWSText,
+		fact: "which of several faults of an action is reported is not documented", source: dynaliteTest,
+	},
+	{
+		name: "ItemCollectionMetrics", peers: written, kind: answer.Content, ours: `^\.ItemCollectionMetrics$`, theirs: `^no `,
+		fact: "writes to tables with a local index return it if asked; DynamoDB Local returns none", source: usageNotes,
+	},
+	{
+		name: "NOT_CONTAINS of an attribute that is not there", peers: lenient, kind: answer.Content, when: asks("NOT_CONTAINS"),
+		fact: "it is false", source: alternator,
+	},
+	{
+		name: "NOT_CONTAINS as a condition", peers: lenient, kind: answer.Outcome, ours: `^ConditionalCheckFailed`, when: asks("NOT_CONTAINS"),
+		fact: "it is false of an attribute that is not there", source: alternator,
+	},
+	{
+		name: "a Query of one item", peers: lenient, kind: answer.Content, ours: `^no \.LastEvaluatedKey`, theirs: `^\.LastEvaluatedKey`, when: ofTable("plain"),
+		fact: "a table without a sort key has no LastEvaluatedKey, as a Query of it has one item at most", source: alternator,
+	},
+	{
+		name: "starting keys of a Query", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: refused + "The (provided starting key|provided exclusive start key|query can return)",
+		theirs: otherwise, fact: "the starting key must be of the partition, in the range, and whole", source: dynaliteTest,
+	},
+	{
+		name: "filters on what an index does not project", peers: lenient, kind: answer.Outcome, ours: "does not project", theirs: otherwise,
+		fact: "a filter or projection of a global index may name projected attributes only, a filter of a local one as well", source: conformance,
+	},
+	{
+		name: "order of values without an order", peers: lenient, kind: answer.Outcome, ours: `Incorrect operand type for operator or function; operator or function: [<>]=?,`,
+		theirs: otherwise, fact: "<, <=, > and >= compare strings, numbers and binaries", source: conformance,
+	},
+	{
+		name: "ComparisonOperator and its values", peers: lenient, kind: answer.Outcome, ours: `ComparisonOperator \w+ is not valid for \w+ AttributeValue type`,
+		theirs: otherwise, fact: "LT, LE, GT and GE take one string, number or binary", source: apiReference,
+	},
+	{
+		name: "types of index keys in an update", peers: everyPeer, kind: answer.Outcome, ours: `Type mismatch for Index Key|secondary index key to unsupported type`,
+		theirs: otherwise, fact: "a value of another type than the index key's is refused, before conditions if the request shows it", source: dynaliteTest,
+	},
+	{
+		name: "values of ReturnConsumedCapacity", peers: relaxed, kind: answer.Outcome, ours: `returnConsumedCapacity' failed to satisfy constraint`, theirs: otherwise,
+		fact: "it is INDEXES, TOTAL or NONE", source: apiReference,
+	},
+	{
+		name: "ConditionalOperator", peers: lenient, kind: answer.Outcome, ours: "ConditionalOperator can only be used when", theirs: otherwise,
+		fact: "it needs at least two conditions", source: extenddb,
+	},
+	{
+		name: "numbers that get too large", peers: []string{"dynalite"}, kind: answer.Outcome, ours: "Number overflow|significant digits", theirs: otherwise,
+		fact: "a sum of more than 38 digits is refused", source: alternator,
+	},
+	{
+		name: "the type of attribute_type", peers: lenient, kind: answer.Outcome, ours: "Invalid attribute type name found", theirs: otherwise,
+		fact: "it is one of ten names", source: conformance,
+	},
+	{
+		name: "SIZE and CONVERT as names", peers: lenient, kind: answer.Outcome, ours: `^succeeds`, theirs: "reserved keyword",
+		fact: "they are in the list of reserved words, and the parser of DynamoDB Local takes them for names", source: "DynamoDB Local, which is AWS's own",
+	},
+	{
+		name: "statements that go on", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: "Statement wasn't well formed|Two document paths overlap", theirs: otherwise,
+		fact: "words after the end of a statement, and paths that overlap, are refused", source: conformance,
+	},
+	{
+		name: "statements that go on, in a batch", peers: relaxed, kind: answer.Content, ours: `^\.Responses.*Error`,
+		when: asks("nonsense"), fact: "words after the end of a statement are refused", source: conformance,
+	},
+	{
+		name: "texts", peers: everyPeer, kind: answer.Text, when: oursIsAWSText,
+		fact: "the text is one that AWS has; which of several faults of a request is reported is not documented", source: conformance,
+	},
+}
+
+// onlyKeysMore says that the peer has what the engine has, and items with nothing but a key beside that.
+func onlyKeysMore(f finding) bool {
+	ours, _ := f.ours.Body.(map[string]any)
+	theirs, _ := f.theirs.Body.(map[string]any)
+	mine, other := storedItems(ours), storedItems(theirs)
+	for text := range mine {
+		if _, ok := other[text]; !ok {
+			return false
+		}
+	}
+	more := 0
+	for text, item := range other {
+		if _, ok := mine[text]; !ok {
+			more++
+			if !onlyKey(item) {
+				return false
+			}
+		}
+	}
+	return more > 0
+}
+
+// storedItems are the items that were looked up after a request, by their text.
+func storedItems(body map[string]any) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	stored, _ := body["stored"].(map[string]any)
+	tables, _ := stored["Responses"].(map[string]any)
+	for _, list := range tables {
+		items, _ := list.([]any)
+		for _, item := range items {
+			all[answer.JSON(item)], _ = item.(map[string]any)
+		}
+	}
+	return all
+}
+
+func onlyKey(item map[string]any) bool {
+	for name := range item {
+		if name != "p" && name != "s" {
+			return false
+		}
+	}
+	return true
+}
+
+func inTransaction(f finding) bool {
+	return strings.HasPrefix(f.op.Name, "Transact") || f.op.Name == "ExecuteTransaction"
+}
+
+// asks says that a request has a word in it.
+func asks(word string) func(finding) bool {
+	return func(f finding) bool { return strings.Contains(answer.JSON(f.op.Body), word) }
+}
+
+func ofTable(name string) func(finding) bool {
+	return func(f finding) bool { return f.op.Body["TableName"] == name }
+}
+
+func ours(f finding) answer.Answer { return f.ours }
+
+// reasonIn says that one of the codes is a reason for a cancelled transaction.
+func reasonIn(of func(finding) answer.Answer, codes ...string) func(finding) bool {
+	return func(f finding) bool {
+		body := answer.JSON(of(f).Body)
+		return slices.ContainsFunc(codes, func(code string) bool { return strings.Contains(body, `"Code":"`+code+`"`) })
+	}
+}
+
+// oursIsAWSText says that what the engine says is in the words of AWS.
+func oursIsAWSText(f finding) bool {
+	said := f.Ours
+	if _, text, ok := strings.Cut(said, "Message = "); ok {
+		said = text
+	}
+	return slices.ContainsFunc(awsTexts, func(pattern string) bool { return matches(pattern, said) })
+}

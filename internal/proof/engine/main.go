@@ -23,6 +23,7 @@ func main() {
 	flag.IntVar(&p.requests, "requests", 100_000, "`number` of random requests that every engine gets")
 	flag.Uint64Var(&p.seed, "seed", 1, "draws the requests")
 	flag.BoolVar(&p.explain, "explain", false, "print an example of every known difference, too")
+	flag.IntVar(&p.examples, "examples", 10, "`number` of unknown differences of which the shortest example is looked for")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ok := p.run(ctx, *only)
@@ -40,6 +41,7 @@ type proof struct {
 	requests int
 	seed     uint64
 	explain  bool
+	examples int
 	built    *peer.Engine // heatsink, once it is built
 
 	Suite        *suiteResult `json:"suite,omitempty"`

@@ -84,7 +84,7 @@ func (p *panel) run(ctx context.Context, s sequence, found func(finding)) error 
 		for _, f := range p.compare(answers) {
 			f.at, f.op = i, op
 			found(f)
-			if f.Kind != answer.Capacity {
+			if op.Writes() && (f.Kind == answer.Outcome || f.Kind == answer.Content) {
 				differ = append(differ, p.named(f.peer))
 			}
 		}

@@ -79,10 +79,9 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 	order := slices.SortedFunc(maps.Keys(t.classes), func(a, b class) int {
 		return cmp.Or(cmp.Compare(t.classes[b].times, t.classes[a].times), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
 	})
-	const fewest = 20 // examples that are worth the time
 	for i, c := range order {
 		e := t.classes[c]
-		if i < fewest {
+		if i < p.examples {
 			short, err := shrink(ctx, all.only(c.peer), e.sequence, c)
 			if err != nil {
 				return err

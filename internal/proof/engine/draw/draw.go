@@ -31,6 +31,15 @@ type Op struct {
 	Changes map[string][]any
 }
 
+// Writes says that the request may change items.
+func (op Op) Writes() bool {
+	switch op.Name {
+	case "GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan":
+		return false
+	}
+	return true
+}
+
 // Drawer draws requests. It is for one goroutine at a time.
 type Drawer struct {
 	r *rand.Rand
