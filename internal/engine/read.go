@@ -266,15 +266,9 @@ func (r *read) bindIndex() error {
 	if x == nil {
 		return nil
 	}
-	var wanted, filtered []string // that the index does not have
+	var wanted []string // that the index does not have
 	if r.projection != nil {
 		wanted = x.lacks(r.projection.TopLevelAttributes())
-	}
-	if r.filter != nil && r.key != nil {
-		filtered = x.lacks(r.filter.TopLevelAttributes())
-	}
-	if len(filtered) > 0 {
-		return invalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", x.name, strings.Join(setOrder(filtered), ", "))
 	}
 	if x.local {
 		r.fetch = len(wanted) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
@@ -349,8 +343,22 @@ func (r *read) boundQuery() error {
 	if err := r.checkTerms(slices.Concat(hash, sort)); err != nil {
 		return err
 	}
+	if err := r.checkFilter(); err != nil {
+		return err
+	}
 	r.within = r.rangeOf(hash, sort)
 	return r.resume()
+}
+
+// checkFilter checks that the index of a Query has what the filter is about.
+func (r *read) checkFilter() error {
+	if r.index == nil || r.filter == nil {
+		return nil
+	}
+	if lacking := r.index.lacks(r.filter.TopLevelAttributes()); len(lacking) > 0 {
+		return invalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", r.index.name, strings.Join(setOrder(lacking), ", "))
+	}
+	return nil
 }
 
 // rangeOf is the range of keys that conditions on the key attributes leave.

@@ -34,6 +34,7 @@ type finding struct {
 	op   draw.Op
 	answer.Difference
 	ours, theirs answer.Answer
+	alone        bool // all peers, which are two at least, agree on another answer than the engine's
 	outvoted     bool // another peer answers as the engine does, and no other answer has as many engines on its side
 }
 
@@ -56,7 +57,7 @@ func (p *panel) all() []*subject {
 	if p.engine == nil {
 		return p.peers
 	}
-	return append([]*subject{p.engine}, p.peers...)
+	return slices.Concat([]*subject{p.engine}, p.peers)
 }
 
 // only is a panel with one of the peers.
@@ -76,16 +77,21 @@ func (p *panel) run(ctx context.Context, s sequence, found func(finding)) error 
 		return err
 	}
 	for i, op := range s {
-		answers, err := p.ask(ctx, op)
+		answers, lost, err := p.ask(ctx, op)
 		if err != nil {
 			return err
 		}
-		var differ []*subject
+		differ := lost
 		for _, f := range p.compare(answers) {
 			f.at, f.op = i, op
 			found(f)
 			if op.Writes() && (f.Kind == answer.Outcome || f.Kind == answer.Content) {
 				differ = append(differ, p.named(f.peer))
+			}
+		}
+		for _, peer := range p.peers {
+			if !peer.has(op.Name) && op.Writes() && answers[p.engine.name].Type == "" {
+				differ = append(differ, peer) // it has missed a change
 			}
 		}
 		if err := p.align(ctx, differ); err != nil {
@@ -105,14 +111,15 @@ func (p *panel) compare(answers map[string]answer.Answer) (all []finding) {
 		}
 		for _, d := range answer.Compare(ours, theirs) {
 			v := votes(answers, d.Kind == answer.Capacity)
-			all = append(all, finding{peer: peer.name, Difference: d, ours: ours, theirs: theirs, outvoted: v.outvotes(ours)})
+			all = append(all, finding{peer: peer.name, Difference: d, ours: ours, theirs: theirs, outvoted: v.outvotes(ours), alone: v.alone(ours)})
 		}
 	}
 	return all
 }
 
-// ask sends a request to all engines that have its operation. The answers are by the names of the engines.
-func (p *panel) ask(ctx context.Context, op draw.Op) (map[string]answer.Answer, error) {
+// ask sends a request to all engines that have its operation. The answers are by the names of the engines. A peer that ended instead
+// of answering is started again, and is one of the lost.
+func (p *panel) ask(ctx context.Context, op draw.Op) (byName map[string]answer.Answer, lost []*subject, err error) {
 	all := p.all()
 	answers, errs := make([]answer.Answer, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
@@ -122,13 +129,21 @@ func (p *panel) ask(ctx context.Context, op draw.Op) (map[string]answer.Answer, 
 		}
 	}
 	wg.Wait()
-	byName := map[string]answer.Answer{}
+	byName = map[string]answer.Answer{}
 	for i, s := range all {
-		if s.has(op.Name) {
+		switch {
+		case errs[i] == nil && s.has(op.Name):
 			byName[s.name] = answers[i]
+		case errs[i] != nil && s == p.engine:
+			return nil, nil, errs[i]
+		case errs[i] != nil:
+			if err := s.revive(ctx); err != nil {
+				return nil, nil, errors.Join(errs[i], err)
+			}
+			lost = append(lost, s)
 		}
 	}
-	return byName, errors.Join(errs...)
+	return byName, lost, ctx.Err()
 }
 
 // clear empties all tables of all engines.

@@ -21,21 +21,29 @@ import (
 type subject struct {
 	name, version string
 	without       []string // beginnings of the names of operations that it has not
+	program       peer.Engine
 	server        *peer.Server
 	http          http.Client
+	deaths        int // how often it ended by itself
 }
 
 func newSubject(ctx context.Context, e peer.Engine) (*subject, error) {
-	server, err := peer.Serve(ctx, e.Argv)
-	if err != nil {
-		return nil, err
-	}
-	s := &subject{name: e.Name, version: e.Version, server: server}
+	s := &subject{name: e.Name, version: e.Version, program: e}
 	s.http.Transport = &http.Transport{MaxIdleConnsPerHost: 2, DisableCompression: true}
 	s.http.Timeout = time.Minute
 	if s.name == "dynalite" {
 		s.without = []string{"Transact", "Execute", "BatchExecute"}
 	}
+	return s, s.start(ctx)
+}
+
+// start starts the engine, with empty tables.
+func (s *subject) start(ctx context.Context) error {
+	server, err := peer.Serve(ctx, s.program.Argv)
+	if err != nil {
+		return err
+	}
+	s.server = server
 	for _, t := range draw.Tables {
 		a, err := s.call(ctx, "CreateTable", t.Create())
 		if err == nil && a.Type != "" {
@@ -45,10 +53,22 @@ func newSubject(ctx context.Context, e peer.Engine) (*subject, error) {
 			err = s.awaitActive(ctx, t.Name)
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: create table %s: %w", s.name, t.Name, err), s.stop())
+			return errors.Join(fmt.Errorf("%s: create table %s: %w", s.name, t.Name, err), s.stop())
 		}
 	}
-	return s, nil
+	return nil
+}
+
+// revive starts the engine again, after it ended by itself.
+func (s *subject) revive(ctx context.Context) error {
+	const most = 100
+	if s.deaths++; s.deaths > most {
+		return fmt.Errorf("%s ended %d times", s.name, s.deaths)
+	}
+	if err := s.stop(); err != nil {
+		return err
+	}
+	return s.start(ctx)
 }
 
 func (s *subject) stop() error {

@@ -66,6 +66,12 @@ func (t *tally) note(f finding, s sequence) {
 // show tells what was found. Of each unknown class, as long as there are few, it makes the example as short as it can.
 func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 	p.Must("requests that every engine got", fmt.Sprint(t.Requests), fmt.Sprintf("at least %d", p.requests), t.Requests >= p.requests)
+	for _, s := range all.peers {
+		p.Tell(s.name+" alone, the others agree", fmt.Sprintf("%d times", t.Outvoted[s.name]))
+		if s.deaths > 0 {
+			p.Tell(s.name+" ended by itself", fmt.Sprintf("%d times", s.deaths))
+		}
+	}
 	p.Tell("differences that a fact explains", fmt.Sprintf("%d, by %d facts", t.Known, len(t.Facts)))
 	for _, k := range known {
 		if n := t.Facts[k.name]; n > 0 {

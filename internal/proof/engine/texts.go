@@ -46,6 +46,7 @@ var awsTexts = []string{
 	`Supplied AttributeValue `,
 	`The parameter cannot be converted to x numeric value`,
 	`Can not use both expression and non-expression parameters in the same request`,
+	`ReturnValues can only be ALL_OLD or NONE`,
 	`ConditionalOperator can only be used when Filter or Expected has two or more elements`,
 	`Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES`,
 	`Cannot specify the (AttributesToGet|ProjectionExpression) when choosing to get `,

@@ -21,6 +21,16 @@ func (b ballot) outvotes(a answer.Answer) bool {
 	return n > 1
 }
 
+// alone says that an answer is one engine's only, and that all others, which are two at least, give the same other one.
+func (b ballot) alone(a answer.Answer) bool {
+	for _, other := range b.answers {
+		if !b.same(a, other) {
+			return b.count(a) == 1 && b.count(other) == len(b.answers)-1 && len(b.answers) > 2
+		}
+	}
+	return false
+}
+
 // count is how many engines give an answer.
 func (b ballot) count(a answer.Answer) (n int) {
 	for _, other := range b.answers {

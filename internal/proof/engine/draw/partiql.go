@@ -10,10 +10,9 @@ func (d *Drawer) phrase(writes bool) Body {
 		return "?"
 	}
 	where := func() string {
-		key := d.key()
-		w := fmt.Sprintf(`%s = %s`, d.t.hash, ask(key[d.t.hash]))
-		if v, ok := key[d.t.sort]; ok {
-			w += fmt.Sprintf(` AND %s = %s`, d.t.sort, ask(v))
+		w := fmt.Sprintf(`%s = %s`, d.t.hash, ask(d.keyValue(d.t.hash)))
+		if d.t.sort != "" && !d.rarely() {
+			w += fmt.Sprintf(` AND %s = %s`, d.t.sort, ask(d.keyValue(d.t.sort)))
 		}
 		return w
 	}

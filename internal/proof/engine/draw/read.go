@@ -18,6 +18,9 @@ func (d *Drawer) query() Op {
 	if !op.Pages && sort != "" && d.chance(0.1) {
 		b["ExclusiveStartKey"] = d.key()
 	}
+	if d.rarely() && d.chance(0.2) {
+		b["ExclusiveStartKey"] = Body{d.t.hash: d.any()}
+	}
 	d.reads(b)
 	return d.finish(op)
 }
@@ -131,8 +134,5 @@ func (d *Drawer) reads(b Body) {
 	}
 	if d.rarely() && d.chance(0.2) {
 		b["Limit"] = pick(d, []any{0, -1})
-	}
-	if d.rarely() && d.chance(0.2) {
-		b["ExclusiveStartKey"] = Body{d.t.hash: d.any()}
 	}
 }
