@@ -225,10 +225,10 @@ func (e *Engine) readTable(ctx context.Context, t *table, r *read, bound func(*r
 			return nil, err
 		}
 	}
-	if err := r.bindIndex(); err != nil {
+	if err := bound(r); err != nil {
 		return nil, err
 	}
-	if err := bound(r); err != nil {
+	if err := r.bindIndex(); err != nil {
 		return nil, err
 	}
 	if throttle := e.admitPage(r); throttle != nil {

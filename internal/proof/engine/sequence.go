@@ -110,7 +110,7 @@ func (p *panel) compare(answers map[string]answer.Answer) (all []finding) {
 			continue
 		}
 		for _, d := range answer.Compare(ours, theirs) {
-			v := votes(answers, d.Kind == answer.Capacity)
+			v := ballot{answers, d.Kind}
 			all = append(all, finding{peer: peer.name, Difference: d, ours: ours, theirs: theirs, outvoted: v.outvotes(ours), alone: v.alone(ours)})
 		}
 	}

@@ -2,13 +2,11 @@ package main
 
 import "github.com/heatsink-go/heatsink/internal/proof/engine/answer"
 
-// ballot is the answers of all engines to one request.
+// ballot is the answers of all engines to one request, of which only one kind of difference counts.
 type ballot struct {
-	answers  map[string]answer.Answer
-	capacity bool // only the capacity is asked about
+	answers map[string]answer.Answer
+	kind    answer.Kind
 }
-
-func votes(answers map[string]answer.Answer, capacity bool) ballot { return ballot{answers, capacity} }
 
 // outvotes says whether an answer has more engines on its side than any other, and at least two.
 func (b ballot) outvotes(a answer.Answer) bool {
@@ -41,9 +39,4 @@ func (b ballot) count(a answer.Answer) (n int) {
 	return n
 }
 
-func (b ballot) same(x, y answer.Answer) bool {
-	if b.capacity {
-		return x.SameCapacity(y)
-	}
-	return x.Same(y)
-}
+func (b ballot) same(x, y answer.Answer) bool { return x.Same(y, b.kind) }

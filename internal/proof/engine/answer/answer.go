@@ -41,7 +41,7 @@ func Read(operation string, status int, body []byte) (Answer, error) {
 		}
 		delete(fields, "__type")
 	}
-	a.Capacity = fields["ConsumedCapacity"]
+	a.Capacity = units(fields["ConsumedCapacity"])
 	delete(fields, "ConsumedCapacity")
 	tidy(fields)
 	if tables, ok := fields["Responses"].(map[string]any); ok { // of a BatchGetItem, in no promised order
@@ -56,6 +56,25 @@ func Read(operation string, status int, body []byte) (Answer, error) {
 	}
 	a.Body = fields
 	return a, nil
+}
+
+// units spells numbers in one way: 1 and 1.0 are the same capacity.
+func units(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, field := range v {
+			v[name] = units(field)
+		}
+	case []any:
+		for i, element := range v {
+			v[i] = units(element)
+		}
+	case json.Number:
+		if n, err := v.Float64(); err == nil {
+			return n
+		}
+	}
+	return v
 }
 
 // Join puts the pages of an answer together: all items in no order, and how many they are.
@@ -131,7 +150,17 @@ func tidy(v any) {
 }
 
 func sortByText(list []any) {
-	slices.SortFunc(list, func(a, b any) int { return strings.Compare(JSON(a), JSON(b)) })
+	texts := make(map[int]string, len(list))
+	order := make([]int, len(list))
+	for i, v := range list {
+		texts[i], order[i] = JSON(v), i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(texts[a], texts[b]) })
+	sorted := make([]any, len(list))
+	for i, from := range order {
+		sorted[i] = list[from]
+	}
+	copy(list, sorted)
 }
 
 // JSON is a value as JSON, with the fields of objects in order.

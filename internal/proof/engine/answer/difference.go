@@ -30,32 +30,35 @@ type Difference struct {
 // Compare returns how two answers differ: nothing if they do not, otherwise the gravest difference and, if it does not follow from
 // that one, that of the capacity.
 func Compare(ours, theirs Answer) (found []Difference) {
-	if ours.Same(theirs) && ours.SameCapacity(theirs) {
-		return nil
-	}
 	switch {
-	case ours.Type != theirs.Type:
+	case !ours.Same(theirs, Outcome):
 		return []Difference{{Outcome, outcome(ours), outcome(theirs)}}
-	case ours.Message != theirs.Message:
+	case !ours.Same(theirs, Text):
 		return []Difference{{Text, ours.Type + ": " + Generic(ours.Message), theirs.Type + ": " + Generic(theirs.Message)}}
-	case JSON(ours.Body) != JSON(theirs.Body):
+	case !ours.Same(theirs, Content):
 		mine, other := first("", ours.Body, theirs.Body)
 		found = append(found, Difference{Content, mine, other})
 	}
-	if JSON(ours.Capacity) != JSON(theirs.Capacity) {
+	if !ours.Same(theirs, Capacity) {
 		mine, other := first("", ours.Capacity, theirs.Capacity)
 		found = append(found, Difference{Capacity, mine, other})
 	}
 	return found
 }
 
-// Same says that two answers do not differ, except perhaps in their capacity.
-func (a Answer) Same(b Answer) bool {
-	return a.Type == b.Type && a.Message == b.Message && JSON(a.Body) == JSON(b.Body)
+// Same says that two answers do not differ in this way. Answers that differ in a graver way are not the same, either.
+func (a Answer) Same(b Answer, kind Kind) bool {
+	switch kind {
+	case Outcome:
+		return a.Type == b.Type
+	case Text:
+		return a.Type == b.Type && a.Message == b.Message
+	case Content:
+		return a.Type == b.Type && a.Message == b.Message && JSON(a.Body) == JSON(b.Body)
+	default:
+		return JSON(a.Capacity) == JSON(b.Capacity)
+	}
 }
-
-// SameCapacity says that two answers took the same capacity.
-func (a Answer) SameCapacity(b Answer) bool { return JSON(a.Capacity) == JSON(b.Capacity) }
 
 func outcome(a Answer) string {
 	if a.Type == "" {
@@ -112,7 +115,7 @@ func generic(v any) string {
 			return Generic(v)
 		}
 		return "a text"
-	case json.Number, int64:
+	case json.Number, int64, float64:
 		return "a number"
 	}
 	return "another value"
