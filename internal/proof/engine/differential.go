@@ -28,7 +28,7 @@ func showDifferential(ctx context.Context, p *proof) (err error) {
 	for seed := p.seed; t.Requests < p.requests; seed++ {
 		s := drawn(seed, sequenceLength)
 		if err := panel.run(ctx, s, func(f finding) { t.note(f, s) }); err != nil {
-			return fmt.Errorf("seed %d: %w", seed, err)
+			return errors.Join(fmt.Errorf("seed %d: %w", seed, err), t.show(ctx, p, panel))
 		}
 		t.Requests += len(s)
 		if time.Since(lastWord) > 15*time.Second {

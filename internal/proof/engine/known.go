@@ -233,6 +233,18 @@ var known = []fact{
 		fact: "a read of nothing takes the units of the smallest read", source: "the developer guide, read consumption",
 	},
 	{
+		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.Items`, theirs: `^no \.Items`, when: ofIndex("local"),
+		fact: "a projection of a local index is read from the table", source: "the developer guide, local secondary indexes",
+	},
+	{
+		name: "names of tables in a batch", peers: written, kind: answer.Outcome, ours: "^ResourceNotFoundException", theirs: refused, when: asks(`"no":`),
+		fact: "a name of less than three characters is one of no table", source: alternator,
+	},
+	{
+		name: "ALL_OLD without an item", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^no \.Attributes`, when: asks("ALL_OLD"),
+		fact: "there are no attributes to return", source: apiReference,
+	},
+	{
 		name: "texts", peers: everyPeer, kind: answer.Text, when: func(f finding) bool { return !f.alone && oursIsAWSText(f) },
 		fact: "the text is one that AWS has; which of several faults of a request is reported is not documented", source: conformance,
 	},
@@ -315,6 +327,10 @@ func asks(word string) func(finding) bool {
 
 func ofTable(name string) func(finding) bool {
 	return func(f finding) bool { return f.op.Body["TableName"] == name }
+}
+
+func ofIndex(name string) func(finding) bool {
+	return func(f finding) bool { return f.op.Body["IndexName"] == name }
 }
 
 func ours(f finding) answer.Answer { return f.ours }

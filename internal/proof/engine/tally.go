@@ -87,7 +87,7 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 	})
 	for i, c := range order {
 		e := t.classes[c]
-		if i < p.examples {
+		if i < p.examples && ctx.Err() == nil {
 			short, err := shrink(ctx, all.only(c.peer), e.sequence, c)
 			if err != nil {
 				return err
