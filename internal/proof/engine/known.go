@@ -108,7 +108,7 @@ var known = []fact{
 	},
 	{
 		name: "texts of reasons", peers: relaxed, kind: answer.Content,
-		ours: `^\.CancellationReasons.*Message = `, theirs: `^\.CancellationReasons.*Message = `, when: oursIsAWSText,
+		ours: `^\.(CancellationReasons|Responses).*Message = `, theirs: `^\.(CancellationReasons|Responses).*Message = `, when: oursIsAWSText,
 		fact: "which of several faults of an action is reported is not documented", source: dynaliteTest,
 	},
 	{
@@ -164,7 +164,8 @@ var known = []fact{
 		fact: "it is one of ten names", source: conformance,
 	},
 	{
-		name: "SIZE and CONVERT as names", peers: lenient, kind: answer.Outcome, ours: `^succeeds`, theirs: "reserved keyword",
+		name: "SIZE and CONVERT as names", peers: lenient, kind: answer.Outcome, ours: `^(succeeds|Conditional|Transaction)`,
+		theirs: "reserved keyword|unused in expressions", when: func(f finding) bool { return bareSize.MatchString(answer.JSON(f.op.Body)) },
 		fact: "they are in the list of reserved words, and the parser of DynamoDB Local takes them for names", source: "DynamoDB Local, which is AWS's own",
 	},
 	{
@@ -245,6 +246,18 @@ var known = []fact{
 		fact: "there are no attributes to return", source: apiReference,
 	},
 	{
+		name: "several faults of conditions", peers: everyPeer, kind: answer.Text, ours: "ConditionalOperator can only be used", theirs: "ComparisonOperator",
+		fact: "which of them is reported is not documented", source: extenddb,
+	},
+	{
+		name: "tables that there are not", peers: everyPeer, kind: answer.Outcome, ours: refused, theirs: `^ResourceNotFoundException`, when: oursIsAWSText,
+		fact: "a fault that the request alone shows is reported before the table is looked for", source: dynaliteTest,
+	},
+	{
+		name: "one item twice in a transaction", peers: relaxed, kind: answer.Outcome, ours: `^TransactionCanceledException`, theirs: "multiple operations on one item",
+		fact: "which of several faults of a transaction is reported is not documented", source: conformance,
+	},
+	{
 		name: "texts", peers: everyPeer, kind: answer.Text, when: func(f finding) bool { return !f.alone && oursIsAWSText(f) },
 		fact: "the text is one that AWS has; which of several faults of a request is reported is not documented", source: conformance,
 	},
@@ -294,6 +307,9 @@ func onlyKey(item map[string]any) bool {
 	}
 	return true
 }
+
+// bareSize finds the attribute size without a placeholder, which is not the function.
+var bareSize = regexp.MustCompile(`[( ]size\b[^(]|:"size\b`)
 
 // sameNumber says that two answers differ in the spelling of numbers only.
 func sameNumber(f finding) bool {

@@ -81,7 +81,10 @@ func (p *panel) run(ctx context.Context, s sequence, found func(finding)) error 
 		if err != nil {
 			return err
 		}
-		differ := lost
+		if err := p.align(ctx, draw.Tables, lost); err != nil { // they have nothing any more
+			return err
+		}
+		var differ []*subject
 		for _, f := range p.compare(answers) {
 			f.at, f.op = i, op
 			found(f)
@@ -94,7 +97,7 @@ func (p *panel) run(ctx context.Context, s sequence, found func(finding)) error 
 				differ = append(differ, peer) // it has missed a change
 			}
 		}
-		if err := p.align(ctx, differ); err != nil {
+		if err := p.align(ctx, op.Tables(), differ); err != nil {
 			return err
 		}
 	}
@@ -158,12 +161,12 @@ func (p *panel) clear(ctx context.Context) error {
 	return nil
 }
 
-// align gives the engine's items to some peers.
-func (p *panel) align(ctx context.Context, peers []*subject) error {
+// align gives the engine's items of some tables to peers that have others.
+func (p *panel) align(ctx context.Context, tables []*draw.Table, peers []*subject) error {
 	if len(peers) == 0 {
 		return nil
 	}
-	for _, t := range draw.Tables {
+	for _, t := range tables {
 		items, err := p.engine.items(ctx, t)
 		if err != nil {
 			return err

@@ -59,6 +59,7 @@ func (t *tally) note(f finding, s sequence) {
 	c := class{peer: f.peer, operation: f.op.Name, Difference: f.Difference}
 	if t.classes[c] == nil {
 		t.classes[c] = &example{finding: f, sequence: s[:f.at+1]}
+		scenario.Progress("%s", t.classes[c].describe())
 	}
 	t.classes[c].times++
 }
@@ -93,9 +94,9 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 				return err
 			}
 			e.sequence = short
+			scenario.Progress("%s", e.describe())
 		}
 		p.Must(fmt.Sprintf("%s, %s, %s", c.peer, c.operation, c.Kind), fmt.Sprintf("%d times: we: %s; they: %s", e.times, c.Ours, c.Theirs), "a fact that explains it", false)
-		scenario.Progress("%s", e.describe())
 	}
 	return nil
 }
@@ -103,7 +104,7 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 // describe shows an example to somebody who is to find out who is right.
 func (e *example) describe() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "---- %d times, %s, %s, %s\n", e.times, e.peer, e.op.Name, e.Kind)
+	fmt.Fprintf(&b, "---- %s, %s, %s\n", e.peer, e.op.Name, e.Kind)
 	for i, op := range e.sequence {
 		if i < len(e.sequence)-1 && len(e.sequence) <= 6 {
 			fmt.Fprintf(&b, "before: %s %s\n", op.Name, answer.JSON(op.Body))

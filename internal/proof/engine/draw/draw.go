@@ -11,8 +11,10 @@
 package draw
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 // Body is the parameters of a request, as JSON has them.
@@ -38,6 +40,17 @@ func (op Op) Writes() bool {
 		return false
 	}
 	return true
+}
+
+// Tables are those that the request names.
+func (op Op) Tables() (named []*Table) {
+	text, err := json.Marshal(op.Body)
+	for _, t := range Tables {
+		if err != nil || strings.Contains(string(text), t.Name) {
+			named = append(named, t)
+		}
+	}
+	return named
 }
 
 // Drawer draws requests. It is for one goroutine at a time.
