@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -393,9 +394,10 @@ func (r *read) checkTerms(terms []expr.KeyTerm) error {
 	if r.in.Filter == nil {
 		parameter = "QueryFilter"
 	}
-	for name := range r.filter.TopLevelAttributes() {
-		if r.keys().has(name) {
-			return invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", parameter, name)
+	filtered := maps.Collect(r.filter.TopLevelAttributes())
+	for _, p := range r.keys().parts {
+		if _, ok := filtered[p.Name]; ok {
+			return invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", parameter, p.Name)
 		}
 	}
 	return nil

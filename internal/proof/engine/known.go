@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -165,7 +164,7 @@ var known = []fact{
 	},
 	{
 		name: "SIZE and CONVERT as names", peers: lenient, kind: answer.Outcome, ours: `^(succeeds|Conditional|Transaction)`,
-		theirs: "reserved keyword|unused in expressions", when: func(f finding) bool { return bareSize.MatchString(answer.JSON(f.op.Body)) },
+		theirs: `reserved keyword|unused in expressions|Expected \(`, when: func(f finding) bool { return bareSize.MatchString(answer.JSON(f.op.Body)) },
 		fact: "they are in the list of reserved words, and the parser of DynamoDB Local takes them for names", source: "DynamoDB Local, which is AWS's own",
 	},
 	{
@@ -258,112 +257,44 @@ var known = []fact{
 		fact: "which of several faults of a transaction is reported is not documented", source: conformance,
 	},
 	{
+		name: "several faults, one of an operand", peers: everyPeer, kind: answer.Text, ours: "Incorrect operand type for operator or function|Invalid attribute type name",
+		fact: "which of them is reported is not documented", source: conformance,
+	},
+	{
+		name: "updates of the key", peers: relaxed, kind: answer.Outcome, ours: "Cannot update attribute", theirs: otherwise,
+		fact: "they are refused before conditions are asked", source: dynaliteTest,
+	},
+	{
+		name: "key conditions in any order", peers: []string{"dynoxide"}, kind: answer.Outcome, theirs: "Query condition missed key schema element",
+		when: func(f finding) bool { return !matches(refused, f.Ours) }, fact: "the conditions on the partition key and the sort key may come in any order", source: dynaliteTest,
+	},
+	{
+		name: "ADD behind the end of a list", peers: []string{"dynoxide"}, kind: answer.Content, when: asks("ADD "),
+		theirs: `\.Attributes|stored`, fact: "an element behind the end of a list is appended", source: alternator,
+	},
+	{
+		name: "UPDATED_OLD and UPDATED_NEW of nothing", peers: []string{"dynalite"}, kind: answer.Content, ours: `^no \.Attributes`, theirs: `^\.Attributes`, when: asks("UPDATED_"),
+		fact: "there are no attributes to return", source: alternator,
+	},
+	{
+		name: "projections of TransactGetItems", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^no \.Responses.*\.Item`, when: inTransaction,
+		fact: "keys are returned if they are asked for", source: apiReference,
+	},
+	{
+		name: "empty keys", peers: lenient, kind: answer.Outcome, ours: "cannot contain an empty", theirs: otherwise,
+		fact: "a value of a key is not empty", source: conformance,
+	},
+	{
+		name: "types of keys in statements", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: "data type should match its data type", theirs: otherwise,
+		fact: "a key of another type is refused", source: conformance,
+	},
+	{
+		name: "types of keys in a batch of statements", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^\.Responses.*Error`,
+		when: func(f finding) bool { return strings.Contains(answer.JSON(f.ours.Body), "should match its data type") },
+		fact: "a key of another type is refused", source: conformance,
+	},
+	{
 		name: "texts", peers: everyPeer, kind: answer.Text, when: func(f finding) bool { return !f.alone && oursIsAWSText(f) },
 		fact: "the text is one that AWS has; which of several faults of a request is reported is not documented", source: conformance,
 	},
-}
-
-// onlyKeysMore says that the peer has what the engine has, and items with nothing but a key beside that.
-func onlyKeysMore(f finding) bool {
-	ours, _ := f.ours.Body.(map[string]any)
-	theirs, _ := f.theirs.Body.(map[string]any)
-	mine, other := storedItems(ours), storedItems(theirs) // by a text with one spelling of numbers
-	for text := range mine {
-		if _, ok := other[text]; !ok {
-			return false
-		}
-	}
-	more := 0
-	for text, item := range other {
-		if _, ok := mine[text]; !ok {
-			more++
-			if !onlyKey(item) {
-				return false
-			}
-		}
-	}
-	return more > 0
-}
-
-// storedItems are the items that were looked up after a request, by their text.
-func storedItems(body map[string]any) map[string]map[string]any {
-	all := map[string]map[string]any{}
-	stored, _ := body["stored"].(map[string]any)
-	tables, _ := stored["Responses"].(map[string]any)
-	for _, list := range tables {
-		items, _ := list.([]any)
-		for _, item := range items {
-			all[numbers.ReplaceAllStringFunc(answer.JSON(item), spell)], _ = item.(map[string]any)
-		}
-	}
-	return all
-}
-
-func onlyKey(item map[string]any) bool {
-	for name := range item {
-		if name != "p" && name != "s" {
-			return false
-		}
-	}
-	return true
-}
-
-// bareSize finds the attribute size without a placeholder, which is not the function.
-var bareSize = regexp.MustCompile(`[( ]size\b[^(]|:"size\b`)
-
-// sameNumber says that two answers differ in the spelling of numbers only.
-func sameNumber(f finding) bool {
-	return numbers.ReplaceAllStringFunc(answer.JSON(f.ours.Body), spell) == numbers.ReplaceAllStringFunc(answer.JSON(f.theirs.Body), spell) || onlyKeysMore(f)
-}
-
-var numbers = regexp.MustCompile(`"N":"[^"]*"`)
-
-// spell writes a number in one way.
-func spell(field string) string {
-	n, ok := new(big.Rat).SetString(strings.Trim(field[len(`"N":`):], `"`))
-	if !ok {
-		return field
-	}
-	return n.RatString()
-}
-
-func readsNothing(f finding) bool {
-	fields, _ := f.ours.Body.(map[string]any)
-	return f.op.Name == "Query" && answer.JSON(fields["ScannedCount"]) == "0"
-}
-
-func inTransaction(f finding) bool {
-	return strings.HasPrefix(f.op.Name, "Transact") || f.op.Name == "ExecuteTransaction"
-}
-
-// asks says that a request has a word in it.
-func asks(word string) func(finding) bool {
-	return func(f finding) bool { return strings.Contains(answer.JSON(f.op.Body), word) }
-}
-
-func ofTable(name string) func(finding) bool {
-	return func(f finding) bool { return f.op.Body["TableName"] == name }
-}
-
-func ofIndex(name string) func(finding) bool {
-	return func(f finding) bool { return f.op.Body["IndexName"] == name }
-}
-
-func ours(f finding) answer.Answer { return f.ours }
-
-// reasonIn says that one of the codes is a reason for a cancelled transaction.
-func reasonIn(of func(finding) answer.Answer, codes ...string) func(finding) bool {
-	return func(f finding) bool {
-		body := answer.JSON(of(f).Body)
-		return slices.ContainsFunc(codes, func(code string) bool { return strings.Contains(body, `"Code":"`+code+`"`) })
-	}
-}
-
-// oursIsAWSText says that what the engine says is in the words of AWS.
-func oursIsAWSText(f finding) bool {
-	said := f.Ours
-	if _, text, ok := strings.Cut(said, "Message = "); ok {
-		said = text
-	}
-	return slices.ContainsFunc(awsTexts, func(pattern string) bool { return matches(pattern, said) })
 }

@@ -1,5 +1,7 @@
 package draw
 
+import "strings"
+
 import "fmt"
 
 // path draws a document path.
@@ -112,9 +114,10 @@ func (d *Drawer) conditional(b Body) {
 
 // projection draws a projection expression.
 func (d *Drawer) projection() string {
-	p := d.path()
+	var p strings.Builder
+	p.WriteString(d.path())
 	for range d.r.IntN(3) {
-		p += ", " + d.path() // may overlap, which is refused
+		p.WriteString(", " + d.path()) // may overlap, which is refused
 	}
-	return p
+	return p.String()
 }

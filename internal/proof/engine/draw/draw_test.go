@@ -21,10 +21,11 @@ func TestSameSeedSameRequests(t *testing.T) {
 		}
 		return string(b)
 	}
-	if text(1) != text(1) {
+	first, again := text(1), text(1)
+	if first != again {
 		t.Error("the same seed gives other requests")
 	}
-	if text(1) == text(2) {
+	if first == text(2) {
 		t.Error("another seed gives the same requests")
 	}
 }

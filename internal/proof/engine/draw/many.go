@@ -1,5 +1,7 @@
 package draw
 
+import "maps"
+
 // distinct draws keys of the table that differ, or some that do not if that is to be refused.
 func (d *Drawer) distinct(most int) (keys []Body) {
 	seen := map[[2]string]bool{}
@@ -59,9 +61,7 @@ func (d *Drawer) batchWrite() Op {
 				continue
 			}
 			item := d.item()
-			for name, v := range key {
-				item[name] = v
-			}
+			maps.Copy(item, key)
 			requests = append(requests, Body{"PutRequest": Body{"Item": item}})
 		}
 		tables[d.table()] = requests
@@ -100,9 +100,7 @@ func (d *Drawer) transactWrite() Op {
 		switch kind {
 		case "Put":
 			item := d.item()
-			for name, v := range key {
-				item[name] = v
-			}
+			maps.Copy(item, key)
 			b["Item"] = item
 		case "Update":
 			b["Key"], b["UpdateExpression"] = key, d.change()
