@@ -261,6 +261,10 @@ var known = []fact{
 		fact: "which of them is reported is not documented", source: conformance,
 	},
 	{
+		name: "several faults, one of a key twice in a batch", peers: everyPeer, kind: answer.Text, theirs: "item keys contains duplicates", when: oursIsAWSText,
+		fact: "which of them is reported is not documented", source: conformance,
+	},
+	{
 		name: "updates of the key", peers: relaxed, kind: answer.Outcome, ours: "Cannot update attribute", theirs: otherwise,
 		fact: "they are refused before conditions are asked", source: dynaliteTest,
 	},
