@@ -25,6 +25,8 @@ SOAK     ?= 5m
 SEEDS    ?= 100000
 KILLS    ?= 500
 MOVES    ?= 20
+REQUESTS ?= 100000
+SUITE    ?=
 ONLY     ?=
 PEERS    := .peers
 
@@ -173,6 +175,12 @@ proof-moving: ## measure that items move under load and nothing is lost, doubled
 proof-heat: ## measure that findings are right on keys as people write them, and that their remedies work (25 minutes, most of them for its breaks: ONLY=corpus,loops)
 	@go run ./internal/proof/heat -only '$(ONLY)' -seed '$(SEED)'
 
+# DynamoDB Local and dynoxide are downloaded once. A peer that is not to be had, such as DynamoDB Local without a JVM, is "not run".
+.PHONY: proof-engine
+proof-engine: ## measure that the engine answers as DynamoDB does (20 minutes: SUITE=DIR of the public suite, REQUESTS=100000 beside its peers, ONLY=suite)
+	@if command -v npm >/dev/null; then $(MAKE) -s $(PEERS)/node_modules/.package-lock.json; fi
+	@go run ./internal/proof/engine -suite '$(SUITE)' -peers '$(PEERS)' -requests '$(REQUESTS)' -seed '$(SEED)' -only '$(ONLY)'
+
 .PHONY: soak
 soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, models 1000 times, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves
 	$(call heading,simulator of ledgers with $(SEEDS) seeds)
@@ -196,7 +204,7 @@ proof-structure: ## measure how the source is built: files, methods, exported na
 	@go run ./internal/proof/structure
 
 .PHONY: bench-engine
-bench-engine: ## the local engine beside dynalite (needs npm), dynoxide and an empty handler
+bench-engine: ## the local engine beside dynalite (needs npm), dynoxide, DynamoDB Local (needs a JVM) and an empty handler
 	@if command -v npm >/dev/null; then $(MAKE) -s $(PEERS)/node_modules/.package-lock.json; fi
 	$(call heading,engine and its peers side by side)
 	@go run ./internal/enginebench -peers $(PEERS)

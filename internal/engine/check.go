@@ -120,6 +120,11 @@ func (t *table) checkItem(it attr.Item) error {
 			return invalidParameter("Type mismatch for key %s expected: %s actual: %s", p.Name, p.Kind, v.Kind)
 		}
 	}
+	for _, p := range t.keys.parts { // first the table's key, which may be a local index's as well
+		if empty := emptyKey(it.Get(p.Name)); empty != "" {
+			return errEmptyKey(empty, p.Name)
+		}
+	}
 	for _, x := range t.indexes {
 		if err := x.checkKeys(it); err != nil {
 			return x.violated(err)

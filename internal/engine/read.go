@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 	if r.key == nil {
 		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
-	if err := r.checkSelect("Querying"); err != nil {
+	if err := r.checkSelect(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -99,7 +100,7 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 	if err := r.parse(withoutScan); err != nil {
 		return nil, err
 	}
-	if err := r.checkSelect("Scanning"); err != nil {
+	if err := r.checkSelect(); err != nil {
 		return nil, err
 	}
 	return e.read(ctx, r, (*read).boundScan)
@@ -176,10 +177,10 @@ func (r *read) parseLegacy(l *Legacy) (err error) {
 }
 
 // checkSelect checks Select against the request's other parameters.
-func (r *read) checkSelect(doing string) error {
+func (r *read) checkSelect() error {
 	switch in := r.in; {
-	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == nil:
-		return invalidParameter("ALL_PROJECTED_ATTRIBUTES can be used only when %s using an IndexName", doing)
+	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == nil && r.projection == nil:
+		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName") // says a Scan, too
 	case in.Select == "SPECIFIC_ATTRIBUTES" && r.projection == nil:
 		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case r.projection == nil:
@@ -225,10 +226,10 @@ func (e *Engine) readTable(ctx context.Context, t *table, r *read, bound func(*r
 			return nil, err
 		}
 	}
-	if err := r.bindIndex(); err != nil {
+	if err := bound(r); err != nil {
 		return nil, err
 	}
-	if err := bound(r); err != nil {
+	if err := r.bindIndex(); err != nil {
 		return nil, err
 	}
 	if throttle := e.admitPage(r); throttle != nil {
@@ -266,15 +267,9 @@ func (r *read) bindIndex() error {
 	if x == nil {
 		return nil
 	}
-	var wanted, filtered []string // that the index does not have
+	var wanted []string // that the index does not have
 	if r.projection != nil {
 		wanted = x.lacks(r.projection.TopLevelAttributes())
-	}
-	if r.filter != nil && r.key != nil {
-		filtered = x.lacks(r.filter.TopLevelAttributes())
-	}
-	if len(filtered) > 0 {
-		return invalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", x.name, strings.Join(setOrder(filtered), ", "))
 	}
 	if x.local {
 		r.fetch = len(wanted) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
@@ -349,8 +344,22 @@ func (r *read) boundQuery() error {
 	if err := r.checkTerms(slices.Concat(hash, sort)); err != nil {
 		return err
 	}
+	if err := r.checkFilter(); err != nil {
+		return err
+	}
 	r.within = r.rangeOf(hash, sort)
 	return r.resume()
+}
+
+// checkFilter checks that the index of a Query has what the filter is about.
+func (r *read) checkFilter() error {
+	if r.index == nil || r.filter == nil {
+		return nil
+	}
+	if lacking := r.index.lacks(r.filter.TopLevelAttributes()); len(lacking) > 0 {
+		return invalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", r.index.name, strings.Join(setOrder(lacking), ", "))
+	}
+	return nil
 }
 
 // rangeOf is the range of keys that conditions on the key attributes leave.
@@ -385,9 +394,10 @@ func (r *read) checkTerms(terms []expr.KeyTerm) error {
 	if r.in.Filter == nil {
 		parameter = "QueryFilter"
 	}
-	for name := range r.filter.TopLevelAttributes() {
-		if r.keys().has(name) {
-			return invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", parameter, name)
+	filtered := maps.Collect(r.filter.TopLevelAttributes())
+	for _, p := range r.keys().parts {
+		if _, ok := filtered[p.Name]; ok {
+			return invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", parameter, p.Name)
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
 )
 
 const (
@@ -12,7 +14,7 @@ const (
 )
 
 // compare runs the engines side by side. An engine that does not start is reported and left out.
-func compare(ctx context.Context, engines []engine, o options, r *report, progress logger) (err error) {
+func compare(ctx context.Context, engines []peer.Engine, o options, r *report, progress logger) (err error) {
 	var all field
 	defer func() { err = errors.Join(err, all.stop()) }()
 
@@ -22,7 +24,7 @@ func compare(ctx context.Context, engines []engine, o options, r *report, progre
 		if err := c.start(ctx); err == nil {
 			all = append(all, c)
 		} else if ctx.Err() == nil {
-			r.skip(e.name, err)
+			r.skip(e.Name, err)
 		} else {
 			return err
 		}

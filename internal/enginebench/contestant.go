@@ -15,7 +15,7 @@ import (
 
 // A contestant is an engine with a table of stored items and everything measured on it.
 type contestant struct {
-	engine
+	peer.Engine
 	server *peer.Server
 	stored int
 	next   atomic.Int64 // the next request's number: never the same twice, so puts are always of new items
@@ -25,8 +25,8 @@ type contestant struct {
 	samples      map[string][]sample // by workload, one per round
 }
 
-func newContestant(e engine, stored int) *contestant {
-	return &contestant{engine: e, stored: stored, samples: map[string][]sample{}}
+func newContestant(e peer.Engine, stored int) *contestant {
+	return &contestant{Engine: e, stored: stored, samples: map[string][]sample{}}
 }
 
 // A sample is what one burst showed.
@@ -47,9 +47,9 @@ func newSample(latencies *hdrhistogram.Histogram, measured time.Duration) sample
 
 // start starts the engine and notes how long that took.
 func (c *contestant) start(ctx context.Context) error {
-	server, err := peer.Serve(ctx, c.argv)
+	server, err := peer.Serve(ctx, c.Argv)
 	if err != nil {
-		return fmt.Errorf("%s: start: %w", c.name, err)
+		return fmt.Errorf("%s: start: %w", c.Name, err)
 	}
 	c.server = server
 	c.starts = append(c.starts, server.Started)
@@ -58,7 +58,7 @@ func (c *contestant) start(ctx context.Context) error {
 
 func (c *contestant) stop() error {
 	if err := c.server.Stop(); err != nil {
-		return fmt.Errorf("%s: stop: %w", c.name, err)
+		return fmt.Errorf("%s: stop: %w", c.Name, err)
 	}
 	return nil
 }
@@ -73,15 +73,15 @@ func (c *contestant) restart(ctx context.Context) error {
 // load creates the table, fills it with c.stored items and notes the memory in use after a rest.
 func (c *contestant) load(ctx context.Context, conns int, rest time.Duration, progress logger) error {
 	if err := createTable(ctx, c.server.Addr); err != nil {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	const step = 100_000 // items between signs of life
 	for from := 0; from < c.stored; from += step {
 		to := min(from+step, c.stored)
 		if err := load(ctx, c.server.Addr, from, to, conns); err != nil {
-			return fmt.Errorf("%s: load: %w", c.name, err)
+			return fmt.Errorf("%s: load: %w", c.Name, err)
 		}
-		progress("%s: loaded %d items", c.name, to)
+		progress("%s: loaded %d items", c.Name, to)
 	}
 	if err := sleep(ctx, rest); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *contestant) load(ctx context.Context, conns int, rest time.Duration, pr
 
 func (c *contestant) noteMemory(to *int64) (err error) {
 	if *to, err = residentBytes(c.server.Process.Pid); err != nil {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (f field) stop() error {
 // named finds a contestant, or nil.
 func (f field) named(name string) *contestant {
 	for _, c := range f {
-		if c.name == name {
+		if c.Name == name {
 			return c
 		}
 	}
@@ -47,7 +47,7 @@ func (f field) noteIdle(ctx context.Context, rest time.Duration) error {
 func (f field) race(ctx context.Context, o options, progress logger) error {
 	for _, c := range f {
 		if err := pause(c.server.Process); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 	}
 	for round := range o.rounds + 1 {
@@ -62,11 +62,11 @@ func (f field) race(ctx context.Context, o options, progress logger) error {
 				s, err := c.measure(ctx, w, o)
 				if errors.Is(err, errStalled) {
 					// A virtual machine may stand still for seconds; the engine deserves another turn.
-					progress("%s: %s: stalled, trying again", c.name, w.name)
+					progress("%s: %s: stalled, trying again", c.Name, w.name)
 					s, err = c.measure(ctx, w, o)
 				}
 				if err != nil {
-					return fmt.Errorf("%s: %s: %w", c.name, w.name, err)
+					return fmt.Errorf("%s: %s: %w", c.Name, w.name, err)
 				}
 				if round > 0 {
 					c.samples[w.name] = append(c.samples[w.name], s)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
 )
 
 const (
@@ -14,13 +16,13 @@ const (
 
 // grow runs one engine twice, with a small and with a large table, and compares what requests cost on each. The
 // puts of this run replace stored items, so that the tables keep the sizes they are measured at.
-func grow(ctx context.Context, e engine, o options, r *report, progress logger) (err error) {
+func grow(ctx context.Context, e peer.Engine, o options, r *report, progress logger) (err error) {
 	var both field
 	defer func() { err = errors.Join(err, both.stop()) }()
 
 	for _, items := range []int{smallTable, largeTable} {
 		c := newContestant(e, items)
-		c.name = fmt.Sprintf("%s@%d", e.name, items)
+		c.Name = fmt.Sprintf("%s@%d", e.Name, items)
 		if err := c.start(ctx); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-// Command enginebench measures heatsink's local engine over HTTP beside dynoxide, dynalite and an empty net/http
+// Command enginebench measures heatsink's local engine over HTTP beside dynoxide, dynalite, DynamoDB Local and an empty net/http
 // handler, and prints what it found next to what was promised. `make bench-engine` runs it.
 //
 // Read field.go first: it shows how the machine's noise is kept out of the comparison.
@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
 )
 
 func main() {
@@ -70,7 +72,7 @@ func measure(ctx context.Context, o options, progress logger) (*report, error) {
 	}
 	defer os.RemoveAll(dir)
 	r := newReport(o)
-	var engines []engine
+	var engines []peer.Engine
 	for _, name := range o.engines {
 		e, err := findEngine(ctx, name, o.peers, dir)
 		if ctx.Err() != nil {

@@ -8,8 +8,8 @@ import (
 
 func TestOptions(t *testing.T) {
 	for _, test := range []struct{ args, engines, workloads string }{
-		{"", "heatsink dynoxide dynalite empty", "put get update query batch"},
-		{"-only get", "heatsink dynoxide dynalite empty", "get"},
+		{"", "heatsink dynoxide dynalite dynamodb-local empty", "put get update query batch"},
+		{"-only get", "heatsink dynoxide dynalite dynamodb-local empty", "get"},
 		{"-only dynoxide,empty", "dynoxide empty", "put get update query batch"},
 		{"-only get,empty,get,query,empty", "empty", "get query"},
 		{"-growth", "heatsink", "put get query"},

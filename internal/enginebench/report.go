@@ -72,7 +72,7 @@ func (r *report) missed() bool {
 func (r *report) add(all field, workloads []workload) {
 	for _, c := range all {
 		r.Servers = append(r.Servers, server{
-			Name: c.name, Version: c.version, Items: c.stored,
+			Name: c.Name, Version: c.Version, Items: c.stored,
 			StartMillis: startMillis(c), IdleMB: megabytes(c.idle), LoadedMB: megabytes(c.loaded),
 		})
 	}
@@ -80,7 +80,7 @@ func (r *report) add(all field, workloads []workload) {
 		for _, c := range all {
 			s := c.samples[w.name]
 			r.Results = append(r.Results, result{
-				Workload: w.name, Server: c.name,
+				Workload: w.name, Server: c.Name,
 				PerSecond:    medianOf(s, func(s sample) float64 { return s.perSecond }),
 				P50Micros:    medianOf(s, func(s sample) float64 { return micros(s.p50) }),
 				P99Micros:    medianOf(s, func(s sample) float64 { return micros(s.p99) }),

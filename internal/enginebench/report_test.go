@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
 )
 
 func TestMedian(t *testing.T) {
@@ -59,7 +61,7 @@ func TestNewSample(t *testing.T) {
 }
 
 func contestantOf(name string, perSecond float64) *contestant {
-	c := newContestant(engine{name: name}, comparedItems)
+	c := newContestant(peer.Engine{Name: name}, comparedItems)
 	c.starts = []time.Duration{50 * time.Millisecond, 40 * time.Millisecond, 900 * time.Millisecond}
 	c.idle, c.loaded = 41e6, 45e6
 	for _, w := range compared {

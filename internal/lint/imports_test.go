@@ -124,6 +124,9 @@ var mayImport = imports{
 
 	// What shows the project's figures.
 	"internal/proof/adaptive":      {everything},
+	"internal/proof/engine":        {everything},
+	"internal/proof/engine/answer": {},
+	"internal/proof/engine/draw":   {},
 	"internal/proof/heat":          {"internal/proof/scenario"},
 	"internal/proof/library":       {everything},
 	"internal/proof/moving":        {everything},

@@ -69,11 +69,9 @@ func locateDynoxide(dir string) (r release, path string, err error) {
 		return r, "", fmt.Errorf("dynoxide on %s: %w: no build is pinned", platform, errors.ErrUnsupported)
 	}
 	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
+		if dir, err = cacheDir(); err != nil {
 			return r, "", err
 		}
-		dir = filepath.Join(cache, "heatsink")
 	}
 	return r, filepath.Join(dir, fmt.Sprintf("dynoxide-%s-%s-%s", r.version, runtime.GOOS, runtime.GOARCH)), nil
 }

@@ -19,7 +19,7 @@ import (
 
 // What a registry may make us hold in memory and write to disk. dynoxide 1.2.1 has 3 MB and 8 MB.
 const (
-	maxTarball = 16 << 20
+	maxTarball = 16 << 20 // and of a jar: the largest of DynamoDB Local 3.1.0 has 10 MB
 	maxProgram = 64 << 20
 )
 

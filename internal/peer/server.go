@@ -106,20 +106,12 @@ func (s *Server) awaitAnswer(ctx context.Context) error {
 	}
 }
 
-// listTables sends a request with a signature that is well-formed but made up: engines on loopback take any.
 func listTables(ctx context.Context, client *http.Client, addr string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr, strings.NewReader("{}"))
 	if err != nil {
 		return err
 	}
-	now := time.Now().UTC()
-	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	request.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
-	request.Header.Set("X-Amz-Date", now.Format("20060102T150405Z"))
-	request.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 "+
-		"Credential=AKIDEXAMPLE/%s/us-east-1/dynamodb/aws4_request, "+
-		"SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature=%s",
-		now.Format("20060102"), strings.Repeat("0f", 32)))
+	Sign(request, "ListTables")
 	response, err := client.Do(request)
 	if err != nil {
 		return err
@@ -129,6 +121,19 @@ func listTables(ctx context.Context, client *http.Client, addr string) error {
 		return fmt.Errorf("ListTables: %s", response.Status)
 	}
 	return nil
+}
+
+// Sign makes a request one of DynamoDB: with the name of its operation, and a signature that is well-formed but made up. Engines on
+// loopback take any.
+func Sign(request *http.Request, operation string) {
+	now := time.Now().UTC()
+	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	request.Header.Set("X-Amz-Date", now.Format("20060102T150405Z"))
+	request.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 "+
+		"Credential=AKIDEXAMPLE/%s/us-east-1/dynamodb/aws4_request, "+
+		"SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature=%s",
+		now.Format("20060102"), strings.Repeat("0f", 32)))
 }
 
 // freePort asks the kernel for a port that nobody listens on.

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/heatsink-go/heatsink/internal/proof/engine/answer"
+)
+
+// fact is a difference between engines that is known: who differs from us and how, and what AWS does. docs/compatibility.md has the
+// facts for readers.
+type fact struct {
+	name   string
+	peers  []string // who differs
+	kind   answer.Kind
+	ours   string // regular expressions for the two sides of the difference; nothing: any
+	theirs string
+	when   func(finding) bool // nil: always
+	fact   string             // what AWS does
+	source string             // where that is public
+}
+
+// explain returns the fact that explains a finding, or nil.
+func explain(f finding) *fact {
+	for i := range known {
+		k := &known[i]
+		if k.kind == f.Kind && slices.Contains(k.peers, f.peer) && matches(k.ours, f.Ours) && matches(k.theirs, f.Theirs) && (k.when == nil || k.when(f)) {
+			return k
+		}
+	}
+	return nil
+}
+
+// patterns are the expressions of the facts, each compiled once.
+var patterns = map[string]*regexp.Regexp{}
+
+func matches(pattern, text string) bool {
+	if pattern == "" {
+		return true
+	}
+	if patterns[pattern] == nil {
+		patterns[pattern] = regexp.MustCompile(pattern)
+	}
+	return patterns[pattern].MatchString(text)
+}
+
+// The engines that differ.
+var (
+	everyPeer = []string{"dynoxide", "dynalite", "dynamodb-local"}
+	lenient   = []string{"dynoxide", "dynalite"}       // which check fewer of the rules for indexes and types
+	relaxed   = []string{"dynoxide", "dynamodb-local"} // which check fewer values of the request
+	written   = []string{"dynalite", "dynamodb-local"}
+)
+
+// Where facts are from.
+const (
+	alternator   = "tests of Alternator in scylladb/scylladb, which run on AWS"
+	conformance  = "nubo-db/dynamodb-conformance, which is verified on AWS"
+	dynaliteTest = "tests of architect/dynalite, written against AWS"
+	apiReference = "the API reference"
+	extenddb     = "ExtendDB/extenddb#213, captured on AWS"
+	usageNotes   = "the developer guide, usage notes of DynamoDB Local"
+)
+
+const (
+	itemFaults = "The document path provided|refers to an attribute that does not exist|has an incorrect data type|Type mismatch for|" +
+		"secondary index key|Operands for [+-] must be numbers|Invalid attribute value type|Number overflow|significant digits|only supports precision"
+	refused   = `^ValidationException: `
+	otherwise = `^(succeeds|ConditionalCheckFailedException|TransactionCanceledException|DuplicateItemException|ResourceNotFoundException)`
+)
+
+// known are the facts. The first one that fits counts.
+var known = []fact{
+	{
+		name: "no item is made by REMOVE or DELETE alone", peers: everyPeer, kind: answer.Content, when: onlyKeysMore,
+		fact: "an update that only removes does not create the item", source: alternator,
+	},
+	{
+		name: "REMOVE of a path in no item", peers: written, kind: answer.Outcome, ours: `^succeeds`, theirs: refused + "The document path",
+		fact: "REMOVE x.y succeeds if there is no item, and fails if there is one without x", source: alternator,
+	},
+	{
+		name: "REMOVE of a path in no item, in a transaction", peers: []string{"dynamodb-local"}, kind: answer.Outcome,
+		ours: `^TransactionCanceledException`, theirs: refused + "The document path", when: inTransaction,
+		fact: "a fault that only the item shows is a reason of the cancelled transaction, ValidationError", source: apiReference,
+	},
+	{
+		name: "faults of items in a transaction", peers: []string{"dynamodb-local"}, kind: answer.Outcome,
+		ours: `^TransactionCanceledException`, theirs: refused, when: inTransaction,
+		fact: "a fault that only the item shows is a reason of the cancelled transaction, ValidationError", source: apiReference,
+	},
+	{
+		name: "faults of requests in a transaction", peers: []string{"dynoxide"}, kind: answer.Outcome,
+		ours: refused, theirs: `^TransactionCanceledException`, when: inTransaction,
+		fact: "a fault that the request alone shows refuses the transaction, before conditions are asked", source: conformance,
+	},
+	{
+		name: "faults of paths and types in a transaction", peers: relaxed, kind: answer.Outcome,
+		ours: `^TransactionCanceledException`, theirs: `^succeeds`, when: reasonIn(ours, "ValidationError"),
+		fact: "wrong paths and wrong types of index keys refuse an update", source: dynaliteTest,
+	},
+	{
+		name: "reasons of cancelled transactions", peers: relaxed, kind: answer.Text,
+		ours: `^TransactionCanceledException`, theirs: `^TransactionCanceledException`, when: reasonIn(ours, "ValidationError", "DuplicateItem"),
+		fact: "ValidationError and DuplicateItem are reasons of their own", source: apiReference,
+	},
+	{
+		name: "texts of reasons", peers: relaxed, kind: answer.Content,
+		ours: `^\.(CancellationReasons|Responses).*Message = `, theirs: `^\.(CancellationReasons|Responses).*Message = `, when: oursIsAWSText,
+		fact: "which of several faults of an action is reported is not documented", source: dynaliteTest,
+	},
+	{
+		name: "ItemCollectionMetrics", peers: written, kind: answer.Content, ours: `^\.ItemCollectionMetrics$`, theirs: `^no `,
+		fact: "writes to tables with a local index return it if asked; DynamoDB Local returns none", source: usageNotes,
+	},
+	{
+		name: "NOT_CONTAINS of an attribute that is not there", peers: lenient, kind: answer.Content, when: asks("NOT_CONTAINS"),
+		fact: "it is false", source: alternator,
+	},
+	{
+		name: "NOT_CONTAINS as a condition", peers: lenient, kind: answer.Outcome, ours: `^ConditionalCheckFailed`, when: asks("NOT_CONTAINS"),
+		fact: "it is false of an attribute that is not there", source: alternator,
+	},
+	{
+		name: "a Query of one item", peers: lenient, kind: answer.Content, ours: `^no \.LastEvaluatedKey`, theirs: `^\.LastEvaluatedKey`, when: ofTable("plain"),
+		fact: "a table without a sort key has no LastEvaluatedKey, as a Query of it has one item at most", source: alternator,
+	},
+	{
+		name: "starting keys of a Query", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: refused + "The (provided starting key|provided exclusive start key|query can return)",
+		theirs: otherwise, fact: "the starting key must be of the partition, in the range, and whole", source: dynaliteTest,
+	},
+	{
+		name: "filters on what an index does not project", peers: lenient, kind: answer.Outcome, ours: "does not project", theirs: otherwise,
+		fact: "a filter or projection of a global index may name projected attributes only, a filter of a local one as well", source: conformance,
+	},
+	{
+		name: "order of values without an order", peers: lenient, kind: answer.Outcome, ours: `Incorrect operand type for operator or function; operator or function: [<>]=?,`,
+		theirs: otherwise, fact: "<, <=, > and >= compare strings, numbers and binaries", source: conformance,
+	},
+	{
+		name: "ComparisonOperator and its values", peers: lenient, kind: answer.Outcome, ours: `ComparisonOperator \w+ is not valid for \w+ AttributeValue type`,
+		theirs: otherwise, fact: "LT, LE, GT and GE take one string, number or binary", source: apiReference,
+	},
+	{
+		name: "types of index keys in an update", peers: everyPeer, kind: answer.Outcome, ours: `Type mismatch for Index Key|secondary index key to unsupported type`,
+		theirs: otherwise, fact: "a value of another type than the index key's is refused, before conditions if the request shows it", source: dynaliteTest,
+	},
+	{
+		name: "values of ReturnConsumedCapacity", peers: relaxed, kind: answer.Outcome, ours: `returnConsumedCapacity' failed to satisfy constraint`, theirs: otherwise,
+		fact: "it is INDEXES, TOTAL or NONE", source: apiReference,
+	},
+	{
+		name: "ConditionalOperator", peers: lenient, kind: answer.Outcome, ours: "ConditionalOperator can only be used when", theirs: otherwise,
+		fact: "it needs at least two conditions", source: extenddb,
+	},
+	{
+		name: "numbers that get too large", peers: []string{"dynalite"}, kind: answer.Outcome, ours: "Number overflow|significant digits", theirs: otherwise,
+		fact: "a sum of more than 38 digits is refused", source: alternator,
+	},
+	{
+		name: "the type of attribute_type", peers: lenient, kind: answer.Outcome, ours: "Invalid attribute type name found", theirs: otherwise,
+		fact: "it is one of ten names", source: conformance,
+	},
+	{
+		name: "SIZE and CONVERT as names", peers: lenient, kind: answer.Outcome, ours: `^(succeeds|Conditional|Transaction)`,
+		theirs: `reserved keyword|unused in expressions|Expected \(`, when: func(f finding) bool { return bareSize.MatchString(answer.JSON(f.op.Body)) },
+		fact: "they are in the list of reserved words, and the parser of DynamoDB Local takes them for names", source: "DynamoDB Local, which is AWS's own",
+	},
+	{
+		name: "statements that go on", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: "Statement wasn't well formed|Two document paths overlap", theirs: otherwise,
+		fact: "words after the end of a statement, and paths that overlap, are refused", source: conformance,
+	},
+	{
+		name: "statements that go on, in a batch", peers: relaxed, kind: answer.Content, ours: `^\.Responses.*Error`,
+		when: asks("nonsense"), fact: "words after the end of a statement are refused", source: conformance,
+	},
+	{
+		name: "several faults of an update", peers: everyPeer, kind: answer.Text, ours: itemFaults, theirs: itemFaults,
+		fact: "which of them is reported is not documented; we follow DynamoDB Local", source: dynaliteTest,
+	},
+	{
+		name: "ReturnValues of PutItem and DeleteItem", peers: []string{"dynalite"}, kind: answer.Outcome, ours: "ReturnValues can only be", theirs: otherwise,
+		fact: "they are ALL_OLD or NONE", source: apiReference,
+	},
+	{
+		name: "spellings of numbers", peers: []string{"dynamodb-local"}, kind: answer.Content, ours: `\.N = a text$`, theirs: `\.N = a text$`, when: sameNumber,
+		fact: "a number is returned without zeros that it does not need, and without an exponent", source: conformance,
+	},
+	{
+		name: "spellings of numbers in sets", peers: []string{"dynamodb-local"}, kind: answer.Content, ours: `\.NS`, theirs: `\.NS`,
+		fact: "a number is returned without zeros that it does not need, and without an exponent", source: conformance,
+	},
+	{
+		name: "UPDATED_OLD and UPDATED_NEW of elements of lists", peers: relaxed, kind: answer.Content, ours: `^\.Attributes`, theirs: `^\.Attributes`, when: asks("UPDATED_"),
+		fact: "they have the elements that were changed, not the whole list", source: alternator,
+	},
+	{
+		name: "items of which nothing is projected", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^\.Responses.*\.Item$`, theirs: `^no `,
+		fact: "an item without the projected attributes is an empty one", source: "DynamoDB Local, which is AWS's own",
+	},
+	{
+		name: "negative limits", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: "at 'Limit' failed", theirs: "^SerializationException",
+		fact: "the value is refused, not its spelling", source: conformance,
+	},
+	{
+		name: "NOT before BETWEEN and IN", peers: []string{"dynalite"}, kind: answer.Outcome, ours: `^succeeds`, when: asks("NOT "),
+		fact: "NOT is about the condition after it", source: "the developer guide, operators in conditions",
+	},
+	{
+		name: "plus signs of numbers", peers: []string{"dynalite"}, kind: answer.Outcome, theirs: "cannot be converted to x numeric value: [+]",
+		fact: "a number may begin with a plus sign", source: conformance,
+	},
+	{
+		name: "names of tables", peers: relaxed, kind: answer.Outcome, ours: "ableName' failed to satisfy constraint", theirs: otherwise,
+		fact: "a name that no table can have is refused as such", source: conformance,
+	},
+	{
+		name: "SPECIFIC_ATTRIBUTES", peers: everyPeer, kind: answer.Outcome, ours: "Must specify the AttributesToGet", theirs: otherwise,
+		fact: "it needs a projection; a fault that the request alone shows is reported first", source: apiReference,
+	},
+	{
+		name: "an index that there is not", peers: everyPeer, kind: answer.Text, theirs: "The table does not have the specified index", when: oursIsAWSText,
+		fact: "whether it or an expression's fault is reported is not documented", source: conformance,
+	},
+	{
+		name: "paths that overlap, in a batch of statements", peers: relaxed, kind: answer.Content, ours: `^\.Responses.*Error`, theirs: `Responses.*Error`,
+		when: func(f finding) bool { return strings.Contains(answer.JSON(f.ours.Body), "Two document paths overlap") },
+		fact: "they are refused; which of the two is named first is not documented", source: conformance,
+	},
+	{
+		name: "capacity of an empty Query", peers: written, kind: answer.Capacity, when: readsNothing,
+		fact: "a read of nothing takes the units of the smallest read", source: "the developer guide, read consumption",
+	},
+	{
+		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.Items`, theirs: `^no \.Items`, when: ofIndex("local"),
+		fact: "a projection of a local index is read from the table", source: "the developer guide, local secondary indexes",
+	},
+	{
+		name: "names of tables in a batch", peers: written, kind: answer.Outcome, ours: "^ResourceNotFoundException", theirs: refused, when: asks(`"no":`),
+		fact: "a name of less than three characters is one of no table", source: alternator,
+	},
+	{
+		name: "ALL_OLD without an item", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^no \.Attributes`, when: asks("ALL_OLD"),
+		fact: "there are no attributes to return", source: apiReference,
+	},
+	{
+		name: "several faults of conditions", peers: everyPeer, kind: answer.Text, ours: "ConditionalOperator can only be used", theirs: "ComparisonOperator",
+		fact: "which of them is reported is not documented", source: extenddb,
+	},
+	{
+		name: "tables that there are not", peers: everyPeer, kind: answer.Outcome, ours: refused, theirs: `^ResourceNotFoundException`, when: oursIsAWSText,
+		fact: "a fault that the request alone shows is reported before the table is looked for", source: dynaliteTest,
+	},
+	{
+		name: "one item twice in a transaction", peers: relaxed, kind: answer.Outcome, ours: `^TransactionCanceledException`, theirs: "multiple operations on one item",
+		fact: "which of several faults of a transaction is reported is not documented", source: conformance,
+	},
+	{
+		name: "several faults, one of an operand", peers: everyPeer, kind: answer.Text, ours: "Incorrect operand type for operator or function|Invalid attribute type name",
+		fact: "which of them is reported is not documented", source: conformance,
+	},
+	{
+		name: "several faults, one of a key twice in a batch", peers: everyPeer, kind: answer.Text, theirs: "item keys contains duplicates", when: oursIsAWSText,
+		fact: "which of them is reported is not documented", source: conformance,
+	},
+	{
+		name: "updates of the key", peers: relaxed, kind: answer.Outcome, ours: "Cannot update attribute", theirs: otherwise,
+		fact: "they are refused before conditions are asked", source: dynaliteTest,
+	},
+	{
+		name: "key conditions in any order", peers: []string{"dynoxide"}, kind: answer.Outcome, theirs: "Query condition missed key schema element",
+		when: func(f finding) bool { return !matches(refused, f.Ours) }, fact: "the conditions on the partition key and the sort key may come in any order", source: dynaliteTest,
+	},
+	{
+		name: "ADD behind the end of a list", peers: []string{"dynoxide"}, kind: answer.Content, when: asks("ADD "),
+		theirs: `\.Attributes|stored`, fact: "an element behind the end of a list is appended", source: alternator,
+	},
+	{
+		name: "UPDATED_OLD and UPDATED_NEW of nothing", peers: []string{"dynalite"}, kind: answer.Content, ours: `^no \.Attributes`, theirs: `^\.Attributes`, when: asks("UPDATED_"),
+		fact: "there are no attributes to return", source: alternator,
+	},
+	{
+		name: "projections of TransactGetItems", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^no \.Responses.*\.Item`, when: inTransaction,
+		fact: "keys are returned if they are asked for", source: apiReference,
+	},
+	{
+		name: "empty keys", peers: lenient, kind: answer.Outcome, ours: "cannot contain an empty", theirs: otherwise,
+		fact: "a value of a key is not empty", source: conformance,
+	},
+	{
+		name: "types of keys in statements", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: "data type should match its data type", theirs: otherwise,
+		fact: "a key of another type is refused", source: conformance,
+	},
+	{
+		name: "types of keys in a batch of statements", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^\.Responses.*Error`,
+		when: func(f finding) bool { return strings.Contains(answer.JSON(f.ours.Body), "should match its data type") },
+		fact: "a key of another type is refused", source: conformance,
+	},
+	{
+		name: "texts", peers: everyPeer, kind: answer.Text, when: func(f finding) bool { return !f.alone && oursIsAWSText(f) },
+		fact: "the text is one that AWS has; which of several faults of a request is reported is not documented", source: conformance,
+	},
+}

@@ -1,0 +1,85 @@
+// Engine prints what make proof-engine shows: that the local engine answers as DynamoDB does. The public suite of tests that were
+// verified on AWS runs on it, and random requests get the same answers from it as from engines that nobody here wrote.
+// It ends with one JSON object, and exits with 1 if a number that must hold does not.
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/heatsink-go/heatsink/internal/peer"
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
+)
+
+func main() {
+	p := &proof{Board: scenario.New(os.Stdout)}
+	p.Most = 100
+	only := flag.String("only", "", "scenarios to run, such as suite,differential; none: all")
+	flag.StringVar(&p.suite, "suite", "", "`directory` with a checkout of nubo-db/dynamodb-conformance in which npm install has run")
+	flag.StringVar(&p.peers, "peers", ".peers", "`directory` with the npm package dynalite")
+	flag.IntVar(&p.requests, "requests", 100_000, "`number` of random requests that every engine gets")
+	flag.Uint64Var(&p.seed, "seed", 1, "draws the requests")
+	flag.BoolVar(&p.explain, "explain", false, "print an example of every known difference, too")
+	flag.IntVar(&p.examples, "examples", 10, "`number` of unknown differences of which the shortest example is looked for")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ok := p.run(ctx, *only)
+	stop()
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// proof collects what was shown.
+type proof struct {
+	work     string // a directory for everything that is written
+	suite    string
+	peers    string
+	requests int
+	seed     uint64
+	explain  bool
+	examples int
+	built    *peer.Engine // heatsink, once it is built
+
+	Suite        *suiteResult `json:"suite,omitempty"`
+	Differential *tally       `json:"differential,omitempty"`
+	scenario.Board
+}
+
+// scenarios are what is shown. A new one is a line here and a file of its name.
+var scenarios = []scenario.Scenario[*proof]{
+	{Name: "suite", Title: "the public suite, every test of which was verified on AWS", Run: showSuite},
+	{Name: "differential", Title: "random requests get the same answers from every engine", Run: showDifferential},
+}
+
+// run shows the scenarios that were chosen, and reports whether everything holds.
+func (p *proof) run(ctx context.Context, only string) bool {
+	chosen, err := scenario.Choose(&p.Board, scenarios, only)
+	if err == nil {
+		p.work, err = os.MkdirTemp("", "heatsink-proof-")
+	}
+	p.Check(err == nil, "prepare: %v", err)
+	if err == nil {
+		defer os.RemoveAll(p.work)
+		for _, s := range chosen {
+			scenario.Show(ctx, &p.Board, p, s)
+		}
+	}
+	return p.End(p.Out, p)
+}
+
+// heatsink returns the engine that this is all about, which it builds once. Its account is none that the suite takes for somebody
+// else's: on AWS no account has the number 000000000000.
+func (p *proof) heatsink(ctx context.Context) (peer.Engine, error) {
+	if p.built == nil {
+		e, err := peer.Heatsink(ctx, p.work, "--account", "123456789012")
+		if err != nil {
+			return e, err
+		}
+		p.built = &e
+	}
+	return *p.built, nil
+}
