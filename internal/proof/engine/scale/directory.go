@@ -1,0 +1,152 @@
+package scale
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heatsink-go/heatsink/internal/proof/scenario"
+)
+
+// directories compares a directory of many items with one of a few.
+func directories(ctx context.Context, o Options) (figures []scenario.Figure, err error) {
+	root, err := os.MkdirTemp(o.Dir, "heatsink-scale-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	dir, killed := filepath.Join(root, "many"), filepath.Join(root, "killed")
+	began := time.Now()
+	many, err := newBed(ctx, dir, o.Items)
+	if err != nil {
+		return nil, err
+	}
+	figures = append(figures, scenario.Figure{
+		What: "items written to a directory", After: fmt.Sprintf("%d, %.0f a second", o.Items, float64(o.Items)/time.Since(began).Seconds()), Holds: true,
+	})
+	if err := errors.Join(copyAsKilled(dir, killed), many.db.Close()); err != nil {
+		return figures, err
+	}
+	for _, d := range []struct{ dir, what string }{{dir, "a Close"}, {killed, "a kill"}} {
+		took, err := openings(d.dir, o.Items)
+		if err != nil {
+			return figures, err
+		}
+		figures = append(figures, atMost("open a directory of many items after "+d.what, "ms", float64(took.Milliseconds()), 1000))
+	}
+	if many, err = openBed(dir, o.Items); err != nil {
+		return figures, err
+	}
+	defer func() { err = errors.Join(err, many.db.Close()) }()
+	few, err := newBed(ctx, filepath.Join(root, "few"), o.Few)
+	if err != nil {
+		return figures, err
+	}
+	defer func() { err = errors.Join(err, few.db.Close()) }()
+	for _, kind := range []struct {
+		operation string
+		calls     int
+		body      func(n int) string
+	}{
+		{"GetItem", 100, func(n int) string { return `{"TableName":"items","Key":{` + key(n) + `}}` }},
+		{"PutItem", 10, func(n int) string { return `{"TableName":"items","Item":` + item(n) + `}` }},
+		{"Query", 20, func(n int) string { return queryBody(n / perCollection) }},
+	} {
+		of := func(b *bed) func() error {
+			return repeat(kind.calls, func(n int) error {
+				return b.call(ctx, kind.operation, kind.body(int(uint64(n)*7_368_787%uint64(b.items))))
+			})
+		}
+		speed, err := alternate(ctx, o.Rounds, of(many), of(few))
+		if err != nil {
+			return figures, err
+		}
+		figures = append(figures, atLeast(kind.operation+" with many items in a directory: speed / with few", speed, 0.7))
+	}
+	return figures, nil
+}
+
+// openings returns how long it takes to open a directory, the first time: a second one would find it as a Close left it.
+func openings(dir string, items int) (time.Duration, error) {
+	began := time.Now()
+	b, err := openBed(dir, items)
+	if err != nil {
+		return 0, err
+	}
+	took := time.Since(began)
+	return took, b.db.Close()
+}
+
+// copyAsKilled makes a directory that is as another one would be if its process were killed now. What it has acknowledged is in
+// its files. Table files never change, so that they are shared.
+func copyAsKilled(from, to string) error {
+	if err := os.MkdirAll(filepath.Join(to, "db"), 0o700); err != nil {
+		return err
+	}
+	for range 20 { // a file may go while the files are copied
+		err := copyFiles(from, to)
+		if !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("copy %s: its files change all the time", from)
+}
+
+func copyFiles(from, to string) error {
+	var names []string
+	for _, pattern := range []string{"*", "db/*"} {
+		paths, err := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			name, err := filepath.Rel(from, path)
+			if err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+	}
+	// Logs are copied last: what is in no log any more is in a table file that was there before.
+	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(filepath.Ext(b), filepath.Ext(a)) })
+	for _, name := range names {
+		source, target := filepath.Join(from, name), filepath.Join(to, name)
+		switch info, err := os.Stat(source); {
+		case err != nil:
+			return err
+		case info.IsDir():
+			continue
+		}
+		_ = os.Remove(target)
+		if strings.HasSuffix(name, ".sst") {
+			if os.Link(source, target) == nil {
+				continue
+			}
+		}
+		if err := copyFile(source, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFile(source, target string) (err error) {
+	in, err := os.Open(source)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
