@@ -114,6 +114,7 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 		FS:                          fs,
 		Logger:                      pebbleLog{s.logger},
 		EventListener:               &listener,
+		Merger:                      adder,
 		FormatMajorVersion:          pebble.FormatNewest,
 		DisableWAL:                  !s.durable,
 		MemTableSize:                s.table,
