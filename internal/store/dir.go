@@ -204,9 +204,9 @@ func openAndClose(path string, options *pebble.Options) error {
 type mark int
 
 const (
-	markNone mark = iota // no store yet: the directory is missing or empty
-	markNew              // a creation was cut short
-	markFormer // a store of a former format
+	markNone   mark = iota // no store yet: the directory is missing or empty
+	markNew                // a creation was cut short
+	markFormer             // a store of a former format
 	markDone
 )
 

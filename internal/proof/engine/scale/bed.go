@@ -3,6 +3,7 @@ package scale
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,13 +11,18 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/wire"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // bed is an engine with a table of numbered items of about 200 bytes, fifty in a collection.
 type bed struct {
-	db    *local.DB
-	items int
+	db      *local.DB
+	handler http.Handler
+	items   int
 }
 
 const (
@@ -29,16 +35,16 @@ const tableBody = `{"TableName":"items","BillingMode":"PAY_PER_REQUEST",` +
 	`"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"}],` +
 	`"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]}`
 
-// newBed starts an engine with so many items, in a directory or, without one, in memory.
-func newBed(ctx context.Context, dir string, items int) (*bed, error) {
-	b, err := openBed(dir, items)
+// newBed starts an engine in memory with so many items.
+func newBed(ctx context.Context, items int) (*bed, error) {
+	b, err := openBed("", items)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.call(ctx, "CreateTable", tableBody); err != nil {
-		return b, err
+	if err := b.load(ctx); err != nil {
+		return nil, errors.Join(err, b.db.Close())
 	}
-	return b, b.load(ctx)
+	return b, nil
 }
 
 // openBed starts an engine on a directory that has the items already.
@@ -47,11 +53,29 @@ func openBed(dir string, items int) (*bed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bed{db, items}, nil
+	return &bed{db, db.Handler(), items}, nil
 }
 
-// load writes all items.
+// fill writes items to a directory. Nothing is synced, which would take most of the time. loaded is called before the engine is
+// closed.
+func fill(ctx context.Context, dir string, items int, loaded func() error) error {
+	e, err := engine.OpenContext(ctx, engine.Options{Dir: dir, FS: unsynced{vfs.Default}})
+	if err != nil {
+		return err
+	}
+	b := &bed{nil, wire.NewHandler(e, wire.Options{Unsigned: true}), items}
+	err = b.load(ctx)
+	if err == nil {
+		err = loaded()
+	}
+	return errors.Join(err, e.Close())
+}
+
+// load makes the table and writes all items.
 func (b *bed) load(ctx context.Context) error {
+	if err := b.call(ctx, "CreateTable", tableBody); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
@@ -110,7 +134,7 @@ func (b *bed) call(ctx context.Context, operation, body string) error {
 	r.ContentLength = int64(len(body))
 	r.Header = http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amz-Target": {"DynamoDB_20120810." + operation}}
 	w := &response{header: http.Header{}, status: http.StatusOK}
-	b.db.Handler().ServeHTTP(w, r)
+	b.handler.ServeHTTP(w, r)
 	if w.status != http.StatusOK {
 		return fmt.Errorf("%s: %d %s", operation, w.status, w.body.String())
 	}

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,16 +24,12 @@ func directories(ctx context.Context, o Options) (figures []scenario.Figure, err
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
 	dir, killed := filepath.Join(root, "many"), filepath.Join(root, "killed")
 	began := time.Now()
-	many, err := newBed(ctx, dir, o.Items)
-	if err != nil {
+	if err := fill(ctx, dir, o.Items, func() error { return copyAsKilled(dir, killed) }); err != nil {
 		return nil, err
 	}
 	figures = append(figures, scenario.Figure{
 		What: "items written to a directory", After: fmt.Sprintf("%d, %.0f a second", o.Items, float64(o.Items)/time.Since(began).Seconds()), Holds: true,
 	})
-	if err := errors.Join(copyAsKilled(dir, killed), many.db.Close()); err != nil {
-		return figures, err
-	}
 	for _, d := range []struct{ dir, what string }{{dir, "a Close"}, {killed, "a kill"}} {
 		took, err := openings(d.dir, o.Items)
 		if err != nil {
@@ -40,11 +37,15 @@ func directories(ctx context.Context, o Options) (figures []scenario.Figure, err
 		}
 		figures = append(figures, atMost("open a directory of many items after "+d.what, "ms", float64(took.Milliseconds()), 1000))
 	}
-	if many, err = openBed(dir, o.Items); err != nil {
+	many, err := openBed(dir, o.Items)
+	if err != nil {
 		return figures, err
 	}
 	defer func() { err = errors.Join(err, many.db.Close()) }()
-	few, err := newBed(ctx, filepath.Join(root, "few"), o.Few)
+	if err := fill(ctx, filepath.Join(root, "few"), o.Few, func() error { return nil }); err != nil {
+		return figures, err
+	}
+	few, err := openBed(filepath.Join(root, "few"), o.Few)
 	if err != nil {
 		return figures, err
 	}
@@ -86,49 +87,58 @@ func openings(dir string, items int) (time.Duration, error) {
 // copyAsKilled makes a directory that is as another one would be if its process were killed now. What it has acknowledged is in
 // its files. Table files never change, so that they are shared.
 func copyAsKilled(from, to string) error {
-	if err := os.MkdirAll(filepath.Join(to, "db"), 0o700); err != nil {
-		return err
-	}
-	for range 20 { // a file may go while the files are copied
-		err := copyFiles(from, to)
-		if !errors.Is(err, os.ErrNotExist) {
+	for range 600 { // until no compaction changes the files meanwhile
+		before, err := listing(from)
+		if err != nil {
 			return err
 		}
-		time.Sleep(100 * time.Millisecond)
+		if err := copyFiles(from, to, before); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		after, err := listing(from)
+		if err != nil || maps.Equal(before, after) {
+			return err
+		}
+		time.Sleep(500 * time.Millisecond)
 	}
 	return fmt.Errorf("copy %s: its files change all the time", from)
 }
 
-func copyFiles(from, to string) error {
-	var names []string
-	for _, pattern := range []string{"*", "db/*"} {
-		paths, err := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
+// listing has the sizes of a directory's files.
+func listing(dir string) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // it went meanwhile
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		for _, path := range paths {
-			name, err := filepath.Rel(from, path)
-			if err != nil {
-				return err
-			}
-			names = append(names, name)
-		}
+		name, err := filepath.Rel(dir, path)
+		sizes[name] = info.Size()
+		return err
+	})
+	return sizes, err
+}
+
+func copyFiles(from, to string, names map[string]int64) error {
+	if err := os.RemoveAll(to); err != nil {
+		return err
 	}
-	// Logs are copied last: what is in no log any more is in a table file that was there before.
-	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(filepath.Ext(b), filepath.Ext(a)) })
-	for _, name := range names {
+	if err := os.MkdirAll(filepath.Join(to, "db"), 0o700); err != nil {
+		return err
+	}
+	for name := range names {
 		source, target := filepath.Join(from, name), filepath.Join(to, name)
-		switch info, err := os.Stat(source); {
-		case err != nil:
-			return err
-		case info.IsDir():
+		if strings.HasSuffix(name, ".sst") && os.Link(source, target) == nil {
 			continue
-		}
-		_ = os.Remove(target)
-		if strings.HasSuffix(name, ".sst") {
-			if os.Link(source, target) == nil {
-				continue
-			}
 		}
 		if err := copyFile(source, target); err != nil {
 			return err

@@ -18,7 +18,7 @@ func memory(ctx context.Context, o Options) ([]scenario.Figure, error) {
 	if err != nil {
 		return []scenario.Figure{{What: "memory for an item of 200 bytes", After: "not measured: " + err.Error(), Holds: true}}, nil
 	}
-	b, err := newBed(ctx, "", o.Held)
+	b, err := newBed(ctx, o.Held)
 	if err != nil {
 		return nil, err
 	}

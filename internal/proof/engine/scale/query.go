@@ -19,7 +19,7 @@ import (
 
 // query compares a Query of fifty items through the SDK with a handler that has the answer ready.
 func query(ctx context.Context, o Options) ([]scenario.Figure, error) {
-	b, err := newBed(ctx, "", o.Few)
+	b, err := newBed(ctx, o.Few)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (b *bed) queryBeside(ctx context.Context, rounds int) (float64, error) {
 		return 0, err
 	}
 	r.Header = http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amz-Target": {"DynamoDB_20120810.Query"}}
-	b.db.Handler().ServeHTTP(answer, r)
+	b.handler.ServeHTTP(answer, r)
 	ours := b.db.Client()
 	canned := b.db.Client(func(o *dynamodb.Options) { o.HTTPClient = handlerClient{cannedHandler(answer.body.Bytes())} })
 	ask := func(c *dynamodb.Client) func(int) error {

@@ -34,7 +34,7 @@ func Measure(ctx context.Context, o Options) ([]scenario.Figure, error) {
 	o = o.withDefaults()
 	var all []scenario.Figure
 	for _, part := range []func(context.Context, Options) ([]scenario.Figure, error){
-		query, scans, memory, directories,
+		memory, query, scans, directories,
 	} {
 		figures, err := part(ctx, o)
 		all = append(all, figures...)

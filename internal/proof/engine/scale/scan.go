@@ -20,7 +20,7 @@ func scans(ctx context.Context, o Options) ([]scenario.Figure, error) {
 	if cores < 2 {
 		return []scenario.Figure{{What: "parallel scans", After: "not measured: there is one core", Holds: true}}, nil
 	}
-	b, err := newBed(ctx, "", min(o.Held, 20*o.Few))
+	b, err := newBed(ctx, min(o.Held, 20*o.Few))
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (b *bed) segment(ctx context.Context, segment, of int) (items int, err erro
 		}
 		r.Header = http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amz-Target": {"DynamoDB_20120810.Scan"}}
 		w := &response{header: http.Header{}, status: http.StatusOK}
-		b.db.Handler().ServeHTTP(w, r)
+		b.handler.ServeHTTP(w, r)
 		// Only the end of the page is read as JSON: it is the engine that is measured.
 		text := w.body.Bytes()
 		at := bytes.LastIndex(text, []byte(`],"Count":`))
