@@ -110,19 +110,24 @@ func batchBody(from, to int) string {
 	return body.String()
 }
 
-func key(n int) string {
-	return fmt.Sprintf(`"pk":{"S":"user-%08d"},"sk":{"S":"event-%04d"}`, n/perCollection, n%perCollection)
+// item is the JSON of an item.
+func item(n int) string {
+	return fmt.Sprintf(`{"pk":{"S":"%s"},"sk":{"S":"%s"},"name":{"S":"Ada Lovelace"},"status":{"S":"ACTIVE"},"amount":{"N":"%d.95"},"active":{"BOOL":true},"note":{"S":"%s"}}`,
+		collection(n), event(n), n, note(n))
 }
 
-// item has a note that no two items share: what is the same in all would cost nothing where it is compressed.
-func item(n int) string {
+// collection and event are an item's key.
+func collection(n int) string { return fmt.Sprintf("user-%08d", n/perCollection) }
+func event(n int) string      { return fmt.Sprintf("event-%04d", n%perCollection) }
+
+// note is a text that no two items share: what is the same in all would cost nothing where it is compressed.
+func note(n int) string {
 	var note strings.Builder
 	for x := uint64(n + 1); note.Len() < 96; { // letters from a multiplicative generator
 		x = x*6364136223846793005 + 1442695040888963407
 		note.WriteByte("abcdefghijklmnopqrstuvwxyzABCDEF"[x>>59])
 	}
-	return fmt.Sprintf(`{%s,"name":{"S":"Ada Lovelace"},"status":{"S":"ACTIVE"},"amount":{"N":"%d.95"},"active":{"BOOL":true},"note":{"S":"%s"}}`,
-		key(n), n, note.String())
+	return note.String()
 }
 
 // call sends a request to the engine's handler, and returns an error if it was not done.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
@@ -53,22 +55,23 @@ func directories(ctx context.Context, o Options) (figures []scenario.Figure, err
 	for _, kind := range []struct {
 		operation string
 		calls     int
-		body      func(n int) string
+		send      func(context.Context, *dynamodb.Client, int) error
 	}{
-		{"GetItem", 100, func(n int) string { return `{"TableName":"items","Key":{` + key(n) + `}}` }},
-		{"PutItem", 10, func(n int) string { return `{"TableName":"items","Item":` + item(n) + `}` }},
-		{"Query", 20, func(n int) string { return queryBody(n / perCollection) }},
+		{"GetItem", 100, getItem},
+		{"PutItem", 10, putItem},
+		{"Query", 20, queryItems},
 	} {
 		of := func(b *bed) func() error {
+			client := b.db.Client()
 			return repeat(kind.calls, func(n int) error {
-				return b.call(ctx, kind.operation, kind.body(int(uint64(n)*7_368_787%uint64(b.items))))
+				return kind.send(ctx, client, int(uint64(n)*7_368_787%uint64(b.items)))
 			})
 		}
 		speed, err := alternate(ctx, o.Rounds, of(many), of(few))
 		if err != nil {
 			return figures, err
 		}
-		figures = append(figures, atLeast(kind.operation+" with many items in a directory: speed / with few", speed, 0.7))
+		figures = append(figures, atLeast(kind.operation+" through the SDK with many items in a directory: speed / with few", speed, 0.7))
 	}
 	return figures, nil
 }

@@ -3,16 +3,13 @@ package scale
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
@@ -30,7 +27,7 @@ func query(ctx context.Context, o Options) ([]scenario.Figure, error) {
 
 func (b *bed) queryBeside(ctx context.Context, rounds int) (float64, error) {
 	answer := &response{header: http.Header{}, status: http.StatusOK}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/", strings.NewReader(queryBody(0)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/", strings.NewReader(queryBody))
 	if err != nil {
 		return 0, err
 	}
@@ -39,28 +36,12 @@ func (b *bed) queryBeside(ctx context.Context, rounds int) (float64, error) {
 	ours := b.db.Client()
 	canned := b.db.Client(func(o *dynamodb.Options) { o.HTTPClient = handlerClient{cannedHandler(answer.body.Bytes())} })
 	ask := func(c *dynamodb.Client) func(int) error {
-		return func(n int) error {
-			out, err := c.Query(ctx, &dynamodb.QueryInput{
-				TableName:              aws.String("items"),
-				KeyConditionExpression: aws.String("pk = :pk"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{
-					":pk": &types.AttributeValueMemberS{Value: collection(n * 7919 % (b.items / perCollection))},
-				},
-			})
-			if err == nil && len(out.Items) != perCollection {
-				err = fmt.Errorf("the Query found %d items, want %d", len(out.Items), perCollection)
-			}
-			return err
-		}
+		return func(n int) error { return queryItems(ctx, c, n*7919%b.items) }
 	}
 	return alternate(ctx, rounds, repeat(20, ask(ours)), repeat(20, ask(canned)))
 }
 
-func collection(n int) string { return fmt.Sprintf("user-%08d", n) }
-
-func queryBody(n int) string {
-	return `{"TableName":"items","KeyConditionExpression":"pk = :pk","ExpressionAttributeValues":{":pk":{"S":"` + collection(n) + `"}}}`
-}
+const queryBody = `{"TableName":"items","KeyConditionExpression":"pk = :pk","ExpressionAttributeValues":{":pk":{"S":"user-00000000"}}}`
 
 // cannedHandler reads requests, and answers all of them alike.
 type cannedHandler []byte
