@@ -155,6 +155,8 @@ type ReadOutput struct {
 	ScannedCount     int
 	LastEvaluatedKey attr.Item // nil: the end
 	ConsumedCapacity *ConsumedCapacity
+
+	page page // what Items are in
 }
 
 // BatchGetItemInput is the request of BatchGetItem.

@@ -67,7 +67,7 @@ func directories(ctx context.Context, o Options) (figures []scenario.Figure, err
 				return kind.send(ctx, client, int(uint64(n)*7_368_787%uint64(b.items)))
 			})
 		}
-		speed, err := alternate(ctx, o.Rounds, of(many), of(few))
+		speed, err := alternate(ctx, o.Rounds, wallTime, of(many), of(few))
 		if err != nil {
 			return figures, err
 		}

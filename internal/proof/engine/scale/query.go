@@ -38,7 +38,7 @@ func (b *bed) queryBeside(ctx context.Context, rounds int) (float64, error) {
 	ask := func(c *dynamodb.Client) func(int) error {
 		return func(n int) error { return queryItems(ctx, c, n*7919%b.items) }
 	}
-	return alternate(ctx, rounds, repeat(20, ask(ours)), repeat(20, ask(canned)))
+	return alternate(ctx, rounds, processorTime, repeat(50, ask(ours)), repeat(50, ask(canned)))
 }
 
 const queryBody = `{"TableName":"items","KeyConditionExpression":"pk = :pk","ExpressionAttributeValues":{":pk":{"S":"user-00000000"}}}`

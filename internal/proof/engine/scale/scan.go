@@ -24,7 +24,7 @@ func scans(ctx context.Context, o Options) ([]scenario.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	speed, err := alternate(ctx, max(o.Rounds/10, 1), func() error { return b.scan(ctx, cores, true) }, func() error { return b.scan(ctx, cores, false) })
+	speed, err := alternate(ctx, max(o.Rounds/10, 1), wallTime, func() error { return b.scan(ctx, cores, true) }, func() error { return b.scan(ctx, cores, false) })
 	return []scenario.Figure{atLeast(fmt.Sprintf("Scan in %d segments at once: speed / one after the other", cores), speed, 0.7*float64(cores))},
 		errors.Join(err, b.db.Close())
 }
