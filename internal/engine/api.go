@@ -149,7 +149,7 @@ type ReadInput struct {
 
 // ReadOutput is the answer of Query and Scan.
 type ReadOutput struct {
-	Items            []attr.Raw // nil with CountOnly
+	Items            []attr.Raw // none with CountOnly
 	CountOnly        bool
 	Count            int
 	ScannedCount     int
