@@ -121,6 +121,7 @@ var mayImport = imports{
 
 	// What shows the project's figures.
 	"internal/proof/adaptive":      {everything},
+	"internal/proof/engine/scale":  {"local", "internal/engine", "internal/wire", "internal/proof/scenario"},
 	"internal/proof/heat":          {"internal/proof/scenario"},
 	"internal/proof/library":       {everything},
 	"internal/proof/moving":        {everything},
