@@ -149,12 +149,14 @@ type ReadInput struct {
 
 // ReadOutput is the answer of Query and Scan.
 type ReadOutput struct {
-	Items            []attr.Raw // nil with CountOnly
+	Items            []attr.Raw // none with CountOnly
 	CountOnly        bool
 	Count            int
 	ScannedCount     int
 	LastEvaluatedKey attr.Item // nil: the end
 	ConsumedCapacity *ConsumedCapacity
+
+	page page // what Items are in
 }
 
 // BatchGetItemInput is the request of BatchGetItem.

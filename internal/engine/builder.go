@@ -44,7 +44,7 @@ const (
 
 // progressIndex is the number of the index in which it is stored how far the
 // backfills of a table's indexes have come: their number, and the last item's key.
-const progressIndex = ttlIndex - 1
+const progressIndex = ttlIndex - 1 // the one before has the store's tallies
 
 func progressKey(table uint32, index uint16) []byte {
 	return binary.BigEndian.AppendUint16(store.AppendIndex(nil, table, progressIndex), index)
@@ -273,8 +273,9 @@ func (b *builder) storeHeld(ctx context.Context, keys [][]byte) (*store.Batch, i
 		}
 	}()
 	batch := e.store.NewBatch()
-	n, entries, size := 0, 0, 0
-	for n < len(keys) && size < fillBytes {
+	var n int
+	var added store.Tally
+	for n < len(keys) && added.Bytes < fillBytes {
 		free, err := e.locks.lock(ctx, keys[n], false)
 		if err != nil {
 			batch.Discard()
@@ -294,7 +295,8 @@ func (b *builder) storeHeld(ctx context.Context, keys [][]byte) (*store.Batch, i
 				break
 			}
 			batch.Set(key, entry)
-			entries, size = entries+1, size+entry.Size()
+			added.Items++
+			added.Bytes += int64(entry.Size())
 		}
 		n++
 	}
@@ -303,10 +305,11 @@ func (b *builder) storeHeld(ctx context.Context, keys [][]byte) (*store.Batch, i
 		return nil, 0, nil
 	}
 	batch.Set(progressKey(b.index.table, b.index.id), keys[n-1])
+	batch.Count(b.index.table, b.index.id, added)
 	if err := batch.Apply(); err != nil {
 		return nil, 0, err
 	}
-	b.index.usage.add(entries, size)
+	b.index.usage.add(added)
 	return batch, n, nil
 }
 

@@ -83,6 +83,7 @@ func (r *tableRecord) forgetIndex(b *store.Batch) {
 	id := r.IndexIDs[name]
 	b.DeleteRange(store.Index(r.ID, id))
 	b.Delete(progressKey(r.ID, id))
+	b.Delete(store.TallyKey(r.ID, id))
 	delete(r.IndexIDs, name)
 	r.Work = nil
 	d := &r.Description

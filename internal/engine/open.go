@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +16,9 @@ import (
 // there is none. It must be closed.
 func Open(options Options) (*Engine, error) { return OpenContext(context.Background(), options) }
 
-// OpenContext is Open, given up when ctx ends: after a crash all items are counted,
-// which takes a while if there are many.
+// OpenContext is Open, given up when ctx ends: the first time that a directory of
+// an older version is opened all items are counted, which takes a while if there
+// are many.
 func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 	options = options.withDefaults()
 	var account *partition.Account
@@ -150,20 +150,18 @@ func (e *Engine) loadTables() error {
 	})
 }
 
-// How much tables and indexes hold is stored when the engine is closed and
-// removed when it is opened: counts that are there are right, and after a crash
-// there are none and everything is counted.
-
+// loadCounts brings back how much tables and indexes hold. What has no tally is
+// counted: it is empty, or it was written before there were any.
 func (e *Engine) loadCounts(ctx context.Context) error {
+	b := e.store.NewBatch()
 	for _, t := range e.tables {
 		for id, u := range t.usages() {
-			if err := e.loadCount(ctx, u, t.record.ID, id); err != nil {
+			if err := e.loadCount(ctx, b, u, t.record.ID, id); err != nil {
+				b.Discard()
 				return fmt.Errorf("count table %s: %w", t.name, err)
 			}
 		}
 	}
-	b := e.store.NewBatch()
-	b.DeleteRange(store.Counts())
 	b.Upkeep()
 	return b.Commit()
 }
@@ -177,36 +175,21 @@ func (t *table) usages() map[uint16]*usage {
 	return all
 }
 
-func (e *Engine) loadCount(ctx context.Context, u *usage, table uint32, index uint16) error {
-	value, found, err := e.store.Get(nil, store.CountKey(table, index))
+func (e *Engine) loadCount(ctx context.Context, b *store.Batch, u *usage, table uint32, index uint16) error {
+	tally, found, err := e.store.Tally(table, index)
 	if err != nil {
 		return err
 	}
-	if found {
-		items, n := binary.Uvarint(value)
-		bytes, m := binary.Uvarint(value[max(n, 0):])
-		if n > 0 && m > 0 {
-			u.add(int(items), int(bytes))
-			return nil
-		}
+	if !found {
+		err = each(e.store.View, store.Index(table, index), func(_, value []byte) error {
+			tally.Items++
+			tally.Bytes += int64(attr.Raw(value).Size())
+			return context.Cause(ctx)
+		})
+		b.Count(table, index, tally)
 	}
-	return each(e.store.View, store.Index(table, index), func(_, value []byte) error {
-		u.add(1, attr.Raw(value).Size())
-		return context.Cause(ctx)
-	})
-}
-
-func (e *Engine) saveCounts() error {
-	b := e.store.NewBatch()
-	for _, t := range e.tables {
-		for id, u := range t.usages() {
-			value := binary.AppendUvarint(nil, uint64(u.items.Load()))
-			value = binary.AppendUvarint(value, uint64(u.bytes.Load()))
-			b.Set(store.CountKey(t.record.ID, id), value)
-		}
-	}
-	b.Upkeep()
-	return b.Commit()
+	u.add(tally)
+	return err
 }
 
 // Close lets the operations under way finish, stops what runs in the background
@@ -230,10 +213,9 @@ func (e *Engine) close() error {
 	}
 	var err error
 	if e.options.Dir != "" {
-		err = errors.Join(e.saveCounts(), e.saveBorders())
+		err = e.saveBorders()
 		if errors.Is(err, store.ErrNoWrites) {
-			// As after a crash, the next start counts, and splits once more.
-			err = nil
+			err = nil // as after a crash, partitions split once more
 		}
 	}
 	return errors.Join(err, e.past.close(), e.store.Close())

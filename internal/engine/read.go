@@ -46,7 +46,6 @@ type read struct {
 	fetched bill
 
 	fetchedBytes int
-	pages        pageBuffer
 }
 
 // Query returns items of one collection in the order of their sort key.
@@ -200,14 +199,19 @@ func (in *ReadInput) projectedBy() string {
 	return "ProjectionExpression"
 }
 
-// read reads a page.
+// read reads a page, in memory that is borrowed.
 func (e *Engine) read(ctx context.Context, r *read, bound func(*read) error) (*ReadOutput, error) {
 	t, err := e.openTable(ctx, nameOf(*r.in.TableName))
 	if err != nil {
 		return nil, err
 	}
 	defer t.release()
-	return e.readTable(ctx, t, r, bound)
+	r.out.borrow()
+	out, err := e.readTable(ctx, t, r, bound)
+	if err != nil {
+		r.out.Release()
+	}
+	return out, err
 }
 
 // readTable reads a page of a table that is held.
@@ -643,7 +647,7 @@ func (r *read) take(view store.View, raw attr.Raw) (full bool, err error) {
 
 func (r *read) keep(raw attr.Raw) {
 	if r.in.Select != "COUNT" {
-		r.out.Items = append(r.out.Items, r.pages.clone(raw))
+		r.out.keep(raw)
 	}
 }
 
@@ -674,16 +678,4 @@ func (r *read) finish() float64 {
 	}
 	r.out.ConsumedCapacity = spent.consumed(r.table.name, r.in.ConsumedCapacity, undirected)
 	return units
-}
-
-// pageBuffer keeps a page's items in a few large pieces of memory.
-type pageBuffer struct{ free []byte }
-
-func (p *pageBuffer) clone(raw attr.Raw) attr.Raw {
-	if len(raw) > cap(p.free)-len(p.free) {
-		p.free = make([]byte, 0, max(len(raw), min(64<<10, 4*cap(p.free)+1<<10)))
-	}
-	start := len(p.free)
-	p.free = append(p.free, raw...)
-	return p.free[start:len(p.free):len(p.free)]
 }

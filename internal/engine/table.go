@@ -55,21 +55,21 @@ type tableRecord struct {
 // usage is how many items a table or index holds and how large they are.
 type usage struct{ items, bytes atomic.Int64 }
 
-func (u *usage) add(items, bytes int) {
-	u.items.Add(int64(items))
-	u.bytes.Add(int64(bytes))
+func (u *usage) add(t store.Tally) {
+	u.items.Add(t.Items)
+	u.bytes.Add(t.Bytes)
 }
 
-// change counts an item that became another one; nil: none.
-func (u *usage) change(before, after attr.Raw) {
-	items := 0
+// difference is what changes where an item becomes another one; nil: none.
+func difference(before, after attr.Raw) store.Tally {
+	t := store.Tally{Bytes: int64(after.Size() - before.Size())}
 	if before != nil {
-		items--
+		t.Items--
 	}
 	if after != nil {
-		items++
+		t.Items++
 	}
-	u.add(items, after.Size()-before.Size())
+	return t
 }
 
 // newTable derives a table from its record.

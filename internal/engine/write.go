@@ -322,6 +322,7 @@ func (w *write) stage(b *store.Batch) {
 	if w.table.ttl != "" {
 		w.stageTTL(b)
 	}
+	b.Count(w.table.record.ID, store.BaseIndex, difference(w.before, w.after))
 	switch {
 	case w.after != nil:
 		b.Set(w.key, w.after)
@@ -332,14 +333,15 @@ func (w *write) stage(b *store.Batch) {
 
 // count notes what the table and its indexes hold now.
 func (w *write) count() {
-	w.table.usage.change(w.before, w.after)
+	w.table.usage.add(difference(w.before, w.after))
 	for i := range w.entries {
 		c := &w.entries[i]
-		c.index.usage.change(c.before, c.after)
+		c.index.usage.add(difference(c.before, c.after))
 	}
 }
 
 func (c *entryChange) stage(b *store.Batch) {
+	b.Count(c.index.table, c.index.id, difference(c.before, c.after))
 	if c.before != nil && c.moved() {
 		b.Delete(c.beforeKey)
 	}

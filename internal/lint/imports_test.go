@@ -127,6 +127,7 @@ var mayImport = imports{
 	"internal/proof/engine":        {everything},
 	"internal/proof/engine/answer": {},
 	"internal/proof/engine/draw":   {},
+	"internal/proof/engine/scale":  {"local", "internal/engine", "internal/wire", "internal/proof/scenario"},
 	"internal/proof/heat":          {"internal/proof/scenario"},
 	"internal/proof/library":       {everything},
 	"internal/proof/moving":        {everything},

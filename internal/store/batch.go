@@ -13,6 +13,7 @@ type Batch struct {
 	b       *pebble.Batch // nil once released
 	crowded bool          // see crowd
 	use     use           // what of the disk's space it is for
+	counts  []difference
 }
 
 // NewBatch returns an empty batch.
@@ -48,6 +49,7 @@ func (b *Batch) Apply() error {
 		return err
 	}
 	defer b.store.mustGoOn()
+	b.count()
 	apply, sync := b.store.db.Apply, pebble.NoSync
 	if b.store.durable {
 		apply, sync = b.store.db.ApplyNoSyncWait, pebble.Sync

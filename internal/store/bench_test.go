@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // benchKey scatters numbers over the key space, as hashes do.
@@ -173,4 +175,32 @@ func readEmpty(tb testing.TB, s *Store, r Range) (dead int) {
 		tb.Fatal(err)
 	}
 	return dead
+}
+
+// BenchmarkCount writes to a directory on a disk in memory, with and without a
+// tally.
+func BenchmarkCount(b *testing.B) {
+	for _, counted := range []bool{false, true} {
+		b.Run(fmt.Sprintf("counted=%t", counted), func(b *testing.B) {
+			s, err := Open(context.Background(), Options{Dir: b.TempDir(), FS: vfs.NewMem()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			value := make([]byte, 200)
+			b.ReportAllocs()
+			for n := uint64(0); b.Loop(); n++ {
+				batch := s.NewBatch()
+				batch.Set(benchKey(nil, n), value)
+				if counted {
+					batch.Count(1, BaseIndex, Tally{1, 200})
+				}
+				if err := batch.Commit(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }

@@ -16,14 +16,17 @@ import (
 
 // A data directory holds a file that says what it is, a lock, and the database:
 //
-//	HEATSINK   "heatsink 1\n", or "heatsink 1 new\n" until the database is there
+//	HEATSINK   "heatsink 2\n", or "heatsink 2 new\n" until the database is there
 //	LOCK       held while the store is open
 //	db/        Pebble's files
+//
+// Format 1 had no tallies (see Tally). A directory of it becomes one of format 2
+// when it is opened: whoever knows format 1 alone would not keep tallies right.
 const (
 	markFile   = "HEATSINK"
 	dbDir      = "db"
 	markPrefix = "heatsink "
-	formatNow  = 1
+	formatNow  = 2
 )
 
 // Why a directory is refused.
@@ -96,6 +99,10 @@ func (s *Store) openOn(ctx context.Context, dir string, found mark, options Opti
 		return s.unopened(lost)
 	}
 	if err != nil {
+		if db != nil {
+			s.trouble.end()
+			err = errors.Join(err, db.Close())
+		}
 		return err
 	}
 	s.on(db)
@@ -126,7 +133,7 @@ func (s *Store) tighten(dir string) {
 
 func (s *Store) openDB(dir string, found mark) (*pebble.DB, error) {
 	path := filepath.Join(dir, dbDir)
-	if found != markDone {
+	if found == markNone || found == markNew {
 		if err := s.createDB(dir, path); err != nil {
 			return nil, err
 		}
@@ -140,7 +147,11 @@ func (s *Store) openDB(dir string, found mark) (*pebble.DB, error) {
 	if err := s.makeRoom(path, live); err != nil {
 		return nil, err
 	}
-	return pebble.Open(path, s.pebbleOptions(s.disk))
+	db, err := pebble.Open(path, s.pebbleOptions(s.disk))
+	if err == nil && found == markFormer && s.disk.givenUp() == nil {
+		err = writeMark(dir, "")
+	}
+	return db, err
 }
 
 // lookAt opens a database without changing it, and returns the numbers of its table
@@ -193,8 +204,9 @@ func openAndClose(path string, options *pebble.Options) error {
 type mark int
 
 const (
-	markNone mark = iota // no store yet: the directory is missing or empty
-	markNew              // a creation was cut short
+	markNone   mark = iota // no store yet: the directory is missing or empty
+	markNew                // a creation was cut short
+	markFormer             // a store of a former format
 	markDone
 )
 
@@ -219,6 +231,8 @@ func readMark(dir string) (mark, error) {
 		return markNew, nil
 	case state != "":
 		return markNone, fmt.Errorf("%w: its file %s reads %.40q", ErrDamaged, markFile, text)
+	case format < formatNow:
+		return markFormer, nil
 	}
 	return markDone, nil
 }

@@ -9,7 +9,7 @@ const (
 	streamSpace = 0x03 // stream -> description of the stream
 	recordSpace = 0x04 // stream, sequence number -> stream record
 	tokenSpace  = 0x05 // expiry, token -> outcome of a transaction
-	countSpace  = 0x06 // table, index -> how much it holds, while closed
+	_           = 0x06 // what tables held, in directories of format 1 while closed
 	borderSpace = 0x07 // table, index -> where its partitions meet, while closed
 )
 
@@ -78,15 +78,6 @@ func Token(key []byte) string { return string(key[1+8:]) }
 
 // Tokens are the outcomes of all transactions still remembered.
 func Tokens() Range { return prefixRange([]byte{tokenSpace}) }
-
-// CountKey is the key of the count of a table or index.
-func CountKey(table uint32, index uint16) []byte {
-	key := binary.BigEndian.AppendUint32([]byte{countSpace}, table)
-	return binary.BigEndian.AppendUint16(key, index)
-}
-
-// Counts are the counts of all tables and indexes.
-func Counts() Range { return prefixRange([]byte{countSpace}) }
 
 // BordersKey is the key of the borders between the partitions of a table or index.
 func BordersKey(table uint32, index uint16) []byte {

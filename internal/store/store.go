@@ -54,6 +54,7 @@ type Store struct {
 	trouble *trouble
 	disk    *disk // nil in memory, as is space
 	space   *space
+	ram     *ram   // nil in a directory
 	table   uint64 // the size of a memtable, in bytes
 }
 
@@ -76,9 +77,10 @@ const (
 func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Dir == "" {
 		s := newStore(options, nil)
-		db, err := pebble.Open("", s.pebbleOptions(vfs.NewMem()))
+		s.ram = newRAM()
+		db, err := pebble.Open("", s.pebbleOptions(s.ram))
 		if err != nil {
-			return nil, fmt.Errorf("open store in memory: %w", err)
+			return nil, errors.Join(fmt.Errorf("open store in memory: %w", err), s.ram.release())
 		}
 		return s.on(db), nil
 	}
@@ -114,6 +116,7 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 		FS:                          fs,
 		Logger:                      pebbleLog{s.logger},
 		EventListener:               &listener,
+		Merger:                      adder,
 		FormatMajorVersion:          pebble.FormatNewest,
 		DisableWAL:                  !s.durable,
 		MemTableSize:                s.table,
@@ -194,6 +197,9 @@ func (s *Store) Close() error {
 		s.settle()
 	}
 	err := s.db.Close()
+	if s.ram != nil {
+		err = errors.Join(err, s.ram.release())
+	}
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}

@@ -186,7 +186,7 @@ func TestUnfitDirectoriesAreRefusedAndLeftAlone(t *testing.T) {
 		want  error
 	}{
 		{"foreign", func(t *testing.T, dir string) { write(t, dir, "thesis.doc", "precious") }, ErrForeign},
-		{"newer", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsink 2\n") }, ErrNewer},
+		{"newer", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsink 3\n") }, ErrNewer},
 		{"garbled mark", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsi") }, ErrDamaged},
 		{"strange mark", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsink 1 odd\n") }, ErrDamaged},
 		{"no database", func(t *testing.T, dir string) {

@@ -100,4 +100,5 @@ func (a *answer) read(out *engine.ReadOutput) {
 		a.item("LastEvaluatedKey", out.LastEvaluatedKey)
 	}
 	a.consumed(out.ConsumedCapacity)
+	out.Release()
 }
