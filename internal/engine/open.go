@@ -46,6 +46,7 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 		tables:     map[string]*table{},
 		streams:    map[string]*stream{},
 		graves:     map[string]grave{},
+		backups:    map[string]*backup{},
 		admin:      newTurns(),
 		nextTable:  1,
 		nextStream: 1,
@@ -60,6 +61,11 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 		if t.record.Work != nil {
 			e.resumeWork(t)
 		}
+		if t.record.Restoring != nil {
+			if err := e.resumeRestore(ctx, t); err != nil {
+				return nil, errors.Join(fmt.Errorf("open engine: %w", err), e.Close())
+			}
+		}
 	}
 	return e, nil
 }
@@ -70,6 +76,12 @@ func (e *Engine) load(ctx context.Context) error {
 		return err
 	}
 	if err := e.loadTables(); err != nil {
+		return err
+	}
+	if err := e.loadBackups(); err != nil {
+		return err
+	}
+	if err := e.loadHistory(); err != nil {
 		return err
 	}
 	if err := e.loadCounts(ctx); err != nil {
@@ -190,6 +202,11 @@ func (e *Engine) loadCount(ctx context.Context, u *usage, table uint32, index ui
 			return nil
 		}
 	}
+	return e.count(ctx, u, table, index)
+}
+
+// count counts what a table or index holds.
+func (e *Engine) count(ctx context.Context, u *usage, table uint32, index uint16) error {
 	return each(e.store.View, store.Index(table, index), func(_, value []byte) error {
 		u.add(1, attr.Raw(value).Size())
 		return context.Cause(ctx)

@@ -403,6 +403,7 @@ func (e *Engine) apply(ctx context.Context, b *store.Batch, writes ...*write) er
 			s.append(b, w.table.keys.of(w.item), w.before, w.after, w.expired)
 		}
 	}
+	e.remember(b, writes)
 	e.at(recorded)
 	if err := e.past.keep(e.store); err != nil {
 		b.Discard()

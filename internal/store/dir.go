@@ -16,14 +16,18 @@ import (
 
 // A data directory holds a file that says what it is, a lock, and the database:
 //
-//	HEATSINK   "heatsink 1\n", or "heatsink 1 new\n" until the database is there
+//	HEATSINK   "heatsink 2\n", or "heatsink 2 new\n" until the database is there
 //	LOCK       held while the store is open
 //	db/        Pebble's files
+//
+// Format 2 has backups and history. A version that knows format 1 alone would not
+// add to the history, so that a store of format 1 becomes one of format 2 when it
+// is opened.
 const (
 	markFile   = "HEATSINK"
 	dbDir      = "db"
 	markPrefix = "heatsink "
-	formatNow  = 1
+	formatNow  = 2
 )
 
 // Why a directory is refused.
@@ -98,6 +102,12 @@ func (s *Store) openOn(ctx context.Context, dir string, found mark, options Opti
 	if err != nil {
 		return err
 	}
+	if found == markOlder {
+		if err := writeMark(dir, ""); err != nil {
+			s.trouble.end()
+			return errors.Join(err, db.Close())
+		}
+	}
 	s.on(db)
 	_ = s.space.ask(forGrowth) // says so if there is too little space to begin with
 	if s.space.ask(forUpkeep) == nil {
@@ -126,7 +136,7 @@ func (s *Store) tighten(dir string) {
 
 func (s *Store) openDB(dir string, found mark) (*pebble.DB, error) {
 	path := filepath.Join(dir, dbDir)
-	if found != markDone {
+	if found == markNone || found == markNew {
 		if err := s.createDB(dir, path); err != nil {
 			return nil, err
 		}
@@ -193,8 +203,9 @@ func openAndClose(path string, options *pebble.Options) error {
 type mark int
 
 const (
-	markNone mark = iota // no store yet: the directory is missing or empty
-	markNew              // a creation was cut short
+	markNone  mark = iota // no store yet: the directory is missing or empty
+	markNew               // a creation was cut short
+	markOlder             // done, by a version with an earlier format
 	markDone
 )
 
@@ -219,6 +230,8 @@ func readMark(dir string) (mark, error) {
 		return markNew, nil
 	case state != "":
 		return markNone, fmt.Errorf("%w: its file %s reads %.40q", ErrDamaged, markFile, text)
+	case format < formatNow:
+		return markOlder, nil
 	}
 	return markDone, nil
 }

@@ -186,7 +186,7 @@ func TestUnfitDirectoriesAreRefusedAndLeftAlone(t *testing.T) {
 		want  error
 	}{
 		{"foreign", func(t *testing.T, dir string) { write(t, dir, "thesis.doc", "precious") }, ErrForeign},
-		{"newer", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsink 2\n") }, ErrNewer},
+		{"newer", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsink 3\n") }, ErrNewer},
 		{"garbled mark", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsi") }, ErrDamaged},
 		{"strange mark", func(t *testing.T, dir string) { filled(t, dir); write(t, dir, markFile, "heatsink 1 odd\n") }, ErrDamaged},
 		{"no database", func(t *testing.T, dir string) {
@@ -219,6 +219,25 @@ func TestUnfitDirectoriesAreRefusedAndLeftAlone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A directory of format 1 has what format 2 has, but for backups and history.
+func TestOlderFormatIsRaised(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	set(t, s, "a", "1")
+	closed(t, s)
+	if err := os.WriteFile(filepath.Join(dir, markFile), []byte("heatsink 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	defer closed(t, s)
+	if got := get(t, s.View, "a"); got != "1" {
+		t.Errorf("a is %s, want 1", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, markFile)); err != nil || string(text) != "heatsink 2\n" {
+		t.Errorf("the mark is %q, %v; want that of format 2", text, err)
 	}
 }
 
