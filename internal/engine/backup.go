@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -52,9 +51,12 @@ func (e *Engine) newBackup(t *table, id uint32, kind, name string, now time.Time
 	if kind == systemBackup {
 		b.Expires = b.Created.Add(systemLife)
 	} else {
-		suffix = rand.Uint32()
+		suffix = id * 2654435761 // an odd number: different for each backup
 	}
 	b.ARN = fmt.Sprintf("%s/backup/%014d-%08x", b.Table.ARN, b.Created.UnixMilli(), suffix)
+	if e.hasBackup(b.ARN) { // tables of the same name were deleted within a millisecond
+		return e.newBackup(t, id, kind, name, b.Created.Add(time.Millisecond))
+	}
 	return b
 }
 
@@ -130,6 +132,12 @@ func (e *Engine) checkBackupARN(arn string) error {
 		return errorf(TypeAccessDenied, "Access is denied")
 	}
 	return nil
+}
+
+func (e *Engine) hasBackup(arn string) bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.backups[backupKey(arn)] != nil
 }
 
 // findBackup returns the backup with an ARN.

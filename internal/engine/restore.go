@@ -353,7 +353,7 @@ func (in *RestoreInput) bill(d, source *TableDescription) error {
 			if err := checkNewMaximum(most, true, "", "table"); err != nil {
 				return err
 			}
-			d.OnDemand = most
+			d.OnDemand = source.OnDemand.merge(most, true)
 		}
 		d.Warm = WarmThroughput{Read: initialReads, Write: initialWrites, Status: "ACTIVE"}
 		return nil
@@ -401,7 +401,7 @@ func chosen(asked []IndexInput, has bool, source []IndexDescription) (list []Ind
 			x.Provisioned = ThroughputDescription{Read: *p.Read, Write: *p.Write}
 		}
 		if most := in.OnDemandThroughput.orNil(); most != nil {
-			x.OnDemand = most
+			x.OnDemand = x.OnDemand.merge(most, true)
 		}
 		list = append(list, x)
 	}
