@@ -60,11 +60,8 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 	for _, t := range e.tables {
 		if t.record.Work != nil {
 			e.resumeWork(t)
-		}
-		if t.record.Restoring != nil {
-			if err := e.resumeRestore(ctx, t); err != nil {
-				return nil, errors.Join(fmt.Errorf("open engine: %w", err), e.Close())
-			}
+		} else if t.record.Restoring != nil {
+			e.startRestore(t, e.store.Snapshot())
 		}
 	}
 	return e, nil
@@ -82,6 +79,9 @@ func (e *Engine) load(ctx context.Context) error {
 		return err
 	}
 	if err := e.loadHistory(); err != nil {
+		return err
+	}
+	if err := e.giveUpRestores(ctx); err != nil {
 		return err
 	}
 	if err := e.loadCounts(ctx); err != nil {

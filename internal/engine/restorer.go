@@ -234,30 +234,37 @@ func (r *restorer) finish(ctx context.Context) error {
 	return nil
 }
 
-// resumeRestore goes on after the engine was closed, or crashed. If what the table was
-// being restored from is gone, so is the table.
-func (e *Engine) resumeRestore(ctx context.Context, t *table) error {
-	from := t.record.Restoring
-	if from.Backup != 0 {
-		for _, b := range e.backups {
-			if b.ID == from.Backup {
-				e.startRestore(t, e.store.Snapshot())
-				return nil
-			}
+// giveUpRestores removes the tables that were being restored when the engine was
+// closed, or crashed, from what is gone now.
+func (e *Engine) giveUpRestores(ctx context.Context) error {
+	for _, t := range e.tables {
+		if t.record.Restoring == nil || e.hasSource(t.record.Restoring) {
+			continue
+		}
+		e.complain(ctx, "restore a table", errors.New("what it was being restored from is gone, so the table is removed"), "table", t.name)
+		b := e.store.NewBatch()
+		b.Delete(store.TableKey(t.name))
+		b.DeleteRange(store.Items(t.record.ID))
+		if err := b.Commit(); err != nil {
+			return err
+		}
+		delete(e.tables, t.name)
+	}
+	return nil
+}
+
+// hasSource reports whether a table can be restored from what it was to be.
+func (e *Engine) hasSource(from *restoring) bool {
+	for _, b := range e.backups {
+		if b.ID == from.Backup {
+			return true
 		}
 	}
-	for _, source := range e.tables {
-		r := source.record.Recovery
-		if source.record.ID == from.Table && r != nil && uint64(r.earliest(time.Now()).UnixNano()) <= from.At {
-			e.startRestore(t, e.store.Snapshot())
-			return nil
+	for _, t := range e.tables {
+		r := t.record.Recovery
+		if t.record.ID == from.Table && r != nil && uint64(r.earliest(time.Now()).UnixNano()) <= from.At {
+			return true
 		}
 	}
-	e.complain(ctx, "restore a table", errors.New("what it was being restored from is gone, so the table is removed"), "table", t.name)
-	b := e.store.NewBatch()
-	b.Delete(store.TableKey(t.name))
-	b.DeleteRange(store.Items(t.record.ID))
-	t.dropPartitions()
-	delete(e.tables, t.name)
-	return b.Commit()
+	return false
 }

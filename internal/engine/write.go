@@ -431,7 +431,7 @@ func (e *Engine) room(writes ...*write) error {
 	}
 	onlyDeletes := true
 	for _, w := range writes {
-		onlyDeletes = onlyDeletes && w.kind == remove && w.table.stream == nil
+		onlyDeletes = onlyDeletes && w.kind == remove && w.table.stream == nil && w.table.record.Recovery == nil
 	}
 	return e.store.Room(onlyDeletes)
 }
