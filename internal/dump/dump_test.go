@@ -26,7 +26,8 @@ func orders(t *testing.T, client *dynamodb.Client, n int) {
 	t.Helper()
 	s := &schema{
 		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("pk"), AttributeType: "S"}, {AttributeName: aws.String("sk"), AttributeType: "N"},
+			{AttributeName: aws.String("pk"), AttributeType: "S"},
+			{AttributeName: aws.String("sk"), AttributeType: "N"},
 			{AttributeName: aws.String("day"), AttributeType: "S"},
 		},
 		KeySchema: keys("pk", "sk"),
