@@ -64,13 +64,15 @@ throttle: inside your tests (package local), or as a server (heatsink serve).`,
   heatsink plan --writes 5000 --item-size 1KB    compute the number of shards
   heatsink ledger ls --table orders              list keys that adaptive layouts have made wider
   heatsink move orders --index byStatus …        move what an index lists to another layout
+  heatsink export orders ./dump                  write a table's items into files
+  heatsink import ./dump                         write the items of an export into a table
   heatsink serve                                 run a DynamoDB on 127.0.0.1:8000, in memory
   heatsink serve --data ./dynamo                 the same, with its data in a directory`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newDemo(), newPlan(), newAudit(), newTop(), newLedger(), newMove())
+	root.AddCommand(newServe(), newDemo(), newPlan(), newAudit(), newTop(), newLedger(), newMove(), newExport(), newImport())
 	return root
 }
 

@@ -118,7 +118,7 @@ func TestMoveByIDStageByStage(t *testing.T) {
 		u := newUserTable(t, 100, local.Options{Signatures: true})
 		u.want("--stage", "table users is settled, generation 1", "items    not sharded: {key}", "means    nothing moves")
 		u.want("--to 16 --dry-run", "move of table users, items found by id", "from       not sharded", "to         calculated by xxhash over 16 shards", "stage      settled: nothing moves",
-			"100 moves of 10", "400 units, of which 0 are of indexes", "units, in 6 passes", "of work at 1,000 write", "waits      3h6m", "point-in-time recovery is unknown")
+			"100 moves of 10", "400 units, of which 0 are of indexes", "units, in 6 passes", "of work at 1,000 write", "waits      3h6m", "point-in-time recovery is off")
 		u.refused("--to 16", "add --yes")
 		u.refused("--finish --yes", "nothing to finish")
 		u.refused("--back", "nothing moves")

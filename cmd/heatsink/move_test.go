@@ -52,7 +52,7 @@ func TestMoveThereAndBack(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	contains(t, stdout, "100 moves of 100 items", "300 units, of which 200 are of indexes", "point-in-time recovery is unknown", "calculated by xxhash over 16 shards", "on demand, at the prices of us-east-1")
+	contains(t, stdout, "100 moves of 100 items", "300 units, of which 200 are of indexes", "point-in-time recovery is off", "calculated by xxhash over 16 shards", "on demand, at the prices of us-east-1")
 	if _, _, code = command(t, append(there, "--verify")...); code != 1 {
 		t.Errorf("verify before the move exits with %d", code)
 	}

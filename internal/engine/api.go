@@ -506,6 +506,7 @@ type TableDescription struct {
 	TableClassChanged    time.Time
 	DeletionProtection   bool
 	SSEEnabled           bool
+	Restore              *RestoreSummary `json:",omitempty"` // of a table that is being restored; nil: of no other
 }
 
 // ThroughputDescription is a provisioned throughput as it is described.

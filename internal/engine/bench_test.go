@@ -13,7 +13,7 @@ import (
 // BenchmarkWrites is what each kind of write costs in the engine itself, in
 // memory: of a plain table, with a TTL, with a stream and with physics.
 func BenchmarkWrites(b *testing.B) {
-	for _, table := range []string{"plain", "ttl", "stream", "physics"} {
+	for _, table := range []string{"plain", "ttl", "stream", "recovery", "physics"} {
 		for _, kind := range []string{"put", "update", "batch", "transact"} {
 			b.Run(table+"/"+kind, func(b *testing.B) { benchWrites(b, table, kind) })
 		}
@@ -43,6 +43,9 @@ func benchWrites(b *testing.B, table, kind string) {
 		if _, err := e.UpdateTimeToLive(ctx, &UpdateTimeToLiveInput{TableName: &name, HasSpec: true, Enabled: new(true), AttributeName: new("ttl")}); err != nil {
 			b.Fatal(err)
 		}
+	}
+	if table == "recovery" {
+		setRecovery(b, e, name, true)
 	}
 	var keys [64]string
 	for i := range keys {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/store"
 )
 
 // A new table on demand takes this much at once.
@@ -39,7 +41,7 @@ func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableD
 		return nil, errorf(TypeResourceInUse, "Table already exists: %s", name)
 	}
 	if count >= maxTables {
-		return nil, errorf(TypeLimitExceeded, "Subscriber limit exceeded: The number of tables exceeds the account's limit of %d", maxTables)
+		return nil, errTooManyTables()
 	}
 	now := time.Now()
 	t, err := e.create(in, now)
@@ -51,6 +53,10 @@ func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableD
 	return d, nil
 }
 
+func errTooManyTables() *Error {
+	return errorf(TypeLimitExceeded, "Subscriber limit exceeded: The number of tables exceeds the account's limit of %d", maxTables)
+}
+
 // create makes the table, stores it and makes it known.
 func (e *Engine) create(in *CreateTableInput, now time.Time) (*table, error) {
 	r := tableRecord{ID: e.nextTable, IndexIDs: map[string]uint16{}, NextIndexID: 1}
@@ -59,22 +65,31 @@ func (e *Engine) create(in *CreateTableInput, now time.Time) (*table, error) {
 	if err := r.tag(in.Tags); err != nil {
 		return nil, err // never: they were checked
 	}
-	d := &r.Description
-	for _, list := range [][]IndexDescription{d.LocalIndexes, d.GlobalIndexes} {
-		for _, x := range list {
-			r.IndexIDs[x.IndexName] = r.NextIndexID
-			r.NextIndexID++
-		}
-	}
+	r.numberIndexes()
 	b := e.store.NewBatch()
 	var s *stream
 	if in.Stream != nil && *in.Stream.Enabled {
-		s = e.createStream(d, *in.Stream.ViewType, now)
+		s = e.createStream(&r.Description, *in.Stream.ViewType, now)
 		if err := r.attach(s).save(b); err != nil {
 			b.Discard()
 			return nil, err
 		}
 	}
+	return e.install(r, s, b, now)
+}
+
+// numberIndexes gives the indexes of a new table their numbers.
+func (r *tableRecord) numberIndexes() {
+	for _, list := range [][]IndexDescription{r.Description.LocalIndexes, r.Description.GlobalIndexes} {
+		for _, x := range list {
+			r.IndexIDs[x.IndexName] = r.NextIndexID
+			r.NextIndexID++
+		}
+	}
+}
+
+// install stores a new table, along with what is in the batch, and makes it known.
+func (e *Engine) install(r tableRecord, s *stream, b *store.Batch, now time.Time) (*table, error) {
 	t := newTable(r)
 	t.stream = s
 	if e.options.StatusDelay > 0 {

@@ -37,6 +37,9 @@ func (t *table) describe(now time.Time) *TableDescription {
 		for i := range d.GlobalIndexes {
 			d.GlobalIndexes[i].Status = "CREATING"
 		}
+		if r := t.record.Restoring; r != nil {
+			d.Restore = new(r.Summary)
+		}
 	case work != nil:
 		d.working(work, t.idle != nil)
 	}

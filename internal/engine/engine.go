@@ -101,7 +101,7 @@ func (o Options) withDefaults() Options {
 // Engine answers DynamoDB's operations. Its methods may be called concurrently.
 //
 // Its locks are taken in this order: admin, tables by name, items by key (see
-// itemLocks), the tokens', streams by number. mu, the past's and the sweeper's are
+// itemLocks), the tokens', streams by number. mu, the chronicle's, the past's and the sweeper's are
 // leaves: who holds one takes no other. Waiting for admin, tables, items and streams ends with
 // the request's context; the others are held for moments. All are released by
 // defer: the server recovers from panics and goes on.
@@ -115,12 +115,13 @@ type Engine struct {
 	account *partition.Account // nil without physics
 	past    *past              // nil without a lag
 
-	tally throttleTally
+	tally     throttleTally
+	chronicle chronicle
 
 	// admin lets the operations that change tables take turns, so that mu need
 	// not be held while they wait for the disk or for requests under way.
 	admin      turns
-	nextTable  uint32
+	nextTable  uint32 // also of backups
 	nextStream uint32
 
 	// mu guards the maps and closed. It is held for moments only.
@@ -128,6 +129,7 @@ type Engine struct {
 	tables  map[string]*table
 	streams map[string]*stream // by ARN, also those of tables that are gone
 	graves  map[string]grave   // of tables that show as being deleted
+	backups map[string]*backup // by backupKey
 	closed  bool
 
 	closing sync.Once
@@ -145,7 +147,7 @@ const (
 	applied  stage = "the batch is applied"
 	changed  stage = "the table is held for a change"
 	looked   stage = "the sweeper looks"
-	filled   stage = "a backfill has stored some entries"
+	filled   stage = "a backfill, backup or restore has stored some entries"
 )
 
 func (e *Engine) at(s stage) {

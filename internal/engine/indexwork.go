@@ -86,14 +86,7 @@ func (r *tableRecord) forgetIndex(b *store.Batch) {
 	b.Delete(store.TallyKey(r.ID, id))
 	delete(r.IndexIDs, name)
 	r.Work = nil
-	d := &r.Description
-	used := keyNames(d.KeySchema)
-	for _, x := range slices.Concat(d.LocalIndexes, d.GlobalIndexes) {
-		used = append(used, keyNames(x.KeySchema)...)
-	}
-	d.AttributeDefinitions = slices.DeleteFunc(slices.Clone(d.AttributeDefinitions), func(a AttributeDefinition) bool {
-		return !slices.Contains(used, a.AttributeName)
-	})
+	r.Description.prune()
 }
 
 // finishIndex ends an addition: the index is whole.

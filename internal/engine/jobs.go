@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// jobs are the goroutines that add and remove indexes. Each ends when its index is
-// there or gone, or when the engine is closed.
+// jobs are the goroutines that add and remove indexes, make backups and restore
+// tables. Each ends when its work is done, or when the engine is closed.
 type jobs struct {
 	mu     sync.Mutex
 	closed bool
@@ -23,14 +23,15 @@ func newJobs() *jobs {
 	return j
 }
 
-// run starts a job. If they are closed, it does nothing: what is to be done is
-// stored, and is done after the next start.
-func (j *jobs) run(job func(context.Context)) {
+// run starts a job. If they are closed, it does nothing and returns false: what is to
+// be done is stored, and is done after the next start.
+func (j *jobs) run(job func(context.Context)) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !j.closed {
 		j.start(job)
 	}
+	return !j.closed
 }
 
 // close ends the jobs and waits for them.

@@ -46,6 +46,7 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 		tables:     map[string]*table{},
 		streams:    map[string]*stream{},
 		graves:     map[string]grave{},
+		backups:    map[string]*backup{},
 		admin:      newTurns(),
 		nextTable:  1,
 		nextStream: 1,
@@ -59,6 +60,8 @@ func OpenContext(ctx context.Context, options Options) (*Engine, error) {
 	for _, t := range e.tables {
 		if t.record.Work != nil {
 			e.resumeWork(t)
+		} else if t.record.Restoring != nil {
+			e.startRestore(t, e.store.Snapshot())
 		}
 	}
 	return e, nil
@@ -70,6 +73,15 @@ func (e *Engine) load(ctx context.Context) error {
 		return err
 	}
 	if err := e.loadTables(); err != nil {
+		return err
+	}
+	if err := e.loadBackups(); err != nil {
+		return err
+	}
+	if err := e.loadHistory(); err != nil {
+		return err
+	}
+	if err := e.giveUpRestores(ctx); err != nil {
 		return err
 	}
 	if err := e.loadCounts(ctx); err != nil {
@@ -181,15 +193,21 @@ func (e *Engine) loadCount(ctx context.Context, b *store.Batch, u *usage, table 
 		return err
 	}
 	if !found {
-		err = each(e.store.View, store.Index(table, index), func(_, value []byte) error {
-			tally.Items++
-			tally.Bytes += int64(attr.Raw(value).Size())
-			return context.Cause(ctx)
-		})
+		tally, err = e.count(ctx, table, index)
 		b.Count(table, index, tally)
 	}
 	u.add(tally)
 	return err
+}
+
+// count counts what a table or index holds.
+func (e *Engine) count(ctx context.Context, table uint32, index uint16) (tally store.Tally, err error) {
+	err = each(e.store.View, store.Index(table, index), func(_, value []byte) error {
+		tally.Items++
+		tally.Bytes += int64(attr.Raw(value).Size())
+		return context.Cause(ctx)
+	})
+	return tally, err
 }
 
 // Close lets the operations under way finish, stops what runs in the background

@@ -226,6 +226,8 @@ func (s *stream) become(r *streamRecord) {
 	s.meta.Store(r)
 }
 
+// trimInterval is how much later than they could stream records and history are
+// removed.
 const trimInterval = time.Hour
 
 // sweepStream does what time demands of a stream, and returns when to look

@@ -14,9 +14,9 @@ import (
 )
 
 // sweeper does in the background what only time brings about: it deletes expired
-// items, replaces old shards and trims streams. It sleeps until the first of
-// these is due. Its goroutine is there only while some item will expire or some
-// stream exists.
+// items, replaces old shards, trims streams and history, and removes backups whose
+// time is over. It sleeps until the first of these is due. Its goroutine is there
+// only while there is something that will be.
 type sweeper struct {
 	mu      sync.Mutex
 	running bool
@@ -188,8 +188,8 @@ func expiryLook(due int64, now time.Time, interval time.Duration, last time.Time
 }
 
 // sweep does what is due. It returns when the first item expires, in Unix
-// seconds, and when to look after streams, the zero time if there are none.
-func (e *Engine) sweep(ctx context.Context, now time.Time) (due int64, streams time.Time) {
+// seconds, and when to look after the rest, the zero time if there is none.
+func (e *Engine) sweep(ctx context.Context, now time.Time) (due int64, rest time.Time) {
 	e.at(looked)
 	tables, list := e.swept()
 	due = noExpiry
@@ -201,17 +201,26 @@ func (e *Engine) sweep(ctx context.Context, now time.Time) (due int64, streams t
 		}
 		due = min(due, at)
 	}
-	for _, s := range list {
-		at, err := e.sweepStreamSafely(ctx, s, now)
+	look := func(at time.Time, err error, what string, args ...any) {
 		if err != nil {
-			e.complain(ctx, "maintain stream", err, "stream", s.meta.Load().ARN)
+			e.complain(ctx, what, err, args...)
 			at = now.Add(sweepRetry)
 		}
-		if !at.IsZero() && (streams.IsZero() || at.Before(streams)) {
-			streams = at
+		if !at.IsZero() && (rest.IsZero() || at.Before(rest)) {
+			rest = at
 		}
 	}
-	return due, streams
+	for _, t := range tables {
+		at, err := e.sweepHistory(ctx, t, now)
+		look(at, err, "trim history", "table", t.name)
+	}
+	at, err := e.sweepBackups(now)
+	look(at, err, "remove backups whose time is over")
+	for _, s := range list {
+		at, err := e.sweepStreamSafely(ctx, s, now)
+		look(at, err, "maintain stream", "stream", s.meta.Load().ARN)
+	}
+	return due, rest
 }
 
 // swept are the tables and streams there are.

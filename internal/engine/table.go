@@ -24,15 +24,16 @@ type table struct {
 	record  tableRecord
 	dropped error // why the table can no longer be used: it was deleted, or the engine closed
 
-	name     string
-	keys     keySchema
-	indexes  []*index   // those that writes maintain
-	idle     *index     // one that they do not: it waits for its backfill, or is being removed; nil: none
-	usable   time.Time  // when it is no longer being created
-	settling []settling // changes that show as going on
-	ttl      string     // the TTL attribute; empty: none
-	stream   *stream    // nil: none
-	usage    usage
+	name      string
+	keys      keySchema
+	indexes   []*index                  // those that writes maintain
+	idle      *index                    // one that they do not: it waits for its backfill, or is being removed; nil: none
+	usable    time.Time                 // when it is no longer being created
+	restoring atomic.Pointer[restoring] // the record's, for those who do not hold the table
+	settling  []settling                // changes that show as going on
+	ttl       string                    // the TTL attribute; empty: none
+	stream    *stream                   // nil: none
+	usage     usage
 
 	partitions *partition.Set // nil without physics
 }
@@ -50,6 +51,9 @@ type tableRecord struct {
 	// Work is the global index that is added or removed. It is not among those of
 	// the description, so that nobody takes half an index for a whole one.
 	Work *indexWork `json:",omitempty"`
+
+	Recovery  *recovery  `json:",omitempty"` // nil: no point-in-time recovery
+	Restoring *restoring `json:",omitempty"` // nil: the table is whole
 }
 
 // usage is how many items a table or index holds and how large they are.
@@ -81,6 +85,7 @@ func newTable(r tableRecord) *table {
 		keys:   newKeySchema(d.KeySchema, d.AttributeDefinitions),
 		ttl:    r.TTL,
 	}
+	t.restoring.Store(r.Restoring)
 	add := func(local bool, list []IndexDescription) {
 		for i := range list {
 			t.indexes = append(t.indexes, newIndex(&r, &list[i], local, t.keys))
@@ -194,7 +199,9 @@ func (e *Engine) openTable(ctx context.Context, name string) (*table, error) {
 }
 
 // creating reports whether the table is still being created.
-func (t *table) creating() bool { return !t.usable.IsZero() && time.Now().Before(t.usable) }
+func (t *table) creating() bool {
+	return t.restoring.Load() != nil || !t.usable.IsZero() && time.Now().Before(t.usable)
+}
 
 func (t *table) release() { t.lock.runlock() }
 

@@ -140,6 +140,9 @@ func (r tableRecord) copy() tableRecord {
 	if r.Work != nil {
 		r.Work = new(*r.Work)
 	}
+	if r.Recovery != nil {
+		r.Recovery = new(*r.Recovery)
+	}
 	return r
 }
 
@@ -237,10 +240,17 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 	if err := t.checkDrop(); err != nil {
 		return nil, err
 	}
+	if to := e.restoring(func(r *restoring) bool { return r.Table == t.record.ID }); to != nil {
+		return nil, inUse("Table %s is being restored from table %s", to.name, t.name)
+	}
 	now := time.Now()
 	b := e.store.NewBatch()
 	b.Delete(store.TableKey(t.name))
-	b.DeleteRange(store.Items(t.record.ID))
+	kept, err := e.dropItems(t, b, now)
+	if err != nil {
+		b.Discard()
+		return nil, err
+	}
 	var ended *streamRecord
 	if t.stream != nil {
 		var err error
@@ -256,6 +266,10 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 		return nil, fmt.Errorf("delete table %s: %w", t.name, err)
 	}
 	e.forget(t, d)
+	if kept != nil {
+		e.putBackup(kept)
+		e.sweeper.wake(e)
+	}
 	if ended != nil {
 		t.stream.become(ended)
 		e.sweeper.wake(e)
@@ -265,6 +279,21 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 		e.options.Dropped(t.name) // last: the table is gone, whatever it does
 	}
 	return d, nil
+}
+
+// dropItems puts the end of a table's items into a batch. If it has point-in-time
+// recovery, they stay as a backup.
+func (e *Engine) dropItems(t *table, b *store.Batch, now time.Time) (kept *backup, err error) {
+	id := t.record.ID
+	if t.record.Recovery == nil {
+		b.DeleteRange(store.Items(id))
+		return nil, nil
+	}
+	b.DeleteRange(store.Derived(id))
+	b.DeleteRange(store.History(id, 0, maxSequence))
+	kept = e.newBackup(t, id, systemBackup, t.name+"$DeletedTableBackup", now)
+	kept.Whole = true
+	return kept, kept.save(b)
 }
 
 // deleting turns a description into that of a table that is being deleted, of

@@ -405,6 +405,7 @@ func (e *Engine) apply(ctx context.Context, b *store.Batch, writes ...*write) er
 			s.append(b, w.table.keys.of(w.item), w.before, w.after, w.expired)
 		}
 	}
+	e.remember(b, writes)
 	e.at(recorded)
 	if err := e.past.keep(e.store); err != nil {
 		b.Discard()
@@ -432,7 +433,7 @@ func (e *Engine) room(writes ...*write) error {
 	}
 	onlyDeletes := true
 	for _, w := range writes {
-		onlyDeletes = onlyDeletes && w.kind == remove && w.table.stream == nil
+		onlyDeletes = onlyDeletes && w.kind == remove && w.table.stream == nil && w.table.record.Recovery == nil
 	}
 	return e.store.Room(onlyDeletes)
 }

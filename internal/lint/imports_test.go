@@ -113,6 +113,7 @@ var mayImport = imports{
 
 	// The command and what only it shows.
 	"cmd/heatsink":         {everything},
+	"internal/dump":        {"internal/attr", "internal/attr/attrjson", "internal/attribute", "internal/jsonpull"}, // any DynamoDB: not the engine
 	"internal/lab":         {},
 	"internal/console":     {"heat", "local/partitions", "internal/figure", "internal/round"},
 	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers

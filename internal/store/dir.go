@@ -20,8 +20,9 @@ import (
 //	LOCK       held while the store is open
 //	db/        Pebble's files
 //
-// Format 1 had no tallies (see Tally). A directory of it becomes one of format 2
-// when it is opened: whoever knows format 1 alone would not keep tallies right.
+// Format 1 had no tallies (see Tally), no backups and no history. A directory of it
+// becomes one of format 2 when it is opened: whoever knows format 1 alone would
+// neither keep tallies right nor add to the history.
 const (
 	markFile   = "HEATSINK"
 	dbDir      = "db"

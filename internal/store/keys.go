@@ -11,6 +11,9 @@ const (
 	tokenSpace  = 0x05 // expiry, token -> outcome of a transaction
 	_           = 0x06 // what tables held, in directories of format 1 while closed
 	borderSpace = 0x07 // table, index -> where its partitions meet, while closed
+
+	backupSpace  = 0x08 // backup -> description of the backup
+	historySpace = 0x09 // table, time, sequence number -> an item as it was before
 )
 
 // TableKey is the key of a table's description.
@@ -41,6 +44,11 @@ func Index(table uint32, index uint16) Range {
 // Items is everything a table holds, its indexes included.
 func Items(table uint32) Range {
 	return prefixRange(binary.BigEndian.AppendUint32([]byte{itemSpace}, table))
+}
+
+// Derived is everything a table holds besides its own items: its indexes.
+func Derived(table uint32) Range {
+	return Range{AppendIndex(nil, table, BaseIndex+1), Items(table).Upper}
 }
 
 // StreamKey is the key of a stream's description.
@@ -87,6 +95,33 @@ func BordersKey(table uint32, index uint16) []byte {
 
 // Borders are the borders of all tables' and indexes' partitions.
 func Borders() Range { return prefixRange([]byte{borderSpace}) }
+
+// BackupKey is the key of a backup's description.
+func BackupKey(backup uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{backupSpace}, backup)
+}
+
+// Backups are the descriptions of all backups.
+func Backups() Range { return prefixRange([]byte{backupSpace}) }
+
+// HistoryKey is the key of what a table's item was before a change, by the time of
+// the change, in nanoseconds since 1970, and its sequence number.
+func HistoryKey(table uint32, at, sequence uint64) []byte {
+	key := binary.BigEndian.AppendUint32([]byte{historySpace}, table)
+	key = binary.BigEndian.AppendUint64(key, at)
+	return binary.BigEndian.AppendUint64(key, sequence)
+}
+
+// HistoryTime returns the time and the sequence number in a HistoryKey.
+func HistoryTime(key []byte) (at, sequence uint64) {
+	return binary.BigEndian.Uint64(key[5:]), binary.BigEndian.Uint64(key[13:])
+}
+
+// History is what a table's items were before the changes since from, up to but not
+// including end.
+func History(table uint32, from, end uint64) Range {
+	return Range{HistoryKey(table, from, 0), HistoryKey(table, end, 0)}
+}
 
 // Range is the keys from Lower up to but not including Upper.
 type Range struct{ Lower, Upper []byte }

@@ -222,6 +222,25 @@ func TestUnfitDirectoriesAreRefusedAndLeftAlone(t *testing.T) {
 	}
 }
 
+// A directory of format 1 has what format 2 has, but for backups and history.
+func TestOlderFormatIsRaised(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	set(t, s, "a", "1")
+	closed(t, s)
+	if err := os.WriteFile(filepath.Join(dir, markFile), []byte("heatsink 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	defer closed(t, s)
+	if got := get(t, s.View, "a"); got != "1" {
+		t.Errorf("a is %s, want 1", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, markFile)); err != nil || string(text) != "heatsink 2\n" {
+		t.Errorf("the mark is %q, %v; want that of format 2", text, err)
+	}
+}
+
 func TestCreationCutShortIsResumed(t *testing.T) {
 	for name, leave := range map[string]map[string]string{
 		"nothing but a lock": {"LOCK": ""},

@@ -71,6 +71,14 @@ func (a *answer) table(t *engine.TableDescription) {
 		a.string("SSEType", "KMS")
 		a.end('}')
 	}
+	if r := t.Restore; r != nil {
+		a.object("RestoreSummary")
+		a.optString("SourceBackupArn", r.BackupARN)
+		a.optString("SourceTableArn", r.TableARN)
+		a.optTime("RestoreDateTime", r.At)
+		a.bool("RestoreInProgress", true)
+		a.end('}')
+	}
 	a.bool("DeletionProtectionEnabled", t.DeletionProtection)
 }
 
@@ -131,12 +139,7 @@ func (a *answer) index(x *engine.IndexDescription, global bool) {
 	a.string("IndexName", x.IndexName)
 	a.optString("IndexArn", x.ARN)
 	a.keySchema(x.KeySchema)
-	a.object("Projection")
-	a.string("ProjectionType", x.ProjectionType)
-	if len(x.NonKey) > 0 {
-		a.strings("NonKeyAttributes", x.NonKey)
-	}
-	a.end('}')
+	a.projection(x)
 	a.int("ItemCount", x.ItemCount)
 	a.int("IndexSizeBytes", x.SizeBytes)
 	if global {
@@ -148,4 +151,13 @@ func (a *answer) index(x *engine.IndexDescription, global bool) {
 		a.onDemand(x.OnDemand)
 		a.warm(&x.Warm)
 	}
+}
+
+func (a *answer) projection(x *engine.IndexDescription) {
+	a.object("Projection")
+	a.string("ProjectionType", x.ProjectionType)
+	if len(x.NonKey) > 0 {
+		a.strings("NonKeyAttributes", x.NonKey)
+	}
+	a.end('}')
 }

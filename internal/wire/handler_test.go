@@ -110,8 +110,8 @@ func TestTargets(t *testing.T) {
 		dynamoDB + "GetItems":   unknown + `}`,
 		streams + "GetItem":     unknown + `}`,
 		dynamoDB + "GetRecords": unknown + `}`,
-		dynamoDB + "DescribeContinuousBackups": unknown +
-			`,"message":"heatsink does not implement the operation DescribeContinuousBackups yet; see docs/compatibility.md"}`,
+		dynamoDB + "ListGlobalTables": unknown +
+			`,"message":"heatsink does not implement the operation ListGlobalTables: it is one region, and has no global tables; see docs/compatibility.md"}`,
 	} {
 		if w := do(h, post(target, `{}`)); w.Code != http.StatusBadRequest || w.Body.String() != want {
 			t.Errorf("%s: got %d %s, want 400 %s", target, w.Code, w.Body, want)

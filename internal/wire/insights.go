@@ -30,3 +30,33 @@ func (a *answer) contributorInsights(out *engine.ContributorInsights) {
 	}
 	a.optTime("LastUpdateDateTime", out.Updated)
 }
+
+func (r *request) listInsights(in *engine.ListInsightsInput) *engine.Request {
+	for name := range r.Members(&requestType) {
+		switch name {
+		case "TableName":
+			in.TableName = r.optString()
+		case "NextToken":
+			in.NextToken = r.optString()
+		case "MaxResults":
+			in.MaxResults = r.optInteger()
+		default:
+			r.Skip()
+		}
+	}
+	return &in.Request
+}
+
+func (a *answer) listInsights(out *engine.ListInsightsOutput) {
+	a.array("ContributorInsightsSummaries")
+	for _, s := range out.Insights {
+		a.element()
+		a.string("TableName", s.TableName)
+		a.optString("IndexName", s.IndexName)
+		a.string("ContributorInsightsStatus", s.Status)
+		a.optString("ContributorInsightsMode", s.Mode)
+		a.end('}')
+	}
+	a.end(']')
+	a.optString("NextToken", out.NextToken)
+}

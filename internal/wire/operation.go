@@ -47,6 +47,16 @@ var operations = map[string]operation{
 	dynamoDB + "UpdateTimeToLive":   op((*request).updateTimeToLive, (*engine.Engine).UpdateTimeToLive, (*answer).updateTimeToLive),
 	dynamoDB + "DescribeTimeToLive": op((*request).table, (*engine.Engine).DescribeTimeToLive, (*answer).describeTimeToLive),
 
+	dynamoDB + "CreateBackup":              op((*request).createBackup, (*engine.Engine).CreateBackup, (*answer).createBackup),
+	dynamoDB + "DescribeBackup":            op((*request).backup, (*engine.Engine).DescribeBackup, (*answer).backup),
+	dynamoDB + "DeleteBackup":              op((*request).backup, (*engine.Engine).DeleteBackup, (*answer).backup),
+	dynamoDB + "ListBackups":               op((*request).listBackups, (*engine.Engine).ListBackups, (*answer).listBackups),
+	dynamoDB + "RestoreTableFromBackup":    op((*request).restore, (*engine.Engine).RestoreTableFromBackup, (*answer).tableDescription),
+	dynamoDB + "RestoreTableToPointInTime": op((*request).restore, (*engine.Engine).RestoreTableToPointInTime, (*answer).tableDescription),
+	dynamoDB + "UpdateContinuousBackups":   op((*request).updateContinuousBackups, (*engine.Engine).UpdateContinuousBackups, (*answer).continuousBackups),
+	dynamoDB + "DescribeContinuousBackups": op((*request).table, (*engine.Engine).DescribeContinuousBackups, (*answer).continuousBackups),
+
+	dynamoDB + "ListContributorInsights":     op((*request).listInsights, (*engine.Engine).ListContributorInsights, (*answer).listInsights),
 	dynamoDB + "DescribeContributorInsights": op((*request).contributorInsights, (*engine.Engine).DescribeContributorInsights, (*answer).contributorInsights),
 	dynamoDB + "UpdateContributorInsights":   op((*request).contributorInsights, (*engine.Engine).UpdateContributorInsights, (*answer).contributorInsights),
 
@@ -59,27 +69,40 @@ var operations = map[string]operation{
 	streams + "GetRecords":       op((*request).getRecords, (*engine.Engine).GetRecords, (*answer).records),
 }
 
-// unimplemented are DynamoDB's other operations.
-var unimplemented = []string{
-	"CreateBackup", "DeleteBackup", "DescribeBackup", "ListBackups", "RestoreTableFromBackup",
-	"DescribeContinuousBackups", "RestoreTableToPointInTime", "UpdateContinuousBackups",
-	"CreateGlobalTable", "DescribeGlobalTable", "DescribeGlobalTableSettings", "ListGlobalTables",
-	"UpdateGlobalTable", "UpdateGlobalTableSettings", "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling",
-	"DescribeExport", "ExportTableToPointInTime", "ListExports", "DescribeImport", "ImportTable", "ListImports",
-	"DescribeKinesisStreamingDestination", "DisableKinesisStreamingDestination",
-	"EnableKinesisStreamingDestination", "UpdateKinesisStreamingDestination",
-	"ListContributorInsights",
-	"DeleteResourcePolicy", "GetResourcePolicy", "PutResourcePolicy",
-	"SearchVectors",
+// missing are DynamoDB's other operations, with what is said of each group.
+var missing = []struct {
+	why   string
+	names []string
+}{
+	{"it is one region, and has no global tables", []string{
+		"CreateGlobalTable", "DescribeGlobalTable", "DescribeGlobalTableSettings", "ListGlobalTables",
+		"UpdateGlobalTable", "UpdateGlobalTableSettings", "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling",
+	}},
+	{"it has no S3: use the command heatsink export, which writes the same files", []string{
+		"DescribeExport", "ExportTableToPointInTime", "ListExports",
+	}},
+	{"it has no S3: use the command heatsink import, which reads the files of an export", []string{
+		"DescribeImport", "ImportTable", "ListImports",
+	}},
+	{"it has no Kinesis: use DynamoDB Streams, which have the same records", []string{
+		"DescribeKinesisStreamingDestination", "DisableKinesisStreamingDestination",
+		"EnableKinesisStreamingDestination", "UpdateKinesisStreamingDestination",
+	}},
+	{"it has no IAM, so that a policy would decide nothing: its credentials may do everything", []string{
+		"DeleteResourcePolicy", "GetResourcePolicy", "PutResourcePolicy",
+	}},
+	{"it has no vector indexes", []string{"SearchVectors"}},
 }
 
 func init() {
-	for _, name := range unimplemented {
-		err := &engine.Error{
-			Type:    engine.TypeUnknownOperation,
-			Message: "heatsink does not implement the operation " + name + " yet; see docs/compatibility.md",
+	for _, group := range missing {
+		for _, name := range group.names {
+			err := &engine.Error{
+				Type:    engine.TypeUnknownOperation,
+				Message: "heatsink does not implement the operation " + name + ": " + group.why + "; see docs/compatibility.md",
+			}
+			operations[dynamoDB+name] = func(context.Context, *engine.Engine, *exchange) error { return err }
 		}
-		operations[dynamoDB+name] = func(context.Context, *engine.Engine, *exchange) error { return err }
 	}
 }
 

@@ -1,0 +1,319 @@
+package dump
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/attribute"
+)
+
+// ImportOptions say what is imported, and where to.
+type ImportOptions struct {
+	Dir        string  // of one export, or one in which there is one
+	Table      string  // empty: the table of the export
+	Key, Sort  string  // of a table that is to be created, such as pk:S and sk:N. Empty: as the export says
+	Workers    int     // requests at the same time. Zero: 8
+	WCU        float64 // largest rate of writes, in units per second. Zero: without a limit
+	Replace    bool    // write into a table that has items
+	Checkpoint string  // file that says how far it has come. Empty: in the export's directory
+	Progress   func(Progress)
+}
+
+// imported is the checkpoint of an import: the files whose items are in the table.
+type imported struct {
+	ExportARN string
+	Manifest  string // the MD5 of the files' manifest
+	TableID   string
+	Files     []string
+}
+
+// importer is an import under way.
+type importer struct {
+	client  Client
+	options ImportOptions
+	folder  *folder
+	pace    pace
+	done    imported
+
+	mu       sync.Mutex
+	progress Progress
+}
+
+// Import writes the items of an export into a table, which it creates if there is
+// none. If it was cut short, it goes on with the file that it was at: its items are
+// written again.
+func Import(ctx context.Context, client Client, options ImportOptions) (Result, error) {
+	options.Workers = cmp.Or(options.Workers, 8)
+	f, err := openFolder(options.Dir)
+	if err != nil {
+		return Result{}, err
+	}
+	options.Table = cmp.Or(options.Table, f.summary.table())
+	if options.Table == "" {
+		return Result{}, fmt.Errorf("%s: the export does not say of which table it is: name the table to import into", f.path)
+	}
+	m := &importer{client: client, options: options, folder: f, pace: pace{rate: options.WCU}}
+	m.options.Checkpoint = cmp.Or(options.Checkpoint, filepath.Join(f.path, "import-"+options.Table+".json"))
+	m.progress.Of = f.summary.ItemCount
+	resumed, created, err := m.begin(ctx)
+	if err == nil {
+		err = m.writeAll(ctx)
+	}
+	result := Result{
+		Path: f.path, Table: options.Table, Items: m.progress.Items, Files: m.progress.Files,
+		Units: m.progress.Units, Resumed: resumed, Created: created,
+	}
+	if err != nil {
+		return result, err
+	}
+	return result, os.Remove(m.options.Checkpoint)
+}
+
+// table is the name of the table that was exported.
+func (s *summary) table() string {
+	_, name, _ := strings.Cut(s.TableARN, ":table/")
+	return name
+}
+
+// begin finds or creates the table, and the checkpoint.
+func (m *importer) begin(ctx context.Context) (resumed, created bool, err error) {
+	table := m.options.Table
+	out, err := m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	var description *types.TableDescription
+	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
+		s, err := m.folder.schemaFor(table, m.options.Key, m.options.Sort)
+		if err != nil {
+			return false, false, err
+		}
+		if description, err = create(ctx, m.client, s.input(table)); err != nil {
+			return false, false, err
+		}
+		created = true
+	} else if err != nil {
+		return false, false, fmt.Errorf("describe table %s: %w", table, err)
+	} else {
+		description = out.Table
+	}
+	manifest, err := os.ReadFile(filepath.Join(m.folder.path, filesFile))
+	if err != nil {
+		return false, created, err
+	}
+	m.done = imported{ExportARN: m.folder.summary.ExportARN, Manifest: checksum(manifest), TableID: aws.ToString(description.TableId)}
+	if resumed, err = m.load(); err != nil || resumed {
+		return resumed, created, err
+	}
+	if !created && !m.options.Replace {
+		if err := m.empty(ctx); err != nil {
+			return false, false, err
+		}
+	}
+	return false, created, m.save()
+}
+
+// load reads the checkpoint, if there is one of this import.
+func (m *importer) load() (bool, error) {
+	text, err := os.ReadFile(m.options.Checkpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var found imported
+	if err := json.Unmarshal(text, &found); err != nil {
+		return false, fmt.Errorf("%s: not a checkpoint: delete it to begin anew: %w", m.options.Checkpoint, err)
+	}
+	if found.ExportARN != m.done.ExportARN || found.Manifest != m.done.Manifest || found.TableID != m.done.TableID {
+		return false, nil // of another export, or of a table that is gone
+	}
+	m.done = found
+	for i := range m.folder.files {
+		if f := &m.folder.files[i]; slices.Contains(found.Files, f.name()) {
+			m.progress.Items += f.ItemCount
+			m.progress.Files++
+		}
+	}
+	return true, nil
+}
+
+func (m *importer) save() error {
+	text, err := json.Marshal(&m.done)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(m.options.Checkpoint, text); err != nil {
+		return fmt.Errorf("write the checkpoint, for which another file can be named: %w", err)
+	}
+	return nil
+}
+
+// empty refuses a table that has items.
+func (m *importer) empty(ctx context.Context) error {
+	out, err := m.client.Scan(ctx, &dynamodb.ScanInput{TableName: &m.options.Table, Limit: aws.Int32(1), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return fmt.Errorf("scan table %s: %w", m.options.Table, err)
+	}
+	if out.Count > 0 {
+		return &NotEmptyError{m.options.Table}
+	}
+	return nil
+}
+
+// NotEmptyError says that a table has items that an import could replace.
+type NotEmptyError struct{ Table string }
+
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("table %s has items: an import replaces those with the same keys and keeps the others; say that this is wanted, or import into an empty table", e.Table)
+}
+
+// writeAll writes the files that are not in the table, one after the other.
+func (m *importer) writeAll(ctx context.Context) error {
+	for i := range m.folder.files {
+		f := &m.folder.files[i]
+		if slices.Contains(m.done.Files, f.name()) {
+			continue
+		}
+		path := filepath.Join(m.folder.path, dataDir, f.name())
+		if err := verifyFile(ctx, path, f.MD5); err != nil {
+			return err
+		}
+		items, err := m.writeFile(ctx, path)
+		if err != nil {
+			return err
+		}
+		if items != f.ItemCount {
+			return fmt.Errorf("%s: it has %d items, but the manifest says %d: the manifest is damaged", path, items, f.ItemCount)
+		}
+		m.done.Files = append(m.done.Files, f.name())
+		m.progress.Files++
+		if err := m.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batch is what one request writes.
+type batch struct {
+	first, last int // lines
+	writes      []types.WriteRequest
+	size        int
+}
+
+const (
+	maxBatch      = 25
+	maxBatchBytes = 1 << 20
+)
+
+// writeFile writes the items of a file. The first error ends the rest.
+func (m *importer) writeFile(ctx context.Context, path string) (items int64, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches := make(chan batch)
+	var work sync.WaitGroup
+	for range m.options.Workers {
+		work.Go(func() {
+			for b := range batches {
+				if err := m.write(ctx, b); err != nil {
+					cancel(fmt.Errorf("%s, lines %d to %d: %w", path, b.first, b.last, err))
+					return
+				}
+			}
+		})
+	}
+	var b batch
+	send := func() error {
+		select {
+		case batches <- b:
+			b = batch{}
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	items, err = readItems(ctx, path, func(line int, it Item) error {
+		if len(b.writes) == 0 {
+			b.first = line
+		}
+		b.last = line
+		b.size += attribute.TotalSize(it)
+		b.writes = append(b.writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+		if len(b.writes) == maxBatch || b.size >= maxBatchBytes {
+			return send()
+		}
+		return nil
+	})
+	if err == nil && len(b.writes) > 0 {
+		err = send()
+	}
+	close(batches)
+	work.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return items, cause
+	}
+	return items, err
+}
+
+// write writes a batch. It waits while the table throttles.
+func (m *importer) write(ctx context.Context, b batch) error {
+	table, n := m.options.Table, len(b.writes)
+	for pause := firstPause; len(b.writes) > 0; {
+		if err := m.pace.wait(ctx); err != nil {
+			return err
+		}
+		out, err := m.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{table: b.writes}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		})
+		if err != nil && !throttled(err) {
+			return fmt.Errorf("write to table %s: %w", table, err)
+		}
+		if err == nil {
+			var units float64
+			for i := range out.ConsumedCapacity {
+				units += aws.ToFloat64(out.ConsumedCapacity[i].CapacityUnits)
+			}
+			m.pace.spend(units)
+			m.tell(0, units)
+			var left []types.WriteRequest
+			for _, list := range out.UnprocessedItems { // under the table's name, or its ARN
+				left = append(left, list...)
+			}
+			if len(left) < len(b.writes) {
+				pause = firstPause
+			}
+			b.writes = left
+		}
+		if len(b.writes) > 0 {
+			if err := rest(ctx, pause); err != nil {
+				return err
+			}
+			pause = min(2*pause, longestPause)
+		}
+	}
+	m.tell(n, 0)
+	return nil
+}
+
+// tell counts what has been written.
+func (m *importer) tell(items int, units float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.progress.Items += int64(items)
+	m.progress.Units += units
+	if m.options.Progress != nil {
+		m.options.Progress(m.progress)
+	}
+}
