@@ -301,6 +301,16 @@ func TestBackupsAndRestoresAfterRestart(t *testing.T) {
 				t.Error("history is not what it was")
 			}
 			wantNoLeftovers(t, e)
+
+			// What restored tables hold is not counted again at the next opening.
+			putItem(t, e, "new", fields("pk", "one more", "a", "x"))
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			e = openEngine(t, Options{Dir: dir})
+			if d := describeTable(t, e, "new"); d.ItemCount != int64(len(backedUp))+1 {
+				t.Errorf("after the next opening table new has %d items, want %d", d.ItemCount, len(backedUp)+1)
+			}
 		})
 	}
 }

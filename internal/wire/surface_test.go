@@ -168,9 +168,14 @@ func TestSurfaceSeeds(t *testing.T) {
 			seeded[operation] = true
 		}
 	}
+	for _, group := range missing {
+		for _, operation := range group.names {
+			seeded[operation] = true // it always fails
+		}
+	}
 	for target := range operations {
 		_, operation, _ := strings.Cut(target, ".")
-		if !seeded[operation] && !slices.Contains(unimplemented, operation) {
+		if !seeded[operation] {
 			t.Errorf("%s has no conversation in %s", operation, seedFile)
 		}
 	}
