@@ -105,14 +105,9 @@ tidy-check:
 # runs them 100 times, `make soak` 1000 times. By default a process with the race detector sleeps for a second before it exits.
 # `make lint` has run vet, on all of its analyzers. The packages that take longest begin first, so that none runs alone at the end.
 .PHONY: suite
-suite: export CGO_ENABLED    := 1
-suite: export HEATSINK_PEERS := required
-suite: export RAPID_CHECKS   := $(MODELS)
-suite: export RAPID_SEED     := $(SEED)
-suite: export GORACE         := atexit_sleep_ms=0
 suite: ## the whole test suite with the race detector
 	$(call heading,go test -race)
-	@go test -race -vet=off -timeout $(TIMEOUT) . ./move ./cmd/heatsink ./...
+	@CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 RAPID_CHECKS=$(MODELS) RAPID_SEED=$(SEED) HEATSINK_PEERS=required go test -race -vet=off -timeout $(TIMEOUT) . ./move ./cmd/heatsink ./...
 	$(call heading,docs/physics.md is what the scenarios give)
 	@go test -run Fidelity -timeout $(TIMEOUT) ./local
 

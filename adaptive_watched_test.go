@@ -117,7 +117,7 @@ func TestUpdatesOfAnIndexAreWatched(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				before := heatOf(t, client, "k")
-				for i := range 12 * 50 { // 2,000 units a second of the table
+				for i := range 20 * 50 { // 2,000 units a second of the table
 					if _, err := col.Update(t.Context(), c.like(i%10, i), func(in *dynamodb.UpdateItemInput) {
 						in.UpdateExpression, in.ExpressionAttributeValues = aws.String("SET n = :n"), ov(":n", i)
 					}); err != nil {

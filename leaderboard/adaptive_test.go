@@ -3,7 +3,6 @@ package leaderboard
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -135,9 +134,7 @@ func TestAdaptiveBoardRefuses(t *testing.T) {
 	}
 }
 
-var perSecond = flag.Int("per-second", 1000, "the scores that TestAdaptiveBoardFollowsItsLoad offers in a second")
-
-// A board whose scores all change at 1,000 a second grows out of one key by itself, and then takes all of them.
+// A board whose scores all change at 2,000 a second grows out of one key by itself, and then takes all of them.
 func TestAdaptiveBoardFollowsItsLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{NoSplits: true}})
@@ -156,9 +153,9 @@ func TestAdaptiveBoardFollowsItsLoad(t *testing.T) {
 			_, err := board.Submit(ctx, Submission{Player: loadPlayer(i), Score: time.Now().UnixNano()})
 			return err
 		}
-		load := lab.Load{PerSecond: *perSecond, Measured: time.Second}
+		load := lab.Load{PerSecond: 2000, Measured: time.Second}
 		first := load.Sustain(t.Context(), watch, score)
-		between := lab.Load{PerSecond: *perSecond, Measured: 7 * time.Second}.Sustain(t.Context(), watch, score)
+		between := lab.Load{PerSecond: 2000, Measured: 7 * time.Second}.Sustain(t.Context(), watch, score)
 		last := load.Sustain(t.Context(), watch, score)
 		ledger, err := boards.Ledgers().Show(t.Context(), "galaxy", time.Time{})
 		if err != nil {
@@ -167,11 +164,11 @@ func TestAdaptiveBoardFollowsItsLoad(t *testing.T) {
 		t.Logf("first second  %v", first)
 		t.Logf("next seconds  %v", between)
 		t.Logf("last second   %v; width %v", last, ledger.Width)
-		if rate := last.AcceptedPerSecond(); rate < 0.97*float64(*perSecond) || last.Failed > 0 {
-			t.Errorf("the board took %.0f a second of %d, %d failed", rate, *perSecond, last.Failed)
+		if rate := last.AcceptedPerSecond(); rate < 0.97*2000 || last.Failed > 0 {
+			t.Errorf("the board took %.0f a second of 2,000, %d failed", rate, last.Failed)
 		}
-		if want := *perSecond / 250; ledger.Width.Write < want { // a score is two units
-			t.Errorf("got width %v, want %d or more", ledger.Width, want)
+		if ledger.Width.Write < 8 {
+			t.Errorf("got width %v, want 8 or more: 4,000 units a second are offered", ledger.Width)
 		}
 		if n, err := board.Count(t.Context()); err != nil || n != 500 {
 			t.Errorf("counted %d, %v, want 500", n, err)

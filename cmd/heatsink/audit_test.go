@@ -457,6 +457,7 @@ func TestAuditInterrupted(t *testing.T) {
 
 // What is written while top looks is shown, in plain lines or as JSON.
 func TestTop(t *testing.T) {
+	t.Parallel()
 	endpoint, client := serveTable(t)
 	i := 0 // of the item: one that stays as it is leaves no record in a stream
 	for _, asJSON := range []bool{false, true} {
@@ -531,6 +532,7 @@ func TestPlanOfAReport(t *testing.T) {
 
 // An audit that is interrupted shows what it has seen, and says so.
 func TestAuditInterruptedShowsWhatItSaw(t *testing.T) {
+	t.Parallel()
 	// The key is in one shard, of which records are asked for one page after another. At the second page the first was counted.
 	var pages atomic.Int64
 	endpoint, client := serveTable(t, func(engine http.Handler) http.Handler {

@@ -63,6 +63,7 @@ func (s *ledgerServer) stopped(t *testing.T, args ...string) (stdout, stderr str
 
 // A mover that is killed in the middle is started again, and every item is in its place.
 func TestMoveIsKilled(t *testing.T) {
+	t.Parallel()
 	s := serveOrders(t)
 	s.fillOrders(t, 300)
 	self, err := os.Executable()

@@ -151,6 +151,7 @@ func TestMoveOfACharteredCollection(t *testing.T) {
 
 // A move that is stopped says how to go on, and goes on.
 func TestMoveIsStopped(t *testing.T) {
+	t.Parallel()
 	s := serveOrders(t)
 	s.fillOrders(t, 200)
 	args := []string{"move", "orders", "--endpoint", s.endpoint, "--from", "unsharded", "--to", "16", "--yes"}
@@ -166,6 +167,7 @@ func TestMoveIsStopped(t *testing.T) {
 
 // Machines learn from the last line whether a move is through, and why not.
 func TestMoveJSONSaysHowItEnded(t *testing.T) {
+	t.Parallel()
 	s := serveOrders(t)
 	s.fillOrders(t, 200)
 	type line struct {
