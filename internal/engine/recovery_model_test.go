@@ -19,10 +19,20 @@ import (
 // A restored table is what the table was: when it was backed up, or at any time that
 // point-in-time recovery goes back to.
 func TestRestoresAreExact(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) { synctest.Test(t, func(t *testing.T) { checkRestores(t, rt) }) })
+	rapid.Check(t, func(rt *rapid.T) {
+		// rapid ends runs by panics, in its own goroutine.
+		var ended any
+		synctest.Test(t, func(t *testing.T) {
+			defer func() { ended = recover() }()
+			checkRestores(t, rt)
+		})
+		if ended != nil {
+			panic(ended)
+		}
+	})
 }
 
-// past is what the table tab was from a time on.
+// pastTable is what the table tab was from a time on.
 type pastTable struct {
 	at    time.Time
 	items map[string]string
@@ -44,6 +54,11 @@ type annals struct {
 func checkRestores(t *testing.T, rt *rapid.T) {
 	e, err := Open(Options{})
 	noError(rt, err)
+	defer func() { // also of a run that fails, or its goroutines would outlive it
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	ctx := context.Background()
 	_, err = e.CreateTable(ctx, newTableInput("tab", "pk:S sk:N").withGlobal("old", "o:S").withGlobal("idx", "a:S b:N"))
 	noError(rt, err)
@@ -79,7 +94,6 @@ func checkRestores(t *testing.T, rt *rapid.T) {
 			a.travel(ctx)
 		}
 	}
-	noError(rt, e.Close())
 }
 
 // note writes down what the table is.
