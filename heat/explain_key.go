@@ -199,7 +199,7 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 			"if it is a counter, shard it (package counter); else combine its changes and write less often"
 	case timeOnly(shape):
 		return TimeKey, "all current writes go to the key of the current time: a bucket limits the size of a key, not its rate",
-			"add shards to the bucket: layout.Layout{Bucket: …, Shards: …}"
+			"add shards to the bucket: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime"
 	case sharded(shape):
 		return HotKey, "the key is sharded and still hot: it has too few shards, or several share a partition",
 			"raise the number of shards, and pre-warm the table if it has fewer partitions than shards"
@@ -211,7 +211,7 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 			"shard the key: layout.Layout{Shards: …}"
 	case tenants(r, shape):
 		return SkewedTenant, "one key of many takes far more than the others",
-			"shard this key (layout.Layout with Widths for the few keys that need it), or limit its rate (package ratelimit)"
+			"shard this key alone (heatsink.Options.Widths, with a layout.WidthTable of the few keys that need shards), or limit its rate (package ratelimit)"
 	}
 	return HotKey, "writes to one key exceed what a partition serves", "shard the key: layout.Layout{Shards: …}"
 }

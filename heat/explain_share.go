@@ -84,13 +84,18 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				continue
 			}
 			said[about{r.Resource, p.Shape}] = true
-			e.add(r, Finding{
+			f := Finding{
 				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,
 				Message:  fmt.Sprintf("Partition key %s has a single value: hot by design", p.Shape),
 				Evidence: patternEvidence(p),
 				Cause:    "all items of this kind share one partition key, and so one partition's 1,000 writes and 3,000 reads a second",
 				Remedy:   "put an attribute that varies into the key, such as a customer, or a time bucket; above 1,000 writes a second, add shards",
-			})
+			}
+			if singleItem(r, p.Example) {
+				f.Cause = "all writers update one item, which has one partition's 1,000 writes and 3,000 reads a second"
+				f.Remedy = "do nothing below 1,000 writes a second; above that, shard the counter (package counter), or combine changes and write less often"
+			}
+			e.add(r, f)
 		case timeOnly(p.Shape):
 			said[about{r.Resource, p.Shape}] = true
 			e.add(r, Finding{
@@ -98,10 +103,26 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				Message:  fmt.Sprintf("Partition keys %s are times: all current writes share one key", p.Shape),
 				Evidence: patternEvidence(p),
 				Cause:    "a time bucket limits the size of a key, not its rate: the partition's limit is per second",
-				Remedy:   "do nothing below 1,000 writes a second; above that, add shards to every bucket: layout.Layout{Bucket: …, Shards: …}",
+				Remedy:   "do nothing below 1,000 writes a second; above that, add shards to every bucket: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime",
 			})
 		}
 	}
+}
+
+// singleItem reports whether all that was seen of a key is one item, which has no attribute that could vary.
+func singleItem(r *ResourceReport, key string) bool {
+	one := false
+	for _, d := range [...]Direction{Write, Read} {
+		for i := range r.Flow(d).Keys {
+			if k := &r.Flow(d).Keys[i]; k.Key == key {
+				if k.Items != 1 {
+					return false
+				}
+				one = true
+			}
+		}
+	}
+	return one
 }
 
 // matters reports whether a pattern has enough items or traffic for a finding.
