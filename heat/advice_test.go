@@ -4,7 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/local"
 )
 
 // A hot partition whose throttles are of one key names the key, although its rate does not explain them. The source that
@@ -48,5 +53,30 @@ func TestAdviceForOneItem(t *testing.T) {
 		if len(found) != 1 || found[0].Kind != heat.LowCardinality || !strings.Contains(found[0].Remedy, want) || items == 1 && strings.Contains(found[0].Remedy, "customer") {
 			t.Errorf("%d items: got %s", items, spelt(found))
 		}
+	}
+}
+
+// A recorder whose client makes a table learns its warm throughput, which CreateTable does not tell.
+func TestCapacityOfATableOfOnesOwn(t *testing.T) {
+	db := local.Start(t)
+	recorder, err := heat.NewRecorder(heat.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := db.Client(recorder.Option)
+	if _, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("views"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String("views"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "a"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if c := recorder.Report().Resources[0].Capacity; c == nil || !c.OnDemand || c.WarmWrites != 4000 || c.WarmReads != 12_000 {
+		t.Errorf("got %+v, want the warm throughput of a new table", c)
 	}
 }
