@@ -1,8 +1,10 @@
 package heat_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -78,5 +80,41 @@ func TestCapacityOfATableOfOnesOwn(t *testing.T) {
 	}
 	if c := recorder.Report().Resources[0].Capacity; c == nil || !c.OnDemand || c.WarmWrites != 4000 || c.WarmReads != 12_000 {
 		t.Errorf("got %+v, want the warm throughput of a new table", c)
+	}
+}
+
+// A counter that one process writes has its traffic in one shard. That is no finding, unless the shard is hot: then it needs
+// more shards, not a counter.
+func TestShardsOfACounter(t *testing.T) {
+	for rate, want := range map[float64]string{21: "", 199: "", 1200: "raise the number of shards"} {
+		for _, key := range []string{"COUNTER#GLOBAL#SHARD_4", "VIEWS#SHARD_0"} {
+			r := in(hot(key, rate, 1), func(r *heat.ResourceReport) {
+				r.Patterns = append([]heat.Pattern{{Shape: key, Example: key, Distinct: heat.Distinct{Keys: 1}, Writes: 60 * rate}}, r.Patterns...)
+			})
+			found := heat.Explain(r, heat.Rules{})
+			if want == "" && len(found) > 0 || want != "" && (len(found) != 1 || !strings.Contains(found[0].Remedy, want)) {
+				t.Errorf("%s at %v a second: got %s", key, rate, spelt(found))
+			}
+		}
+	}
+	if found := heat.Explain(hot("COUNTER#GLOBAL#SHARD_A", 21, 1), heat.Rules{}); len(found) == 0 {
+		t.Error("a key that is no shard: no finding")
+	}
+}
+
+// A few throttles do not make most calls slow.
+func TestSlowCallersAreNotAHotKey(t *testing.T) {
+	slow := func(throttled int64) heat.Report {
+		return in(report(heat.Flow{
+			Units: 6000, Requests: 23_180, Throttled: throttled, Distinct: heat.Distinct{Keys: 1},
+			Latency: heat.Latency{P50: 9800 * time.Millisecond, P99: 14 * time.Second, P999: 15 * time.Second},
+		}), func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{OnDemand: true, WarmWrites: 4000, WarmReads: 12_000} })
+	}
+	for throttled, want := range map[int64]string{131: "look at the caller first", 20_000: "fix the hot key"} {
+		found := heat.Explain(slow(throttled), heat.Rules{})
+		at := slices.IndexFunc(found, func(f heat.Finding) bool { return f.Kind == heat.SlowAtLowTraffic })
+		if at < 0 || !strings.Contains(found[at].Remedy, want) {
+			t.Errorf("%d throttled: got %s", throttled, spelt(found))
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package heat
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/heatsink-go/heatsink/internal/judge"
+)
 
 // dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are even. Shares are
 // of recent traffic, so there must be enough of it. A key with a finding does not get another.
@@ -9,7 +13,7 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		shape := shapeIn(r, k.Key)
-		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+		if !e.dominates(flow, k) || e.coolShard(k, d, shape) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
@@ -22,6 +26,12 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 		f.Kind, f.Cause, f.Remedy = whyDominant(r, d, k, shape)
 		e.add(r, f)
 	}
+}
+
+// coolShard reports whether a key is a shard by its name, far below a partition's limit. It is spread already: a counter that
+// one process writes has all of its traffic in one shard.
+func (e *explainer) coolShard(k *KeyHeat, d Direction, shape string) bool {
+	return (sharded(shape) || shardName(k.Key)) && !e.refused(k) && max(e.report.Sustained(k), k.Second) < judge.Beside*d.Limit()
 }
 
 // dominates reports whether a key has far more than its fair share of a flow that is large enough to tell.
@@ -80,7 +90,7 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 			if e.dominant(r, p.Example) {
 				continue
 			}
-			if spreadAlready(r, p.Example) {
+			if spreadAlready(r, p.Example) || shardName(p.Example) {
 				continue
 			}
 			said[about{r.Resource, p.Shape}] = true
