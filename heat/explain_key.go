@@ -191,6 +191,9 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 	case d == Read:
 		return ReadHot, "reads of one key exceed what a partition serves",
 			"cache the reads (package cache, or DAX), or keep copies of items that many read (package replica); do not shard for reads: a read of a sharded key asks every shard"
+	case sharded(shape) || shardName(k.Key):
+		return HotKey, "the key is sharded and still hot: it has too few shards, or several share a partition",
+			"raise the number of shards, and pre-warm the table if it has fewer partitions than shards"
 	case k.Items == 1 && fixed:
 		return GlobalCounter, "all writers update one item",
 			"shard the counter: package counter combines many increments into one write, and sums the shards when read"
@@ -199,10 +202,7 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 			"if it is a counter, shard it (package counter); else combine its changes and write less often"
 	case timeOnly(shape):
 		return TimeKey, "all current writes go to the key of the current time: a bucket limits the size of a key, not its rate",
-			"add shards to the bucket: layout.Layout{Bucket: …, Shards: …}"
-	case sharded(shape):
-		return HotKey, "the key is sharded and still hot: it has too few shards, or several share a partition",
-			"raise the number of shards, and pre-warm the table if it has fewer partitions than shards"
+			"add shards to the bucket: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime"
 	case spreadAlready(r, k.Key):
 		return HotKey, "the key has shards, but its bare key is still hot: a writer does not use the layout, or the shards are too few",
 			"give the layout to all writers; if they have it, raise the number of shards, and pre-warm the table if it has fewer partitions than shards"
@@ -211,7 +211,7 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 			"shard the key: layout.Layout{Shards: …}"
 	case tenants(r, shape):
 		return SkewedTenant, "one key of many takes far more than the others",
-			"shard this key (layout.Layout with Widths for the few keys that need it), or limit its rate (package ratelimit)"
+			"shard this key alone (heatsink.Options.Widths, with a layout.WidthTable of the few keys that need shards), or limit its rate (package ratelimit)"
 	}
 	return HotKey, "writes to one key exceed what a partition serves", "shard the key: layout.Layout{Shards: …}"
 }

@@ -1,6 +1,10 @@
 package heat
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/heatsink-go/heatsink/internal/judge"
+)
 
 // dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are even. Shares are
 // of recent traffic, so there must be enough of it. A key with a finding does not get another.
@@ -9,7 +13,7 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		shape := shapeIn(r, k.Key)
-		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+		if !e.dominates(flow, k) || e.coolShard(k, d, shape) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
@@ -22,6 +26,12 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 		f.Kind, f.Cause, f.Remedy = whyDominant(r, d, k, shape)
 		e.add(r, f)
 	}
+}
+
+// coolShard reports whether a key is a shard by its name, far below a partition's limit. It is spread already: a counter that
+// one process writes has all of its traffic in one shard.
+func (e *explainer) coolShard(k *KeyHeat, d Direction, shape string) bool {
+	return (sharded(shape) || shardName(k.Key)) && !e.refused(k) && max(e.report.Sustained(k), k.Second) < judge.Beside*d.Limit()
 }
 
 // dominates reports whether a key has far more than its fair share of a flow that is large enough to tell.
@@ -80,17 +90,22 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 			if e.dominant(r, p.Example) {
 				continue
 			}
-			if spreadAlready(r, p.Example) {
+			if spreadAlready(r, p.Example) || shardName(p.Example) {
 				continue
 			}
 			said[about{r.Resource, p.Shape}] = true
-			e.add(r, Finding{
+			f := Finding{
 				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,
 				Message:  fmt.Sprintf("Partition key %s has a single value: hot by design", p.Shape),
 				Evidence: patternEvidence(p),
 				Cause:    "all items of this kind share one partition key, and so one partition's 1,000 writes and 3,000 reads a second",
 				Remedy:   "put an attribute that varies into the key, such as a customer, or a time bucket; above 1,000 writes a second, add shards",
-			})
+			}
+			if singleItem(r, p.Example) {
+				f.Cause = "all writers update one item, which has one partition's 1,000 writes and 3,000 reads a second"
+				f.Remedy = "do nothing below 1,000 writes a second; above that, shard the counter (package counter), or combine changes and write less often"
+			}
+			e.add(r, f)
 		case timeOnly(p.Shape):
 			said[about{r.Resource, p.Shape}] = true
 			e.add(r, Finding{
@@ -98,10 +113,26 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				Message:  fmt.Sprintf("Partition keys %s are times: all current writes share one key", p.Shape),
 				Evidence: patternEvidence(p),
 				Cause:    "a time bucket limits the size of a key, not its rate: the partition's limit is per second",
-				Remedy:   "do nothing below 1,000 writes a second; above that, add shards to every bucket: layout.Layout{Bucket: …, Shards: …}",
+				Remedy:   "do nothing below 1,000 writes a second; above that, add shards to every bucket: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime",
 			})
 		}
 	}
+}
+
+// singleItem reports whether all that was seen of a key is one item, which has no attribute that could vary.
+func singleItem(r *ResourceReport, key string) bool {
+	one := false
+	for _, d := range [...]Direction{Write, Read} {
+		for i := range r.Flow(d).Keys {
+			if k := &r.Flow(d).Keys[i]; k.Key == key {
+				if k.Items != 1 {
+					return false
+				}
+				one = true
+			}
+		}
+	}
+	return one
 }
 
 // matters reports whether a pattern has enough items or traffic for a finding.

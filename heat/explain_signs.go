@@ -6,7 +6,10 @@ import (
 	"time"
 )
 
-const fiveMinutes = 5 * time.Minute
+const (
+	fiveMinutes = 5 * time.Minute
+	slowCall    = 100 * time.Millisecond
+)
 
 // signs finds signs of a hot partition that name no key: slow calls at low traffic, some calls fast and some slow, and many
 // retries.
@@ -35,11 +38,9 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 	if f.Throttled == 0 || f.Latency.P99 == 0 {
 		return
 	}
-	served, most := 0.0, capacityOf(r.Capacity, d)
-	if s := e.report.Elapsed().Seconds(); s > 0 {
-		served = f.Units / s
-	}
-	slow := f.Latency.P99 >= 100*time.Millisecond
+	rate, _ := served(e.report, f) // as the evidence has it
+	most := capacityOf(r.Capacity, d)
+	slow := f.Latency.P99 >= slowCall
 	line := fmt.Sprintf("p50 %v, p99 %v, p99.9 %v", f.Latency.P50, f.Latency.P99, f.Latency.P999)
 	switch {
 	case slow && f.Latency.P50*20 <= f.Latency.P99:
@@ -49,13 +50,19 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 			Evidence: []string{line, fmt.Sprintf("%d of %d requests throttled", f.Throttled, f.Requests)},
 			Cause:    "calls for hot keys wait for retries, and all others do not", Remedy: "fix the hot key; see the other findings",
 		})
-	case slow && most > 0 && served < 0.3*most:
-		e.add(r, Finding{
+	case slow && most > 0 && rate < 0.3*most:
+		found := Finding{
 			Kind: SlowAtLowTraffic, Severity: Warning, Direction: d,
-			Message:  fmt.Sprintf("%ss are slow at %.0f%% of the capacity", capital(d.String()), 100*served/most),
+			Message:  fmt.Sprintf("%ss are slow at %.0f%% of the capacity", capital(d.String()), 100*rate/most),
 			Evidence: append([]string{line}, capacityEvidence(e.report, r, d)...),
 			Cause:    "retries of throttled calls take the time, not the traffic", Remedy: "fix the hot key; see the other findings",
-		})
+		}
+		if f.Latency.P50 >= slowCall && 2*f.Throttled < f.Requests {
+			found.Evidence = append(found.Evidence, fmt.Sprintf("%d of %d requests throttled", f.Throttled, f.Requests))
+			found.Cause = "most calls are slow, and most were not throttled: the caller or the network takes the time"
+			found.Remedy = "look at the caller first: its processor, its connections (MaxConnsPerHost) and the network; sharding does not help"
+		}
+		e.add(r, found)
 	}
 }
 

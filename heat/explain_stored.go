@@ -88,7 +88,7 @@ func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
 			Evidence: []string{fmt.Sprintf("at least %d items, of %d examined; a fair share of %s is %.1f%%",
 				k.Low, s.Items, partitionKeys(s.Distinct.Keys), 100/float64(s.Distinct.Keys))},
 			Cause:  "if reads and writes follow the items, they all go to one partition",
-			Remedy: "do nothing below 1,000 writes and 3,000 reads a second; above that, bucket its key by time or add shards: layout.Layout{Bucket: …, Shards: …}",
+			Remedy: "do nothing below 1,000 writes and 3,000 reads a second; above that, bucket its key by time or add shards: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime",
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/figure"
 )
 
 // The ends of DynamoDB's reasons for a throttle; TableRead, TableWrite, IndexRead or IndexWrite go before.
@@ -89,6 +91,17 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 		Cause:    "the demand for one key exceeds what one partition serves; the table's capacity does not matter",
 		Remedy:   "find the key with heatsink top, a Recorder in the writers, or Contributor Insights; then shard it",
 	}
+	if d == Read {
+		f.Remedy = "find the key with heatsink top, a Recorder in the readers, or Contributor Insights; then cache its reads (package cache, or DAX), " +
+			"or keep copies of items that many read (package replica); do not shard for reads: a read of a sharded key asks every shard"
+	}
+	if k := mostRefused(r.Flow(d), n); k != nil {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of these for key '%s', which wants %s %s units a second", k.Throttled, k.Key,
+			figure.Thousands(max(e.report.Sustained(k), k.Second)), d))
+		f.Cause = fmt.Sprintf("key '%s' shares its partition with keys that this source does not show, or its bursts are shorter than the measurement", k.Key)
+		f.Remedy = "spread the bursts of that key over a few seconds (package ratelimit); raise the table's warm throughput, so that it gets a partition of its own; " +
+			"find its neighbours with Contributor Insights"
+	}
 	if e.fewThrottles(r.Flow(d), n) {
 		f.Severity = Info
 		f.Remedy = "do nothing yet: up to ten throttles in five minutes are harmless, and retries handle them"
@@ -100,6 +113,16 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 		f.Remedy = "shard the index's key (heatsink Options.Index); more shards of the table's key do not help"
 	}
 	e.add(r, f)
+}
+
+// mostRefused returns the key that most of the throttles by key range are of, nil if there is none.
+func mostRefused(f *Flow, throttled int64) *KeyHeat {
+	for i := range f.Keys {
+		if k := &f.Keys[i]; keyRange(k.Reason) && 2*k.Throttled > throttled {
+			return k
+		}
+	}
+	return nil
 }
 
 // fewThrottles reports whether there are no more throttles than retries handle: ten in five minutes. The last five minutes

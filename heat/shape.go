@@ -2,6 +2,7 @@ package heat
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/shape"
@@ -60,6 +61,17 @@ func sharded(shape string) bool {
 	return strings.HasSuffix(shape, "SHARD_{n}") || strings.HasSuffix(shape, "SHARD#{n}") ||
 		timeOnly(strings.TrimSuffix(shape, "#{n}")) && strings.HasSuffix(shape, "#{n}") ||
 		timeOnly(strings.TrimSuffix(shape, ".{n}")) && strings.HasSuffix(shape, ".{n}")
+}
+
+// shardName reports whether a key is spelt as a shard is by default, such as VIEWS#SHARD_4. A shape tells only where several
+// shards were seen.
+func shardName(key string) bool {
+	at := strings.LastIndex(key, "#SHARD_")
+	if at < 1 {
+		return false
+	}
+	_, err := strconv.ParseUint(key[at+len("#SHARD_"):], 10, 16)
+	return err == nil
 }
 
 // learn fills in the patterns and the shapes of keys that a source has not learnt, such as Contributor Insights, from the

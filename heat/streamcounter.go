@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
@@ -44,14 +46,42 @@ func NewStreamCounter(ctx context.Context, tables Describer, name string, option
 	return &StreamCounter{&StreamReader{table: t, options: o, done: make(Checkpoint)}}, nil
 }
 
-// Add counts records. DynamoDB's own deletions of expired items cost nothing and are not counted.
-func (c *StreamCounter) Add(records ...streamtypes.Record) {
+// Add counts records. DynamoDB's own deletions of expired items cost nothing and are not counted. Records without the table's
+// partition key, such as those of another table, are not counted either: the error names the first of them and their number.
+func (c *StreamCounter) Add(records ...streamtypes.Record) error {
+	partition := c.reader.table.view.Load().own.names.partition
+	var fault error
+	others := 0
 	for i := range records {
-		if d := records[i].Dynamodb; d != nil && d.StreamViewType != "" {
+		d := records[i].Dynamodb
+		if err := ofTable(d, partition); err != nil {
+			if others++; fault == nil {
+				fault = fmt.Errorf("record %q of the stream of table %q: %w", aws.ToString(records[i].EventID), c.reader.table.name, err)
+			}
+			continue
+		}
+		if d.StreamViewType != "" {
 			c.reader.setKind(d.StreamViewType)
 		}
 		c.reader.count("", &records[i])
 	}
+	if others > 1 {
+		return fmt.Errorf("%w (and %d more like it)", fault, others-1)
+	}
+	return fault
+}
+
+// ofTable returns an error if a record cannot be of a table with these attributes of the partition key.
+func ofTable(d *streamtypes.StreamRecord, partition []string) error {
+	if d == nil {
+		return errors.New("it has no change")
+	}
+	for _, name := range partition {
+		if d.Keys[name] == nil {
+			return fmt.Errorf("it has no key %q, but keys %q: give the records of this table's stream only", name, slices.Sorted(maps.Keys(d.Keys)))
+		}
+	}
+	return nil
 }
 
 // Records returns the number of records counted.

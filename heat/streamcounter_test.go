@@ -90,3 +90,23 @@ func TestStreamCounterOfWhatIsWrong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Records without the table's key are named and not counted.
+func TestStreamCounterRefusesOthers(t *testing.T) {
+	counter, err := heat.NewStreamCounter(t.Context(), nil, "shop", heat.Options{Keys: map[string][]string{"shop": {"pk"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyed := func(name string) streamtypes.Record {
+		return streamtypes.Record{EventID: aws.String(name), Dynamodb: &streamtypes.StreamRecord{
+			Keys: map[string]streamtypes.AttributeValue{name: &streamtypes.AttributeValueMemberS{Value: "a"}},
+		}}
+	}
+	err = counter.Add(keyed("customer"), keyed("pk"), streamtypes.Record{})
+	if err == nil || counter.Records() != 1 || !strings.Contains(err.Error(), `record "customer" of the stream of table "shop": it has no key "pk"`) || !strings.Contains(err.Error(), "1 more") {
+		t.Errorf("%d records, %v", counter.Records(), err)
+	}
+	if err := counter.Add(streamtypes.Record{}); err == nil || !strings.Contains(err.Error(), "has no change") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -238,7 +238,8 @@ func (t *table) learn(d *types.TableDescription) {
 	defer t.mu.Unlock()
 	t.note = ""
 	t.changeLocked(func(v *tableView) {
-		v.doubted = d.TableStatus == types.TableStatusUpdating // the description is of before
+		// The description is of before, or of a table whose warm throughput is not told yet.
+		v.doubted = d.TableStatus == types.TableStatusUpdating || d.TableStatus == types.TableStatusCreating
 		v.own.names.learn(d.KeySchema)
 		v.own.capacity = tableCapacity(d)
 		v.own.single = len(v.own.names.sort) == 0

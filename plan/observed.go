@@ -31,15 +31,20 @@ type KeyRate struct {
 }
 
 // ForKeys makes a plan for each key with an observed rate, in their order. base describes everything else: the table, the
-// reads and the size of items. The keys' shares of the load follow from their rates, so base has neither Share nor Zipf.
-// An error wraps ErrWorkload and names the keys.
+// reads and the size of items. The keys' shares of the load follow from their rates, so base has no Zipf. Its Share is that
+// of all these keys together in the table's load; by default they have all of it. An error wraps ErrWorkload and names the
+// keys.
 //
 // A throttled key below a fifth of a partition's limit gets no shards unless WritesRefused is set: another key on its
 // partition causes the throttles.
 func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
-	if base.Share != 0 || base.Zipf != 0 {
-		return nil, fmt.Errorf("%w: leave out Share and Zipf: the shares follow from the rates of the keys", ErrWorkload)
+	switch {
+	case base.Zipf != 0:
+		return nil, fmt.Errorf("%w: leave out Zipf: the shares follow from the rates of the keys", ErrWorkload)
+	case !(base.Share >= 0 && base.Share <= 1):
+		return nil, fmt.Errorf("%w: Share is %v: it must be between 0 and 1, the share of all these keys together", ErrWorkload, base.Share)
 	}
+	set(&base.Share, 1)
 	keys = slices.Clone(keys)
 	judged := make([]judgement, len(keys))
 	var writes, reads float64
@@ -105,9 +110,14 @@ func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
 	w.Reads = k.ReadUnits / d.readWith(Leave, 1, 1, layout.NoBucket).units()
 	switch {
 	case k.WriteUnits > 0:
-		w.Share = k.WriteUnits / writes
+		w.Share *= k.WriteUnits / writes
 	case k.ReadUnits > 0:
-		w.Share = k.ReadUnits / reads
+		w.Share *= k.ReadUnits / reads
+	default:
+		w.Share = 0
+	}
+	if w.Share*float64(w.Keys) < 1 {
+		w.Keys = 0 // it is not the hottest of them, so their number says nothing of its share
 	}
 	return w
 }

@@ -168,3 +168,19 @@ func TestForKeysOfAFullPartition(t *testing.T) {
 		t.Errorf("read: got %+v, %q", read.Load, read.Reasons)
 	}
 }
+
+// The keys may be a part of the load only: then the others are all the rest.
+func TestForKeysThatAreAPart(t *testing.T) {
+	keys := []KeyRate{{Key: "A", WriteUnits: 3000}, {Key: "B", WriteUnits: 600}}
+	plans, err := ForKeys(Workload{Share: 0.4}, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "others of A", plans[0].Load.OtherWriteUnits, 6000)
+	near(t, "others of B", plans[1].Load.OtherWriteUnits, 8400)
+	for _, share := range []float64{-1, 1.1, math.NaN()} {
+		if _, err := ForKeys(Workload{Share: share}, keys); !errors.Is(err, ErrWorkload) {
+			t.Errorf("share %v: got %v", share, err)
+		}
+	}
+}

@@ -122,8 +122,12 @@ func (c *auditChange) overlaps(before, after *heat.Report) bool {
 	if after.Elapsed() <= 0 || shared <= time.Minute { // CloudWatch counts by the minute
 		return false
 	}
-	c.Notes = append(c.Notes, fmt.Sprintf("%s: the reports share %s, so their rates are not compared: give --last the time since the earlier one, %s at most",
-		after.Source, spanText(shared.Round(time.Second)), spanText(max(0, after.To.Sub(before.To)).Round(time.Second))))
+	advice := "repeat it a minute after the earlier one at the soonest, with --last 1m"
+	if since := after.To.Sub(before.To).Truncate(time.Minute); since > 0 {
+		advice = "give --last the time since the earlier one, " + spanText(since) + " at most"
+	}
+	c.Notes = append(c.Notes, fmt.Sprintf("%s: the reports share %s, so their rates are not compared: %s",
+		after.Source, spanText(shared.Round(time.Second)), advice))
 	return true
 }
 

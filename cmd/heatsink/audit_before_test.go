@@ -49,6 +49,7 @@ func TestAuditChange(t *testing.T) {
 		{"helped", monday.Add(2 * time.Hour), 4000, 0, "EVENTS", "", ""},
 		{"not raised", monday.Add(2 * time.Hour), 1000, 36_000, "EVENTS", "", ""},
 		{"overlap", monday.Add(10 * time.Minute), 4000, 36_000, "EVENTS", "", "cloudwatch: the reports share 50m, so their rates are not compared: give --last the time since the earlier one, 10m at most"},
+		{"at once", monday.Add(20 * time.Second), 4000, 36_000, "EVENTS", "", "so their rates are not compared: repeat it a minute after the earlier one at the soonest, with --last 1m"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := hourOf(monday, 1000, 36_000, "EVENTS")

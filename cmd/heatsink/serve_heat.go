@@ -76,6 +76,7 @@ func newHeatHandler(e *engine.Engine, recorder *heat.Recorder) http.Handler {
 		if table := r.FormValue("table"); table != "" {
 			report.Resources = slices.DeleteFunc(report.Resources, func(r heat.ResourceReport) bool { return r.Table != table })
 		}
+		fillCapacity(r.Context(), e, &report)
 		answer := heatAnswer{Report: report}
 		if r.FormValue("places") == "true" {
 			answer.Places = placesOf(r.Context(), e, &report)

@@ -32,6 +32,7 @@ func engineRounds(e *engine.Engine, recorder *heat.Recorder) func(context.Contex
 			}
 			r.Partitions = append(r.Partitions, list...)
 		}
+		fillCapacity(ctx, e, &r.Report)
 		r.Locate(placesOf(ctx, e, &r.Report))
 		return r, nil
 	}

@@ -53,6 +53,10 @@ func TestTopOfAnEngine(t *testing.T) {
 	if round.Source != heat.Engine || len(round.Partitions) != 1 || len(round.Resources) != 1 || strings.Contains(stdout, "viral") {
 		t.Fatalf("got %s", stdout)
 	}
+	// A plan needs to know how much the table takes already.
+	if c := round.Resources[0].Capacity; c == nil || !c.OnDemand || c.WarmWrites == 0 || c.WarmReads == 0 {
+		t.Errorf("got capacity %+v", c)
+	}
 	if key := round.Resources[0].Writes.Keys[0]; key.Throttled != 20 || key.Units < 100 || key.Items != 1 {
 		t.Errorf("got %+v", key)
 	}

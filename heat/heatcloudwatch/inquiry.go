@@ -29,7 +29,7 @@ type inquiry struct {
 func (q *inquiry) run(ctx context.Context, client MetricsClient, o Options) error {
 	q.status = make([]types.StatusCode, len(q.questions))
 	in := &cloudwatch.GetMetricDataInput{
-		StartTime: aws.Time(o.from()), EndTime: aws.Time(o.To), ScanBy: types.ScanByTimestampAscending,
+		StartTime: aws.Time(o.from()), EndTime: aws.Time(o.end()), ScanBy: types.ScanByTimestampAscending,
 		MetricDataQueries: q.queries(),
 	}
 	for {

@@ -105,7 +105,7 @@ func readRule(ctx context.Context, client InsightsClient, listed *contributors, 
 		return nil
 	}
 	out, err := client.GetInsightRuleReport(ctx, &cloudwatch.GetInsightRuleReportInput{
-		RuleName: aws.String(rule), StartTime: aws.Time(o.from()), EndTime: aws.Time(o.To), Period: aws.Int32(60),
+		RuleName: aws.String(rule), StartTime: aws.Time(o.from()), EndTime: aws.Time(o.end()), Period: aws.Int32(60),
 		MaxContributorCount: aws.Int32(int32(o.Top)), OrderBy: aws.String("Sum"),
 		Metrics: []string{"MaxContributorValue", "Maximum"},
 	})

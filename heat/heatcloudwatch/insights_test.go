@@ -187,7 +187,7 @@ func TestInsightsWithoutMinutes(t *testing.T) {
 		}}
 		got := insightsOf(t, bare, client, heatcloudwatch.Options{Last: 90 * time.Second}).Resources[0].Writes
 		if got.Units != 110 || got.Throttled != 200 || got.Distinct.Keys != 5 || len(got.Keys) != 5 ||
-			got.Keys[0].Rate != 300.0/120 || got.Keys[0].Share != 300.0/310 {
+			got.Keys[0].Rate != 300.0/122.5 || got.Keys[0].Share != 300.0/310 {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -51,7 +51,7 @@ func TestMetricsShowAHotPartition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(report.Resources) != 1 || report.Elapsed() != time.Hour {
+		if len(report.Resources) != 1 || report.Elapsed() != time.Hour+30*time.Second {
 			t.Fatalf("got %+v", report)
 		}
 		w := report.Resources[0].Writes
@@ -65,6 +65,33 @@ func TestMetricsShowAHotPartition(t *testing.T) {
 		if len(findings) != 1 || findings[0].Kind != heat.HotPartition || findings[0].Severity != heat.Critical ||
 			findings[0].Message != "A hot partition: writes throttled by key range while the table has spare capacity" {
 			t.Errorf("got %+v", findings)
+		}
+	})
+}
+
+// A steady rate is the same at any second of a minute, and no report ends in the future.
+func TestMetricsOfASteadyRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := local.New(local.Options{Physics: &local.Physics{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.CreateTable(t.Context(), "views", "pk", "sk"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
+		burn(t.Context(), db.Client(), "views", "a", 3, 1250) // 30 a second for 2m05s
+		for range 3 {
+			report, err := heatcloudwatch.Metrics(t.Context(), db.CloudWatchClient(), db.Client(), "views", heatcloudwatch.Options{Last: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rate := report.Resources[0].Writes.Units / report.Elapsed().Seconds()
+			if rate != 30 || report.To.After(time.Now()) {
+				t.Errorf("at %s: %v writes a second until %s, want 30", time.Now().UTC().Format(time.TimeOnly), rate, report.To.Format(time.TimeOnly))
+			}
+			burn(t.Context(), db.Client(), "views", "a", 3, 270)
 		}
 	})
 }

@@ -9,10 +9,12 @@ import (
 
 // Options select the time range. A field at zero has its default.
 type Options struct {
-	// To is the end of the time range. Default: now. CloudWatch is a few minutes behind.
+	// To is the end of the time range, rounded up to a minute, but not to one that is not over. Default: now. CloudWatch is
+	// a few minutes behind.
 	To time.Time
 
-	// Last is the length of the time range, rounded up to minutes. Default: an hour.
+	// Last is the length of the time range, rounded up to minutes. Default: an hour. A minute that is not over comes on
+	// top, so that a report has at least one whole minute.
 	Last time.Duration
 
 	// Top is the number of keys of each kind to ask Contributor Insights for, at most 25. Default: 25.
@@ -46,17 +48,29 @@ func (o Options) validate() error {
 }
 
 func (o Options) withDefaults() Options {
-	if o.To.IsZero() {
-		o.To = time.Now()
+	now := time.Now()
+	if o.To.IsZero() || o.To.After(now) {
+		o.To = now
 	}
-	o.Last = cmp.Or(o.Last, time.Hour)
-	o.Top = cmp.Or(o.Top, mostContributors)
-	if whole := o.To.UTC().Truncate(time.Minute); !whole.Equal(o.To) {
-		o.To = whole.Add(time.Minute) // the minute that is not over counts as far as it is
+	if end := o.end(); !end.After(now) {
+		o.To = end
 	}
 	o.To = o.To.UTC()
+	o.Last = cmp.Or(o.Last, time.Hour)
+	o.Top = cmp.Or(o.Top, mostContributors)
 	return o
 }
 
 // from returns the beginning: that of the minute it falls into.
-func (o Options) from() time.Time { return o.To.Add(-o.Last).Truncate(time.Minute) }
+func (o Options) from() time.Time {
+	return o.To.Truncate(time.Minute).Add(-o.Last).Truncate(time.Minute)
+}
+
+// end returns the end of the last minute, which may not be over. Rates are until To: a sum of a few seconds is none of a minute.
+func (o Options) end() time.Time {
+	whole := o.To.UTC().Truncate(time.Minute)
+	if whole.Before(o.To) {
+		return whole.Add(time.Minute)
+	}
+	return whole
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
 )
 
-// asked returns the stretch of time that CloudWatch is asked for.
+// asked returns the time of a report, after a look at what CloudWatch is asked for: whole minutes.
 func asked(t *testing.T, o heatcloudwatch.Options) (from, to time.Time) {
 	t.Helper()
 	client := metricData(func(in *cloudwatch.GetMetricDataInput) (*cloudwatch.GetMetricDataOutput, error) {
@@ -22,10 +22,10 @@ func asked(t *testing.T, o heatcloudwatch.Options) (from, to time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !report.From.Equal(from) || !report.To.Equal(to) || report.From.Location() != time.UTC || report.To.Location() != time.UTC {
+	if !report.From.Equal(from) || report.To.After(to) || to.Sub(report.To) >= time.Minute || to.Second() != 0 || report.From.Location() != time.UTC || report.To.Location() != time.UTC {
 		t.Errorf("asked for %v to %v, the report is of %v to %v", from, to, report.From, report.To)
 	}
-	return from, to
+	return from, report.To
 }
 
 // Whole minutes are asked for, in UTC, however short and in whatever zone the time is.
@@ -40,13 +40,14 @@ func TestOptionsAreWholeMinutes(t *testing.T) {
 			options  heatcloudwatch.Options
 			from, to time.Time
 		}{
-			{heatcloudwatch.Options{}, day(0, 1, 0), day(1, 1, 0)},
-			{heatcloudwatch.Options{Last: time.Second}, day(1, 0, 0), day(1, 1, 0)},
-			{heatcloudwatch.Options{Last: 90 * time.Second}, day(0, 59, 0), day(1, 1, 0)},
+			{heatcloudwatch.Options{}, day(0, 0, 0), day(1, 0, 7)},
+			{heatcloudwatch.Options{Last: time.Second}, day(0, 59, 0), day(1, 0, 7)},
+			{heatcloudwatch.Options{Last: 90 * time.Second}, day(0, 58, 0), day(1, 0, 7)},
 			{heatcloudwatch.Options{To: day(0, 30, 0), Last: time.Nanosecond}, day(0, 29, 0), day(0, 30, 0)},
 			{heatcloudwatch.Options{To: day(0, 30, 1), Last: time.Minute}, day(0, 30, 0), day(0, 31, 0)},
 			{heatcloudwatch.Options{To: day(0, 30, 1).In(kathmandu), Last: time.Minute}, day(0, 30, 0), day(0, 31, 0)},
-			{heatcloudwatch.Options{Last: 15 * 24 * time.Hour}, day(1, 1, 0).AddDate(0, 0, -15), day(1, 1, 0)},
+			{heatcloudwatch.Options{To: day(1, 1, 6), Last: time.Minute}, day(0, 59, 0), day(1, 0, 7)}, // a clock that is ahead
+			{heatcloudwatch.Options{Last: 15 * 24 * time.Hour}, day(1, 0, 0).AddDate(0, 0, -15), day(1, 0, 7)},
 		} {
 			if from, to := asked(t, test.options); !from.Equal(test.from) || !to.Equal(test.to) {
 				t.Errorf("%+v: %v to %v, want %v to %v", test.options, from, to, test.from, test.to)

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -27,7 +28,10 @@ import (
 // Reader counts the writes in stream events. Make one when the function starts, outside of the handler: a Lambda function
 // lives for many invocations. Each instance of the function sees its own part of the stream. Lambda repeats a batch whose
 // handler fails, and the reader then counts it again. Its methods may be called concurrently.
-type Reader struct{ counter *heat.StreamCounter }
+type Reader struct {
+	counter *heat.StreamCounter
+	table   string
+}
 
 // New looks up a table, with one DescribeTable, and returns a reader. A function that may not call it gives nil for tables,
 // and names the partition key in options.Keys.
@@ -36,21 +40,51 @@ func New(ctx context.Context, tables heat.Describer, table string, options heat.
 	if err != nil {
 		return nil, fmt.Errorf("heatlambda: %w", err)
 	}
-	return &Reader{counter}, nil
+	return &Reader{counter, table}, nil
 }
 
-// Add counts the records of an event. It counts all records that it can read, and its error names those that it cannot.
+// mostFaults is how many records an error names.
+const mostFaults = 10
+
+// Add counts the records of an event. It counts all records of the table that it can read. Its error names the first ten of
+// the others: those that it cannot read, that lack the table's key, or that are of another table's stream.
 func (r *Reader) Add(event events.DynamoDBEvent) error {
 	var faults []error
+	more := 0
 	for i := range event.Records {
-		record, err := Record(event.Records[i])
-		if err != nil {
+		if err := r.add(&event.Records[i]); err != nil && len(faults) < mostFaults {
 			faults = append(faults, err)
-			continue
+		} else if err != nil {
+			more++
 		}
-		r.counter.Add(record)
+	}
+	if more > 0 {
+		faults = append(faults, fmt.Errorf("heatlambda: and %d more records that were not counted", more))
 	}
 	return errors.Join(faults...)
+}
+
+func (r *Reader) add(record *events.DynamoDBEventRecord) error {
+	if of := tableOf(record.EventSourceArn); of != "" && of != tableOf(r.table) {
+		return fmt.Errorf("heatlambda: record %q is of table %q, but the reader counts those of %q: make a reader for each table", record.EventID, of, tableOf(r.table))
+	}
+	converted, err := Record(*record)
+	if err != nil {
+		return err
+	}
+	if err := r.counter.Add(converted); err != nil {
+		return fmt.Errorf("heatlambda: %w", err)
+	}
+	return nil
+}
+
+// tableOf returns the name of a table by its ARN or that of its stream. Anything else is a name already.
+func tableOf(arn string) string {
+	if _, name, is := strings.Cut(arn, ":table/"); is {
+		name, _, _ = strings.Cut(name, "/")
+		return name
+	}
+	return arn
 }
 
 // Records returns the number of records counted.

@@ -262,3 +262,41 @@ func TestChangeOf(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Records that are not of the table are refused, and not counted as the table's.
+func TestRecordsOfAnotherTable(t *testing.T) {
+	const shop, other = "arn:aws:dynamodb:eu-west-1:123456789012:table/shop/stream/2026-11-16T00:00:00.000", "arn:aws:dynamodb:eu-west-1:123456789012:table/crm/stream/2026-11-16T00:00:00.000"
+	record := func(arn, key string) events.DynamoDBEventRecord {
+		r := events.DynamoDBEventRecord{EventID: "e1", EventName: "INSERT", EventSourceArn: arn}
+		if key != "" {
+			r.Change.Keys = map[string]events.DynamoDBAttributeValue{key: events.NewStringAttribute("a")}
+		}
+		return r
+	}
+	for _, test := range []struct {
+		record events.DynamoDBEventRecord
+		want   string // "": it is counted
+	}{
+		{record(shop, "pk"), ""},
+		{record("", "pk"), ""},
+		{record(other, "pk"), `record "e1" is of table "crm", but the reader counts those of "shop"`},
+		{record(shop, "customer"), `it has no key "pk", but keys ["customer"]`},
+		{record(shop, ""), `it has no key "pk", but keys []`},
+	} {
+		reader, err := heatlambda.New(t.Context(), nil, "shop", heat.Options{Keys: map[string][]string{"shop": {"pk"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		many := make([]events.DynamoDBEventRecord, 500)
+		for i := range many {
+			many[i] = test.record
+		}
+		err = reader.Add(events.DynamoDBEvent{Records: many})
+		if counted := reader.Records() == 500; counted != (test.want == "") || counted != (err == nil) {
+			t.Errorf("%d records, %v", reader.Records(), err)
+		}
+		if err != nil && (!strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "and 490 more") || len(err.Error()) > 3000) {
+			t.Errorf("got %v, want %q", err, test.want)
+		}
+	}
+}

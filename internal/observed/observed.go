@@ -4,6 +4,7 @@ package observed
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type Seen []*observation
 type observation struct {
 	resource *heat.ResourceReport
 	rates    []plan.KeyRate
+	demand   [2]float64             // for all keys, in units a second by direction, also for keys that are not in rates
 	by       map[string]heat.Source // which source a key's rates are from
 	critical map[string]bool        // keys that findings say are held at the limit
 }
@@ -73,6 +75,9 @@ func (all Seen) of(r heat.Resource) *observation {
 // add takes the rates of the keys that no earlier source had, and the throttles of all: a stream shows none.
 func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+		if o.demand[d] == 0 {
+			o.demand[d] = demand(report, r.Flow(d))
+		}
 		for i := range r.Flow(d).Keys {
 			k := &r.Flow(d).Keys[i]
 			rate := max(report.Sustained(k), k.Second)
@@ -96,6 +101,19 @@ func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
 			}
 		}
 	}
+}
+
+// demand returns the demand for all keys of a flow, in units a second: a report lists the hottest only. It is 0 for a
+// source without keys, which may count the same traffic over another time.
+func demand(report *heat.Report, f *heat.Flow) float64 {
+	all := 0.0
+	for i := range f.Keys {
+		if k := &f.Keys[i]; k.Share > 0 {
+			all = max(all, k.RateLow/k.Share, f.Units/max(1, report.Elapsed().Seconds()))
+			break // the hottest key: its share is the most certain one
+		}
+	}
+	return all
 }
 
 // keyRate is a plan's, filled in from what was seen.
@@ -211,34 +229,62 @@ func (all Seen) placed(w plan.Workload, r *heat.ResourceReport) plan.Workload {
 	return w
 }
 
-// Plans makes plans for keys, in their order. base is everything that was not observed, and check looks at it before it is used. A
-// key's share is of the keys of the same table or index.
+// Plans makes plans for keys, in their order. base is everything that was not observed, and check looks at it before it is
+// used. A key's share is of the demand for its table or index, whichever keys are asked for.
 func (all Seen) Plans(base plan.Workload, keys []HotKey, check func(*plan.Workload) error) ([]plan.Plan, error) {
-	plans := make([]plan.Plan, len(keys))
+	if base.Share != 0 || base.Zipf != 0 {
+		return nil, fmt.Errorf("%w: leave out Share and Zipf: the shares follow from the rates of the keys", plan.ErrWorkload)
+	}
+	workloads := make(map[*observation]plan.Workload, len(all))
 	for _, o := range all {
-		var rates []plan.KeyRate
-		var at []int
-		for i, k := range keys {
-			if k.of == o {
-				rates, at = append(rates, k.KeyRate), append(at, i)
+		workload := all.placed(base, o.resource)
+		if check != nil {
+			if err := check(&workload); err != nil {
+				return nil, err
 			}
 		}
-		workload := all.placed(base, o.resource)
-		if check == nil {
-			check = func(*plan.Workload) error { return nil }
-		}
-		if err := check(&workload); err != nil {
-			return nil, err
-		}
-		some, err := plan.ForKeys(workload, rates)
+		workloads[o] = workload
+	}
+	plans := make([]plan.Plan, 0, len(keys))
+	for _, k := range keys {
+		workload := workloads[k.of]
+		workload.Share = k.share()
+		one, err := plan.ForKeys(workload, []plan.KeyRate{k.KeyRate})
 		if err != nil {
 			return nil, err
 		}
-		for i, p := range some {
-			plans[at[i]] = p
-		}
+		plans = append(plans, one...)
 	}
 	return plans, nil
+}
+
+// share returns a key's share of the demand for its table or index, of the writes if it has some. Both are the demand that a
+// plan is for, which is more than was seen where a key fills a partition.
+func (k *HotKey) share() float64 {
+	d := heat.Write
+	if k.WriteUnits == 0 {
+		d = heat.Read
+	}
+	listed, more := 0.0, 0.0
+	for i := range k.of.rates {
+		seen, planned := planned(&k.of.rates[i], d)
+		listed, more = listed+planned, more+planned-seen
+	}
+	_, own := planned(&k.KeyRate, d)
+	if own == 0 {
+		return 0
+	}
+	return min(1, own/max(listed, k.of.demand[d]+more))
+}
+
+// planned returns the units a second that were seen of a key in a direction, and those that a plan is for.
+func planned(k *plan.KeyRate, d heat.Direction) (seen, planned float64) {
+	load := judge.Load{Demand: k.WriteUnits, Limit: heat.PartitionWriteUnits, Refused: k.WritesRefused}
+	if d == heat.Read {
+		load = judge.Load{Demand: k.ReadUnits, Limit: heat.PartitionReadUnits, Refused: k.ReadsRefused}
+	}
+	planned, _ = judge.Default().Planned(load)
+	return load.Demand, planned
 }
 
 // Resource returns the table or index of a key.

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/engine"
+)
+
+// fillCapacity adds the capacity of tables and indexes to a report of an engine, which sees calls and no descriptions. A
+// table that was deleted meanwhile has none.
+func fillCapacity(ctx context.Context, e *engine.Engine, report *heat.Report) {
+	for i := range report.Resources {
+		r := &report.Resources[i]
+		d, err := e.DescribeTable(ctx, &engine.TableInput{TableName: &r.Table})
+		if err != nil {
+			continue
+		}
+		onDemand := d.BillingMode == "PAY_PER_REQUEST"
+		if r.Index == "" {
+			r.Capacity = capacityOf(onDemand, d.Provisioned, d.OnDemand, d.Warm)
+			r.Capacity.Items, r.Capacity.Bytes = d.ItemCount, d.SizeBytes
+		}
+		for j := range d.GlobalIndexes {
+			if x := &d.GlobalIndexes[j]; x.IndexName == r.Index {
+				r.Capacity = capacityOf(onDemand, x.Provisioned, x.OnDemand, x.Warm)
+				r.Capacity.Items, r.Capacity.Bytes = x.ItemCount, x.SizeBytes
+			}
+		}
+	}
+}
+
+func capacityOf(onDemand bool, provisioned engine.ThroughputDescription, most *engine.Throughput, warm engine.WarmThroughput) *heat.Capacity {
+	c := &heat.Capacity{OnDemand: onDemand, WarmReads: warm.Read, WarmWrites: warm.Write}
+	switch {
+	case !onDemand:
+		c.ReadUnits, c.WriteUnits = provisioned.Read, provisioned.Write
+	case most != nil: // -1 stands for none
+		c.ReadUnits, c.WriteUnits = max(0, orZero(most.Read)), max(0, orZero(most.Write))
+	}
+	return c
+}
+
+func orZero(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
