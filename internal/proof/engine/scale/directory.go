@@ -17,6 +17,17 @@ import (
 	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
+// speeds are the requests that are compared, and how many of them make a turn.
+var speeds = []struct {
+	operation string
+	calls     int
+	send      func(context.Context, *dynamodb.Client, int) error
+}{
+	{"GetItem", 100, getItem},
+	{"PutItem", 10, putItem},
+	{"Query", 20, queryItems},
+}
+
 // directories compares a directory of many items with one of a few.
 func directories(ctx context.Context, o Options) (figures []scenario.Figure, err error) {
 	root, err := os.MkdirTemp(o.Dir, "heatsink-scale-")
@@ -52,15 +63,7 @@ func directories(ctx context.Context, o Options) (figures []scenario.Figure, err
 		return figures, err
 	}
 	defer func() { err = errors.Join(err, few.db.Close()) }()
-	for _, kind := range []struct {
-		operation string
-		calls     int
-		send      func(context.Context, *dynamodb.Client, int) error
-	}{
-		{"GetItem", 100, getItem},
-		{"PutItem", 10, putItem},
-		{"Query", 20, queryItems},
-	} {
+	for _, kind := range speeds {
 		of := func(b *bed) func() error {
 			client := b.db.Client()
 			return repeat(kind.calls, func(n int) error {
