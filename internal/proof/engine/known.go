@@ -233,6 +233,10 @@ var known = []fact{
 		fact: "a read of nothing takes the units of the smallest read", source: "the developer guide, read consumption",
 	},
 	{
+		name: "capacity of transactions", peers: []string{"dynamodb-local"}, kind: answer.Capacity, when: inTransaction,
+		fact: "each item of a transaction takes twice the units", source: "the developer guide, transactions",
+	},
+	{
 		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.Items`, theirs: `^no \.Items`, when: ofIndex("local"),
 		fact: "a projection of a local index is read from the table", source: "the developer guide, local secondary indexes",
 	},

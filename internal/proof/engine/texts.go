@@ -38,6 +38,8 @@ var awsTexts = []string{
 	`KeyConditionExpressions must only contain one condition per key`,
 	`Query condition missed key schema element`,
 	`Query key condition not supported`,
+	`Attempted conditional constraint is not an indexable operation`,
+	`Condition parameter type does not match schema type`,
 
 	// Faults of parameters.
 	`9 validation errors? detected: `,
