@@ -3,7 +3,8 @@ package main
 // awsTexts are the messages of AWS that the engine has beside other words of a peer, as regular expressions. All of them are in public
 // sources that were run on AWS; docs/compatibility.md names these.
 var awsTexts = []string{
-	// Faults of an update that only the item shows.
+	// Faults that only the item shows.
+	`The conditional request failed$`,
 	`The document path provided in the update expression is invalid for update`,
 	`The provided expression refers to an attribute that does not exist in the item`,
 	`An operand in the update expression has an incorrect data type`,
