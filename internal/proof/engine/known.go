@@ -91,7 +91,7 @@ var known = []fact{
 		fact: "a fault that only the item shows is a reason of the cancelled transaction, ValidationError", source: apiReference,
 	},
 	{
-		name: "faults of requests in a transaction", peers: []string{"dynoxide"}, kind: answer.Outcome,
+		name: "faults of requests in a transaction", peers: relaxed, kind: answer.Outcome,
 		ours: refused, theirs: `^TransactionCanceledException`, when: inTransaction,
 		fact: "a fault that the request alone shows refuses the transaction, before conditions are asked", source: conformance,
 	},
@@ -233,6 +233,10 @@ var known = []fact{
 		fact: "a read of nothing takes the units of the smallest read", source: "the developer guide, read consumption",
 	},
 	{
+		name: "capacity of transactions", peers: []string{"dynamodb-local"}, kind: answer.Capacity, when: inTransaction,
+		fact: "each item of a transaction takes twice the units", source: "the developer guide, transactions",
+	},
+	{
 		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.Items`, theirs: `^no \.Items`, when: ofIndex("local"),
 		fact: "a projection of a local index is read from the table", source: "the developer guide, local secondary indexes",
 	},
@@ -258,6 +262,10 @@ var known = []fact{
 	},
 	{
 		name: "several faults, one of an operand", peers: everyPeer, kind: answer.Text, ours: "Incorrect operand type for operator or function|Invalid attribute type name",
+		fact: "which of them is reported is not documented", source: conformance,
+	},
+	{
+		name: "several faults, one of ReturnConsumedCapacity", peers: everyPeer, kind: answer.Text, ours: "returnConsumedCapacity' failed to satisfy constraint",
 		fact: "which of them is reported is not documented", source: conformance,
 	},
 	{

@@ -3,7 +3,8 @@ package main
 // awsTexts are the messages of AWS that the engine has beside other words of a peer, as regular expressions. All of them are in public
 // sources that were run on AWS; docs/compatibility.md names these.
 var awsTexts = []string{
-	// Faults of an update that only the item shows.
+	// Faults that only the item shows.
+	`The conditional request failed$`,
 	`The document path provided in the update expression is invalid for update`,
 	`The provided expression refers to an attribute that does not exist in the item`,
 	`An operand in the update expression has an incorrect data type`,
@@ -38,6 +39,8 @@ var awsTexts = []string{
 	`KeyConditionExpressions must only contain one condition per key`,
 	`Query condition missed key schema element`,
 	`Query key condition not supported`,
+	`Attempted conditional constraint is not an indexable operation`,
+	`Condition parameter type does not match schema type`,
 
 	// Faults of parameters.
 	`9 validation errors? detected: `,
