@@ -26,6 +26,7 @@ SEEDS    ?= 100000
 KILLS    ?= 500
 MOVES    ?= 20
 REQUESTS ?= 100000
+ITEMS    ?= 10000000
 SUITE    ?=
 ONLY     ?=
 PEERS    := .peers
@@ -172,9 +173,9 @@ proof-heat: ## measure that findings are right on keys as people write them, and
 
 # DynamoDB Local and dynoxide are downloaded once. A peer that is not to be had, such as DynamoDB Local without a JVM, is "not run".
 .PHONY: proof-engine
-proof-engine: ## measure that the engine answers as DynamoDB does (20 minutes: SUITE=DIR of the public suite, REQUESTS=100000 beside its peers, ONLY=suite)
+proof-engine: ## measure that the engine answers as DynamoDB does (20 minutes: SUITE=DIR of the public suite, REQUESTS=100000 beside its peers, ITEMS=10000000 for scale, ONLY=suite)
 	@if command -v npm >/dev/null; then $(MAKE) -s $(PEERS)/node_modules/.package-lock.json; fi
-	@go run ./internal/proof/engine -suite '$(SUITE)' -peers '$(PEERS)' -requests '$(REQUESTS)' -seed '$(SEED)' -only '$(ONLY)'
+	@go run ./internal/proof/engine -suite '$(SUITE)' -peers '$(PEERS)' -requests '$(REQUESTS)' -items '$(ITEMS)' -seed '$(SEED)' -only '$(ONLY)'
 
 .PHONY: soak
 soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, models 1000 times, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves

@@ -24,6 +24,7 @@ func main() {
 	flag.Uint64Var(&p.seed, "seed", 1, "draws the requests")
 	flag.BoolVar(&p.explain, "explain", false, "print an example of every known difference, too")
 	flag.IntVar(&p.examples, "examples", 10, "`number` of unknown differences of which the shortest example is looked for")
+	flag.IntVar(&p.items, "items", 10_000_000, "`number` of items in the large directory of scale, which needs 600 bytes of disk for each")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ok := p.run(ctx, *only)
@@ -42,6 +43,7 @@ type proof struct {
 	seed     uint64
 	explain  bool
 	examples int
+	items    int
 	built    *peer.Engine // heatsink, once it is built
 
 	Suite        *suiteResult `json:"suite,omitempty"`
@@ -52,6 +54,7 @@ type proof struct {
 // scenarios are what is shown. A new one is a line here and a file of its name.
 var scenarios = []scenario.Scenario[*proof]{
 	{Name: "suite", Title: "the public suite, every test of which was verified on AWS", Run: showSuite},
+	{Name: "scale", Title: "many items: opening their directory, serving them, holding them, reading many at a time", Run: showScale},
 	{Name: "differential", Title: "random requests get the same answers from every engine", Run: showDifferential},
 }
 
