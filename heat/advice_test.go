@@ -108,7 +108,9 @@ func TestSlowCallersAreNotAHotKey(t *testing.T) {
 		return in(report(heat.Flow{
 			Units: 6000, Requests: 23_180, Throttled: throttled, Distinct: heat.Distinct{Keys: 1},
 			Latency: heat.Latency{P50: 9800 * time.Millisecond, P99: 14 * time.Second, P999: 15 * time.Second},
-		}), func(r *heat.ResourceReport) { r.Capacity = &heat.Capacity{OnDemand: true, WarmWrites: 4000, WarmReads: 12_000} })
+		}), func(r *heat.ResourceReport) {
+			r.Capacity = &heat.Capacity{OnDemand: true, WarmWrites: 4000, WarmReads: 12_000}
+		})
 	}
 	for throttled, want := range map[int64]string{131: "look at the caller first", 20_000: "fix the hot key"} {
 		found := heat.Explain(slow(throttled), heat.Rules{})
