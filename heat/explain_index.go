@@ -24,7 +24,7 @@ func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 		return
 	}
 	where := "where the table has"
-	if table.Stored != nil && table.Stored.Fraction < 1 {
+	if table.Stored != nil && table.Stored.Fraction > 0 && table.Stored.Fraction < 1 {
 		where = "where the same sample of the table has"
 	}
 	e.add(r, Finding{
