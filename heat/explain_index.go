@@ -23,9 +23,13 @@ func (e *explainer) index(r *ResourceReport, said map[about]bool) {
 	if has == 0 || of < 10 || has*10 > of || has > 100 || e.spoken(r) {
 		return
 	}
+	where := "where the table has"
+	if table.Stored != nil && table.Stored.Fraction > 0 && table.Stored.Fraction < 1 {
+		where = "where the same sample of the table has"
+	}
 	e.add(r, Finding{
 		Kind: HotIndex, Severity: Warning, Direction: Write,
-		Message:  fmt.Sprintf("Index %s has %s where the table has %d", r.Index, partitionKeys(has), of),
+		Message:  fmt.Sprintf("Index %s has %s %s %d", r.Index, partitionKeys(has), where, of),
 		Evidence: []string{fmt.Sprintf("%s of %s, %d of the table's key", figure.Count(has, "value"), strings.Join(r.Key, ", "), of)},
 		Cause:    "every write to the table also writes to the index, on far fewer keys: when one of these is hot, DynamoDB refuses the table's writes",
 		Remedy:   "shard the index's key (heatsink Options.Index), or keep items that need no listing out of the index",

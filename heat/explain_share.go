@@ -13,7 +13,10 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		shape := shapeIn(r, k.Key)
-		if !e.dominates(flow, k) || e.coolShard(k, d, shape) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+		if e.coolShard(k, d, shape) {
+			continue
+		}
+		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true

@@ -38,7 +38,7 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 	if f.Throttled == 0 || f.Latency.P99 == 0 {
 		return
 	}
-	rate, _ := served(e.report, f) // as the evidence has it
+	served, _ := served(e.report, f) // as the evidence has it
 	most := capacityOf(r.Capacity, d)
 	slow := f.Latency.P99 >= slowCall
 	line := fmt.Sprintf("p50 %v, p99 %v, p99.9 %v", f.Latency.P50, f.Latency.P99, f.Latency.P999)
@@ -50,10 +50,10 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 			Evidence: []string{line, fmt.Sprintf("%d of %d requests throttled", f.Throttled, f.Requests)},
 			Cause:    "calls for hot keys wait for retries, and all others do not", Remedy: "fix the hot key; see the other findings",
 		})
-	case slow && most > 0 && rate < 0.3*most:
+	case slow && most > 0 && served < 0.3*most:
 		found := Finding{
 			Kind: SlowAtLowTraffic, Severity: Warning, Direction: d,
-			Message:  fmt.Sprintf("%ss are slow at %.0f%% of the capacity", capital(d.String()), 100*rate/most),
+			Message:  fmt.Sprintf("%ss are slow at %.0f%% of the capacity", capital(d.String()), 100*served/most),
 			Evidence: append([]string{line}, capacityEvidence(e.report, r, d)...),
 			Cause:    "retries of throttled calls take the time, not the traffic", Remedy: "fix the hot key; see the other findings",
 		}

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -243,4 +244,10 @@ type PatternValue struct {
 // UnknownTextError is an unknown word for a severity or a direction in a report.
 type UnknownTextError struct{ Type, Text string }
 
-func (e *UnknownTextError) Error() string { return fmt.Sprintf("unknown %s %q", e.Type, e.Text) }
+func (e *UnknownTextError) Error() string {
+	known := severityNames[:]
+	if e.Type == "direction" {
+		known = []string{Read.String(), Write.String()}
+	}
+	return fmt.Sprintf("unknown %s %q: it must be one of %s", e.Type, e.Text, strings.Join(known, ", "))
+}

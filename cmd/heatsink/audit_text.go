@@ -155,13 +155,22 @@ func printableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// examined returns the part of a table's items that a scan has seen. Its fraction is of segments, which differ in size.
+func examined(r *heat.ResourceReport) float64 {
+	s := r.Stored
+	if s.Fraction < 1 && r.Capacity != nil && r.Capacity.Items > s.Items {
+		return float64(s.Items) / float64(r.Capacity.Items)
+	}
+	return s.Fraction
+}
+
 func headline(r *heat.ResourceReport, report heat.Report) string {
 	parts := []string{r.Resource.String()}
 	if len(r.Key) > 0 {
 		parts[0] += " by " + strings.Join(r.Key, ", ")
 	}
 	if s := r.Stored; s != nil {
-		parts = append(parts, fmt.Sprintf("%s (%.0f%%) under %s", figure.Count(s.Items, "item"), 100*s.Fraction, keysText(s.Distinct)))
+		parts = append(parts, fmt.Sprintf("%s (%.0f%%) under %s", figure.Count(s.Items, "item"), 100*examined(r), keysText(s.Distinct)))
 	}
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
 		if f := r.Flow(d); f.Units > 0 || f.Throttled > 0 {

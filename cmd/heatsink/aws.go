@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 
@@ -40,6 +41,9 @@ type clients struct {
 }
 
 func (a *account) clients(ctx context.Context) (clients, error) {
+	if u, err := url.Parse(a.endpoint); a.endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return clients{}, fmt.Errorf("--endpoint %q is not a URL: give one such as http://127.0.0.1:8000", a.endpoint)
+	}
 	options := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(newHTTPClient(answerTime, wholeTime)),
 		config.WithLogger(logging.Nop{}), // what matters is in the errors
