@@ -58,7 +58,7 @@ func (h *demoHeat) round(ctx context.Context) (heatpage.Round, error) {
 	}
 	r := heatpage.Round{Report: h.recorder.Report()}
 	var err error
-	if r.Partitions, err = h.db.Partitions(ctx, demoTable, pageSeconds); err != nil {
+	if r.Partitions, err = h.db.Partitions(ctx, demoTable, lookBack); err != nil {
 		return r, err
 	}
 	var keys []string

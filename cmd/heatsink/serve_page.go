@@ -23,7 +23,7 @@ func engineRounds(e *engine.Engine, recorder *heat.Recorder) func(context.Contex
 		r := heatpage.Round{Report: recorder.Report()}
 		r.Source = heat.Engine
 		for _, table := range e.TableNames() {
-			list, err := e.Heat(ctx, table, pageSeconds)
+			list, err := e.Heat(ctx, table, lookBack)
 			if answer := new(engine.Error); errors.As(err, &answer) && answer.Type == engine.TypeResourceNotFound {
 				continue // deleted since it was listed
 			}
@@ -38,8 +38,8 @@ func engineRounds(e *engine.Engine, recorder *heat.Recorder) func(context.Contex
 	}
 }
 
-// pageSeconds is how far back a round looks, so that a late one misses no second.
-const pageSeconds = 10 * time.Second
+// lookBack is how far back a round looks, so that a late one misses no second.
+const lookBack = 10 * time.Second
 
 // forBrowsers answers the page to browsers, and everything else as before.
 func forBrowsers(page, operations http.Handler) http.Handler {

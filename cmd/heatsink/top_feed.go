@@ -143,7 +143,7 @@ func (f *engineFeed) round(ctx context.Context) (topRound, error) {
 func (f *engineFeed) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	query := url.Values{"table": {f.table}, "last": {pageSeconds.String()}, "top": {strconv.Itoa(f.keys)}, "places": {"true"}}
+	query := url.Values{"table": {f.table}, "last": {lookBack.String()}, "top": {strconv.Itoa(f.keys)}, "places": {"true"}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.endpoint+path+"?"+query.Encode(), nil)
 	if err != nil {
 		return err
