@@ -178,17 +178,20 @@ func (c *constraints) characters(at string, s *string, shortest, longest int) {
 	}
 }
 
-// checkTags checks tags that are given together. The texts are ours.
+// checkTags checks tags that are given together. The texts are DynamoDB's,
+// the order of the checks is ours.
 func checkTags(list []Tag) error {
 	seen := map[string]bool{}
 	for _, tag := range list {
 		switch key := *tag.Key; {
 		case strings.HasPrefix(strings.ToLower(key), "aws:"):
-			return invalidParameter("Tag key %s begins with aws:, which is reserved", key)
-		case strings.ContainsFunc(key, notOfTag) || strings.ContainsFunc(*tag.Value, notOfTag):
-			return invalidParameter("Tag %s: only letters, numbers, white space and the characters + - = . _ : / @ are allowed", key)
+			return invalid("Tag Key cannot be prefixed with aws:, Key: %s", key)
+		case strings.ContainsFunc(key, notOfTag):
+			return invalid("The Tag Key provided is invalid, Key: %s", key)
+		case strings.ContainsFunc(*tag.Value, notOfTag):
+			return invalid("The Tag Value provided is invalid, Value: %s", *tag.Value)
 		case seen[key]:
-			return invalidParameter("Tag key %s is there twice", key)
+			return invalid("Duplicate Tag Keys provided as input: Duplicate Tag Key found %s", key)
 		default:
 			seen[key] = true
 		}
@@ -200,7 +203,7 @@ func checkTags(list []Tag) error {
 }
 
 func errTooManyTags() *Error {
-	return invalidParameter("A table cannot have more than %d tags", maxTags)
+	return invalid("Number of Tags exceed the current limit for the provided ResourceArn")
 }
 
 // notOfTag reports whether no tag may have a character.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -59,8 +60,8 @@ func TestTagsAreLimited(t *testing.T) {
 	if err := tag(0, 30); err != nil {
 		t.Fatal(err)
 	}
-	if err := tag(20, 51); err == nil {
-		t.Error("51 tags are accepted")
+	if err := tag(20, 51); err == nil || !strings.Contains(err.Error(), "Number of Tags exceed the current limit") {
+		t.Errorf("51 tags: got %v, want an error of their number", err)
 	}
 	if err := tag(20, 50); err != nil {
 		t.Errorf("50 tags: %v", err)
