@@ -54,7 +54,7 @@ func (h *demoHeat) round(ctx context.Context) (heatpage.Round, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.db == nil {
-		return heatpage.Round{}, errors.New("no act is played")
+		return heatpage.Round{}, errors.New("the act has ended")
 	}
 	r := heatpage.Round{Report: h.recorder.Report()}
 	var err error

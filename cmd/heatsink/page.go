@@ -75,7 +75,7 @@ func (r *pageRun) listen(ctx context.Context, text string, token bool) error {
 	if err != nil {
 		return err
 	}
-	r.url = "http://" + listener.Addr().String() + "/"
+	r.url = "http://" + reachable(listener.Addr()).String() + "/"
 	r.server = &http.Server{Handler: r.page, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	r.running.Go(func() { _ = r.server.Serve(listener) }) // until Shutdown
 	return nil

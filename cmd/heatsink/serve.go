@@ -201,7 +201,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	defer func() { err = errors.Join(err, e.Close()) }()
 
 	operations := wire.NewHandler(e, wire.Options{Credentials: credentials, Guard: guard, Region: s.region, Logger: logger})
-	page, err := newEnginePage(e, recorder)
+	page, err := s.page(e, recorder)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -332,12 +332,18 @@ func (s *server) banner(addr net.Addr) string {
 	if credentials, _ := s.credentials(); credentials != nil {
 		keys = "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…"
 	}
-	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		addr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port} // every address is a place to listen, not to go to
-	}
+	addr = reachable(addr)
 	if s.throttle {
 		where += ", with partitions that throttle"
 	}
 	return fmt.Sprintf("heatsink: DynamoDB %[1]s. SDKs, AWS CLI, boto3: export AWS_ENDPOINT_URL=http://%[2]s AWS_REGION=%[3]s AWS_DEFAULT_REGION=%[3]s %[4]s",
 		where, addr, s.region, keys)
+}
+
+// reachable returns where to go for what listens at an address. Every address is a place to listen, not to go to.
+func reachable(addr net.Addr) net.Addr {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port}
+	}
+	return addr
 }

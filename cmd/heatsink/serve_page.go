@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -12,9 +13,13 @@ import (
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
-// newEnginePage returns the page of an engine with physics.
-func newEnginePage(e *engine.Engine, recorder *heat.Recorder) (*heatpage.Page, error) {
-	return heatpage.New(heatpage.Options{Source: engineRounds(e, recorder), Rows: mostTopKeys})
+// page returns the page of an engine with physics. It may be opened by the names that clients may use.
+func (s *server) page(e *engine.Engine, recorder *heat.Recorder) (*heatpage.Page, error) {
+	hosts := listed(s.guard.hosts)
+	if host, _, err := net.SplitHostPort(s.addr); err == nil {
+		hosts = append(hosts, host)
+	}
+	return heatpage.New(heatpage.Options{Source: engineRounds(e, recorder), Rows: mostTopKeys, Hosts: hosts})
 }
 
 // engineRounds returns the rounds of an engine: what it told a recorder, its partitions, and where keys are.

@@ -17,7 +17,7 @@ func (c *counts) since(name string, total, fresh, last cell) cell {
 	switch {
 	case !known:
 		return fresh
-	case total.units < before.units/2 || total.refused < before.refused/2:
+	case total.units < before.units-1 || total.refused < before.refused:
 		return last
 	}
 	return cell{max(0, total.units-before.units), max(0, total.refused-before.refused)} // a lower bound may sink a little

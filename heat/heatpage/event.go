@@ -23,9 +23,9 @@ const mostEvents = 500
 // events are what has changed, the oldest first.
 type events struct {
 	all    []event
-	splits map[string]time.Time // the last split of a table or index that is known
-	grown  map[string]time.Time // the last decision about a key that is known
-	widths map[string]width     // of sharded keys
+	splits map[string]map[partitions.Split]bool // those of a table or index that are known
+	grown  map[string]time.Time                 // the last decision about a key that is known
+	widths map[string]width                     // of sharded keys
 }
 
 // width is how many shards of a key were seen.
@@ -39,7 +39,7 @@ type width struct {
 const widening = 30 * time.Second
 
 func newEvents() events {
-	return events{splits: make(map[string]time.Time), grown: make(map[string]time.Time), widths: make(map[string]width)}
+	return events{splits: make(map[string]map[partitions.Split]bool), grown: make(map[string]time.Time), widths: make(map[string]width)}
 }
 
 func (e *events) add(at time.Time, of event) {
@@ -53,9 +53,11 @@ func (e *events) add(at time.Time, of event) {
 // split notes the splits of partitions that were not known yet.
 func (e *events) split(h *partitions.Heat) {
 	name := heat.Resource{Table: h.Table, Index: h.Index}.String()
+	before := e.splits[name]
+	e.splits[name] = make(map[partitions.Split]bool, len(h.Splits))
 	for _, s := range h.Splits {
-		if s.At.After(e.splits[name]) {
-			e.splits[name] = s.At
+		e.splits[name][s] = true
+		if !before[s] {
 			e.add(s.At, event{Resource: name, Parent: s.Parent, Text: fmt.Sprintf("partition #%d was split into #%d and #%d, by %s", s.Parent, s.Children[0], s.Children[1], s.Cause)})
 		}
 	}

@@ -178,7 +178,7 @@ func (p *panels) flow(r *round.Round, f *round.Flow, layouts []heat.Layout) {
 	for i := range keys[:min(mostKeys, len(keys))] {
 		k := &keys[i]
 		panel := keyPanel{
-			Flow: f.Name(), Key: round.Safe(k.Key), Shards: k.Shards, Spread: k.Spread(),
+			Flow: f.Name(), Key: k.Key, Shards: k.Shards, Spread: k.Spread(),
 			Low: brief(k.RateLow), High: brief(max(k.RateLow, high[name{k.Key, k.Shards > 1}])), Share: brief(k.Share), Refused: brief(k.Refused),
 		}
 		if k.Refused > 0 {

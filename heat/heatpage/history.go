@@ -36,6 +36,7 @@ type change struct {
 	rows    []*row   // new ones, and those that something new is known of
 	gone    []int    // rows that were given up
 	columns []column // new and merged ones; each replaces those within its range
+	anew    bool     // the clock went back, so that what is known of the time after it is void
 }
 
 // gap is the time after which what happened in between is not told: a machine slept, or the source was away.
@@ -44,11 +45,16 @@ const gap = time.Minute
 // take adds a round.
 func (h *history) take(r *round.Round) change {
 	second := r.To.Truncate(time.Second).Add(-time.Second) // the last whole one
-	if second.Before(h.last) || second.Sub(h.last) > gap {
+	back := second.Before(h.last)
+	if back || second.Sub(h.last) > gap {
 		h.counts = counts{}
 		h.last = second.Add(-time.Second)
 	}
-	t := &taking{history: h, from: h.last.Add(time.Second), to: second}
+	if back {
+		clear(h.seen)
+		h.columns = slices.DeleteFunc(h.columns, func(c column) bool { return !c.start.Before(second) })
+	}
+	t := &taking{history: h, from: h.last.Add(time.Second), to: second, change: change{anew: back}}
 	if t.to.Before(t.from) {
 		t.from = t.to // a second round within the second
 	}

@@ -137,6 +137,38 @@ func TestHistoryTakesPartitionsOnce(t *testing.T) {
 	}
 }
 
+// A clock that goes back makes what came after that time void, for keys and for partitions.
+func TestHistoryWhoseClockGoesBack(t *testing.T) {
+	h := newHistory(10, nil)
+	take := func(at time.Time, total float64) change {
+		r := reportOf(at, total, heat.KeyHeat{Key: "a", Low: total, Second: 10})
+		r.Partitions = []partitions.Heat{{Table: "t", Partitions: []partitions.Partition{{ID: 1, Seconds: []partitions.Second{{Start: at.Truncate(time.Second).Add(-time.Second), WriteUnits: 10}}}}}}
+		return h.take(&r)
+	}
+	take(noon, 10)
+	take(noon.Add(time.Second), 20)
+	if c := take(noon.Add(-time.Hour), 30); !c.anew {
+		t.Error("browsers are not told")
+	}
+	take(noon.Add(-time.Hour+time.Second), 40)
+	want := cell{units: 20} // the last second of before, and the one after
+	if got := sums(h); got["key a"] != want || got["partition 1"] != want || len(h.columns) != 2 {
+		t.Errorf("got %v in %d columns", got, len(h.columns))
+	}
+}
+
+// A table that was deleted and made again counts from the beginning.
+func TestHistoryOfATableMadeAgain(t *testing.T) {
+	h := newHistory(10, nil)
+	for i, total := range []float64{30, 30, 25, 26} {
+		r := reportOf(noon.Add(time.Duration(i)*time.Second), total, heat.KeyHeat{Key: "a", Low: total, Second: []float64{0, 0, 25, 1}[i]})
+		h.take(&r)
+	}
+	if got := sums(h)["key a"]; got.units != 26 {
+		t.Errorf("a took %v, want 26 units", got)
+	}
+}
+
 func TestEvents(t *testing.T) {
 	h := newHistory(10, nil)
 	round := func(second, shards int) {
@@ -145,7 +177,10 @@ func TestEvents(t *testing.T) {
 			keys = append(keys, heat.KeyHeat{Key: fmt.Sprintf("VIEWS#SHARD_%d", s), Low: float64(10 * second), Second: 10})
 		}
 		r := reportOf(noon.Add(time.Duration(second)*time.Second), float64(10*second*shards), keys...)
-		r.Partitions = []partitions.Heat{{Table: "t", Splits: []partitions.Split{{At: noon, Cause: "heat", Parent: 1, Children: [2]uint64{2, 3}}}}}
+		r.Partitions = []partitions.Heat{{Table: "t", Splits: []partitions.Split{
+			{At: noon, Cause: "heat", Parent: 1, Children: [2]uint64{2, 3}},
+			{At: noon, Cause: "heat", Parent: 4, Children: [2]uint64{5, 6}},
+		}}}
 		h.take(&r)
 	}
 	round(1, 2)
@@ -156,7 +191,7 @@ func TestEvents(t *testing.T) {
 	for _, e := range h.events.all {
 		texts = append(texts, e.Key+" "+e.Text)
 	}
-	want := []string{" partition #1 was split into #2 and #3, by heat", "VIEWS is seen in 8 shards", "VIEWS is seen in 12 shards"}
+	want := []string{" partition #1 was split into #2 and #3, by heat", " partition #4 was split into #5 and #6, by heat", "VIEWS is seen in 8 shards", "VIEWS is seen in 12 shards"}
 	if fmt.Sprint(texts) != fmt.Sprint(want) {
 		t.Errorf("got %q, want %q", texts, want)
 	}

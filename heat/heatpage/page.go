@@ -90,6 +90,10 @@ func (p *Page) step(ctx context.Context) {
 		panels: newPanels(&r, &p.options, p.plans),
 	}
 	p.know(p.frame.Flows)
+	if changed.anew {
+		p.sendWhole()
+		return
+	}
 	update := p.frame
 	update.Rows, update.Gone, update.Columns = changed.rows, changed.gone, columnFrames(changed.columns)
 	p.send(update)
@@ -132,15 +136,25 @@ func (p *Page) wholeLocked() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// send gives a frame to all who follow. One who has not taken the last ones is let go: it comes again and gets everything.
+// send gives a frame to all who follow.
 func (p *Page) send(f frame) {
 	if len(p.viewers) == 0 {
 		return
 	}
-	data, err := json.Marshal(f)
-	if err != nil {
-		return // a frame is plain data
+	if data, err := json.Marshal(f); err == nil { // a frame is plain data
+		p.give(data)
 	}
+}
+
+// sendWhole lets all who follow begin anew.
+func (p *Page) sendWhole() {
+	if data, err := p.wholeLocked(); err == nil {
+		p.give(data)
+	}
+}
+
+// give hands a frame out. One who has not taken the last ones is let go: it comes again and gets everything.
+func (p *Page) give(data []byte) {
 	for viewer := range p.viewers {
 		select {
 		case viewer <- data:

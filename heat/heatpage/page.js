@@ -86,14 +86,16 @@
   function keyLines(rows, prefix, level) {
     const groups = new Map();
     for (const r of rows) {
-      const key = view.rows === "keys" && r.logical ? r.logical : r.key;
-      const id = key + (view.rows === "keys" && r.logical ? "|shards" : "");
+      const folded = view.rows === "keys" && r.logical, key = folded ? r.logical : r.key;
+      const id = folded ? "shards of " + key : "row " + r.id; // two keys may look alike
       if (!groups.has(id)) groups.set(id, { key, rows: [] });
       groups.get(id).rows.push(r);
     }
     const made = [...groups].map(([id, g]) => {
-      const shards = g.rows.length > 1 || g.rows[0].logical && view.rows === "keys" ? ` (${g.rows.length} shard${g.rows.length > 1 ? "s" : ""})` : "";
-      return line(prefix + id, safe(g.key) + shards, level, g.rows, { key: g.key });
+      const homes = new Set(g.rows.flatMap((r) => r.homes || [])).size;
+      let more = g.rows[0].logical && view.rows === "keys" ? ` (${g.rows.length} shard${g.rows.length > 1 ? "s" : ""})` : "";
+      if (g.rows.length === 1 && homes > 1) more += ` (in ${homes} partitions, together)`;
+      return line(prefix + id, safe(g.key) + more, level, g.rows, { key: g.key });
     });
     return made.filter((l) => l.total > 0).sort((a, b) => b.total - a.total || (a.label < b.label ? -1 : 1));
   }
@@ -117,8 +119,9 @@
         const inside = colder(keyLines(keys.filter((r) => (r.homes || []).includes(h.partition)), h.id + "|", 1), h.id);
         if (h.total > 0 || inside.length) all.push(h, ...inside);
       }
-      const lost = colder(keyLines(keys.filter((r) => !(r.homes || []).length), "?|", 1), "?");
-      if (lost.length) all.push(line("?", "partition not known", 0, [], { heading: true }), ...lost);
+      const drawn = new Set(all.filter((l) => l.partition).map((l) => l.partition));
+      const lost = colder(keyLines(keys.filter((r) => !(r.homes || []).some((h) => drawn.has(h))), "?|", 1), "?");
+      if (lost.length) all.push(line("?", "other partitions", 0, [], { heading: true }), ...lost);
     } else all = colder(keyLines(keys, "", 0), "");
     for (const o of others) { const l = line("others", "other keys", 0, [o], { others: true }); if (l.total > 0) all.push(l); }
     return all;
@@ -148,7 +151,7 @@
       const d = r.cells.get(c.t);
       if (!d) continue;
       units += d[0] / c.d; refused += d[1] / c.d;
-      load = Math.max(load, d[0] / c.d / limit); // a shard is full, not the key
+      load = Math.max(load, d[0] / c.d / limit / Math.max(1, (r.homes || []).length)); // a shard is full, not the key
     }
     return { units, refused, load };
   }
@@ -210,7 +213,7 @@
       const at = x(e.at);
       if (e.parent) { g.beginPath(); g.moveTo(at, axis); g.lineTo(at, height); g.stroke(); continue; }
       for (let i = first; i < last; i++) {
-        if (lines[i].key !== e.key && !lines[i].rows.some((r) => r.logical === e.key)) continue;
+        if (!lines[i].rows.some((r) => r.logical === e.key)) continue; // a bare key beside shards is another key
         const y = axis + i * lineHeight - map.scrollTop;
         g.beginPath(); g.moveTo(at, y); g.lineTo(at, y + lineHeight); g.stroke();
       }
@@ -276,12 +279,15 @@
     if (!at) { $("cell").textContent = "Click a cell, or select one with the arrow keys."; return; }
     const d = cellOf(at.line, at.column), flow = flowOf(), l = at.line;
     const when = new Date(at.column.t).toLocaleTimeString([], { hour12: false }) + (at.column.d > 1 ? ` and ${at.column.d} s after` : "");
-    $("cell").textContent = `${l.label}, ${when}: ${number(d.units)} ${flow ? flow.direction : ""} units/s, ${Math.round(d.load * 100)} % of a partition` + (d.refused ? `, ${number(d.refused)}/s throttled` : "");
+    const what = `${number(d.units)} ${flow ? flow.direction : ""} units/s, ${Math.round(d.load * 100)} % of a partition` +
+      (d.refused ? `, ${number(d.refused)} ${l.partition ? "units" : "requests"}/s throttled` : "");
+    $("cell").textContent = `${l.label}, ${when}: ${what}`;
     const homes = [...new Set(l.rows.flatMap((r) => r.homes || []))].sort((a, b) => a - b), shape = (l.rows.find((r) => r.shape) || {}).shape;
     const facts = [["key", l.key === undefined ? l.label : safe(l.key)]];
     if (shape) facts.push(["shape", shape]);
-    facts.push(["in this cell", $("cell").textContent.split(": ").slice(1).join(": ")]);
-    const now = state.keys.find((k) => k.flow === view.flow && k.key === safe(l.key || ""));
+    facts.push(["in this cell", what]);
+    const sharded = l.rows.some((r) => r.logical === l.key);
+    const now = state.keys.find((k) => k.flow === view.flow && k.key === l.key && k.shards > 1 === sharded);
     if (now) facts.push(["now wants", between(now) + " units/s" + (now.spread ? "; " + now.spread : "") + (now.words ? "; " + now.words : "")]);
     if (homes.length) {
       facts.push(["partitions", homes.map((h) => "#" + h).join(", ")]);
@@ -324,7 +330,8 @@
   const between = (k) => k.high - k.low > 0.02 * k.high + 0.1 ? `${number(k.low)} to ${number(k.high)}` : number(k.low);
   const milliseconds = (ns) => ns ? (ns / 1e6).toFixed(1) + " ms" : "–";
   // safe shows what could change how the text around it is read.
-  const safe = (s) => /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(s) ? JSON.stringify(s).replace(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")) : s;
+  const odd = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Variation_Selector}]/u;
+  const safe = (s) => odd.test(s) ? JSON.stringify(s).replace(new RegExp(odd, "gu"), (c) => "\\u{" + c.codePointAt(0).toString(16) + "}") : s;
   function meter(value, limit, name) {
     const m = element("meter");
     m.min = 0; m.max = limit || 1; m.low = 0.7 * m.max; m.high = 0.95 * m.max; m.optimum = 0; m.value = Math.min(value, m.max);
@@ -357,18 +364,18 @@
     const open = new Set([...document.querySelectorAll("#findings details[open]")].map((d) => d.dataset.id));
     $("findings").replaceChildren(...(state.findings.length ? state.findings.map((f) => { const d = finding(f, false); d.open = open.has(d.dataset.id); return d; }) : [element("p", "", "Nothing to mend.")]));
     for (const n of state.notes || []) $("findings").append(element("p", "", "Note: " + n));
-    table("keys", ["key", "#wants, units/s", "#share", "#throttled/s", "why"], state.keys.filter((k) => k.flow === view.flow).slice(0, 15).map((k) =>
-      [k.key, between(k), Math.round(k.share * 100) + " %", number(k.refused), [k.spread, k.words].filter(Boolean).join("; ")]), "No keys yet.");
+    table("keys", ["key", "#wants, units/s", "#share", "#requests throttled/s", "why"], state.keys.filter((k) => k.flow === view.flow).slice(0, 15).map((k) =>
+      [safe(k.key), between(k), Math.round(k.share * 100) + " %", number(k.refused), [k.spread, k.words].filter(Boolean).join("; ")]), "No keys yet.");
     const flow = flowOf();
-    table("partitions", ["partition", "#writes/s", "", "#reads/s", "", "#throttled/s", "note"], state.partitions.filter((p) => !flow || p.resource === flow.resource).map((p) =>
+    table("partitions", ["partition", "#writes/s", "", "#reads/s", "", "#units throttled/s", "note"], state.partitions.filter((p) => !flow || p.resource === flow.resource).map((p) =>
       ["#" + p.id, number(p.writes), meter(p.writes, p.writeLimit, "writes of partition " + p.id), number(p.reads), meter(p.reads, p.readLimit, "reads of partition " + p.id), number(p.refused), p.words || ""]), "This source does not report partitions.");
     const changes = state.events.filter((e) => !flow || e.resource === flow.resource).slice(-20).reverse();
     const widths = state.keys.filter((k) => k.flow === view.flow && k.shards > 1);
     const list = element("ul");
-    for (const k of widths) list.append(element("li", "", `${k.key}: ${k.spread}`));
+    for (const k of widths) list.append(element("li", "", `${safe(k.key)}: ${k.spread}`));
     for (const e of changes) list.append(element("li", "", `${new Date(e.at).toLocaleTimeString([], { hour12: false })} ${e.key ? safe(e.key) + " " : ""}${e.text}`));
     $("layouts").replaceChildren(list.childNodes.length ? list : element("p", "", "No key is in shards, and no partition was split."));
-    table("flows", ["traffic", "#units/s", "#peak", "#throttled/s", "#throttled", "#retries", "#errors", "#keys", "#p50", "#p99", "#p99.9"], state.flows.map((f) =>
+    table("flows", ["traffic", "#units/s", "#peak", "#requests throttled/s", "#in all", "#retries", "#errors", "#keys", "#p50", "#p99", "#p99.9"], state.flows.map((f) =>
       [f.name, number(f.units), number(f.peak), number(f.refused), number(f.throttled), number(f.retries), number(f.errors), (f.about ? "~" : "") + number(f.distinct), milliseconds(f.latency.p50), milliseconds(f.latency.p99), milliseconds(f.latency.p999)]), "No requests yet.");
     if (view.chosen) { lines = makeLines(); detail(); }
   }
@@ -399,8 +406,9 @@
 
   // ---- where frames come from
 
-  const connection = { saved: false };
+  const connection = { saved: false, at: 0 }; // at: when the last frame came
   function take(f) {
+    connection.at = Date.now();
     if (!view.paused) { apply(f); return; }
     if (f.whole) waiting = []; // what came before is in it
     (waiting = waiting || []).push(f);
@@ -414,6 +422,10 @@
       if (events.readyState === EventSource.CLOSED) { events.close(); setTimeout(connect, 2000); }
     };
   }
+  setInterval(() => { // a source that hangs says nothing
+    const age = Math.round((Date.now() - connection.at) / 1000);
+    if (connection.at && age > 5 && !state.lost && !connection.saved) { state.lost = `none for ${age} s`; panels(); state.lost = ""; }
+  }, 2000);
   ramp();
   const saved = JSON.parse($("data").textContent);
   if (saved) { connection.saved = true; $("export").hidden = $("pause").hidden = true; apply(saved); } else connect();

@@ -213,6 +213,7 @@ func TestGuard(t *testing.T) {
 		{about: "another machine with its token", remote: "10.0.0.7:5", options: Options{Token: "0123456789"}, bearer: "0123456789", want: 200},
 		{about: "a wrong token", options: Options{Token: "0123456789"}, bearer: "0123456788", want: 401},
 		{about: "a token in the address", options: Options{Token: "0123456789"}, path: "/?token=0123456789", want: 200},
+		{about: "an odd token in the address", options: Options{Token: `geheim;"1 ä`}, path: "/?token=geheim%3B%221%20%C3%A4", want: 200},
 		{about: "a change", method: http.MethodPost, want: 405},
 		{about: "another path", path: "/etc/passwd", want: 404},
 	} {

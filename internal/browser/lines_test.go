@@ -1,0 +1,67 @@
+package browser
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/heat/heatpage"
+	"github.com/heatsink-go/heatsink/local/partitions"
+)
+
+// Every key that took something is drawn, also one whose partitions have served nothing since a split. A key in several partitions has
+// no load of one. Keys that look alike stay apart.
+func TestEveryKeyIsDrawn(t *testing.T) {
+	units := 0.0
+	page, err := heatpage.New(heatpage.Options{Every: 200 * time.Millisecond, Source: func(context.Context) (heatpage.Round, error) {
+		units += 100
+		now := time.Now()
+		key := func(name string) heat.KeyHeat {
+			return heat.KeyHeat{Key: name, Low: units, Second: 100, RateLow: 100, Rate: 100}
+		}
+		r := heatpage.Round{
+			Report: heat.Report{Source: heat.Live, To: now, Resources: []heat.ResourceReport{{
+				Resource: heat.Resource{Table: "t"},
+				Writes: heat.Flow{Units: 6 * units, Requests: 1, Distinct: heat.Distinct{Keys: 6}, Keys: []heat.KeyHeat{
+					key("here"), key("split"), key("X#SHARD_0"), key("X#SHARD_1"), key("X|shards"), key("others"),
+				}},
+			}}},
+			Partitions: []partitions.Heat{{Table: "t", PartitionWrites: 1000, PartitionReads: 3000, Partitions: []partitions.Partition{
+				{ID: 1, Seconds: []partitions.Second{{Start: now.Truncate(time.Second).Add(-time.Second), WriteUnits: 500}}}, {ID: 7}, {ID: 8},
+			}}},
+		}
+		r.Homes = map[string]map[string][]uint64{"t": {"here": {1}, "split": {7, 8}, "X#SHARD_0": {1}, "X#SHARD_1": {1}, "X|shards": {1}, "others": {1}}}
+		return r, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); page.Run(ctx) }()
+	server := httptest.NewServer(page)
+	defer server.Close()
+	defer func() { cancel(); <-done }()
+
+	b := open(t)
+	b.do(t, chromedp.Navigate(server.URL))
+	b.until(t, `heatpage.columns().length > 2 && heatpage.lines().length > 4`)
+	b.do(t, chromedp.Evaluate[chromedp.Void](`{ const all = document.getElementById("cold"); all.checked = true; all.dispatchEvent(new Event("change")); }`))
+	b.until(t, `heatpage.lines().some((l) => l.key === "others")`)
+	labels := strings.Join(ask[[]string](t, b, `heatpage.lines().map((l) => l.label)`), "\n")
+	for _, want := range []string{"partition #1\n", "here", "split (in 2 partitions, together)", "X (2 shards)", "X|shards", "others", "other partitions"} {
+		if !strings.Contains(labels+"\n", want) {
+			t.Errorf("no %q in\n%s", want, labels)
+		}
+	}
+	loads := ask[[]float64](t, b, `["split", "here"].map((key) => { const l = heatpage.lines().find((l) => l.key === key), c = heatpage.columns().at(-2), d = heatpage.cell(l, c); return d.units ? d.load / d.units : 0; })`)
+	if loads[0] == 0 || loads[1] == 0 || loads[0] > 0.51*loads[1] || loads[0] < 0.49*loads[1] {
+		t.Errorf("loads of a unit in two partitions and in one are %v", loads)
+	}
+	b.noFaults(t, server.URL)
+}
