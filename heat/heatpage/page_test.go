@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,9 +129,12 @@ func decode(t interface{ Fatal(...any) }, data []byte) *frame {
 // A page whose source fails says why, goes on when it answers again, and lets everybody go at its end.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var fault error
+		var away atomic.Bool
 		page, err := New(Options{Source: func(context.Context) (Round, error) {
-			return reportOf(time.Now(), 10, heat.KeyHeat{Key: "a", Low: 10}), fault
+			if away.Load() {
+				return Round{}, errors.New("the engine is away")
+			}
+			return reportOf(time.Now(), 10, heat.KeyHeat{Key: "a", Low: 10}), nil
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -145,10 +149,10 @@ func TestRun(t *testing.T) {
 		running.Go(func() { page.ServeHTTP(&recorder{ResponseRecorder: httptest.NewRecorder(), to: answer}, request) })
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		fault = errors.New("the engine is away")
+		away.Store(true)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		fault = nil
+		away.Store(false)
 		time.Sleep(time.Second)
 		cancel()
 		running.Wait()
