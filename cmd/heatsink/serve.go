@@ -76,7 +76,7 @@ a name given with --allow-host. With an access key, they may use any name. A web
 use the server only if --cors gives the page's origin. Beware of --cors '*' without an
 access key: every website that you visit can then read and delete the tables.`,
 		Example: `  heatsink serve
-  heatsink serve --physics                       hot keys throttle; see them with heatsink top TABLE --endpoint http://127.0.0.1:8000
+  heatsink serve --physics                       hot keys throttle: open http://127.0.0.1:8000 in a browser, or use heatsink top
   heatsink serve --addr 127.0.0.1:9000 --data ./dynamo
 
   # in another terminal, for a server on the default address
