@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,41 +8,21 @@ import (
 	"testing"
 )
 
-// get returns what a client gets that accepts a type.
-func get(t *testing.T, url, accept string) (status int, kind, body string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Accept", accept)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, answer.Header.Get("Content-Type"), string(text)
-}
-
 // A browser gets the page, and everybody else what DynamoDB answers.
 func TestServeAnswersBrowsers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--physics")
-	if status, kind, body := get(t, s.url+"/", "text/html,*/*"); status != 200 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "heat map") {
+	if status, kind, body := askFor(t, http.MethodGet, s.url+"/", "text/html,*/*"); status != 200 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "heat map") {
 		t.Errorf("a browser gets %d %s %.100s", status, kind, body)
 	}
-	if _, _, body := get(t, s.url+"/", "*/*"); !strings.HasPrefix(body, "healthy: dynamodb.") {
+	if _, _, body := askFor(t, http.MethodGet, s.url+"/", "*/*"); !strings.HasPrefix(body, "healthy: dynamodb.") {
 		t.Errorf("curl gets %.100s", body)
 	}
-	if _, kind, body := get(t, s.url+"/export.html", "*/*"); !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, `"whole":true`) {
+	if _, kind, body := askFor(t, http.MethodGet, s.url+"/export.html", "*/*"); !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, `"whole":true`) {
 		t.Errorf("the file is %s %.100s", kind, body)
 	}
 	plain := serve(t)
-	if _, _, body := get(t, plain.url+"/", "text/html,*/*"); !strings.HasPrefix(body, "healthy: dynamodb.") {
+	if _, _, body := askFor(t, http.MethodGet, plain.url+"/", "text/html,*/*"); !strings.HasPrefix(body, "healthy: dynamodb.") {
 		t.Errorf("without physics a browser gets %.100s", body)
 	}
 }

@@ -21,9 +21,19 @@ import (
 // ask sends a request that no SDK would, and returns status and body.
 func ask(t *testing.T, method, url string) (status int, body string) {
 	t.Helper()
+	status, _, body = askFor(t, method, url, "")
+	return status, body
+}
+
+// askFor is ask of a client that accepts a type, and returns the type of the body as well.
+func askFor(t *testing.T, method, url, accept string) (status int, kind, body string) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if accept != "" {
+		request.Header.Set("Accept", accept)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -34,7 +44,7 @@ func ask(t *testing.T, method, url string) (status int, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(text)
+	return response.StatusCode, response.Header.Get("Content-Type"), string(text)
 }
 
 func putThing(ctx context.Context, c *dynamodb.Client, id, pad string) error {
