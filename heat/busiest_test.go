@@ -131,3 +131,39 @@ func TestStreamOfTwoSeconds(t *testing.T) {
 		}
 	})
 }
+
+// Of a stream that was read to its end, shares are of all that was written, not of the last seconds.
+func TestStreamSharesAreOfTheWholeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := local.Start(t)
+		client := db.Client()
+		createWithStream(t, client, "orders")
+		for i := range 400 { // a rush of one key, and later one of others
+			pk := "DEVICE#1"
+			if i >= 300 {
+				pk = "DEVICE#2"
+			}
+			if i == 300 {
+				time.Sleep(time.Minute)
+			}
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: key(pk, fmt.Sprint(i))}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		reader, err := heat.OpenStream(t.Context(), client, db.StreamsClient(), "orders", heat.StreamOptions{FromStart: true, UntilNow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reader.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		shares := make(map[string]float64)
+		for _, k := range resource(t, reader.Report(), "orders").Writes.Keys {
+			shares[k.Key] = k.Share
+		}
+		if shares["DEVICE#1"] != 0.75 || shares["DEVICE#2"] != 0.25 {
+			t.Errorf("got %v of 300 and 100 units", shares)
+		}
+	})
+}

@@ -28,6 +28,7 @@ type call struct {
 	told      types.ConsumedCapacity // by the receipt, if it is short
 	names     []string               // of tables; see sortedTables
 	last      *table                 // that it was about
+	made      []statement            // of PartiQL
 }
 
 // part is a key that a call is about, of the table or of one of its indexes.
@@ -71,7 +72,7 @@ func newCall() *call { return calls.Get().(*call) }
 func (c *call) free() {
 	clear(c.parts)
 	c.changes.reset()
-	c.receipt, c.last, c.told = nil, nil, types.ConsumedCapacity{}
+	c.receipt, c.last, c.told, c.made = nil, nil, types.ConsumedCapacity{}, nil
 	clear(c.names)
 	c.direction, c.attempts, c.repeated, c.answered, c.unmet, c.doubled = 0, 0, false, false, false, false
 	c.parts, c.texts = c.parts[:0], c.texts[:0]
@@ -245,10 +246,15 @@ func (c *call) record(o *Options, nanos int64, took time.Duration) {
 		if p.again {
 			t.attempts, t.retries = 0, 0
 		}
-		// What was not served because of its key was wanted all the same: the least it can have cost, once.
-		if p.throttled > 0 && p.units == 0 && keyRange(p.reason) {
+		// What was not served because of its key was wanted all the same: the least it can have cost, once. A call that
+		// repeats an earlier one wants nothing more.
+		switch {
+		case c.repeated && p.units > 0:
+			t.settled = c.leastOf(p)
+		case !c.repeated && p.throttled > 0 && p.units == 0 && keyRange(p.reason):
 			t.wanted = c.leastOf(p)
 		}
+		t.unsized = c.direction == Read || c.unmet || p.whole == nil
 		if p.control {
 			p.counters.flow(c.direction, o).addControl(&t)
 			continue

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas"
@@ -61,6 +62,18 @@ func askForCapacity(ctx context.Context, input any, write types.ReturnConsumedCa
 		asking(&q, in, whole, func(c *dynamodb.BatchGetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
 	case *dynamodb.BatchWriteItemInput:
 		asking(&q, in, apart, func(c *dynamodb.BatchWriteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
+	case *dynamodb.ExecuteStatementInput:
+		asking(&q, in, apart, func(c *dynamodb.ExecuteStatementInput) *types.ReturnConsumedCapacity {
+			return &c.ReturnConsumedCapacity
+		})
+	case *dynamodb.BatchExecuteStatementInput:
+		asking(&q, in, apart, func(c *dynamodb.BatchExecuteStatementInput) *types.ReturnConsumedCapacity {
+			return &c.ReturnConsumedCapacity
+		})
+	case *dynamodb.ExecuteTransactionInput:
+		asking(&q, in, apart, func(c *dynamodb.ExecuteTransactionInput) *types.ReturnConsumedCapacity {
+			return &c.ReturnConsumedCapacity
+		})
 	case *dynamodb.TransactGetItemsInput:
 		asking(&q, in, whole, func(c *dynamodb.TransactGetItemsInput) *types.ReturnConsumedCapacity {
 			return &c.ReturnConsumedCapacity
@@ -73,19 +86,22 @@ func askForCapacity(ctx context.Context, input any, write types.ReturnConsumedCa
 	return q
 }
 
-// apartEvery is how many writes of a table without global indexes come to one that tells indexes apart all the same: the table
-// may have got one since it was looked up. Until then its units count as the table's.
-const apartEvery = 16
+// apartEvery is how long writes of a table without global indexes go on until one tells indexes apart all the same: the table
+// may have got one since it was looked up. Until then its units count as the table's. Such an answer takes longer to read.
+const apartEvery = 50 * time.Millisecond
 
-// asksOf returns what a write of one item has to ask for.
-func (r *Recorder) asksOf(c *call, input any) types.ReturnConsumedCapacity {
+// asksOf returns what a write of one item has to ask for, at a time since the recorder was made.
+func (r *Recorder) asksOf(c *call, input any, now time.Duration) types.ReturnConsumedCapacity {
 	name := tableOf(input)
 	if name == nil || c.direction == Read {
 		return apart // which nobody uses
 	}
 	t := c.table(r, *name)
 	v := t.view.Load()
-	if v.own.capacity == nil || v.doubted || len(v.indexes) > 0 || t.writes.Add(1)%apartEvery == 0 {
+	if v.own.capacity == nil || v.doubted || len(v.indexes) > 0 {
+		return apart
+	}
+	if last := t.apart.Load(); now-time.Duration(last) >= apartEvery && t.apart.CompareAndSwap(last, int64(now)) {
 		return apart
 	}
 	return whole
@@ -188,6 +204,12 @@ func hideCapacity(output any, caller asks) {
 	case *dynamodb.BatchGetItemOutput:
 		out.ConsumedCapacity = caller.all(out.ConsumedCapacity)
 	case *dynamodb.BatchWriteItemOutput:
+		out.ConsumedCapacity = caller.all(out.ConsumedCapacity)
+	case *dynamodb.ExecuteStatementOutput:
+		out.ConsumedCapacity = caller.one(out.ConsumedCapacity)
+	case *dynamodb.BatchExecuteStatementOutput:
+		out.ConsumedCapacity = caller.all(out.ConsumedCapacity)
+	case *dynamodb.ExecuteTransactionOutput:
 		out.ConsumedCapacity = caller.all(out.ConsumedCapacity)
 	case *dynamodb.TransactGetItemsOutput:
 		out.ConsumedCapacity = caller.all(out.ConsumedCapacity)

@@ -113,8 +113,9 @@ const (
 func (c *Change) classify(event streamtypes.OperationType, d *streamtypes.StreamRecord) {
 	has := func(image map[string]streamtypes.AttributeValue, mark string) bool { _, ok := image[mark]; return ok }
 	before, after := d.OldImage, d.NewImage
-	there, gone := before != nil && !has(before, markDead), after == nil || has(after, markDead)
-	c.Uncertain = event != streamtypes.OperationTypeInsert && before == nil || event != streamtypes.OperationTypeRemove && after == nil
+	none, lost := len(before) == 0, len(after) == 0 // an item has its key at least: an empty image is none
+	there, gone := !none && !has(before, markDead), lost || has(after, markDead)
+	c.Uncertain = event != streamtypes.OperationTypeInsert && none || event != streamtypes.OperationTypeRemove && lost
 	switch {
 	case has(before, markForwarded) || has(after, markForwarded):
 		c.Kind, c.Uncertain = Moved, false

@@ -69,6 +69,20 @@ func TestChangeKinds(t *testing.T) {
 	}
 }
 
+// An image that is empty is none, as a program may have made the record.
+func TestChangeWithEmptyImages(t *testing.T) {
+	empty := map[string]streamtypes.AttributeValue{}
+	inserted := record(streamtypes.OperationTypeInsert, "a", nil, []string{"a"})
+	inserted.Dynamodb.OldImage = empty
+	removed := record(streamtypes.OperationTypeRemove, "a", []string{"a"}, nil)
+	removed.Dynamodb.NewImage = empty
+	for want, r := range map[heat.ChangeKind]streamtypes.Record{heat.Inserted: inserted, heat.Removed: removed} {
+		if got, err := heat.ChangeOf(r, "pk"); err != nil || got.Kind != want || got.Uncertain {
+			t.Errorf("got %+v, %v, want %s", got, err, want)
+		}
+	}
+}
+
 func TestChangeKeys(t *testing.T) {
 	day := heat.Layout{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}}
 	bare := heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{BareZero: true}}}

@@ -46,7 +46,7 @@ func newClaim(f Finding, by int, report *Report) claim {
 		return c
 	}
 	k := &flow.Keys[i]
-	c.rate, c.excess = max(report.Sustained(k), k.Second)/f.Direction.Limit(), k.Share
+	c.rate, c.excess = max(report.Sustained(k), k.Second)/report.Limit(f.Direction), k.Share
 	if keys := flow.Distinct.Keys; keys > 1 {
 		c.excess = excess(k.Share, keys)
 	}
@@ -97,7 +97,7 @@ func depth(kind Kind, pattern string) int {
 
 // ofKey reports whether a finding says that a key is hot, or will be.
 func (c *claim) ofKey() bool {
-	return depth(c.Kind, c.Pattern) > 0 || c.Kind == HotPartition && c.Key != ""
+	return depth(c.Kind, c.Pattern) > 0 || (c.Kind == HotPartition || c.Kind == HotIndex) && c.Key != ""
 }
 
 // ofShape reports whether a finding is about all keys of a shape, the one it names being an example: keys that are
@@ -216,4 +216,6 @@ func (c *claim) beside(other *claim) bool {
 func (c *claim) together(other *claim) bool { return c.by != other.by || c.by == several }
 
 // ofCardinality reports whether a hot index is called so for its few keys, and not for throttles.
-func (c *claim) ofCardinality() bool { return c.Kind == HotIndex && c.Severity == Warning }
+func (c *claim) ofCardinality() bool {
+	return c.Kind == HotIndex && c.Severity == Warning && c.Key == ""
+}

@@ -563,7 +563,7 @@ func ExampleExplainAll() {
 	}
 	// Output:
 	// critical: views: Partition key 'PAGE#viral' has 900 requests/sec (hot partition); writes are throttled by key range
-	// stream: demand: 900 write units a second; 900 were served, and one partition serves 1000
+	// stream: demand: 900 write units a second; one partition serves 1,000
 	// stream: at least 90.0% of the write traffic
 	// cloudwatch: 700 requests throttled by key range
 	// cloudwatch: 250 write units a second served in total

@@ -28,7 +28,10 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 			continue
 		}
 		shape := shapeIn(r, k.Key)
-		kind, cause, remedy := diagnose(r, d, k, shape, e.beyond(k, d))
+		kind, cause, remedy := e.diagnose(r, d, k, shape, severity)
+		if e.beyond(k, d) {
+			cause += backPressure(r, d)
+		}
 		said[about{r.Resource, k.Key}], said[about{r.Resource, shape}] = true, true
 		e.add(r, Finding{
 			Kind: kind, Severity: severity, Direction: d, Key: k.Key, Pattern: shape,
@@ -36,6 +39,14 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 			Evidence: slices.Concat(e.evidence(k, d), setEvidence(r, d, k.Key), spreadEvidence(whole, d)), Cause: cause, Remedy: remedy,
 		})
 	}
+}
+
+// backPressure says what a throttled index does to its table, "" for a table.
+func backPressure(r *ResourceReport, d Direction) string {
+	if r.Index == "" || d == Read {
+		return ""
+	}
+	return "; while DynamoDB throttles the index, it refuses the table's writes of these items as well"
 }
 
 // setEvidence lists the values of the set that a key belongs to.
@@ -68,7 +79,7 @@ func (e *explainer) heat(k *KeyHeat, d Direction) (Severity, bool) {
 // verdict is the judgement that plan shares. Contributor Insights counts reads and writes together, which have a limit each:
 // no key is critical by its figures alone.
 func (e *explainer) verdict(k *KeyHeat, d Direction) judge.Verdict {
-	l := judge.Load{Demand: e.report.Sustained(k), Second: k.Second, Limit: d.Limit(), Refused: e.refused(k)}
+	l := judge.Load{Demand: e.report.Sustained(k), Second: k.Second, Limit: e.report.Limit(d), Refused: e.refused(k)}
 	if e.report.Source == Insights {
 		l.Second, l.Demand, l.Refused = max(l.Demand, l.Second), 0, false
 	}
@@ -84,21 +95,46 @@ func (e *explainer) refused(k *KeyHeat) bool {
 // beyond reports whether a key's demand exceeds what a partition serves, rather than comes near it.
 func (e *explainer) beyond(k *KeyHeat, d Direction) bool {
 	refused := e.refused(k) || e.report.Ended && k.Throttled > 0 && keyRange(k.Reason)
-	return refused || max(e.report.Sustained(k), k.Second) >= d.Limit()
+	return refused || e.wanted(k) >= e.report.Limit(d)
+}
+
+// wanted is the demand of a key in units a second, the one that a finding states everywhere.
+func (e *explainer) wanted(k *KeyHeat) float64 { return max(e.report.Sustained(k), k.Second) }
+
+// bound reports whether the demand of a key is only a lower bound: throttled callers want more than they send, and a sketch
+// tells between which bounds a figure is.
+func (e *explainer) bound(k *KeyHeat) bool {
+	return k.Throttled > 0 || k.Refused > 0 || e.wanted(k) == k.RateLow && figure.Thousands(k.Rate) != figure.Thousands(k.RateLow)
+}
+
+// demandText is the demand of a key as text, in units a second.
+func (e *explainer) demandText(k *KeyHeat) string {
+	return e.boundText(k) + figure.Thousands(e.wanted(k))
+}
+
+// boundText says what the demand of a key is: "at least " of a lower bound, "about " of an estimate.
+func (e *explainer) boundText(k *KeyHeat) string {
+	switch {
+	case !e.bound(k):
+		return ""
+	case k.Estimated:
+		return "about "
+	}
+	return "at least "
 }
 
 // rateText is a key's rate as text. Contributor Insights counts units and no requests.
 func (e *explainer) rateText(flow *Flow, k *KeyHeat) string {
 	if e.report.Source == Insights {
-		return figure.Thousands(max(e.report.Sustained(k), k.Second)) + " units/sec"
+		return e.demandText(k) + " units/sec"
 	}
-	return figure.Thousands(e.requestRate(flow, k)) + " requests/sec"
+	return e.boundText(k) + figure.Thousands(e.requestRate(flow, k)) + " requests/sec"
 }
 
 // sizeText says how large the requests of a key are, where the number of requests alone does not show that it is hot.
 func (e *explainer) sizeText(flow *Flow, k *KeyHeat, d Direction) string {
-	units, requests := max(e.report.Sustained(k), k.Second), e.requestRate(flow, k)
-	if e.report.Source == Insights || requests <= 0 || requests >= e.rules.Warm*d.Limit() || units < e.rules.Warm*d.Limit() {
+	units, requests := e.wanted(k), e.requestRate(flow, k)
+	if e.report.Source == Insights || requests <= 0 || requests >= e.rules.Warm*e.report.Limit(d) || units < e.rules.Warm*e.report.Limit(d) {
 		return ""
 	}
 	return fmt.Sprintf(" of %.1f %s units each", units/requests, d)
@@ -108,12 +144,14 @@ func (e *explainer) sizeText(flow *Flow, k *KeyHeat, d Direction) string {
 // one would have cost as much. Without a served request the cost is unknown; the demand and the throttled attempts are
 // then upper bounds.
 func (e *explainer) requestRate(flow *Flow, k *KeyHeat) float64 {
-	rate := max(e.report.Sustained(k), k.Second)
+	rate := e.wanted(k)
 	if served := k.Requests - k.Throttled; served > 0 && k.Units > 0 {
 		return rate * float64(served) / k.Units
 	}
 	if k.Units == 0 && k.Refused > 0 {
-		return min(rate, k.Refused)
+		// Attempts are refused, with retries: as many of them are requests as of the whole flow.
+		first := float64(flow.Requests-flow.Retries) / float64(max(1, flow.Requests))
+		return min(rate, k.Refused*first)
 	}
 	if served := flow.Requests - flow.Throttled; served > 0 && flow.Units > 0 {
 		return rate * float64(served) / flow.Units
@@ -122,22 +160,14 @@ func (e *explainer) requestRate(flow *Flow, k *KeyHeat) float64 {
 }
 
 func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
-	wanted := fmt.Sprintf("%.0f", k.RateLow)
-	if most := fmt.Sprintf("%.0f", k.Rate); most != wanted {
-		wanted += " to " + most
+	var lines []string
+	if e.wanted(k) > 0 {
+		lines = append(lines, fmt.Sprintf("demand: %s %s units a second%s; one partition serves %s",
+			e.demandText(k), d, e.when(k), figure.Thousands(e.report.Limit(d))))
 	}
-	lines := []string{
-		fmt.Sprintf("demand: %s %s units a second; %.0f were served, and one partition serves %.0f", wanted, d, k.Consumed, d.Limit()),
-		fmt.Sprintf("at least %.1f%% of the %s traffic", 100*k.Share, d),
-	}
-	if k.Busy > 1.1*k.Rate {
-		lines = append(lines, fmt.Sprintf("%.0f %s units a second at its busiest of the last minute", k.Busy, d))
-	}
-	if e.report.Ended && k.Busiest > 1.1*max(k.Rate, k.Busy) {
-		lines = append(lines, fmt.Sprintf("%.0f %s units a second at its busiest", k.Busiest, d))
-	}
-	if k.Second > k.Rate {
-		lines = append(lines, fmt.Sprintf("%.0f %s units in the last full second", k.Second, d))
+	lines = append(lines, fmt.Sprintf("at least %.1f%% of the %s traffic", 100*k.Share, d))
+	if e.bound(k) && k.Consumed > 0 {
+		lines = append(lines, fmt.Sprintf("%s %s units a second were served in the last seconds", figure.Thousands(k.Consumed), d))
 	}
 	if k.Throttled > 0 {
 		reason := cmp.Or(k.Reason, "no reason given")
@@ -147,6 +177,19 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 		lines = append(lines, differentItems(k.Items))
 	}
 	return lines
+}
+
+// when says of what time the demand of a key is, "" for that of the last seconds.
+func (e *explainer) when(k *KeyHeat) string {
+	switch wanted := e.wanted(k); {
+	case wanted <= k.RateLow:
+		return ""
+	case wanted == k.Second:
+		return " in the last full second"
+	case wanted == k.Busy:
+		return " at its busiest of the last minute"
+	}
+	return " at its busiest"
 }
 
 // manyItems is the number of items from which on a recorder says only "many": its count ends a bit above.
@@ -162,16 +205,14 @@ func differentItems(n int64) string {
 	return fmt.Sprintf("about %d different items", n)
 }
 
-// why returns the cause of a key whose demand exceeds what a partition serves.
-func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
-	return diagnose(r, d, k, shape, true)
-}
-
 // diagnose returns the cause of a hot key by its direction, its shape, the number of its items, and whether its demand
-// exceeds what a partition serves.
-func diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, beyond bool) (kind Kind, cause, remedy string) {
-	kind, cause, remedy = causeOf(r, d, k, shape)
-	if !beyond {
+// exceeds what a partition serves. A key that only comes near that needs nothing yet, as a plan for it says too.
+func (e *explainer) diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, severity Severity) (kind Kind, cause, remedy string) {
+	kind, cause, remedy = why(r, d, k, shape)
+	if !e.beyond(k, d) {
+		if severity < Critical {
+			remedy = e.notYet(d, remedy)
+		}
 		switch {
 		case kind == PopularItem:
 			cause = "one item uses most of a partition's capacity"
@@ -182,7 +223,13 @@ func diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, beyond b
 	return kind, cause, remedy
 }
 
-func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
+// notYet puts before a remedy what it is for.
+func (e *explainer) notYet(d Direction, remedy string) string {
+	return fmt.Sprintf("do nothing while it stays below %s units a second; above that: %s", figure.Thousands(e.report.Limit(d)), remedy)
+}
+
+// why returns the cause of a key whose demand exceeds what a partition serves.
+func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	fixed := !varies(shape)
 	switch {
 	case d == Read && k.Items == 1:
@@ -201,19 +248,35 @@ func causeOf(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kin
 		return PopularItem, "writes to one item of many exceed what a partition serves",
 			"if it is a counter, shard it (package counter); else combine its changes and write less often"
 	case timeOnly(shape):
-		return TimeKey, "all current writes go to the key of the current time: a bucket limits the size of a key, not its rate",
-			"add shards to the bucket: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime"
+		return TimeKey, "all current writes go to the key of the current time: a bucket limits the size of a key, not its rate", shardTimes(k.Key)
 	case spreadAlready(r, k.Key):
 		return HotKey, "the key has shards, but its bare key is still hot: a writer does not use the layout, or the shards are too few",
 			"give the layout to all writers; if they have it, raise the number of shards, and pre-warm the table if it has fewer partitions than shards"
 	case fixed:
 		return LowCardinality, "all these items share one partition key value",
-			"shard the key: layout.Layout{Shards: …}"
+			shardKey(r)
 	case tenants(r, shape):
 		return SkewedTenant, "one key of many takes far more than the others",
 			"shard this key alone (heatsink.Options.Widths, with a layout.WidthTable of the few keys that need shards), or limit its rate (package ratelimit)"
 	}
-	return HotKey, "writes to one key exceed what a partition serves", "shard the key: layout.Layout{Shards: …}"
+	return HotKey, "writes to one key exceed what a partition serves", shardKey(r)
+}
+
+// shardKey is the remedy for a key that is written too much.
+func shardKey(r *ResourceReport) string {
+	if r.Index != "" {
+		return "shard the index's key (heatsink.Options.Index, with a calculated layout.Layout{Shards: …})"
+	}
+	return "shard the key: layout.Layout{Shards: …}"
+}
+
+// shardTimes is the remedy for a key that is a time: one with a name before the time is a key in a bucket, and any other is a
+// key by itself.
+func shardTimes(key string) string {
+	if (&Layout{AnyBucket: true}).endsInBucket([]byte(key)) {
+		return "add shards to every bucket: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime"
+	}
+	return "add shards to the key of every time: layout.Layout{Shards: …}"
 }
 
 // tenants reports whether a shape is that of many keys.

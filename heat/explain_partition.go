@@ -51,7 +51,7 @@ func (c *crowd) neighbours(e *explainer, flow *Flow, d Direction) {
 			c.keys = append(c.keys, k)
 		}
 	}
-	slices.SortStableFunc(c.keys, func(a, b *KeyHeat) int { return cmp.Compare(e.report.Sustained(b), e.report.Sustained(a)) })
+	slices.SortStableFunc(c.keys, func(a, b *KeyHeat) int { return cmp.Compare(e.wanted(b), e.wanted(a)) })
 }
 
 // mostNeighbours is how many keys of a full partition a finding names.
@@ -61,10 +61,10 @@ func (e *explainer) addCrowd(r *ResourceReport, d Direction, c *crowd) {
 	first, sum := c.refused[0], 0.0
 	var list []string
 	for _, k := range c.keys {
-		sum += e.report.Sustained(k)
+		sum += e.wanted(k)
 	}
 	for _, k := range c.keys[:min(len(c.keys), mostNeighbours)] {
-		list = append(list, fmt.Sprintf("'%s' %s", k.Key, figure.Thousands(e.report.Sustained(k))))
+		list = append(list, fmt.Sprintf("'%s' %s", k.Key, figure.Thousands(e.wanted(k))))
 	}
 	if more := len(c.keys) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
@@ -73,7 +73,7 @@ func (e *explainer) addCrowd(r *ResourceReport, d Direction, c *crowd) {
 		Kind: HotPartition, Severity: Critical, Direction: d, Key: first.Key, Pattern: shapeIn(r, first.Key),
 		Evidence: e.evidence(first, d),
 		Cause: fmt.Sprintf("several keys share a partition, which serves %s %s units/sec: none is too hot alone, and together they fill it",
-			figure.Thousands(d.Limit()), d),
+			figure.Thousands(e.report.Limit(d)), d),
 		Remedy: "raise the table's warm throughput, so that the keys get partitions of their own; DynamoDB also splits a partition that " +
 			"stays full, within minutes; a few shards spread a key over several partitions",
 	}
@@ -82,17 +82,22 @@ func (e *explainer) addCrowd(r *ResourceReport, d Direction, c *crowd) {
 	}
 	switch {
 	case c.partition != "":
-		f.Message = fmt.Sprintf("Partition %s is full (hot partition): of its %s %s units/sec, keys want %s",
-			c.partition, figure.Thousands(d.Limit()), d, strings.Join(list, ", "))
+		f.Message = fmt.Sprintf("Partition %s is full (hot partition): of its %s %s units/sec, keys want at least %s",
+			c.partition, figure.Thousands(e.report.Limit(d)), d, strings.Join(list, ", "))
 	case len(c.keys) > 1:
-		f.Message = fmt.Sprintf("A partition is full (hot partition), likely of these keys, in %s units/sec: %s", d, strings.Join(list, ", "))
+		f.Message = fmt.Sprintf("A partition is full (hot partition), likely of these keys, by the %s units/sec that each wants at least: %s", d, strings.Join(list, ", "))
 	default:
 		f.Message = fmt.Sprintf("The partition of key '%s' is full (hot partition): the key wants %s of its %s %s units/sec, likely others the rest",
-			first.Key, figure.Thousands(e.report.Sustained(first)), figure.Thousands(d.Limit()), d)
+			first.Key, e.demandText(first), figure.Thousands(e.report.Limit(d)), d)
 		f.Cause = "the key shares its partition with keys that this source does not show, or its bursts are shorter than the measurement"
 	}
+	f.Cause += backPressure(r, d)
 	if len(c.keys) > 1 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%d keys want %s %s units a second together", len(c.keys), figure.Thousands(sum), d))
+		together := fmt.Sprintf("%d keys want at least %s %s units a second together", len(c.keys), figure.Thousands(sum), d)
+		if c.partition != "" && sum < e.report.Limit(d) {
+			together += ", on average over some seconds: single seconds were fuller, or keys that are not listed want the rest"
+		}
+		f.Evidence = append(f.Evidence, together)
 	}
 	if c.partition == "" {
 		f.Evidence = append(f.Evidence, "the source does not show partitions: that these keys share one is inferred from their throttles")

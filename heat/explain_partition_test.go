@@ -35,7 +35,7 @@ func TestExplainAFullPartition(t *testing.T) {
 			t.Fatalf("got %v", findings)
 		}
 		message := findings[0].Message
-		if !strings.HasPrefix(message, "A partition is full (hot partition), likely of these keys, in write units/sec: 'ORDER#") ||
+		if !strings.HasPrefix(message, "A partition is full (hot partition), likely of these keys, by the write units/sec that each wants at least: 'ORDER#") ||
 			strings.Count(message, "ORDER#") != 3 || strings.Contains(message, "requests/sec") {
 			t.Errorf("got %q", message)
 		}
@@ -73,8 +73,8 @@ func TestExplainNamesTheNeighbours(t *testing.T) {
 			messages = append(messages, f.Message)
 		}
 		want := []string{ // requests come ten times a second: rates are up to a percent lower than the mean
-			`^Partition 7 is full \(hot partition\): of its 1,000 write units/sec, keys want 'ORDER#2' (59\d|600), 'ORDER#1' (39\d|400)$`,
-			`^Partition 8 is full \(hot partition\): of its 1,000 write units/sec, keys want 'ORDER#3' (29\d|300)$`,
+			`^Partition 7 is full \(hot partition\): of its 1,000 write units/sec, keys want at least 'ORDER#2' (59\d|600), 'ORDER#1' (39\d|400)$`,
+			`^Partition 8 is full \(hot partition\): of its 1,000 write units/sec, keys want at least 'ORDER#3' (29\d|300)$`,
 		}
 		for i, pattern := range want {
 			if len(messages) != len(want) || !regexp.MustCompile(pattern).MatchString(messages[i]) {
@@ -89,7 +89,7 @@ func TestExplainARefusedKeyAlone(t *testing.T) {
 	f := hotFlow("ORDER#1", 385, 50)
 	f.Keys[0].Refused, f.Keys[0].Throttled, f.Keys[0].Reason = 5, 300, "TableWriteKeyRangeThroughputExceeded"
 	findings := heat.Explain(report(f), heat.Rules{})
-	want := "The partition of key 'ORDER#1' is full (hot partition): the key wants 385 of its 1,000 write units/sec, likely others the rest"
+	want := "The partition of key 'ORDER#1' is full (hot partition): the key wants at least 385 of its 1,000 write units/sec, likely others the rest"
 	if len(findings) != 1 || findings[0].Message != want {
 		t.Errorf("got %v", findings)
 	}

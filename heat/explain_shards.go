@@ -244,7 +244,7 @@ func (e *explainer) uneven(r *ResourceReport, all []spreads, sample int64, noun 
 		found, judged := 0, 0
 		for i := range s.keys {
 			k := &s.keys[i]
-			if k.Count < sample || e.excluded(k.Fullest) {
+			if k.Count < sample || e.excluded(k.Fullest) || grows(r, &s.layout, k.Key) {
 				continue
 			}
 			judged++
@@ -370,7 +370,7 @@ func (e *explainer) isUneven(k *KeyShards, keys int) bool {
 // spreadAlready reports whether shards of a key were seen, by a layout that the source was told or in a usual spelling.
 // Sharding is then no remedy.
 func spreadAlready(r *ResourceReport, key string) bool {
-	if slices.ContainsFunc(slices.Concat(r.Writes.Folded(), r.Reads.Folded()), func(k LogicalKey) bool { return k.Key == key && k.Shards > 1 }) {
+	if slices.ContainsFunc(allFolded(r), func(k LogicalKey) bool { return k.Key == key && k.Shards > 1 }) {
 		return true
 	}
 	told := slices.Concat(r.Writes.Sharded, r.Reads.Sharded)

@@ -12,11 +12,11 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	flow := r.Flow(d)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
-		shape := shapeIn(r, k.Key)
-		if e.coolShard(k, d, shape) {
-			continue
+		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] {
+			continue // before its shape is looked for among all keys
 		}
-		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
+		shape := shapeIn(r, k.Key)
+		if e.coolShard(k, d, shape) || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
@@ -26,7 +26,7 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 			Evidence: append(e.evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%",
 				flow.Distinct.Keys, 100/float64(flow.Distinct.Keys))),
 		}
-		f.Kind, f.Cause, f.Remedy = whyDominant(r, d, k, shape)
+		f.Kind, f.Cause, f.Remedy = e.whyDominant(r, d, k, shape)
 		e.add(r, f)
 	}
 }
@@ -34,7 +34,7 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 // coolShard reports whether a key is a shard by its name, far below a partition's limit. It is spread already: a counter that
 // one process writes has all of its traffic in one shard.
 func (e *explainer) coolShard(k *KeyHeat, d Direction, shape string) bool {
-	return (sharded(shape) || shardName(k.Key)) && !e.refused(k) && max(e.report.Sustained(k), k.Second) < judge.Beside*d.Limit()
+	return (sharded(shape) || shardName(k.Key)) && !e.refused(k) && e.wanted(k) < judge.Beside*e.report.Limit(d)
 }
 
 // dominates reports whether a key has far more than its fair share of a flow that is large enough to tell.
@@ -67,7 +67,7 @@ func excess(share float64, keys int64) float64 {
 	return (share - fair) / (1 - fair)
 }
 
-func whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
+func (e *explainer) whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = why(r, d, k, shape)
 	switch {
 	case kind == ReadHot && !varies(shape):
@@ -77,7 +77,7 @@ func whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind
 	case kind == PopularItem:
 		cause = "one item takes most of the traffic"
 	}
-	return kind, cause, fmt.Sprintf("do nothing while it stays below %.0f units a second; above that: %s", d.Limit(), remedy)
+	return kind, cause, e.notYet(d, remedy)
 }
 
 // designs finds patterns that are hot by design, whatever their traffic today: one key value for all items, or for all
@@ -101,12 +101,12 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,
 				Message:  fmt.Sprintf("Partition key %s has a single value: hot by design", p.Shape),
 				Evidence: patternEvidence(p),
-				Cause:    "all items of this kind share one partition key, and so one partition's 1,000 writes and 3,000 reads a second",
-				Remedy:   "put an attribute that varies into the key, such as a customer, or a time bucket; above 1,000 writes a second, add shards",
+				Cause:    "all items of this kind share one partition key, and so " + "one partition's " + e.rates(),
+				Remedy:   fmt.Sprintf("put an attribute that varies into the key, such as a customer, or a time bucket; above %s writes a second, add shards", e.writes()),
 			}
 			if singleItem(r, p.Example) {
-				f.Cause = "all writers update one item, which has one partition's 1,000 writes and 3,000 reads a second"
-				f.Remedy = "do nothing below 1,000 writes a second; above that, shard the counter (package counter), or combine changes and write less often"
+				f.Cause = "all writers update one item, which has " + "one partition's " + e.rates()
+				f.Remedy = fmt.Sprintf("do nothing below %s writes a second; above that, shard the counter (package counter), or combine changes and write less often", e.writes())
 			}
 			e.add(r, f)
 		case timeOnly(p.Shape):
@@ -116,7 +116,7 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				Message:  fmt.Sprintf("Partition keys %s are times: all current writes share one key", p.Shape),
 				Evidence: patternEvidence(p),
 				Cause:    "a time bucket limits the size of a key, not its rate: the partition's limit is per second",
-				Remedy:   "do nothing below 1,000 writes a second; above that, add shards to every bucket: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime",
+				Remedy:   fmt.Sprintf("do nothing below %s writes a second; above that, %s", e.writes(), shardTimes(p.Example)),
 			})
 		}
 	}
@@ -148,7 +148,7 @@ func (e *explainer) matters(r *ResourceReport, p *Pattern) bool {
 // timeSeverity judges keys that are times by their write rate, where it is known.
 func (e *explainer) timeSeverity(r *ResourceReport, p *Pattern) Severity {
 	rate, _ := served(e.report, &r.Writes)
-	if r.Writes.Units > 0 && rate*p.Writes/r.Writes.Units >= 0.1*PartitionWriteUnits {
+	if r.Writes.Units > 0 && rate*p.Writes/r.Writes.Units >= 0.1*e.report.Limit(Write) {
 		return Warning
 	}
 	return Info

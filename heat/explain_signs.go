@@ -41,12 +41,12 @@ func (e *explainer) signs(r *ResourceReport, d Direction) {
 	served, _ := served(e.report, f) // as the evidence has it
 	most := capacityOf(r.Capacity, d)
 	slow := f.Latency.P99 >= slowCall
-	line := fmt.Sprintf("p50 %v, p99 %v, p99.9 %v", f.Latency.P50, f.Latency.P99, f.Latency.P999)
+	line := fmt.Sprintf("p50 %v, p99 %v, p99.9 %v", threeDigits(f.Latency.P50), threeDigits(f.Latency.P99), threeDigits(f.Latency.P999))
 	switch {
 	case slow && f.Latency.P50*20 <= f.Latency.P99:
 		e.add(r, Finding{
 			Kind: SplitLatency, Severity: Warning, Direction: d,
-			Message:  fmt.Sprintf("Some %ss are fast and some slow: p50 %v, p99 %v", d, f.Latency.P50, f.Latency.P99),
+			Message:  fmt.Sprintf("Some %ss are fast and some slow: p50 %v, p99 %v", d, threeDigits(f.Latency.P50), threeDigits(f.Latency.P99)),
 			Evidence: []string{line, fmt.Sprintf("%d of %d requests throttled", f.Throttled, f.Requests)},
 			Cause:    "calls for hot keys wait for retries, and all others do not", Remedy: "fix the hot key; see the other findings",
 		})
@@ -152,4 +152,13 @@ func (p pace) time() time.Duration { return time.Duration(p.seconds * float64(ti
 // later returns the points of a trend that begin at a time or after it.
 func later(trend []Point, since time.Time) []Point {
 	return slices.DeleteFunc(slices.Clone(trend), func(p Point) bool { return p.From.Before(since) })
+}
+
+// threeDigits rounds a time as people read it.
+func threeDigits(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d >= 1000*unit {
+		unit *= 10
+	}
+	return d.Round(unit)
 }

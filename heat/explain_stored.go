@@ -1,6 +1,9 @@
 package heat
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // stored finds what only the stored items show.
 func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
@@ -17,13 +20,13 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 			Remedy:   "filter by the time to live in reads and counts, as heatsink Options.TTL does",
 		})
 	}
-	for _, k := range s.Keys {
-		shape := shapeIn(r, k.Key)
-		among := siblings(r, shape, s.Distinct.Keys)
-		share := k.Share
-		if items := patternItems(r, shape); items > 0 {
-			share, among = shareOf(s, k.Low, items, among)
+	for i, k := range s.Keys {
+		if growsStored(s, k.Key) {
+			said[about{r.Resource, k.Key}] = true
+			continue
 		}
+		shape := shapeIn(r, k.Key)
+		share, among := storedShare(r, &k, shape)
 		if k.Low < e.rules.Items || among < 2 || excess(share, among) < e.rules.Excess || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || said[about{r.Resource, shape}] {
 			continue
 		}
@@ -37,10 +40,49 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 			Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, shape),
 			Evidence: []string{fmt.Sprintf("at least %d items, of %d examined; a fair share of %d keys is %.1f%%", k.Low, s.Items, among, 100/float64(among))},
 			Cause:    "one key of many has far more items than the others: whoever is popular, or under attack, writes to one partition",
-			Remedy:   "bucket its key by time to limit its size, and add shards above 1,000 writes a second",
+			Remedy:   fmt.Sprintf("bucket its key by time to limit its size, and add shards above %s writes a second", e.writes()),
 		})
+		e.largeToo(r, s.Keys[i+1:], shape)
 	}
 	e.heaps(r, said)
+}
+
+// storedShare returns the share of a key in the items of its shape, and the number of such keys.
+func storedShare(r *ResourceReport, k *KeyItems, shape string) (share float64, among int64) {
+	among = siblings(r, shape, r.Stored.Distinct.Keys)
+	if items := patternItems(r, shape); items > 0 {
+		return shareOf(r.Stored, k.Low, items, among)
+	}
+	return k.Share, among
+}
+
+// largeToo adds to the last finding those of the smaller keys of its shape that have large shares as well: half of what makes
+// a finding is enough.
+func (e *explainer) largeToo(r *ResourceReport, smaller []KeyItems, shape string) {
+	f := &e.findings[len(e.findings)-1]
+	var list []string
+	for i := range smaller {
+		k := &smaller[i]
+		share, among := storedShare(r, k, shape)
+		if k.Low < e.rules.Items || excess(share, among) < e.rules.Excess/2 || e.excluded(k.Key) || shapeIn(r, k.Key) != shape {
+			continue
+		}
+		f.Others = append(f.Others, k.Key)
+		list = append(list, fmt.Sprintf("'%s' %.0f%%", k.Key, 100*share))
+	}
+	if len(list) > 0 {
+		f.Evidence = append(f.Evidence, "others with large shares: "+strings.Join(list, ", "))
+	}
+}
+
+// growsStored reports whether a stored key is a shard of a key that seems to grow, or its bare key: its shards are uneven by
+// their age, and it has shards already.
+func growsStored(s *Stored, key string) bool {
+	logical, ok := logicalOf(foldLayouts(s.Sharded), key)
+	if !ok {
+		logical = key
+	}
+	return isBareShard(s.Folded(), logical)
 }
 
 // shareOf returns the share of a key in the items of its shape, and the number of such keys. Of a sample both are estimates:
@@ -61,7 +103,7 @@ func (e *explainer) storedSet(r *ResourceReport, k *KeyItems, share float64, set
 		Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, set.Shape),
 		Evidence: []string{set.valuesText(r, Write), fmt.Sprintf("at least %d items, of %d examined", k.Low, r.Stored.Items)},
 		Cause:    "the key has few values, and one of them has most items: if traffic follows the items, it goes to one partition",
-		Remedy:   "do nothing below 1,000 writes and 3,000 reads a second; above that, put an attribute that varies into the key, or add shards",
+		Remedy:   "do nothing below " + e.rates() + "; above that, put an attribute that varies into the key, or add shards",
 	})
 }
 
@@ -88,7 +130,7 @@ func (e *explainer) heaps(r *ResourceReport, said map[about]bool) {
 			Evidence: []string{fmt.Sprintf("at least %d items, of %d examined; a fair share of %s is %.1f%%",
 				k.Low, s.Items, partitionKeys(s.Distinct.Keys), 100/float64(s.Distinct.Keys))},
 			Cause:  "if reads and writes follow the items, they all go to one partition",
-			Remedy: "do nothing below 1,000 writes and 3,000 reads a second; above that, bucket its key by time or add shards: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime",
+			Remedy: "do nothing below " + e.rates() + "; above that, bucket its key by time or add shards: layout.Layout{Bucket: …, Shards: …}, with heatsink.Options.EventTime",
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -153,14 +154,19 @@ func messagesOfMeasurements(t *testing.T) {
 	}
 }
 
-// Evidence says what is known and no more: one figure where two are the same, and no number of items where it ends.
+// Evidence says what is known and no more: one demand, which is the message's, a bound where it is one, and no number of items
+// where it ends.
 func TestExplainEvidence(t *testing.T) {
 	for _, test := range []struct {
 		edit func(*heat.KeyHeat)
 		want string
 	}{
-		{func(k *heat.KeyHeat) { k.Rate, k.RateLow = 1041.3, 1040.8 }, "demand: 1041 write units a second; 2000 were served, and one partition serves 1000"},
-		{func(k *heat.KeyHeat) { k.Rate = 2100 }, "demand: 2000 to 2100 write units a second; 2000 were served, and one partition serves 1000"},
+		{func(k *heat.KeyHeat) { k.Rate, k.RateLow = 1041.3, 1040.8 }, "demand: 1,041 write units a second; one partition serves 1,000"},
+		{func(k *heat.KeyHeat) { k.Rate = 2100 }, "demand: at least 2,000 write units a second; one partition serves 1,000"},
+		{func(k *heat.KeyHeat) { k.Throttled = 20 }, "demand: at least 2,000 write units a second; one partition serves 1,000"},
+		{func(k *heat.KeyHeat) { k.Throttled = 20 }, "2,000 write units a second were served in the last seconds"},
+		{func(k *heat.KeyHeat) { k.Busy = 2500 }, "demand: 2,500 write units a second at its busiest of the last minute; one partition serves 1,000"},
+		{func(k *heat.KeyHeat) { k.Second = 2600 }, "demand: 2,600 write units a second in the last full second; one partition serves 1,000"},
 		{func(k *heat.KeyHeat) { k.Items = 1 }, "one item"},
 		{func(k *heat.KeyHeat) { k.Items = 2 }, "about 2 different items"},
 		{func(k *heat.KeyHeat) { k.Items = 199 }, "about 199 different items"},
@@ -172,6 +178,9 @@ func TestExplainEvidence(t *testing.T) {
 		findings := heat.Explain(report(flow), heat.Rules{})
 		if len(findings) != 1 || !slices.Contains(findings[0].Evidence, test.want) {
 			t.Errorf("no %q in %+v", test.want, findings)
+		}
+		if stated := regexp.MustCompile(`(at least )?[\d,]+`).FindString(findings[0].Evidence[0]); !strings.Contains(findings[0].Message, " has "+stated+" requests/sec") {
+			t.Errorf("the evidence is of another demand than the message: %q, %q", findings[0].Message, findings[0].Evidence[0])
 		}
 	}
 }

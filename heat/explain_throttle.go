@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/judge"
 )
 
 // The ends of DynamoDB's reasons for a throttle; TableRead, TableWrite, IndexRead or IndexWrite go before.
@@ -41,6 +41,9 @@ func (e *explainer) throttles(r *ResourceReport, d Direction) {
 	e.limit(r, d, counts[maximumReason], MaximumThrottled, "the on-demand maximum",
 		"raise MaxRequestUnits, or keep it if it is meant to limit the bill; do not shard: no key is to blame")
 	if n := counts[keyRangeReason]; n > 0 && !e.blamed(r, d) {
+		if k := mostRefused(r.Flow(d), n); k != nil && e.hasFinding(r, d, k.Key) {
+			return // a key has one finding
+		}
 		e.hotPartition(r, d, n)
 	}
 }
@@ -63,6 +66,8 @@ func (e *explainer) limit(r *ResourceReport, d Direction, n int64, kind Kind, wh
 	trend := r.Flow(d).Trend
 	if e.report.Source.ongoing() && len(trend) > 0 && throttledIn(trend, e.report.To.Add(-fiveMinutes), e.report.To) == 0 {
 		severity = Info // it is over
+	} else if handled(r.Flow(d)) {
+		severity = Warning
 	}
 	e.add(r, Finding{
 		Kind: kind, Severity: severity, Direction: d,
@@ -96,11 +101,13 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 			"or keep copies of items that many read (package replica); do not shard for reads: a read of a sharded key asks every shard"
 	}
 	if k := mostRefused(r.Flow(d), n); k != nil {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of these for key '%s', which wants %s %s units a second", k.Throttled, k.Key,
-			figure.Thousands(max(e.report.Sustained(k), k.Second)), d))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of these for key '%s', which wants %s %s units a second", k.Throttled, k.Key, e.demandText(k), d))
 		f.Cause = fmt.Sprintf("key '%s' shares its partition with keys that this source does not show, or its bursts are shorter than the measurement", k.Key)
 		f.Remedy = "spread the bursts of that key over a few seconds (package ratelimit); raise the table's warm throughput, so that it gets a partition of its own; " +
 			"find its neighbours with Contributor Insights"
+	}
+	if handled(r.Flow(d)) {
+		f.Severity = Warning
 	}
 	if e.fewThrottles(r.Flow(d), n) {
 		f.Severity = Info
@@ -114,6 +121,9 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 	}
 	e.add(r, f)
 }
+
+// handled reports whether retries have handled all throttles of a flow.
+func handled(f *Flow) bool { return judge.Handled(f.Throttled, f.Retries, f.Requests) }
 
 // mostRefused returns the key that most of the throttles by key range are of, nil if there is none.
 func mostRefused(f *Flow, throttled int64) *KeyHeat {
@@ -168,7 +178,11 @@ func capacityEvidence(report *Report, r *ResourceReport, d Direction) []string {
 	if most == 0 {
 		return []string{fmt.Sprintf("%.0f %s units a second served in total%s", rate, d, when)}
 	}
-	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in total%s (%.0f%%)", rate, most, d, when, 100*rate/most)}
+	part := fmt.Sprintf("%.0f%%", 100*rate/most)
+	if part == "0%" && rate > 0 {
+		part = "less than 1%"
+	}
+	return []string{fmt.Sprintf("%.0f of %.0f %s units a second served in total%s (%s)", rate, most, d, when, part)}
 }
 
 // served returns the served units a second, and when that was, unless it is the mean. The mean hides a peak, and is the

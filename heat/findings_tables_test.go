@@ -288,6 +288,7 @@ func storedSituations() []situation {
 		{"all have expired", expired(1000), heat.Rules{}},
 		{"a tenth of too few", expired(100), heat.Rules{Items: 1001}},
 		{"a tenant with a quarter more than its share", items(1, "TENANT#{id}", 101, one(258)), heat.Rules{}},
+		{"two large tenants", items(1, "TENANT#{id}", 101, one(410), heat.KeyItems{Key: "TENANT#second", Low: 360}, heat.KeyItems{Key: "TENANT#third", Low: 130}), heat.Rules{}},
 		{"a tenant with less", items(1, "TENANT#{id}", 101, one(257)), heat.Rules{}},
 		{"a tenant with a hundred items", items(1, "TENANT#{id}", 101, one(300)), heat.Rules{Items: 300}},
 		{"a tenant with too few items", items(1, "TENANT#{id}", 101, one(300)), heat.Rules{Items: 301}},
@@ -329,6 +330,13 @@ func indexSituations() []situation {
 			r.Patterns = []heat.Pattern{{Shape: "{id}#SHARD_{n}", Sharded: true, Writes: shards, Distinct: heat.Distinct{Keys: 16}}, {Shape: "{id}", Writes: 250, Items: 250, Distinct: heat.Distinct{Keys: 16}}}
 		})
 	}
+	listed := func(has, items int64) heat.Report {
+		r := second(indexed(99, 1194), func(r *heat.ResourceReport) {
+			r.Stored = &heat.Stored{Items: items, Distinct: heat.Distinct{Keys: has}}
+		})
+		r.Resources[0].Stored = &heat.Stored{Items: 2782, Distinct: heat.Distinct{Keys: 1194}}
+		return r
+	}
 	few := second(indexed(4, 90), func(r *heat.ResourceReport) { r.Writes.Requests = 99 })
 	fewOfTable := in(indexed(4, 90), func(r *heat.ResourceReport) { r.Writes.Requests = 99 })
 	return []situation{
@@ -336,7 +344,11 @@ func indexSituations() []situation {
 		{"more than a tenth", indexed(11, 109), heat.Rules{}},
 		{"one of ten", indexed(1, 10), heat.Rules{}},
 		{"one of nine", indexed(1, 9), heat.Rules{}},
-		{"a hundred keys", indexed(100, 100_000), heat.Rules{}},
+		{"a hundred keys with little traffic", indexed(100, 100_000), heat.Rules{}},
+		{"a hundred keys", second(indexed(100, 100_000), func(r *heat.ResourceReport) { r.Writes.Peak = 200 }), heat.Rules{}},
+		{"twenty keys", indexed(20, 1000), heat.Rules{}},
+		{"fewer items in the index than keys of the table", listed(99, 447), heat.Rules{}},
+		{"few keys of these items", listed(9, 447), heat.Rules{}},
 		{"more than a hundred keys", indexed(101, 100_000), heat.Rules{}},
 		{"no keys", indexed(0, 100), heat.Rules{}},
 		{"a table that the report lacks", but(indexed(3, 900), func(r *heat.Report) { r.Resources = r.Resources[1:] }), heat.Rules{}},

@@ -17,7 +17,9 @@ import (
 type flow struct {
 	mu       sync.Mutex
 	decay    time.Duration
-	first    int64 // when the first touch was
+	first    int64 // when the first touch was, or the first after a pause
+	last     int64 // when the last touch was
+	resumed  bool  // first is after a pause
 	span     span
 	counts   Flow // totals only
 	reasons  map[string]int64
@@ -38,6 +40,9 @@ type keyCount struct {
 	refused   decaying
 	wanted    decaying // what was refused because of the key
 	busy      busy
+	moments   moments
+	lately    decaying // what was refused in the last seconds
+	estimated bool     // some of wanted is by the mean of what was served
 	seconds   seconds
 	requests  int64
 	throttled int64
@@ -60,6 +65,8 @@ type touch struct {
 	units float64
 
 	wanted    float64 // units that were not served because of the key
+	settled   float64 // units that an earlier attempt may have counted as wanted: this one repeats it, and is served
+	unsized   bool    // wanted and settled are the least of a request whose size is not known
 	attempts  int64   // made for it, retries included
 	retries   int64   // of these, those that repeated one
 	throttled int64   // of these, refused
@@ -131,9 +138,13 @@ func (f *flow) addTimed(now int64, t *touch, redact func(dst, key []byte) []byte
 }
 
 func (f *flow) addLocked(now int64, t *touch, redact func(dst, key []byte) []byte) {
-	if f.first == 0 || now < f.first {
-		f.first = now
+	switch {
+	case f.first == 0 || now < f.first:
+		f.first, f.resumed = now, false
+	case now-f.last > pause*int64(f.decay):
+		f.first, f.resumed = now, true
 	}
+	f.last = max(f.last, now)
 	f.counts.Units += t.units
 	f.counts.Requests += t.attempts
 	f.counts.Retries += t.retries
@@ -168,7 +179,9 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 		}
 		return append(dst, t.key...)
 	}
-	k := f.keys.Add(now, t.hash, t.units+t.wanted, keep)
+	estimated := f.estimate(t)
+	settled := f.settled(now, t)
+	k := f.keys.Add(now, t.hash, t.units+t.wanted-settled, keep)
 	if k == nil {
 		f.patterns.pass(t.key, t.hash, t.units, redact != nil)
 		return
@@ -179,11 +192,13 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	if now-k.consumed.last >= grain { // before what comes now: many at the same moment are no rate
 		k.busy.note(now, (k.consumed.at(now, f.decay)+k.wanted.at(now, f.decay))/f.longWindow(now))
 	}
+	k.moments.pass(now, func(at int64) float64 { return f.demand(k, at) })
+	k.estimated = k.estimated || estimated
 	k.units += t.units
 	k.consumed.add(now, t.units, f.decay)
 	k.busiest = max(k.busiest, k.consumed.sum/f.longWindow(now))
-	if t.wanted > 0 {
-		k.wanted.add(now, t.wanted, f.decay)
+	if change := t.wanted - settled; change != 0 {
+		k.wanted.add(now, change, f.decay)
 	}
 	if t.partition != 0 {
 		k.partition = t.partition
@@ -191,6 +206,7 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	k.seconds.add(now, t.units)
 	if t.throttled > 0 {
 		k.refused.add(now, float64(t.throttled), f.decay)
+		k.lately.add(now, float64(t.throttled), latelyDecay)
 	}
 	k.requests += t.attempts
 	k.throttled += t.throttled
@@ -216,6 +232,46 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	}
 }
 
+// latelyDecay is that of throttles which are to tell whether they have ended.
+const latelyDecay = 2 * time.Second
+
+// estimate counts a request whose size is not known as the mean of the key's own served ones, where there are any. It reports
+// whether a throttled one is counted so.
+func (f *flow) estimate(t *touch) bool {
+	if !t.unsized || t.wanted == 0 && t.settled == 0 {
+		return false
+	}
+	k := f.keys.Extra(t.hash)
+	if k == nil || k.requests <= k.throttled || k.units == 0 {
+		return false
+	}
+	mean := k.units / float64(k.requests-k.throttled)
+	if t.wanted == 0 {
+		t.settled = max(t.settled, mean)
+		return false
+	}
+	t.wanted = max(t.wanted, mean)
+	return true
+}
+
+// demand returns the units a second that a key wanted at a time, which is not before the last touch of it by much.
+func (f *flow) demand(k *keyCount, at int64) float64 {
+	return (k.consumed.at(at, f.decay) + k.wanted.at(at, f.decay)) / max(f.window(at), f.decay.Seconds()/2)
+}
+
+// settled returns what of a repeated request is in the demand for its key already: what was refused of it, if that is still
+// counted. A collection may repeat a request on another shard, so that it is not known of which key an attempt was before.
+func (f *flow) settled(now int64, t *touch) float64 {
+	if t.settled == 0 {
+		return 0
+	}
+	k := f.keys.Extra(t.hash)
+	if k == nil {
+		return 0
+	}
+	return max(0, min(t.settled, t.units, k.wanted.at(now, f.decay)))
+}
+
 // report returns the flow as of now, with so many keys.
 func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 	f.mu.Lock()
@@ -236,7 +292,8 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 			Key: k.Text, Units: k.Extra.units, Low: k.Extra.units,
 			Rate: k.High / window, RateLow: k.Low / window, Share: share(k.Low, total),
 			Consumed: k.Extra.consumed.at(now, f.decay) / window, Busiest: k.Extra.busiest, Second: k.Extra.seconds.last(now),
-			Refused:  k.Extra.refused.at(now, f.decay) / window,
+			Refused: k.Extra.refused.at(now, f.decay) / window,
+			Lately:  k.Extra.lately.at(now, latelyDecay) / latelyDecay.Seconds(), Estimated: k.Extra.estimated,
 			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
 			Shape: learnt.of(k.Extra.pattern - 1), Busy: k.Extra.busy.lately(now), Partition: partitionName(k.Extra.partition),
 		})
@@ -258,10 +315,19 @@ func partitionName(id uint64) string {
 // before, as what came before the first touch is missing in them.
 //
 //	∫ e^(-t/decay) dt from 0 to age  =  decay × (1 - e^(-age/decay))
+//
+// After a pause it begins anew, at half the decay: some of what came before the pause is still in the sums.
 func (f *flow) window(now int64) float64 {
 	age := max(time.Duration(now-f.first), time.Second)
-	return -f.decay.Seconds() * math.Expm1(-age.Seconds()/f.decay.Seconds())
+	window := -f.decay.Seconds() * math.Expm1(-age.Seconds()/f.decay.Seconds())
+	if f.resumed {
+		return max(window, f.decay.Seconds()/2)
+	}
+	return window
 }
+
+// pause is how many decays without a touch are a pause: less than a hundredth of a sum is left after it.
+const pause = 5
 
 // span is a window and until when it is good enough.
 type span struct {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/heatsink-go/heatsink/internal/sketch"
 )
 
 // LogicalKey is a key with all of its shards together, as the program that shards it knows it.
@@ -11,9 +13,12 @@ type LogicalKey struct {
 	Key    string `json:"key"`    // without the shard, but with its bucket
 	Shards int    `json:"shards"` // that were seen; 1 for a key without shards
 
-	Units     float64 `json:"units"`   // of all shards
-	RateLow   float64 `json:"rateLow"` // as in KeyHeat
-	Busy      float64 `json:"busy,omitempty"`
+	// Bare says that the bare key is one of Shards, though no layout says so: see Folded.
+	Bare bool `json:"bare,omitempty"`
+
+	Units     float64 `json:"units"`          // of all shards
+	RateLow   float64 `json:"rateLow"`        // as in KeyHeat
+	Busy      float64 `json:"busy,omitempty"` // of all shards at one moment; in Folded, of shards that Flow.Logical lacks, the sum
 	Share     float64 `json:"share"`
 	Requests  int64   `json:"requests,omitempty"`
 	Throttled int64   `json:"throttled,omitempty"`
@@ -43,7 +48,9 @@ func (k *LogicalKey) Spread() string {
 
 // Folded returns the keys of a flow with shards folded into their logical key, hottest first. It knows shards of the layouts
 // that the source was told, and keys that end in #SHARD_n or #SHARD#n. With more layouts it knows their shards as well, of
-// the keys that are listed. A key of which one shard was seen stays as it is, and a bare key beside shards is another key.
+// the keys that are listed. A key of which one shard was seen stays as it is. A bare key beside shards of a layout without
+// Format.BareZero is another key. Where no layout is told, it is the first shard if #SHARD_1 was seen and #SHARD_0 was not:
+// keys of adaptive collections look like that.
 func (f *Flow) Folded(more ...Layout) []LogicalKey {
 	b := folding{layouts: append(foldLayouts(f.Sharded), more...)}
 	for _, k := range f.Logical {
@@ -61,9 +68,32 @@ func (f *Flow) Folded(more ...Layout) []LogicalKey {
 	return b.all(hotterKey)
 }
 
-// LogicalOf returns the key that a key of the flow is a shard of, by what Folded knows, and whether it is a shard.
+// LogicalOf returns the key that a key of the flow is a shard of, by what Folded knows, and whether it is a shard. For many keys
+// use Logicals.
 func (f *Flow) LogicalOf(key string, more ...Layout) (logical string, shard bool) {
-	return logicalOf(append(foldLayouts(f.Sharded), more...), key)
+	return f.Logicals(more...)(key)
+}
+
+// Logicals returns a function that answers as LogicalOf does. The keys of the flow are folded once, before it is called.
+func (f *Flow) Logicals(more ...Layout) func(key string) (logical string, shard bool) {
+	layouts := append(foldLayouts(f.Sharded), more...)
+	bare := make(map[string]bool) // keys that are the first shards of themselves, though no layout says so
+	for _, k := range slices.Concat(f.Logical, f.Folded(more...)) {
+		if k.Bare {
+			bare[k.Key] = true
+		}
+	}
+	return func(key string) (string, bool) {
+		if logical, shard := logicalOf(layouts, key); shard || !bare[key] {
+			return logical, shard
+		}
+		return key, true
+	}
+}
+
+// isBareShard reports whether a key is the first shard of itself, by what was folded without a layout that says so.
+func isBareShard(folded []LogicalKey, key string) bool {
+	return slices.ContainsFunc(folded, func(k LogicalKey) bool { return k.Bare && k.Key == key })
 }
 
 // hotterKey orders keys, the hottest first.
@@ -92,22 +122,41 @@ func foldLayouts(told []Sharded) []Layout {
 
 // logicalOf returns the key that a key is a shard of.
 func logicalOf(layouts []Layout, key string) (logical string, ok bool) {
+	place, ok := placeOf(layouts, key)
+	return place.logical, ok
+}
+
+// shardPlace is a shard, and by which layout it is one.
+type shardPlace struct {
+	logical string
+	shard   int  // counted from 0
+	told    bool // the layout is not one of selfTold: it says whether the bare key is a shard
+}
+
+func placeOf(layouts []Layout, key string) (place shardPlace, ok bool) {
 	for i := range layouts {
+		told := !slices.Contains(selfTold, layouts[i])
 		if whole, number, ok := layouts[i].cutNumber([]byte(key)); ok {
-			_, asked := layouts[i].shardOf(number)
-			return string(whole), asked
+			shard, asked := layouts[i].shardOf(number)
+			return shardPlace{string(whole), shard, told}, asked
 		}
 		if layouts[i].bare([]byte(key)) {
-			return key, true
+			return shardPlace{key, 0, told}, true
 		}
 	}
-	return "", false
+	return shardPlace{}, false
 }
 
 // folding puts shards together.
 type folding struct {
 	layouts []Layout
-	keys    map[string]*foldedKey
+	keys    map[foldPlace]*foldedKey
+}
+
+// foldPlace tells a key that is folded from a bare key of the same text.
+type foldPlace struct {
+	key  string
+	bare bool
 }
 
 type foldedKey struct {
@@ -117,19 +166,24 @@ type foldedKey struct {
 
 	mostThrottled int64 // of a shard
 
+	first  bool // the first shard was seen, or a layout says which it is
+	second bool // the second shard was seen
+
 	whole bool // counted from more keys than are listed: nothing is added
 }
 
 // known takes a key that was put together before.
-func (b *folding) known(k LogicalKey) { *b.at(k.Key, k.Key) = foldedKey{LogicalKey: k, whole: true} }
+func (b *folding) known(k LogicalKey) {
+	*b.at(foldPlace{key: k.Key}) = foldedKey{LogicalKey: k, whole: true}
+}
 
-func (b *folding) at(place, key string) *foldedKey {
+func (b *folding) at(place foldPlace) *foldedKey {
 	if b.keys == nil {
-		b.keys = make(map[string]*foldedKey)
+		b.keys = make(map[foldPlace]*foldedKey)
 	}
 	k := b.keys[place]
 	if k == nil {
-		k = &foldedKey{LogicalKey: LogicalKey{Key: key}}
+		k = &foldedKey{LogicalKey: LogicalKey{Key: place.key}}
 		b.keys[place] = k
 	}
 	return k
@@ -137,12 +191,12 @@ func (b *folding) at(place, key string) *foldedKey {
 
 // add adds a key as it is stored, of so much weight.
 func (b *folding) add(key string, with LogicalKey, weight float64) {
-	logical, sharded := logicalOf(b.layouts, key)
-	place := logical
-	if !sharded { // a bare key beside shards of it is a key of its own
-		logical, place = key, "bare "+key
+	at, sharded := placeOf(b.layouts, key)
+	place := foldPlace{key: at.logical}
+	if !sharded { // a bare key beside shards of it is a key of its own, until all are known
+		place = foldPlace{key, true}
 	}
-	k := b.at(place, logical)
+	k := b.at(place)
 	switch {
 	case k.whole:
 		return
@@ -150,33 +204,58 @@ func (b *folding) add(key string, with LogicalKey, weight float64) {
 		if hotterKey(&k.LogicalKey, &with) <= 0 {
 			return
 		}
-		k = &foldedKey{LogicalKey: LogicalKey{Key: logical}}
+		k = &foldedKey{LogicalKey: LogicalKey{Key: key}}
 		b.keys[place] = k
 	}
-	k.Shards++
-	k.Units += with.Units
-	k.RateLow += with.RateLow
-	k.Busy += with.Busy
-	k.Share = min(1, k.Share+with.Share)
-	k.Requests += with.Requests
-	if with.Throttled > k.mostThrottled {
-		k.Reason, k.mostThrottled = with.Reason, with.Throttled
+	k.first = k.first || at.told || at.shard == 0
+	k.second = k.second || at.shard == 1
+	with.Shards, with.HottestRate, with.Fullest = 1, with.RateLow, key
+	k.take(&foldedKey{LogicalKey: with, most: weight, total: weight, mostThrottled: with.Throttled})
+}
+
+// take adds the figures of another shard, or of several.
+func (k *foldedKey) take(other *foldedKey) {
+	k.Shards += other.Shards
+	k.Units += other.Units
+	k.RateLow += other.RateLow
+	k.Busy += other.Busy
+	k.Share = min(1, k.Share+other.Share)
+	k.Requests += other.Requests
+	if other.mostThrottled > k.mostThrottled {
+		k.Reason, k.mostThrottled = other.Reason, other.mostThrottled
 	}
-	k.Throttled += with.Throttled
-	k.Consumed += with.Consumed
-	k.Second += with.Second
-	k.Refused += with.Refused
-	k.HottestRate = max(k.HottestRate, with.RateLow)
-	k.Items += with.Items
-	k.total += weight
-	if k.Fullest == "" || weight > k.most {
-		k.Fullest, k.most = key, weight
+	k.Throttled += other.Throttled
+	k.Consumed += other.Consumed
+	k.Second += other.Second
+	k.Refused += other.Refused
+	k.HottestRate = max(k.HottestRate, other.HottestRate)
+	k.Items += other.Items
+	k.total += other.total
+	if k.Fullest == "" || other.most > k.most {
+		k.Fullest, k.most = other.Fullest, other.most
+	}
+}
+
+// takeBares makes bare keys the first shards of the keys that lack only these.
+func (b *folding) takeBares() {
+	for place, bare := range b.keys {
+		k := b.keys[foldPlace{key: place.key}]
+		switch {
+		case !place.bare || k == nil:
+		case k.whole && k.Bare: // it is in there already
+			delete(b.keys, place)
+		case !k.whole && k.second && !k.first:
+			k.take(bare)
+			k.Bare = true
+			delete(b.keys, place)
+		}
 	}
 }
 
 // all returns the keys in an order.
 func (b *folding) all(compare func(a, b *LogicalKey) int) []LogicalKey {
 	var list []LogicalKey
+	b.takeBares()
 	for _, k := range b.keys {
 		if !k.whole {
 			k.FullestShare = share(k.most, k.total)
@@ -204,18 +283,53 @@ func (f *flow) logical(now int64, total, window float64) []LogicalKey {
 		layouts = append(layouts, selfTold...)
 	}
 	b := folding{layouts: layouts}
-	for _, k := range f.keys.Top(now, f.keys.Len()) {
-		if _, ok := logicalOf(layouts, k.Text); !ok {
-			continue
+	past := make(map[string]*[manyMoments + 1]float64)
+	add := func(k *sketch.Weighed[keyCount]) {
+		name, ok := logicalOf(layouts, k.Text)
+		if !ok {
+			name = k.Text
 		}
+		if past[name] == nil {
+			past[name] = new([manyMoments + 1]float64)
+		}
+		k.Extra.moments.addTo(past[name], now, func(at int64) float64 { return f.demand(&k.Extra, at) })
 		b.add(k.Text, LogicalKey{
 			Units: k.Extra.units, RateLow: k.Low / window, Busy: k.Extra.busy.lately(now), Share: share(k.Low, total),
 			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason,
 			Consumed: k.Extra.consumed.at(now, f.decay) / window, Second: k.Extra.seconds.last(now), Refused: k.Extra.refused.at(now, f.decay) / window,
 		}, k.Extra.units)
 	}
+	var bares []*sketch.Weighed[keyCount]
+	all := f.keys.Top(now, f.keys.Len())
+	for i := range all {
+		if _, ok := logicalOf(layouts, all[i].Text); ok {
+			add(&all[i])
+		} else {
+			bares = append(bares, &all[i])
+		}
+	}
+	for _, k := range bares { // most keys of a table have no shards
+		if b.keys[foldPlace{key: k.Text}] != nil {
+			add(k)
+		}
+	}
 	list := slices.DeleteFunc(b.all(hotterKey), func(k LogicalKey) bool { return k.Shards < 2 })
+	for i := range list {
+		if at := past[list[i].Key]; at != nil {
+			list[i].Busy = slices.Max(at[:])
+		}
+	}
 	return list[:min(len(list), mostLogical)]
+}
+
+// allFolded returns the keys of a table or index, with shards folded into their logical key, once for each thing that was
+// counted.
+func allFolded(r *ResourceReport) []LogicalKey {
+	all := slices.Concat(r.Writes.Folded(), r.Reads.Folded())
+	if r.Stored != nil {
+		all = append(all, r.Stored.Folded()...)
+	}
+	return all
 }
 
 // logicalIn returns the sharded key that a key is a shard of, nil if it is none or the only one that was seen.

@@ -203,3 +203,45 @@ func TestReportsFoldShardsOfALayoutToo(t *testing.T) {
 		}
 	})
 }
+
+// The bare key of an adaptive collection is its first shard: one row has the sum, also in reports of live calls.
+func TestFoldedKeyThatGrows(t *testing.T) {
+	stored := heat.Stored{Items: 100, Keys: []heat.KeyItems{{Key: "OPEN", Low: 40, Share: 0.4}, {Key: "OPEN#SHARD_1", Low: 50, Share: 0.5}, {Key: "OPEN#SHARD_2", Low: 10, Share: 0.1}}}
+	if got := stored.Folded(); len(got) != 1 || got[0].Key != "OPEN" || got[0].Shards != 3 || got[0].Items != 100 || got[0].Fullest != "OPEN#SHARD_1" || !got[0].Bare {
+		t.Errorf("stored: got %+v", got)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		recorder := newRecorder(t, heat.Options{NoDescribe: true, Top: 4})
+		load := sharded("OPEN", "%s#SHARD_%d", 16, 50)
+		delete(load, "OPEN#SHARD_0")
+		load["OPEN"], load["CLOSED"], load["CLOSED#SHARD_7"] = 60, 3, 2
+		observeEvenly(recorder, load)
+		flow := resource(t, recorder.Report(), "views").Writes
+		got := flow.Folded()
+		if len(got) == 0 || got[0].Key != "OPEN" || got[0].Shards != 16 || got[0].Units != 8100 || !got[0].Bare {
+			t.Errorf("got %+v", got)
+		}
+		if slices.ContainsFunc(got[1:], func(k heat.LogicalKey) bool { return k.Key == "OPEN" }) {
+			t.Errorf("the bare key is listed again: %+v", got)
+		}
+		for key, want := range map[string]bool{"OPEN": true, "OPEN#SHARD_3": true, "CLOSED": false} {
+			if _, shard := flow.LogicalOf(key); shard != want {
+				t.Errorf("%s: shard is %v", key, shard)
+			}
+		}
+	})
+}
+
+// Where a layout is told, it alone says whether the bare key is a shard.
+func TestFoldedBareKeyOfALayout(t *testing.T) {
+	for _, bareZero := range []bool{false, true} {
+		flow := heat.Flow{
+			Keys:    []heat.KeyHeat{{Key: "A", RateLow: 3}, {Key: "A#SHARD_1", RateLow: 5}, {Key: "A#SHARD_2", RateLow: 4}},
+			Sharded: []heat.Sharded{{Layout: heat.Layout{Layout: layout.Layout{Shards: 4, Format: layout.Format{BareZero: bareZero}}}}},
+		}
+		want := map[bool]int{false: 2, true: 1}[bareZero]
+		if got := flow.Folded(); len(got) != want || got[0].Bare {
+			t.Errorf("BareZero %v: got %+v", bareZero, got)
+		}
+	}
+}

@@ -43,9 +43,9 @@ func (r *Recorder) handle(ctx context.Context, look *lookup, in middleware.Initi
 	look.tables(ctx, c, in.Parameters)
 	c.repeated = attempt.Of(ctx) > 1
 	counted := r.fill(c, in.Parameters)
-	asked := askForCapacity(ctx, in.Parameters, r.asksOf(c, in.Parameters))
-	in.Parameters, c.receipt = asked.input, asked.receipt
 	begun := time.Since(r.started)
+	asked := askForCapacity(ctx, in.Parameters, r.asksOf(c, in.Parameters, begun))
+	in.Parameters, c.receipt = asked.input, asked.receipt
 	out, metadata, err := next.HandleInitialize(asked.ctx, in)
 	ended := time.Since(r.started)
 	if counted {
@@ -111,6 +111,8 @@ func (l *lookup) tables(ctx context.Context, c *call, input any) {
 		for _, name := range transactWriteTables(in.TransactItems) {
 			l.table(ctx, c, name)
 		}
+	case *dynamodb.ExecuteStatementInput, *dynamodb.BatchExecuteStatementInput, *dynamodb.ExecuteTransactionInput:
+		l.statements(ctx, c, input)
 	default:
 		if name := tableOf(input); name != nil {
 			l.table(ctx, c, *name)

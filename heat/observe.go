@@ -24,6 +24,10 @@ type Observation struct {
 	Throttled bool
 	Reason    string // why, in DynamoDB's words: TableWriteKeyRangeThroughputExceeded
 
+	// Attempt is which attempt at the request it is, as the header Amz-Sdk-Request says: 2 for the first retry. Retries are
+	// no demand of their own. Default: the first.
+	Attempt int
+
 	// Partition is the number of the partition that holds the key. Default: unknown. Findings then name the neighbours of
 	// a key whose partition is full.
 	Partition uint64
@@ -41,9 +45,12 @@ func (r *Recorder) Observe(o Observation) {
 	c := newCall()
 	defer c.free()
 	seen := touch{attempts: 1, units: o.Units, partition: o.Partition}
+	if o.Attempt > 1 {
+		seen.retries, seen.settled = 1, o.Units
+	}
 	if o.Throttled {
-		seen.units, seen.throttled, seen.reason = 0, 1, o.Reason
-		if keyRange(o.Reason) {
+		seen.units, seen.settled, seen.throttled, seen.reason = 0, 0, 1, o.Reason
+		if keyRange(o.Reason) && o.Attempt <= 1 {
 			seen.wanted = o.Units
 		}
 	}

@@ -73,7 +73,7 @@ func (r *Recorder) fillWrite(c *call, input any) bool {
 			r.fillAction(c, item)
 		}
 	default:
-		return false
+		return r.fillStatements(c, input)
 	}
 	return true
 }

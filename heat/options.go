@@ -41,6 +41,10 @@ type Options struct {
 	// keys that a report lists, those that end in #SHARD_n or #SHARD#n then count as shards.
 	Layouts []Layout
 
+	// Limits are those of one partition, for an engine whose partitions are not as large as DynamoDB's. Findings and plans
+	// judge by them. Default: DynamoDB's.
+	Limits Limits
+
 	peaks bool // keeps keys that were busy once
 }
 
@@ -61,7 +65,7 @@ func (o Options) validate() error {
 	for _, resource := range slices.Sorted(maps.Keys(o.Keys)) {
 		faults = append(faults, validateKey(resource, o.Keys[resource]))
 	}
-	faults = append(faults, validateLayouts(o.Layouts))
+	faults = append(faults, validateLayouts(o.Layouts), o.Limits.validate())
 	return errors.Join(faults...)
 }
 

@@ -176,6 +176,12 @@ func (r *Recorder) settleAnswer(c *call, input, output any) {
 		r.settleBatchWrite(c, out)
 	case *dynamodb.TransactGetItemsOutput:
 		r.consumedAll(c, out.ConsumedCapacity)
+	case *dynamodb.ExecuteStatementOutput:
+		r.consumed(c, out.ConsumedCapacity)
+	case *dynamodb.BatchExecuteStatementOutput:
+		r.settleStatements(c, out)
+	case *dynamodb.ExecuteTransactionOutput:
+		r.consumedAll(c, out.ConsumedCapacity)
 	case *dynamodb.TransactWriteItemsOutput:
 		r.consumedAll(c, out.ConsumedCapacity)
 	}

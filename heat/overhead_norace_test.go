@@ -9,7 +9,7 @@ import "testing"
 func TestRecordedAllocations(t *testing.T) {
 	plain, recorded := startPair(t)
 	for _, operation := range recordedCalls {
-		added := addedAllocations(t, operation.call, plain, recorded)
+		added := garbage(t, operation.call, recorded).allocations - garbage(t, operation.call, plain).allocations
 		if most := mostAdded[operation.name]; added > most {
 			t.Errorf("a recorded %s allocates %v times more than an unrecorded one, want at most %v", operation.name, added, most)
 		}

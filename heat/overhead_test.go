@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -77,76 +78,94 @@ func startPair(tb testing.TB) (plain, recorded *dynamodb.Client) {
 	return plain, recorded
 }
 
-// callsPerRound is how many calls are timed at once: enough that every round pays for its part of the garbage collection.
-const callsPerRound = 125
+// Calls come in blocks, so that a client's code is in the processor's caches, as in a program that records all of its calls. The
+// first calls of a block bring it there.
+const (
+	blockCalls   = 60
+	blockWarming = 10
+)
 
-// BenchmarkRecorded compares recorded calls with the same calls unrecorded. An operation of the benchmark is four rounds: one
-// client's, two of the other's, and again the first's. So a machine that becomes busier or less busy slows both down alike.
-// Time is the processor's, garbage collection included. The benchmark reports the medians of its operations:
+// BenchmarkRecorded compares recorded calls with the same calls unrecorded. An operation of the benchmark is three blocks: two of
+// the client that is not recorded, and the other's between them.
 //
-//	go test ./heat -run '^$' -bench BenchmarkRecorded -benchtime 100x -count 8
+// What a call adds is the difference of the lower quartiles of single calls. A call is shorter than a slice of time that a busy
+// machine gives to somebody else, so quartiles are the same on a busy machine. They leave the collection of garbage out. So the
+// added garbage is charged what the garbage of a call costs: the processor's time of all calls, less their quartile. The overhead
+// is both, as a share of the processor's time of a call.
+//
+//	go test ./heat -run '^$' -bench BenchmarkRecorded -benchtime 400x -count 6
 func BenchmarkRecorded(b *testing.B) {
 	for _, operation := range recordedCalls {
 		b.Run(operation.name, func(b *testing.B) {
 			plain, recorded := startPair(b)
 			n := 0
-			round := func(client *dynamodb.Client) float64 {
-				begun := processorTime()
-				for range callsPerRound {
-					if err := operation.call(b.Context(), client, n); err != nil {
-						b.Fatal(err)
-					}
-					n++
+			call := func(client *dynamodb.Client) time.Duration {
+				n++
+				begun := time.Now()
+				err := operation.call(b.Context(), client, n)
+				took := time.Since(begun)
+				if err != nil {
+					b.Fatal(err)
 				}
-				return float64(processorTime()-begun) / callsPerRound
+				return took
 			}
-			var without, with, ratios, noise []float64
+			block := func(client *dynamodb.Client, to *[]float64) {
+				for range blockWarming {
+					call(client)
+				}
+				for range blockCalls {
+					*to = append(*to, float64(call(client)))
+				}
+			}
+			var without, with, again []float64
+			worked := time.Duration(0)
 			runtime.GC()
 			for b.Loop() {
-				first, second := plain, recorded
-				if len(ratios)%2 == 1 { // nobody always goes first
-					first, second = recorded, plain
-				}
-				p := round(first)
-				r := (round(second) + round(second)) / 2
-				again := round(first)
-				noise = append(noise, 100*math.Abs(again/p-1))
-				p = (p + again) / 2
-				if first == recorded {
-					p, r = r, p
-				}
-				without, with, ratios = append(without, p), append(with, r), append(ratios, r/p)
+				begun := processorTime()
+				block(plain, &without)
+				worked += processorTime() - begun
+				block(recorded, &with)
+				block(plain, &again)
 			}
+			whole := float64(worked) / float64(b.N*(blockWarming+blockCalls))
+			same := lowerQuartile(again)
+			single := (lowerQuartile(without) + same) / 2
+			added := lowerQuartile(with) - single
+			bare, more := garbage(b, operation.call, plain), garbage(b, operation.call, recorded)
+			added += max(0, whole-single) * (more.bytes/bare.bytes - 1)
 			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(without), "plain-ns/call")
-			b.ReportMetric(median(with)-median(without), "added-ns/call")
-			b.ReportMetric(100*(median(ratios)-1), "overhead-%")
-			b.ReportMetric(median(noise), "noise-%") // between two rounds of the same client
-			added := addedAllocations(b, operation.call, plain, recorded)
-			b.ReportMetric(added, "added-allocs/call")
-			if most := mostAdded[operation.name]; added > most { // the suite has the race detector, under which pools drop what they hold
+			b.ReportMetric(whole, "plain-ns/call")
+			b.ReportMetric(added, "added-ns/call")
+			b.ReportMetric(100*added/whole, "overhead-%")
+			b.ReportMetric(100*math.Abs(same/single-1), "noise-%") // between blocks of the same client
+			b.ReportMetric(more.allocations-bare.allocations, "added-allocs/call")
+			if added, most := more.allocations-bare.allocations, mostAdded[operation.name]; added > most { // the suite has the race detector, under which pools drop what they hold
 				b.Errorf("%v more allocations than an unrecorded call, want at most %v", added, most)
 			}
 		})
 	}
 }
 
-func median(of []float64) float64 {
+func lowerQuartile(of []float64) float64 {
 	slices.Sort(of)
-	return of[len(of)/2]
+	return of[len(of)/4]
 }
 
-// addedAllocations returns how many more allocations a recorded call makes than an unrecorded one.
-func addedAllocations(tb testing.TB, call func(context.Context, *dynamodb.Client, int) error, plain, recorded *dynamodb.Client) float64 {
+// allocated is what a call allocates.
+type allocated struct{ allocations, bytes float64 }
+
+func garbage(tb testing.TB, call func(context.Context, *dynamodb.Client, int) error, client *dynamodb.Client) allocated {
 	tb.Helper()
-	count := func(client *dynamodb.Client) float64 {
-		return testing.AllocsPerRun(500, func() {
-			if err := call(context.Background(), client, 1); err != nil {
-				tb.Fatal(err)
-			}
-		})
-	}
-	return count(recorded) - count(plain)
+	const runs = 500
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	allocations := testing.AllocsPerRun(runs, func() {
+		if err := call(context.Background(), client, 1); err != nil {
+			tb.Fatal(err)
+		}
+	})
+	runtime.ReadMemStats(&after)
+	return allocated{allocations, float64(after.TotalAlloc-before.TotalAlloc) / (runs + 1)} // it runs once more before
 }
 
 // mostAdded is how many allocations recording may add to a call. Reads of one item have 4: the copy of the input, that of

@@ -159,7 +159,7 @@ func TestASecondAloneIsNotCritical(t *testing.T) {
 		if got := kinds(findings); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
-		if evidence := strings.Join(findings[0].Evidence, "; "); test.name == "a second" && !strings.Contains(evidence, "990 write units in the last full second") {
+		if evidence := strings.Join(findings[0].Evidence, "; "); test.name == "a second" && !strings.Contains(evidence, "990 write units a second in the last full second") {
 			t.Errorf("got %s", evidence)
 		}
 	}

@@ -21,6 +21,10 @@ type Report struct {
 	// Ended says that the source has stopped. Findings then use the busiest time of a key, not the most recent.
 	Ended bool `json:"ended,omitempty"`
 
+	// Limits are those of one partition, where the source knows that they are not DynamoDB's. Findings and plans judge by
+	// them.
+	Limits Limits `json:"limits,omitzero"`
+
 	// Notes say what the source does not show, such as "a stream shows no reads".
 	Notes []string `json:"notes,omitempty"`
 }
@@ -94,6 +98,17 @@ type Flow struct {
 	Control Control `json:"control,omitzero"` // of control items, which are in no other figure
 }
 
+// shareWhole makes the shares of keys those of all units, where nothing was refused: of a source that has stopped, the last
+// seconds are no more than a part.
+func (f *Flow) shareWhole() {
+	for i := range f.Keys {
+		f.Keys[i].Share = share(f.Keys[i].Low, f.Units)
+	}
+	for i := range f.Logical {
+		f.Logical[i].Share = share(f.Logical[i].Units, f.Units)
+	}
+}
+
 // KeyHeat is a key with its traffic. Figures from a sketch have an error: the true value is between two bounds.
 type KeyHeat struct {
 	// Key is the key as text, with "|" between the attributes of a multi-attribute key, or its redacted text.
@@ -105,8 +120,9 @@ type KeyHeat struct {
 	Low   float64 `json:"low"`
 
 	// Rate is the upper bound of the recent demand in units a second: the consumed units, and for every call throttled
-	// by key range the least it would have cost. That is the size of an item written whole, else one unit, or half a
-	// unit for a read. RateLow is the lower bound. Findings use it, so that no error makes a key hot.
+	// by key range what it would have cost. That is the size of an item written whole, else the mean of the key's served
+	// requests; before there are any, one unit, or half a unit for a read. RateLow is the lower bound. Findings use it, so
+	// that no error of the sketch makes a key hot.
 	Rate    float64 `json:"rate"`
 	RateLow float64 `json:"rateLow"`
 
@@ -117,7 +133,13 @@ type KeyHeat struct {
 	Busiest  float64 `json:"busiest"`  // the highest value of Consumed so far
 	Second   float64 `json:"second"`   // units consumed in the last full second
 	Refused  float64 `json:"refused"`  // recent throttled attempts a second
-	Share    float64 `json:"share"`    // lower bound of its share of the demand for all keys, 0 to 1
+	// Lately is Refused of the last two seconds or so: it tells whether the throttles have ended.
+	Lately float64 `json:"lately,omitempty"`
+
+	// Estimated says that some throttled requests count as the mean of the served ones.
+	Estimated bool `json:"estimated,omitempty"`
+
+	Share float64 `json:"share"` // lower bound of its share of the recent demand for all keys, 0 to 1; if Report.Ended, of all units
 
 	Requests  int64 `json:"requests"`
 	Throttled int64 `json:"throttled"`
@@ -212,7 +234,8 @@ type Capacity struct {
 	WriteUnits int64 `json:"writeUnits,omitempty"` // likewise
 	WarmReads  int64 `json:"warmReads,omitempty"`  // warm throughput
 	WarmWrites int64 `json:"warmWrites,omitempty"`
-	Items      int64 `json:"items,omitempty"` // approximate, some hours old
+	Partitions int   `json:"partitions,omitempty"` // where the source knows them: heatsink serve --physics does
+	Items      int64 `json:"items,omitempty"`      // approximate, some hours old
 	Bytes      int64 `json:"bytes,omitempty"`
 }
 

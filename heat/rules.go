@@ -102,10 +102,12 @@ type about struct {
 
 func (e *explainer) resource(r *ResourceReport) {
 	said := make(map[about]bool)
+	e.grew(r)
 	e.shards(r, said)
 	for _, d := range [...]Direction{Write, Read} {
 		e.hotKeys(r, d, said)
 		e.crowded(r, d, said)
+		e.bursts(r, d, said)
 	}
 	for _, d := range [...]Direction{Write, Read} {
 		e.sets(r, d, said)

@@ -164,6 +164,7 @@ func (s *stock) report(top int, fraction float64) ResourceReport {
 	if !s.keys.Full() {
 		stored.Distinct = Distinct{Keys: int64(s.keys.Len())}
 	}
+	stored.Distinct.Keys = min(stored.Distinct.Keys, s.items)
 	learnt := s.patterns.report(Write, !s.keys.Full(), constantItems)
 	for _, k := range s.keys.Top(0, top) {
 		stored.Keys = append(stored.Keys, KeyItems{
@@ -184,6 +185,7 @@ func storedPatterns(patterns []Pattern) []Pattern {
 	for i := range patterns {
 		p := &patterns[i]
 		p.Items, p.Writes = int64(p.Writes), 0
+		p.Distinct.Keys = min(p.Distinct.Keys, p.Items) // the number of keys is an estimate, and each has an item
 		for j := range p.Values {
 			v := &p.Values[j]
 			v.Items, v.Writes = int64(v.Writes), 0

@@ -392,7 +392,7 @@ func (r *StreamReader) Report() Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	to := r.until()
-	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Ended: r.ended, Notes: []string{
+	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Ended: r.ended, Limits: r.options.Recorder.Limits, Notes: []string{
 		"a stream shows no reads and no throttled requests; units are computed from sizes",
 	}}
 	view := r.table.view.Load()
@@ -402,6 +402,9 @@ func (r *StreamReader) Report() Report {
 	for _, v := range append([]resourceView{view.own}, view.indexes...) {
 		if resource, seen := v.report(to.UnixNano(), r.options.Recorder.Top); seen {
 			resource.Writes.Latency, resource.Writes.Durations = Latency{}, Durations{} // nobody waited
+			if r.ended {
+				resource.Writes.shareWhole()
+			}
 			report.Resources = append(report.Resources, resource)
 		}
 	}

@@ -17,7 +17,7 @@ type table struct {
 	slots  *slots // for what is counted
 	others bool   // it stands for all tables without a slot, and learns nothing
 	view   atomic.Pointer[tableView]
-	writes atomic.Uint64 // of single items, see apartEvery
+	apart  atomic.Int64 // when a write last told indexes apart, since the recorder was made; see apartEvery
 
 	mu    sync.Mutex // of those who change the view
 	asked time.Time  // when somebody last tried to look the table up

@@ -24,7 +24,7 @@ func large(pk string, i int) item {
 }
 
 // A key that 400 writes a second of ten units each want to reach wants 4,000 units, those that were refused too, however
-// they are written; of an update only the least is known. What a batch hands back is refused for no reason given, so it
+// they are written; of an update the mean of those that were served is taken. What a batch hands back is refused for no reason given, so it
 // may be another's fault and does not count.
 func TestRefusedWritesWantTheirSize(t *testing.T) {
 	name := aws.String("views")
@@ -48,7 +48,7 @@ func TestRefusedWritesWantTheirSize(t *testing.T) {
 				})
 			}
 		}},
-		{"update", 1000, 2000, "", func(t *testing.T, client *dynamodb.Client, i int) {
+		{"update", 3800, 4000.5, "about 400 requests/sec", func(t *testing.T, client *dynamodb.Client, i int) {
 			_, _ = client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 				TableName: name, Key: key("PAGE#viral", fmt.Sprint(i%7)), UpdateExpression: aws.String("SET body = :b"),
 				ExpressionAttributeValues: item{":b": text(strings.Repeat(fmt.Sprint(i%10), 10_000))},
@@ -89,7 +89,7 @@ func TestWhatIsAlwaysRefusedWantsItsSize(t *testing.T) {
 		}}},
 	}}}
 	findings := heat.Explain(report, heat.Rules{})
-	if len(findings) == 0 || findings[0].Message != "Partition key 'PAGE#viral' has 400 requests/sec of 10.0 write units each (hot partition)" {
+	if len(findings) == 0 || findings[0].Message != "Partition key 'PAGE#viral' has at least 400 requests/sec of 10.0 write units each (hot partition)" {
 		t.Errorf("got %v", findings)
 	}
 }

@@ -29,6 +29,7 @@ func (w Workload) validate() error {
 	c.between("Share", d.Share, 0, 1)
 	c.between("Zipf", d.Zipf, 0, 10)
 	c.between("Shards", float64(d.Shards), 0, MaxShards)
+	c.between("Processes", float64(d.Processes), 1, 1e6)
 	c.between("Throttles", float64(d.Throttles), 0, math.MaxInt)
 	c.skew(&d)
 	c.table(&d.Table)
@@ -87,6 +88,8 @@ func (c *checks) table(t *Table) {
 		{"Table.ReadUnits", t.ReadUnits},
 		{"Table.WarmWrites", t.WarmWrites},
 		{"Table.WarmReads", t.WarmReads},
+		{"Table.PartitionWrites", t.PartitionWrites},
+		{"Table.PartitionReads", t.PartitionReads},
 	} {
 		c.between(field.name, float64(field.value), 0, maxRate)
 	}

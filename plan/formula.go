@@ -21,13 +21,13 @@ const (
 //
 // It multiplies before it rounds, in integers. The factor counts in thousandths and is at least 1. The formula assumes
 // that each shard has a partition of its own, which DynamoDB does not promise: see package bins.
-func shardsFor(peakWriteUnits int64, factor float64) int {
-	return formula(peakWriteUnits, PartitionWrites, factor)
+func (l limits) shardsFor(peakWriteUnits int64, factor float64) int {
+	return formula(peakWriteUnits, uint64(l.writes), factor)
 }
 
 // readShardsFor is shardsFor for reads of one shard each. A partition takes 3,000 read units a second.
-func readShardsFor(peakReadUnits int64, factor float64) int {
-	return formula(peakReadUnits, PartitionReads, factor)
+func (l limits) readShardsFor(peakReadUnits int64, factor float64) int {
+	return formula(peakReadUnits, uint64(l.reads), factor)
 }
 
 func formula(peak int64, limit uint64, factor float64) int {
@@ -47,11 +47,15 @@ func formula(peak int64, limit uint64, factor float64) int {
 }
 
 // conservativeShards rounds first and then doubles: 5,000 write units a second make 5 shards, then 10; 500 make 2.
-func conservativeShards(peakWriteUnits int64) int { return times(shardsFor(peakWriteUnits, 1), 2) }
+func (l limits) conservativeShards(peakWriteUnits int64) int {
+	return times(l.shardsFor(peakWriteUnits, 1), 2)
+}
 
 // generousShards takes four times the need, so that the key need not grow: 20 shards for 5. Each shard makes every read of
 // all shards more expensive.
-func generousShards(peakWriteUnits int64) int { return times(shardsFor(peakWriteUnits, 1), generous) }
+func (l limits) generousShards(peakWriteUnits int64) int {
+	return times(l.shardsFor(peakWriteUnits, 1), generous)
+}
 
 func times(n, by int) int {
 	if n > math.MaxInt/by {

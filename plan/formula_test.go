@@ -27,7 +27,7 @@ func TestShards(t *testing.T) {
 		{50_000, 50, 75, 100, 100, 200},
 		{500_000, 500, 750, 1000, 1000, 2000},
 	} {
-		got := []int{shardsFor(c.peak, 1), shardsFor(c.peak, DefaultFactor), shardsFor(c.peak, CautiousFactor), conservativeShards(c.peak), generousShards(c.peak)}
+		got := []int{dynamoDB.shardsFor(c.peak, 1), dynamoDB.shardsFor(c.peak, DefaultFactor), dynamoDB.shardsFor(c.peak, CautiousFactor), dynamoDB.conservativeShards(c.peak), dynamoDB.generousShards(c.peak)}
 		want := []int{c.minimum, c.factored, c.cautious, c.conservative, c.generousCount}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%d write units: got %v, want %v", c.peak, got, want)
@@ -45,14 +45,14 @@ func TestShards(t *testing.T) {
 		{10_000, math.Inf(1), 1000},
 		{math.MaxInt64, 100, math.MaxInt64 / 10},
 	} {
-		if got := shardsFor(c.peak, c.factor); got != c.want && c.peak != math.MaxInt64 || got < c.want {
+		if got := dynamoDB.shardsFor(c.peak, c.factor); got != c.want && c.peak != math.MaxInt64 || got < c.want {
 			t.Errorf("%d write units × %v: got %d, want %d", c.peak, c.factor, got, c.want)
 		}
 	}
-	if got := readShardsFor(9001, 1); got != 4 {
+	if got := dynamoDB.readShardsFor(9001, 1); got != 4 {
 		t.Errorf("9,001 read units: got %d shards, want 4", got)
 	}
-	if got := generousShards(math.MaxInt64); got < conservativeShards(math.MaxInt64) {
+	if got := dynamoDB.generousShards(math.MaxInt64); got < dynamoDB.conservativeShards(math.MaxInt64) {
 		t.Errorf("the largest load overflows: %d", got)
 	}
 }
@@ -69,16 +69,16 @@ func TestShardsProperties(t *testing.T) {
 		if exact.IsInt64() {
 			want = max(exact.Int64(), 1)
 		}
-		got := shardsFor(peak, factor)
+		got := dynamoDB.shardsFor(peak, factor)
 		if int64(got) != want {
 			t.Fatalf("got %d, want %d", got, want)
 		}
 		more := rapid.Int64Range(peak, math.MaxInt64).Draw(t, "more")
-		if shardsFor(more, factor) < got {
-			t.Errorf("%d units get %d shards, %d get %d", peak, got, more, shardsFor(more, factor))
+		if dynamoDB.shardsFor(more, factor) < got {
+			t.Errorf("%d units get %d shards, %d get %d", peak, got, more, dynamoDB.shardsFor(more, factor))
 		}
-		if floor := shardsFor(peak, 1); got < floor || conservativeShards(peak) < floor || generousShards(peak) < floor || floor < 1 {
-			t.Errorf("below the floor of %d: %d, %d, %d", floor, got, conservativeShards(peak), generousShards(peak))
+		if floor := dynamoDB.shardsFor(peak, 1); got < floor || dynamoDB.conservativeShards(peak) < floor || dynamoDB.generousShards(peak) < floor || floor < 1 {
+			t.Errorf("below the floor of %d: %d, %d, %d", floor, got, dynamoDB.conservativeShards(peak), dynamoDB.generousShards(peak))
 		}
 	})
 }
@@ -146,7 +146,7 @@ func TestUnits(t *testing.T) {
 		{1000, 9001, 4},
 		{math.MaxInt64, 0, MaxShards},
 	} {
-		if got := partitionsFor(c.writes, c.reads); got != c.want {
+		if got := dynamoDB.partitionsFor(c.writes, c.reads); got != c.want {
 			t.Errorf("%d write and %d read units: got %d partitions, want %d", c.writes, c.reads, got, c.want)
 		}
 	}

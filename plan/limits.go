@@ -28,10 +28,16 @@ const (
 	MaxShards = bins.Max // 65,536
 )
 
+// limits are the units a second that one partition takes: DynamoDB's, or those of an engine with other partitions.
+type limits struct{ writes, reads int64 }
+
+// dynamoDB are the limits of DynamoDB.
+var dynamoDB = limits{PartitionWrites, PartitionReads}
+
 // partitionsFor returns the number of partitions that serve so many write and read units a second, at least one. For a
 // table's warm throughput, that is the number of its partitions.
-func partitionsFor(writeUnits, readUnits int64) int {
-	n := max(ceilDiv(writeUnits, PartitionWrites), ceilDiv(readUnits, PartitionReads), 1)
+func (l limits) partitionsFor(writeUnits, readUnits int64) int {
+	n := max(ceilDiv(writeUnits, l.writes), ceilDiv(readUnits, l.reads), 1)
 	return int(min(n, MaxShards))
 }
 

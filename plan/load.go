@@ -28,20 +28,33 @@ type Load struct {
 	HottestShare    float64 `json:"hottestShare,omitempty"`
 	OtherWriteUnits float64 `json:"otherWriteUnits,omitempty"`
 	KeysAbove       int     `json:"keysAbove"`
+
+	// PartitionWrites and PartitionReads are the units a second that one partition takes.
+	PartitionWrites int64 `json:"partitionWrites"`
+	PartitionReads  int64 `json:"partitionReads"`
 }
 
 // tooHot reports whether the key wants more than its partition gives.
 func (l *Load) tooHot() bool { return l.HotWrites || l.HotReads || l.Throttled || l.ReadsThrottled }
 
+// part returns the key's part of what one partition takes, of reads or of writes.
+func (l *Load) part() float64 {
+	return max(float64(l.WriteUnits)/float64(l.PartitionWrites), l.ReadUnits/float64(l.PartitionReads))
+}
+
+func (l *Load) limits() limits { return limits{l.PartitionWrites, l.PartitionReads} }
+
 func (w *Workload) load() Load {
 	l := Load{
 		WriteUnits: unitsPerSecond(w.Writes * float64(writeUnitsOf(w.ItemBytes))),
 		ReadUnits:  w.Reads * w.readWith(Leave, 1, 1, layout.NoBucket).units(),
-		Throttled:  w.crowdedWrites || w.Throttles > enoughThrottles && !w.bystander,
+		Throttled:  w.crowdedWrites || w.Throttles > enoughThrottles && !w.bystander && !w.enough,
 		Guessed:    w.guessed,
 	}
-	l.HotWrites = l.WriteUnits > PartitionWrites
-	l.HotReads = l.ReadUnits > PartitionReads
+	one := w.Table.limits()
+	l.PartitionWrites, l.PartitionReads = one.writes, one.reads
+	l.HotWrites = l.WriteUnits > l.PartitionWrites && !w.enough
+	l.HotReads = l.ReadUnits > float64(l.PartitionReads) && !w.enoughReads
 	l.ReadsThrottled = w.crowdedReads
 	l.HottestShare = w.Share
 	switch {
@@ -66,7 +79,7 @@ func (w *Workload) keysAbove(l *Load) int {
 	if w.Zipf <= 0 {
 		return 1
 	}
-	n := math.Pow(float64(l.WriteUnits)/PartitionWrites, 1/w.Zipf)
+	n := math.Pow(float64(l.WriteUnits)/float64(l.PartitionWrites), 1/w.Zipf)
 	return int(min(n, float64(w.Keys)))
 }
 
@@ -91,29 +104,28 @@ func zipfShare(n int, s float64) float64 {
 func hotBecause(l Load) []string {
 	var why []string
 	if l.Guessed {
-		why = append(why, "the key was throttled at one partition's limit, so its demand is unknown: the plan assumes "+
+		why = append(why, "the key takes all that one partition serves, so it may want more than was seen: the plan assumes "+
 			"at least 10 % more than that limit")
 	}
 	if l.HotWrites {
 		why = append(why, fmt.Sprintf("%s write units a second exceed the %s that one partition takes",
-			grouped(l.WriteUnits), grouped(PartitionWrites)))
+			grouped(l.WriteUnits), grouped(l.PartitionWrites)))
 	}
 	if l.HotReads {
 		why = append(why, fmt.Sprintf("%s read units a second exceed the %s that one partition takes",
-			grouped(l.ReadUnits), grouped(PartitionReads)))
+			grouped(l.ReadUnits), grouped(l.PartitionReads)))
 	}
 	if l.ReadsThrottled && !l.HotReads {
 		why = append(why, fmt.Sprintf("its reads are throttled at %s of the %s read units that one partition takes: it shares "+
-			"a partition that is full", grouped(l.ReadUnits), grouped(PartitionReads)))
+			"a partition that is full", grouped(l.ReadUnits), grouped(l.PartitionReads)))
 	}
 	if l.Throttled && !l.HotWrites && !l.HotReads {
-		why = append(why, "it is throttled although its rates are below a partition's limit: its bursts are shorter than "+
-			"the measurement, or it shares its partition")
+		why = append(why, "it is throttled below a partition's limit: by short bursts, or by others on its partition")
 	}
 	return why
 }
 
 func fitsBecause(l Load) string {
 	return fmt.Sprintf("%s write and %s read units a second fit in one partition, which takes %s and %s",
-		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(PartitionWrites), grouped(PartitionReads))
+		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(l.PartitionWrites), grouped(l.PartitionReads))
 }

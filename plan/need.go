@@ -18,12 +18,12 @@ const (
 
 // needOf judges a table by its requests a second, the number of its keys and the share of the hottest one. Millions of
 // requests for thousands of users make sharding essential, even if no key is above the limit yet. Thousands of requests
-// for few items make it critical. Moderate, well spread traffic does not need it. A share of 0 means equal shares.
-func needOf(requestsPerSecond float64, keys int, share float64) Need {
+// for few items make it critical. Moderate, well spread traffic does not need it. A share of 0 means equal shares. limit is what one partition serves a second.
+func needOf(requestsPerSecond float64, keys int, share, limit float64) Need {
 	keys = max(keys, 1)
 	even := 1 / float64(keys)
 	share = max(share, even)
-	hot := requestsPerSecond*share > PartitionWrites
+	hot := requestsPerSecond*share > limit
 	switch {
 	case hot && keys < manyKeys:
 		return NeedCritical

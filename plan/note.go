@@ -64,24 +64,28 @@ func (n *noting) impossible() {
 // shardCount judges the number of shards in the workload.
 func (n *noting) shardCount() {
 	p, f := n.plan, &n.plan.Formulas
+	if n.adaptive {
+		return // its number of shards is not for a plan to judge
+	}
 	if n.Shards == 0 {
-		if !p.Shard && p.Load.WriteUnits*2 > PartitionWrites && !p.Load.HotWrites {
+		if !p.Shard && p.Load.WriteUnits*2 > p.Load.PartitionWrites && !p.Load.HotWrites {
 			n.say(Info, "near-limit", "the key uses %s of a partition's limit: with BareZero, shards can be "+
 				"added later without moving any item",
-				percent(float64(p.Load.WriteUnits)/PartitionWrites))
+				percent(float64(p.Load.WriteUnits)/float64(p.Load.PartitionWrites)))
 		}
 		return
 	}
 	switch {
+	case p.Strategy == Counter: // it writes less than the formula counts
 	case n.Shards < f.Minimum:
 		n.say(Critical, "too-few-shards", "%s take at most %s write units a second: a load of %s needs at least %s",
-			figure.Count(n.Shards, "shard"), grouped(n.Shards*PartitionWrites), grouped(p.Load.WriteUnits),
+			figure.Count(n.Shards, "shard"), grouped(int64(n.Shards)*p.Load.PartitionWrites), grouped(p.Load.WriteUnits),
 			grouped(f.Minimum))
 	case p.Strategy == Replicated: // shards are not copies
 	case p.Recommended != nil && n.Shards < p.Shards:
-		limit, unit := float64(PartitionWrites), "write"
+		limit, unit := float64(p.Load.PartitionWrites), "write"
 		if n.readBound(p.Load, p.Strategy) {
-			limit, unit = PartitionReads, "read"
+			limit, unit = float64(p.Load.PartitionReads), "read"
 		}
 		n.say(Warning, "few-shards", "%s are fewer than the %s of this plan: on %s they sustain %s %s units a second",
 			figure.Count(n.Shards, "shard"), grouped(p.Shards), figure.Count(p.Partitions, "partition"),
@@ -155,7 +159,7 @@ func (w *Warm) text() string {
 // table is about limits that shards do not raise.
 func (n *noting) table() {
 	p, t := n.plan, &n.Table
-	all := float64(p.Load.WriteUnits) + p.Load.OtherWriteUnits
+	all := n.written(p.Load, p.Strategy) + p.Load.OtherWriteUnits
 	if t.WriteUnits > 0 && all > float64(t.WriteUnits) {
 		n.say(Critical, "table-capacity", "a demand of %s write units a second exceeds the %s provisioned: shards do "+
 			"not change that",
@@ -188,7 +192,7 @@ func (n *noting) buckets() {
 	switch p.Strategy {
 	case Bucketed:
 		n.say(Info, "bucket-alone", "a bucket alone gives × 1: all current writes share its key, so above %s write "+
-			"units a second it needs shards as well", grouped(PartitionWrites))
+			"units a second it needs shards as well", grouped(p.Load.PartitionWrites))
 	case BucketedShards:
 		if p.Load.HotWrites {
 			n.say(Info, "bucket-alone", "a bucket by %s alone would give × 1: the %s in each bucket take the load",
@@ -272,36 +276,72 @@ func (p *Plan) monthly(n *noting) float64 {
 	return p.Read.Dollars + n.Assume.Prices.writes(n.Table.mode(), float64(p.Load.WriteUnits), n.Assume.Average)
 }
 
+// throttles says how often the key was throttled, and in what time.
+func (n *noting) throttles() string {
+	text := figure.Count(n.Throttles, "throttle")
+	if n.seen {
+		return text + " while it was observed"
+	}
+	return text + " in five minutes"
+}
+
+// tooManyThrottles says that they are more than retries handle.
+func (n *noting) tooManyThrottles() string {
+	if n.seen {
+		return fmt.Sprintf("%s, more than the %d in five minutes that retries handle", n.throttles(), enoughThrottles)
+	}
+	return fmt.Sprintf("%s are more than %d", n.throttles(), enoughThrottles)
+}
+
+// partition says which part of a partition's limit the key's writes are.
+func (n *noting) partition() string {
+	return percent(float64(n.plan.Load.WriteUnits) / float64(n.plan.Load.PartitionWrites))
+}
+
+// crowdedShards reports whether shards are throttled although none of them is too hot.
+func (n *noting) crowdedShards() bool { return n.Shards > 1 && (n.crowdedWrites || n.crowdedReads) }
+
 const fewKeys = 10
 
 // observed is about measurements, and what they lack.
 func (n *noting) observed() {
 	p := n.plan
 	if p.Load.Guessed {
-		n.say(Warning, "held-at-the-limit", "the key's demand is unknown, except that it exceeds one partition's limit: "+
-			"measure again after sharding, and expect to need more shards")
+		n.say(Warning, "held-at-the-limit", "the key takes all that one partition serves, and how much more it wants is unknown: "+
+			"measure again after this change, and expect that it needs more")
 	}
 	switch {
+	case n.crowdedShards() && !n.adaptive:
+		n.say(Warning, "full-partition", "each of the %s is below one partition's limit, and they are throttled: they share "+
+			"partitions, with each other or with other keys; more warm throughput of the %s gives them partitions of their own",
+			figure.Count(n.Shards, "shard"), n.place())
+	case n.adaptive && n.Throttles > enoughThrottles:
+		n.say(Warning, "grows-by-itself", "%s: a key is throttled in the seconds until it has grown. If it goes on, ask heatsink ledger show whether "+
+			"it is frozen or at its maximum, check that all writers have Options.Adaptive, and warm the %s", n.throttles(), n.place())
 	case n.crowdedWrites || n.crowdedReads:
 		n.say(Warning, "full-partition", "the key is throttled although it is below one partition's limit: other keys share "+
 			"its partition; more warm throughput of the %s gives them partitions of their own", n.place())
 	case p.Load.Throttled && n.idleShards():
-		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, but each of the %s has little "+
-			"load: they share partitions, or the partitions are too few; warm the %s",
-			grouped(n.Throttles), enoughThrottles, figure.Count(n.Shards, "shard"), n.place())
+		n.say(Warning, "throttled", "%s, but each of the %s has little load: they share partitions, or the partitions are too "+
+			"few; warm the %s", n.tooManyThrottles(), figure.Count(n.Shards, "shard"), n.place())
 	case p.Load.Throttled && p.Strategy == Leave:
-		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d, and shards do not help: if other keys share the "+
-			"partition, warm the %s", grouped(n.Throttles), enoughThrottles, n.place())
+		n.say(Warning, "throttled", "%s, and shards do not help: if other keys share the partition, warm the %s",
+			n.tooManyThrottles(), n.place())
+	case p.Load.Throttled && p.Strategy == Counter:
+		n.say(Warning, "throttled", "%s: one item takes all the writes", n.tooManyThrottles())
+	case p.Load.Throttled && n.Shards > 1:
+		n.say(Warning, "throttled", "%s: the key needs more shards than it has", n.tooManyThrottles())
 	case p.Load.Throttled:
-		n.say(Warning, "throttled", "%s throttles in five minutes are more than %d: the key needs more shards than "+
-			"it has", grouped(n.Throttles), enoughThrottles)
-	case n.Throttles > 0 && n.bystander:
-		n.say(Info, "beside-a-hot-key", "%s in five minutes cannot come from the key's own load, %s of a partition's "+
-			"limit: it shares its partition with a hot key, and that key is the one to shard",
-			figure.Count(n.Throttles, "throttle"), percent(float64(p.Load.WriteUnits)/PartitionWrites))
+		n.say(Warning, "throttled", "%s: the key needs shards", n.tooManyThrottles())
+	case n.Throttles > 0 && n.bystander && n.neighbour != "":
+		n.say(Info, "beside-a-hot-key", "%s cannot come from the key's own load, %s of a partition's limit: it likely shares its "+
+			"partition with %s, and that key is the one to shard", n.throttles(), n.partition(), named(n.neighbour))
+	case n.Throttles > enoughThrottles && n.bystander:
+		n.say(Warning, "short-bursts", "%s, at %s of a partition's limit: its bursts are shorter than the measurement, or it shares its "+
+			"partition with keys that were not seen; spread its bursts over some seconds (package ratelimit), or warm the %s",
+			n.throttles(), n.partition(), n.place())
 	case n.Throttles > 0:
-		n.say(Info, "few-throttles", "%s in five minutes is healthy: DynamoDB adapts, and retries handle the rest",
-			figure.Count(n.Throttles, "throttle"))
+		n.say(Info, "few-throttles", "%s: that is healthy, DynamoDB adapts, and retries handle the rest", n.throttles())
 	}
 	if p.Load.KeysAbove > 1 {
 		n.say(Warning, "more-hot-keys", "with this skew, %s exceed a partition's limit, not only this one",

@@ -3,6 +3,8 @@ package plan
 import (
 	"encoding/json"
 	"math"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -131,10 +133,12 @@ func TestThrottles(t *testing.T) {
 		t.Error("ten throttles are no reason to shard")
 	}
 	p = mustPlan(t, Workload{Writes: 900, Throttles: 11})
-	wantNote(t, p, "throttled", Warning, "more shards than it has")
+	wantNote(t, p, "throttled", Warning, "11 throttles in five minutes are more than 10: the key needs shards")
 	if p.Shards < 2 {
 		t.Errorf("got %d shards", p.Shards)
 	}
+	p = mustPlan(t, Workload{Writes: 900, Throttles: 11, Shards: 2})
+	wantNote(t, p, "throttled", Warning, "more shards than it has")
 	p = mustPlan(t, Workload{Writes: 900, Throttles: 100, Shards: 4, Table: Table{Partitions: 500}})
 	if p.Shards != 8 {
 		t.Errorf("got %d shards after four were throttled, want 8", p.Shards)
@@ -208,7 +212,7 @@ func TestHints(t *testing.T) {
 	if p := mustPlan(t, Workload{Writes: 2000, Reads: 30, Read: Reading{Pattern: Points}}); p.Hints != nil {
 		t.Errorf("reads that ask one shard get hints: %q", p.Hints)
 	}
-	if p := mustPlan(t, Workload{Writes: 2000, Reads: 30, Read: Reading{Pattern: Counters}}); !strings.Contains(strings.Join(p.Hints, "\n"), "add up increments") {
+	if p := mustPlan(t, Workload{Writes: 2000, Reads: 30, Read: Reading{Pattern: Counters}}); !strings.Contains(strings.Join(p.Hints, "\n"), "combines the increments") {
 		t.Errorf("a counter gets hints %q", p.Hints)
 	}
 	if p := mustPlan(t, Workload{Writes: 2000}); p.Hints != nil {
@@ -257,8 +261,27 @@ func TestCopiesAndReads(t *testing.T) {
 	}
 	points := mustPlan(t, Workload{Writes: 1, Reads: 20_000, Shards: 2, Read: Reading{Pattern: Points}})
 	wantNote(t, points, "few-shards", Warning, "they sustain 3,000 read units a second")
-	counter := mustPlan(t, Workload{Writes: 1_000_000, Read: Reading{Pattern: Counters}})
+	counter := mustPlan(t, Workload{Writes: 1_000_000, Processes: 100_000, Read: Reading{Pattern: Counters}})
 	if !strings.Contains(counter.Verdict, "over 1,024 shards") || !strings.Contains(counter.Snippet, "1024") {
 		t.Errorf("got %q", counter.Verdict)
+	}
+}
+
+// Every note that may warn has short words, and no short words are of a note that there is not.
+func TestWarningsHaveShortWords(t *testing.T) {
+	source, err := os.ReadFile("note.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(map[string]bool)
+	for _, match := range regexp.MustCompile(`n\.say\((\w+),\s*"([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
+		if said[match[2]] = true; match[1] != "Info" && shortWords[match[2]] == "" && match[2] != inSnippet {
+			t.Errorf("no short words for %s", match[2])
+		}
+	}
+	for code, words := range shortWords {
+		if !said[code] || len(strings.Fields(words)) > 6 {
+			t.Errorf("%s: said %t, in short %q", code, said[code], words)
+		}
 	}
 }

@@ -50,13 +50,13 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// Notes are named by their codes, and the severity is said when it changes.
-func TestCodes(t *testing.T) {
+// Notes are said in short, and the severity when it changes. A note without short words is named by its code.
+func TestNotesInShort(t *testing.T) {
 	notes := []Note{{Critical, "a", "x"}, {Critical, "b", "x"}, {Warning, "c", "x"}, {Warning, "d", "x"}}
-	if got, want := codes(notes), "critical: a, b; warning: c, d\n"; got != want {
+	if got, want := inShort(notes), "critical: a, b; warning: c, d\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := codes(nil); got != "" {
+	if got := inShort(nil); got != "" {
 		t.Errorf("got %q", got)
 	}
 	for left, want := range map[int]string{
@@ -148,7 +148,7 @@ func TestNeedAtItsLimits(t *testing.T) {
 		{3000, 2, 0, NeedCritical},
 		{2000, 2, 0, NeedNot},
 	} {
-		if got := needOf(c.requests, c.keys, c.share); got != c.want {
+		if got := needOf(c.requests, c.keys, c.share, PartitionWrites); got != c.want {
 			t.Errorf("%v requests on %d keys, %v of them on one: got %s, want %s", c.requests, c.keys, c.share, got, c.want)
 		}
 	}

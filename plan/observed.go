@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/heatsink-go/heatsink/internal/judge"
 	"github.com/heatsink-go/heatsink/layout"
@@ -15,6 +16,37 @@ type KeyRate struct {
 	WriteUnits float64
 	ReadUnits  float64
 	Throttles  int // of writes, in five minutes
+
+	// WriteBurst and ReadBurst are the units of the busiest second, if they are more. One such second does not show that
+	// the key fills a partition.
+	WriteBurst, ReadBurst float64
+
+	// Shards is the number of shards that the key has already, if it has some. The rates are those of all of them. A plan
+	// then says whether they are enough.
+	Shards int
+
+	// Bucket is the time bucket that the stored keys have already. Key is without it.
+	Bucket layout.Bucket
+
+	// Latest is a time in the newest bucket that was seen, for the keys that a snippet names. Default: an example.
+	Latest time.Time
+
+	// Format is the spelling of Shards and Bucket. Default: that of the workload.
+	Format layout.Format
+
+	// Bare says that the bare key is the first of Shards, as with Format.BareZero. The plan keeps it so.
+	Bare bool
+
+	// Adaptive says that the key is one of a collection with Options.Adaptive. It grows by itself, so the plan gives it no
+	// fixed shards.
+	Adaptive bool
+
+	// OneOfMany says that the table has other keys, which stay as they are. The snippet gives shards to this one alone.
+	OneOfMany bool
+
+	// Neighbour is a hot key that may share the partition of this one. Default: one of the other keys of ForKeys, if one is
+	// hot. Without any, a key that is throttled at a low rate has bursts, or neighbours that nobody saw.
+	Neighbour string
 
 	// WritesRefused and ReadsRefused say that DynamoDB throttled the key because its partition was full. Above 70 % of a
 	// partition's limit, the key filled it alone: the rate is what was served, the demand is unknown, and the plan is for
@@ -36,7 +68,7 @@ type KeyRate struct {
 // keys.
 //
 // A throttled key below a fifth of a partition's limit gets no shards unless WritesRefused is set: another key on its
-// partition causes the throttles.
+// partition causes the throttles, or its bursts are shorter than the measurement.
 func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	switch {
 	case base.Zipf != 0:
@@ -49,7 +81,7 @@ func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	judged := make([]judgement, len(keys))
 	var writes, reads float64
 	for i := range keys {
-		judged[i] = keys[i].judge()
+		judged[i] = keys[i].judge(base.Table.limits())
 		writes += keys[i].WriteUnits
 		reads += keys[i].ReadUnits
 	}
@@ -58,6 +90,7 @@ func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	for i, k := range keys {
 		w := base.observed(k, writes, reads)
 		w.judgement = judged[i]
+		set(&w.neighbour, hotBeside(keys, judged, i))
 		if err := w.validate(); err != nil {
 			faults = append(faults, fmt.Errorf("key %q: %w", k.Key, err))
 			continue
@@ -70,8 +103,27 @@ func ForKeys(base Workload, keys []KeyRate) ([]Plan, error) {
 	return plans, nil
 }
 
-// judgement is what package judge makes of an observed key.
+// hotBeside returns the hottest of the other keys, if it is hot.
+func hotBeside(keys []KeyRate, judged []judgement, but int) string {
+	name, most := "", 0.0
+	for i := range keys {
+		if i != but && judged[i].hot && keys[i].WriteUnits > most {
+			name, most = keys[i].Key, keys[i].WriteUnits
+		}
+	}
+	return name
+}
+
+// judgement is what package judge makes of an observed key, and what else is known of such a key alone.
 type judgement struct {
+	seen          bool // the key was observed
+	hot           bool // its writes are throttled now, or are about to be
+	bare          bool // the bare key is the first of its shards
+	adaptive      bool // it grows by itself
+	neighbour     string
+	latest        time.Time
+	enough        bool // the shards that the key has take its writes
+	enoughReads   bool // and its reads
 	guessed       bool // the key filled a partition: its rates are above the observed ones
 	bystander     bool // other keys cause its throttles
 	crowdedWrites bool // its writes were refused on a partition that it shares with others
@@ -79,18 +131,25 @@ type judgement struct {
 }
 
 // judge decides how hot a key is, as heat's findings do, and raises the rates of one that fills a partition.
-func (k *KeyRate) judge() judgement {
-	writes := judge.Load{Demand: k.WriteUnits, Limit: PartitionWrites, Refused: k.WritesRefused}
-	reads := judge.Load{Demand: k.ReadUnits, Limit: PartitionReads, Refused: k.ReadsRefused}
+func (k *KeyRate) judge(one limits) judgement {
+	writes := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: float64(one.writes), Refused: k.WritesRefused}
+	reads := judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: float64(one.reads), Refused: k.ReadsRefused}
 	t := judge.Default()
+	v, units, more := t.Over(writes, k.Shards)
+	vReads, readUnits, moreReads := t.Over(reads, k.Shards)
 	j := judgement{
-		bystander:     k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < judge.Beside*PartitionWrites,
-		crowdedWrites: k.WritesRefused && t.Judge(writes) != judge.Alone,
-		crowdedReads:  k.ReadsRefused && t.Judge(reads) != judge.Alone,
+		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, neighbour: k.Neighbour, latest: k.Latest,
+		bystander:     k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1)),
+		crowdedWrites: k.WritesRefused && v != judge.Alone,
+		enough:        k.Shards > 1 && !v.Critical(),
+		enoughReads:   k.Shards > 1 && !vReads.Critical(),
+		crowdedReads:  k.ReadsRefused && vReads != judge.Alone,
 	}
-	var more, moreReads bool
-	k.WriteUnits, more = t.Planned(writes)
-	k.ReadUnits, moreReads = t.Planned(reads)
+	if k.Adaptive { // what it wants is for the control law to find out
+		j.enough, j.crowdedWrites = true, false
+		return j
+	}
+	k.WriteUnits, k.ReadUnits = units, readUnits
 	j.guessed = more || moreReads
 	return j
 }
@@ -104,6 +163,10 @@ func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
 		}
 	}
 	set(&w.ItemBytes, k.ItemBytes)
+	set(&w.Shards, k.Shards)
+	set(&w.Bucket, k.Bucket)
+	set(&w.Names.Format, k.Format)
+	w.OneOfMany = w.OneOfMany || k.OneOfMany
 	d := w.withDefaults()
 	w.Key, w.Throttles = k.Key, k.Throttles
 	w.Writes = k.WriteUnits / float64(writeUnitsOf(d.ItemBytes))

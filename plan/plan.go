@@ -13,7 +13,7 @@ type Plan struct {
 	Key      string        `json:"key"`
 	Shard    bool          `json:"shard"`
 	Strategy Strategy      `json:"strategy"`
-	Shards   int           `json:"shards"` // 1: the key is not sharded; with Replicated, the number of copies
+	Shards   int           `json:"shards"` // 1: the key is not sharded; with Leave, those that it has; with Replicated, the number of copies
 	Bucket   layout.Bucket `json:"bucket,omitempty"`
 	Choice   Choice        `json:"choice,omitempty"` // "" if nothing is spread
 	Need     Need          `json:"need"`
@@ -88,12 +88,16 @@ func (w Workload) plan() Plan {
 	p := Plan{Key: w.Key, Shards: 1, Load: l, Partitions: w.Table.partitions()}
 	p.Assumed.Assumptions, p.Assumed.Mode = w.Assume, w.Table.mode()
 	p.Strategy, p.Reasons = w.choose(l)
+	if (w.adaptive || w.enough && w.enoughReads) && p.Strategy == Leave {
+		p.Shards = max(w.Shards, 1)
+	}
 	p.Need = w.need(l)
 	p.Formulas = w.formulas(l)
 	p.Unsharded = w.costOn(w.readWith(Leave, 1, 1, layout.NoBucket), p.Partitions)
 	p.Read = p.Unsharded
 	if p.Strategy == Bucketed || p.Strategy == BucketedShards {
-		p.Bucket = chooseBucket(w.ItemsPerDay, w.Read.Window)
+		p.Bucket = w.Bucket
+		set(&p.Bucket, chooseBucket(w.ItemsPerDay, w.Read.Window))
 		_, most := touched(p.Bucket, w.Read.Window)
 		p.Read = w.costOn(w.readWith(p.Strategy, 1, most, p.Bucket), p.Partitions)
 	}
@@ -129,21 +133,20 @@ func (p *Plan) spread(v *ways) {
 
 func (v *ways) warm(partitions int) *Warm {
 	w, more := &Warm{Partitions: partitions}, float64(partitions-v.Table.partitions())
-	if v.limit == PartitionReads {
-		w.ReadUnits = int64(partitions) * PartitionReads
-		w.Dollars = more * PartitionReads * v.Assume.Prices.WarmRead
+	units := int64(partitions) * int64(v.limit)
+	if v.reads {
+		w.ReadUnits, w.Dollars = units, more*v.limit*v.Assume.Prices.WarmRead
 		return w
 	}
-	w.WriteUnits = int64(partitions) * PartitionWrites
-	w.Dollars = more * PartitionWrites * v.Assume.Prices.WarmWrite
+	w.WriteUnits, w.Dollars = units, more*v.limit*v.Assume.Prices.WarmWrite
 	return w
 }
 
 func (w *Workload) formulas(l Load) Formulas {
 	f := Formulas{
-		Minimum: shardsFor(l.WriteUnits, 1), Factor: w.Assume.Factor, Factored: shardsFor(l.WriteUnits, w.Assume.Factor),
-		Cautious: shardsFor(l.WriteUnits, CautiousFactor), Conservative: conservativeShards(l.WriteUnits),
-		Generous: generousShards(l.WriteUnits),
+		Minimum: l.limits().shardsFor(l.WriteUnits, 1), Factor: w.Assume.Factor, Factored: l.limits().shardsFor(l.WriteUnits, w.Assume.Factor),
+		Cautious: l.limits().shardsFor(l.WriteUnits, CautiousFactor), Conservative: l.limits().conservativeShards(l.WriteUnits),
+		Generous: l.limits().generousShards(l.WriteUnits),
 	}
 	f.Band.From, f.Band.To, f.Band.More = bandOf(w.Writes)
 	return f
@@ -155,7 +158,7 @@ func (w *Workload) need(l Load) Need {
 	if keys == 0 || l.HottestShare == 0 {
 		keys = int(min(math.Ceil(1/share), manyKeys)) // as few as there can be
 	}
-	need := needOf(max(float64(l.WriteUnits), l.ReadUnits*PartitionWrites/PartitionReads)/share, keys, share)
+	need := needOf(max(float64(l.WriteUnits), l.ReadUnits*float64(l.PartitionWrites)/float64(l.PartitionReads))/share, keys, share, float64(l.PartitionWrites))
 	if need == NeedNot && l.Throttled {
 		return NeedEssential // whatever its rates say
 	}

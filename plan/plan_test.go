@@ -77,7 +77,8 @@ func TestPlanProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Shard {
-			floor := shardsFor(p.Load.WriteUnits, 1)
+			d := w.withDefaults()
+			floor := dynamoDB.shardsFor(unitsPerSecond(d.written(p.Load, p.Strategy)), 1)
 			if p.Shards < floor || p.Shards < p.Ways[0].Shards {
 				t.Errorf("%d shards are below the floor of %d, or the formula's %d", p.Shards, floor, p.Ways[0].Shards)
 			}

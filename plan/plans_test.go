@@ -186,7 +186,7 @@ func noteWorkloads() []named {
 		{"as many reads as writes", plan.Workload{Writes: 2000, Reads: 2000, Read: plan.Reading{Items: 1}}},
 		{"more than one key takes", plan.Workload{Writes: 1e9, Reads: 1}},
 		{"more copies than there are", plan.Workload{Writes: 1, Reads: 2_000_000, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}}},
-		{"more shards than a counter has", plan.Workload{Writes: 1_000_000, Reads: 1, Read: plan.Reading{Pattern: plan.Counters}}},
+		{"more shards than a counter has", plan.Workload{Writes: 1_000_000, Processes: 100_000, Reads: 1, Read: plan.Reading{Pattern: plan.Counters}}},
 	}
 }
 

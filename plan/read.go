@@ -83,6 +83,6 @@ func (w *Workload) costOn(a access, partitions int) ReadCost {
 	if a.single {
 		hit = float64(bins.Spread{Shards: a.shards, Partitions: partitions}.Fullest(w.Assume.Confidence)) / float64(a.shards) * a.each
 	}
-	c.Sustained = PartitionReads / hit
+	c.Sustained = float64(w.Table.limits().reads) / hit
 	return c
 }

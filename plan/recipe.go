@@ -11,8 +11,27 @@ import (
 // The most that the recipes take.
 const (
 	maxCounterShards = 1024
+	counterShards    = 4  // of package counter by default
+	flushes          = 50 // writes a second of a process to a counter, at most
 	maxCopies        = 1000
 )
+
+// written returns the write units a second of a key with a strategy. Package counter combines what a process adds.
+func (w *Workload) written(l Load, s Strategy) float64 {
+	units := float64(l.WriteUnits)
+	if s == Counter {
+		units = min(units, float64(w.Processes)*flushes)
+	}
+	return units
+}
+
+// processes returns how many processes add to a counter, as text.
+func (w *Workload) processes() string {
+	if w.Processes == 1 {
+		return "1 process"
+	}
+	return grouped(w.Processes) + " processes"
+}
 
 // counterOptions returns the options of package counter for a key that is one number.
 func (w *Workload) counterOptions(p *Plan) string {
@@ -22,9 +41,8 @@ func (w *Workload) counterOptions(p *Plan) string {
 		fmt.Sprintf("counters, err := counter.Open(client, options): counters.Add(ctx, %[1]q, 1), counters.Total(ctx, %[1]q).", w.Key),
 		fmt.Sprintf("It is stored under %q to %q. See docs/recipes/counter.md.", first, last),
 	}
-	if p.Warm != nil {
-		comments = append(comments, "One process writes about 20 times a second, however much it adds: then nothing need be warmed.")
-	}
+	comments = append(comments, fmt.Sprintf("A process writes 20 to %d times a second, however much it adds: this is for %s.",
+		flushes, w.processes()))
 	if w.Existing {
 		comments = append(comments, "The number that is there: name its attribute in Origin, then import it with heatsink move --counter.")
 	}

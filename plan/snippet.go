@@ -48,7 +48,11 @@ func nanoseconds(n int64) string {
 type field struct{ name, value string }
 
 func (w *Workload) options(p *Plan) string {
-	fields := append(w.Names.fields(w.Table.Index), field{"Layout", literal(w.layout(p))})
+	fields := append(w.Names.fields(w.Table.Index), field{"Layout", literal(w.declared(p))})
+	if w.alone(p.Strategy) {
+		fields = append(fields, field{"Widths", fmt.Sprintf("layout.WidthTable{Default: layout.Width{Write: 1, Read: 1}, "+
+			"Keys: map[string]layout.Width{%q: {Write: %[2]d, Read: %[2]d}}}", w.Key, p.Shards)})
+	}
 	if p.Bucket != layout.NoBucket && w.Names.Time != "" {
 		fields = append(fields, field{"EventTime", fmt.Sprintf("heatsink.EventTime{Attribute: %q}", w.Names.Time)})
 	}
@@ -138,26 +142,60 @@ func (w *Workload) blanks(p *Plan) []string {
 // explain says in comments what the options do.
 func (w *Workload) explain(p *Plan) []string {
 	first, last := w.keys(p)
-	lines := []string{fmt.Sprintf("%q is stored as %q to %q.", w.Key, first, last)}
-	if first == last {
-		lines[0] = fmt.Sprintf("%q is stored as %q.", w.Key, first)
+	as := "as"
+	if p.Bucket != layout.NoBucket && w.latest.IsZero() {
+		as = "as, for example,"
 	}
-	switch {
-	case w.past(p) != "":
-		lines = append(lines, fmt.Sprintf("Older reads existing items under the bare key and in %s of this Format and Hash: set those they have. "+
-			"Remove a layout that was never written.", figure.Count(w.Shards, "shard")))
-	case w.Existing && w.Shards > 0 && !w.bareZero(p):
-		lines = append(lines, fmt.Sprintf("Older reads existing items under the bare key; those in %s of the same Format are in these shards.",
-			figure.Count(w.Shards, "shard")))
-	case w.Existing && !w.bareZero(p):
-		lines = append(lines, "Older reads existing items under the bare key: if they are sharded, add their layout to Older.")
-	case w.Existing:
-		lines = append(lines, "Existing items are shard 0: if they are sharded already, plan again with their number of shards.")
+	lines := []string{fmt.Sprintf("%q is stored %s %q to %q.", w.Key, as, first, last)}
+	if first == last {
+		lines[0] = fmt.Sprintf("%q is stored %s %q.", w.Key, as, first)
+	}
+	if text := strings.TrimSpace(w.whereItemsAre(p) + " " + w.whatOthersKeep(p)); text != "" {
+		lines = append(lines, text)
 	}
 	if w.duplicates(p) {
 		lines = append(lines, "Put of an existing item adds a second copy: change it with Update, or Delete it first: see docs/layouts.md.")
 	}
 	return append(lines, w.blanks(p)...)
+}
+
+// whereItemsAre says how the options find the items that are there already.
+func (w *Workload) whereItemsAre(p *Plan) string {
+	bare, shards := w.bareZero(p), figure.Count(w.Shards, "shard")
+	switch {
+	case w.past(p) != "" && w.bare:
+		return fmt.Sprintf("Older reads existing items in %s of this Format and Hash: set those they have.", shards)
+	case w.past(p) != "":
+		return fmt.Sprintf("Older reads existing items under the bare key and in %s of this Format and Hash: set those they have. "+
+			"Remove a layout that was never written.", shards)
+	case w.bare && bare:
+		return fmt.Sprintf("Existing items in %s are in these shards.", shards)
+	case w.Existing && w.Shards > 0 && w.Bucket != layout.NoBucket:
+		return fmt.Sprintf("Existing items in %s of the same Format are in these shards. Those of a %s without a shard are not read: move them first.",
+			shards, w.Bucket)
+	case w.Existing && w.Shards > 0 && !bare:
+		return fmt.Sprintf("Older reads existing items under the bare key; those in %s of the same Format are in these shards.", shards)
+	case bare && p.Bucket != layout.NoBucket:
+		return fmt.Sprintf("Existing items are shard 0 of their %s.", p.Bucket)
+	case bare && w.alone(p.Strategy):
+		return "Existing items are shard 0."
+	case bare:
+		return "Existing items are shard 0: if they are sharded already, plan again with their number of shards."
+	case w.Existing && w.Bucket == layout.NoBucket:
+		return "Older reads existing items under the bare key: if they are sharded, add their layout to Older."
+	}
+	return ""
+}
+
+// whatOthersKeep says what becomes of other keys.
+func (w *Workload) whatOthersKeep(p *Plan) string {
+	switch {
+	case w.Bucket != layout.NoBucket:
+		return fmt.Sprintf("This is for keys with a %s: open other keys without Bucket.", w.Bucket)
+	case w.alone(p.Strategy):
+		return "Other keys stay as they are: add the widths that they have."
+	}
+	return ""
 }
 
 // layout returns the layout of the plan.
@@ -234,12 +272,18 @@ func literalFormat(f layout.Format) string {
 }
 
 // older writes the layouts of the items that are there already, "" if there are none elsewhere. If a number of shards is given,
-// it may be the one that the key has, or one that it is thought to need: both pasts are read.
+// it may be the one that the key has, or one that it is thought to need: both pasts are read. Older layouts have no buckets, and
+// where the keys have some already, items are in the same ones.
 func (w *Workload) older(p *Plan) string {
-	if !w.Existing || w.bareZero(p) {
+	past := w.past(p)
+	switch {
+	case !w.Existing || w.Bucket != layout.NoBucket:
 		return ""
-	}
-	if past := w.past(p); past != "" {
+	case w.bare && past != "":
+		return "[]layout.Layout{" + past + "}"
+	case w.bareZero(p):
+		return ""
+	case past != "":
 		return "[]layout.Layout{{}, " + past + "}"
 	}
 	return "[]layout.Layout{{}}"
@@ -247,25 +291,60 @@ func (w *Workload) older(p *Plan) string {
 
 // past writes the layout of the shards that the key has already, "" if there are none or all readers of the plan ask for them.
 func (w *Workload) past(p *Plan) string {
-	if !w.Existing || w.Shards == 0 || p.Strategy == Random && w.Shards <= p.Shards {
+	if !w.Existing || w.Shards == 0 || w.Bucket != layout.NoBucket || p.Strategy == Random && w.Shards <= p.Shards {
 		return ""
 	}
-	return literalFields(layout.Layout{Shards: w.Shards, Strategy: placing(p.Strategy), Format: w.Names.Format})
+	l := layout.Layout{Shards: w.Shards, Strategy: placing(p.Strategy), Format: w.Names.Format}
+	l.Format.BareZero = w.bare
+	return literalFields(l)
 }
 
-// bareZero reports whether shard 0 can have the key that items have already. That is where a random layout looks for
-// them; a calculated one would look elsewhere, and one with buckets has no such key. If there are shards already, shard 0 has
-// its number there.
-func (w *Workload) bareZero(p *Plan) bool { return w.Existing && w.Shards == 0 && p.Strategy == Random }
+// bareZero reports whether shard 0 has the key that items have already. A random layout and one of an index look for them
+// there, and so does one with the buckets that the keys have. A calculated one looks there only with widths, which one key of
+// many has. If there are shards already, shard 0 stays as it is.
+func (w *Workload) bareZero(p *Plan) bool {
+	switch {
+	case !p.Shard || p.Strategy == Counter, p.Strategy == BucketedShards && w.Bucket == layout.NoBucket:
+		return false
+	case w.Shards > 0:
+		return w.bare
+	}
+	alone := w.alone(p.Strategy)
+	return alone || w.Existing && p.Strategy != Calculated
+}
 
-// duplicates reports whether putting an item again that is there already makes a second one: the snippet has the key as it is
-// among the older layouts, where Put does not look. The table of an index has every item once.
+// alone reports whether only this one of many keys gets shards, by Options.Widths: the others stay as they are, unless any of
+// them may become hot.
+func (w *Workload) alone(s Strategy) bool {
+	one := w.OneOfMany && !w.Unpredictable
+	switch s {
+	case Random, Calculated, ShardedIndex:
+		return one
+	case BucketedShards:
+		return one && w.Bucket != layout.NoBucket
+	}
+	return false
+}
+
+// declared is layout without the shards that Options.Widths has.
+func (w *Workload) declared(p *Plan) layout.Layout {
+	l := w.layout(p)
+	if w.alone(p.Strategy) {
+		l.Shards = 0
+	}
+	return l
+}
+
+// duplicates reports whether putting an item again that is there already makes a second one: the item decides its shard, or the
+// snippet has the key as it is among the older layouts, where Put does not look. The table of an index has every item once.
 func (w *Workload) duplicates(p *Plan) bool {
 	switch p.Strategy {
 	case Leave, Cached, Replicated, Counter:
 		return false
+	case Calculated:
+		return w.Existing || w.bareZero(p)
 	}
-	return w.Existing && !w.bareZero(p) && !w.Table.Index
+	return w.Existing && w.Bucket == layout.NoBucket && !w.bareZero(p) && !w.Table.Index
 }
 
 // keys returns the first and the last shard key, with a bucket as it may be.
@@ -278,7 +357,9 @@ func (w *Workload) keys(p *Plan) (first, last string) {
 // stands in for it.
 func (w *Workload) storedKey(l layout.Layout, shard int) string {
 	const standIn = "KEY"
-	stored, err := l.ShardKey(standIn, time.Date(2026, time.June, 22, 1, 0, 0, 0, time.UTC), shard)
+	at := w.latest
+	set(&at, time.Date(2026, time.June, 22, 1, 0, 0, 0, time.UTC)) // an example, and said to be one
+	stored, err := l.ShardKey(standIn, at, shard)
 	if err != nil {
 		return fmt.Sprintf("(%v)", err) // not with a workload that was validated
 	}

@@ -1,8 +1,12 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/judge"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/plan/internal/bins"
 )
 
@@ -81,12 +85,16 @@ func (w *Workload) choose(l Load) (Strategy, []string) {
 			"the load still exceeds one key's limit: divide the items among keys that are each consistent on their own, " +
 				"or use a store with such transactions",
 		}
+	case w.adaptive && !(l.HotReads || l.ReadsThrottled):
+		return Leave, w.whyGrows()
 	case l.HotWrites:
 		return w.chooseShards(l)
 	case l.HotReads, l.ReadsThrottled && !l.Throttled:
 		return w.chooseForReads(l)
 	case l.Throttled:
 		return w.chooseShards(l)
+	case w.enough && w.enoughReads:
+		return Leave, []string{w.enoughBecause(l)}
 	case w.Unpredictable:
 		return w.chooseForAny()
 	case w.Read.Pattern == Times:
@@ -105,12 +113,14 @@ func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 	case w.Read.Pattern == Mostly:
 		return Leave, w.whyOneItem(why, l)
 	case w.Read.Pattern == Counters:
-		return Counter, append(why, "every write adds to one number, so the number is sharded: a write adds to one "+
-			"shard, and a read sums all shards")
+		return Counter, append(why, w.whyCounter(l))
 	case w.Table.Index:
 		return ShardedIndex, append(why,
 			"it is the key of an index: when the index is throttled, DynamoDB refuses the table's writes too",
 			"the shard is calculated, so that an update finds the item's index entry again")
+	case w.Bucket != layout.NoBucket:
+		return BucketedShards, append(why, fmt.Sprintf("its keys have a bucket by %s already, and all current writes go to one of "+
+			"them: the shards are in every bucket", w.Bucket))
 	case w.Read.Pattern == Times:
 		return BucketedShards, append(why,
 			"reads ask for a time range: buckets limit a read to that range",
@@ -124,6 +134,28 @@ func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 	}
 	return Random, append(why, "items are written once and read as a list: a random shard spreads writes most evenly "+
 		"and can avoid throttled shards")
+}
+
+// whyCounter says why a number is counted with package counter, and what that writes.
+func (w *Workload) whyCounter(l Load) string {
+	return fmt.Sprintf("every write adds to one number, so the number is sharded: package counter combines what a process adds, so that "+
+		"%s write at most %s units a second in all, and a read sums all shards", w.processes(), grouped(w.written(l, Counter)))
+}
+
+// enoughBecause says that the shards of a key take its load.
+func (w *Workload) enoughBecause(l Load) string {
+	n := float64(w.Shards)
+	return fmt.Sprintf("each of its %s takes about %s write and %s read units a second, and one partition takes %s and %s",
+		figure.Count(w.Shards, "shard"), grouped(float64(l.WriteUnits)/n), grouped(l.ReadUnits/n), grouped(l.PartitionWrites), grouped(l.PartitionReads))
+}
+
+// whyGrows says why a key of an adaptive collection gets no fixed shards.
+func (w *Workload) whyGrows() []string {
+	has := "its collection"
+	if w.Shards > 1 {
+		has = fmt.Sprintf("it has %s, and its collection", figure.Count(w.Shards, "shard"))
+	}
+	return []string{has + " seems to be adaptive (Options.Adaptive): such a key grows by itself, and fixed shards would hide its items"}
 }
 
 // whyOneItem says why shards do not help an item that is written too often, and what does.
@@ -157,7 +189,7 @@ func (w *Workload) chooseForAny() (Strategy, []string) {
 func (w *Workload) chooseForReads(l Load) (Strategy, []string) {
 	why := hotBecause(l)
 	switch {
-	case w.Read.Pattern == Points:
+	case w.Read.Pattern == Points && !w.adaptive:
 		return Calculated, append(why, "reads ask for single items by id, so they spread with the items")
 	case w.Read.Strong:
 		return Leave, append(why,
@@ -174,7 +206,7 @@ func (w *Workload) chooseForReads(l Load) (Strategy, []string) {
 // whyLeave says why a key needs no shards.
 func (w *Workload) whyLeave(l Load) []string {
 	why := []string{fitsBecause(l)}
-	if w.Writes+w.Reads < lowTraffic {
+	if w.Writes+w.Reads < lowTraffic && l.part() < judge.Beside {
 		why = append(why, "below 100 requests a second there is nothing to spread")
 	}
 	if w.Keys >= manyKeys && l.HottestShare < 0.01 {

@@ -40,7 +40,7 @@ func TestChoose(t *testing.T) {
 		{"hot tenants", Workload{Writes: 5000, Reads: 1, Unpredictable: true}, BucketedShards, "nobody can foresee"},
 		{"above 3,000 read units", Workload{Writes: 1, Reads: 6001, Read: Reading{Pattern: Points}}, Calculated, "read units a second exceed the 3,000"},
 		{"no old answers", Workload{Writes: 1, Reads: 20_000, Read: Reading{Pattern: Mostly, Stale: -1}}, Replicated, "copies"},
-		{"throttled below its limit", Workload{Writes: 300, Throttles: 11}, Random, "throttled although"},
+		{"throttled below its limit", Workload{Writes: 300, Throttles: 11}, Random, "throttled below"},
 		{"bulk import of 10,000 products", Workload{Key: "PRODUCT_INDEX", Writes: 10_000, Reads: 1}, Random, "10,000 write units"},
 
 		{"an operations log", Workload{Writes: 0.1, Reads: 1, Read: Reading{Pattern: Times, Window: week}}, Bucketed, "nothing to spread"},
@@ -111,7 +111,7 @@ func TestNeed(t *testing.T) {
 		{500, 1, 1, NeedNot},
 		{0, 0, 0, NeedNot},
 	} {
-		if got := needOf(c.requests, c.keys, c.share); got != c.want {
+		if got := needOf(c.requests, c.keys, c.share, PartitionWrites); got != c.want {
 			t.Errorf("%v requests on %d keys, %v of them on one: got %s, want %s", c.requests, c.keys, c.share, got, c.want)
 		}
 	}
@@ -195,7 +195,7 @@ func TestKeysOfExamples(t *testing.T) {
 			5, "tenant-456#2026-06-22#0", "tenant-456#2026-06-22#4",
 		},
 		{
-			Workload{Key: "leaderboard#game-1", Writes: 2300, Read: Reading{Pattern: Counters}, Table: Table{Partitions: 40}, Names: Names{Format: layout.PlainNumber()}},
+			Workload{Key: "leaderboard#game-1", Writes: 2300, Processes: 100, Read: Reading{Pattern: Counters}, Table: Table{Partitions: 40}, Names: Names{Format: layout.PlainNumber()}},
 			10, "leaderboard#game-1#0", "leaderboard#game-1#9",
 		},
 		{
@@ -211,5 +211,13 @@ func TestKeysOfExamples(t *testing.T) {
 		if p.Shards != c.shards || first != c.first || last != c.last || !strings.Contains(p.Snippet, `"`+last+`"`) {
 			t.Errorf("%s: got %d shards, %s to %s, want %d, %s to %s", p.Key, p.Shards, first, last, c.shards, c.first, c.last)
 		}
+	}
+}
+
+// Few requests for large items may be much of a partition: then they are no reason to leave a key.
+func TestFewRequestsOfLargeItems(t *testing.T) {
+	p := mustPlan(t, Workload{Writes: 79, ItemBytes: 10 << 10})
+	if p.Strategy != Leave || p.Load.WriteUnits != 790 || strings.Contains(strings.Join(p.Reasons, " "), "nothing to spread") {
+		t.Errorf("got %s: %q", p.Verdict, p.Reasons)
 	}
 }

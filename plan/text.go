@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -44,7 +45,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 const maxBrief = 18
 
 // WriteBrief writes the decision, the reasons and the snippet, in fewer than 19 lines of up to 110 characters. Warnings and
-// critical notes follow: in full where there is room, otherwise by their codes. WriteText writes everything.
+// critical notes follow: in full where there is room, otherwise in a few words each. WriteText writes everything.
 func (p *Plan) WriteBrief(w io.Writer) error {
 	b := brief{left: maxBrief}
 	b.must(wrapped("", p.Verdict))
@@ -54,12 +55,12 @@ func (p *Plan) WriteBrief(w io.Writer) error {
 	}
 	var notes []Note // the most severe come first
 	for _, n := range p.Notes {
-		if n.Severity >= Warning {
+		if n.Severity >= Warning && n.Code != inSnippet {
 			notes = append(notes, n)
 		}
 	}
 	if len(notes) > 0 {
-		after.must("\n" + codes(notes))
+		after.must("\n" + inShort(notes))
 	}
 	b.left += after.left
 	for _, reason := range p.Reasons {
@@ -96,15 +97,15 @@ func (b *brief) may(text string) {
 	}
 }
 
-// notes returns notes in full as far as there is room, and the codes of the others. There is room for the codes of all.
+// notes returns notes in full as far as there is room, and the others in short. There is room for all in short.
 func (b *brief) notes(notes []Note) string {
-	text, left := codes(notes), b.left+strings.Count(codes(notes), "\n")
+	text, left := inShort(notes), b.left+strings.Count(inShort(notes), "\n")
 	for i := range notes {
 		var full strings.Builder
 		for _, n := range notes[:i+1] {
 			full.WriteString(wrapped(n.Severity.String()+": ", n.Code+": "+n.Text))
 		}
-		full.WriteString(codes(notes[i+1:]))
+		full.WriteString(inShort(notes[i+1:]))
 		if strings.Count(full.String(), "\n") > left {
 			break
 		}
@@ -113,8 +114,8 @@ func (b *brief) notes(notes []Note) string {
 	return text
 }
 
-// codes names notes in a line: "critical: a; warning: b, c".
-func codes(notes []Note) string {
+// inShort says notes in a few words each: "critical: it does not fit; warning: warm the table first, it is throttled".
+func inShort(notes []Note) string {
 	if len(notes) == 0 {
 		return ""
 	}
@@ -128,9 +129,41 @@ func codes(notes []Note) string {
 		default:
 			b.WriteString(", ")
 		}
-		b.WriteString(n.Code)
+		b.WriteString(cmp.Or(shortWords[n.Code], n.Code))
 	}
 	return wrapped("", b.String())
+}
+
+// inSnippet is the note that a comment of the snippet has as well.
+const inSnippet = "second-copy"
+
+// shortWords are the notes that warn, by their codes.
+var shortWords = map[string]string{
+	"beyond-one-key":         "divide it among keys",
+	"cannot-spread":          "it will be throttled",
+	"copies":                 "each copy is written",
+	"cross-item-consistency": "shards are no snapshot",
+	"does-not-fit":           "the peak does not fit",
+	"few-shards":             "few shards now",
+	"full-partition":         "a shared partition is full",
+	"grows-by-itself":        "it was throttled before it grew",
+	"held-at-the-limit":      "it may want more: measure again",
+	"hot-copies":             "copies are too hot",
+	"hot-index":              "the hot index throttles its table",
+	"more-hot-keys":          "other keys are hot too",
+	"over-budget":            "over budget",
+	"quota":                  "above the quota",
+	"read-hot":               "reads are too many",
+	"reads-outweigh":         "reads cost more than writes",
+	"short-bursts":           "its bursts are throttled",
+	"slow-reads":             "reads are slow",
+	"table-capacity":         "too few provisioned writes",
+	"table-read-capacity":    "too few provisioned reads",
+	"throttled":              "it is throttled",
+	"too-few-shards":         "too few shards now",
+	"too-many-shards":        "too many shards now",
+	"warm-first":             "warm it first",
+	"wasted-capacity":        "capacity is wasted",
 }
 
 func list(b *strings.Builder, title string, lines []string) {
@@ -185,7 +218,7 @@ func (p *Plan) writeNumbers(b *strings.Builder) {
 		b.WriteString(wrapped(fmt.Sprintf("%-10s  ", name), fmt.Sprintf(format, args...)))
 	}
 	line("load", "%s write and %s read units a second at the peak; one partition takes %s and %s",
-		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(PartitionWrites), grouped(PartitionReads))
+		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(l.PartitionWrites), grouped(l.PartitionReads))
 	line("sharding", "%s", p.Need)
 	line("table", "%s, %s", a.Mode, figure.Count(p.Partitions, "partition"))
 	line("a read", "%s, %s units, %s ms at the 99th percentile; %s a month for all reads",

@@ -41,12 +41,16 @@ func (w *Workload) keyBytes(l layout.Layout) int { return len(w.storedKey(l, l.S
 func (v *ways) costs(p *Plan) []string {
 	t, r, was := p.Trade, p.Recommended, p.Unsharded
 	kind := "writes"
-	if v.limit == PartitionReads {
+	if v.reads {
 		kind = "reads"
 	}
 	list := []string{fmt.Sprintf("gain: × %s the %s, at most × %s with a partition for each shard; one shard takes "+
 		"at most %s units a second",
 		grouped(t.Gain), kind, grouped(t.GainBound), grouped(v.limit))}
+	if v.strategy == Counter && v.written(v.load, Counter) < float64(v.load.WriteUnits) {
+		list[0] = fmt.Sprintf("gain: at most %s write units a second instead of %s, whatever is added; one shard takes at most %s",
+			grouped(v.written(v.load, Counter)), grouped(v.load.WriteUnits), grouped(v.limit))
+	}
 	if r.Read.Requests == was.Requests && r.Read.Units == was.Units {
 		list = append(list, "reads: no more requests or units than before; a list of all items asks "+
 			figure.Count(p.Shards, "shard"))
@@ -58,11 +62,21 @@ func (v *ways) costs(p *Plan) []string {
 			fmt.Sprintf("latency: %s of reads wait for a request beyond the 99th percentile; read p99 rises from %s ms "+
 				"to %s ms",
 				percent(r.Read.Tail), grouped(was.P99Millis), grouped(r.Read.P99Millis)),
-			fmt.Sprintf("money: reads cost %s a month instead of %s; writes cost the same, %s",
-				dollars(r.Read.Dollars), dollars(was.Dollars), dollars(r.Dollars-r.Read.Dollars)))
+			fmt.Sprintf("money: reads cost %s a month instead of %s; writes cost %s",
+				dollars(r.Read.Dollars), dollars(was.Dollars), v.writesCost(r)))
 	}
 	return append(list, v.storage(p), "consistency: a read of many shards is not a snapshot, and an aggregate "+
 		"of them lags behind")
+}
+
+// writesCost compares the monthly cost of writes with that of a key without shards.
+func (v *ways) writesCost(r *Way) string {
+	own := dollars(r.Dollars - r.Read.Dollars)
+	before := dollars(v.Assume.Prices.writes(v.Table.mode(), float64(v.load.WriteUnits), v.Assume.Average))
+	if own == before {
+		return "the same, " + own
+	}
+	return own + " instead of " + before
 }
 
 func (v *ways) storage(p *Plan) string {
@@ -91,7 +105,7 @@ func (w *Workload) index(p *Plan) *Indexed {
 		return nil
 	}
 	units := p.Load.WriteUnits
-	return &Indexed{units, units > PartitionWrites, shardsFor(units, w.Assume.Factor)}
+	return &Indexed{units, units > p.Load.PartitionWrites, p.Load.limits().shardsFor(units, w.Assume.Factor)}
 }
 
 // hints says how reads get cheaper. It leaves out what only seems to help.
@@ -102,8 +116,8 @@ func (w *Workload) hints(p *Plan) []string {
 	if w.Read.Pattern == Counters {
 		return []string{
 			"cache the total: one load serves all readers",
-			"let each process add up increments before it writes, as package counter does: one write every 50 ms is " +
-				"20 writes a second, however many increments there are",
+			"add with package counter, which combines the increments of a process: it writes 20 to 50 times a second, " +
+				"however many increments there are",
 		}
 	}
 	hints := []string{

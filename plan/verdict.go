@@ -11,6 +11,12 @@ func (w *Workload) verdict(p *Plan) string {
 	l := &p.Load
 	switch p.Strategy {
 	case Leave:
+		if w.adaptive && len(p.Reasons) > 0 && !l.tooHot() {
+			return fmt.Sprintf("Leave %s as it is: %s.", named(p.Key), p.Reasons[0])
+		}
+		if w.enough && w.enoughReads {
+			return fmt.Sprintf("Leave %s as it is: %s.", named(p.Key), p.Reasons[0])
+		}
 		if l.HotWrites || l.HotReads {
 			return fmt.Sprintf("%s is too hot for one partition, and shards cannot help: %s.",
 				named(p.Key), p.Reasons[0])
@@ -19,6 +25,9 @@ func (w *Workload) verdict(p *Plan) string {
 	case Bucketed:
 		return fmt.Sprintf("Do not shard %s; give it a key for every %s, because reads ask for a time range.", named(p.Key), p.Bucket)
 	case Cached:
+		if !l.HotReads && l.ReadsThrottled {
+			return fmt.Sprintf("%s, and cache its reads if they are still throttled; do not shard it.", w.warmFirst(p))
+		}
 		return fmt.Sprintf("Do not shard %s; cache it: only its reads are too many for one partition.", named(p.Key))
 	}
 	if p.Shards == MaxShards {
@@ -37,6 +46,9 @@ func (w *Workload) verdict(p *Plan) string {
 	if p.Strategy == Replicated {
 		text = fmt.Sprintf("Keep %s copies of %s, and read one of them", grouped(p.Shards), named(p.Key))
 	}
+	if w.crowded(l) && p.Shard && p.Warm == nil && p.Recommended.Fits {
+		return fmt.Sprintf("%s; if it is still throttled, spread it over %s %s.", w.warmFirst(p), figure.Count(p.Shards, "shard"), w.kindOfShards(p))
+	}
 	if p.Warm != nil {
 		text += fmt.Sprintf("; first warm the %s to %s", w.warmed(p), p.Warm.text())
 	}
@@ -44,6 +56,23 @@ func (w *Workload) verdict(p *Plan) string {
 		return text + "; that is the best option, but it is not enough."
 	}
 	return text + "."
+}
+
+// crowded reports whether the key is throttled on a partition that it does not fill alone. That one is to be split first.
+func (w *Workload) crowded(l *Load) bool { return w.crowdedWrites && !l.HotWrites }
+
+// warmFirst says how a key gets a partition of its own: twice the partitions, as DynamoDB splits those that stay full.
+func (w *Workload) warmFirst(p *Plan) string {
+	units, kind := 2*int64(p.Partitions)*p.Load.PartitionWrites, "write"
+	if !p.Shard {
+		units, kind = 2*int64(p.Partitions)*p.Load.PartitionReads, "read"
+	}
+	own := "gets a partition of its own"
+	if w.Shards > 1 {
+		own = fmt.Sprintf("has partitions of its own for its %s", figure.Count(w.Shards, "shard"))
+	}
+	return fmt.Sprintf("First raise the %s's warm throughput, such as to %s %s units a second, so that %s %s",
+		w.place(), grouped(units), kind, named(p.Key), own)
 }
 
 func (w *Workload) kindOfShards(p *Plan) string {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math/bits"
 	"sort"
 
 	"github.com/heatsink-go/heatsink/layout"
@@ -40,12 +41,13 @@ type ways struct {
 	bucket   layout.Bucket
 	demand   bins.Demand
 	limit    float64 // of a partition, in the units of the bottleneck
+	reads    bool    // are the bottleneck
 	formula  int
 }
 
 // spreadOf returns the load that a strategy spreads, in partitions' limits.
-func spreadOf(l Load, s Strategy) (writes, reads float64) {
-	writes, reads = float64(l.WriteUnits)/PartitionWrites, l.ReadUnits/PartitionReads
+func (w *Workload) spreadOf(l Load, s Strategy) (writes, reads float64) {
+	writes, reads = w.written(l, s)/float64(l.PartitionWrites), l.ReadUnits/float64(l.PartitionReads)
 	if s == Replicated {
 		writes = 0 // every copy gets all of them: see the plan's notes
 	} else if s != Calculated {
@@ -56,13 +58,13 @@ func spreadOf(l Load, s Strategy) (writes, reads float64) {
 
 // readBound reports whether reads, not writes, decide how many shards a strategy needs.
 func (w *Workload) readBound(l Load, s Strategy) bool {
-	writes, reads := spreadOf(l, s)
+	writes, reads := w.spreadOf(l, s)
 	return reads > writes
 }
 
 func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
-	v := &ways{Workload: w, load: l, strategy: s, bucket: b, limit: PartitionWrites}
-	writes, reads := spreadOf(l, s)
+	v := &ways{Workload: w, load: l, strategy: s, bucket: b, limit: float64(l.PartitionWrites)}
+	writes, reads := w.spreadOf(l, s)
 	v.demand = bins.Demand{
 		Load: max(writes, reads), Choice: s.choice(),
 		Confidence: w.Assume.Confidence, Target: w.Assume.Target,
@@ -72,11 +74,14 @@ func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
 		v.demand.Dense, v.demand.Fair = 16, 4 // reads ask one shard, so more cost them nothing
 	}
 	if w.readBound(l, s) {
-		v.limit = PartitionReads
+		v.reads, v.limit = true, float64(l.PartitionReads)
 	}
 	if alone := l.HotWrites || l.HotReads || !l.Throttled; l.HottestShare > 0 && alone {
 		// A key that is throttled below the limit suffers from the others: more shards of it do not make up for them.
 		v.demand.Others = v.demand.Load * (1/l.HottestShare - 1)
+		if s == Counter { // its own load is less than what was written before
+			v.demand.Others = l.OtherWriteUnits / v.limit
+		}
 	}
 	v.formula = v.published()
 	return v
@@ -90,6 +95,9 @@ func (v *ways) published() int {
 	}
 	if v.Unpredictable {
 		n = max(n, unforeseen)
+	}
+	if v.strategy == Counter {
+		n = max(n, counterShards)
 	}
 	return min(n, MaxShards)
 }
@@ -167,6 +175,7 @@ func (v *ways) limited(list []Way, now int) (Way, bool) {
 }
 
 func (v *ways) way(name string, shards, partitions int) Way {
+	shards = v.doubled(shards, name == Within)
 	d, s := v.demand, bins.Spread{Shards: shards, Partitions: partitions}
 	free := 1 - d.Others/float64(partitions) // what other keys leave of a partition
 	way := Way{Name: name, Shards: shards, Partitions: partitions, UpperBound: float64(shards) * v.limit}
@@ -181,6 +190,19 @@ func (v *ways) way(name string, shards, partitions int) Way {
 	return way
 }
 
+// doubled returns a power of two where the shards of one key of many are calculated: widths of such a layout double. The way
+// within limits has no more shards than these allow.
+func (v *ways) doubled(shards int, atMost bool) int {
+	if !v.alone(v.strategy) || placing(v.strategy) != layout.Calculated {
+		return shards
+	}
+	n := 1 << bits.Len(uint(max(shards, 1)-1))
+	if atMost && n > shards {
+		n /= 2
+	}
+	return min(n, MaxShards)
+}
+
 func (v *ways) access(shards int) access {
 	_, buckets := touched(v.bucket, v.Read.Window)
 	return v.readWith(v.strategy, shards, buckets, v.bucket)
@@ -190,7 +212,7 @@ func (v *ways) access(shards int) access {
 func (v *ways) capped(worth float64) float64 {
 	units := worth * v.limit
 	table := v.Table.WriteUnits
-	if v.limit == PartitionReads {
+	if v.reads {
 		table = v.Table.ReadUnits
 	}
 	if table == 0 {
@@ -201,7 +223,7 @@ func (v *ways) capped(worth float64) float64 {
 
 // writeDollars returns the monthly cost of writes: the same with any number of shards, except for copies.
 func (v *ways) writeDollars(shards int) float64 {
-	units := float64(v.load.WriteUnits)
+	units := v.written(v.load, v.strategy)
 	if v.strategy == Replicated {
 		units *= float64(shards)
 	}

@@ -35,6 +35,17 @@ type Workload struct {
 	// Shards is the number of shards that the key has, or is thought to need. The plan judges it.
 	Shards int
 
+	// Bucket is the time bucket that the stored keys have already, such as VIEWS#2026-06-22 for VIEWS. The plan keeps it.
+	Bucket layout.Bucket
+
+	// OneOfMany says that the table has other keys, such as those of tenants, and that this is the hot one. The snippet gives
+	// shards to it alone, and reads the items that it has.
+	OneOfMany bool
+
+	// Processes is the number of processes that add to a counter. Package counter writes up to 50 times a second for each,
+	// however much it adds. Default: 10.
+	Processes int
+
 	// Throttles is the number of throttled requests for the key in five minutes. Up to ten are harmless.
 	Throttles int
 
@@ -44,8 +55,8 @@ type Workload struct {
 	// Atomic says that the key's items must be read or changed together, in one consistent state.
 	Atomic bool
 
-	// Existing says that the key has items, which stay where they are: under the bare key and, if Shards is given, in
-	// that many shards of Names.Format, calculated if the plan's shards are. The snippet reads them too.
+	// Existing says that the key has items, which stay where they are: under the bare key, in Bucket if that is given, and, if
+	// Shards is given, in that many shards of Names.Format, calculated if the plan's shards are. The snippet reads them too.
 	Existing bool
 
 	// MaxLatency limits the 99th percentile of a read. MaxDollars limits the monthly cost of the key's reads and
@@ -73,6 +84,10 @@ type Table struct {
 	// Partitions is the number of partitions, if it is known, as from an export. Default: as many as the warm
 	// throughput needs.
 	Partitions int
+
+	// PartitionWrites and PartitionReads are the units a second that one partition takes, for an engine whose partitions
+	// are not as large as DynamoDB's. Default: 1,000 and 3,000.
+	PartitionWrites, PartitionReads int64
 
 	// Index says that the key belongs to a global secondary index. All fields are then about the index.
 	Index bool
@@ -158,6 +173,7 @@ func (w Workload) withDefaults() Workload {
 	set(&w.Read.Items, 100)
 	set(&w.Read.Window, day)
 	set(&w.Read.Stale, time.Second)
+	set(&w.Processes, 10)
 	a := &w.Assume
 	set(&a.Factor, DefaultFactor)
 	set(&a.Confidence, 0.99)
@@ -191,15 +207,25 @@ func set[T comparable](field *T, value T) {
 	}
 }
 
+// limits returns what one partition takes.
+func (t *Table) limits() limits {
+	l := limits{t.PartitionWrites, t.PartitionReads}
+	set(&l.writes, PartitionWrites)
+	set(&l.reads, PartitionReads)
+	return l
+}
+
 // partitions returns the number of the table's partitions.
 func (t *Table) partitions() int {
 	switch {
 	case t.Partitions > 0:
 		return t.Partitions
 	case t.mode() == provisioned:
-		return partitionsFor(max(t.WriteUnits, t.WarmWrites), max(t.ReadUnits, t.WarmReads))
+		return t.limits().partitionsFor(max(t.WriteUnits, t.WarmWrites), max(t.ReadUnits, t.WarmReads))
+	case t.WarmWrites <= NewTablePartitions*PartitionWrites && t.WarmReads <= NewTablePartitions*PartitionReads:
+		return NewTablePartitions // as a new table says, whatever its partitions take
 	}
-	return max(NewTablePartitions, partitionsFor(t.WarmWrites, t.WarmReads))
+	return max(NewTablePartitions, t.limits().partitionsFor(t.WarmWrites, t.WarmReads))
 }
 
 // The modes in which tables pay for capacity, as a plan's JSON names them.

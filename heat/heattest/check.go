@@ -78,7 +78,8 @@ func writeKeys(b *strings.Builder, r *heat.Report) {
 	for i := range r.Resources {
 		resource := &r.Resources[i]
 		for _, d := range []heat.Direction{heat.Read, heat.Write} {
-			for _, k := range slices.Clip(resource.Flow(d).Keys)[:min(hottest, len(resource.Flow(d).Keys))] {
+			keys := slices.SortedStableFunc(slices.Values(resource.Flow(d).Keys), func(a, b heat.KeyHeat) int { return cmp.Compare(b.Units, a.Units) })
+			for _, k := range keys[:min(hottest, len(keys))] {
 				fmt.Fprintf(b, "hottest %ss of %s: %q, %.0f units in all, up to %.0f a second, %d of %d requests throttled\n",
 					d, resource.Resource, k.Key, k.Units, max(k.Busiest, k.Rate), k.Throttled, k.Requests)
 			}

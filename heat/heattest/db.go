@@ -17,7 +17,8 @@ type Options struct {
 	// throttled, so Start adds it if it is nil.
 	Engine local.Options
 
-	// Heat configures the recorder. Tell it your Layouts, and findings about shards are exact.
+	// Heat configures the recorder. Tell it your Layouts, and findings about shards are exact. Its Limits are those of the
+	// engine's Physics by default.
 	Heat heat.Options
 
 	// Rules are the thresholds of findings.
@@ -48,6 +49,9 @@ func Start(t TB, options Options) *DB {
 	if err := options.Rules.Validate(); err != nil {
 		t.Fatalf("heattest: rules: %v", err)
 		return nil
+	}
+	if p := options.Engine.Physics; options.Heat.Limits == (heat.Limits{}) {
+		options.Heat.Limits = heat.Limits{ReadUnits: float64(max(0, p.PartitionReads)), WriteUnits: float64(max(0, p.PartitionWrites))}
 	}
 	recorder, err := heat.NewRecorder(options.Heat)
 	if err != nil {

@@ -26,6 +26,9 @@ const (
 	// FewThrottles is the number of throttles in five minutes that retries handle.
 	FewThrottles = 10
 
+	// Rare is among how many requests one that is throttled, and repeated, does no harm.
+	Rare = 20
+
 	// Beyond is the demand that is assumed of a key that fills a partition, as a multiple of the limit. What it wants
 	// beyond that nobody saw.
 	Beyond = 1.1
@@ -66,11 +69,26 @@ func (t Thresholds) Judge(l Load) Verdict {
 	return Cool
 }
 
+// Handled reports whether retries handle throttles that are more than a few: they are rare among the requests, and none was
+// given up, since there are as many retries.
+func Handled(throttled, retries, requests int64) bool {
+	return throttled > 0 && throttled <= retries && Rare*throttled <= requests
+}
+
 // Planned returns the units a second that a plan should be for, and whether they are more than was seen. Only the demand of
-// a key that fills a partition by itself is unknown: below that, what was seen is what it wants.
+// a key that fills a partition by itself is unknown: below that, what was seen is what it wants, in its busiest second.
 func (t Thresholds) Planned(l Load) (units float64, guessed bool) {
 	if least := Beyond * l.Limit; t.Judge(l) == Alone && l.Demand < least {
 		return least, true
 	}
-	return l.Demand, false
+	return max(l.Demand, l.Second), false
+}
+
+// Over judges a key whose load is spread over shards, as each of them is: by its fair share. It returns what a plan should be
+// for in all of them.
+func (t Thresholds) Over(l Load, shards int) (v Verdict, units float64, guessed bool) {
+	n := float64(max(shards, 1))
+	l.Demand, l.Second = l.Demand/n, l.Second/n
+	units, guessed = t.Planned(l)
+	return t.Judge(l), n * units, guessed
 }

@@ -19,8 +19,8 @@ func TestJudge(t *testing.T) {
 		{0, 0, false, judge.Cool, 0},
 		{699, 0, false, judge.Cool, 699},
 		{700, 0, false, judge.Warming, 700},
-		{100, 990, false, judge.Warming, 100},
-		{949, 5000, false, judge.Warming, 949},
+		{100, 990, false, judge.Warming, 990},
+		{949, 5000, false, judge.Warming, 5000},
 		{950, 0, false, judge.Alone, 1100},
 		{5000, 0, true, judge.Alone, 5000},
 		{700, 0, true, judge.Alone, 1100},
@@ -34,7 +34,7 @@ func TestJudge(t *testing.T) {
 		if got := judge.Default().Judge(l); got != test.want {
 			t.Errorf("%+v: got %d, want %d", l, got, test.want)
 		}
-		if got, guessed := judge.Default().Planned(l); got != test.planned || guessed != (test.planned > test.demand) {
+		if got, guessed := judge.Default().Planned(l); got != test.planned || guessed != (test.planned > max(test.demand, test.second)) {
 			t.Errorf("%+v: planned for %v (%v), want %v", l, got, guessed, test.planned)
 		}
 	}
@@ -71,18 +71,52 @@ func TestJudgeByOtherThresholds(t *testing.T) {
 		{judge.Load{Demand: 3301, Limit: 3000}, judge.Alone, 3301},
 		{judge.Load{Demand: 600, Limit: 3000, Refused: true}, judge.Crowded, 600},
 		{judge.Load{Demand: 599, Limit: 3000, Refused: true}, judge.Bystander, 599},
-		{judge.Load{Demand: 1, Second: 600, Limit: 3000, Refused: true}, judge.Crowded, 1},
+		{judge.Load{Demand: 1, Second: 600, Limit: 3000, Refused: true}, judge.Crowded, 600},
 	} {
 		if got := mine.Judge(test.load); got != test.want {
 			t.Errorf("%+v: got %d, want %d", test.load, got, test.want)
 		}
-		if got, guessed := mine.Planned(test.load); math.Abs(got-test.planned) > 1e-9 || guessed != (got > test.load.Demand) {
+		if got, guessed := mine.Planned(test.load); math.Abs(got-test.planned) > 1e-9 || guessed != (got > max(test.load.Demand, test.load.Second)) {
 			t.Errorf("%+v: planned for %v (%v), want %v", test.load, got, guessed, test.planned)
 		}
 	}
 	for verdict, want := range map[judge.Verdict]bool{judge.Cool: false, judge.Bystander: false, judge.Warming: false, judge.Crowded: true, judge.Alone: true} {
 		if verdict.Critical() != want {
 			t.Errorf("verdict %d: critical %v", verdict, !want)
+		}
+	}
+}
+
+// Shards are judged one by one, and planned for together.
+func TestJudgeShards(t *testing.T) {
+	for _, test := range []struct {
+		demand  float64
+		shards  int
+		want    judge.Verdict
+		planned float64
+	}{
+		{3920, 4, judge.Alone, 4400},
+		{3920, 5, judge.Warming, 3920},
+		{3920, 8, judge.Cool, 3920},
+		{3920, 0, judge.Alone, 3920},
+	} {
+		v, units, guessed := judge.Default().Over(judge.Load{Demand: test.demand, Limit: 1000}, test.shards)
+		if v != test.want || math.Abs(units-test.planned) > 1e-9 || guessed != (test.planned > test.demand) {
+			t.Errorf("%v over %d shards: got %d, planned for %v (%v)", test.demand, test.shards, v, units, guessed)
+		}
+	}
+}
+
+// Throttles are handled if all were repeated, and they are rare.
+func TestHandled(t *testing.T) {
+	for _, test := range []struct {
+		throttled, retries, requests int64
+		want                         bool
+	}{
+		{16, 16, 320, true}, {16, 16, 319, false}, {16, 15, 320, false}, {0, 0, 100, false},
+	} {
+		if got := judge.Handled(test.throttled, test.retries, test.requests); got != test.want {
+			t.Errorf("%+v: got %v", test, got)
 		}
 	}
 }

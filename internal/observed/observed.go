@@ -11,6 +11,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/judge"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/plan"
 )
 
@@ -23,7 +24,12 @@ type observation struct {
 	rates    []plan.KeyRate
 	demand   [2]float64             // for all keys, in units a second by direction, also for keys that are not in rates
 	by       map[string]heat.Source // which source a key's rates are from
+	names    map[string]string      // the keys in rates, by the stored keys that they are of
+	limits   heat.Limits            // of one partition, as the source of the keys says
 	critical map[string]bool        // keys that findings say are held at the limit
+	on       map[string]string      // partitions of keys, where the source knows them
+	grows    bool                   // control items were seen, as adaptive collections have them
+	keys     int64                  // that the source has seen
 }
 
 // HotKey is a key of one of them.
@@ -52,13 +58,20 @@ func Of(reports []heat.Report) Seen {
 			r := &report.Resources[i]
 			o := all.of(r.Resource)
 			if o == nil {
-				o = &observation{resource: r, by: make(map[string]heat.Source), critical: make(map[string]bool)}
+				o = &observation{resource: r, limits: report.Limits, by: make(map[string]heat.Source), names: make(map[string]string), critical: make(map[string]bool), on: make(map[string]string)}
 				all = append(all, o)
 			}
 			if len(o.rates) == 0 && len(r.Writes.Keys)+len(r.Reads.Keys) > 0 {
-				o.resource = r // the source that knows the keys
+				o.resource, o.limits = r, report.Limits // of the source that knows the keys
 			}
 			o.add(&report, r)
+		}
+	}
+	for _, report := range reports {
+		for _, d := range report.Decisions {
+			if o := all.of(d.Resource); o != nil && o.by[d.Key] != "" {
+				o.rate(d.Key).Adaptive = true // the control law decides about it
+			}
 		}
 	}
 	return all
@@ -74,32 +87,52 @@ func (all Seen) of(r heat.Resource) *observation {
 
 // add takes the rates of the keys that no earlier source had, and the throttles of all: a stream shows none.
 func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
+	o.grows = o.grows || r.Writes.Control.Requests > 0 || r.Reads.Control.Requests > 0 || r.Stored != nil && r.Stored.Control.Items > 0
+	o.keys = max(o.keys, r.Writes.Distinct.Keys, r.Reads.Distinct.Keys)
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
 		if o.demand[d] == 0 {
 			o.demand[d] = demand(report, r.Flow(d))
 		}
-		for i := range r.Flow(d).Keys {
-			k := &r.Flow(d).Keys[i]
-			rate := max(report.Sustained(k), k.Second)
-			by, known := o.by[k.Key]
-			switch {
-			case known && by != report.Source:
-				o.rate(k.Key).throttle(k, d)
-				continue
-			case rate == 0:
-				continue
-			}
-			o.by[k.Key] = report.Source
-			to := o.rate(k.Key)
-			to.throttle(k, d)
-			to.OneItem = to.OneItem || k.Items == 1
-			if d == heat.Write {
-				to.WriteUnits = max(to.WriteUnits, rate)
-				to.ItemBytes = max(to.ItemBytes, itemBytes(k))
-			} else {
-				to.ReadUnits = max(to.ReadUnits, rate)
-			}
+		for _, k := range wholeKeys(report, r.Flow(d)) {
+			o.addKey(report, d, &k)
 		}
+	}
+}
+
+func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey) {
+	if report.Source == heat.Insights { // it counts reads and writes together: as in findings, that alone fills no partition
+		k.sustained, k.Second = 0, max(k.sustained, k.Second)
+	}
+	limit := report.Limit(d) * float64(max(k.shards, 1))
+	by, known := o.by[k.Key]
+	switch {
+	case known && by != report.Source:
+		o.rate(k.Key).throttle(&k.KeyHeat, d, limit)
+		return
+	case max(k.sustained, k.Second) == 0:
+		return
+	}
+	o.by[k.Key] = report.Source
+	for _, stored := range k.stored {
+		o.names[stored] = k.Key
+	}
+	to := o.rate(k.Key)
+	to.throttle(&k.KeyHeat, d, limit)
+	to.OneItem = to.OneItem || k.Items == 1
+	to.Shards = max(to.Shards, k.shards)
+	if k.shards > 0 { // the bare key, beside its shards, tells nothing of their spelling
+		to.Format = k.format
+	}
+	to.OneOfMany = to.OneOfMany || k.widths
+	to.Bare = to.Bare || k.bare
+	if k.Partition != "" {
+		o.on[k.Key] = k.Partition
+	}
+	if d == heat.Write {
+		to.WriteUnits, to.WriteBurst = max(to.WriteUnits, k.sustained), max(to.WriteBurst, k.Second)
+		to.ItemBytes = max(to.ItemBytes, itemBytes(&k.KeyHeat))
+	} else {
+		to.ReadUnits, to.ReadBurst = max(to.ReadUnits, k.sustained), max(to.ReadBurst, k.Second)
 	}
 }
 
@@ -120,10 +153,10 @@ func demand(report *heat.Report, f *heat.Flow) float64 {
 type keyRate plan.KeyRate
 
 // throttle takes what was refused of a key. Refused reads say nothing about its writes.
-func (to *keyRate) throttle(k *heat.KeyHeat, d heat.Direction) {
+func (to *keyRate) throttle(k *heat.KeyHeat, d heat.Direction, limit float64) {
 	rate := max(k.RateLow, k.Busy, k.Busiest, k.Second)
 	keyRange := strings.HasSuffix(k.Reason, "KeyRangeThroughputExceeded")
-	atLimit := k.Throttled > judge.FewThrottles && keyRange && rate >= judge.Beside*d.Limit()
+	atLimit := k.Throttled > judge.FewThrottles && keyRange && rate >= judge.Beside*limit
 	if k.Reason != "" && !keyRange {
 		return // the table or the account is the limit: shards of the key do not help
 	}
@@ -163,15 +196,17 @@ var OfKeys = []heat.Kind{
 func (all Seen) Judge(findings []heat.Finding) {
 	for _, f := range findings {
 		o := all.of(f.Resource)
-		if o == nil || o.by[f.Key] == "" || !slices.Contains(OfKeys, f.Kind) {
+		if o == nil || o.names[f.Key] == "" || !slices.Contains(OfKeys, f.Kind) {
 			continue
 		}
-		k := o.rate(f.Key)
+		key := o.names[f.Key]
+		k := o.rate(key)
 		k.OneItem = k.OneItem || f.Kind == heat.GlobalCounter
+		k.OneOfMany = k.OneOfMany || f.Kind == heat.SkewedTenant
 		if f.Severity < heat.Critical {
 			continue
 		}
-		o.critical[f.Key] = true
+		o.critical[key] = true
 		if f.Direction == heat.Write {
 			k.WritesRefused = true
 		} else {
@@ -192,6 +227,7 @@ func (all Seen) Hottest(most int) []HotKey {
 	slices.SortStableFunc(keys, func(a, b HotKey) int {
 		return cmp.Or(b.critical()-a.critical(), cmp.Compare(b.part(), a.part()))
 	})
+	keys = onePerBucket(keys)
 	return keys[:min(most, len(keys))]
 }
 
@@ -203,11 +239,56 @@ func (k *HotKey) critical() int {
 }
 
 func (k *HotKey) part() float64 {
-	return k.WriteUnits/heat.PartitionWriteUnits + k.ReadUnits/heat.PartitionReadUnits
+	shards := float64(max(k.Shards, 1))
+	return (max(k.WriteUnits, k.WriteBurst)/k.of.limits.Of(heat.Write) + max(k.ReadUnits, k.ReadBurst)/k.of.limits.Of(heat.Read)) / shards
+}
+
+// Has reports whether a key of a report is this one, or a shard of it.
+func (k *HotKey) Has(stored string) bool { return k.of.names[stored] == k.Key }
+
+// known fills in what the other keys of a table or index tell of a key: whether there are some, which stay as they are,
+// whether one of them is hot, and whether the key grows by itself.
+func (k *HotKey) known() plan.KeyRate {
+	rate := k.bucketed()
+	rate.Adaptive = rate.Adaptive || rate.Bare && k.of.grows
+	if rate.Shards == 0 && k.amongOthers(&rate) {
+		rate.OneOfMany = true
+	}
+	most := 0.0
+	for i := range k.of.rates {
+		other := &k.of.rates[i]
+		here, there := k.of.on[k.Key], k.of.on[other.Key]
+		if seen, _ := k.of.planned(other, heat.Write); other.Key != k.Key && seen > most && k.of.hot(other) && (here == there || here == "" || there == "") {
+			rate.Neighbour, most = other.Key, seen
+		}
+	}
+	return rate
+}
+
+// hot reports whether writes of a key are throttled, or are about to be.
+func (o *observation) hot(k *plan.KeyRate) bool {
+	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(heat.Write), Refused: k.WritesRefused}
+	v, _, _ := judge.Default().Over(load, k.Shards)
+	return v.Critical()
+}
+
+// amongOthers reports whether the table or index has other keys. Those of a key with time buckets are others with such a bucket.
+func (k *HotKey) amongOthers(rate *plan.KeyRate) bool {
+	if rate.Bucket == layout.NoBucket {
+		return len(k.of.rates) > 1 || k.of.keys > 1 || k.share() < 0.99
+	}
+	return slices.ContainsFunc(k.of.rates, func(other plan.KeyRate) bool {
+		b := (&HotKey{other, k.of}).bucketed()
+		return b.Bucket == rate.Bucket && b.Key != rate.Key
+	})
 }
 
 // placed fills in what reports know of a table or index, where the flags say nothing. What nobody knows stays blank.
-func (all Seen) placed(w plan.Workload, r *heat.ResourceReport) plan.Workload {
+func (all Seen) placed(w plan.Workload, o *observation) plan.Workload {
+	r := o.resource
+	w.Table.PartitionWrites = cmp.Or(w.Table.PartitionWrites, int64(math.Round(o.limits.Of(heat.Write))))
+	w.Table.PartitionReads = cmp.Or(w.Table.PartitionReads, int64(math.Round(o.limits.Of(heat.Read))))
+	w.Existing = true // a key that is used has items
 	w.Names.Blank = true
 	w.Names.Table = cmp.Or(w.Names.Table, r.Table)
 	if r.Index != "" {
@@ -222,6 +303,7 @@ func (all Seen) placed(w plan.Workload, r *heat.ResourceReport) plan.Workload {
 	if c := r.Capacity; c != nil {
 		w.Table.WarmWrites = cmp.Or(w.Table.WarmWrites, c.WarmWrites)
 		w.Table.WarmReads = cmp.Or(w.Table.WarmReads, c.WarmReads)
+		w.Table.Partitions = cmp.Or(w.Table.Partitions, c.Partitions)
 		if !c.OnDemand && c.WriteUnits > 0 && w.Table.WriteUnits == 0 && w.Table.ReadUnits == 0 {
 			w.Table.WriteUnits, w.Table.ReadUnits = c.WriteUnits, c.ReadUnits
 		}
@@ -230,14 +312,14 @@ func (all Seen) placed(w plan.Workload, r *heat.ResourceReport) plan.Workload {
 }
 
 // Plans makes plans for keys, in their order. base is everything that was not observed, and check looks at it before it is
-// used. A key's share is of the demand for its table or index, whichever keys are asked for.
+// used, and may change it. The keys have items, unless check says that they have none. A key's share is of the demand for its table or index, whichever keys are asked for.
 func (all Seen) Plans(base plan.Workload, keys []HotKey, check func(*plan.Workload) error) ([]plan.Plan, error) {
 	if base.Share != 0 || base.Zipf != 0 {
 		return nil, fmt.Errorf("%w: leave out Share and Zipf: the shares follow from the rates of the keys", plan.ErrWorkload)
 	}
 	workloads := make(map[*observation]plan.Workload, len(all))
 	for _, o := range all {
-		workload := all.placed(base, o.resource)
+		workload := all.placed(base, o)
 		if check != nil {
 			if err := check(&workload); err != nil {
 				return nil, err
@@ -249,7 +331,7 @@ func (all Seen) Plans(base plan.Workload, keys []HotKey, check func(*plan.Worklo
 	for _, k := range keys {
 		workload := workloads[k.of]
 		workload.Share = k.share()
-		one, err := plan.ForKeys(workload, []plan.KeyRate{k.KeyRate})
+		one, err := plan.ForKeys(workload, []plan.KeyRate{k.known()})
 		if err != nil {
 			return nil, err
 		}
@@ -262,15 +344,15 @@ func (all Seen) Plans(base plan.Workload, keys []HotKey, check func(*plan.Worklo
 // plan is for, which is more than was seen where a key fills a partition.
 func (k *HotKey) share() float64 {
 	d := heat.Write
-	if k.WriteUnits == 0 {
+	if k.WriteUnits == 0 && k.WriteBurst == 0 {
 		d = heat.Read
 	}
 	listed, more := 0.0, 0.0
 	for i := range k.of.rates {
-		seen, planned := planned(&k.of.rates[i], d)
+		seen, planned := k.of.planned(&k.of.rates[i], d)
 		listed, more = listed+planned, more+planned-seen
 	}
-	_, own := planned(&k.KeyRate, d)
+	_, own := k.of.planned(&k.KeyRate, d)
 	if own == 0 {
 		return 0
 	}
@@ -278,13 +360,13 @@ func (k *HotKey) share() float64 {
 }
 
 // planned returns the units a second that were seen of a key in a direction, and those that a plan is for.
-func planned(k *plan.KeyRate, d heat.Direction) (seen, planned float64) {
-	load := judge.Load{Demand: k.WriteUnits, Limit: heat.PartitionWriteUnits, Refused: k.WritesRefused}
+func (o *observation) planned(k *plan.KeyRate, d heat.Direction) (seen, planned float64) {
+	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(d), Refused: k.WritesRefused}
 	if d == heat.Read {
-		load = judge.Load{Demand: k.ReadUnits, Limit: heat.PartitionReadUnits, Refused: k.ReadsRefused}
+		load = judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: o.limits.Of(d), Refused: k.ReadsRefused}
 	}
-	planned, _ = judge.Default().Planned(load)
-	return load.Demand, planned
+	_, planned, _ = judge.Default().Over(load, k.Shards)
+	return max(load.Demand, load.Second), planned
 }
 
 // Resource returns the table or index of a key.

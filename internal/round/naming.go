@@ -14,8 +14,9 @@ func Names(of *heat.Flow, layouts []heat.Layout) (name Naming, shardsOf map[stri
 			shardsOf[k.Key] = k.Shards
 		}
 	}
+	logicalOf := of.Logicals(layouts...)
 	return func(key string) (string, bool) {
-		if whole, ok := of.LogicalOf(key, layouts...); ok && shardsOf[whole] > 1 {
+		if whole, ok := logicalOf(key); ok && shardsOf[whole] > 1 {
 			return whole, true
 		}
 		return key, false

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/sketch"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -19,6 +21,9 @@ type Round struct {
 	// Homes are the ids of the partitions of keys, by the name of the table or index and by the key. A key whose
 	// collection was split has several, and a key that the engine cannot place has none.
 	Homes map[string]map[string][]uint64 `json:"-"`
+
+	// Ledgers are those of keys of adaptive collections, by the name of the table or index.
+	Ledgers map[string][]Ledger `json:"-"`
 }
 
 // Locate fills Homes from the places of keys, which are bounds as partitions.Partition has them.
@@ -57,7 +62,7 @@ func (r *Round) Of(of heat.Resource) *partitions.Heat {
 	return &r.Partitions[i]
 }
 
-// Redact replaces the keys of a round, and leaves out where partitions begin, which tells keys where a collection was split.
+// Redact replaces the keys of a round. It leaves out what could tell them: the bounds of partitions, and what ledgers say in words.
 func (r *Round) Redact(redact func(dst, key []byte) []byte) {
 	r.Report.Redact(redact)
 	for name, of := range r.Homes {
@@ -66,6 +71,12 @@ func (r *Round) Redact(redact func(dst, key []byte) []byte) {
 			hidden[string(redact(nil, []byte(key)))] = homes
 		}
 		r.Homes[name] = hidden
+	}
+	for _, of := range r.Ledgers {
+		for i := range of {
+			of[i].Key = string(redact(nil, []byte(of[i].Key)))
+			of[i].Why, of[i].By = "", "" // they may name the key
+		}
 	}
 	for i := range r.Partitions {
 		hidePlaces(&r.Partitions[i])
@@ -81,14 +92,14 @@ func hidePlaces(h *partitions.Heat) {
 	}
 }
 
-// Limit returns the units a second that one partition serves: as the engine says, or as DynamoDB does.
+// Limit returns the units a second that one partition serves: as the engine says, or else the report.
 func (r *Round) Limit(of heat.Resource, d heat.Direction) float64 {
 	if h := r.Of(of); h != nil {
 		if limit := map[heat.Direction]int64{heat.Read: h.PartitionReads, heat.Write: h.PartitionWrites}[d]; limit > 0 {
 			return float64(limit)
 		}
 	}
-	return d.Limit()
+	return r.Report.Limit(d)
 }
 
 // LastSecond returns the last whole second of a trend, empty if nothing happened in it.
@@ -99,6 +110,38 @@ func LastSecond(trend []heat.Point, now time.Time) heat.Point {
 // LastWhole returns the last whole second of a partition, empty if nothing happened in it.
 func LastWhole(seconds []partitions.Second, now time.Time) partitions.Second {
 	return lastWhole(seconds, now, func(s partitions.Second) time.Time { return s.Start })
+}
+
+// Recent is the time that is shown where single seconds would not do: requests of a few seconds ago still count.
+const Recent = 10 * time.Second
+
+// Lately returns the units and the throttles a second of the last whole second or, if nothing happened in it, of Recent: the
+// rates of keys are of some seconds, too.
+func Lately(trend []heat.Point, now time.Time) (units, throttled float64) {
+	if last := LastSecond(trend, now); last.Units > 0 || last.Throttled > 0 {
+		return last.Units, float64(last.Throttled)
+	}
+	for _, p := range trend {
+		if p.For <= time.Second && p.From.After(now.Add(-Recent)) {
+			units += p.Units
+			throttled += float64(p.Throttled)
+		}
+	}
+	return units / Recent.Seconds(), throttled / Recent.Seconds()
+}
+
+// Busiest returns the second of Recent in which a partition was closest to its limits, throttles included; empty if nothing
+// happened.
+func Busiest(seconds []partitions.Second, now time.Time, writes, reads int64) (most partitions.Second) {
+	load := func(s *partitions.Second) float64 {
+		return max((s.WriteUnits+s.WriteThrottled)/float64(max(1, writes)), (s.ReadUnits+s.ReadThrottled)/float64(max(1, reads)))
+	}
+	for i := range seconds {
+		if s := &seconds[i]; s.Start.After(now.Add(-Recent)) && load(s) > load(&most) {
+			most = *s
+		}
+	}
+	return most
 }
 
 func lastWhole[S any](seconds []S, now time.Time, start func(S) time.Time) (none S) {
@@ -142,4 +185,19 @@ func (r *Round) Flows() []Flow {
 		return 1
 	})
 	return flows
+}
+
+// KeyParts returns the values of a key in a report, nil if the text does not tell them: it was cut, or the values of several
+// attributes have a "|" of their own.
+func KeyParts(key string, attributes int) []string {
+	if cut := len(key) - len("…12345678"); cut > 0 && len(key) > sketch.MaxText-utf8.UTFMax && strings.HasPrefix(key[cut:], "…") {
+		return nil
+	}
+	if attributes == 1 {
+		return []string{key}
+	}
+	if parts := strings.Split(key, "|"); len(parts) == attributes {
+		return parts
+	}
+	return nil
 }
