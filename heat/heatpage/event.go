@@ -2,6 +2,8 @@ package heatpage
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
@@ -10,11 +12,15 @@ import (
 
 // event is a change of how a table or a key is spread, which the picture marks.
 type event struct {
-	At       int64  `json:"at"` // milliseconds since 1970
-	Resource string `json:"resource"`
-	Key      string `json:"key,omitempty"`    // the key whose layout has changed
-	Parent   uint64 `json:"parent,omitempty"` // the partition that was split
-	Text     string `json:"text"`
+	At       int64    `json:"at"` // milliseconds since 1970
+	Resource string   `json:"resource"`
+	Key      string   `json:"key,omitempty"`      // the key whose layout has changed
+	Parent   uint64   `json:"parent,omitempty"`   // the partition that was split
+	Children []uint64 `json:"children,omitempty"` // what it was split into
+	Text     string   `json:"text"`
+	Short    string   `json:"short"` // for the picture
+
+	stored bool // it is a ledger's, and not a decision or what was seen
 }
 
 // mostEvents bounds how many are kept.
@@ -24,7 +30,8 @@ const mostEvents = 500
 type events struct {
 	all    []event
 	splits map[string]map[partitions.Split]bool // those of a table or index that are known
-	grown  map[string]time.Time                 // the last decision about a key that is known
+	grown  map[string]time.Time                 // the last change of a key that is known
+	ledger map[string]Ledger                    // the ledgers of keys that are known
 	widths map[string]width                     // of sharded keys
 }
 
@@ -39,7 +46,10 @@ type width struct {
 const widening = 30 * time.Second
 
 func newEvents() events {
-	return events{splits: make(map[string]map[partitions.Split]bool), grown: make(map[string]time.Time), widths: make(map[string]width)}
+	return events{
+		splits: make(map[string]map[partitions.Split]bool), grown: make(map[string]time.Time),
+		ledger: make(map[string]Ledger), widths: make(map[string]width),
+	}
 }
 
 func (e *events) add(at time.Time, of event) {
@@ -58,7 +68,10 @@ func (e *events) split(h *partitions.Heat) {
 	for _, s := range h.Splits {
 		e.splits[name][s] = true
 		if !before[s] {
-			e.add(s.At, event{Resource: name, Parent: s.Parent, Text: fmt.Sprintf("partition #%d was split into #%d and #%d, by %s", s.Parent, s.Children[0], s.Children[1], s.Cause)})
+			e.add(s.At, event{
+				Resource: name, Parent: s.Parent, Children: s.Children[:], Short: fmt.Sprintf("#%d splits", s.Parent),
+				Text: fmt.Sprintf("partition #%d was split into #%d and #%d, by %s", s.Parent, s.Children[0], s.Children[1], s.Cause),
+			})
 		}
 	}
 }
@@ -69,9 +82,62 @@ func (e *events) decide(decisions []heat.Decision) {
 		name := d.Resource.String()
 		if id := name + "|" + d.Key; d.Reason == heat.DecidedGrow && d.At.After(e.grown[id]) {
 			e.grown[id] = d.At
-			e.add(d.At, event{Resource: name, Key: d.Key, Text: fmt.Sprintf("grows from %d to %d shards", d.From, d.To)})
+			e.add(d.At, event{Resource: name, Key: d.Key, Text: fmt.Sprintf("grows from %d to %d shards", d.From, d.To), Short: widthsText(d.From, d.To)})
 		}
 	}
+}
+
+func widthsText(from, to int) string { return fmt.Sprintf("%d → %d shards", from, to) }
+
+// store notes the last changes of ledgers. They take the place of the decisions that led to them, but not of each other's.
+func (e *events) store(resource string, all []Ledger) {
+	for i := range all {
+		l := &all[i]
+		id := resource + "|" + l.Key
+		before, known := e.ledger[id]
+		if l.At.IsZero() || known && before.Generation == l.Generation {
+			continue
+		}
+		e.ledger[id], e.grown[id] = *l, l.At
+		begun := l.At.Add(-widening).UnixMilli()
+		e.all = slices.DeleteFunc(e.all, func(v event) bool {
+			return v.Resource == resource && v.Key == l.Key && v.At >= begun && !v.stored
+		})
+		text, short := storedText(l, before, known)
+		if l.Why != "" {
+			text += ": " + l.Why
+		}
+		e.add(l.At, event{Resource: resource, Key: l.Key, Text: text, Short: short, stored: true})
+	}
+	if len(e.ledger) > 10*mostEvents {
+		clear(e.ledger)
+	}
+}
+
+// storedText says what has changed in a ledger since the one before, if that is known. A ledger alone tells its last width; whether the
+// last change was of the width, it tells only if all were.
+func storedText(l *Ledger, before Ledger, known bool) (text, short string) {
+	from, to := before.Width.Write, l.Width.Write
+	if n := len(l.History); !known && n > 0 && l.Generation == int64(n) {
+		from, known = l.History[n-1].Write, true
+	}
+	switch {
+	case known && from != to:
+		return fmt.Sprintf("grew from %d to %d shards", from, to), widthsText(from, to)
+	case l.Frozen:
+		return fmt.Sprintf("is frozen at %d shards", to), fmt.Sprintf("frozen at %d", to)
+	case known && before.Frozen:
+		return fmt.Sprintf("may grow again; it has %d shards", to), "thawed"
+	}
+	return fmt.Sprintf("has %d shards", to), fmt.Sprintf("%d shards", to)
+}
+
+// back forgets what is known of the time after one, because the clock went back.
+func (e *events) back(to time.Time) {
+	e.all = slices.DeleteFunc(e.all, func(v event) bool { return v.At > to.UnixMilli() })
+	after := func(_ string, at time.Time) bool { return at.After(to) }
+	maps.DeleteFunc(e.grown, after)
+	maps.DeleteFunc(e.widths, func(_ string, w width) bool { return w.at.After(to) })
 }
 
 // widen notes that more shards of a key are in use than before. Shards that follow within a while belong to the same change.
@@ -86,7 +152,7 @@ func (e *events) widen(at time.Time, resource string, shardsOf map[string]int) {
 			w.shards = shards
 		default:
 			w = width{shards, at, at.UnixMilli()}
-			e.add(at, event{Resource: resource, Key: key, Text: fmt.Sprintf("is seen in %d shards", shards)})
+			e.add(at, event{Resource: resource, Key: key, Text: seenText(shards), Short: fmt.Sprintf("%d shards", shards)})
 		}
 		e.widths[id] = w
 	}
@@ -98,11 +164,13 @@ func (e *events) widen(at time.Time, resource string, shardsOf map[string]int) {
 	}
 }
 
+func seenText(shards int) string { return fmt.Sprintf("is seen in %d shards", shards) }
+
 // retell corrects the number of shards in the event of a change that goes on, and reports whether that is still kept.
 func (e *events) retell(w width, key string, shards int) bool {
 	for i := range e.all {
 		if v := &e.all[i]; v.At == w.event && v.Key == key {
-			v.Text = fmt.Sprintf("is seen in %d shards", shards)
+			v.Text, v.Short = seenText(shards), fmt.Sprintf("%d shards", shards)
 			return true
 		}
 	}

@@ -64,6 +64,7 @@ type panels struct {
 	Partitions []partitionPanel `json:"partitions"`
 	Keys       []keyPanel       `json:"keys"`
 	Findings   []findingPanel   `json:"findings"`
+	Ledgers    []ledgerPanel    `json:"ledgers"`
 	Notes      []string         `json:"notes,omitempty"`
 }
 
@@ -126,7 +127,7 @@ type findingPanel struct {
 const mostKeys, mostFindings = 50, 50
 
 func newPanels(r *round.Round, o *Options, plans planner) *panels {
-	p := &panels{Source: r.Source, Notes: r.Notes, Flows: []flowPanel{}, Partitions: []partitionPanel{}, Keys: []keyPanel{}, Findings: []findingPanel{}}
+	p := &panels{Source: r.Source, Notes: r.Notes, Flows: []flowPanel{}, Partitions: []partitionPanel{}, Keys: []keyPanel{}, Findings: []findingPanel{}, Ledgers: newLedgerPanels(r)}
 	flows := r.Flows()
 	for i := range flows {
 		p.flow(r, &flows[i], o.Layouts)

@@ -7,14 +7,25 @@ import (
 )
 
 // levels are the columns that a history keeps: seconds of the last minutes, longer ones of before. A column of a level is merged
-// from whole columns of the one above it, so each span is a multiple of the one before.
+// from whole columns of the one above it, so each span is a multiple of the one before. A column has the cells of its hottest keys.
 var levels = [...]struct {
-	span time.Duration
-	keep int
+	span  time.Duration
+	keep  int
+	cells int
 }{
-	{time.Second, 180},
-	{10 * time.Second, 180},
-	{time.Minute, 360},
+	{time.Second, 180, 2000},
+	{10 * time.Second, 180, 1000},
+	{time.Minute, 360, 500},
+}
+
+// cellsOf returns how many keys have cells in a column of a span.
+func cellsOf(span time.Duration) int {
+	for _, level := range levels {
+		if level.span == span {
+			return level.cells
+		}
+	}
+	return levels[0].cells
 }
 
 // cell is what a row took in a column.
@@ -106,13 +117,15 @@ func together(parts []column, start time.Time, span time.Duration) column {
 	return c
 }
 
-// move gives what a row has taken to another one.
-func (g *grid) move(from, to int) {
+// move gives what rows have taken to others.
+func (g *grid) move(to map[int]int) {
 	for i := range g.columns {
 		c := &g.columns[i]
-		if d, there := c.cells[from]; there {
-			delete(c.cells, from)
-			c.add(to, d)
+		for from, other := range to {
+			if d, there := c.cells[from]; there {
+				delete(c.cells, from)
+				c.add(other, d)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package heatpage
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ type history struct {
 
 	most   int // rows of keys that a flow may have
 	rows   map[rowName]*row
+	byID   map[int]*row
 	counts counts
 	last   time.Time            // the last second that was taken
 	seen   map[string]time.Time // the last second of the partitions of a table or index that was taken
@@ -28,7 +30,7 @@ type history struct {
 }
 
 func newHistory(most int, layouts []heat.Layout) *history {
-	return &history{events: newEvents(), most: most, rows: make(map[rowName]*row), seen: make(map[string]time.Time), lays: layouts}
+	return &history{events: newEvents(), most: most, rows: make(map[rowName]*row), byID: make(map[int]*row), seen: make(map[string]time.Time), lays: layouts}
 }
 
 // change is what a round has changed in a history.
@@ -52,6 +54,7 @@ func (h *history) take(r *round.Round) change {
 	}
 	if back {
 		clear(h.seen)
+		h.events.back(r.To)
 		h.columns = slices.DeleteFunc(h.columns, func(c column) bool { return !c.start.Before(second) })
 	}
 	t := &taking{history: h, from: h.last.Add(time.Second), to: second, change: change{anew: back}}
@@ -66,6 +69,9 @@ func (h *history) take(r *round.Round) change {
 		t.partitions(&r.Partitions[i])
 		h.events.split(&r.Partitions[i])
 	}
+	for _, name := range slices.Sorted(maps.Keys(r.Ledgers)) {
+		h.events.store(name, r.Ledgers[name])
+	}
 	h.events.decide(r.Decisions) // before shards are seen that it leads to
 	flows := r.Flows()
 	for i := range flows {
@@ -74,6 +80,9 @@ func (h *history) take(r *round.Round) change {
 	h.last = second
 	t.change.columns = append(t.change.columns, h.since(t.first())...)
 	t.change.columns = append(t.change.columns, h.compact(second)...)
+	for i := range t.change.columns {
+		t.trim(&t.change.columns[i])
+	}
 	if h.taken++; h.taken%forgetAfter == 0 {
 		t.forget()
 	}
@@ -94,6 +103,7 @@ func (t *taking) forget() {
 	for name, r := range t.rows {
 		if !used[r.ID] {
 			delete(t.rows, name)
+			delete(t.byID, r.ID)
 			t.change.gone = append(t.change.gone, r.ID)
 		}
 	}
@@ -117,7 +127,7 @@ func (h *history) row(of row) (r *row, added bool) {
 	}
 	h.ids++
 	of.ID = h.ids
-	h.rows[of.name()] = &of
+	h.rows[of.name()], h.byID[of.ID] = &of, &of
 	return &of, true
 }
 
@@ -241,11 +251,7 @@ func (t *taking) others(flow string, took cell) {
 	if took.units < 0.5 && took.refused < 0.5 { // the rounding of sketches
 		return
 	}
-	r, added := t.row(row{Flow: flow, Kind: othersRow})
-	if added {
-		t.change.rows = append(t.change.rows, r)
-	}
-	t.spread(r, took)
+	t.spread(t.othersOf(flow), took)
 }
 
 // giveUp merges the lightest keys of a flow into the others, if it has too many rows.
@@ -260,13 +266,48 @@ func (t *taking) giveUp(flow string) {
 		return
 	}
 	slices.SortFunc(keys, func(a, b *row) int { return cmp.Or(cmp.Compare(b.weight, a.weight), a.ID-b.ID) })
-	others, added := t.row(row{Flow: flow, Kind: othersRow})
-	if added {
-		t.change.rows = append(t.change.rows, others)
-	}
+	to := make(map[int]int, len(keys)-t.most)
+	others := t.othersOf(flow)
 	for _, r := range keys[t.most:] {
-		t.move(r.ID, others.ID)
+		to[r.ID] = others.ID
 		delete(t.rows, r.name())
+		delete(t.byID, r.ID)
 		t.change.gone = append(t.change.gone, r.ID)
+	}
+	t.move(to)
+}
+
+// othersOf returns the row of the keys of a flow that have none of their own.
+func (t *taking) othersOf(flow string) *row {
+	r, added := t.row(row{Flow: flow, Kind: othersRow})
+	if added {
+		t.change.rows = append(t.change.rows, r)
+	}
+	return r
+}
+
+// trim merges the coldest keys of a column into the others, if it has too many. A row thus has no cell where it took little.
+func (t *taking) trim(c *column) {
+	most := cellsOf(c.span)
+	if len(c.cells) <= most {
+		return
+	}
+	var keys []int
+	for id := range c.cells {
+		if r := t.byID[id]; r != nil && r.Kind == keyRow {
+			keys = append(keys, id)
+		}
+	}
+	if len(keys) <= most {
+		return
+	}
+	slices.SortFunc(keys, func(a, b int) int {
+		x, y := c.cells[a], c.cells[b]
+		return cmp.Or(cmp.Compare(y.units+y.refused, x.units+x.refused), a-b)
+	})
+	for _, id := range keys[most:] {
+		d := c.cells[id]
+		delete(c.cells, id)
+		c.add(t.othersOf(t.byID[id].Flow).ID, d)
 	}
 }

@@ -34,6 +34,13 @@ type Options struct {
 	Rules   heat.Rules    // of findings
 	Layouts []heat.Layout // how keys of shards are spelt, beside those that reports know
 
+	// Ledger returns the ledger of a key of an adaptive collection, without one its zero value. The page asks for the hottest 20 keys
+	// that are in shards: when their shards change, and every 15 seconds. With heatsink.Ledgers that costs a read unit each:
+	//
+	//	l, err := collection.Ledgers().Show(ctx, key, time.Now())
+	//	return heatpage.Ledger(l), err
+	Ledger func(ctx context.Context, of heat.Resource, key string) (Ledger, error)
+
 	// Redact appends to dst the text that the page shows in place of a key; see heat.Hashed. Default: keys are shown.
 	Redact func(dst, key []byte) []byte
 
@@ -72,4 +79,15 @@ func (o *Options) defaults() {
 	o.Title = cmp.Or(o.Title, "heatsink")
 	o.Every = cmp.Or(o.Every, time.Second)
 	o.Rows = cmp.Or(o.Rows, 500)
+}
+
+// reason is what the page says of an error. Errors quote keys, so with Redact only the error's code is shown.
+func (o *Options) reason(err error) string {
+	if o.Redact == nil {
+		return err.Error()
+	}
+	if coded := (interface{ ErrorCode() string })(nil); errors.As(err, &coded) {
+		return coded.ErrorCode() + ", the rest is hidden, because it may name keys"
+	}
+	return "an error that is hidden, because it may name keys"
 }

@@ -3,7 +3,7 @@ package heatpage
 import (
 	"context"
 	"crypto/rand"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,9 +20,29 @@ var (
 	document string
 	//go:embed page.css
 	style string
-	//go:embed page.js
-	script string
+	//go:embed js
+	parts embed.FS
 )
+
+// script is the page's program: its parts in one scope, in this order.
+var script = sync.OnceValue(func() string {
+	var b strings.Builder
+	b.WriteString("(() => {\n\"use strict\";\n")
+	for _, name := range []string{
+		"text", "store", "view", "lines", "times", "colours", "picture", "marks", "chart", "cell", "table", "findings", "panels", "feed", "controls",
+	} {
+		part, err := parts.ReadFile("js/" + name + ".js")
+		if err != nil {
+			panic(err) // it was there when this was compiled
+		}
+		b.Write(part)
+	}
+	b.WriteString("})();\n")
+	return b.String()
+})
+
+// savedPolicy keeps a saved page from asking anybody for anything.
+const savedPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">` + "\n"
 
 // mostViewers is how many browsers may follow a page at a time.
 const mostViewers = 64
@@ -35,8 +55,10 @@ type Page struct {
 	mu      sync.Mutex
 	history *history
 	plans   planner
+	ledgers ledgers              // only Run uses them
 	known   map[string]flowPanel // by name
 	frame   frame                // of the last round, without its columns
+	encoded []byte               // the whole of the last round, once somebody has asked for it
 	viewers map[chan []byte]struct{}
 	ended   bool // there will be no more rounds
 }
@@ -47,7 +69,7 @@ func New(o Options) (*Page, error) {
 		return nil, fmt.Errorf("heatpage: %w", err)
 	}
 	o.defaults()
-	p := &Page{options: o, instance: rand.Text(), history: newHistory(o.Rows, o.Layouts), plans: make(planner), known: make(map[string]flowPanel), viewers: make(map[chan []byte]struct{})}
+	p := &Page{options: o, instance: rand.Text(), history: newHistory(o.Rows, o.Layouts), plans: make(planner), ledgers: ledgers{ask: o.Ledger}, known: make(map[string]flowPanel), viewers: make(map[chan []byte]struct{})}
 	p.frame = frame{Instance: p.instance, Title: o.Title, Lost: "no round yet"}
 	return p, nil
 }
@@ -74,10 +96,14 @@ func (p *Page) step(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	if err == nil {
+		p.ledgers.look(ctx, &r, &p.options)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.encoded = nil
 	if err != nil {
-		p.frame.Lost = err.Error()
+		p.frame.Lost = p.options.reason(err)
 		p.send(p.frame)
 		return
 	}
@@ -129,11 +155,16 @@ func (p *Page) whole() ([]byte, error) {
 	return p.wholeLocked()
 }
 
-func (p *Page) wholeLocked() ([]byte, error) {
+// wholeLocked encodes it once for all who come between two rounds.
+func (p *Page) wholeLocked() (data []byte, err error) {
+	if p.encoded != nil {
+		return p.encoded, nil
+	}
 	f := p.frame
 	f.Whole, f.Rows, f.Columns = true, p.history.all(), columnFrames(p.history.columns)
 	f.Known = slices.SortedFunc(maps.Values(p.known), func(a, b flowPanel) int { return strings.Compare(a.Name, b.Name) })
-	return json.Marshal(f)
+	p.encoded, err = json.Marshal(f)
+	return p.encoded, err
 }
 
 // send gives a frame to all who follow.
@@ -180,7 +211,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "+
 			"script-src 'nonce-"+nonce+"'; style-src 'nonce-"+nonce+"'")
-		_ = write(w, nonce, []byte("null")) // the browser has gone
+		_ = write(w, nonce, "", []byte("null")) // the browser has gone
 	case "/events":
 		p.follow(w, r)
 	case "/export.html":
@@ -200,13 +231,13 @@ func (p *Page) Export(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return write(w, "", data)
+	return write(w, "", savedPolicy, data)
 }
 
 // write writes the document with what it shows at first. JSON from encoding/json has no "<", so that it cannot end the script that
 // holds it.
-func write(w io.Writer, nonce string, data []byte) error {
-	_, err := strings.NewReplacer("{{nonce}}", nonce, "{{style}}", style, "{{script}}", script, "{{data}}", string(data)).WriteString(w, document)
+func write(w io.Writer, nonce, policy string, data []byte) error {
+	_, err := strings.NewReplacer("{{nonce}}", nonce, "{{policy}}", policy, "{{style}}", style, "{{script}}", script(), "{{data}}", string(data)).WriteString(w, document)
 	return err
 }
 
@@ -232,6 +263,9 @@ func (p *Page) follow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	if r.Method == http.MethodHead {
+		return
+	}
 	out := http.NewResponseController(w)
 	_ = out.SetReadDeadline(time.Time{}) // a server's time for a whole request is not meant for this one
 	if writeEvent(w, out, first) != nil {
@@ -249,12 +283,15 @@ func (p *Page) follow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// writeTime is how long a browser may take to receive a frame.
-const writeTime = 15 * time.Second
+// writeTime is how long a browser may take to receive a frame, and slowest how many bytes of a long one it must take each second.
+const (
+	writeTime = 15 * time.Second
+	slowest   = 128 << 10
+)
 
 // writeEvent writes one server-sent event. JSON has no line breaks.
 func writeEvent(w http.ResponseWriter, out *http.ResponseController, data []byte) error {
-	_ = out.SetWriteDeadline(time.Now().Add(writeTime)) // a writer without deadlines waits as it does
+	_ = out.SetWriteDeadline(time.Now().Add(writeTime + time.Duration(len(data)/slowest)*time.Second)) // a writer without deadlines waits as it does
 	if _, err := fmt.Fprintf(w, "retry: 1000\ndata: %s\n\n", data); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (p planner) of(r *round.Round, findings []heat.Finding, f *heat.Finding) (t
 	seen := observed.Of([]heat.Report{r.Report})
 	seen.Judge(findings)
 	for _, k := range seen.Hottest(mostPlans) {
-		if k.Key != f.Key || k.Resource() != f.Resource {
+		if !k.Has(f.Key) || k.Resource() != f.Resource {
 			continue
 		}
 		plans, err := seen.Plans(plan.Workload{}, []observed.HotKey{k}, nil)

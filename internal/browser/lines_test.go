@@ -41,16 +41,10 @@ func TestEveryKeyIsDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); page.Run(ctx) }()
-	server := httptest.NewServer(page)
-	defer server.Close()
-	defer func() { cancel(); <-done }()
-
+	server := follow(t, page)
 	b := open(t)
 	b.do(t, chromedp.Navigate(server.URL))
-	b.until(t, `heatpage.columns().length > 2 && heatpage.lines().length > 4`)
+	b.until(t, `heatpage.times().length > 2 && heatpage.lines().length > 4`)
 	b.do(t, chromedp.Evaluate[chromedp.Void](`{ const all = document.getElementById("cold"); all.checked = true; all.dispatchEvent(new Event("change")); }`))
 	b.until(t, `heatpage.lines().some((l) => l.key === "others")`)
 	labels := strings.Join(ask[[]string](t, b, `heatpage.lines().map((l) => l.label)`), "\n")
@@ -59,9 +53,20 @@ func TestEveryKeyIsDrawn(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, labels)
 		}
 	}
-	loads := ask[[]float64](t, b, `["split", "here"].map((key) => { const l = heatpage.lines().find((l) => l.key === key), c = heatpage.columns().at(-2), d = heatpage.cell(l, c); return d.units ? d.load / d.units : 0; })`)
+	loads := ask[[]float64](t, b, `["split", "here"].map((key) => { const l = heatpage.lines().find((l) => l.key === key), c = heatpage.times().at(-2), d = heatpage.cell(l, c); return d.units ? d.load / d.units : 0; })`)
 	if loads[0] == 0 || loads[1] == 0 || loads[0] > 0.51*loads[1] || loads[0] < 0.49*loads[1] {
 		t.Errorf("loads of a unit in two partitions and in one are %v", loads)
 	}
 	b.noFaults(t, server.URL)
+}
+
+// follow serves a page that takes rounds until the test ends.
+func follow(t *testing.T, page *heatpage.Page) *httptest.Server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); page.Run(ctx) }()
+	server := httptest.NewServer(page)
+	t.Cleanup(func() { cancel(); <-done; server.Close() })
+	return server
 }

@@ -112,21 +112,11 @@ type tab struct {
 
 func open(t *testing.T) *tab {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
+	ctx, end, err := Open(context.Background(), 1200, 900)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if path == "" {
-		t.Fatal("there is no browser: make deps installs chromium")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1200, 900))
-	allocated, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel := chromedp.NewContext(allocated)
-	t.Cleanup(cancel)
+	t.Cleanup(end)
 	b := &tab{Context: ctx}
 	b.do(t, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
@@ -203,7 +193,7 @@ func (b *tab) noFaults(t *testing.T, own string) {
 }
 
 // sumOf is what a key took in all cells.
-const sumOf = `(key, at) => { let sum = 0; for (const r of heatpage.state.rows.values()) if (r.kind === "key" && r.key === key) for (const c of r.cells.values()) sum += c[at]; return Math.round(sum); }`
+const sumOf = `(key, part) => { let sum = 0; for (const c of heatpage.state.columns) c.r.forEach((slot, i) => { const r = heatpage.state.slots[slot]; if (r && (r.kind === "partition" ? key === null : r.kind === "key" && r.key === key)) sum += c[part][i]; }); return Math.round(sum); }`
 
 func TestPageDrawsWhatTheEngineMeasured(t *testing.T) {
 	s, b := serve(t, "127.0.0.1:0"), open(t)
@@ -214,28 +204,28 @@ func TestPageDrawsWhatTheEngineMeasured(t *testing.T) {
 	if served == 400 {
 		t.Fatal("nothing was throttled")
 	}
-	b.until(t, fmt.Sprintf(`(%s)("POST#viral", 0) >= %d && heatpage.lines().length > 0`, sumOf, served))
-	if got := ask[int](t, b, fmt.Sprintf(`(%s)("POST#viral", 0)`, sumOf)); got != served {
+	b.until(t, fmt.Sprintf(`(%s)("POST#viral", "u") >= %d && heatpage.lines().length > 0`, sumOf, served))
+	if got := ask[int](t, b, fmt.Sprintf(`(%s)("POST#viral", "u")`, sumOf)); got != served {
 		t.Errorf("the page has %d units, the engine served %d", got, served)
 	}
-	if got := ask[int](t, b, fmt.Sprintf(`(%s)("POST#viral", 1)`, sumOf)); got != 400-served {
+	if got := ask[int](t, b, fmt.Sprintf(`(%s)("POST#viral", "x")`, sumOf)); got != 400-served {
 		t.Errorf("the page has %d throttled, the engine throttled %d", got, 400-served)
 	}
 	// The partition that has the key took as much as its keys.
-	if got := ask[int](t, b, `(() => { let sum = 0; for (const r of heatpage.state.rows.values()) if (r.kind === "partition") for (const c of r.cells.values()) sum += c[0]; return Math.round(sum); })()`); got != served+3 {
+	if got := ask[int](t, b, fmt.Sprintf(`(%s)(null, "u")`, sumOf)); got != served+3 {
 		t.Errorf("partitions have %d units, want %d", got, served+3)
 	}
 	// The hottest cell has the colour of its load, and a throttled one its mark.
 	pixels := ask[[]string](t, b, `(() => {
-		const i = heatpage.lines().findIndex((l) => l.key === "POST#viral"), line = heatpage.lines()[i], h = 18;
-		let best = null, at = null;
-		for (const c of heatpage.columns()) { const d = heatpage.cell(line, c); if (d.refused && (!best || d.load > best.load)) { best = d; at = c; } }
 		heatpage.draw();
-		const dots = devicePixelRatio, x = (heatpage.x(at.t) + heatpage.x(at.t + at.d * 1000)) / 2;
-		const all = document.getElementById("canvas").getContext("2d").getImageData(Math.round(x * dots), Math.round((22 + i * h) * dots), 1, h * dots).data;
+		const line = heatpage.lines().find((l) => l.key === "POST#viral");
+		let best = null, at = null;
+		for (const time of heatpage.times()) { const d = heatpage.cell(line, time); if (d.refused && (!best || d.load > best.load)) { best = d; at = time; } }
+		const dots = devicePixelRatio, x = (heatpage.x(at.t) + heatpage.x(at.end)) / 2, y = heatpage.axis + line.y;
+		const all = document.getElementById("canvas").getContext("2d").getImageData(Math.round(x * dots), Math.round(y * dots), 1, line.h * dots).data;
 		const drawn = (y) => { const n = 4 * Math.round(y * dots); return colour("rgb(" + all[n] + "," + all[n + 1] + "," + all[n + 2] + ")"); };
 		const colour = (text) => { const probe = document.createElement("canvas").getContext("2d"); probe.fillStyle = text; return probe.fillStyle; };
-		return [drawn(h / 2 - 2), colour(heatpage.colour(best.load)), drawn(h - 3), colour(getComputedStyle(document.documentElement).getPropertyValue("--mark").trim())];
+		return [drawn(4), colour(heatpage.colour(best.load)), drawn(line.h - 3), colour(getComputedStyle(document.documentElement).getPropertyValue("--mark").trim())];
 	})()`)
 	if pixels[0] != pixels[1] || pixels[2] != pixels[3] {
 		t.Errorf("pixels are %s and %s, want %s and %s", pixels[0], pixels[2], pixels[1], pixels[3])
@@ -256,12 +246,12 @@ func TestPageSurvivesARestart(t *testing.T) {
 	s, b := serve(t, "127.0.0.1:0"), open(t)
 	b.do(t, chromedp.Navigate(s.url))
 	s.put(t, "before", 5)
-	b.until(t, fmt.Sprintf(`(%s)("before", 0) === 5`, sumOf))
+	b.until(t, fmt.Sprintf(`(%s)("before", "u") === 5`, sumOf))
 	s.stop()
 	b.until(t, `document.getElementById("status").textContent.includes("does not answer")`)
 	s = serve(t, strings.TrimPrefix(s.url, "http://"))
 	s.put(t, "after", 4)
-	b.until(t, fmt.Sprintf(`(%s)("after", 0) === 4 && (%s)("before", 0) === 0`, sumOf, sumOf))
+	b.until(t, fmt.Sprintf(`(%s)("after", "u") === 4 && (%s)("before", "u") === 0`, sumOf, sumOf))
 	if text := ask[string](t, b, `document.getElementById("status").textContent`); !strings.HasPrefix(text, "live") {
 		t.Errorf("the status is %q", text)
 	}
@@ -274,7 +264,7 @@ func TestSavedPage(t *testing.T) {
 	time.Sleep(1500 * time.Millisecond) // until the page has begun to look
 	served := s.put(t, "POST#viral", 60)
 	b.do(t, chromedp.Navigate(s.url))
-	b.until(t, fmt.Sprintf(`(%s)("POST#viral", 0) >= %d`, sumOf, served))
+	b.until(t, fmt.Sprintf(`(%s)("POST#viral", "u") >= %d`, sumOf, served))
 	answer, err := http.Get(s.url + "/export.html")
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +283,7 @@ func TestSavedPage(t *testing.T) {
 	saved := open(t)
 	saved.do(t, chromedp.Navigate("file://"+file))
 	saved.until(t, `heatpage.lines().length > 0`)
-	if got := ask[int](t, saved, fmt.Sprintf(`(%s)("POST#viral", 0)`, sumOf)); got != served {
+	if got := ask[int](t, saved, fmt.Sprintf(`(%s)("POST#viral", "u")`, sumOf)); got != served {
 		t.Errorf("the saved page has %d units, the engine served %d", got, served)
 	}
 	if text := ask[string](t, saved, `document.getElementById("status").textContent`); !strings.HasPrefix(text, "saved") {
