@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/heatsink-go/heatsink/local/partitions"
@@ -20,14 +21,18 @@ func (db *DB) Partitions(ctx context.Context, table string, lately time.Duration
 // name. Without Physics the result is empty.
 func (db *DB) Throttled() []partitions.Throttled { return db.engine.Throttled() }
 
-// Places returns where the items of partition keys of a table begin, in the form of partitions.Partition.Lower: a key's items are in
-// the partition whose bounds are around that place. Keys that do not fit the table's schema have none.
+// Places returns where the items of partition keys of a table or a global index
+// begin, in the form of partitions.Partition.Lower: a key's items are in the
+// partition whose bounds are around that place. table may name an index, as in
+// orders/byStatus. Keys that do not fit the schema have none, and neither has an
+// index that does not exist.
 func (db *DB) Places(ctx context.Context, table string, keys ...string) (map[string]string, error) {
+	table, index, _ := strings.Cut(table, "/")
 	whole := make([][]string, len(keys))
 	for i, key := range keys {
 		whole[i] = []string{key}
 	}
-	places, err := db.engine.Places(ctx, table, "", whole)
+	places, err := db.engine.Places(ctx, table, index, whole)
 	if err != nil {
 		return nil, err
 	}

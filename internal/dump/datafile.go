@@ -82,17 +82,20 @@ func (c *cancelled) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// readItems calls take with each item of a data file, and its line.
-func readItems(ctx context.Context, path string, take func(line int, it Item) error) (items int64, err error) {
+// readLines calls take with each line of a data file that is not empty, and its number. It returns how many there were.
+func readLines(ctx context.Context, path string, take func(number int, line string) error) (lines int64, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	return scanItems(path, &cancelled{ctx, file}, take)
+	return scanLines(path, &cancelled{ctx, file}, take)
 }
 
-func scanItems(name string, from io.Reader, take func(line int, it Item) error) (items int64, err error) {
+// wrongLine is the error of a line that cannot be read.
+type wrongLine struct{ error }
+
+func scanLines(name string, from io.Reader, take func(number int, line string) error) (taken int64, err error) {
 	plain := bufio.NewReader(from)
 	var text io.Reader = plain
 	if head, _ := plain.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
@@ -109,22 +112,21 @@ func scanItems(name string, from io.Reader, take func(line int, it Item) error) 
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
-		it, err := parseLine(lines.Text())
-		if err != nil {
+		if err := take(n, lines.Text()); err != nil {
+			if !errors.As(err, new(wrongLine)) {
+				return taken, err
+			}
 			if broken := lines.Err(); broken != nil { // a file that breaks off ends with half a line
 				err = broken
 			}
-			return items, lineError(name, n, err)
+			return taken, lineError(name, n, err)
 		}
-		if err := take(n, it); err != nil {
-			return items, err
-		}
-		items++
+		taken++
 	}
 	if err := lines.Err(); err != nil {
-		return items, lineError(name, n, err)
+		return taken, lineError(name, n, err)
 	}
-	return items, nil
+	return taken, nil
 }
 
 func lineError(name string, line int, err error) error {

@@ -187,7 +187,7 @@ func TestCutShortGoesOn(t *testing.T) {
 	if attempts < 3 || !resumed {
 		t.Errorf("%d attempts, resumed: %t", attempts, resumed)
 	}
-	if f, err := openFolder(dir); err != nil {
+	if f, err := openFolder(t.Context(), dir); err != nil {
 		t.Error(err)
 	} else if entries, err := os.ReadDir(filepath.Join(f.path, dataDir)); err != nil || len(entries) != len(f.files) {
 		t.Errorf("%d files lie there, %v; want %d", len(entries), err, len(f.files))
@@ -257,6 +257,7 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 		{"data file cut off", two, func(f *folder) {
 			half := cut.Bytes()[:cut.Len()-10]
 			f.files[0].MD5 = checksum(half)
+			f.summary.ItemCount, f.files[0].ItemCount = 1000, 1000
 			_ = os.WriteFile(filepath.Join(f.path, "data", "abc.json.gz"), half, 0o600)
 		}, nil, "the file is cut off"},
 		{"summary changed", two, nothing, func(t *testing.T, dir string) { write(t, filepath.Join(dir, summaryFile), "{}") }, "its MD5 is"},
@@ -264,8 +265,10 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 		{"no manifest", two, nothing, func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, summaryFile)) }, "no finished export in it"},
 		{"fewer items than the summary", two, func(f *folder) { f.summary.ItemCount = 3 }, nil, "its files have 2 items together, but the summary says 3"},
 		{"fewer items than the manifest", two, func(f *folder) { f.summary.ItemCount, f.files[0].ItemCount = 3, 3 }, nil, "it has 2 items, but the manifest says 3"},
+		{"more items than the manifest", two, func(f *folder) { f.summary.ItemCount, f.files[0].ItemCount = 1, 1 }, nil, "it has more than the 1 items that the manifest says"},
 		{"Ion", two, func(f *folder) { f.summary.OutputFormat = "ION" }, nil, `its format is "ION"`},
-		{"incremental", two, func(f *folder) { f.summary.ExportType = "INCREMENTAL_EXPORT" }, nil, "only a FULL_EXPORT has all items"},
+		{"incremental, without a table", two, func(f *folder) { f.summary.ExportType = incrementalExport }, nil, "table real does not exist, and"},
+		{"another type", two, func(f *folder) { f.summary.ExportType = "NEW_EXPORT" }, nil, `it is an export of type "NEW_EXPORT", but only`},
 		{"an incremental line", "{\"Keys\":{}}\n", nothing, nil, "line 1: not an item in DynamoDB JSON: it is a line of an incremental export"},
 		{"a file outside", two, func(f *folder) { f.files[0].DataFileS3Key = "data/.." }, nil, "is not the key of a data file"},
 		{"a file twice", two, func(f *folder) { f.files = append(f.files, f.files[0]) }, nil, "is there twice"},
@@ -289,6 +292,21 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A file with more items than the manifest says is given up before they are written.
+func TestImportWritesNoMoreThanTheManifestSays(t *testing.T) {
+	var lines strings.Builder
+	for i := range 1000 {
+		_, _ = fmt.Fprintf(&lines, "{\"Item\":{\"id\":{\"S\":\"%d\"}}}\n", i)
+	}
+	dir, client := forged(t, lines.String(), func(f *folder) { f.summary.ItemCount, f.files[0].ItemCount = 60, 60 }), local.Start(t).Client()
+	if _, err := Import(t.Context(), client, ImportOptions{Dir: dir, Key: "id:S"}); err == nil || !strings.Contains(err.Error(), "it has more than the 60 items") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(contents(t, client, "real")); n > 60 {
+		t.Errorf("%d items were written", n)
 	}
 }
 
@@ -347,7 +365,7 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte{0x1f, 0x8b, 8, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		n := int64(0)
-		items, err := scanItems("file", bytes.NewReader(data), func(int, Item) error { n++; return nil })
+		items, err := scanLines("file", bytes.NewReader(data), func(int, string) error { n++; return nil })
 		if err == nil && items != n {
 			t.Errorf("%d items, but %d were told", items, n)
 		}

@@ -3,6 +3,7 @@ package dump
 import (
 	"cmp"
 	"context"
+	"crypto/md5"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -85,7 +86,9 @@ type exporter struct {
 // directory was cut short, it goes on with that one.
 //
 // It is a Scan: each item is as of some time between the beginning and the end.
-func Export(ctx context.Context, client Client, options ExportOptions) (Result, error) {
+//
+// One export of a table writes into a directory at a time.
+func Export(ctx context.Context, client Client, options ExportOptions) (result Result, err error) {
 	options.Segments = cmp.Or(options.Segments, 8)
 	options.fileBytes = cmp.Or(options.fileBytes, 64<<20)
 	described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &options.Table})
@@ -94,6 +97,11 @@ func Export(ctx context.Context, client Client, options ExportOptions) (Result, 
 	}
 	x := &exporter{client: client, options: options, pace: pace{rate: options.RCU}}
 	x.progress.Of = aws.ToInt64(described.Table.ItemCount)
+	held, err := x.lock(described.Table)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, held.release()) }()
 	resumed, err := x.begin(described.Table)
 	if err != nil {
 		return Result{}, err
@@ -106,6 +114,20 @@ func Export(ctx context.Context, client Client, options ExportOptions) (Result, 
 
 func (x *exporter) result(resumed bool) Result {
 	return Result{Path: x.folder.path, Table: x.options.Table, Items: x.progress.Items, Files: x.progress.Files, Units: x.progress.Units, Resumed: resumed}
+}
+
+// lock keeps other exports of the table out of the directory.
+func (x *exporter) lock(table *types.TableDescription) (*lock, error) {
+	root := filepath.Join(x.options.Dir, exportsDir)
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, err
+	}
+	id := md5.Sum([]byte(aws.ToString(table.TableArn) + " " + aws.ToString(table.TableId)))
+	held, err := takeLock(filepath.Join(root, "export-"+hex.EncodeToString(id[:8])+".lock"))
+	if errors.Is(err, errHeld) {
+		return nil, fmt.Errorf("%s: another export of table %s writes there: wait until it ends, or use another directory", x.options.Dir, x.options.Table)
+	}
+	return held, err
 }
 
 // begin finds the checkpoint of an export that was cut short, or begins a new one.

@@ -3,6 +3,7 @@ package dump
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,8 +26,9 @@ const (
 	tableFile      = "table.json"
 	checkpointFile = "checkpoint.json"
 
-	fullExport   = "FULL_EXPORT"
-	dynamoDBJSON = "DYNAMODB_JSON"
+	fullExport        = "FULL_EXPORT"
+	incrementalExport = "INCREMENTAL_EXPORT"
+	dynamoDBJSON      = "DYNAMODB_JSON"
 
 	// maxManifest is how large a manifest may be: that of a million files.
 	maxManifest = 512 << 20
@@ -65,9 +68,22 @@ type folder struct {
 	files   []dataFile
 }
 
+// changes says whether the export has what has changed, instead of all items.
+func (f *folder) changes() bool { return f.summary.ExportType == incrementalExport }
+
+// dataPath is where a data file lies. Those of incremental exports lie in one directory beside the exports', unless somebody has put
+// them together.
+func (f *folder) dataPath(d *dataFile) string {
+	own := filepath.Join(f.path, dataDir, d.name())
+	if _, err := os.Stat(own); err != nil && f.changes() {
+		return filepath.Join(f.path, "..", dataDir, d.name())
+	}
+	return own
+}
+
 // openFolder finds a finished export in a directory, and checks its manifests.
-func openFolder(dir string) (*folder, error) {
-	path, err := findFolder(dir)
+func openFolder(ctx context.Context, dir string) (*folder, error) {
+	path, err := findFolder(ctx, os.DirFS(dir), dir)
 	if err != nil {
 		return nil, err
 	}
@@ -83,37 +99,43 @@ func openFolder(dir string) (*folder, error) {
 	switch {
 	case s.OutputFormat != dynamoDBJSON:
 		return nil, fmt.Errorf("%s: its format is %q, but only %s can be read: export the table in that format", path, s.OutputFormat, dynamoDBJSON)
-	case s.ExportType != "" && s.ExportType != fullExport:
-		return nil, fmt.Errorf("%s: it is an export of type %q, which has changes: only a %s has all items", path, s.ExportType, fullExport)
+	case s.ExportType != "" && s.ExportType != fullExport && s.ExportType != incrementalExport:
+		return nil, fmt.Errorf("%s: it is an export of type %q, but only a %s or an %s can be read", path, s.ExportType, fullExport, incrementalExport)
 	}
 	return f, f.readFiles()
 }
 
-// findFolder returns the directory of the one finished export in dir.
-func findFolder(dir string) (string, error) {
-	if _, err := os.Stat(filepath.Join(dir, summaryFile)); err == nil {
-		return dir, nil
-	}
-	var found []string
-	for _, pattern := range []string{"*", filepath.Join(exportsDir, "*")} {
-		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), pattern, summaryFile))
-		if err != nil {
-			return "", err
+// findFolder returns the directory of the one finished export in dir, whose files are in tree. It lies as deep as the prefix of its keys
+// in S3 makes it. Directories that may not be read, such as lost+found, hold none.
+func findFolder(ctx context.Context, tree fs.FS, dir string) (string, error) {
+	var found, closed []string
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if errors.Is(err, fs.ErrPermission) && name != "." {
+			closed = append(closed, at)
+			return fs.SkipDir
 		}
-		for _, path := range paths {
-			found = append(found, filepath.Dir(path))
+		if err = errors.Join(err, ctx.Err()); err != nil || !d.IsDir() {
+			return err
 		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		if _, err := os.Stat(dir); err != nil {
-			return "", err
+		if _, err := fs.Stat(tree, path.Join(name, summaryFile)); err == nil {
+			found = append(found, at)
+			return fs.SkipDir
 		}
+		return nil
+	})
+	list := func(all []string) string { return strings.Join(all[:min(10, len(all))], ", ") }
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("look for an export in %s: %w", dir, err)
+	case len(found) == 0 && len(closed) > 0:
+		return "", fmt.Errorf("%s: no finished export in it, as far as it may be read: allow to read %s, or name the directory with %s", dir, list(closed), summaryFile)
+	case len(found) == 0:
 		return "", fmt.Errorf("%s: no finished export in it: want a directory with %s, or with %s/ID/%s", dir, summaryFile, exportsDir, summaryFile)
+	case len(found) > 1:
+		return "", fmt.Errorf("%s: it has %d exports: name one of them: %s", dir, len(found), list(found))
 	}
-	return "", fmt.Errorf("%s: it has %d exports: name one of them: %s", dir, len(found), strings.Join(found, ", "))
+	return found[0], nil
 }
 
 // escapeGlob makes a pattern of a path that matches only itself.

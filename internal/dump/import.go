@@ -1,11 +1,15 @@
 package dump
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/md5"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,8 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/heatsink-go/heatsink/internal/attribute"
 )
 
 // ImportOptions say what is imported, and where to.
@@ -47,6 +49,7 @@ type importer struct {
 	folder  *folder
 	pace    pace
 	done    imported
+	keys    []string // the attributes of the table's key
 
 	mu       sync.Mutex
 	progress Progress
@@ -55,9 +58,11 @@ type importer struct {
 // Import writes the items of an export into a table, which it creates if there is
 // none. If it was cut short, it goes on with the file that it was at: its items are
 // written again.
-func Import(ctx context.Context, client Client, options ImportOptions) (Result, error) {
+//
+// One import at a time uses a checkpoint.
+func Import(ctx context.Context, client Client, options ImportOptions) (result Result, err error) {
 	options.Workers = cmp.Or(options.Workers, 8)
-	f, err := openFolder(options.Dir)
+	f, err := openFolder(ctx, options.Dir)
 	if err != nil {
 		return Result{}, err
 	}
@@ -66,13 +71,18 @@ func Import(ctx context.Context, client Client, options ImportOptions) (Result, 
 		return Result{}, fmt.Errorf("%s: the export does not say of which table it is: name the table to import into", f.path)
 	}
 	m := &importer{client: client, options: options, folder: f, pace: pace{rate: options.WCU}}
-	m.options.Checkpoint = cmp.Or(options.Checkpoint, filepath.Join(f.path, "import-"+options.Table+".json"))
+	m.options.Checkpoint = cmp.Or(options.Checkpoint, filepath.Join(f.path, "import-"+options.Table[strings.LastIndex(options.Table, "/")+1:]+".json")) // without the rest of an ARN
 	m.progress.Of = f.summary.ItemCount
+	held, err := m.lock()
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, held.release()) }()
 	resumed, created, err := m.begin(ctx)
 	if err == nil {
 		err = m.writeAll(ctx)
 	}
-	result := Result{
+	result = Result{
 		Path: f.path, Table: options.Table, Items: m.progress.Items, Files: m.progress.Files,
 		Units: m.progress.Units, Resumed: resumed, Created: created,
 	}
@@ -88,12 +98,35 @@ func (s *summary) table() string {
 	return name
 }
 
+// lock keeps other imports from the checkpoint.
+func (m *importer) lock() (*lock, error) {
+	held, err := takeLock(m.options.Checkpoint + ".lock")
+	switch {
+	case errors.Is(err, errHeld):
+		return nil, fmt.Errorf("%s: another import uses this checkpoint: wait until it ends, or name another file", m.options.Checkpoint)
+	case err != nil:
+		return nil, unwritable(err)
+	}
+	return held, nil
+}
+
+func unwritable(err error) error {
+	return fmt.Errorf("write the checkpoint, for which another file can be named: %w", err)
+}
+
 // begin finds or creates the table, and the checkpoint.
 func (m *importer) begin(ctx context.Context) (resumed, created bool, err error) {
 	table := m.options.Table
+	found, err := readImported(m.options.Checkpoint) // first of all: a table is not created in vain
+	if err != nil {
+		return false, false, err
+	}
 	out, err := m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	var description *types.TableDescription
 	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
+		if m.folder.changes() {
+			return false, false, fmt.Errorf("table %s does not exist, and %s has only what has changed in it: import a full export first", table, m.folder.path)
+		}
 		s, err := m.folder.schemaFor(table, m.options.Key, m.options.Sort)
 		if err != nil {
 			return false, false, err
@@ -107,13 +140,16 @@ func (m *importer) begin(ctx context.Context) (resumed, created bool, err error)
 	} else {
 		description = out.Table
 	}
+	for _, k := range description.KeySchema {
+		m.keys = append(m.keys, aws.ToString(k.AttributeName))
+	}
 	manifest, err := os.ReadFile(filepath.Join(m.folder.path, filesFile))
 	if err != nil {
 		return false, created, err
 	}
 	m.done = imported{ExportARN: m.folder.summary.ExportARN, Manifest: checksum(manifest), TableID: aws.ToString(description.TableId)}
-	if resumed, err = m.load(); err != nil || resumed {
-		return resumed, created, err
+	if found != nil && m.resume(found) {
+		return true, created, nil
 	}
 	if !created && !m.options.Replace {
 		if err := m.empty(ctx); err != nil {
@@ -123,30 +159,44 @@ func (m *importer) begin(ctx context.Context) (resumed, created bool, err error)
 	return false, created, m.save()
 }
 
-// load reads the checkpoint, if there is one of this import.
-func (m *importer) load() (bool, error) {
-	text, err := os.ReadFile(m.options.Checkpoint)
+// readImported reads a checkpoint, nil if there is none. A file that is anything else is left alone.
+func readImported(path string) (*imported, error) {
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	var found imported
-	if err := json.Unmarshal(text, &found); err != nil {
-		return false, fmt.Errorf("%s: not a checkpoint: delete it to begin anew: %w", m.options.Checkpoint, err)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err = d.Decode(&found)
+	if _, rest := d.Token(); err == nil && !errors.Is(rest, io.EOF) {
+		err = errors.New("there is more behind it")
 	}
+	if sum, wrong := base64.StdEncoding.DecodeString(found.Manifest); err == nil && (wrong != nil || len(sum) != md5.Size) {
+		err = errors.New("it has no MD5 of a manifest")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: not the checkpoint of an import, so it is not overwritten: name another file, or one that does not exist: %w", path, err)
+	}
+	return &found, nil
+}
+
+// resume goes on from a checkpoint, if it is one of this import.
+func (m *importer) resume(found *imported) bool {
 	if found.ExportARN != m.done.ExportARN || found.Manifest != m.done.Manifest || found.TableID != m.done.TableID {
-		return false, nil // of another export, or of a table that is gone
+		return false // of another export, or of a table that is gone
 	}
-	m.done = found
+	m.done = *found
 	for i := range m.folder.files {
 		if f := &m.folder.files[i]; slices.Contains(found.Files, f.name()) {
 			m.progress.Items += f.ItemCount
 			m.progress.Files++
 		}
 	}
-	return true, nil
+	return true
 }
 
 func (m *importer) save() error {
@@ -155,7 +205,7 @@ func (m *importer) save() error {
 		return err
 	}
 	if err := replaceFile(m.options.Checkpoint, text); err != nil {
-		return fmt.Errorf("write the checkpoint, for which another file can be named: %w", err)
+		return unwritable(err)
 	}
 	return nil
 }
@@ -176,7 +226,7 @@ func (m *importer) empty(ctx context.Context) error {
 type NotEmptyError struct{ Table string }
 
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("table %s has items: an import replaces those with the same keys and keeps the others; say that this is wanted, or import into an empty table", e.Table)
+	return fmt.Sprintf("table %s has items: an import replaces or deletes those with the same keys and keeps the others; say that this is wanted, or import into an empty table", e.Table)
 }
 
 // writeAll writes the files that are not in the table, one after the other.
@@ -186,11 +236,15 @@ func (m *importer) writeAll(ctx context.Context) error {
 		if slices.Contains(m.done.Files, f.name()) {
 			continue
 		}
-		path := filepath.Join(m.folder.path, dataDir, f.name())
-		if err := verifyFile(ctx, path, f.MD5); err != nil {
+		path := m.folder.dataPath(f)
+		err := verifyFile(ctx, path, f.MD5)
+		if errors.Is(err, fs.ErrNotExist) && m.folder.changes() {
+			return fmt.Errorf("%w: the data of an incremental export is in the directory %s beside its own; copy that, too", err, dataDir)
+		}
+		if err != nil {
 			return err
 		}
-		items, err := m.writeFile(ctx, path)
+		items, err := m.writeFile(ctx, path, f.ItemCount)
 		if err != nil {
 			return err
 		}
@@ -218,8 +272,8 @@ const (
 	maxBatchBytes = 1 << 20
 )
 
-// writeFile writes the items of a file. The first error ends the rest.
-func (m *importer) writeFile(ctx context.Context, path string) (items int64, err error) {
+// writeFile writes the items of a file, which has no more than most. The first error ends the rest.
+func (m *importer) writeFile(ctx context.Context, path string, most int64) (items int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan batch)
@@ -244,13 +298,21 @@ func (m *importer) writeFile(ctx context.Context, path string) (items int64, err
 			return context.Cause(ctx)
 		}
 	}
-	items, err = readItems(ctx, path, func(line int, it Item) error {
-		if len(b.writes) == 0 {
-			b.first = line
+	left := most
+	items, err = readLines(ctx, path, func(number int, line string) error {
+		if left--; left < 0 {
+			return fmt.Errorf("%s: it has more than the %d items that the manifest says: the manifest is damaged", path, most)
 		}
-		b.last = line
-		b.size += attribute.TotalSize(it)
-		b.writes = append(b.writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+		w, err := m.request(line)
+		if err != nil {
+			return wrongLine{err}
+		}
+		if len(b.writes) == 0 {
+			b.first = number
+		}
+		b.last = number
+		b.size += len(line)
+		b.writes = append(b.writes, w)
 		if len(b.writes) == maxBatch || b.size >= maxBatchBytes {
 			return send()
 		}
@@ -265,6 +327,15 @@ func (m *importer) writeFile(ctx context.Context, path string) (items int64, err
 		return items, cause
 	}
 	return items, err
+}
+
+// request is the write that a line asks for.
+func (m *importer) request(line string) (types.WriteRequest, error) {
+	if m.folder.changes() {
+		return parseChange(line, m.keys)
+	}
+	it, err := parseLine(line)
+	return types.WriteRequest{PutRequest: &types.PutRequest{Item: it}}, err
 }
 
 // write writes a batch. It waits while the table throttles.

@@ -33,43 +33,81 @@ func appendLine(dst []byte, it Item) ([]byte, error) {
 	return append(dst, "}\n"...), nil
 }
 
+// row is what a line has: an item, or how one has changed.
+type row struct {
+	item, key   attr.Item
+	put, change bool // it has an item; it has the key of one that has changed
+}
+
 // parseLine reads the line of an item. What DynamoDB would not store is refused.
 func parseLine(line string) (Item, error) {
+	r, err := parseRow(line)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.change:
+		return nil, errors.New("it is a line of an incremental export, which has changes instead of items")
+	}
+	return fields(r.item), nil
+}
+
+// parseChange reads the line of a change as the request that makes it. keys are the attributes of the table's key.
+func parseChange(line string, keys []string) (types.WriteRequest, error) {
+	r, err := parseRow(line)
+	switch {
+	case err != nil:
+		return types.WriteRequest{}, err
+	case !r.change:
+		return types.WriteRequest{}, errors.New("it has an item, but a line of an incremental export has the key of what has changed")
+	case !r.put:
+		return types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: fields(r.key)}}, nil
+	case !r.fits(keys):
+		return types.WriteRequest{}, errors.New("its Keys are not the key of its NewImage")
+	}
+	return types.WriteRequest{PutRequest: &types.PutRequest{Item: fields(r.item)}}, nil
+}
+
+// fits reports whether the key is that of the item.
+func (r *row) fits(keys []string) bool {
+	for _, name := range keys {
+		if !r.key.Get(name).Equal(r.item.Get(name)) {
+			return false
+		}
+	}
+	return len(r.key) == len(keys)
+}
+
+func parseRow(line string) (r row, err error) {
 	var d attrjson.Decoder
 	d.Reset(line)
-	var it attr.Item
-	found, changes := false, false
 	for name := range d.Members(&lineType) {
 		switch name {
-		case "Item":
-			it, found = d.Item(&attrjson.ItemType), true
-		case "Keys", "NewImage", "OldImage":
-			changes = true
-			d.Skip()
-		default:
+		case "Item", "NewImage":
+			r.item, r.put = d.Item(&attrjson.ItemType), true
+		case "Keys":
+			r.key, r.change = d.Item(&attrjson.ItemType), true
+		default: // Metadata and OldImage
 			d.Skip()
 		}
 	}
-	err := d.End()
+	err = d.End()
 	switch {
 	case err != nil:
 		var wrong *jsonpull.TypeError
 		if errors.As(err, &wrong) {
 			err = errors.New("a value has another JSON type than DynamoDB JSON has there")
 		}
-		return nil, err
+		return r, err
 	case d.Fault != nil && d.FaultName != "":
-		return nil, fmt.Errorf("attribute %q: %w", d.FaultName, d.Fault)
+		return r, fmt.Errorf("attribute %q: %w", d.FaultName, d.Fault)
 	case d.Fault != nil:
-		return nil, d.Fault
-	case it.Size() > maxItem:
-		return nil, fmt.Errorf("the item has more than %d KB, the most that DynamoDB stores", maxItem>>10)
-	case !found && changes:
-		return nil, errors.New("it is a line of an incremental export, which has changes instead of items: use a full export")
-	case !found:
-		return nil, errors.New("it has no Item")
+		return r, d.Fault
+	case r.item.Size() > maxItem:
+		return r, fmt.Errorf("the item has more than %d KB, the most that DynamoDB stores", maxItem>>10)
+	case !r.put && !r.change:
+		return r, errors.New("it has no Item")
 	}
-	return fields(it), nil
+	return r, nil
 }
 
 func fields(it attr.Item) Item {

@@ -468,3 +468,54 @@ func TestPastItems(t *testing.T) {
 		}
 	}
 }
+
+// A restore that a closing engine refuses leaves no view of the store behind, which the store would complain about when it closes.
+func TestRestoreWhileClosing(t *testing.T) {
+	e := openEngine(t, Options{})
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	arn := createBackup(t, e, "tab")
+	e.jobs.close() // as Close does first
+	wantError(t, restoreBackup(e, arn, "copy"), TypeInternal, "the engine is closed")
+}
+
+// Both times that are described can be restored, as an answer has them: cut to milliseconds. The latest has all changes, also those of an hour
+// that the clock repeats, which share an instant.
+func TestDescribedTimesAreRestorable(t *testing.T) {
+	for name, c := range map[string]struct {
+		turn  time.Duration // when recovery is turned on, after a whole millisecond
+		ahead time.Duration // how far the clock was ahead
+	}{
+		"on time":                    {0, 0},
+		"within a millisecond":       {100 * time.Microsecond, 0},
+		"after a clock was set back": {0, time.Hour + 123*time.Microsecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := openEngine(t, Options{})
+				createTable(t, e, newTableInput("tab", "pk:S"))
+				time.Sleep(c.turn)
+				setRecovery(t, e, "tab", true)
+				e.chronicle.take(time.Now().Add(c.ahead), 0)
+				putItem(t, e, "tab", fields("pk", "a"))
+				time.Sleep(50 * time.Microsecond)
+				putItem(t, e, "tab", fields("pk", "b"))
+				d, err := e.DescribeContinuousBackups(t.Context(), &TableInput{TableName: new("tab")})
+				noError(t, err)
+				for to, at := range map[string]time.Time{"first": d.Earliest, "last": d.Latest} {
+					at = at.Truncate(time.Millisecond)
+					noError(t, errorOf(e.RestoreTableToPointInTime(t.Context(), &RestoreInput{SourceTableName: new("tab"), TargetTableName: &to, At: &at})))
+				}
+				for _, pk := range []string{"a", "b"} {
+					if !hasItem(t, e, "last", fields("pk", pk)) {
+						t.Errorf("the latest table has no item %s", pk)
+					}
+				}
+				late := d.Latest.Add(time.Millisecond)
+				err = errorOf(e.RestoreTableToPointInTime(t.Context(), &RestoreInput{SourceTableName: new("tab"), TargetTableName: new("late"), At: &late}))
+				if refused := ErrorOf(err); refused == nil || refused.Type != TypeInvalidRestoreTime {
+					t.Errorf("later than the latest: got %v, want %s", err, TypeInvalidRestoreTime)
+				}
+			})
+		})
+	}
+}

@@ -60,15 +60,16 @@ func (b *backup) describe() *Backup {
 // backup or table shows as CREATING.
 const patience = time.Second
 
-// await waits for a copy, for a moment.
-func await(ctx context.Context, done <-chan struct{}) {
-	timer := time.NewTimer(patience)
+// await waits for a copy, for a moment. It returns its error, if it has one by then.
+func await[T any](ctx context.Context, moment time.Duration, done <-chan T) (result T) {
+	timer := time.NewTimer(moment)
 	defer timer.Stop()
 	select {
-	case <-done:
+	case result = <-done:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	return result
 }
 
 // CreateBackup makes a backup of a table as it is. It is answered as being created,
@@ -94,12 +95,14 @@ func (e *Engine) CreateBackup(ctx context.Context, in *CreateBackupInput) (*Back
 	if err != nil {
 		return nil, err
 	}
-	await(ctx, done)
+	if err := await(ctx, e.options.patience, done); err != nil {
+		return nil, fmt.Errorf("backup %s: %w", b.ARN, err)
+	}
 	return b.describe(), nil
 }
 
 // beginBackup stores the description of a backup and starts to copy the items.
-func (e *Engine) beginBackup(ctx context.Context, table, name string) (*backup, <-chan struct{}, error) {
+func (e *Engine) beginBackup(ctx context.Context, table, name string) (*backup, <-chan error, error) {
 	if err := e.lockAdmin(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -123,18 +126,38 @@ func (e *Engine) beginBackup(ctx context.Context, table, name string) (*backup, 
 		return nil, nil, fmt.Errorf("store backup %s: %w", b.ARN, err)
 	}
 	e.putBackup(b)
-	view, done, from := e.store.Snapshot(), make(chan struct{}), t.record.ID
+	view, done, from := e.store.Snapshot(), make(chan error, 1), t.record.ID
 	started := e.jobs.run(func(ctx context.Context) {
-		defer close(done)
 		err := errors.Join(e.fillBackup(ctx, view.View, from, b), view.Close())
-		if err != nil && ctx.Err() == nil {
-			e.complain(ctx, "copy the items of a backup, which is removed", errors.Join(err, e.removeBackup(b)), "backup", b.ARN)
+		switch {
+		case ctx.Err() != nil:
+			err = errClosed() // the next start removes it
+		case err != nil:
+			e.abandonBackup(ctx, b, err)
 		}
+		done <- err
 	})
 	if !started {
 		return nil, nil, errors.Join(errClosed(), view.Close())
 	}
 	return b, done, nil
+}
+
+// abandonBackup removes a backup that cannot be made: on a disk that is full, it would keep others from writing.
+func (e *Engine) abandonBackup(ctx context.Context, b *backup, why error) {
+	if e.options.Logger != nil {
+		e.options.Logger.Error("a backup cannot be made, and is removed", "backup", b.ARN, "error", why)
+	}
+	for {
+		err := e.removeBackup(b)
+		if err == nil {
+			return
+		}
+		e.complain(ctx, "remove a backup that is not whole", err, "backup", b.ARN)
+		if !rest(ctx, mostWait) { // the next start removes it
+			return
+		}
+	}
 }
 
 // unfinished is how many backups are being made.

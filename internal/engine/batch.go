@@ -152,7 +152,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 			continue
 		}
 		units := readUnits(raw.Size(), b.ConsistentRead)
-		if throttle := e.admitRead(t, key, units, b.ConsistentRead); throttle != nil {
+		if throttle := e.admitRead(ctx, t, key, units, b.ConsistentRead); throttle != nil {
 			g.refusal = cmp.Or(g.refusal, throttle)
 			left.Keys = append(left.Keys, b.Keys[i])
 			continue
@@ -323,7 +323,7 @@ func (e *Engine) runAll(ctx context.Context, writes []*write, turnedAway map[*wr
 			return nil, err
 		}
 		e.at(decided)
-		if throttle := e.admit(w); throttle != nil {
+		if throttle := e.admit(ctx, w); throttle != nil {
 			refusal = cmp.Or(refusal, throttle)
 			turnedAway[w] = true
 			continue

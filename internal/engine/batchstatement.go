@@ -114,6 +114,9 @@ func (in *StatementsInput) batch() ([]batchStatement, error) {
 		case s.Kind == partiql.Exists:
 			b.err = errExists()
 			continue
+		case s.Kind == partiql.Expression:
+			b.err = asError(s.Check())
+			continue
 		case s.Reads():
 			reads++
 		default:
@@ -166,7 +169,7 @@ func refuseAll(list []batchStatement) {
 func (e *Engine) runStatement(ctx context.Context, b *batchStatement) error {
 	b.ran = true
 	if b.write == nil {
-		b.item, b.spent, b.err = e.getItem(b.table, b.get.item, b.get.projection, b.in.ConsistentRead)
+		b.item, b.spent, b.err = e.getItem(ctx, b.table, b.get.item, b.get.projection, b.in.ConsistentRead)
 	} else {
 		b.err = e.run(ctx, b.write)
 		b.spent = b.write.bill

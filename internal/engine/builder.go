@@ -120,7 +120,7 @@ func (b *builder) attempt(ctx context.Context) (err error) {
 // change changes the table's record, if the work is still the builder's: an index
 // can be removed while it is filled.
 func (b *builder) change(ctx context.Context, edit func(*tableRecord, *store.Batch), done func(*table)) error {
-	return b.engine.change(ctx, b.table.name, func(t *table, batch *store.Batch) error {
+	return b.engine.changeFor(ctx, b.table.name, b.removing, func(t *table, batch *store.Batch) error {
 		w := t.record.Work
 		if t != b.table || w == nil || w.Removing != b.removing || t.known(w.Index.IndexName) != b.index {
 			return errAbandoned
@@ -350,6 +350,6 @@ func (b *builder) admit(key []byte, entry attr.Raw) bool {
 	if !partition.Offer(now, charge) {
 		return false
 	}
-	e.tell(now, nil, charge)
+	e.tell(context.Background(), now, nil, charge)
 	return true
 }

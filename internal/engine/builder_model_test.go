@@ -109,10 +109,14 @@ func checkBackfill(t *testing.T, rt *rapid.T, onDisk bool) {
 	noError(rt, tr.Close())
 }
 
-func noError(rt *rapid.T, err error) {
-	rt.Helper()
+func noError(t interface {
+	Helper()
+	Fatal(...any)
+}, err error,
+) {
+	t.Helper()
 	if err != nil {
-		rt.Fatal(err)
+		t.Fatal(err)
 	}
 }
 

@@ -77,8 +77,9 @@ type Options struct {
 	// Dropped is told the name of a table that was deleted. Nil: nobody is.
 	Dropped func(table string)
 
-	reached   func(stage) // of tests; nil: nobody asks
-	fillBatch int         // of tests: items that a backfill handles at once; zero: fillBatch
+	reached   func(stage)   // of tests; nil: nobody asks
+	fillBatch int           // of tests: items that a backfill handles at once; zero: fillBatch
+	patience  time.Duration // of tests: how long an answer waits for copies; zero: patience
 }
 
 // LongestTime is the most that a time of the options may be. Until then tokens
@@ -95,6 +96,7 @@ func (o Options) withDefaults() Options {
 	o.TokenLife = cmp.Or(max(o.TokenLife, 0), 10*time.Minute)
 	o.StatusDelay = max(o.StatusDelay, 0)
 	o.fillBatch = cmp.Or(o.fillBatch, fillBatch)
+	o.patience = cmp.Or(o.patience, patience)
 	return o
 }
 

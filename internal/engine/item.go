@@ -69,7 +69,7 @@ func checkWrite(r *Request, tableName *string, subject string, present bool, x *
 	if err := r.check(x); err != nil {
 		return err
 	}
-	return cmp.Or(x.checkReferred(without), x.Legacy.checkOperator())
+	return cmp.Or(x.checkReferred(without), x.Legacy.checkOperator(r.BadValue))
 }
 
 // valuesOrNone returns ReturnValues, NONE by default.
@@ -164,7 +164,7 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 	if err := t.checkRead(in.Key, projection); err != nil {
 		return nil, err
 	}
-	item, spent, err := e.getItem(t, in.Key, projection, in.ConsistentRead)
+	item, spent, err := e.getItem(ctx, t, in.Key, projection, in.ConsistentRead)
 	if err != nil {
 		return nil, err
 	}
@@ -172,14 +172,14 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 }
 
 // getItem reads an item of a table by its key, nil if there is none.
-func (e *Engine) getItem(t *table, item attr.Item, p *expr.Projection, consistent bool) (out attr.Raw, spent bill, err error) {
+func (e *Engine) getItem(ctx context.Context, t *table, item attr.Item, p *expr.Projection, consistent bool) (out attr.Raw, spent bill, err error) {
 	key := t.itemKey(item)
 	raw, found, err := e.get(key, consistent)
 	if err != nil {
 		return nil, spent, err
 	}
 	spent.table = readUnits(attr.Raw(raw).Size(), consistent)
-	if throttle := e.admitRead(t, key, spent.table, consistent); throttle != nil {
+	if throttle := e.admitRead(ctx, t, key, spent.table, consistent); throttle != nil {
 		return nil, spent, throttled(throttle)
 	}
 	if found {

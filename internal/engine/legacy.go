@@ -61,18 +61,23 @@ func (x *Expressions) checkLegacy() error {
 	return nil
 }
 
-// checkOperator refuses a ConditionalOperator with fewer than two conditions.
-func (l *Legacy) checkOperator() error {
+// checkOperator refuses a ConditionalOperator without conditions, and one with a single condition whose value cannot be
+// read. Otherwise what is wrong with a single condition comes first: see join.
+func (l *Legacy) checkOperator(badValue error) error {
 	if l == nil || l.ConditionalOperator == nil {
 		return nil
 	}
-	switch len(l.Expected) + len(l.QueryFilter) + len(l.ScanFilter) {
-	case 0:
+	switch n := len(l.Expected) + len(l.QueryFilter) + len(l.ScanFilter); {
+	case n == 0:
 		return invalid("ConditionalOperator cannot be used without Filter or Expected")
-	case 1:
-		return invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+	case n == 1 && badValue != nil:
+		return errOneCondition()
 	}
 	return nil
+}
+
+func errOneCondition() *Error {
+	return invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
 }
 
 // present names the parameters that may not be beside expressions. KeyConditions
@@ -138,6 +143,9 @@ func (l *Legacy) condition(filter []AttributeCondition) (*expr.Condition, error)
 func (l *Legacy) join(list []expr.Comparison) (*expr.Condition, error) {
 	if err := checkComparisons(list); err != nil || len(list) == 0 {
 		return nil, err
+	}
+	if len(list) == 1 && l.ConditionalOperator != nil { // what is wrong with the one is reported first
+		return nil, errOneCondition()
 	}
 	return expr.Compare(list, l.ConditionalOperator != nil && *l.ConditionalOperator == "OR"), nil
 }

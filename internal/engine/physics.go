@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -229,34 +230,34 @@ func (c *entryChange) charges(list []partition.Charge) []partition.Charge {
 
 // admitCharges asks the partitions, and tells what they answered to whoever wants
 // to know.
-func (e *Engine) admitCharges(charges ...partition.Charge) *partition.Throttle {
+func (e *Engine) admitCharges(ctx context.Context, charges ...partition.Charge) *partition.Throttle {
 	now := time.Now()
 	throttle := partition.Admit(now, charges...)
 	e.tally.count(throttle)
-	e.tell(now, throttle, charges...)
+	e.tell(ctx, now, throttle, charges...)
 	return throttle
 }
 
 // tell lets Contributor Insights and the observer know what was charged, or refused
 // if throttle is not nil.
-func (e *Engine) tell(now time.Time, throttle *partition.Throttle, charges ...partition.Charge) {
+func (e *Engine) tell(ctx context.Context, now time.Time, throttle *partition.Throttle, charges ...partition.Charge) {
 	countKeys(now, throttle, charges...)
-	e.observe(now, throttle, charges...)
+	e.observe(ctx, now, throttle, charges...)
 }
 
 // admit asks the partitions that a write touches whether they can take it, and
 // charges them if they all can.
-func (e *Engine) admit(w *write) *partition.Throttle {
+func (e *Engine) admit(ctx context.Context, w *write) *partition.Throttle {
 	if e.account == nil {
 		return nil
 	}
 	var room [4]partition.Charge
-	return e.admitCharges(w.charges(room[:0])...)
+	return e.admitCharges(ctx, w.charges(room[:0])...)
 }
 
 // admitAll is admit for the writes of a transaction. refused tells which of them
 // ran into a limit themselves.
-func (e *Engine) admitAll(writes []*write) (throttle *partition.Throttle, refused []bool) {
+func (e *Engine) admitAll(ctx context.Context, writes []*write) (throttle *partition.Throttle, refused []bool) {
 	if e.account == nil {
 		return nil, nil
 	}
@@ -268,7 +269,7 @@ func (e *Engine) admitAll(writes []*write) (throttle *partition.Throttle, refuse
 			owner = append(owner, i)
 		}
 	}
-	throttle = e.admitCharges(charges...)
+	throttle = e.admitCharges(ctx, charges...)
 	return throttle, owners(throttle, owner, len(writes))
 }
 
@@ -286,7 +287,7 @@ func owners(t *partition.Throttle, owner []int, n int) []bool {
 
 // admitCancelled is admitAll for a transaction that changes nothing, as a condition
 // of it does not hold: it costs what it would have, but for its indexes.
-func (e *Engine) admitCancelled(writes []*write) (throttle *partition.Throttle, refused []bool) {
+func (e *Engine) admitCancelled(ctx context.Context, writes []*write) (throttle *partition.Throttle, refused []bool) {
 	if e.account == nil {
 		return nil, nil
 	}
@@ -296,7 +297,7 @@ func (e *Engine) admitCancelled(writes []*write) (throttle *partition.Throttle, 
 		charges = append(charges, partition.Charge{Set: w.table.partitions, Place: store.Place(w.key), Write: w.bill.table})
 		owner = append(owner, i)
 	}
-	throttle = e.admitCharges(charges...)
+	throttle = e.admitCharges(ctx, charges...)
 	return throttle, owners(throttle, owner, len(writes))
 }
 
@@ -313,17 +314,17 @@ func (e *Engine) shrink(writes []*write) {
 }
 
 // admitRead is admit for an item that is read by its key.
-func (e *Engine) admitRead(t *table, key []byte, units float64, consistent bool) *partition.Throttle {
+func (e *Engine) admitRead(ctx context.Context, t *table, key []byte, units float64, consistent bool) *partition.Throttle {
 	if e.account == nil {
 		return nil
 	}
-	return e.admitCharges(partition.Charge{
+	return e.admitCharges(ctx, partition.Charge{
 		Set: t.partitions, Place: store.Place(key), Read: units, Eventual: !consistent,
 	})
 }
 
 // admitGets is admitAll for the items of a TransactGetItems.
-func (e *Engine) admitGets(gets []get) (throttle *partition.Throttle, refused []bool) {
+func (e *Engine) admitGets(ctx context.Context, gets []get) (throttle *partition.Throttle, refused []bool) {
 	if e.account == nil {
 		return nil, nil
 	}
@@ -333,7 +334,7 @@ func (e *Engine) admitGets(gets []get) (throttle *partition.Throttle, refused []
 		charges[i] = partition.Charge{Set: gets[i].table.partitions, Place: store.Place(gets[i].key), Read: gets[i].units}
 		owner[i] = i
 	}
-	throttle = e.admitCharges(charges...)
+	throttle = e.admitCharges(ctx, charges...)
 	return throttle, owners(throttle, owner, len(gets))
 }
 
@@ -360,7 +361,7 @@ func (r *read) charge(units float64) partition.Charge {
 }
 
 // admitPage asks whether a page may be read. What it costs is known afterwards.
-func (e *Engine) admitPage(r *read) *partition.Throttle {
+func (e *Engine) admitPage(ctx context.Context, r *read) *partition.Throttle {
 	if e.account == nil {
 		return nil
 	}
@@ -369,13 +370,13 @@ func (e *Engine) admitPage(r *read) *partition.Throttle {
 	throttle := partition.Check(now, page)
 	e.tally.count(throttle)
 	if throttle != nil {
-		e.tellPage(now, r, throttle, page)
+		e.tellPage(ctx, now, r, throttle, page)
 	}
 	return throttle
 }
 
 // settlePage charges a page that was read.
-func (e *Engine) settlePage(r *read, units float64) {
+func (e *Engine) settlePage(ctx context.Context, r *read, units float64) {
 	if e.account == nil {
 		return
 	}
@@ -387,11 +388,11 @@ func (e *Engine) settlePage(r *read, units float64) {
 		charges = append(charges, items)
 	}
 	partition.Settle(now, charges...)
-	e.tellPage(now, r, nil, charges...)
+	e.tellPage(ctx, now, r, nil, charges...)
 }
 
 // tellPage is tell for a page, which is of a partition key.
-func (e *Engine) tellPage(now time.Time, r *read, throttle *partition.Throttle, charges ...partition.Charge) {
+func (e *Engine) tellPage(ctx context.Context, now time.Time, r *read, throttle *partition.Throttle, charges ...partition.Charge) {
 	of := resourceOf(r.partitions())
 	if e.options.Observe == nil && of.insights.Load() == nil {
 		return
@@ -404,7 +405,7 @@ func (e *Engine) tellPage(now time.Time, r *read, throttle *partition.Throttle, 
 	if r.key != nil {
 		page.Place = of.partitionKey(store.Place(r.within.Lower)) // in whatever direction it is read
 	}
-	e.tell(now, throttle, page)
+	e.tell(ctx, now, throttle, page)
 }
 
 // throttled is the exception that a refused request is answered with.

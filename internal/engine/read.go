@@ -123,7 +123,7 @@ func (in *ReadInput) constrain(c *constraints, without string) error {
 	if err := in.check(&in.Expressions); err != nil {
 		return err
 	}
-	if err := cmp.Or(in.checkReferred(without), in.Legacy.checkOperator()); err != nil {
+	if err := cmp.Or(in.checkReferred(without), in.Legacy.checkOperator(in.BadValue)); err != nil {
 		return err
 	}
 	return asError(in.BadValue)
@@ -236,7 +236,7 @@ func (e *Engine) readTable(ctx context.Context, t *table, r *read, bound func(*r
 	if err := r.bindIndex(); err != nil {
 		return nil, err
 	}
-	if throttle := e.admitPage(r); throttle != nil {
+	if throttle := e.admitPage(ctx, r); throttle != nil {
 		return nil, throttled(throttle)
 	}
 	if bytes.Compare(r.within.Lower, r.within.Upper) < 0 {
@@ -244,7 +244,7 @@ func (e *Engine) readTable(ctx context.Context, t *table, r *read, bound func(*r
 			return nil, err
 		}
 	}
-	e.settlePage(r, r.finish())
+	e.settlePage(ctx, r, r.finish())
 	return &r.out, nil
 }
 

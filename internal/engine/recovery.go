@@ -54,6 +54,25 @@ func (c *chronicle) latest(now time.Time) time.Time {
 	return time.Unix(0, int64(at)).UTC()
 }
 
+// restorable is from when to when a table can be restored. Both are rounded up to the
+// milliseconds that an answer has. So the first is not before there is history, and the
+// last has every change: many may share an instant, after the clock was set back.
+func (e *Engine) restorable(r *recovery, now time.Time) (earliest, latest time.Time) {
+	earliest, latest = roundUp(r.earliest(now)), roundUp(e.chronicle.latest(now))
+	if latest.Before(earliest) {
+		latest = earliest
+	}
+	return earliest, latest
+}
+
+// roundUp returns the first whole millisecond that is not before t.
+func roundUp(t time.Time) time.Time {
+	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
+		return whole.Add(time.Millisecond)
+	}
+	return t
+}
+
 // loadHistory lets the chronicle go on where it was.
 func (e *Engine) loadHistory() error {
 	for _, t := range e.tables {
@@ -121,27 +140,55 @@ func cutPastItem(value []byte) (place []byte, before attr.Raw, err error) {
 // the zero time if the table has none.
 func (e *Engine) sweepHistory(ctx context.Context, t *table, now time.Time) (next time.Time, err error) {
 	defer e.survive(&err)
-	if err := t.lock.rlock(ctx); err != nil {
+	has, found, err := e.hasOldHistory(ctx, t, now)
+	if err != nil || !has {
+		return next, err
+	}
+	next = now.Add(trimInterval)
+	if !found {
+		return next, nil
+	}
+	if err := t.lock.lock(ctx); err != nil {
 		return next, fmt.Errorf("table %s: %w", t.name, err)
+	}
+	defer t.lock.unlock()
+	if t.dropped != nil || t.record.Recovery == nil {
+		return next, nil
+	}
+	// The record says from when on there is history: a clock that is set back does not bring it back.
+	before, earliest := t.record, uint64(t.record.Recovery.earliest(now).UnixNano())
+	t.record = before.copy()
+	t.record.Recovery.Since = earliest
+	b := e.store.NewBatch()
+	b.DeleteRange(store.History(t.record.ID, 0, earliest))
+	if err = t.save(b); err == nil {
+		b.Upkeep() // it frees space
+		err = b.Commit()
+	} else {
+		b.Discard()
+	}
+	if err != nil {
+		t.record = before
+	}
+	return next, err
+}
+
+// hasOldHistory says whether a table has point-in-time recovery, and history that is too old.
+func (e *Engine) hasOldHistory(ctx context.Context, t *table, now time.Time) (has, found bool, err error) {
+	if err := t.lock.rlock(ctx); err != nil {
+		return false, false, fmt.Errorf("table %s: %w", t.name, err)
 	}
 	defer t.release()
 	r := t.record.Recovery
 	if t.dropped != nil || r == nil {
-		return next, nil
+		return false, false, nil
 	}
-	next = now.Add(trimInterval)
-	old := store.History(t.record.ID, 0, uint64(r.earliest(now).UnixNano()))
-	it, err := e.store.Read(old)
+	it, err := e.store.Read(store.History(t.record.ID, 0, uint64(r.earliest(now).UnixNano())))
 	if err != nil {
-		return next, err
+		return true, false, err
 	}
-	found := it.First()
-	if err := it.Close(); err != nil || !found {
-		return next, err
-	}
-	b := e.store.NewBatch()
-	b.DeleteRange(old)
-	return next, b.Commit()
+	found = it.First()
+	return true, found, it.Close()
 }
 
 // ContinuousBackups is the answer of DescribeContinuousBackups and of
@@ -183,14 +230,7 @@ func (e *Engine) continuous(t *table) *ContinuousBackups {
 	if r == nil {
 		return &ContinuousBackups{}
 	}
-	now := time.Now()
-	earliest, latest := r.earliest(now), e.chronicle.latest(now)
-	if whole := earliest.Truncate(time.Millisecond); whole.Before(earliest) {
-		earliest = whole.Add(time.Millisecond) // the answer has milliseconds, and this one must be good
-	}
-	if latest.Before(earliest) {
-		latest = earliest
-	}
+	earliest, latest := e.restorable(r, time.Now())
 	return &ContinuousBackups{Enabled: true, Days: r.Days, Earliest: earliest, Latest: latest}
 }
 
@@ -201,7 +241,7 @@ func (e *Engine) UpdateContinuousBackups(ctx context.Context, in *UpdateContinuo
 		return nil, err
 	}
 	name := nameOf(*in.TableName)
-	err = e.change(ctx, name, func(t *table, b *store.Batch) error {
+	err = e.changeFor(ctx, name, !*in.Enabled, func(t *table, b *store.Batch) error {
 		r := &t.record
 		switch {
 		case !*in.Enabled:

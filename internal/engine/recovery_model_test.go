@@ -139,15 +139,16 @@ func (a *annals) travel(ctx context.Context) {
 	if limit := now.Add(-time.Duration(a.days) * 24 * time.Hour); limit.After(earliest) {
 		earliest = limit
 	}
+	latest := roundUp(now)
 	var refused *Error
 	switch {
 	case a.since.IsZero():
 		if !errors.As(err, &refused) || refused.Type != TypeNoRecovery {
 			a.rt.Fatalf("without recovery: %v", err)
 		}
-	case at.Before(earliest) || at.After(now):
+	case at.Before(earliest) || at.After(latest):
 		if !errors.As(err, &refused) || refused.Type != TypeInvalidRestoreTime {
-			a.rt.Fatalf("%v is not between %v and %v, but: %v", at, earliest, now, err)
+			a.rt.Fatalf("%v is not between %v and %v, but: %v", at, earliest, latest, err)
 		}
 	default:
 		noError(a.rt, err)

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"encoding/base64"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/attempt"
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/expr"
 	"github.com/heatsink-go/heatsink/internal/partition"
@@ -44,10 +46,12 @@ type Access struct {
 	Reason string
 
 	Partition uint64 // that holds the key; 0 for a scan
+
+	Attempt int // which attempt at the request it is, as its client says
 }
 
 // observe tells of charges, or of those that were refused if throttle is not nil.
-func (e *Engine) observe(now time.Time, throttle *partition.Throttle, charges ...partition.Charge) {
+func (e *Engine) observe(ctx context.Context, now time.Time, throttle *partition.Throttle, charges ...partition.Charge) {
 	if e.options.Observe == nil {
 		return
 	}
@@ -57,7 +61,7 @@ func (e *Engine) observe(now time.Time, throttle *partition.Throttle, charges ..
 		if throttle != nil && reason == "" {
 			continue
 		}
-		a := Access{At: now, Table: of.table, Index: of.index, KeyNames: of.names, ReadUnits: c.Read, WriteUnits: c.Write, Reason: reason}
+		a := Access{At: now, Table: of.table, Index: of.index, KeyNames: of.names, ReadUnits: c.Read, WriteUnits: c.Write, Reason: reason, Attempt: attempt.Of(ctx)}
 		if a.Key, a.Sort = of.key(c.Place); a.Key != nil {
 			a.Partition = c.Set.Locate(now, c.Place)
 		}

@@ -137,12 +137,12 @@ func (e *Engine) pointInTime(t *table, in *RestoreInput) (*TableDescription, *re
 		return nil, nil, nil, errorf(TypeNoRecovery, "Point in time recovery is not enabled for table '%s'", t.name)
 	}
 	now := time.Now()
-	first, last := t.record.Recovery.earliest(now), e.chronicle.latest(now)
+	first, last := e.restorable(t.record.Recovery, now)
 	at := last
 	if in.At != nil {
 		at = *in.At
 	}
-	if at.Before(first) || at.After(last) {
+	if at.Before(t.record.Recovery.earliest(now)) || at.After(last) { // a request may be more exact than an answer
 		return nil, nil, nil, errorf(TypeInvalidRestoreTime, "RestoreDateTime '%s' must be within EarliestRestorableDateTime '%s' and LatestRestorableDateTime '%s'",
 			at.UTC().Format(time.RFC3339), first.Format(time.RFC3339), last.Format(time.RFC3339))
 	}
@@ -203,7 +203,7 @@ func (e *Engine) restore(ctx context.Context, in *RestoreInput,
 	if err != nil {
 		return nil, err
 	}
-	await(ctx, done)
+	await(ctx, e.options.patience, done)
 	return d, nil
 }
 

@@ -13,12 +13,13 @@ import (
 
 // restorer fills a table that is being restored: it copies the items, undoes their
 // changes since the time that is wanted, and makes the entries of indexes. Nobody
-// else uses the table meanwhile. After a crash it begins anew.
+// else uses the table meanwhile. After a crash it begins anew, also after the disk had
+// no room: what was copied is deleted meanwhile, so that others can write.
 type restorer struct {
 	engine *Engine
 	table  *table
 	from   *restoring
-	view   *store.Snapshot
+	view   *store.Snapshot // nil between two attempts: it keeps what others delete
 }
 
 // pourBytes and pourEntries are how much is copied at once, about.
@@ -30,11 +31,10 @@ const (
 // startRestore starts to fill a table from what the view has. It returns false if the
 // engine is being closed.
 func (e *Engine) startRestore(t *table, view *store.Snapshot) (<-chan struct{}, bool) {
-	r := &restorer{e, t, t.restoring.Load(), view}
+	r := &restorer{engine: e, table: t, from: t.restoring.Load(), view: view}
 	done := make(chan struct{})
 	ok := e.jobs.run(func(ctx context.Context) {
 		defer close(done)
-		defer func() { _ = view.Close() }()
 		r.run(ctx)
 	})
 	return done, ok
@@ -42,24 +42,61 @@ func (e *Engine) startRestore(t *table, view *store.Snapshot) (<-chan struct{}, 
 
 // run works until the table is whole, or ctx ends.
 func (r *restorer) run(ctx context.Context) {
+	defer r.leave()
 	for {
 		err := r.attempt(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.engine.complain(ctx, "restore a table", err, "table", r.table.name)
+		r.leave()
+		r.engine.complain(ctx, "restore a table", errors.Join(err, r.clear()), "table", r.table.name)
 		if !rest(ctx, retryWait) {
 			return
 		}
 	}
 }
 
+func (r *restorer) leave() {
+	if r.view != nil {
+		_ = r.view.Close()
+		r.view = nil
+	}
+}
+
+// clear deletes what an attempt cut short left.
+func (r *restorer) clear() error {
+	b := r.engine.store.NewBatch()
+	b.DeleteRange(store.Items(r.table.record.ID))
+	return b.Commit()
+}
+
+// look returns what to restore from, once more.
+func (r *restorer) look(ctx context.Context) (*store.Snapshot, error) {
+	e := r.engine
+	if r.from.Table == 0 { // a backup stays while a table is restored from it
+		return e.store.Snapshot(), nil
+	}
+	if t, err := e.lookup(nameOf(r.from.Summary.TableARN)); err == nil {
+		if err := t.lock.rlock(ctx); err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.name, err)
+		}
+		defer t.release()
+		if t.dropped == nil && t.record.ID == r.from.Table && t.record.reaches(r.from.At) {
+			return e.store.Snapshot(), nil
+		}
+	}
+	return nil, errors.New("what it was being restored from is gone, so the table will be removed by the next start")
+}
+
 func (r *restorer) attempt(ctx context.Context) (err error) {
 	e, id := r.engine, r.table.record.ID
 	defer e.survive(&err)
-	b := e.store.NewBatch()
-	b.DeleteRange(store.Items(id)) // what an attempt cut short left
-	if err := b.Commit(); err != nil {
+	if r.view == nil {
+		if r.view, err = r.look(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.clear(); err != nil {
 		return err
 	}
 	source := r.from.Backup
@@ -129,17 +166,13 @@ func (r *restorer) index(ctx context.Context) error {
 }
 
 // pour walks a range, forwards or backwards, and has take put what becomes of each
-// value into batches. It waits while the disk has no room.
+// value into batches.
 func (e *Engine) pour(ctx context.Context, view store.View, r store.Range, backwards bool,
 	take func(b *store.Batch, key, value []byte) error,
 ) error {
 	for {
 		last, err := e.pourSome(ctx, view, r, backwards, take)
 		switch {
-		case errors.Is(err, store.ErrNoWrites):
-			if !rest(ctx, mostWait) {
-				return ctx.Err()
-			}
 		case err != nil:
 			return err
 		case last == nil:
@@ -264,10 +297,14 @@ func (e *Engine) hasSource(from *restoring) bool {
 		}
 	}
 	for _, t := range e.tables {
-		r := t.record.Recovery
-		if t.record.ID == from.Table && r != nil && uint64(r.earliest(time.Now()).UnixNano()) <= from.At {
+		if t.record.ID == from.Table && t.record.reaches(from.At) {
 			return true
 		}
 	}
 	return false
+}
+
+// reaches reports whether the table has the history since a time.
+func (r *tableRecord) reaches(at uint64) bool {
+	return r.Recovery != nil && uint64(r.Recovery.earliest(time.Now()).UnixNano()) <= at
 }

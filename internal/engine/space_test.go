@@ -196,6 +196,85 @@ func TestNearlyFullDiskRefusesDeletionsThatAreRecorded(t *testing.T) {
 	}
 }
 
+// A table that records what is deleted can be freed of that, be rid of an index, and be deleted, on a disk that takes no other writes.
+func TestNearlyFullDiskLetsGoOfTables(t *testing.T) {
+	recovery := func(t *testing.T, e *Engine) { setRecovery(t, e, "tab", true) }
+	stream := func(t *testing.T, e *Engine) {
+		noError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{
+			TableName: new("tab"), Stream: &StreamSpecification{Enabled: new(true), ViewType: new("KEYS_ONLY")},
+		})))
+	}
+	protection := func(t *testing.T, e *Engine) {
+		noError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(true)})))
+	}
+	remove := func(t *testing.T, e *Engine) error {
+		return errorOf(e.DeleteItem(t.Context(), &DeleteItemInput{TableName: new("tab"), Key: fields("pk", "a"), HasKey: true}))
+	}
+	drop := func(t *testing.T, e *Engine) error {
+		return errorOf(e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")}))
+	}
+	update := func(in UpdateTableInput) func(*testing.T, *Engine) error {
+		in.TableName = new("tab")
+		return func(t *testing.T, e *Engine) error { return errorOf(e.UpdateTable(t.Context(), &in)) }
+	}
+	turnOff := func(t *testing.T, e *Engine) error {
+		return errorOf(e.UpdateContinuousBackups(t.Context(), &UpdateContinuousBackupsInput{TableName: new("tab"), HasSpec: true, Enabled: new(false)}))
+	}
+	turnOn := func(t *testing.T, e *Engine) error {
+		return errorOf(e.UpdateContinuousBackups(t.Context(), &UpdateContinuousBackupsInput{TableName: new("tab"), HasSpec: true, Enabled: new(true)}))
+	}
+	loseIndex := update(UpdateTableInput{HasIndexUpdates: true, IndexUpdates: []IndexUpdate{{Delete: &IndexInput{IndexName: new("idx")}}}})
+	endStream := update(UpdateTableInput{Stream: &StreamSpecification{Enabled: new(false)}})
+	unprotect := update(UpdateTableInput{DeletionProtection: new(false)})
+	grow := update(UpdateTableInput{TableClass: new("STANDARD_INFREQUENT_ACCESS")})
+	type step struct {
+		do   func(*testing.T, *Engine) error
+		want string // empty: it is done
+	}
+	const full = "60.0 MB free"
+	for name, c := range map[string]struct {
+		have  func(*testing.T, *Engine)
+		steps []step
+	}{
+		"an item of a table with recovery": {recovery, []step{
+			{remove, "table tab keeps what is deleted, for point-in-time recovery: turn that off, then delete"}, {turnOff, ""}, {remove, ""}, {turnOn, full},
+		}},
+		"a table with recovery": {recovery, []step{{drop, ""}}},
+		"an index":              {recovery, []step{{grow, full}, {loseIndex, ""}}},
+		"an item of a table with a stream": {stream, []step{
+			{remove, "the stream of table tab records deletions: turn it off, then delete"}, {endStream, ""}, {remove, ""},
+		}},
+		"a table with a stream": {stream, []step{{drop, ""}}},
+		"a protected table":     {protection, []step{{unprotect, ""}, {drop, ""}}},
+	} {
+		for _, delay := range []time.Duration{0, time.Millisecond} {
+			t.Run(fmt.Sprint(name, " delay ", delay), func(t *testing.T) {
+				options := Options{Dir: t.TempDir(), Physics: &partition.Options{}}
+				e, err := Open(options)
+				noError(t, err)
+				createTable(t, e, newTableInput("tab", "pk:S").withGlobal("idx", "a:S"))
+				putItem(t, e, "tab", fields("pk", "a", "a", "x"))
+				c.have(t, e)
+				noError(t, e.Close())
+				options.FS, options.StatusDelay = newGauge(60), delay
+				e = openEngine(t, options)
+				for i, s := range c.steps {
+					time.Sleep(2 * delay) // what a status delays is over
+					err := s.do(t, e)
+					if s.want == "" {
+						noError(t, err)
+					} else if answer := ErrorOf(err); answer == nil || answer.Type != TypeUnavailable || !strings.Contains(answer.Message, s.want) {
+						t.Errorf("step %d: got %v, want %s that says %q", i, err, TypeUnavailable, s.want)
+					}
+				}
+				if name == "an index" {
+					settle(t, "the index to be gone", func() bool { return len(describeTable(t, e, "tab").GlobalIndexes) == 0 })
+				}
+			})
+		}
+	}
+}
+
 // Close stores the borders of partitions while the disk has space for upkeep.
 // Without, it is no failure: partitions split once more.
 func TestCloseOnANearlyFullDisk(t *testing.T) {

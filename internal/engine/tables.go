@@ -75,11 +75,17 @@ func (e *Engine) view(ctx context.Context, in *TableInput, look func(*table)) er
 // edit or storing fails, the record is as it was before, and the table's
 // partitions fit it again.
 func (e *Engine) change(ctx context.Context, name string, edit func(*table, *store.Batch) error, done func(*table)) error {
+	return e.changeFor(ctx, name, false, edit, done)
+}
+
+// changeFor is change, for one that frees space or not. A nearly full disk takes those
+// that do, although the record is stored again.
+func (e *Engine) changeFor(ctx context.Context, name string, frees bool, edit func(*table, *store.Batch) error, done func(*table)) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
-	if err := e.store.Room(false); err != nil { // before edit changes more than the record
+	if err := e.store.Room(frees); err != nil { // before edit changes more than the record
 		return err
 	}
 	if err := e.lockAdmin(ctx); err != nil {
@@ -114,6 +120,9 @@ func (e *Engine) change(ctx context.Context, name string, edit func(*table, *sto
 	if err != nil {
 		b.Discard()
 		return err
+	}
+	if frees {
+		b.Frees()
 	}
 	if err = b.Commit(); err != nil {
 		return fmt.Errorf("store table %s: %w", name, err)
@@ -262,6 +271,7 @@ func (e *Engine) drop(ctx context.Context, t *table) (*TableDescription, error) 
 	d := t.describe(now)
 	d.deleting()
 	e.at(staged)
+	b.Frees() // what stays of a stream, or as a backup, is small or there already
 	if err := b.Commit(); err != nil {
 		return nil, fmt.Errorf("delete table %s: %w", t.name, err)
 	}

@@ -226,11 +226,11 @@ func (e *Engine) runTogether(ctx context.Context, writes []*write, token *string
 	if err := e.room(writes...); err != nil {
 		return nil, err
 	}
-	if err := e.decideTransaction(writes); err != nil {
+	if err := e.decideTransaction(ctx, writes); err != nil {
 		return nil, err
 	}
 	e.at(decided)
-	if err := e.admitTransaction(writes); err != nil {
+	if err := e.admitTransaction(ctx, writes); err != nil {
 		return nil, err
 	}
 	return e.applyTransaction(ctx, writes, token)
@@ -274,7 +274,7 @@ func (e *Engine) lockTransaction(ctx context.Context, writes []*write, held *[]*
 }
 
 // decideTransaction decides all writes and collects every reason against them.
-func (e *Engine) decideTransaction(writes []*write) error {
+func (e *Engine) decideTransaction(ctx context.Context, writes []*write) error {
 	var c cancellation
 	for i, w := range writes {
 		if err := w.load(e.store.View); err != nil {
@@ -284,7 +284,7 @@ func (e *Engine) decideTransaction(writes []*write) error {
 		w.bill.table *= 2 // a transaction prepares, then commits
 	}
 	if err := c.err(); err != nil {
-		if throttled := throttleReasons(e.admitCancelled(writes)); throttled != nil {
+		if throttled := throttleReasons(e.admitCancelled(ctx, writes)); throttled != nil {
 			return throttled
 		}
 		return err
@@ -294,8 +294,8 @@ func (e *Engine) decideTransaction(writes []*write) error {
 
 // admitTransaction admits all writes, or says which of them their partitions
 // could not take.
-func (e *Engine) admitTransaction(writes []*write) error {
-	throttle, refused := e.admitAll(writes)
+func (e *Engine) admitTransaction(ctx context.Context, writes []*write) error {
+	throttle, refused := e.admitAll(ctx, writes)
 	return throttleReasons(throttle, refused)
 }
 
@@ -400,11 +400,11 @@ func (e *Engine) TransactGetItems(ctx context.Context, in *TransactGetItemsInput
 			return nil, err
 		}
 	}
-	return e.getTogether(in, gets)
+	return e.getTogether(ctx, in, gets)
 }
 
 // getTogether reads items that fit their tables, unless a transaction holds one.
-func (e *Engine) getTogether(in *TransactGetItemsInput, gets []get) (*TransactGetItemsOutput, error) {
+func (e *Engine) getTogether(ctx context.Context, in *TransactGetItemsInput, gets []get) (*TransactGetItemsOutput, error) {
 	keys := make([][]byte, len(gets))
 	for i := range gets {
 		keys[i] = gets[i].key
@@ -421,7 +421,7 @@ func (e *Engine) getTogether(in *TransactGetItemsInput, gets []get) (*TransactGe
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	return e.transactGet(in, gets)
+	return e.transactGet(ctx, in, gets)
 }
 
 // get is one item that a TransactGetItems reads.
@@ -442,7 +442,7 @@ func (g *get) bind(t *table) error {
 	return nil
 }
 
-func (e *Engine) transactGet(in *TransactGetItemsInput, gets []get) (*TransactGetItemsOutput, error) {
+func (e *Engine) transactGet(ctx context.Context, in *TransactGetItemsInput, gets []get) (*TransactGetItemsOutput, error) {
 	out := &TransactGetItemsOutput{Items: make([]attr.Raw, len(gets))}
 	size, err := e.readGets(gets, out.Items)
 	if err != nil {
@@ -451,7 +451,7 @@ func (e *Engine) transactGet(in *TransactGetItemsInput, gets []get) (*TransactGe
 	if size > maxTransactionBytes {
 		return nil, errTransactionSize(size)
 	}
-	if err := throttleReasons(e.admitGets(gets)); err != nil {
+	if err := throttleReasons(e.admitGets(ctx, gets)); err != nil {
 		return nil, err
 	}
 	var spent tableBills

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+
+	"github.com/heatsink-go/heatsink/internal/partiql"
 )
 
 // ExecuteTransaction does up to a hundred statements, all of them or none, that
@@ -21,7 +23,7 @@ func (e *Engine) ExecuteTransaction(ctx context.Context, in *StatementsInput) (*
 	}
 	defer tables.release()
 	if statements[0].Reads() {
-		return e.transactSelects(in, statements, tables)
+		return e.transactSelects(ctx, in, statements, tables)
 	}
 	return e.transactChanges(ctx, in, statements, tables)
 }
@@ -59,6 +61,9 @@ func (in *StatementsInput) transaction() ([]*statement, error) {
 	reads := 0
 	for i := range list {
 		s, err := in.Statements[i].parse()
+		if err == nil && s.Kind == partiql.Expression {
+			err = asError(s.Check())
+		}
 		if err != nil {
 			return nil, inStatement(i, err)
 		}
@@ -98,7 +103,7 @@ func bindAll(statements []*statement, tables openTables, prepare func(*statement
 		switch err := s.bindIn(prepare); {
 		case err == nil:
 		case isKeyFault(err):
-			c.add(i, len(statements), errKeySchema())
+			c.add(i, len(statements), statementError(err))
 		case errors.As(err, &unfit):
 			c.add(i, len(statements), unfit.err)
 		default:
@@ -123,7 +128,7 @@ func (s *statement) bindIn(prepare func(*statement) error) error {
 }
 
 // transactSelects reads items as of one moment.
-func (e *Engine) transactSelects(in *StatementsInput, statements []*statement, tables openTables) (*TransactStatementsOutput, error) {
+func (e *Engine) transactSelects(ctx context.Context, in *StatementsInput, statements []*statement, tables openTables) (*TransactStatementsOutput, error) {
 	var gets []get
 	err := bindAll(statements, tables, func(s *statement) error {
 		g, err := s.getter("Select statements within ExecuteTransaction must specify the primary key in the where clause.")
@@ -133,7 +138,7 @@ func (e *Engine) transactSelects(in *StatementsInput, statements []*statement, t
 	if err != nil {
 		return nil, err
 	}
-	out, err := e.getTogether(&TransactGetItemsInput{ConsumedCapacity: in.ConsumedCapacity}, gets)
+	out, err := e.getTogether(ctx, &TransactGetItemsInput{ConsumedCapacity: in.ConsumedCapacity}, gets)
 	if err != nil {
 		return nil, err
 	}

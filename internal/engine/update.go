@@ -18,7 +18,7 @@ func (e *Engine) UpdateTable(ctx context.Context, in *UpdateTableInput) (*TableD
 	var d *TableDescription
 	var a alteration
 	now := time.Now()
-	err := e.change(ctx, nameOf(*in.TableName), func(t *table, b *store.Batch) error {
+	err := e.changeFor(ctx, nameOf(*in.TableName), in.frees(), func(t *table, b *store.Batch) error {
 		if err := in.checkAgainst(t); err != nil {
 			return err
 		}
@@ -44,6 +44,17 @@ func (e *Engine) UpdateTable(ctx context.Context, in *UpdateTableInput) (*TableD
 		return nil, err
 	}
 	return d, nil
+}
+
+// frees reports whether the request only makes room, or lets others do so: it removes
+// an index, ends the stream, or allows to delete the table.
+func (in *UpdateTableInput) frees() bool {
+	switch {
+	case in.BillingMode != nil, in.TableClass != nil, in.ProvisionedThroughput != nil, in.OnDemandThroughput != nil, in.WarmThroughput != nil,
+		in.Stream != nil && *in.Stream.Enabled, in.DeletionProtection != nil && *in.DeletionProtection:
+		return false
+	}
+	return !slices.ContainsFunc(in.IndexUpdates, func(u IndexUpdate) bool { return u.Delete == nil })
 }
 
 // alterStream opens or ends the table's stream.

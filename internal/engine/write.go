@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -412,7 +413,7 @@ func (e *Engine) apply(ctx context.Context, b *store.Batch, writes ...*write) er
 		return err
 	}
 	if err := b.Apply(); err != nil {
-		return err
+		return explain(err, writes)
 	}
 	for _, w := range writes {
 		w.applied = true
@@ -435,7 +436,25 @@ func (e *Engine) room(writes ...*write) error {
 	for _, w := range writes {
 		onlyDeletes = onlyDeletes && w.kind == remove && w.table.stream == nil && w.table.record.Recovery == nil
 	}
-	return e.store.Room(onlyDeletes)
+	return explain(e.store.Room(onlyDeletes), writes)
+}
+
+// explain adds to the refusal of a full disk why it also refuses deletions from a table
+// that keeps what is deleted, and what to do.
+func explain(err error, writes []*write) error {
+	if !errors.Is(err, store.ErrNoWrites) {
+		return err
+	}
+	for _, w := range writes {
+		switch {
+		case w.kind != remove:
+		case w.table.record.Recovery != nil:
+			return fmt.Errorf("%w; table %s keeps what is deleted, for point-in-time recovery: turn that off, then delete", err, w.table.name)
+		case w.table.stream != nil:
+			return fmt.Errorf("%w; the stream of table %s records deletions: turn it off, then delete", err, w.table.name)
+		}
+	}
+	return err
 }
 
 // streamsOf returns the streams that the writes go to, in the order in which
@@ -483,7 +502,7 @@ func (e *Engine) runOne(ctx context.Context, w *write) (*store.Batch, error) {
 	}
 	e.at(decided)
 	// A condition that does not hold costs what the write would have.
-	if throttle := e.admit(w); throttle != nil {
+	if throttle := e.admit(ctx, w); throttle != nil {
 		return nil, throttled(throttle)
 	}
 	if refused != nil {

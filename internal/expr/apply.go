@@ -41,27 +41,27 @@ func (u *Update) Apply(it attr.Item) (attr.Item, error) {
 // the element that has it now, which need not be the one that was written.
 func (u *Update) Touched(it attr.Item) attr.Item { return project(it, u.targets, 0) }
 
-// complaint is the most important thing that is wrong with an update of an item.
+// complaint is what is reported of all that is wrong with an update of an item. Which of several
+// faults DynamoDB reports is not documented. As in dynalite, whose tests were written against AWS,
+// the values of SET are computed first, then actions are done in the order of the text. Numbers
+// that get too large are noticed last.
 type complaint struct {
-	err    error
-	weight int
+	err  error
+	rank int
 }
 
-// The weights of complaints. Those about something missing, which has a weight
-// for each section, count more in a later section.
+// The stages of an update.
 const (
-	weighNumber = 1 + iota
-	weighMissing
-	weighNoParent
-	perSection
+	computing = iota
+	acting
+	storing
 
-	weighType   = 1 << 30
-	weighParent = weighType + 1
+	mostActions = 1 << 16 // an expression has 4 KB
 )
 
-func (c *complaint) add(err error, weight int) {
-	if weight > c.weight {
-		*c = complaint{err, weight}
+func (c *complaint) add(err error, stage int, a *action) {
+	if rank := stage*mostActions + a.before; c.err == nil || rank < c.rank {
+		*c = complaint{err, rank}
 	}
 }
 
@@ -83,17 +83,11 @@ const (
 // write computes what the action does to an item.
 func (a *action) write(it attr.Item, c *complaint) write {
 	w := write{path: a.path}
-	if last := len(a.path) - 1; last > 0 {
-		switch parent := a.path[:last].find(it); {
-		case parent == nil:
-			c.add(errPath, weighNoParent+perSection*a.section)
-		case parent.Kind != attr.M && !a.path[last].isIndex(), parent.Kind != attr.L && a.path[last].isIndex():
-			c.add(errPath, weighParent)
-		}
-	}
+	stage := acting
 	var err error
 	switch a.clause {
 	case clauseSet:
+		stage = computing
 		w.what = put
 		w.value, err = a.value.compute(it)
 	case clauseRemove:
@@ -104,16 +98,30 @@ func (a *action) write(it attr.Item, c *complaint) write {
 	case clauseDelete:
 		w.what, w.value, err = difference(a.path.find(it), a.value.value)
 	}
+	if !a.path.hasParent(it) {
+		c.add(errPath, acting, a)
+	}
 	switch err {
 	case nil:
-	case errType:
-		c.add(err, weighType)
-	case errMissing:
-		c.add(err, weighMissing+perSection*a.section)
+	case errType, errMissing:
+		c.add(err, stage, a)
 	default:
-		c.add(err, weighNumber)
+		c.add(err, storing, a)
 	}
 	return w
+}
+
+// hasParent says that there is something that the path's last step can be a part of.
+func (p path) hasParent(it attr.Item) bool {
+	last := len(p) - 1
+	if last == 0 {
+		return true
+	}
+	parent := p[:last].find(it)
+	if p[last].isIndex() {
+		return parent != nil && parent.Kind == attr.L
+	}
+	return parent != nil && parent.Kind == attr.M
 }
 
 // compute returns the value of the right side of a SET.

@@ -191,13 +191,16 @@ func TestUpdateApplyFaults(t *testing.T) {
 		"DELETE n :ns":                   badType,
 		"DELETE ss :ns":                  badType,
 
-		// Of several faults.
-		"SET a = nope, b = s + :one":                 badType,
-		"SET a = nope REMOVE nope.a":                 badPath,
+		// Of several faults: values of SET in their order, then what the actions meet in theirs.
+		"SET a = nope, b = s + :one":                 missing,
+		"SET b = s + :one, a = nope":                 badType,
+		"SET a = nope REMOVE nope.a":                 missing,
 		"REMOVE nope.a SET a = nope":                 missing,
-		"SET a = nope, nope.a = :one":                badPath,
-		"SET l.a = s + :one":                         badPath,
+		"SET a = nope, nope.a = :one":                missing,
+		"SET l.a = s + :one":                         badType,
 		"SET nope.a = s + :one":                      badType,
+		"SET nope.a = :one DELETE n :ns":             badPath,
+		"DELETE n :ns SET nope.a = :one":             badType,
 		"SET a = n + n, n = s + :one REMOVE nope.b":  badType,
 		"SET m.a = :one, s = s + n, n = nope + nope": badType,
 	} {

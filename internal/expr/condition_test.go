@@ -376,7 +376,6 @@ func TestConditionLimits(t *testing.T) {
 		strings.Repeat("not ", 299) + "n=s",
 		"size(n) = size(n)", // not compared with itself: only paths are
 		":one = :one",
-		"size = :one AND convert = :one", // documented as reserved, but are not
 	} {
 		_, err := ParseCondition(ConditionExpression, src, scope())
 		checkFault(t, src, err, "")

@@ -20,10 +20,10 @@ type Update struct {
 
 // action is something done to one place in an item.
 type action struct {
-	clause  clause
-	section int // how many clauses stand before its own
-	path    path
-	value   *node // nil with REMOVE
+	clause clause
+	before int // how many actions stand before it
+	path   path
+	value  *node // nil with REMOVE
 }
 
 // clause is what an action does.
@@ -114,7 +114,7 @@ func (u *Update) Counts() (sets, removes int) {
 func (p *parser) update() (actions []action, clauses []clause, err error) {
 	actions = make([]action, 0, min(1+strings.Count(p.lex.Text, ","), 8))
 	for {
-		next := action{section: len(clauses)}
+		var next action
 		switch p.tok.Kind {
 		case token.Set:
 			next.clause = clauseSet
@@ -130,6 +130,7 @@ func (p *parser) update() (actions []action, clauses []clause, err error) {
 		clauses = append(clauses, next.clause)
 		for more := true; more; more = p.tok.Kind == token.Comma {
 			p.advance()
+			next.before = len(actions)
 			if err := p.action(&next); err != nil {
 				return nil, nil, err
 			}

@@ -50,7 +50,7 @@ func (p *parser) other() (*Statement, error) {
 		s.Kind = Exists
 		return s, nil
 	}
-	s := &Statement{}
+	s := &Statement{Kind: Expression}
 	p.refuse("Unsupported operation: %s", n.class())
 	return s, nil
 }

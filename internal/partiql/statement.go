@@ -11,7 +11,8 @@ const (
 	Insert
 	Update
 	Delete
-	Exists // EXISTS(SELECT …), the condition check of a transaction
+	Exists     // EXISTS(SELECT …), the condition check of a transaction
+	Expression // an expression alone, which Check refuses: it neither reads nor writes
 )
 
 // Statement is one statement. Its parameters are in place once Bind was called.

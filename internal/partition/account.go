@@ -104,18 +104,27 @@ func (a *Account) NewSet(now time.Time, c Config) (*Set, error) {
 	for d := range directions {
 		s.flows[d] = a.rules.newFlow(d, c.Capacity, s.now)
 	}
-	n := a.rules.partitions(c.Capacity, s.ever)
-	switch {
-	case len(c.Boundaries) > 0:
+	if len(c.Boundaries) > 0 {
 		s.divideAt(c.Boundaries)
-		s.double(n, CauseCapacity, s.now)
-	case c.Partitions > 0:
-		s.divide(c.Partitions)
-	default:
-		s.divide(n)
+		s.double(a.Partitions(c), CauseCapacity, s.now)
+	} else {
+		s.divide(a.Partitions(c))
 	}
 	s.spread(c.Bytes)
 	return s, nil
+}
+
+// Partitions returns how many partitions a set starts with, unless its Boundaries
+// make more.
+func (a *Account) Partitions(c Config) int {
+	if c.Partitions > 0 {
+		return c.Partitions
+	}
+	var ever Rate
+	if c.Capacity.Mode == Provisioned {
+		ever = c.Capacity.Provisioned
+	}
+	return a.rules.partitions(c.Capacity, ever)
 }
 
 // provision holds a change of capacity against the quotas, and books it.

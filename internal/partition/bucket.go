@@ -64,6 +64,7 @@ type bucket struct {
 	level amount // negative: owed
 	at    instant
 	step  instant // refills happen at multiples of it; zero: all the time
+	gate  int     // its number during Pour
 }
 
 // newBucket returns a bucket that holds what flows in during initially.

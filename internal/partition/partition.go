@@ -57,19 +57,28 @@ func (p *partition) exceeds(c *Charge, at instant, e *exceeded) {
 
 // serve charges the partition for a request at a place within it.
 func (p *partition) serve(s *Set, place []byte, reads, writes amount, eventual bool) {
-	now := s.turn(p)
-	load := 0.0
 	if writes > 0 {
 		p.write.charge(writes, s.now)
-		units := writes.units()
-		now.consumed[write] += float32(units)
-		load += units * s.rules.perUnit[write]
 	}
 	if reads > 0 {
 		p.read.charge(reads, s.now)
 		if !eventual {
 			p.strong.charge(reads, s.now)
 		}
+	}
+	p.remember(s, place, reads, writes)
+}
+
+// remember takes what was served at a place into the partition's past and its sample.
+func (p *partition) remember(s *Set, place []byte, reads, writes amount) {
+	now := s.turn(p)
+	load := 0.0
+	if writes > 0 {
+		units := writes.units()
+		now.consumed[write] += float32(units)
+		load += units * s.rules.perUnit[write]
+	}
+	if reads > 0 {
 		units := reads.units()
 		now.consumed[read] += float32(units)
 		load += units * s.rules.perUnit[read]

@@ -142,3 +142,11 @@ func (s *Set) Minutes(now, since time.Time) []Minute {
 	}
 	return list
 }
+
+// Partitions returns how many partitions there are.
+func (s *Set) Partitions(now time.Time) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enter(now)
+	return len(s.partitions)
+}

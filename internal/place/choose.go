@@ -28,16 +28,21 @@ type Chooser struct {
 	mu     sync.Mutex
 	seeded *rand.Rand // nil: the process's own generator, which needs no lock
 
+	since func() time.Duration // how long ago start is; nil: by the process's clock
+
 	start time.Time       // the times below are milliseconds since start
 	until atomic.Int64    // when the last throttle expires; 0 if there is none
 	heats []atomic.Uint64 // float64, in half-lives since start; 0 if never throttled
 }
 
+// HalfLife is the time in which a throttle loses half of its weight, and Memory that in which it is forgotten.
 const (
-	halfLife = 2 * time.Second
-	memory   = 15 * halfLife
-	heats    = 4096
+	HalfLife = 2 * time.Second
+	Memory   = 15 * HalfLife
 )
+
+// heats is the size of the table.
+const heats = 4096
 
 // NewChooser returns a chooser that draws from source, or from the process's generator if source is nil.
 func NewChooser(source rand.Source) *Chooser {
@@ -68,7 +73,7 @@ func (c *Chooser) choose(key *Key, width int, tried []int) int {
 		c.until.CompareAndSwap(until, 0)
 		return first
 	}
-	if halfLives(now-memory.Milliseconds()) > heat {
+	if halfLives(now-Memory.Milliseconds()) > heat {
 		return first
 	}
 	if second := c.untried(width, tried); c.heat(hash, second) < heat {
@@ -101,7 +106,7 @@ func (c *Chooser) throttled(key *Key, shard int) {
 			break
 		}
 	}
-	c.until.Store(now + memory.Milliseconds())
+	c.until.Store(now + Memory.Milliseconds())
 }
 
 // addHeat returns the logarithm of 2^a + 2^b.
@@ -123,10 +128,15 @@ func (c *Chooser) slot(hash uint64, shard int) *atomic.Uint64 {
 }
 
 // now returns the time in milliseconds, from 1 on.
-func (c *Chooser) now() int64 { return time.Since(c.start).Milliseconds() + 1 }
+func (c *Chooser) now() int64 {
+	if c.since != nil {
+		return c.since().Milliseconds() + 1
+	}
+	return time.Since(c.start).Milliseconds() + 1
+}
 
 // halfLives converts milliseconds to half-lives.
-func halfLives(ms int64) float64 { return float64(ms) / float64(halfLife.Milliseconds()) }
+func halfLives(ms int64) float64 { return float64(ms) / float64(HalfLife.Milliseconds()) }
 
 // Uint64N draws a number below n.
 func (c *Chooser) Uint64N(n uint64) uint64 {

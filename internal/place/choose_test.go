@@ -82,7 +82,7 @@ func TestThrottledShardsAreAvoided(t *testing.T) {
 		if got := share(other); got < 0.23 || got > 0.27 {
 			t.Errorf("a shard of another bucket has %.3f of the draws, want a quarter", got)
 		}
-		time.Sleep(memory + time.Second)
+		time.Sleep(Memory + time.Second)
 		if got := share(key); got < 0.23 || got > 0.27 {
 			t.Errorf("half a minute later it has %.3f of the draws, want a quarter", got)
 		}
@@ -98,7 +98,7 @@ func TestScoreDecays(t *testing.T) {
 		key := &Key{Text: "a"}
 		for range 3 {
 			c.throttled(key, 1)
-			time.Sleep(halfLife)
+			time.Sleep(HalfLife)
 		}
 		if got := math.Exp2(c.heat(key.hash(), 1) - halfLives(c.now())); got < 0.874 || got > 0.876 { // 1/2 + 1/4 + 1/8
 			t.Errorf("got score %v, want 0.875", got)
@@ -125,7 +125,7 @@ func TestChooseConcurrently(t *testing.T) {
 
 // Every throttle is forgotten in its time, also while others keep coming, and however long the process has run.
 func TestThrottlesAreForgottenOneByOne(t *testing.T) {
-	for _, later := range []time.Duration{memory + time.Second, 30 * 24 * time.Hour, 60 * 24 * time.Hour} {
+	for _, later := range []time.Duration{Memory + time.Second, 30 * 24 * time.Hour, 60 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			c := NewChooser(rand.NewPCG(1, 1))
 			key, other := &Key{Text: "a"}, &Key{Text: "b"}

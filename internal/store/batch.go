@@ -39,6 +39,10 @@ func (b *Batch) DeleteRange(r Range) { _ = b.b.DeleteRange(r.Lower, r.Upper, nil
 // taken on a disk that is too full for the writes of users.
 func (b *Batch) Upkeep() { b.use = forUpkeep }
 
+// Frees marks a full batch as one that makes room, although it stores a small record
+// as well. It is taken as if it only deleted.
+func (b *Batch) Frees() { b.use = forDeletions }
+
 // Apply makes the writes visible. They are ordered after all writes applied
 // before, also after a crash, but may be lost in one until Wait returns. If it
 // fails, nothing was written, and the batch is released. The error is ErrNoWrites
@@ -73,10 +77,11 @@ func (b *Batch) Apply() error {
 	return nil
 }
 
-// Room returns ErrNoWrites if a batch would be refused that only deletes, or one
-// that does not. It is for those who must know before they fill it.
-func (s *Store) Room(onlyDeletes bool) error {
-	if onlyDeletes {
+// Room returns ErrNoWrites if a batch would be refused that frees space, as one does
+// that only deletes, or one that does not. It is for those who must know before they
+// fill it.
+func (s *Store) Room(frees bool) error {
+	if frees {
 		return s.ask(forDeletions)
 	}
 	return s.ask(forGrowth)

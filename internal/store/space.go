@@ -20,7 +20,7 @@ var ErrNoWrites = errors.New("no writes for now")
 // again. Above the reserve everybody may write; below it, who makes room.
 //
 //	the reserve          everybody
-//	a half of it         batches that only delete
+//	a half of it         batches that only delete, or free more than they store
 //	a quarter of it      the store's and the engine's own upkeep: compactions, counts
 //	less                 flushes alone
 //
@@ -113,7 +113,7 @@ func (s *space) ask(what use) error {
 	if left >= need {
 		return nil
 	}
-	return fmt.Errorf("%w: the disk of %s has %s free, but %s must be free: free space on that disk, or delete items or tables; "+
+	return fmt.Errorf("%w: the disk of %s has %s free, but %s must be free: free space on that disk, delete items or tables, or turn off point-in-time recovery; "+
 		"writes then succeed again, without a restart", ErrNoWrites, s.dir, size(left), size(need))
 }
 
@@ -151,7 +151,7 @@ func (s *space) tell(refused bool, left int64) {
 	if !refused {
 		s.logger.Info("store: writes are accepted again: the disk has free space", "dir", s.dir, "free", size(left), "reserve", size(s.reserve))
 	} else {
-		s.logger.Warn("store: writes are refused: the disk is nearly full; free space on it, or delete items or tables",
+		s.logger.Warn("store: writes are refused: the disk is nearly full; free space on it, delete items or tables, or turn off point-in-time recovery",
 			"dir", s.dir, "free", size(left), "reserve", size(s.reserve))
 	}
 }

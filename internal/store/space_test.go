@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -78,15 +81,17 @@ func TestWritesLeaveTheReserve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			disk.has(c.free*mb, s)
-			growing, deleting, upkeep := s.NewBatch(), s.NewBatch(), s.NewBatch()
+			growing, deleting, freeing, upkeep := s.NewBatch(), s.NewBatch(), s.NewBatch(), s.NewBatch()
 			growing.Set([]byte("b"), []byte(c.name))
 			deleting.Delete([]byte("none"))
+			freeing.Set([]byte("d"), nil)
+			freeing.Frees()
 			upkeep.Set([]byte("c"), nil)
 			upkeep.Upkeep()
 			for name, b := range map[string]struct {
 				batch *Batch
 				want  bool
-			}{"growth": {growing, c.growth}, "deletions": {deleting, c.deletions}, "upkeep": {upkeep, c.upkeeps}} {
+			}{"growth": {growing, c.growth}, "deletions": {deleting, c.deletions}, "freeing": {freeing, c.deletions}, "upkeep": {upkeep, c.upkeeps}} {
 				err := b.batch.Commit()
 				if (err == nil) != b.want || err != nil && !errors.Is(err, ErrNoWrites) {
 					t.Errorf("%s: got %v, want it to be taken: %t", name, err, b.want)
@@ -130,7 +135,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was not refused")
 	}
-	for _, want := range []string{s.space.dir, "3.0 MB free", "100.0 MB", "free space on that disk", "without a restart"} {
+	for _, want := range []string{s.space.dir, "3.0 MB free", "100.0 MB", "free space on that disk", "turn off point-in-time recovery", "without a restart"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("it does not say %q: %v", want, err)
 		}
@@ -244,4 +249,54 @@ func fullFor(full *atomic.Bool, attempts *atomic.Int64, chosen func(errorfs.Op) 
 
 func tableCreation(op errorfs.Op) bool {
 	return op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst")
+}
+
+// What is deleted gives its space back, also if nobody writes any more.
+func TestDeletedRangesGiveSpaceBack(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	defer closed(t, s)
+	random := rand.NewChaCha8([32]byte{})
+	for i := range 64 {
+		value := make([]byte, mb/16)
+		_, _ = random.Read(value)
+		b := s.NewBatch()
+		b.Set(AppendIndex(nil, uint32(1+i%2), BaseIndex), value)
+		if i%2 == 0 {
+			b.Set(append(AppendIndex(nil, 1, BaseIndex), byte(i)), value)
+		}
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.settle()
+	before := sizeOf(t, dir)
+	b := s.NewBatch()
+	b.DeleteRange(Items(1))
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for range 6000 { // a minute: it takes a second
+		if sizeOf(t, dir) <= before-mb {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d bytes are still there of %d", sizeOf(t, dir), before)
+}
+
+// sizeOf is how large the table files in a directory are.
+func sizeOf(t *testing.T, dir string) (size int64) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.sst"))
+	more, err2 := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, more...) {
+		if info, err := os.Stat(file); err == nil { // else it is gone by now
+			size += info.Size()
+		}
+	}
+	return size
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -126,7 +127,10 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 		L0StopWritesThreshold:       1000,
 		MaxOpenFiles:                s.files,
 	}
-	if !s.durable {
+	if s.durable {
+		// What is deleted with a table or a backup gives its space back soon, also if nobody writes any more.
+		o.FlushDelayDeleteRange = time.Second
+	} else {
 		// Without the ticker that wakes ten times a second to see whether another
 		// compaction may run: compactions are also started when one ends and after
 		// flushes, and a synctest bubble would live through every tick.

@@ -16,9 +16,11 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/heatsink-go/heatsink/internal/attempt"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -195,7 +197,11 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 	}
 	x.request.reset(bodyText(x.body))
 	x.request.link = x.link
-	err = op(r.Context(), h.engine, x)
+	ctx := r.Context()
+	if n := attemptOf(r); n > 1 {
+		ctx = attempt.With(ctx, n)
+	}
+	err = op(ctx, h.engine, x)
 	h.report(r, err)
 	return err
 }
@@ -260,6 +266,22 @@ func targetOf(r *http.Request) string {
 		return v[0]
 	}
 	return ""
+}
+
+// attemptOf returns which attempt at a request it is, as the SDKs say: "attempt=2; max=3". It is 1 if nobody says so.
+func attemptOf(r *http.Request) int {
+	v := r.Header["Amz-Sdk-Request"]
+	if len(v) == 0 {
+		return 1
+	}
+	for part := range strings.SplitSeq(v[0], ";") {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(part), "attempt="); ok {
+			if n, err := strconv.Atoi(text); err == nil {
+				return n
+			}
+		}
+	}
+	return 1
 }
 
 var (

@@ -207,7 +207,7 @@ func (r *request) expressionValues(x *engine.Expressions) {
 	found := r.Fault
 	r.Fault = fault
 	switch found {
-	case nil, attrjson.ErrNullFalse, attrjson.ErrTooManyLevels, attrjson.ErrValuesSize:
+	case nil, attrjson.ErrTooManyLevels, attrjson.ErrValuesSize:
 	default:
 		found = attr.Fault("ExpressionAttributeValues contains invalid value: " + found.Error() + " for key " + r.FaultName)
 	}

@@ -267,7 +267,7 @@ func TestBadValues(t *testing.T) {
 		},
 		{
 			"null", decoded(t, (*request).updateItem, `{"ExpressionAttributeValues":{":a":{"NULL":false}}}`).BadValue,
-			"One or more parameter values were invalid: Null attribute value types must have the value of true",
+			"ExpressionAttributeValues contains invalid value: One or more parameter values were invalid: Null attribute value types must have the value of true for key :a",
 		},
 		{
 			"nesting", decoded(t, (*request).updateItem, `{"ExpressionAttributeValues":{":a":`+strings.Repeat(`{"L":[`, 32)+`{"S":""}`+strings.Repeat(`]}`, 32)+`}}`).BadValue,

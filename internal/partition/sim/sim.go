@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/rand/v2"
 	"time"
 
@@ -42,22 +43,32 @@ func New(start time.Time) *Sim { return &Sim{start: start} }
 // Now returns the virtual time.
 func (s *Sim) Now() time.Time { return s.start.Add(s.now) }
 
-// Add lets a client act for the first time after a delay.
-func (s *Sim) Add(delay time.Duration, c Client) { s.push(s.now+delay, c) }
+// Add lets a client act for the first time after a delay. What is past is now.
+func (s *Sim) Add(delay time.Duration, c Client) { s.push(s.now+max(delay, 0), c) }
+
+// Clients returns all that will act again, in no order.
+func (s *Sim) Clients() iter.Seq[Client] {
+	return func(yield func(Client) bool) {
+		for i := range s.queue {
+			if !yield(s.queue[i].client) {
+				return
+			}
+		}
+	}
+}
 
 // Run lets time pass.
 func (s *Sim) Run(d time.Duration) {
 	end := s.now + d
 	for len(s.queue) > 0 && s.queue[0].at < end {
-		next := &s.queue[0]
-		s.now = next.at
-		wait := next.client.Step(s.Now())
+		s.now = s.queue[0].at
+		wait := s.queue[0].client.Step(s.Now()) // may add clients: the queue moves then, but its top stays the top
 		if wait < 0 {
 			s.queue[0] = s.queue[len(s.queue)-1]
 			s.queue = s.queue[:len(s.queue)-1]
 		} else {
 			s.last++
-			next.at, next.order = s.now+wait, s.last
+			s.queue[0].at, s.queue[0].order = s.now+wait, s.last
 		}
 		s.down()
 	}
@@ -105,10 +116,14 @@ func (s *Sim) down() {
 // Place returns a place as the simulator makes it: the hash of the partition key,
 // the key and the sort key.
 func Place(partitionKey, sortKey string) []byte {
-	place := make([]byte, 0, 8+len(partitionKey)+1+len(sortKey))
-	place = binary.BigEndian.AppendUint64(place, xxhash.Sum64String(partitionKey))
-	place = append(append(place, partitionKey...), 0)
-	return append(place, sortKey...)
+	return AppendPlace(make([]byte, 0, 8+len(partitionKey)+1+len(sortKey)), partitionKey, sortKey)
+}
+
+// AppendPlace appends the place that Place returns.
+func AppendPlace(dst []byte, partitionKey, sortKey string) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, xxhash.Sum64String(partitionKey))
+	dst = append(append(dst, partitionKey...), 0)
+	return append(dst, sortKey...)
 }
 
 // Tally is what became of a client's requests.

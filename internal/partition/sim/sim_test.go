@@ -62,6 +62,34 @@ func TestSimRunsStepsInOrder(t *testing.T) {
 	}
 }
 
+// parent adds a client whenever it acts.
+type parent struct {
+	sim   *Sim
+	times []time.Time
+}
+
+func (p *parent) Step(now time.Time) time.Duration {
+	p.times = append(p.times, now)
+	p.sim.Add(time.Hour, &stepper{})
+	return time.Millisecond
+}
+
+// A client that adds others acts as often as it says, however often the queue grows.
+func TestStepsMayAddClients(t *testing.T) {
+	sim := New(epoch)
+	p := &parent{sim: sim}
+	sim.Add(0, p)
+	sim.Run(time.Second)
+	if len(p.times) != 1000 {
+		t.Fatalf("acted %d times in 1,000 ms, want once in each", len(p.times))
+	}
+	for i, at := range p.times {
+		if want := epoch.Add(time.Duration(i) * time.Millisecond); !at.Equal(want) {
+			t.Fatalf("step %d was at %v, want %v", i, at, want)
+		}
+	}
+}
+
 func TestStreamKeepsItsRate(t *testing.T) {
 	for _, c := range []struct {
 		name   string

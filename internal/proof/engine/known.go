@@ -64,8 +64,6 @@ const (
 )
 
 const (
-	itemFaults = "The document path provided|refers to an attribute that does not exist|has an incorrect data type|Type mismatch for|" +
-		"secondary index key|Operands for [+-] must be numbers|Invalid attribute value type|Number overflow|significant digits|only supports precision"
 	refused   = `^ValidationException: `
 	otherwise = `^(succeeds|ConditionalCheckFailedException|TransactionCanceledException|DuplicateItemException|ResourceNotFoundException)`
 )
@@ -107,7 +105,8 @@ var known = []fact{
 	},
 	{
 		name: "texts of reasons", peers: relaxed, kind: answer.Content,
-		ours: `^\.(CancellationReasons|Responses).*Message = `, theirs: `^\.(CancellationReasons|Responses).*Message = `, when: oursIsAWSText,
+		ours: `^\.(CancellationReasons|Responses).*Message = `, theirs: `^\.(CancellationReasons|Responses).*Message = `,
+		when: func(f finding) bool { return otherWords(f) || anotherFault(f) },
 		fact: "which of several faults of an action is reported is not documented", source: dynaliteTest,
 	},
 	{
@@ -163,9 +162,9 @@ var known = []fact{
 		fact: "it is one of ten names", source: conformance,
 	},
 	{
-		name: "SIZE and CONVERT as names", peers: lenient, kind: answer.Outcome, ours: `^(succeeds|Conditional|Transaction)`,
-		theirs: `reserved keyword|unused in expressions|Expected \(`, when: func(f finding) bool { return bareSize.MatchString(answer.JSON(f.op.Body)) },
-		fact: "they are in the list of reserved words, and the parser of DynamoDB Local takes them for names", source: "DynamoDB Local, which is AWS's own",
+		name: "SIZE and CONVERT as names", peers: []string{"dynamodb-local"}, kind: answer.Outcome, ours: `reserved keyword: x$`, theirs: otherwise,
+		when: func(f finding) bool { return bareSize.MatchString(answer.JSON(f.op.Body)) },
+		fact: "they are in the list of reserved words", source: "the developer guide, reserved words",
 	},
 	{
 		name: "statements that go on", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: "Statement wasn't well formed|Two document paths overlap", theirs: otherwise,
@@ -174,10 +173,6 @@ var known = []fact{
 	{
 		name: "statements that go on, in a batch", peers: relaxed, kind: answer.Content, ours: `^\.Responses.*Error`,
 		when: asks("nonsense"), fact: "words after the end of a statement are refused", source: conformance,
-	},
-	{
-		name: "several faults of an update", peers: everyPeer, kind: answer.Text, ours: itemFaults, theirs: itemFaults,
-		fact: "which of them is reported is not documented; we follow DynamoDB Local", source: dynaliteTest,
 	},
 	{
 		name: "ReturnValues of PutItem and DeleteItem", peers: []string{"dynalite"}, kind: answer.Outcome, ours: "ReturnValues can only be", theirs: otherwise,
@@ -194,6 +189,15 @@ var known = []fact{
 	{
 		name: "UPDATED_OLD and UPDATED_NEW of elements of lists", peers: relaxed, kind: answer.Content, ours: `^\.Attributes`, theirs: `^\.Attributes`, when: asks("UPDATED_"),
 		fact: "they have the elements that were changed, not the whole list", source: alternator,
+	},
+	{
+		name: "UPDATED_OLD and UPDATED_NEW of elements that are not there", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^no \.Attributes`, theirs: `^\.Attributes`,
+		when: func(f finding) bool { return asks("UPDATED_")(f) && matches(`\[\d\]`, answer.JSON(f.op.Body)) },
+		fact: "they have the elements that were changed, not the whole list", source: alternator,
+	},
+	{
+		name: "a starting key without a sort key", peers: written, kind: answer.Outcome, ours: refused + "The provided exclusive start key is invalid", theirs: `^succeeds`,
+		when: ofTable("plain"), fact: "a Query of a table without a sort key takes no ExclusiveStartKey", source: alternator,
 	},
 	{
 		name: "items of which nothing is projected", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^\.Responses.*\.Item$`, theirs: `^no `,
@@ -218,10 +222,6 @@ var known = []fact{
 	{
 		name: "SPECIFIC_ATTRIBUTES", peers: everyPeer, kind: answer.Outcome, ours: "Must specify the AttributesToGet", theirs: otherwise,
 		fact: "it needs a projection; a fault that the request alone shows is reported first", source: apiReference,
-	},
-	{
-		name: "an index that there is not", peers: everyPeer, kind: answer.Text, theirs: "The table does not have the specified index", when: oursIsAWSText,
-		fact: "whether it or an expression's fault is reported is not documented", source: conformance,
 	},
 	{
 		name: "paths that overlap, in a batch of statements", peers: relaxed, kind: answer.Content, ours: `^\.Responses.*Error`, theirs: `Responses.*Error`,
@@ -249,28 +249,12 @@ var known = []fact{
 		fact: "there are no attributes to return", source: apiReference,
 	},
 	{
-		name: "several faults of conditions", peers: everyPeer, kind: answer.Text, ours: "ConditionalOperator can only be used", theirs: "ComparisonOperator",
-		fact: "which of them is reported is not documented", source: extenddb,
-	},
-	{
-		name: "tables that there are not", peers: everyPeer, kind: answer.Outcome, ours: refused, theirs: `^ResourceNotFoundException`, when: oursIsAWSText,
+		name: "tables that there are not", peers: everyPeer, kind: answer.Outcome, ours: refused, theirs: `^ResourceNotFoundException`, when: ourFault,
 		fact: "a fault that the request alone shows is reported before the table is looked for", source: dynaliteTest,
 	},
 	{
 		name: "one item twice in a transaction", peers: relaxed, kind: answer.Outcome, ours: `^TransactionCanceledException`, theirs: "multiple operations on one item",
 		fact: "which of several faults of a transaction is reported is not documented", source: conformance,
-	},
-	{
-		name: "several faults, one of an operand", peers: everyPeer, kind: answer.Text, ours: "Incorrect operand type for operator or function|Invalid attribute type name",
-		fact: "which of them is reported is not documented", source: conformance,
-	},
-	{
-		name: "several faults, one of ReturnConsumedCapacity", peers: everyPeer, kind: answer.Text, ours: "returnConsumedCapacity' failed to satisfy constraint",
-		fact: "which of them is reported is not documented", source: conformance,
-	},
-	{
-		name: "several faults, one of a key twice in a batch", peers: everyPeer, kind: answer.Text, theirs: "item keys contains duplicates", when: oursIsAWSText,
-		fact: "which of them is reported is not documented", source: conformance,
 	},
 	{
 		name: "updates of the key", peers: relaxed, kind: answer.Outcome, ours: "Cannot update attribute", theirs: otherwise,
@@ -281,8 +265,12 @@ var known = []fact{
 		when: func(f finding) bool { return !matches(refused, f.Ours) }, fact: "the conditions on the partition key and the sort key may come in any order", source: dynaliteTest,
 	},
 	{
-		name: "ADD behind the end of a list", peers: []string{"dynoxide"}, kind: answer.Content, when: asks("ADD "),
-		theirs: `\.Attributes|stored`, fact: "an element behind the end of a list is appended", source: alternator,
+		name: "elements behind the end of a list", peers: []string{"dynoxide"}, kind: answer.Content, theirs: `\.Attributes|stored`, when: filledUp,
+		fact: "an element behind the end of a list is appended, without others before it", source: alternator,
+	},
+	{
+		name: "AttributeUpdates without an Action", peers: []string{"dynamodb-local"}, kind: answer.Content, when: withoutAction,
+		fact: "the action is PUT unless another one is given", source: apiReference,
 	},
 	{
 		name: "UPDATED_OLD and UPDATED_NEW of nothing", peers: []string{"dynalite"}, kind: answer.Content, ours: `^no \.Attributes`, theirs: `^\.Attributes`, when: asks("UPDATED_"),
@@ -306,7 +294,16 @@ var known = []fact{
 		fact: "a key of another type is refused", source: conformance,
 	},
 	{
-		name: "texts", peers: everyPeer, kind: answer.Text, when: func(f finding) bool { return !f.alone && oursIsAWSText(f) },
-		fact: "the text is one that AWS has; which of several faults of a request is reported is not documented", source: conformance,
+		name: "the other end of a range", peers: []string{"dynamodb-local"}, kind: answer.Outcome, ours: `^succeeds`,
+		theirs: "starting key does not match the range key predicate", when: startsAtBound,
+		fact: "a starting key at an end of the range matches the condition, in either direction", source: dynaliteTest,
+	},
+	{
+		name: "words of a fault", peers: everyPeer, kind: answer.Text, when: func(f finding) bool { return !f.alone && otherWords(f) },
+		fact: "the words are AWS's", source: conformance,
+	},
+	{
+		name: "one of several faults", peers: everyPeer, kind: answer.Text, when: anotherFault,
+		fact: "the request shows both faults; which of several is reported is not documented", source: conformance,
 	},
 }

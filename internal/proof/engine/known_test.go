@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -18,9 +19,14 @@ func TestExplain(t *testing.T) {
 	}{
 		{"a known one", finding{peer: "dynalite", Difference: answer.Difference{Kind: answer.Outcome, Ours: "succeeds", Theirs: "ValidationException: The document path provided …"}}, "REMOVE of a path in no item"},
 		{"of another peer", finding{peer: "dynoxide", Difference: answer.Difference{Kind: answer.Outcome, Ours: "succeeds", Theirs: "ValidationException: The document path provided …"}}, ""},
-		{"a text of AWS", finding{peer: "dynalite", Difference: answer.Difference{Kind: answer.Text, Ours: "ValidationException: The expression can not be empty;", Theirs: "ValidationException: no"}}, "texts"},
-		{"a text of nobody", finding{peer: "dynalite", Difference: answer.Difference{Kind: answer.Text, Ours: "ValidationException: oops", Theirs: "ValidationException: no"}}, ""},
-		{"alone with a text of AWS", finding{peer: "dynalite", alone: true, Difference: answer.Difference{Kind: answer.Text, Ours: "ValidationException: The expression can not be empty;", Theirs: "ValidationException: no"}}, ""},
+		{"other words", worded("The expression can not be empty;", "no", `{"ConditionExpression":""}`), ""},
+		{"words of a peer", worded("1 validation error detected: Value '0' at 'limit' failed to satisfy", "Limit must be greater than 0", `{"Limit":0}`), "words of a fault"},
+		{"words for what the request has not", worded("1 validation error detected: Value '0' at 'limit' failed to satisfy", "Limit must be greater than 0", `{"Limit":1}`), ""},
+		{"a text of nobody", worded("oops", "Limit must be greater than 0", `{"Limit":0}`), ""},
+		{"two faults", worded("Invalid FilterExpression: Invalid function name; function: nonsense", "Limit must be greater than 0", `{"FilterExpression":"nonsense(a)","Limit":0}`), "one of several faults"},
+		{"two faults, one of which is none", worded("Invalid FilterExpression: Invalid function name; function: nonsense", "Limit must be greater than 0", `{"FilterExpression":"size(a)","Limit":0}`), ""},
+		{"two faults, alone", alone(worded("Invalid FilterExpression: Invalid function name; function: nonsense", "Limit must be greater than 0", `{"FilterExpression":"nonsense(a)","Limit":0}`)), ""},
+		{"two faults, alone with one that few look for", alone(worded("Invalid FilterExpression: Incorrect operand type for operator or function", "Limit must be greater than 0", `{"FilterExpression":"a > :v","Limit":0}`)), "one of several faults"},
 		{"another item", stored(`[]`, `[{"p":{"S":"a"},"a":{"N":"1"}}]`), ""},
 		{"a key and nothing else", stored(`[]`, `[{"p":{"S":"a"}}]`), "no item is made by REMOVE or DELETE alone"},
 		{"an item that they lack", stored(`[{"p":{"S":"b"}}]`, `[{"p":{"S":"a"}}]`), ""},
@@ -33,6 +39,20 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
+}
+
+// worded is a finding about texts.
+func worded(ours, theirs, request string) finding {
+	f := finding{peer: "dynamodb-local", Difference: answer.Difference{Kind: answer.Text, Ours: "ValidationException: " + answer.Generic(ours), Theirs: "ValidationException: " + answer.Generic(theirs)}}
+	if err := json.Unmarshal([]byte(request), &f.op.Body); err != nil {
+		panic(err)
+	}
+	return f
+}
+
+func alone(f finding) finding {
+	f.alone = true
+	return f
 }
 
 // stored is a finding about what an update has left behind.

@@ -22,7 +22,7 @@ func main() {
 	flag.StringVar(&p.peers, "peers", ".peers", "`directory` with the npm package dynalite")
 	flag.IntVar(&p.requests, "requests", 100_000, "`number` of random requests that every engine gets")
 	flag.Uint64Var(&p.seed, "seed", 1, "draws the requests")
-	flag.BoolVar(&p.explain, "explain", false, "print an example of every known difference, too")
+	flag.BoolVar(&p.explain, "explain", false, "print what each fact explained, with an example of every class")
 	flag.IntVar(&p.examples, "examples", 10, "`number` of unknown differences of which the shortest example is looked for")
 	flag.IntVar(&p.items, "items", 10_000_000, "`number` of items in the large directory of scale, which needs 600 bytes of disk for each")
 	flag.Parse()

@@ -93,8 +93,9 @@ func (p *panel) run(ctx context.Context, s sequence, found func(finding)) error 
 			}
 		}
 		for _, peer := range p.peers {
-			if !peer.has(op.Name) && op.Writes() && answers[p.engine.name].Type == "" {
-				differ = append(differ, peer) // it has missed a change
+			refused := answers[p.engine.name].Type != ""
+			if !peer.has(op.Name) && op.Writes() && !refused || refused && peer.doesParts(op.Name) {
+				differ = append(differ, peer) // it has missed a change, or made one
 			}
 		}
 		if err := p.align(ctx, op.Tables(), differ); err != nil {

@@ -21,7 +21,7 @@ type tally struct {
 	Facts    map[string]int `json:"facts"`    // how often each row of the table explained one
 
 	classes map[class]*example
-	shown   map[string]*example // of each fact
+	told    map[string]map[class]*example // what each fact explained
 }
 
 // class is a kind of difference. Two findings with the same class have the same cause, as far as their answers tell.
@@ -38,17 +38,19 @@ type example struct {
 }
 
 func newTally() *tally {
-	return &tally{Outvoted: map[string]int{}, Facts: map[string]int{}, classes: map[class]*example{}, shown: map[string]*example{}}
+	return &tally{Outvoted: map[string]int{}, Facts: map[string]int{}, classes: map[class]*example{}, told: map[string]map[class]*example{}}
 }
 
 // note counts a finding of a sequence.
 func (t *tally) note(f finding, s sequence) {
+	c := class{peer: f.peer, operation: f.op.Name, Difference: f.Difference}
 	if k := explain(f); k != nil {
 		t.Known++
 		t.Facts[k.name]++
-		if t.shown[k.name] == nil {
-			t.shown[k.name] = &example{finding: f}
+		if t.told[k.name] == nil {
+			t.told[k.name] = map[class]*example{}
 		}
+		count(t.told[k.name], c, f, nil)
 		return
 	}
 	if f.outvoted {
@@ -56,12 +58,20 @@ func (t *tally) note(f finding, s sequence) {
 		return
 	}
 	t.Unknown++
-	c := class{peer: f.peer, operation: f.op.Name, Difference: f.Difference}
-	if t.classes[c] == nil {
-		t.classes[c] = &example{finding: f, sequence: s[:f.at+1]}
-		scenario.Progress("%s", t.classes[c].describe())
+	if e := count(t.classes, c, f, s[:f.at+1]); e.times == 1 {
+		scenario.Progress("%s", e.describe())
 	}
-	t.classes[c].times++
+}
+
+// count counts a finding among those of its class.
+func count(classes map[class]*example, c class, f finding, s sequence) *example {
+	e := classes[c]
+	if e == nil {
+		e = &example{finding: f, sequence: s}
+		classes[c] = e
+	}
+	e.times++
+	return e
 }
 
 // show tells what was found. Of each unknown class, as long as there are few, it makes the example as short as it can.
@@ -77,16 +87,13 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 	for _, k := range known {
 		if n := t.Facts[k.name]; n > 0 {
 			p.Tell(k.name, fmt.Sprintf("%d times; %s", n, k.fact))
-			if e := t.shown[k.name]; p.explain {
-				scenario.Progress("%s", e.describe())
+			if p.explain {
+				explained(t.told[k.name])
 			}
 		}
 	}
 	p.Must("differences that nothing explains", fmt.Sprintf("%d, in %d classes", t.Unknown, len(t.classes)), "0, in 0 classes", t.Unknown == 0)
-	order := slices.SortedFunc(maps.Keys(t.classes), func(a, b class) int {
-		return cmp.Or(cmp.Compare(t.classes[b].times, t.classes[a].times), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
-	})
-	for i, c := range order {
+	for i, c := range byTimes(t.classes) {
 		e := t.classes[c]
 		if i < p.examples && ctx.Err() == nil {
 			short, err := shrink(ctx, all.only(c.peer), e.sequence, c)
@@ -99,6 +106,21 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 		p.Must(fmt.Sprintf("%s, %s, %s", c.peer, c.operation, c.Kind), fmt.Sprintf("%d times: we: %s; they: %s", e.times, c.Ours, c.Theirs), "a fact that explains it", false)
 	}
 	return nil
+}
+
+// byTimes are the classes, those with the most findings first.
+func byTimes(classes map[class]*example) []class {
+	return slices.SortedFunc(maps.Keys(classes), func(a, b class) int {
+		return cmp.Or(cmp.Compare(classes[b].times, classes[a].times), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+}
+
+// explained shows what a fact has explained, so that one sees whether it explains too much.
+func explained(classes map[class]*example) {
+	for _, c := range byTimes(classes) {
+		scenario.Progress("---- %d times: %s, %s, %s\nwe:   %s\nthey: %s", classes[c].times, c.peer, c.operation, c.Kind, c.Ours, c.Theirs)
+		scenario.Progress("%s", classes[c].describe())
+	}
 }
 
 // describe shows an example to somebody who is to find out who is right.

@@ -59,7 +59,11 @@ var bareSize = regexp.MustCompile(`[( ]size\b[^(]|:"size\b`)
 
 // sameNumber says that two answers differ in the spelling of numbers only.
 func sameNumber(f finding) bool {
-	return numbers.ReplaceAllStringFunc(answer.JSON(f.ours.Body), spell) == numbers.ReplaceAllStringFunc(answer.JSON(f.theirs.Body), spell) || onlyKeysMore(f)
+	ours, theirs := f.ours.Body, f.theirs.Body
+	if f.ours.Message != f.theirs.Message { // what is said is another difference
+		ours, theirs = f.ours.Stored(), f.theirs.Stored()
+	}
+	return numbers.ReplaceAllStringFunc(answer.JSON(ours), spell) == numbers.ReplaceAllStringFunc(answer.JSON(theirs), spell) || onlyKeysMore(f)
 }
 
 var numbers = regexp.MustCompile(`"N":"[^"]*"`)
@@ -105,11 +109,98 @@ func reasonIn(of func(finding) answer.Answer, codes ...string) func(finding) boo
 	}
 }
 
-// oursIsAWSText says that what the engine says is in the words of AWS.
-func oursIsAWSText(f finding) bool {
-	said := f.Ours
-	if _, text, ok := strings.Cut(said, "Message = "); ok {
-		said = text
+// ofMany says that the request is about several items.
+func ofMany(f finding) bool { return strings.HasPrefix(f.op.Name, "Batch") || inTransaction(f) }
+
+// expressions finds the expressions of a request, with the field that each stands in.
+func expressions(v any, found func(field, text string, request map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, field := range v {
+			if text, ok := field.(string); ok && strings.HasSuffix(name, "Expression") {
+				found(name, text, v)
+				continue
+			}
+			expressions(field, found)
+		}
+	case []any:
+		for _, element := range v {
+			expressions(element, found)
+		}
 	}
-	return slices.ContainsFunc(awsTexts, func(pattern string) bool { return matches(pattern, said) })
+}
+
+// undefined says that an expression has a placeholder that nobody defines.
+func undefined(mark byte, where string) func(finding) bool {
+	placeholder := regexp.MustCompile(string(mark) + `\w+`)
+	return func(f finding) (missing bool) {
+		expressions(f.op.Body, func(_, text string, request map[string]any) {
+			defined, _ := request[where].(map[string]any)
+			for _, name := range placeholder.FindAllString(text, -1) {
+				if _, ok := defined[name]; !ok {
+					missing = true
+				}
+			}
+		})
+		return missing
+	}
+}
+
+var (
+	operands = regexp.MustCompile(`([#:\w.[\]]+)(?: (?:<>|<=|>=|=|<|>) |, )([#:\w.[\]]+)`)
+	unended  = regexp.MustCompile(`(= *|,|REMOVE|SET a)$|= *(AND|OR|\))|= \S+ = |ADD a :v0 :v0|SET a (SET|REMOVE|ADD|DELETE)|REMOVE (SET|ADD|DELETE)|^set|[(]size`)
+)
+
+// sameOperands says that an expression compares a path with itself.
+func sameOperands(f finding) (same bool) {
+	expressions(f.op.Body, func(_, text string, request map[string]any) {
+		names, _ := request["ExpressionAttributeNames"].(map[string]any)
+		for name, attribute := range names {
+			text = strings.ReplaceAll(text, name, attribute.(string))
+		}
+		for _, pair := range operands.FindAllStringSubmatch(text, -1) {
+			same = same || pair[1] == pair[2]
+		}
+	})
+	return same
+}
+
+// broken says that an expression is none, as package draw breaks them.
+func broken(f finding) (is bool) {
+	expressions(f.op.Body, func(_, text string, _ map[string]any) {
+		is = is || strings.Count(text, "(") != strings.Count(text, ")") || unended.MatchString(text) || strings.Contains(text, "NOT ")
+	})
+	return is
+}
+
+// startsAtBound says that a Query goes backwards from a key that is an end of its range.
+func startsAtBound(f finding) bool {
+	start, _ := f.op.Body["ExclusiveStartKey"].(map[string]any)
+	values, _ := f.op.Body["ExpressionAttributeValues"].(map[string]any)
+	if f.op.Body["ScanIndexForward"] != false || start["s"] == nil {
+		return false
+	}
+	for _, v := range values {
+		if answer.JSON(v) == answer.JSON(start["s"]) {
+			return true
+		}
+	}
+	return false
+}
+
+// filledUp says that the peer has put nulls before an element that an update has set.
+func filledUp(f finding) bool {
+	const null = `{"NULL":true}`
+	return matches(`\[\d\] `, answer.JSON(f.op.Body)) && strings.Count(answer.JSON(f.theirs.Body), null) > strings.Count(answer.JSON(f.ours.Body), null)
+}
+
+// withoutAction says that an attribute is given a value, and no action.
+func withoutAction(f finding) bool {
+	updates, _ := f.op.Body["AttributeUpdates"].(map[string]any)
+	for _, update := range updates {
+		if fields, ok := update.(map[string]any); ok && fields["Action"] == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -28,13 +28,18 @@ type Difference struct {
 }
 
 // Compare returns how two answers differ: nothing if they do not, otherwise the gravest difference and, if it does not follow from
-// that one, that of the capacity.
+// that one, that of what is stored or of the capacity.
 func Compare(ours, theirs Answer) (found []Difference) {
 	switch {
 	case !ours.Same(theirs, Outcome):
 		return []Difference{{Outcome, outcome(ours), outcome(theirs)}}
 	case !ours.Same(theirs, Text):
-		return []Difference{{Text, ours.Type + ": " + Generic(ours.Message), theirs.Type + ": " + Generic(theirs.Message)}}
+		found = append(found, Difference{Text, ours.Type + ": " + Generic(ours.Message), theirs.Type + ": " + Generic(theirs.Message)})
+		if a, b := ours.Stored(), theirs.Stored(); JSON(a) != JSON(b) { // whatever is said, what is stored must be the same
+			mine, other := first(".stored", a, b)
+			found = append(found, Difference{Content, mine, other})
+		}
+		return found
 	case !ours.Same(theirs, Content):
 		mine, other := first("", ours.Body, theirs.Body)
 		found = append(found, Difference{Content, mine, other})
@@ -58,6 +63,12 @@ func (a Answer) Same(b Answer, kind Kind) bool {
 	default:
 		return JSON(a.Capacity) == JSON(b.Capacity)
 	}
+}
+
+// Stored is what lies under the keys of a request after it.
+func (a Answer) Stored() any {
+	fields, _ := a.Body.(map[string]any)
+	return fields["stored"]
 }
 
 func outcome(a Answer) string {
