@@ -2,15 +2,15 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
+
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 )
 
 // Watch counts the requests of the clients it is an option of, every attempt of a retry for itself. The zero value is
@@ -26,10 +26,14 @@ type Watch struct {
 type Traffic struct {
 	Requests, Throttles   int
 	ReadUnits, WriteUnits float64
+	Items                 int // that queries read, whether or not a filter let them pass
 }
 
 func (t Traffic) minus(u Traffic) Traffic {
-	return Traffic{t.Requests - u.Requests, t.Throttles - u.Throttles, t.ReadUnits - u.ReadUnits, t.WriteUnits - u.WriteUnits}
+	return Traffic{
+		Requests: t.Requests - u.Requests, Throttles: t.Throttles - u.Throttles, Items: t.Items - u.Items,
+		ReadUnits: t.ReadUnits - u.ReadUnits, WriteUnits: t.WriteUnits - u.WriteUnits,
+	}
 }
 
 // Traffic returns what was sent up to now.
@@ -64,22 +68,10 @@ func (w *Watch) attempt(ctx context.Context, in middleware.FinalizeInput, next m
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.traffic.Requests++
-	if throttled(err) {
+	if dispatch.TooFast(err) {
 		w.traffic.Throttles++
 	}
 	return out, metadata, err
-}
-
-func throttled(err error) bool {
-	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	switch api.ErrorCode() {
-	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded":
-		return true
-	}
-	return false
 }
 
 func (w *Watch) units(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
@@ -145,6 +137,7 @@ func (t *Traffic) add(output any) {
 	case *dynamodb.GetItemOutput:
 		read(some(output.ConsumedCapacity)...)
 	case *dynamodb.QueryOutput:
+		t.Items += int(output.ScannedCount)
 		read(some(output.ConsumedCapacity)...)
 	case *dynamodb.BatchGetItemOutput:
 		read(output.ConsumedCapacity...)
