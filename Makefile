@@ -9,7 +9,7 @@ MAKEFLAGS   += --no-print-directory
 .DEFAULT_GOAL := help
 
 FUZZRUNS ?= 5000
-TIMEOUT  ?= 15m
+TIMEOUT  ?= 30m
 PKG      ?= ./...
 BENCH    ?= .
 COUNT    ?= 10
@@ -29,6 +29,7 @@ REQUESTS ?= 100000
 ITEMS    ?= 10000000
 SUITE    ?=
 ONLY     ?=
+WRITE    ?=
 PEERS    := .peers
 
 TOOL    := go tool -modfile=tools.mod
@@ -45,7 +46,7 @@ test: deps lint suite monitoring browser bench-once fuzz ## everything CI checks
 
 # -race needs cgo, hence a C compiler and its headers. Whatever else the suite comes to need is installed here.
 .PHONY: deps
-deps: ## fetch what the tests need beside Go (a C compiler, a browser: Debian, as root)
+deps: ## fetch what the tests need beside Go (a C compiler, a browser, Python, Node.js: Debian, as root)
 	$(call heading,deps: C compiler for the race detector)
 	@cc=$$(go env CC); \
 	if echo '#include <stdlib.h>' | $$cc -E - >/dev/null 2>&1; then \
@@ -62,6 +63,14 @@ deps: ## fetch what the tests need beside Go (a C compiler, a browser: Debian, a
 		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; \
 	else \
 		echo "no chromium: install one, the tests of the page need it" >&2; exit 1; \
+	fi
+	$(call heading,deps: Python and Node.js for the programs of docs/reference and docs/local.md)
+	@if command -v node >/dev/null && python3 -c 'import boto3' 2>/dev/null; then \
+		echo "python3 with boto3 and node are there"; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3 python3-boto3 nodejs; \
+	else \
+		echo "no python3 with boto3, or no node: install them, the tests of the documentation need them" >&2; exit 1; \
 	fi
 	$(call heading,deps: dynoxide for the tests that want a second opinion)
 	@go run ./internal/peer/fetch
@@ -111,6 +120,8 @@ suite: ## the whole test suite with the race detector
 	@CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 RAPID_CHECKS=$(MODELS) RAPID_SEED=$(SEED) HEATSINK_PEERS=required go test -race -vet=off -timeout $(TIMEOUT) . ./move ./cmd/heatsink ./...
 	$(call heading,docs/physics.md is what the scenarios give)
 	@go test -run Fidelity -timeout $(TIMEOUT) ./local
+	$(call heading,the table of examples/shop is what the shop does)
+	@go test -run TestReadmeTable -timeout $(TIMEOUT) ./examples/shop
 
 # A module of its own, so that users do not inherit Prometheus.
 .PHONY: monitoring
@@ -171,6 +182,10 @@ proof-moving: ## measure that items move under load and nothing is lost, doubled
 proof-heat: ## measure that findings are right on keys as people write them, and that their remedies work (25 minutes, most of them for its breaks: ONLY=corpus,loops)
 	@go run ./internal/proof/heat -only '$(ONLY)' -seed '$(SEED)'
 
+.PHONY: proof-first-contact
+proof-first-contact: ## measure what a newcomer sees: heatsink beside hand-made suffixes, the demo in a fresh clone, the lab, the page (15 minutes: ONLY=comparison,demo,aggregate,frames, WRITE=1 for the documents)
+	@go run ./internal/proof/firstcontact -only '$(ONLY)' $(if $(WRITE),-write)
+
 # DynamoDB Local and dynoxide are downloaded once. A peer that is not to be had, such as DynamoDB Local without a JVM, is "not run".
 .PHONY: proof-engine
 proof-engine: ## measure that the engine answers as DynamoDB does (20 minutes: SUITE=DIR of the public suite, REQUESTS=100000 beside its peers, ITEMS=10000000 for scale, ONLY=suite)
@@ -210,6 +225,19 @@ $(PEERS)/node_modules/.package-lock.json:
 	$(call heading,npm install of dynalite into $(PEERS))
 	@mkdir -p $(PEERS)
 	@npm install --prefix $(PEERS) --no-audit --no-fund dynalite@4
+
+.PHONY: dist
+dist: ## binaries of the usual platforms and their checksums into ./dist, the same bytes on any machine with this version of Go
+	@go run ./internal/dist build -only '$(ONLY)'
+	@cat dist/SHA256SUMS
+
+.PHONY: dist-check
+dist-check: ## build one platform twice, in two directories with empty caches, and compare the bytes (minutes: ONLY=darwin/arm64)
+	@go run ./internal/dist check -only '$(ONLY)'
+
+.PHONY: install-check
+install-check: ## go install of this checkout, through a file proxy and with an empty module cache (minutes)
+	@go run ./internal/dist install
 
 .PHONY: mutants
 mutants: ## break PKG in N random ways (50, SEED=1) and list the breaks that its tests do not notice

@@ -178,7 +178,7 @@ func newControl(client Client, o *Options, draw func(n uint64) uint64) *adapt.Co
 	retry := dispatch.Retry(o.Retry)
 	control := &adapt.Control{
 		Client: client, Table: o.Table, PartitionKey: o.PartitionKey, SortKey: o.SortKey, Collection: o.collectionName(),
-		Writes: dispatch.New(retry, nil, draw),
+		Writes: dispatch.New(patient(retry), nil, draw),
 		// A limit of its own: a read of a shard may have to read a record again, and must not wait for one that waits for it.
 		Reads: dispatch.New(retry, dispatch.NewLimiter(o.MaxConcurrency), draw),
 	}
@@ -186,6 +186,16 @@ func newControl(client Client, o *Options, draw func(n uint64) uint64) *adapt.Co
 		control.Table, control.PartitionKey, control.SortKey = o.ControlTable, controlTableKey, ""
 	}
 	return control
+}
+
+// patient returns how writes of control items are repeated. A ledger may lie in the very partition that its key makes hot. It is written
+// seldom, so many attempts cost little, and each has a chance: where four of five writes are throttled, six attempts fail once in four
+// times and twenty once in ninety. Then the key would stay hot until its next report.
+func patient(r dispatch.Retry) dispatch.Retry {
+	r = r.WithDefaults()
+	r.Attempts = max(r.Attempts, 20)
+	r.Max = min(r.Max, 160*time.Millisecond)
+	return r
 }
 
 // newBook returns what a process knows of the collection's ledgers and its charter: nil if it has neither.

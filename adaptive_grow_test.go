@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -134,4 +135,20 @@ func compareIDs(t *testing.T, read string, ids []string, want map[string]bool) {
 	if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
 		t.Errorf("%s returned items twice or out of order: %v", read, ids)
 	}
+}
+
+// A ledger in the partition that its key makes hot is throttled, too. Its write is repeated until it is stored.
+func TestGrowsThroughThrottles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := faulty.On(t, onItems(t), nil)
+		c := openItems(t, client, Options{Adaptive: &Adaptive{}})
+		if _, err := c.Ledgers().Grow(t.Context(), "before", time.Time{}, 2, ""); err != nil { // it writes the charter
+			t.Fatal(err)
+		}
+		client.Decide(faulty.Script(slices.Repeat([]faulty.Fault{faulty.Throttled}, 15)...).Of("PutItem"))
+		_, err := c.Ledgers().Grow(t.Context(), "k", time.Time{}, 4, "")
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/place"
 )
 
@@ -114,6 +115,14 @@ type UnknownOutcomeError struct{ Err error }
 func (e *UnknownOutcomeError) Error() string { return "outcome unknown: " + e.Err.Error() }
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
+
+// Throttled reports whether an operation of a collection or a recipe failed because DynamoDB throttled it: its table, its
+// partition or the account had no capacity left, also after retries. The operation did not happen, and may succeed later. A
+// service answers such a request with status 503. It is false for an UnknownOutcomeError, and for what a limit of this
+// process has refused.
+func Throttled(err error) bool {
+	return !errors.As(err, new(*UnknownOutcomeError)) && dispatch.TooFast(err)
+}
 
 // DecodeError is an item that does not fit the collection's type, or whose event time is invalid. Query and Page continue
 // after it; other reads end with it. To read such items, use As with Item.

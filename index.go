@@ -19,6 +19,9 @@ import (
 // Get, Update and Delete go to the table, one request for each item. Query and what builds on it read the index: the
 // users of a status, by when they were seen. An item without the index's partition key is in the table, and not in the list.
 //
+// A condition sees the index's partition key as it is stored, as ACTIVE#SHARD_7. Conditions on the status need an attribute of
+// their own that holds the status alone, as in examples/shop.
+//
 // The layout must be Calculated, so that every write of an item finds the shard that lists it. By default the shard is
 // calculated from the table's key: see Options.ShardBy.
 type Index struct {

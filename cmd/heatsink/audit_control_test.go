@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -123,5 +125,32 @@ func TestTopLeavesControlItemsOut(t *testing.T) {
 	}
 	if got := look(); !strings.Contains(got, line) || !strings.Contains(got, "total 1) on 1 key") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A key that has grown is one row with all of its items. Its older shards hold more, which is no finding, and nobody is told
+// to shard it.
+func TestAuditOfAKeyThatHasGrown(t *testing.T) {
+	endpoint, client := serveTable(t)
+	putBrand(t, client, ledgerKey("OPEN"), 0)
+	stored := map[string]int{"OPEN": 300, "OPEN#SHARD_1": 150}
+	for shard := 2; shard < 16; shard++ {
+		stored["OPEN#SHARD_"+strconv.Itoa(shard)] = 20
+	}
+	for key, items := range stored {
+		for i := range items {
+			putBrand(t, client, key, i)
+		}
+	}
+	stdout, stderr, code := command(t, "audit", "brands", "--endpoint", endpoint)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	rows, findings, _ := strings.Cut(stdout, "note:")
+	if strings.Count(rows, "\n  OPEN ") != 1 || !regexp.MustCompile(`\n  OPEN +730 items +75\.3% +16 shards, the fullest takes 41 %\n`).MatchString(rows) {
+		t.Errorf("the key is not one row with 730 items: %s", rows)
+	}
+	if strings.Contains(findings, "OPEN") {
+		t.Errorf("a finding is about the key: %s", findings)
 	}
 }

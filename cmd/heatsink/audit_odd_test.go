@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,5 +102,67 @@ func TestAuditOfAnOddlyNamedExport(t *testing.T) {
 	_, stderr, code = command(t, "audit", "orders", "--export", filepath.Join(dir, "b*.json"), "--key", "pk")
 	if c, found := obeyed(stderr); found || code != 2 {
 		t.Errorf("exit %d, %q has %q", code, stderr, c)
+	}
+}
+
+// The rate of a key has the time of the headline if the source has stopped. Else its time is named.
+func TestAuditNamesTheTimeOfRates(t *testing.T) {
+	now := time.Now()
+	report := heat.Report{
+		Source: heat.Stream, From: now.Add(-50 * time.Second), To: now, Ended: true,
+		Resources: []heat.ResourceReport{{
+			Resource: heat.Resource{Table: "shop"},
+			Writes:   heat.Flow{Units: 18_500, Keys: []heat.KeyHeat{{Key: "LIKES#viral", Units: 10_500, Low: 10_500, RateLow: 76.7, Share: 0.5676}}},
+		}},
+	}
+	for _, test := range []struct {
+		source heat.Source
+		ended  bool
+		want   string
+	}{
+		{heat.Stream, true, "LIKES#viral  10,500 write units  210.0/s  56.8%"},
+		{heat.Engine, false, "LIKES#viral  10,500 write units  76.7/s lately  56.8%"},
+	} {
+		report.Source, report.Ended = test.source, test.ended
+		var out strings.Builder
+		writeReports(newScreen(&out), []heat.Report{report}, nil, 10)
+		if !strings.Contains(out.String(), test.want) || !strings.Contains(out.String(), "18,500 write units in 50s (370.0/s)") {
+			t.Errorf("%s: want %q: %s", test.source, test.want, out.String())
+		}
+	}
+}
+
+// The keys of a source that has stopped are in the order of what is printed of them, before the list is cut.
+func TestAuditSortsByWhatItPrints(t *testing.T) {
+	report := heat.Report{Source: heat.Stream, Ended: true, Resources: []heat.ResourceReport{{
+		Resource: heat.Resource{Table: "market"},
+		Writes: heat.Flow{Units: 400, Keys: []heat.KeyHeat{
+			{Key: "late", Units: 20, RateLow: 9}, {Key: "early", Units: 250, RateLow: 1}, {Key: "middle", Units: 130, RateLow: 5},
+		}},
+		Reads: heat.Flow{Units: 7, Throttled: 3},
+	}}}
+	var out bytes.Buffer
+	writeReports(newScreen(&out), []heat.Report{report}, nil, 2)
+	early, middle := strings.Index(out.String(), "early"), strings.Index(out.String(), "middle")
+	if early < 0 || middle < early || strings.Contains(out.String(), "late ") {
+		t.Errorf("got %s", out.String())
+	}
+	if !strings.Contains(out.String(), "), 7 read units") {
+		t.Errorf("reads do not follow a comma: %s", out.String())
+	}
+}
+
+// Partitions that were throttled some seconds ago come before idle ones.
+func TestTopShowsTheBusiestPartitions(t *testing.T) {
+	now := time.Unix(2000, 0)
+	h := partitions.Heat{Table: "market", PartitionWrites: 1000, PartitionReads: 3000}
+	for id := range uint64(64) {
+		h.Partitions = append(h.Partitions, partitions.Partition{ID: id + 1})
+	}
+	h.Partitions[40].Seconds = []partitions.Second{{Start: now.Add(-4 * time.Second), WriteUnits: 1000, WriteThrottled: 50}}
+	h.Partitions[50].Seconds = []partitions.Second{{Start: now.Add(-4 * time.Second), WriteThrottled: 50}}
+	lines := (&top{table: "market", keys: 2}).partitionLines(&screen{}, &h, now)
+	if len(lines) != 4 || !strings.Contains(lines[1], "#41 ") || !strings.Contains(lines[2], "#51 ") {
+		t.Errorf("got %s", strings.Join(lines, "\n"))
 	}
 }

@@ -1,19 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/figure"
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // parseKeyFlag reads NAME or INDEX=NAME and returns the table or index as heat.Options name it.
@@ -86,7 +85,7 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 	screen.say("%s", screen.bold(printable(headline(r, report))))
 	table := tabwriter.NewWriter(screen.out, 0, 0, 2, ' ', 0)
 	for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
-		writeKeys(table, r.Flow(d), d, top)
+		writeKeys(table, r.Flow(d), d, report, top)
 	}
 	if r.Stored != nil {
 		writeStored(table, r.Stored, top)
@@ -104,14 +103,30 @@ func writeResource(screen *screen, r *heat.ResourceReport, report heat.Report, t
 	}
 }
 
-// writeKeys lists the keys of a flow, shards folded into their logical key.
-func writeKeys(table io.Writer, f *heat.Flow, d heat.Direction, top int) {
+// writeKeys lists the keys of a flow, shards folded into their logical key. Rates are of the time that the headline tells if
+// the source has stopped, else those of the last seconds.
+func writeKeys(table io.Writer, f *heat.Flow, d heat.Direction, report heat.Report, top int) {
 	all := f.Folded()
+	if report.Ended { // the rates that are printed are those of the whole time
+		slices.SortStableFunc(all, func(a, b heat.LogicalKey) int { return cmp.Compare(b.Units, a.Units) })
+	}
 	for i := range all[:min(top, len(all))] {
 		k := &all[i]
-		fmt.Fprintf(table, "  %s\t%s\t%.1f/s\t%.1f%%\t%s\n", printable(k.Key), figure.Count(k.Units, d.String()+" unit"), k.RateLow, 100*k.Share,
+		rate := fmt.Sprintf("%.1f/s", k.RateLow)
+		switch {
+		case report.Ended:
+			rate = fmt.Sprintf("%.1f/s", perSecond(k.Units, report))
+		case report.Source == heat.Live || report.Source == heat.Engine:
+			rate += " lately"
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%.1f%%\t%s\n", printable(k.Key), figure.Count(k.Units, d.String()+" unit"), rate, 100*k.Share,
 			joinTexts(k.Spread(), throttleText(k.Throttled, k.Reason)))
 	}
+}
+
+// perSecond returns units of a report as a rate of its whole time.
+func perSecond(units float64, report heat.Report) float64 {
+	return units / max(1, report.Elapsed().Seconds())
 }
 
 // writeStored lists the keys of stored items in the same way.
@@ -120,7 +135,7 @@ func writeStored(table io.Writer, s *heat.Stored, top int) {
 	for i := range all[:min(top, len(all))] {
 		k := &all[i]
 		count := figure.Count(k.Items, "item")
-		if at := slices.IndexFunc(s.Keys, func(listed heat.KeyItems) bool { return listed.Key == k.Key }); at >= 0 {
+		if at := slices.IndexFunc(s.Keys, func(listed heat.KeyItems) bool { return listed.Key == k.Key }); at >= 0 && k.Shards < 2 {
 			count = between(s.Keys[at].Low, s.Keys[at].Items)
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%.1f%%", printable(k.Key), count, 100*k.Share)
@@ -136,12 +151,7 @@ func joinTexts(texts ...string) string {
 }
 
 // printable returns a text as it is, or quoted if it has something in it that a terminal would obey.
-func printable(text string) string {
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return strconv.Quote(text)
-	}
-	return text
-}
+func printable(text string) string { return quote.Printable(text) }
 
 // printableLines is printable for a text of several lines, such as an error's.
 func printableLines(text string) string {
@@ -177,13 +187,16 @@ func headline(r *heat.ResourceReport, report heat.Report) string {
 			parts = append(parts, flowText(f, d, report))
 		}
 	}
-	return strings.Join(parts, ": ")
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return parts[0] + ": " + strings.Join(parts[1:], ", ")
 }
 
 // flowText says how much a flow consumed, its peak and how much was throttled, as far as the source knows.
 func flowText(f *heat.Flow, d heat.Direction, report heat.Report) string {
 	text := fmt.Sprintf("%s in %s (%.1f/s", figure.Count(f.Units, d.String()+" unit"), spanText(report.Elapsed().Round(time.Second)),
-		f.Units/max(1, report.Elapsed().Seconds()))
+		perSecond(f.Units, report))
 	if f.Peak > 0 {
 		text += fmt.Sprintf(", peak %s/s", figure.Thousands(f.Peak))
 	}

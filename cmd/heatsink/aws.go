@@ -41,8 +41,8 @@ type clients struct {
 }
 
 func (a *account) clients(ctx context.Context) (clients, error) {
-	if u, err := url.Parse(a.endpoint); a.endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return clients{}, fmt.Errorf("--endpoint %q is not a URL: give one such as http://127.0.0.1:8000", a.endpoint)
+	if err := checkEndpoint(a.endpoint); err != nil {
+		return clients{}, err
 	}
 	options := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(newHTTPClient(answerTime, wholeTime)),
@@ -71,6 +71,14 @@ func (a *account) clients(ctx context.Context) (clients, error) {
 		dynamodbstreams.NewFromConfig(cfg, func(o *dynamodbstreams.Options) { o.HTTPClient = limitedClient{o.HTTPClient, pageLimits} }),
 		cloudwatch.NewFromConfig(cfg, func(o *cloudwatch.Options) { o.HTTPClient = limitedClient{o.HTTPClient, metricLimits} }),
 	}, nil
+}
+
+// checkEndpoint returns an error if the value of --endpoint is no URL.
+func checkEndpoint(endpoint string) error {
+	if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("--endpoint %q is not a URL: give one such as http://127.0.0.1:8000", endpoint)
+	}
+	return nil
 }
 
 // local fills in what an engine on one's own machine does not care for, where nothing says otherwise: the search for

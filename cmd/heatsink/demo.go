@@ -40,7 +40,7 @@ func newDemo() *cobra.Command {
 	var page pageFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show a hot key that throttles, the same load on shards, a key that grows, and the merged read, in half a minute",
+		Short: "See a hot key throttle, and the same load on shards, in half a minute",
 		Long: `Write the same load to one key in four ways, then read everything back. The engine
 runs inside this process, and its partitions throttle as DynamoDB's do.
 
@@ -50,8 +50,8 @@ runs inside this process, and its partitions throttle as DynamoDB's do.
   4. one key that is cold first, then hot, and grows by itself (heatsink.Adaptive), on a
      table with 40 partitions
 
-The demo installs nothing, opens no port unless --web asks for one, and uses no AWS account. It fails if an
-acknowledged write is missing, duplicated or out of order.
+The demo installs nothing, opens no port unless --web asks for one, and uses no AWS
+account. It fails if an acknowledged write is missing, duplicated or out of order.
 
 With --json, stdout is one JSON document. Rates are per second. They exclude the first
 second of each act, and of the fourth act the time before the key has grown.
@@ -116,13 +116,14 @@ func (d *demo) watched(ctx context.Context) (err error) {
 		return d.run(ctx)
 	}
 	d.heat = &demoHeat{}
-	page, err := d.page.start(ctx, heatpage.Options{Title: "heatsink demo", Source: d.heat.round})
+	page, err := d.page.start(ctx, heatpage.Options{Title: "heatsink demo", Source: d.heat.round, Ledger: d.heat.ledger})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, page.end(ctx)) }()
 	if page.url != "" {
-		d.screen.say("The page is at %s", page.url)
+		d.screen.say("Open %s in a browser to see the heat as a picture.", page.url)
+		d.screen.say("")
 	}
 	if err := d.run(ctx); err != nil || page.url == "" {
 		return err
@@ -211,4 +212,7 @@ func (d *demo) closing() {
 	}
 	d.screen.say("")
 	d.screen.say("The demo took %.0f s. Next: README.md, or go doc github.com/heatsink-go/heatsink", d.report.Elapsed)
+	if !d.page.wanted() {
+		d.screen.say("To see the heat as a picture in your browser: heatsink demo --web 127.0.0.1:8080")
+	}
 }

@@ -87,7 +87,7 @@ func (a act) open(ctx context.Context, key string, units int) (*stage, error) {
 
 // show lets a page see the act.
 func (s *stage) show(heat *demoHeat, number int) error {
-	option, err := heat.play(fmt.Sprintf("act %d (%s)", number, s.name), s.db)
+	option, err := heat.play(fmt.Sprintf("act %d (%s)", number, s.name), s.grows, s.db)
 	if err != nil {
 		return err
 	}

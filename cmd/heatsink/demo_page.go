@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -18,11 +19,12 @@ type demoHeat struct {
 	mu       sync.Mutex
 	db       *local.DB
 	recorder *heat.Recorder
-	act      string // the name under which the page shows the table
+	act      string            // the name under which the page shows the table
+	ledgers  *heatsink.Ledgers // nil if the layout does not grow
 }
 
 // play shows the engine of an act from now on, and returns what its clients are made with.
-func (h *demoHeat) play(act string, db *local.DB) (func(*dynamodb.Options), error) {
+func (h *demoHeat) play(act string, grows bool, db *local.DB) (func(*dynamodb.Options), error) {
 	recorder, err := heat.NewRecorder(heat.Options{Keys: map[string][]string{demoTable: {"pk"}}, NoDescribe: true, Top: mostTopKeys})
 	if err != nil {
 		return nil, err
@@ -30,6 +32,14 @@ func (h *demoHeat) play(act string, db *local.DB) (func(*dynamodb.Options), erro
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.act, h.db, h.recorder = act, db, recorder
+	if h.ledgers = nil; grows {
+		opened, err := heatsink.Open[view](db.Client(), heatsink.Options{Table: demoTable, PartitionKey: "pk", SortKey: "sk", Adaptive: &heatsink.Adaptive{}})
+		if err != nil {
+			return nil, err
+		}
+		ledgers := opened.Ledgers()
+		h.ledgers = &ledgers
+	}
 	return recorder.Option, nil
 }
 
@@ -47,6 +57,17 @@ func (h *demoHeat) decided(d heatsink.Decision) {
 	if h.recorder != nil {
 		h.recorder.Decided(heat.Decision{Resource: heat.Resource{Table: demoTable}, Key: d.Key, Reason: string(d.Reason), From: d.From, To: d.To})
 	}
+}
+
+// ledger returns the ledger of a key of the act that is played.
+func (h *demoHeat) ledger(ctx context.Context, of heat.Resource, key string) (heatpage.Ledger, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.db == nil || h.ledgers == nil || of.Table != h.act {
+		return heatpage.Ledger{}, nil
+	}
+	l, err := h.ledgers.Show(ctx, key, time.Now())
+	return heatpage.Ledger(l), err
 }
 
 // round is what the page shows. The lock keeps the act from closing its engine meanwhile.

@@ -245,13 +245,17 @@ func TestDemoMeaning(t *testing.T) {
 		{rates: rates{Offered: 7900, Accepted: 7800}, Shards: 16},
 	}}
 	got := strings.Join(r.meaning(), "\n")
-	for _, want := range []string{"5.9 times", "Refused: 1.7 %.", "with 4 partitions", "At 16 it accepted 7,800 WCU/s", "it offered 8,000, 6,000, 8,000\nand 7,900 of 8,000 WCU/s"} {
+	for _, want := range []string{"5.9 times", "Refused: 1.7 %.", "with 4 partitions", "At 16 it accepted 7,800 WCU/s", "could not hold the rate of the load: it offered 8,000, 6,000, 8,000\nand 7,900 WCU/s, where 8,000 were wanted"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
 	r.Acts[1].rates = rates{Offered: 8000, Accepted: 8000}
-	if got := fmt.Sprint(r.meaning()); !strings.Contains(got, "Refused: none.") || strings.Contains(got, "too busy") {
+	if got := fmt.Sprint(r.meaning()); !strings.Contains(got, "Refused: none.") || strings.Contains(got, "could not hold") {
+		t.Errorf("got %s", got)
+	}
+	r.Acts[0].Offered = 9542 // it caught up with what it had not offered before
+	if got := fmt.Sprint(r.meaning()); !strings.Contains(got, "could not hold the rate") || strings.Contains(got, "9,542 of") {
 		t.Errorf("got %s", got)
 	}
 }

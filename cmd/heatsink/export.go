@@ -39,7 +39,8 @@ beginning and the end. On AWS, ExportTableToPointInTime exports a table as of on
 local engine, restore a backup and export that table.
 
 It can be stopped at any moment, also by kill -9. Run the same command again, and it goes on
-behind the last file that is whole. It waits when the table throttles, and keeps to --rcu.
+behind the last file that is whole. A second export of the table into the directory is refused
+meanwhile. It waits when the table throttles, and keeps to --rcu.
 
 With --json, stdout has one object for each line: {"progress": …} about once a second, and
 {"result": …} at the end.`,

@@ -31,19 +31,24 @@ func (m *importing) command() *cobra.Command {
 		Short: "Write the items of an export into a table",
 		Long: `Write the items of an export into a table: one that heatsink export has made, or one of
 DynamoDB's own exports to S3 in DynamoDB JSON, copied here with aws s3 cp --recursive. DIR is the
-directory of the export, with manifest-summary.json in it, or one above. TABLE is by default the
+directory of the export, with manifest-summary.json in it, or any above. TABLE is by default the
 table of the export.
 
 If there is no such table, it is created on demand: with the keys and indexes that heatsink
 export has noted, or with --key and --sort. A table that has items is refused without --replace:
 items with the same keys would be replaced.
 
+An incremental export has what has changed: items that are put, and keys of items that are deleted.
+It needs the table with the items of before, --replace, and the directory data beside its own. Import
+a full export first, then the incremental ones in the order of their times. Amazon Ion is refused.
+
 Each file is compared with its MD5 before any of its items is written, and with the number of
 items in the manifest. A file that is damaged, cut off or not DynamoDB JSON ends the import.
 
 It can be stopped at any moment, also by kill -9. Run the same command again, and it goes on with
 the file that it was at, whose items it writes again. The checkpoint is a file in the export's
-directory, or --checkpoint. It waits when the table throttles, and keeps to --wcu.
+directory, or --checkpoint; a file that is none is refused, and a second import with the same one.
+It waits when the table throttles, and keeps to --wcu.
 
 With --json, stdout has one object for each line: {"progress": …} about once a second, and
 {"result": …} at the end.`,

@@ -36,7 +36,8 @@ func newLedger() *cobra.Command {
 		Short: "Look at adaptive collections, and change how wide their keys are",
 		Long: `Look at the ledgers of a collection with Options.Adaptive, and change them by hand. The
 ledger of a key says how many shards it has. The charter says how the collection is laid
-out. Both are stored in the table, so the commands need no layout from you.
+out. Both are stored in the table, so the commands need no layout from you. docs/adaptive.md
+explains them.
 
 A table may hold several collections. --name says which one is meant. Without --name, the
 commands look for the charter that is named "table", and for one with the name of each

@@ -34,7 +34,8 @@ To change the layout of a collection:
 
   1. Print the charter with --json into a file, and edit the file. Leave the old layout in
      "older" if items are stored under it: those items are missed otherwise. An older layout
-     is "not sharded", or "random 16 {key}#SHARD_{shard}" with its own numbers.
+     is "not sharded", or "random 16 {key}#SHARD_{shard}" with its own numbers, or
+     "calculated 16 xxhash {key}#SHARD_{shard}".
   2. Run charter --from FILE. It prints what changes, and changes nothing.
   3. Stop the processes with the old layout. Those that still run refuse the collection
      within a minute.

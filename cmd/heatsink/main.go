@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 func main() {
@@ -30,9 +30,15 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &printed{Writer: stdout}
+	if root.SetOut(out); isTTY(stdout) { // the screen of top wants the terminal itself, which does not become full
+		root.SetOut(stdout)
+	}
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return 0
 	}
@@ -43,6 +49,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 2
+}
+
+// printed is where results go. It keeps the first error, so that a disk that is full fails the command, whoever wrote to it.
+type printed struct {
+	io.Writer
+	err error
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	n, err := p.Writer.Write(text)
+	if err != nil && p.err == nil {
+		p.err = fmt.Errorf("results were not written: %w", err)
+	}
+	return n, err
+}
+
+func isTTY(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // badNews is a finding that --fail-on asked for. It is no failure of the command, and a script can tell the two apart by the
@@ -57,13 +82,20 @@ func newRoot() *cobra.Command {
 		Short: "Keep DynamoDB partitions cool",
 		Long: `heatsink keeps DynamoDB partitions cool. It finds hot keys, explains why they are
 hot, and plans how to spread them. It also runs a local DynamoDB whose partitions
-throttle: inside your tests (package local), or as a server (heatsink serve).`,
+throttle: inside your tests (package local), or as a server (heatsink serve).
+
+A shard is one of several keys that a hot key is spread over: ORDERS#SHARD_0, ORDERS#SHARD_1
+and so on. Begin with heatsink demo. For a table of your own, begin with heatsink doctor and
+heatsink audit: both only read. The commands use the AWS account that the AWS CLI would use,
+or with --endpoint a local engine.`,
 		Example: `  heatsink demo                                  see a hot key throttle, and shards that do not
+  heatsink doctor orders                         check permissions, clock, records and items of a table
   heatsink audit orders                          find keys that are hot, or will become hot
   heatsink top orders                            watch the hottest keys, live
   heatsink plan --writes 5000 --item-size 1KB    compute the number of shards
   heatsink ledger ls --table orders              list keys that adaptive layouts have made wider
-  heatsink move orders --index byStatus …        move what an index lists to another layout
+  heatsink move orders --to 16 --dry-run         see what a move to 16 shards would do, and cost
+  heatsink lab run throughput                    simulate loads and layouts in virtual time
   heatsink export orders ./dump                  write a table's items into files
   heatsink import ./dump                         write the items of an export into a table
   heatsink serve                                 run a DynamoDB on 127.0.0.1:8000, in memory
@@ -72,14 +104,20 @@ throttle: inside your tests (package local), or as a server (heatsink serve).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newDemo(), newPlan(), newAudit(), newTop(), newLedger(), newMove(), newExport(), newImport())
-	return root
-}
-
-// version is the version of the module this binary was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"try", "To try without an AWS account:", []*cobra.Command{newDemo(), newLab(), newPlan(), newServe()}},
+		{"look", "To look at a table:", []*cobra.Command{newAudit(), newDoctor(), newTop()}},
+		{"change", "To change or copy a table:", []*cobra.Command{newExport(), newImport(), newLedger(), newMove()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, command := range group.commands {
+			command.GroupID = group.id
+			root.AddCommand(command)
+		}
 	}
-	return "(devel)"
+	root.AddCommand(newVersion())
+	return root
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -78,6 +80,10 @@ func TestVersion(t *testing.T) {
 	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "heatsink version ") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
+	stdout, stderr, code = command(t, "version")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "heatsink ") || !strings.Contains(stdout, runtime.GOOS+"/"+runtime.GOARCH) {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
 }
 
 // What is wrong is said in one line on stderr, and the exit code is 2.
@@ -113,5 +119,25 @@ func TestInterrupt(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := run(ctx, []string{"demo", "--json"}, &stdout, &stderr); code != 2 || stdout.Len()+stderr.Len() > 0 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want 1 and silence", code, &stdout, &stderr)
+	}
+}
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// Results that cannot be written fail the command, also where each line is written by itself.
+func TestResultsThatAreNotWritten(t *testing.T) {
+	for _, args := range [][]string{
+		{"plan", "--writes", "5000", "--item-size", "1KB"},
+		{"plan", "--writes", "5000", "--item-size", "1KB", "--json"},
+		{"lab", "ls"},
+		{"version"},
+	} {
+		var stderr bytes.Buffer
+		if code := run(t.Context(), args, full{}, &stderr); code != 2 || !strings.Contains(stderr.String(), "no space left on device") {
+			t.Errorf("%q: got exit code %d and %q", args, code, &stderr)
+		}
 	}
 }

@@ -101,8 +101,9 @@ it reads the table with strong consistency, and reports every item that is not w
 layout has it.
 
 The exit code is 1 if --verify finds such items, if some are left that no layout explains, if
---dry-run finds items that keep a move from beginning, and if programs still write an old layout. It is 2 if the command could not do its work. It is 0 if
-a move of items found by id has to wait for its next stage: "done" in the JSON tells.
+--dry-run finds items that keep a move from beginning, and if programs still write an old
+layout. It is 2 if the command could not do its work. It is 0 if a move of items found by id
+has to wait for its next stage: "done" in the JSON tells.
 
 With --json, stdout has one object for each line: {"forecast": …}, {"progress": …} about once a
 second, and {"result": …} or {"report": …} at the end. These two have "complete", and "error" with

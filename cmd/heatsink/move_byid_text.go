@@ -81,7 +81,7 @@ func (o *moveOutput) forecastByID(m *mover, options move.Options, f move.Forecas
 	if f.MovesMargin > 0 {
 		margin = fmt.Sprintf(" (give or take %s)", figure.Thousands(f.MovesMargin))
 	}
-	s.say("  items      %s%s%s of %s, %s", exact, figure.Count(f.Moves, "move"), margin, figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	s.say("  items      %s%s%s of %s, %s", exact, figure.Count(f.Moves, "move"), margin, figure.Count(f.Items, "item"), figure.Bytes(f.Bytes))
 	s.say("  writes     %s%s, of which %s are of indexes", exact, figure.Count(f.WriteUnits, "unit"), figure.Thousands(f.IndexUnits))
 	s.say("  reads      %s%s, in %s", exact, figure.Count(f.ReadUnits, "unit"), passesText(f.Passes))
 	s.say("  cost       %s on demand, at the prices of %s of %s", aboutDollars(f.Dollars, exact), list.Region, list.Date)

@@ -19,7 +19,7 @@ func (o *moveOutput) counterForecast(m *mover, options move.CounterOptions, f mo
 	s, list := o.results, prices.USEast1()
 	exact := aboutText(f)
 	s.say("%s", s.bold(fmt.Sprintf("import of attribute %s of table %s into counters of table %s", printable(quote.Text(m.counter.attribute)), printable(m.table), printable(options.Counter.Table))))
-	s.say("  counters   %s%s, in %s of %s", exact, figure.Thousands(f.Moves), figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	s.say("  counters   %s%s, in %s of %s", exact, figure.Thousands(f.Moves), figure.Count(f.Items, "item"), figure.Bytes(f.Bytes))
 	s.say("  writes     %s%s", exact, figure.Count(f.WriteUnits, "unit"))
 	s.say("  reads      %s%s, in two passes", exact, figure.Count(f.ReadUnits, "unit"))
 	s.say("  cost       %s on demand, at the prices of %s of %s", aboutDollars(f.Dollars, exact), list.Region, list.Date)

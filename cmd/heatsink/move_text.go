@@ -55,7 +55,7 @@ func (o *moveOutput) forecast(m *mover, options move.Options, f move.Forecast) {
 	if f.MovesMargin > 0 {
 		margin = fmt.Sprintf(" (give or take %s)", figure.Thousands(f.MovesMargin))
 	}
-	s.say("  items      %s%s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), margin, figure.Count(f.Items, "item"), bytesText(f.Bytes))
+	s.say("  items      %s%s%s of %s, %s in the table", exact, figure.Count(f.Moves, "move"), margin, figure.Count(f.Items, "item"), figure.Bytes(f.Bytes))
 	if f.Misplaced > 0 {
 		s.say("  misplaced  %s%s of these moves are out of another shard of the new layout than the calculated one", exact, figure.Thousands(f.Misplaced))
 	}
@@ -279,18 +279,6 @@ func timeText(d time.Duration) string {
 		return spanText(d.Round(time.Second))
 	}
 	return spanText(d.Round(time.Millisecond))
-}
-
-func bytesText(n int64) string {
-	for _, u := range []struct {
-		name  string
-		bytes int64
-	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
-		if n >= u.bytes {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
-		}
-	}
-	return figure.Count(n, "byte")
 }
 
 // aboutDollars writes an amount that may be inferred.

@@ -111,6 +111,14 @@ func TestServePhysics(t *testing.T) {
 		t.Errorf("got %v throttle events, want 1", events)
 	}
 
+	// Whoever judges by the report knows how much a partition serves, and how many there are.
+	_, body = ask(t, http.MethodGet, s.url+"/heat?table=things")
+	for _, want := range []string{`"limits":{"writeUnits":5}`, `"partitions":2`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+
 	for _, q := range []struct {
 		method, query string
 		want          int

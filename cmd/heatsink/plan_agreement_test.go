@@ -83,7 +83,7 @@ func (a *agreement) compare(t *testing.T, name string, report heat.Report) {
 
 func (a *agreement) judge(name string, p *plan.Plan, k observed.HotKey, findings []heat.Finding) {
 	of := slices.DeleteFunc(slices.Clone(findings), func(f heat.Finding) bool {
-		return f.Key != k.Key && !slices.Contains(f.Others, k.Key) || f.Resource != k.Resource() || !slices.Contains(observed.OfKeys, f.Kind) && f.Kind != heat.ReadHot
+		return !k.Has(f.Key) && !slices.ContainsFunc(f.Others, k.Has) || f.Resource != k.Resource() || !slices.Contains(observed.OfKeys, f.Kind) && f.Kind != heat.ReadHot
 	})
 	worst, found := heat.Worst(of)
 	critical := found && worst == heat.Critical

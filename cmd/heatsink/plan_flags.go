@@ -54,11 +54,12 @@ func (f *planFlags) load(cmd *cobra.Command) {
 	flags.Var((*part)(&w.Share), "share", "share of the hottest key in the table's load, such as 30% or 0.3 (default: unknown)")
 	flags.Float64Var(&w.Zipf, "zipf", 0, "with --keys, instead of --share: exponent of a Zipf distribution of the load")
 	flags.IntVar(&w.Shards, "shards", 0, "number of shards to judge: what the key has, or is thought to need")
+	flags.IntVar(&w.Processes, "processes", 0, "number of processes that add to a counter (default 10)")
 	flags.IntVar(&w.Throttles, "throttles", 0, "throttled requests of the key in five minutes")
 	flags.BoolVar(&w.Unpredictable, "unpredictable", false, "any key may become the hot one, such as that of a tenant")
 	flags.BoolVar(&w.Atomic, "atomic", false, "items of the key must be consistent with each other")
 	flags.BoolVar(&w.Existing, "existing", false, "also read existing items, under the bare key and "+
-		"in the number of shards that --shards gives")
+		"in the number of shards that --shards gives (default with --report: true)")
 }
 
 func (f *planFlags) table(cmd *cobra.Command) {

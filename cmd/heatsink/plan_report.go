@@ -118,6 +118,11 @@ func (f *planFlags) observed(cmd *cobra.Command) ([]plan.Plan, error) {
 		return nil, fmt.Errorf("--report: a report from %s has no rates of keys; use one from a stream, live calls or "+
 			"Contributor Insights", strings.Join(sources, " or "))
 	}
-	plans, err := seen.Plans(base, hottest, f.plannable)
+	plans, err := seen.Plans(base, hottest, func(w *plan.Workload) error {
+		if cmd.Flags().Changed("existing") {
+			w.Existing = base.Existing // the user knows better
+		}
+		return f.plannable(w)
+	})
 	return plans, f.inWords(err)
 }

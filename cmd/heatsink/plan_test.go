@@ -245,8 +245,8 @@ func TestPlanOfSeveralReports(t *testing.T) {
 		want := []plan.KeyRate{
 			{Key: "a", WriteUnits: 900, Throttles: 70},
 			{Key: "b", WriteUnits: 400, ReadUnits: 20},
-			{Key: "z", WriteUnits: 10},
-			{Key: "c", WriteUnits: 5, Throttles: 3},
+			{Key: "z", WriteBurst: 10},
+			{Key: "c", WriteBurst: 5, Throttles: 3},
 		}
 		if len(all) != 2 || !slices.Equal(got, want) {
 			t.Errorf("got %+v", got)
@@ -428,6 +428,24 @@ func TestPlanHelp(t *testing.T) {
 		fields := strings.Fields(strings.ReplaceAll("plan --"+args, "'", ""))
 		if stdout, stderr, code := command(t, fields...); code != 0 && !strings.Contains(args, "--fail-on") || stdout == "" {
 			t.Errorf("%q: exit %d, %s", fields, code, stderr)
+		}
+	}
+}
+
+// Keys of a report have items, unless the user says that they have none.
+func TestPlanOfAReportReadsExistingItems(t *testing.T) {
+	for flag, want := range map[string]bool{"": true, "--existing": true, "--existing=false": false} {
+		document := hotDocument()
+		document.Reports[0].Resources = document.Reports[0].Resources[:1]
+		document.Reports[0].Resources[0].Writes.Keys = document.Reports[0].Resources[0].Writes.Keys[1:2]
+		document.Reports[0].Resources[0].Reads.Keys = nil
+		args := []string{"--top", "1"}
+		if flag != "" {
+			args = append(args, flag)
+		}
+		plans, _ := planReport(t, document, args...)
+		if strings.Contains(plans[0].Snippet, "BareZero: true") != want {
+			t.Errorf("%s: got %s", flag, plans[0].Snippet)
 		}
 	}
 }

@@ -131,7 +131,7 @@ var remedies = []remedy{
 	},
 	{
 		kind: heat.TimeKey, perSecond: 150, before: puts(always("LOG#2026-11-16")),
-		key: "LOG#2026-11-16", strategy: plan.Random, after: planned(always("LOG#2026-11-16")),
+		key: "LOG", strategy: plan.BucketedShards, after: planned(always("LOG")),
 	},
 	{
 		kind: heat.RetryStorm, perSecond: 160, before: sdkPuts(always("EVENTS")),

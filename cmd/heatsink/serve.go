@@ -186,7 +186,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	}
 	defer steadyHeap()()
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys})
+	recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true, Top: mostTopKeys, Limits: s.limits()})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -209,13 +209,17 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	var shown sync.WaitGroup
 	defer shown.Wait()
 	defer done()
-	if untold(s.throttle, credentials != nil) == "" {
+	shows := untold(s.throttle, credentials != nil) == ""
+	if shows {
 		shown.Go(func() { page.Run(showing) })
 	}
 	web := s.web(files, operations, s.handler(e, recorder, page, operations, credentials))
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	fmt.Fprintln(stdout, s.banner(listener.Addr()))
+	if shows {
+		fmt.Fprintf(stdout, "page: http://%s/\n", reachable(listener.Addr()))
+	}
 
 	select {
 	case err := <-served:

@@ -7,7 +7,12 @@ import (
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
-// fillCapacity adds the capacity of tables and indexes to a report of an engine, which sees calls and no descriptions. A
+// limits returns what one partition serves, as far as it is not what DynamoDB's do.
+func (s *server) limits() heat.Limits {
+	return heat.Limits{ReadUnits: float64(s.physics.Partition.Read), WriteUnits: float64(s.physics.Partition.Write)}
+}
+
+// fillCapacity adds the capacity and the partitions of tables and indexes to a report of an engine, which sees calls and no descriptions. A
 // table that was deleted meanwhile has none.
 func fillCapacity(ctx context.Context, e *engine.Engine, report *heat.Report) {
 	for i := range report.Resources {
@@ -27,7 +32,24 @@ func fillCapacity(ctx context.Context, e *engine.Engine, report *heat.Report) {
 				r.Capacity.Items, r.Capacity.Bytes = x.ItemCount, x.SizeBytes
 			}
 		}
+		if r.Capacity != nil {
+			r.Capacity.Partitions = partitionsOf(ctx, e, r.Resource)
+		}
 	}
+}
+
+// partitionsOf returns how many partitions a table or index has now, 0 if the engine has no physics.
+func partitionsOf(ctx context.Context, e *engine.Engine, of heat.Resource) int {
+	list, err := e.Heat(ctx, of.Table, 0)
+	if err != nil {
+		return 0 // it was deleted meanwhile
+	}
+	for i := range list {
+		if h := &list[i]; h.Index == of.Index {
+			return len(h.Partitions)
+		}
+	}
+	return 0
 }
 
 func capacityOf(onDemand bool, provisioned engine.ThroughputDescription, most *engine.Throughput, warm engine.WarmThroughput) *heat.Capacity {

@@ -6,12 +6,10 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/engine"
-	"github.com/heatsink-go/heatsink/internal/sketch"
+	"github.com/heatsink-go/heatsink/internal/round"
 )
 
 // heatPath is where a server with physics tells which keys are hot.
@@ -23,7 +21,7 @@ func observeInto(recorder *heat.Recorder) func(*engine.Access) {
 		seen := heat.Observation{
 			Resource: heat.Resource{Table: a.Table, Index: a.Index},
 			KeyNames: a.KeyNames, Key: a.Key, Sort: a.Sort,
-			Throttled: a.Reason != "", Reason: a.Reason, Partition: a.Partition,
+			Throttled: a.Reason != "", Reason: a.Reason, Partition: a.Partition, Attempt: a.Attempt,
 		}
 		if a.WriteUnits > 0 {
 			seen.Direction, seen.Units = heat.Write, a.WriteUnits
@@ -95,7 +93,7 @@ func placesOf(ctx context.Context, e *engine.Engine, report *heat.Report) map[st
 		var keys [][]string
 		for _, d := range [...]heat.Direction{heat.Read, heat.Write} {
 			for _, k := range r.Flow(d).Keys {
-				if parts := keyParts(k.Key, len(r.Key)); parts != nil {
+				if parts := round.KeyParts(k.Key, len(r.Key)); parts != nil {
 					texts, keys = append(texts, k.Key), append(keys, parts)
 				}
 			}
@@ -113,19 +111,4 @@ func placesOf(ctx context.Context, e *engine.Engine, report *heat.Report) map[st
 		all[r.Resource.String()] = of
 	}
 	return all
-}
-
-// keyParts returns the values of a key in a report, nil if the text does not tell them: it was cut, or the values of several
-// attributes have a "|" of their own.
-func keyParts(key string, attributes int) []string {
-	if cut := len(key) - len("…12345678"); cut > 0 && len(key) > sketch.MaxText-utf8.UTFMax && strings.HasPrefix(key[cut:], "…") {
-		return nil
-	}
-	if attributes == 1 {
-		return []string{key}
-	}
-	if parts := strings.Split(key, "|"); len(parts) == attributes {
-		return parts
-	}
-	return nil
 }

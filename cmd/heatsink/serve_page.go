@@ -19,7 +19,7 @@ func (s *server) page(e *engine.Engine, recorder *heat.Recorder) (*heatpage.Page
 	if host, _, err := net.SplitHostPort(s.addr); err == nil {
 		hosts = append(hosts, host)
 	}
-	return heatpage.New(heatpage.Options{Source: engineRounds(e, recorder), Rows: mostTopKeys, Hosts: hosts})
+	return heatpage.New(heatpage.Options{Source: engineRounds(e, recorder), Rows: mostTopKeys, Hosts: hosts, Ledger: engineLedger(e)})
 }
 
 // engineRounds returns the rounds of an engine: what it told a recorder, its partitions, and where keys are.

@@ -91,6 +91,39 @@ func serve(t *testing.T, args ...string) *served {
 	return s
 }
 
+// The second line says where the page is, if there is one.
+func TestServeTellsItsPage(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want bool
+	}{
+		"physics":                {[]string{"--physics"}, true},
+		"no physics":             {nil, false},
+		"physics, an access key": {[]string{"--physics", "--access-key", "AKIALOCAL", "--secret-key", "secret"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			read, write := io.Pipe()
+			go func() {
+				run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...), write, io.Discard)
+				_ = write.Close()
+			}()
+			stdout := bufio.NewReader(read)
+			banner, err := stdout.ReadString('\n')
+			stop()
+			rest, err2 := io.ReadAll(stdout)
+			want := ""
+			if found := urlPattern.FindStringSubmatch(banner); c.want && found != nil {
+				want = "page: " + found[1] + "/\n"
+			}
+			if err != nil || err2 != nil || string(rest) != want || c.want && want == "" {
+				t.Errorf("got %q after %q, want %q; %v, %v", rest, banner, want, err, err2)
+			}
+		})
+	}
+}
+
 // shutdown ends the server and returns its exit code.
 func (s *served) shutdown() int {
 	s.stop()

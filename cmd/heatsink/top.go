@@ -54,8 +54,8 @@ On a terminal, top is an interactive program: keys inside their partitions, with
 trends and the reasons of throttles. Press ? for help. Elsewhere, and with --plain, it
 prints each round as plain lines. Either way, the shards of a key are folded into one line,
 which says how many there are and what the fullest takes. With --json it prints each round
-as one line, a report with the fields of a heatsink audit report. NO_COLOR turns colours
-off. With --hash-keys, shards cannot be folded.`,
+as one line, a report with the fields of a heatsink audit report. Press Ctrl-C to end it, or
+give --once or --last. NO_COLOR turns colours off. With --hash-keys, shards cannot be folded.`,
 		Example: `  heatsink top orders
   heatsink top orders --endpoint http://127.0.0.1:8000 --last 30s
   heatsink top orders --web 127.0.0.1:8080         a picture in the browser instead
@@ -78,6 +78,9 @@ off. With --hash-keys, shards cannot be folded.`,
 	f.BoolVar(&t.once, "once", false, "print one round and end")
 	f.StringArrayVar(&t.layouts, "layout", nil, "how keys of shards are spelt besides {key}#SHARD_{shard} and {key}#SHARD#{shard}, such as {key}.{shard}; may be repeated")
 	t.page.flags(f)
+	for _, name := range []string{"web", "save-page"} {
+		f.Lookup(name).Usage += "; not with --json, --plain or --once"
+	}
 	return cmd
 }
 

@@ -141,7 +141,8 @@ func TestTopLines(t *testing.T) {
 			{Resource: heat.Resource{Table: "orders"}, Writes: flow(0, heat.KeyHeat{Key: "cold"}, heat.KeyHeat{Key: "warm", RateLow: 40, Consumed: 40})},
 			{
 				Resource: heat.Resource{Table: "orders", Index: "byStatus"},
-				Writes:   flow(7, heat.KeyHeat{Key: "OPEN", RateLow: 2258, Throttled: 7, Consumed: 950, Second: 986, Refused: 7, Reason: "IndexWriteKeyRangeThroughputExceeded"}),
+				Writes: flow(7, heat.KeyHeat{Key: "OPEN", RateLow: 2258, Throttled: 7, Consumed: 950, Second: 986, Refused: 7, Reason: "IndexWriteKeyRangeThroughputExceeded"},
+					heat.KeyHeat{Key: "BURST", RateLow: 501, Throttled: 7, Consumed: 490, Second: 868, Refused: 7, Reason: "IndexWriteKeyRangeThroughputExceeded"}),
 			},
 		}},
 		Partitions: []partitions.Heat{{Table: "orders", Partitions: []partitions.Partition{{ID: 1}}}},
@@ -151,6 +152,7 @@ func TestTopLines(t *testing.T) {
 		"orders, source: engine",
 		"orders/byStatus writes: 100 units/s, 7/s throttled",
 		"986.0/s    0.0%  ####################  OPEN  demand 2258/s, 7.0/s throttled: IndexWriteKeyRangeThroughputExceeded",
+		"868.0/s    0.0%  #################...  BURST  demand 868/s, 7.0/s throttled: IndexWriteKeyRangeThroughputExceeded",
 		"orders writes: 100 units/s",
 		"40.0/s    0.0%  #...................  warm",
 		"orders: 1 partition, 0 splits",

@@ -52,10 +52,10 @@ const tooCold, tooSmall = 0.05, 0.001
 func (t *top) flowLines(screen *screen, of *round.Flow, now time.Time) []string {
 	r, d := of.ResourceReport, of.Direction
 	f := r.Flow(d)
-	second := round.LastSecond(f.Trend, now)
-	line := fmt.Sprintf("%s %ss: %.0f units/s", printable(r.Resource.String()), d, second.Units)
+	units, throttled := round.Lately(f.Trend, now)
+	line := fmt.Sprintf("%s %ss: %.0f units/s", printable(r.Resource.String()), d, units)
 	if f.Throttled > 0 {
-		line += fmt.Sprintf(", %d/s throttled", second.Throttled)
+		line += fmt.Sprintf(", %.0f/s throttled", throttled)
 	}
 	line += fmt.Sprintf(" (peak %.0f/s, total %.0f) on %s", f.Peak, f.Units, keysText(f.Distinct))
 	lines := []string{line}
@@ -80,7 +80,8 @@ func keyLine(screen *screen, k *heat.LogicalKey, limit float64) string {
 		line += "  " + spread
 	}
 	if k.Refused >= tooCold {
-		line += fmt.Sprintf("  demand %.0f/s, %.1f/s throttled: %s", k.RateLow, k.Refused, printable(k.Reason))
+		// The demand is of some seconds and the rate may be of the last one: what was served was wanted.
+		line += fmt.Sprintf("  demand %.0f/s, %.1f/s throttled: %s", max(k.RateLow, rate), k.Refused, printable(k.Reason))
 	}
 	if k.Refused >= tooCold || load >= 0.7 {
 		line = screen.red(line)
@@ -88,7 +89,7 @@ func keyLine(screen *screen, k *heat.LogicalKey, limit float64) string {
 	return line
 }
 
-// partitionLines are the partitions of a table or index, the busiest first.
+// partitionLines are the partitions of a table or index, the busiest of the last seconds first, each in its busiest second.
 func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) []string {
 	resource := heat.Resource{Table: h.Table, Index: h.Index}
 	lines := []string{fmt.Sprintf("%s: %s, %s", printable(resource.String()), figure.Count(len(h.Partitions), "partition"), figure.Count(len(h.Splits), "split"))}
@@ -100,11 +101,13 @@ func (t *top) partitionLines(screen *screen, h *partitions.Heat, now time.Time) 
 	}
 	var busiest []partition
 	for _, p := range h.Partitions {
-		second := round.LastWhole(p.Seconds, now)
+		second := round.Busiest(p.Seconds, now, h.PartitionWrites, h.PartitionReads)
 		load := max(second.WriteUnits/float64(h.PartitionWrites), second.ReadUnits/float64(h.PartitionReads))
 		busiest = append(busiest, partition{p.ID, cmp.Or(p.Lower, "the lowest hash"), load, second})
 	}
-	slices.SortStableFunc(busiest, func(a, b partition) int { return cmp.Compare(b.load, a.load) })
+	slices.SortStableFunc(busiest, func(a, b partition) int {
+		return cmp.Or(cmp.Compare(b.load, a.load), cmp.Compare(b.WriteThrottled+b.ReadThrottled, a.WriteThrottled+a.ReadThrottled))
+	})
 	for _, p := range busiest[:min(len(busiest), t.keys)] {
 		line := fmt.Sprintf("  #%-4d %s  %6.0f writes/s %6.0f reads/s  from %s", p.id, bar(p.load), p.WriteUnits, p.ReadUnits, printable(p.lower))
 		if refused := p.WriteThrottled + p.ReadThrottled; refused > 0 {

@@ -86,10 +86,10 @@ func (l *listing) flow(f *round.Flow) {
 
 // heading is the row of a flow.
 func (l *listing) heading(f *round.Flow, of *heat.Flow) row {
-	second := round.LastSecond(of.Trend, l.now)
-	text := fmt.Sprintf("%s: %s units/s", round.Safe(f.Name()), figure.Thousands(second.Units))
+	units, throttled := round.Lately(of.Trend, l.now)
+	text := fmt.Sprintf("%s: %s units/s", round.Safe(f.Name()), figure.Thousands(units))
 	if of.Throttled > 0 {
-		text += fmt.Sprintf(", %s/s throttled", figure.Thousands(second.Throttled))
+		text += fmt.Sprintf(", %s/s throttled", figure.Thousands(throttled))
 	}
 	about := ""
 	if of.Distinct.Error > 0 {
@@ -99,7 +99,7 @@ func (l *listing) heading(f *round.Flow, of *heat.Flow) row {
 	if c := of.Control; c.Requests > 0 {
 		text += fmt.Sprintf("; control items: %s", figure.Count(c.Requests, "request"))
 	}
-	return row{id: f.Name(), title: true, text: text, past: seconds(of.Trend, l.now), hot: second.Throttled > 0}
+	return row{id: f.Name(), title: true, text: text, past: seconds(of.Trend, l.now), hot: throttled > 0}
 }
 
 // seconds returns the last seconds of a trend, the newest last.

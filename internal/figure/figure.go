@@ -2,6 +2,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -45,4 +46,17 @@ func Count[N Number](n N, noun string) string {
 		return "1 " + noun
 	}
 	return number + " " + noun + "s"
+}
+
+// Bytes writes a size in the largest unit that it has one of: 12 bytes, 1.5 KB, 2.0 GB.
+func Bytes(n int64) string {
+	for _, u := range []struct {
+		name  string
+		bytes int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if n >= u.bytes {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
+		}
+	}
+	return Count(n, "byte")
 }

@@ -36,3 +36,11 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1,023 bytes", 1024: "1.0 KB", 1 << 20: "1.0 MB", 3 << 29: "1.5 GB", 1 << 42: "4096.0 GB"} {
+		if got := figure.Bytes(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+}

@@ -80,15 +80,15 @@ var mayImport = imports{
 	"internal/wholebody": {},
 
 	// Useful alone.
-	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token"},
+	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token", "internal/partiql", "internal/attr"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
 	"heat/heatlambda":      {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
 	"heat/heattest":        {"heat", "local"}, // for users' tests: links the engine
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/heatpage":        {"heat", "plan", "internal/observed", "internal/round", "local/partitions"}, // the types of partitions, not the engine
-	"internal/observed":    {"heat", "plan", "internal/judge"},
-	"internal/round":       {"heat", "local/partitions"},
+	"internal/observed":    {"heat", "layout", "plan", "internal/judge"},
+	"internal/round":       {"heat", "layout", "local/partitions", "internal/sketch"},
 	"heat/internal/sample": {"heat"},
 	"keys":                 {},
 	"plan":                 {"layout", "internal/figure", "internal/judge", "plan/internal/bins"},
@@ -97,8 +97,8 @@ var mayImport = imports{
 	// The engine, from the outside in.
 	"local":                  {"local/partitions", "internal/wire", "internal/engine", "internal/partition"},
 	"local/partitions":       {},
-	"internal/wire":          {"internal/engine", "local/partitions", "internal/attr", "internal/attr/attrjson", "internal/jsonpull"},
-	"internal/engine":        {"local/partitions", "internal/store", "internal/partition", "internal/partiql", "internal/expr", "internal/attr", "internal/sketch"},
+	"internal/wire":          {"internal/attempt", "internal/engine", "local/partitions", "internal/attr", "internal/attr/attrjson", "internal/jsonpull"},
+	"internal/engine":        {"internal/attempt", "local/partitions", "internal/store", "internal/partition", "internal/partiql", "internal/expr", "internal/attr", "internal/sketch"},
 	"internal/store":         {},
 	"internal/partition":     {},
 	"internal/partition/sim": {"internal/partition", "internal/figure"},
@@ -112,11 +112,19 @@ var mayImport = imports{
 	"internal/jsonpull":      {},
 
 	// The command and what only it shows.
-	"cmd/heatsink":         {everything},
-	"internal/dump":        {"internal/attr", "internal/attr/attrjson", "internal/attribute", "internal/jsonpull"}, // any DynamoDB: not the engine
-	"internal/lab":         {},
-	"internal/console":     {"heat", "local/partitions", "internal/figure", "internal/round"},
-	"internal/enginebench": {"internal/peer"}, // runs the built command, as it runs the peers
+	"cmd/heatsink":    {everything},
+	"internal/dump":   {"internal/attr", "internal/attr/attrjson", "internal/attribute", "internal/jsonpull"}, // any DynamoDB: not the engine
+	"internal/lab":    {"internal/dispatch"},
+	"internal/dist":   {}, // runs go and git
+	"internal/doctor": {"heat", "layout", "internal/adapt", "internal/charter", "internal/dispatch", "internal/figure", "internal/lease", "internal/ledger", "internal/passage", "internal/place", "internal/quote"},
+	// The lab: scenarios are data; what simulates them uses what decides without a network.
+	"internal/lab/scenario": {"layout", "internal/ledger"},
+	"internal/lab/simulate": {"layout", "internal/dispatch", "internal/figure", "internal/lab/scenario", "internal/ledger", "internal/partition", "internal/partition/sim", "internal/place"},
+	"internal/lab/report":   {"internal/figure", "internal/lab/scenario", "internal/lab/simulate", "internal/quote"},
+	"internal/lab/replay":   {"heat", "internal/lab/scenario"},
+	"internal/lab/results":  {"internal/figure", "internal/lab/report", "internal/lab/scenario", "internal/lab/simulate"},
+	"internal/console":      {"heat", "local/partitions", "internal/figure", "internal/round"},
+	"internal/enginebench":  {"internal/peer"}, // runs the built command, as it runs the peers
 
 	// What tests and benchmarks compare with.
 	"internal/peer":       {},
@@ -129,6 +137,7 @@ var mayImport = imports{
 	"internal/proof/engine/answer": {},
 	"internal/proof/engine/draw":   {},
 	"internal/proof/engine/scale":  {"local", "internal/engine", "internal/wire", "internal/proof/scenario"},
+	"internal/proof/firstcontact":  {everything},
 	"internal/proof/heat":          {"internal/proof/scenario"},
 	"internal/proof/library":       {everything},
 	"internal/proof/moving":        {everything},
@@ -137,6 +146,11 @@ var mayImport = imports{
 	"internal/proof/structure":     {}, // reads the source, and builds the way
 	"internal/proof/structure/way": {".", "local"},
 	"internal/proof/verdict":       {},
+
+	// An example uses what a user can import, and nothing internal.
+	"examples/shop":         {".", "cache", "counter", "eventlog", "heat", "heat/heatpage", "heat/heatprom", "layout", "leaderboard", "local", "ratelimit"},
+	"examples/shop/load":    {"examples/shop/traffic"},
+	"examples/shop/traffic": {},
 
 	// What makes the requests of tests go wrong.
 	"internal/faulty": {},
@@ -151,6 +165,7 @@ var mayImport = imports{
 	"internal/sortkey/sortkeytest": {"internal/sortkey", "internal/attr"},
 
 	// Tests about the repository, and about its tests.
+	"internal/docs":    {},
 	"internal/lint":    {},
 	"internal/mutants": {},
 }

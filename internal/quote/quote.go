@@ -1,7 +1,13 @@
-// Package quote shows in an error message what somebody else wrote.
+// Package quote shows what somebody else wrote: in an error message, or on a terminal.
 package quote
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // most is how many bytes of a text an error shows.
 const most = 80
@@ -12,4 +18,12 @@ func Text(s string) string {
 		return fmt.Sprintf("%q", s)
 	}
 	return fmt.Sprintf("%q… (%d bytes)", s[:most], len(s))
+}
+
+// Printable returns a text as it is, or quoted if it has something in it that a terminal would obey.
+func Printable(text string) string {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return strconv.Quote(text)
+	}
+	return text
 }
